@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { novemberUs } from '../report/attempts.ts'
-import { subject } from '../report/marked-accounts.ts'
+import { others, subject } from '../report/marked-accounts.ts'
 import { enterEvents } from '../report/usage-events.ts'
 import { openStore } from '../store/opened.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
@@ -111,4 +111,37 @@ test('the page does not wait for a slow forecast: it shows the figures, says wha
   expect(late.headers.get('etag')).not.toBe(early.headers.get('etag'))
   expect(told(await late.text())).toEqual([false, false])
   await slow.close()
+})
+
+test('the first page of an account waits for no forecast of another account', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const two = await served([subject, others[0]!])
+  const gate = Promise.withResolvers<void>()
+  beforeEachForecast(two, () => gate.promise)
+  const first = two.ask('/page', await tokenOf(subject.name))
+  const second = await two.ask('/page', await tokenOf(others[0]!.name))
+  expect(await second.text()).toContain(' data-pending>')
+  gate.resolve()
+  expect(await (await first).text()).not.toContain(' data-pending>')
+  await two.close()
+})
+
+test('a page reads each of its sums once', async () => {
+  const asked: string[] = []
+  const { store } = service
+  const open = store.session.bind(store)
+  store.session = async (scope) => {
+    const session = await open(scope)
+    const rows = session.rows.bind(session)
+    session.rows = (sql, parameters) => {
+      if (sql.startsWith('FROM (SELECT')) asked.push(sql)
+      return rows(sql, parameters)
+    }
+    return session
+  }
+  expect((await ask('/page')).status).toBe(200)
+  expect(asked.length).toBeGreaterThan(3)
+  expect(new Set(asked).size).toBe(asked.length)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KeptAnswers } from '../../src/portal/api/kept-answers.ts'
-import { Turns } from '../../src/portal/api/limits.ts'
+import { Lull, Turns } from '../../src/portal/api/limits.ts'
 
 const never = new AbortController().signal
 /** Lets what waits go on. */
@@ -110,4 +110,21 @@ test('answers of one account do not push out those of another, and the least rec
   expect(made.filter((each) => each === 'a q99')).toHaveLength(1)
   await take('a', 'q0')
   expect(made.filter((each) => each === 'a q0')).toHaveLength(2)
+})
+
+test('what gives way waits until all other work is over, and no longer than it says', async () => {
+  const lull = new Lull()
+  const order: string[] = []
+  const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const work = [lull.disturb(() => one.promise), lull.disturb(() => two.promise)]
+  const patient = lull.wait(60_000).then(() => order.push('patient'))
+  await lull.wait(1)
+  order.push('hasty')
+  one.resolve()
+  await settle()
+  order.push('one is over')
+  two.resolve()
+  await Promise.all([...work, patient])
+  expect(order).toEqual(['hasty', 'one is over', 'patient'])
+  await lull.wait(60_000)
 })

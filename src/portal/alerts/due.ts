@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { periodAround, timeIn } from '../../measure/usage/calendar.ts'
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import type { Asked } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from '../figures/budgets.ts'
@@ -35,7 +35,7 @@ const shownFor = (unit: string) => (unit === 'credits' ? ('credits' as const) : 
  */
 export async function alertsDue(
   asked: Asked,
-  page: UsagePage | null,
+  page: UsageForecast | null,
   credits: Answers['credits'] | null,
   sinceMs: number,
 ): Promise<readonly Alert[]> {
@@ -72,7 +72,7 @@ function ofBudget(asked: Asked, state: BudgetState): readonly Alert[] {
 
 function ofCredits(
   asked: Asked,
-  page: UsagePage | null,
+  page: UsageForecast | null,
   { remaining, asOf, grants, source }: Answers['credits'],
 ): readonly Alert[] {
   const { view, nowMs } = asked
@@ -107,7 +107,7 @@ function ofCredits(
 }
 
 /** Hours far above the usual, with what was used and by whom. */
-async function ofHours(asked: Asked, page: UsagePage | null): Promise<readonly Alert[]> {
+async function ofHours(asked: Asked, page: UsageForecast | null): Promise<readonly Alert[]> {
   const { bearer, view, nowMs } = asked
   const hours = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
   const alerts: Alert[] = []

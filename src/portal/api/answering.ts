@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { type ForecastSoFar, Forecasts } from '../figures/forecasts.ts'
 import { namesOfKeys } from '../figures/keys.ts'
 import type { AccountView } from '../settings/account-view.ts'
@@ -7,7 +7,7 @@ import type { Bearer } from '../settings/tokens.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { type Asked, digestOf, scopeOf } from './asked.ts'
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts'
-import { Turns } from './limits.ts'
+import { Lull, Turns } from './limits.ts'
 import type { RouteName } from './openapi.ts'
 import { Problem } from './problem.ts'
 
@@ -19,7 +19,7 @@ export interface AnswersOptions {
   readonly now: () => number
   /** An answer that takes longer is a 503. Default: 5 seconds. */
   readonly slowMs?: number
-  /** The page waits so long for its forecast, and is shown without one after that. Default: 1 second. */
+  /** The page waits so long for its forecast, and is shown without one after that. Default: 0.3 seconds. */
   readonly forecastMs?: number
 }
 
@@ -41,7 +41,7 @@ export interface UsageQuestion {
 type Moment = Pick<Asked, 'nowMs' | 'refreshedMs'>
 
 const usualSlowMs = 5000
-const usualForecastMs = 1000
+const usualForecastMs = 300
 const longestLookMs = 60_000
 const noForecast: ForecastSoFar = { page: null, isPending: false }
 /**
@@ -61,12 +61,13 @@ export class Answering {
   private readonly turns = new Turns(mostAtOnce, mostOfOne)
   private readonly turnsOfStore = new Turns(1)
   private readonly kept = new KeptAnswers()
+  private readonly lull = new Lull()
   private readonly forecasts: Forecasts
 
   /** @param changed hears of an account with a new forecast */
   constructor(options: AnswersOptions, changed: (account: string) => void) {
     this.options = options
-    this.forecasts = new Forecasts(options.snapshot, options.contract, options.now)
+    this.forecasts = new Forecasts(options.snapshot, options.contract, options.now, this.lull)
     this.forecasts.onNew = changed
   }
 
@@ -111,7 +112,7 @@ export class Answering {
   look<T>(
     bearer: Bearer,
     view: AccountView,
-    read: (asked: Asked, page: UsagePage | null) => Promise<T>,
+    read: (asked: Asked, page: UsageForecast | null) => Promise<T>,
   ): Promise<T> {
     const late = AbortSignal.timeout(longestLookMs)
     return this.forecasts.read(bearer, view).then((page) =>
@@ -154,12 +155,17 @@ export class Answering {
         ? await this.forecasts.readSoon(bearer, view, forecastMs)
         : { page: await this.forecasts.read(bearer, view), isPending: false }
     const turns = name === 'requests' ? this.turnsOfStore : this.turns
-    return turns.take(bearer.account, signal, () =>
-      snapshot.within(
-        scopeOf(bearer),
-        async (session) =>
-          read({ bearer, view, keys: await namesOfKeys(session, view), session, ...at }, forecast),
-        { signal },
+    return this.lull.disturb(() =>
+      turns.take(bearer.account, signal, () =>
+        snapshot.within(
+          scopeOf(bearer),
+          async (session) =>
+            read(
+              { bearer, view, keys: await namesOfKeys(session, view), session, ...at },
+              forecast,
+            ),
+          { signal },
+        ),
       ),
     )
   }

@@ -1,4 +1,4 @@
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { readBreakdown } from '../figures/breakdown.ts'
 import { budgetsAnswer, readBudgets } from '../figures/budgets.ts'
 import { noticesOf } from '../figures/notices.ts'
@@ -23,7 +23,7 @@ export async function readAnswer(
   name: Exclude<RouteName, 'live' | 'export' | 'alerts'>,
   asked: Asked,
   query: unknown,
-  page: UsagePage | null,
+  page: UsageForecast | null,
   snapshot: Snapshot,
   speech: Speech,
 ): Promise<unknown> {

@@ -54,6 +54,11 @@ export class Turns {
     this.mostOfOne = mostOfOne
   }
 
+  /** Whether the next one waits. */
+  get isFull(): boolean {
+    return this.taken >= this.most
+  }
+
   /** Changes how many there are from the next on. */
   allow(most: number): void {
     this.most = most
@@ -116,5 +121,33 @@ export class Turns {
       }
       if (this.taken >= this.most) return
     }
+  }
+}
+
+/** Work that others give way to. */
+export class Lull {
+  private underWay = 0
+  private readonly waiting = new Set<() => void>()
+
+  /** Nothing else begins meanwhile. */
+  async disturb<T>(work: () => Promise<T>): Promise<T> {
+    this.underWay++
+    try {
+      return await work()
+    } finally {
+      this.underWay--
+      if (this.underWay === 0) for (const go of this.waiting) go()
+    }
+  }
+
+  /** Waits until no such work is under way, but no longer than this. */
+  async wait(mostMs: number): Promise<void> {
+    if (this.underWay === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, mostMs)
+    this.waiting.add(resolve)
+    await promise
+    clearTimeout(timer)
+    this.waiting.delete(resolve)
   }
 }

@@ -1,6 +1,6 @@
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import { decimalText, divide, numberOf, readNumber, subtract } from '../../money/rational.ts'
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { type Asked, within } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountBudget } from '../settings/settings.ts'
@@ -22,7 +22,7 @@ export interface BudgetState {
 /** The budgets of the account that this token may see, each of its own period in the zone of the account. */
 export async function readBudgets(
   asked: Asked,
-  page: UsagePage | null,
+  page: UsageForecast | null,
 ): Promise<readonly BudgetState[]> {
   const { view, nowMs, bearer } = asked
   // A budget is of the whole account.

@@ -1,22 +1,24 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { scopeOf } from '../api/asked.ts'
-import { busy, Turns } from '../api/limits.ts'
+import { busy, type Lull, Turns } from '../api/limits.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Bearer } from '../settings/tokens.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { pageOf } from './outlook.ts'
 
 const mostKept = 200
-/** A forecast takes half a second of a processor, so it is not made anew for each new event. */
+/** A forecast takes a third of a second of a processor, so it is not made anew for each new event. */
 const leastAgeMs = 60_000
 /** A forecast that is older is awaited; until then the one before is shown while the next is made. */
 const mostAgeMs = 10 * 60_000
 const longestWaitMs = 30_000
+/** A forecast gives way to answers so long, since a page is read without it. */
+const givesWayMs = 2000
 const hourMs = 3_600_000
 
 interface Kept {
-  readonly page: Promise<UsagePage | null>
+  readonly page: Promise<UsageForecast | null>
   /** What it was made of. */
   readonly mark: string
   /** Unix milliseconds. */
@@ -29,7 +31,7 @@ interface Kept {
 
 export interface ForecastSoFar {
   /** Null for an account without usage, and while it is pending. */
-  readonly page: UsagePage | null
+  readonly page: UsageForecast | null
   readonly isPending: boolean
 }
 
@@ -41,10 +43,13 @@ export class Forecasts {
   private readonly contract: Contract | null
   /** Unix milliseconds. */
   private readonly now: () => number
+  private readonly lull: Lull
   /** Called when a kept forecast of an account was replaced. */
   onNew: (account: string) => void = () => {}
 
-  constructor(snapshot: Snapshot, contract: Contract | null, now: () => number) {
+  /** @param lull ends when answers are read */
+  constructor(snapshot: Snapshot, contract: Contract | null, now: () => number, lull: Lull) {
+    this.lull = lull
     this.snapshot = snapshot
     this.contract = contract
     this.now = now
@@ -58,7 +63,7 @@ export class Forecasts {
   }
 
   /** @returns null for an account without usage. A failure is not kept. */
-  read(bearer: Bearer, view: AccountView): Promise<UsagePage | null> {
+  read(bearer: Bearer, view: AccountView): Promise<UsageForecast | null> {
     const key = keyOf(bearer, view)
     const kept = this.kept.get(key)
     if (kept === undefined || this.isOver(kept, bearer)) return this.make(key, bearer, view).page
@@ -86,11 +91,13 @@ export class Forecasts {
     }
   }
 
-  /** As `read`, for those who wait no longer than this. */
+  /** As `read`, for those who wait no longer than this, and not behind the forecasts of others. */
   async readSoon(bearer: Bearer, view: AccountView, waitMs: number): Promise<ForecastSoFar> {
+    const kept = this.kept.get(keyOf(bearer, view))
+    const isNext = kept !== undefined || !this.turns.isFull
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<ForecastSoFar>((resolve) => {
-      timer = setTimeout(resolve, waitMs, { page: null, isPending: true })
+      timer = setTimeout(resolve, isNext ? waitMs : 0, { page: null, isPending: true })
     })
     const made = this.read(bearer, view).then((page) => ({ page, isPending: false }))
     try {
@@ -138,8 +145,9 @@ export class Forecasts {
     const asOfMs = Math.floor(this.now() / hourMs) * hourMs
     const late = new AbortController()
     const timer = setTimeout(() => late.abort(busy()), longestWaitMs).unref()
-    const page = this.turns.take(bearer.account, late.signal, () => {
+    const page = this.turns.take(bearer.account, late.signal, async () => {
       clearTimeout(timer)
+      await this.lull.wait(givesWayMs)
       return pageOf(this.snapshot, scopeOf(bearer), view, this.contract, asOfMs)
     })
     const made: Kept = {

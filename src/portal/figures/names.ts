@@ -71,12 +71,22 @@ export async function readNames(
     ({ name, requests, amount }) =>
       name !== null || (requests ?? 0) > 0 || (amount !== null && !isZero(readNumber(amount)!)),
   )
-  const [{ n = 0 } = {}] = await asked.session.rows<{ n: number }>(
-    `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM ${from} WHERE ${where}`,
-  )
+  const n = sums.length > mostRows ? await countOf(asked, by, from, where) : 0
   return {
     ...{ by, rows: shown.slice(0, mostRows), more: Math.max(0, n - mostRows) },
     refunds: partOf(all!, 'refunds'),
     total: { ...rowOf({ ...all!, name: null }), amount: partOf(all!, 'used') },
   }
+}
+
+async function countOf(
+  { session }: Asked,
+  by: NamesTable['by'],
+  from: string,
+  where: string,
+): Promise<number> {
+  const [counted] = await session.rows<{ n: number }>(
+    `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM ${from} WHERE ${where}`,
+  )
+  return counted!.n
 }

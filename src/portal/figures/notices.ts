@@ -1,6 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import type { Values } from '../../report/usage/board/speech.js'
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Asked } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
@@ -21,7 +21,7 @@ const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
 
 /** At most three things that a customer should know, the most pressing first, each with the view that shows it. */
 export function noticesOf(
-  page: UsagePage | null,
+  page: UsageForecast | null,
   budgets: readonly BudgetState[],
   { keys, bearer, nowMs }: Asked,
   speech: Speech,

@@ -4,8 +4,8 @@ import { quantities } from '../../measure/usage/quantities.ts'
 import { decimalText, readNumber } from '../../money/rational.ts'
 import { quartersEngine } from '../../report/usage/engine/engine.ts'
 import { grantsLeft } from '../../report/usage/ledger.ts'
-import { readUsageIn } from '../../report/usage/read.ts'
-import { forecastOfCredits, type UsagePage } from '../../report/usage/shape.ts'
+import { readForecastIn } from '../../report/usage/read.ts'
+import { forecastOfCredits, type UsageForecast } from '../../report/usage/shape.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import { inSession } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -18,14 +18,14 @@ import { creditsOf, readSums } from './sums.ts'
 
 const columns = Object.keys(quantities).join()
 
-/** The usage page of an account over the sums of the snapshot: forecasts, peaks and flags. */
+/** The forecast of an account over the sums of the snapshot, and what is odd in them. */
 export async function pageOf(
   snapshot: Snapshot,
   scope: AccountScope,
   view: AccountView,
   contract: Contract | null,
   nowMs: number,
-): Promise<UsagePage | null> {
+): Promise<UsageForecast | null> {
   const engine = {
     ...quartersEngine(
       'the snapshot',
@@ -46,7 +46,7 @@ export async function pageOf(
       grants: ledger === null ? null : grantsLeft(ledger),
     }
     return await inSession(snapshot.store, {}, (session) =>
-      readUsageIn(session, options, engine, false),
+      readForecastIn(session, options, engine),
     )
   } catch (error) {
     // An account that used nothing has no page.
@@ -96,7 +96,7 @@ const dayUs = 86_400e6
 const text = (amount: number) => decimalText(readNumber(String(Number(amount.toFixed(6))))!)
 
 export function outlookOf(
-  page: UsagePage | null,
+  page: UsageForecast | null,
   view: AccountView,
   days: number,
   nowMs: number,

@@ -1,5 +1,5 @@
 import { type Period, periodAround } from '../../measure/usage/calendar.ts'
-import type { CoursePoint, UsagePage } from '../../report/usage/shape.ts'
+import type { CoursePoint, UsageForecast } from '../../report/usage/shape.ts'
 import { type Asked, within } from '../api/asked.ts'
 import { metricOf, readSums } from './sums.ts'
 
@@ -13,7 +13,7 @@ export interface Projection {
 
 /** The days to come in a unit, in which credits with a price are money, too. */
 export function courseIn(
-  page: UsagePage | null,
+  page: UsageForecast | null,
   unit: string,
   { view }: Pick<Asked, 'view'>,
 ): readonly CoursePoint[] {
@@ -54,7 +54,7 @@ export function crossedAt(
 /** What this month will have used in a unit. */
 export async function monthProjection(
   asked: Asked,
-  page: UsagePage | null,
+  page: UsageForecast | null,
   unit: string,
 ): Promise<Projection | null> {
   const { view, nowMs } = asked

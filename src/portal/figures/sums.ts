@@ -13,13 +13,24 @@ import type { Answers, Metric } from '../api/shapes.ts'
 /** The unit of prepaid credits. */
 const creditsUnit = 'credits'
 
+/** The sums that a session has read: parts of a page ask the same. */
+const readBefore = new WeakMap<object, Map<string, Promise<readonly unknown[]>>>()
+
 /** The sums of the account, one row for each group. */
 export function readSums<Groups>(
   { session }: Pick<Asked, 'session'>,
   query: Omit<SumsQuery, 'from'> & { readonly from?: string },
   order = '',
 ): Promise<readonly (Sums & Groups)[]> {
-  return session.rows<Sums & Groups>(`FROM (${sumsSql({ from: 'mine', ...query })}) ${order}`)
+  const sql = `FROM (${sumsSql({ from: 'mine', ...query })}) ${order}`
+  const known = readBefore.get(session) ?? new Map<string, Promise<readonly unknown[]>>()
+  readBefore.set(session, known)
+  let rows = known.get(sql)
+  if (rows === undefined) {
+    rows = session.rows(sql)
+    known.set(sql, rows)
+  }
+  return rows as Promise<readonly (Sums & Groups)[]>
 }
 
 /** An amount of a unit, as an exact decimal; null without one. */

@@ -4,7 +4,7 @@ import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import type { BoardWords } from '../../report/usage/board/words.ts'
-import type { UsagePage } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
@@ -37,7 +37,7 @@ export async function readBoardFor(
   { session, keys: naming, bearer, nowMs }: Asked,
   period: Period,
   asked: BoardScope['asked'],
-  page: UsagePage | null,
+  page: UsageForecast | null,
   speech: Speech,
   amounts: Amounts,
 ): Promise<BoardData> {

@@ -25,11 +25,19 @@ export async function findAnomalies(
 ): Promise<readonly Anomaly[]> {
   const found = [
     ...(engine.holdsRequests ? await oddRows(store, engine, contract) : []),
-    ...(await oddHours(store)),
-    ...(await newKeys(store, engine)),
+    ...(await oddHoursAndKeys(store, engine)),
     ...(await flatRemaining(store)),
     ...differences(reconciliation),
   ]
+  return found.filter((anomaly) => anomaly.count > 0)
+}
+
+/** The anomalies that sums show without the contract. */
+export async function oddHoursAndKeys(
+  store: Session,
+  engine: UsageEngine,
+): Promise<readonly Anomaly[]> {
+  const found = [...(await oddHours(store)), ...(await newKeys(store, engine))]
   return found.filter((anomaly) => anomaly.count > 0)
 }
 

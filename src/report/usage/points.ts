@@ -141,6 +141,12 @@ export async function prepareBuckets(store: Session, units: readonly string[]): 
       (${filled('day_us', 'day_label', 'in_days')}
        HAVING EXISTS (FROM usage_calendar WHERE covered) OR NOT EXISTS (FROM usage_places WHERE NOT in_days))
       UNION ALL BY NAME ${apart}) ORDER BY start_us, length_s, series;
+  `)
+}
+
+/** `usage_week_hours`: means by local weekday and hour. */
+export function prepareWeekHours(store: Session): Promise<void> {
+  return store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_week_hours AS
     SELECT weekday, hour_of_day, avg(credits) AS credits, avg(requests) AS requests,
       count(requests) AS hours

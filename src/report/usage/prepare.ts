@@ -11,12 +11,31 @@ import { hideTable } from '../temp-table.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import { enterCosts } from './money-of-runs.ts'
 import { comparedPeriod, scopeOf } from './period.ts'
-import { placeBuckets, prepareBuckets, prepareCalendar } from './points.ts'
+import { placeBuckets, prepareBuckets, prepareCalendar, prepareWeekHours } from './points.ts'
 import { prepareKeys, prepareQuarters } from './quarter-sums.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 
 /**
- * Prepares what the usage page and its charts read, in this connection only:
+ * Prepares what the usage page and its charts read, in this connection only: what `prepareDays` does, and
+ *
+ * - `usage_week_hours`: means by local weekday and hour
+ * - `usage_key_sums`: all sums of the twenty keys with the most credits; `usage_key_models`: the same by model
+ *
+ * @throws UserError as `prepareDays` does
+ */
+export async function prepareUsage(
+  store: Session,
+  options: UsageOptions,
+  engine: UsageEngine = storeEngine,
+): Promise<UsageScope> {
+  const scope = await prepareDays(store, options, engine)
+  await prepareKeys(store, engine)
+  await prepareWeekHours(store)
+  return scope
+}
+
+/**
+ * Prepares what a forecast reads, in this connection only:
  *
  * - variables `usage_from`, `usage_to`, `usage_before_from`, `usage_before_to` (Unix microseconds), `usage_timezone`,
  * `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
@@ -25,18 +44,16 @@ import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
  * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: also by outcome
  * - `usage_hours`, `usage_days`: sums by local hour and day without gaps: 0 if covered without requests, null if not
  * covered; `wall_ms` is the local clock at their start, as milliseconds of UTC, for chart axes
- * - `usage_week_hours`: means by local weekday and hour
- * - `usage_key_sums`: all sums of the twenty keys with the most credits; `usage_key_models`: the same by model
  * - `usage_key_names`, a variable: names of keys by fingerprint; `usage_credit_usd`: the price of a credit, or null
  *
  * The engine reads requests only a few times per page; everything else works on quarters.
  *
  * @throws UserError for an unknown zone, an empty period, or a store without usage
  */
-export async function prepareUsage(
+export async function prepareDays(
   store: Session,
   options: UsageOptions,
-  engine: UsageEngine = storeEngine,
+  engine: UsageEngine,
 ): Promise<UsageScope> {
   checkTimeZone(options.timezone)
   const names = options.keyNames ?? {}
@@ -73,7 +90,7 @@ export async function prepareUsage(
     SET VARIABLE usage_covered_from = ${smallest(covering.map((each) => each.firstUs))}::BIGINT;
     SET VARIABLE usage_covered_to = ${largest(covering.map((each) => each.lastUs))}::BIGINT;
   `)
-  await prepareKeys(store, engine)
+  await engine.enterPeriod(store)
   const units = await readUnits(store)
   await prepareQuarters(store, engine, units)
   await prepareCalendar(store)

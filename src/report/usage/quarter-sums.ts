@@ -46,9 +46,8 @@ const usageSums = (() => {
   ].join(',\n')
 })()
 
-/** UTC hours of each key, and all sums of the keys with the most credits. */
+/** `usage_key_sums`: all sums of the twenty keys with the most credits; `usage_key_models`: the same by model. */
 export async function prepareKeys(store: Session, engine: UsageEngine): Promise<void> {
-  await engine.enterPeriod(store)
   await engine.fill(store, 'usage_top_keys', queryText('top-keys'))
   await store.execute(
     `SET VARIABLE usage_top = (SELECT coalesce(list(coalesce(key_fp, '')), []) FROM usage_top_keys)`,

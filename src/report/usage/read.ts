@@ -6,14 +6,14 @@ import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { largest } from '../../user/extremes.ts'
 import { randomOf } from '../../user/random.ts'
-import { findAnomalies } from './anomalies.ts'
+import { findAnomalies, oddHoursAndKeys } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
 import { comingDays, pastDays } from './days.ts'
 import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
 import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
-import { prepareUsage } from './prepare.ts'
+import { prepareDays, prepareUsage } from './prepare.ts'
 import { reconcile } from './reconcile.ts'
 import {
   accountOf,
@@ -23,8 +23,11 @@ import {
   type ErrorPoint,
   type KeyRow,
   noneInCredits,
+  type SeenPeak,
+  type UsageForecast,
   type UsageOptions,
   type UsagePage,
+  type UsageScope,
   type WeekHour,
 } from './shape.ts'
 import { periodSums, readSeries, readTotals } from './totals.ts'
@@ -46,7 +49,23 @@ export function readUsage(
 }
 
 /**
- * The same within the session of another operation, whose queries then read the tables of the page.
+ * What is to come, and what is odd, without the tables of the page, within the session of another operation: a third of
+ * the page's time. Of the anomalies it has those of hours and keys.
+ *
+ * @throws UserError as `prepareUsage` does
+ */
+export async function readForecastIn(
+  store: Session,
+  options: UsageOptions,
+  engine: UsageEngine,
+): Promise<UsageForecast> {
+  const scope = await prepareDays(store, options, engine)
+  const { future } = await foresee(store, options, scope, options.contract)
+  return { ...future, anomalies: await oddHoursAndKeys(store, engine) }
+}
+
+/**
+ * The page within the session of another operation, whose queries then read its tables.
  *
  * @param withHours false leaves `hours` empty: ten years of them are most of a page's time
  */
@@ -67,6 +86,32 @@ export async function readUsageIn(
     ...(keys === null ? [] : [keysNote]),
   ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
+  const { future, planned } = await foresee(store, options, scope, contract)
+  const peak = await readPeak(store, engine, contract)
+  const reconciliation = await reconcile(store, engine)
+  return {
+    ...future,
+    totals: await readTotals(store, engine),
+    cards: await readCards(store),
+    hours: withHours ? await readSeries(store, 'usage_hours', scope.units) : [],
+    weekHours: await readWeekHours(store),
+    balance,
+    errors: await readErrors(store, engine),
+    topKeys: await readKeys(store),
+    peak,
+    plan: planned(peak),
+    reconciliation,
+    anomalies: await findAnomalies(store, engine, contract, reconciliation),
+  }
+}
+
+/** The days so far and to come. */
+async function foresee(
+  store: Session,
+  options: UsageOptions,
+  scope: UsageScope,
+  contract: Contract | null,
+) {
   const days = await readSeries(store, 'usage_days', scope.units)
   const burns = (scope.units.length === 0 ? [scope.unit] : scope.units).map((unit) => {
     const past = pastDays(days, scope, unit)
@@ -79,6 +124,7 @@ export async function readUsageIn(
   }
   // The forecast begins where usage ends, not at the end of the requested period.
   const fromUs = Math.min(options.nowUs, largest(scope.sources.map((each) => each.lastUs)) + 1)
+  const { keys } = accountOf(options)
   const grants = keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(
@@ -89,19 +135,8 @@ export async function readUsageIn(
     grants,
     randomOf(options.seed),
   )
-  const peak = await readPeak(store, engine, contract)
-  const reconciliation = await reconcile(store, engine)
-  return {
-    scope,
-    totals: await readTotals(store, engine),
-    cards: await readCards(store),
-    hours: withHours ? await readSeries(store, 'usage_hours', scope.units) : [],
-    days,
-    weekHours: await readWeekHours(store),
-    balance,
-    errors: await readErrors(store, engine),
-    topKeys: await readKeys(store),
-    peak,
+  const future = {
+    ...{ scope, days, bandLosses },
     forecast: burns[0]!.forecast,
     otherForecasts: burns.slice(1).map(({ unit, forecast }) => ({ unit, forecast })),
     courses: burns.map((each) => ({
@@ -109,11 +144,10 @@ export async function readUsageIn(
       days: courseOf(each.past, each.forecast, coming, randomOf(options.seed)),
     })),
     depletion: withPassedDate(depletion, scope.nowUs, fromUs),
-    bandLosses,
-    plan: contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak),
-    reconciliation,
-    anomalies: await findAnomalies(store, engine, contract, reconciliation),
   }
+  const planned = (peak: SeenPeak) =>
+    contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak)
+  return { future, planned }
 }
 
 const contractNote = `Rate bands, packages and limits are omitted: no contract is given, and the service may not follow the specification. Give --contract FILE, or --contract ${defaultContract.name} if it does.`

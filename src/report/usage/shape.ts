@@ -71,6 +71,19 @@ export interface UsagePage {
   readonly anomalies: readonly Anomaly[]
 }
 
+/** What a forecast needs no page for. */
+export type UsageForecast = Pick<
+  UsagePage,
+  | 'scope'
+  | 'days'
+  | 'forecast'
+  | 'otherForecasts'
+  | 'courses'
+  | 'depletion'
+  | 'bandLosses'
+  | 'anomalies'
+>
+
 export interface UsageScope {
   readonly fromUs: number
   readonly toUs: number

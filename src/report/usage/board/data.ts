@@ -2,7 +2,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { dayBeside } from '../../zone-words.ts'
 import { queryText, type UsageEngine } from '../engine/engine.ts'
-import type { UsagePage } from '../shape.ts'
+import type { UsageForecast, UsagePage } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
 import { outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
@@ -61,7 +61,7 @@ export interface BoardScope {
   readonly locale: string
   readonly words: BoardWords
   /** The forecast and the flags of the page; null shows neither. */
-  readonly page: UsagePage | null
+  readonly page: UsageForecast | null
   readonly marks: readonly { readonly atUs: number; readonly text: string }[]
   /** Names that the board always has. */
   readonly asked?: Readonly<Partial<Record<'model' | 'key' | 'endpoint', string>>>
@@ -150,7 +150,7 @@ export async function readBoardOf(
   }
 }
 
-async function hoursOf(store: Session, page: UsagePage): Promise<(us: number) => number> {
+async function hoursOf(store: Session, page: UsageForecast): Promise<(us: number) => number> {
   const moments = outlookOf(page, (us) => us)
   if (moments === null) return (us) => us
   const all = [...moments.points, ...moments.expiries].map(({ hour }) => hour)

@@ -1,5 +1,5 @@
 import { largest } from '../../../user/extremes.ts'
-import { forecastOfCredits, type UsagePage } from '../shape.ts'
+import { forecastOfCredits, type UsageForecast } from '../shape.ts'
 
 /** Days of the outlook if nothing runs out. */
 const outlookDays = 45
@@ -24,7 +24,7 @@ export interface OutlookPoint {
  * The balance and the use to come in the early, median and late future. A balance burns evenly until it is empty, or at the
  * forecast's daily burn if that is beyond the horizon, with a step where credits expire unused. Empty without a forecast.
  */
-export function outlookPoints(page: UsagePage): readonly OutlookPoint[] {
+export function outlookPoints(page: UsageForecast): readonly OutlookPoint[] {
   const { depletion, scope } = page
   const forecast = forecastOfCredits(page)
   if (!depletion.known || !forecast.known) return []
@@ -84,7 +84,7 @@ export function outlookPoints(page: UsagePage): readonly OutlookPoint[] {
 }
 
 /** What the board draws: the balance at the start, the use to come, and the credits that expire unused. Null without a forecast. */
-export function outlookOf(page: UsagePage, hourOf: (us: number) => number) {
+export function outlookOf(page: UsageForecast, hourOf: (us: number) => number) {
   const points = outlookPoints(page)
   // Credits are drawn beside credits only.
   if (page.scope.unit !== 'credits' || points.length === 0 || !page.depletion.known) return null
