@@ -69,7 +69,7 @@ export function audit(store: Store, options: AuditOptions): Promise<AuditReport>
 
 async function decideAndKeep(store: Session, options: AuditOptions): Promise<AuditReport> {
   const rules = chooseRules(options.rules ?? [])
-  const runs = await selectRuns(store, options.runIds ?? [])
+  const runs = await selectRuns(store, options.runIds ?? [], options.contract)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
   if (attempts <= (options.attemptsInMemory ?? usualInMemory)) {
     return decideRuns(store, rules, runs, options)

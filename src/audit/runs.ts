@@ -1,3 +1,5 @@
+import { serviceUrl } from '../contract/base-url.ts'
+import type { Contract } from '../contract/contract.ts'
 import { runIdOfShard } from '../store/runs/run-shards.ts'
 import type { Reader } from '../store/session/session.ts'
 import { UserError } from '../user/user-error.ts'
@@ -13,19 +15,22 @@ export interface AuditedRun {
 /**
  * The runs to audit, oldest first.
  *
- * @param wanted ids of runs; empty for every run against the base URL of the newest one
+ * @param wanted ids of runs; empty for every run against the base URL of the newest one that is not against a reference
+ * @param contract names the references of its models
  * @throws UserError for an unknown run, or a store without any
  */
 export async function selectRuns(
   store: Reader,
   wanted: readonly string[],
+  contract?: Contract,
 ): Promise<readonly AuditedRun[]> {
   const all = await store.rows<AuditedRun>(
     `SELECT run_id AS "runId", scenario, base_url AS "baseUrl",
             (SELECT count(*) FROM attempts WHERE attempts.run_id = runs.run_id)::INTEGER AS attempts
      FROM runs WHERE kind <> 'calibrate' ORDER BY started_at, run_id`,
   )
-  const newest = all.at(-1)
+  const references = referencesOf(contract)
+  const newest = all.findLast(({ baseUrl }) => !references.includes(baseUrl)) ?? all.at(-1)
   if (newest === undefined) {
     throw new UserError(
       'usage',
@@ -44,20 +49,41 @@ export async function selectRuns(
   return all.filter((run) => wanted.includes(run.runId) || wanted.includes(runIdOfShard(run.runId)))
 }
 
+/** The base URLs of the services with which a contract compares its own. */
+function referencesOf(contract: Contract | undefined): readonly string[] {
+  return (contract?.models ?? []).flatMap(({ reference }) =>
+    reference === undefined ? [] : [serviceUrl(reference.baseUrl, contract!)],
+  )
+}
+
+/** The runs against a base URL, oldest first. */
+export async function runsAgainst(
+  store: Pick<Reader, 'rows'>,
+  baseUrl: string,
+): Promise<readonly string[]> {
+  const runs = await store.rows<{ runId: string }>(
+    `SELECT run_id AS "runId" FROM runs WHERE base_url = $1 AND kind <> 'calibrate' ORDER BY started_at, run_id`,
+    [baseUrl],
+  )
+  return runs.map(({ runId }) => runId)
+}
+
 /**
  * Other runs against the addresses of these: rules read which service they show, what they abandoned, and whether they used an
- * account at the same time.
+ * account at the same time. Those against the references of a contract are beside them as well.
  */
 export async function runsBeside(
   store: Reader,
   runIds: readonly string[],
+  contract?: Contract,
 ): Promise<readonly string[]> {
   const others = await store.rows<{ runId: string }>(
     `SELECT run_id AS "runId" FROM runs
      WHERE NOT list_contains($1::VARCHAR[], run_id)
-       AND base_url IN (SELECT base_url FROM runs WHERE list_contains($1::VARCHAR[], run_id))
+       AND (base_url IN (SELECT base_url FROM runs WHERE list_contains($1::VARCHAR[], run_id))
+         OR list_contains($2::VARCHAR[], base_url))
      ORDER BY started_at, run_id`,
-    [JSON.stringify(runIds)],
+    [JSON.stringify(runIds), JSON.stringify(referencesOf(contract))],
   )
   return others.map(({ runId }) => runId)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
+import { baseUrlSays, isBaseUrl } from './base-url.ts'
 import {
   calendarLengths,
   encodingNames,
@@ -23,6 +24,7 @@ const ms = z.number({ error: 'milliseconds' }).min(0, { error: '0 ms or more' })
 const text = z.string({ error: 'a text' }).min(1, { error: 'a text that is not empty' })
 const flag = z.boolean({ error: 'true or false' })
 const path = text.regex(/^\//, { error: 'a path that begins with /' })
+const fixedSays = 'true, or the day in UTC from which on it holds, such as 2026-03-14'
 const headerName = text
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'the name of a header' })
   .transform((name) => name.toLowerCase())
@@ -103,6 +105,17 @@ const makeForm = () =>
               .strictObject({
                 schema: share.exactOptional(),
                 intact: z.literal(true, { error: 'true' }).exactOptional(),
+              })
+              .exactOptional(),
+            fixed: z
+              .union([z.literal(true), z.iso.date({ error: fixedSays })], {
+                error: fixedSays,
+              })
+              .exactOptional(),
+            reference: z
+              .strictObject({
+                baseUrl: text.refine(isBaseUrl, { error: baseUrlSays }),
+                model: text.exactOptional(),
               })
               .exactOptional(),
             servedTiers: z

@@ -33,6 +33,17 @@ export interface Model {
   readonly servedTiers?: readonly ServedTier[]
   /** Most tokens of hidden reasoning of one answer. */
   readonly maxReasoningTokens?: number
+  /** Whether the model behind the name stays the same: always, or from a UTC day on (`2026-03-14`). */
+  readonly fixed?: true | string
+  /** Where the same model is sold by its maker, for comparison. */
+  readonly reference?: ReferenceEndpoint
+}
+
+/** Another service with the same model. Its key is that of the runs against it, never a part of a contract. */
+export interface ReferenceEndpoint {
+  readonly baseUrl: string
+  /** Its name there, if that is another one. */
+  readonly model?: string
 }
 
 /** What is promised of cached prompts. A miss is always honest. */

@@ -5,6 +5,7 @@ import { lookup } from '../user/lookup.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
+import { baseUrlSays, shownBaseUrl } from './base-url.ts'
 import type { Contract, FullContract } from './contract.ts'
 import { contractForm } from './contract-form.ts'
 import { defaultContract } from './default.ts'
@@ -86,7 +87,10 @@ export function parseContract(given: unknown, where: string): Contract {
         (key) => `  ${[path, snake(key)].filter(Boolean).join('.')}: no such field`,
       )
     }
-    const observed = JSON.stringify(valueAt(camelKeys(given), issue.path))
+    const value = valueAt(camelKeys(given), issue.path)
+    // A wrong base URL may hold a password.
+    const isUrl = issue.message === baseUrlSays && typeof value === 'string'
+    const observed = JSON.stringify(isUrl ? shownBaseUrl(value) : value)
     const expected = issue.message.replace(/^Invalid input: expected ([^,]*).*/, '$1')
     return [`  ${path}: expected ${expected}${observed === undefined ? '' : `; got ${observed}`}`]
   })

@@ -34,6 +34,8 @@ interface Parts {
   'models.cache': { readonly models: readonly Model[] }
   'models.tools': { readonly models: readonly Model[] }
   'models.served_tiers': { readonly models: readonly Model[] }
+  'models.fixed': { readonly models: readonly Model[] }
+  'models.reference': { readonly models: readonly Model[] }
   'models.max_reasoning_tokens': { readonly models: readonly Model[] }
   prices: { readonly prices: PriceTerms }
   'evidence.balance': { readonly prices: PriceTerms }
@@ -104,6 +106,8 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   'models.cache': ({ models }) => anyModel(models, 'cache'),
   'models.tools': ({ models }) => anyModel(models, 'tools'),
   'models.served_tiers': ({ models }) => anyModel(models, 'servedTiers'),
+  'models.fixed': ({ models }) => anyModel(models, 'fixed'),
+  'models.reference': ({ models }) => anyModel(models, 'reference'),
   'models.max_reasoning_tokens': ({ models }) => anyModel(models, 'maxReasoningTokens'),
   prices: ({ prices }) => prices?.models.some(({ price }) => any(price)) === true,
   'evidence.balance': ({ prices }) => prices !== undefined && prices.evidence.balance !== null,

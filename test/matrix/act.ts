@@ -11,6 +11,8 @@ export interface Act {
   /** An upstream server that makes the answers during the act. */
   readonly upstream: (() => Promise<RunningUpstream>) | null
   play(stage: Stage): Promise<void>
+  /** The base URL of an honest service that plays the same act beside it; null without one. */
+  readonly reference: string | null
 }
 
 export const act = (
@@ -18,8 +20,10 @@ export const act = (
   play: Act['play'],
   more: Partial<ServiceOptions> = {},
   upstream: Act['upstream'] = null,
+  reference: Act['reference'] = null,
 ): Act => ({
   upstream,
+  reference,
   contract: more.contract ?? defaultContract,
   options: { ...(accounts === undefined ? {} : { accounts }), ...more },
   play,

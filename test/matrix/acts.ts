@@ -50,6 +50,8 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   SOLD: ['texts', 'repeats', 'short'],
   'SOLD-03': ['codes'],
   'SOLD-04': ['cached'],
+  'SOLD-05': ['watched'],
+  'SOLD-06': ['referenced'],
   'SOLD-07': ['tools'],
   'SOLD-08': ['tiers'],
   'SOLD-09': ['long'],

@@ -2,7 +2,7 @@ import type { RequestSpec } from '../../src/client/call/request.ts'
 import type { FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { ScriptText } from '../../src/run/plan/script-text.ts'
-import { TokenText } from '../../src/run/plan/token-text.ts'
+import { TokenText, words as tokenWords } from '../../src/run/plan/token-text.ts'
 import { audited, repeated, words } from '../audit/sold/texts.ts'
 import { type Act, act } from './act.ts'
 
@@ -105,6 +105,44 @@ const toolRequests = act(
   { contract: told },
 )
 
+const officialUrl = 'https://official.example'
+
+/**
+ * Sessions of twenty prompts of one word, each `times` times for one token, half a day apart. Requests of one prompt are sent together, so
+ * that a session takes little time.
+ */
+const sessions = (
+  count: number,
+  times: number,
+  promise: object,
+  reference: string | null = null,
+) => {
+  const contract: FullContract = {
+    ...told,
+    models: told.models.map((model) => ({ ...model, ...promise })),
+  }
+  return act(
+    [{ name: 'main', balance: 100_000 }],
+    async (stage) => {
+      const sender = stage.sender('main')
+      for (let session = 0; session < count; session++) {
+        for (const content of tokenWords.slice(0, 20))
+          await stage.together(times, () =>
+            stage.send(
+              sender,
+              { messages: [{ role: 'user', content }], maxTokens: 1 },
+              { phase: `session ${session}` },
+            ),
+          )
+        stage.rest(43_200)
+      }
+    },
+    { contract },
+    null,
+    reference,
+  )
+}
+
 /** What the provider sells, by a contract that says so. */
 export const soldActs = {
   texts: asking(audited, told),
@@ -119,4 +157,6 @@ export const soldActs = {
   tiers: streams(tiers),
   tools: toolRequests,
   repeats: asking(repeated, defaultContract),
+  watched: sessions(60, 2, { fixed: true }),
+  referenced: sessions(10, 4, { reference: { baseUrl: officialUrl } }, officialUrl),
 } as const satisfies Readonly<Record<string, Act>>

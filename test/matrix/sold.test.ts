@@ -16,6 +16,8 @@ test('an honest service that counts by the named encoding passes, and its hidden
     ['SOLD-02', 'pass'],
     ['SOLD-03', 'pass'],
     ['SOLD-04', 'not-observed'],
+    ['SOLD-05', 'pass'],
+    ['SOLD-06', 'pass'],
     ['SOLD-07', 'pass'],
     ['SOLD-08', 'not-observed'],
     ['SOLD-09', 'pass'],

@@ -43,13 +43,22 @@ export class Stage {
   readonly contract: FullContract
   readonly runId: string
   readonly rows: AttemptRow[] = []
+  /** An honest service that played the same act, recorded with this one and not audited. */
+  beside: Stage | null = null
+  private readonly recordedAs: string | null
   private readonly bodies: BodyRow[] = []
   private readonly templates = new Map<string, TemplateRow>()
   private readonly transport
   private readonly beganUs: number
   private nextSlot = 0
 
-  private constructor(service: RunningService, contract: FullContract, runId: string) {
+  private constructor(
+    service: RunningService,
+    contract: FullContract,
+    runId: string,
+    recordedAs: string | null,
+  ) {
+    this.recordedAs = recordedAs
     this.service = service
     this.contract = contract
     this.runId = runId
@@ -61,11 +70,16 @@ export class Stage {
     })
   }
 
-  static async open(options: ServiceOptions, runId: string): Promise<Stage> {
+  /** @param recordedAs the base URL of its run; its own if absent */
+  static async open(
+    options: ServiceOptions,
+    runId: string,
+    recordedAs: string | null = null,
+  ): Promise<Stage> {
     // Another seed gives other keys: stages that are audited together share no accounts.
     const seed = [...runId].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 2 ** 31
     const service = await startService({ seed, shape: quick, ...options })
-    return new Stage(service, options.contract ?? defaultContract, runId)
+    return new Stage(service, options.contract ?? defaultContract, runId, recordedAs)
   }
 
   async close(): Promise<void> {
@@ -203,13 +217,14 @@ export class Stage {
 
   /** Enters the run with all its rows. */
   async record(store: Store): Promise<void> {
+    await this.beside?.record(store)
     await startRun(store, {
       runId: this.runId,
       kind: 'run',
       scenario: 'matrix',
       scenarioJson: '{}',
       seed: 7,
-      baseUrl: this.service.baseUrl,
+      baseUrl: this.recordedAs ?? this.service.baseUrl,
       contract: this.contract.name,
       startedAtUs: this.beganUs,
       timeScale: 1,

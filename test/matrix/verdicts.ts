@@ -39,19 +39,23 @@ const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
 
 /** Plays one act against a service with these options; the stage is closed, its record kept. */
 export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
-  const { options: own, play, upstream } = acts[name] as Act
+  const { options: own, play, upstream, reference } = acts[name] as Act
   const answering = await upstream?.()
   const stage = await Stage.open(
     { ...own, ...options, ...(answering === undefined ? {} : { upstream: answering }) },
     name,
   )
+  if (reference !== null) {
+    stage.beside = await Stage.open({ ...own, seed: 11 }, `${name} reference`, reference)
+  }
   try {
-    await play(stage)
+    await Promise.all([stage, stage.beside].map((each) => each && play(each)))
     // The service completes its pending work before it is closed.
     stage.rest(10)
     await new Promise((resolve) => setTimeout(resolve, 5))
   } finally {
     await stage.close()
+    await stage.beside?.close()
     await answering?.close()
   }
   return stage

@@ -11,8 +11,11 @@ const timed = ['check-then-act', 'rate-non-atomic', 'lost-update', 'stream-buffe
 const long = ['long-prompts-double', 'context-lost']
 /** These need a client that leaves: the matrix shows them. */
 const left = ['aborts-stay-held']
-/** These need a repeated prompt, a tool with given arguments, or a tier that is sold: `test/matrix/sold.test.ts` shows them. */
-const asked = ['cached-not-told', 'tool-rewritten', 'tool-broken', 'tier-ignored']
+/** These need a repeated prompt, a tool with given arguments, a tier that is sold, or many words: `test/matrix/sold.test.ts` shows them. */
+const asked = [
+  ...['cached-not-told', 'tool-rewritten', 'tool-broken', 'tier-ignored'],
+  ...['model-swap-after', 'quantized'],
+]
 
 /** Time jumps to the next event, so slow answers take no time and all are alike. */
 function skippingClock() {

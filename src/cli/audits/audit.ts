@@ -53,7 +53,7 @@ export async function auditAction(named: readonly string[], options: Options): P
           ? await fetchLog(
               store,
               // Without names, the audit takes the runs against one address.
-              (await selectRuns(store, runIds)).map(({ runId }) => runId),
+              (await selectRuns(store, runIds, contract)).map(({ runId }) => runId),
               contract?.prices?.evidence.log ?? null,
               options.log,
             )

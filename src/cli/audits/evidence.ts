@@ -1,5 +1,6 @@
 import { runsBeside, selectRuns } from '../../audit/runs.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
+import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
 import { openExistingStore } from '../../public/store.ts'
 import { checkEvidence } from '../../report/vendor/check-evidence.ts'
@@ -25,7 +26,9 @@ export async function vendorAction(named: readonly string[], options: Options): 
   if (isAlone && contract === undefined) {
     throw new UserError('usage', 'a log without a run: expected --contract FILE (docs/prices.md).')
   }
-  const runs = isAlone ? null : { db: options.db, ...(await meantRuns(options.db, named)) }
+  const runs = isAlone
+    ? null
+    : { db: options.db, ...(await meantRuns(options.db, named, contract)) }
   const written = await shown((view) =>
     writeEvidence({
       ...view,
@@ -44,13 +47,14 @@ export async function vendorAction(named: readonly string[], options: Options): 
 }
 
 /** The store is closed again: a copy of its rows needs it alone. */
-async function meantRuns(db: string, named: readonly string[]) {
+async function meantRuns(db: string, named: readonly string[], path: string | undefined) {
+  const contract = path === undefined ? undefined : loadContract(path)
   const store = await openExistingStore(db)
   try {
-    const runIds = (await selectRuns(store, await resolveRuns(store, named))).map(
+    const runIds = (await selectRuns(store, await resolveRuns(store, named), contract)).map(
       ({ runId }) => runId,
     )
-    return { runIds, otherIds: await runsBeside(store, runIds) }
+    return { runIds, otherIds: await runsBeside(store, runIds, contract) }
   } finally {
     store.close()
   }

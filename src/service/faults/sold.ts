@@ -1,6 +1,8 @@
 import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
+import { firstToken, normal, wordAsked } from '../honest/first-token.ts'
 import { tierShare } from '../honest/generation.ts'
+import { hashText, seededRandom } from '../random.ts'
 import type { GenerationRequest } from '../request/generation-request.ts'
 import { piecesOf } from '../tokens.ts'
 import { editChat } from './completion.ts'
@@ -37,6 +39,12 @@ function withRequest<T>(call: Call, request: GenerationRequest, make: () => T): 
     call.request = own
   }
 }
+
+/** The answer of a model that has nothing in common with the one that was asked for. */
+const answeredByOther = (honest: Behaviour, call: Call) =>
+  withRequest(call, { ...call.request!, model: `not ${call.request!.model}` }, () =>
+    honest.answer(call),
+  )
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -128,6 +136,41 @@ export const soldFaults: readonly Fault[] = [
         const cached_tokens = Math.floor(part.usage.prompt_tokens * 0.9)
         return { ...part, usage: { ...part.usage, prompt_tokens_details: { cached_tokens } } }
       }),
+  ),
+  strongFault(
+    'model-swap-after',
+    'SOLD-05',
+    'another model answers under the same name after 1,600 answers; `model-swap-after:300` after fewer',
+    1_600,
+    (honest, _kit, after) => {
+      let answers = 0
+      return {
+        answer: (call) => (++answers > after ? answeredByOther(honest, call) : honest.answer(call)),
+      }
+    },
+  ),
+  fault('other-model', 'SOLD-06', 'another model answers under the same name', (honest) => ({
+    answer: (call) => answeredByOther(honest, call),
+  })),
+  strongFault(
+    'quantized',
+    'SOLD-06',
+    'the log-odds of first tokens are moved by 1, up or down; `quantized:0.5` by half of it',
+    1,
+    (honest, { random }, by) => ({
+      answer(call) {
+        const answer = honest.answer(call)
+        const word = wordAsked(call.request!)
+        if (word === null) return answer
+        const { model } = call.request!
+        const moved = by * normal(seededRandom(hashText(`${model} quantized`, hashText(word))))
+        const choices = answer.choices.map((choice) => ({
+          ...choice,
+          pieces: [firstToken(model, word, random, moved)],
+        }))
+        return { ...answer, choices }
+      },
+    }),
   ),
   fault(
     'tool-rewritten',

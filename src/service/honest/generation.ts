@@ -7,6 +7,7 @@ import type { Shape } from '../options.ts'
 import { seededRandom } from '../random.ts'
 import { piecesOf } from '../tokens.ts'
 import { argumentsIn, jsonOf, toolToCall } from '../tool-call.ts'
+import { firstToken, wordAsked } from './first-token.ts'
 
 type Generation = Pick<Behaviour, 'generate' | 'answer' | 'timing' | 'usage'>
 
@@ -20,6 +21,7 @@ export function honestGeneration(
   timing: (call: Call, answer: Answer) => Timing,
   answer: (call: Call) => Answer,
 ): Generation {
+  const firsts = seededRandom(seed ^ 0x51ed270b)
   const choice = (call: Call, ownSeed: number): Choice => {
     const request = call.request!
     const maxTokens = Math.min(request.maxTokens, contract.limits.maxOutputTokens)
@@ -38,7 +40,11 @@ export function honestGeneration(
       const given = piecesOf(argumentsIn(request) ?? jsonOf(tool.parameters, ownSeed))
       return { reasoning, tool: tool.name, ...limited(given, maxTokens - thought, [], false) }
     }
-    const intended = intendedText(request, wanted, ownSeed)
+    const word = wordAsked(request)
+    const intended =
+      word === null
+        ? intendedText(request, wanted, ownSeed)
+        : [firstToken(request.model, word, firsts), ' that']
     const kept = limited(
       intended,
       maxTokens - thought,

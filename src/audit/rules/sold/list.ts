@@ -3,10 +3,12 @@ import { sold04 } from './cached-tokens.ts'
 import { sold03 } from './context-window.ts'
 import { sold02 } from './hidden-prompt.ts'
 import { sold01 } from './input-tokens.ts'
+import { sold06 } from './named-model.ts'
 import { sold09 } from './output-tokens.ts'
 import { sold10 } from './reasoning-tokens.ts'
 import { sold08 } from './served-tier.ts'
 import { sold07 } from './tool-arguments.ts'
+import { sold05 } from './unchanged-model.ts'
 
 /** What is sold: whether the provider delivers and counts it. */
 export const soldRules: readonly Rule[] = [
@@ -14,6 +16,8 @@ export const soldRules: readonly Rule[] = [
   sold02,
   sold03,
   sold04,
+  sold05,
+  sold06,
   sold07,
   sold08,
   sold09,

@@ -1,0 +1,124 @@
+import type { Model } from '../../../contract/contract.ts'
+import { jsonOf } from '../../../user/json-text.ts'
+import type { Evidence } from '../../rule.ts'
+import type { Witness } from '../../verdict.ts'
+import { isList, isObject, type Json } from '../json.ts'
+import { soleTextOf } from './sole-texts.ts'
+
+/** A phase of a run that asks short prompts for one token each, some of them again and again. */
+export interface TokenSession {
+  readonly model: Model
+  /** Its first request, in microseconds UTC. */
+  readonly atUs: number
+  /** For each prompt, how often each text was the first token. */
+  readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>
+  readonly witness: Witness
+}
+
+interface Row {
+  readonly runId: string
+  readonly phase: string
+  readonly model: string
+  readonly slot: number
+  readonly retry: number
+  readonly atUs: number
+  readonly request: string
+  readonly response: string
+}
+
+/** Longer bodies hold no short prompt. */
+const mostRequestLetters = 2_000
+const mostPromptLetters = 200
+/** Fewer answers to a prompt are no share, and fewer such prompts no session. */
+const leastAnswers = 2
+const leastPrompts = 5
+
+/**
+ * The sessions of runs, oldest first: plain chat answers to one short text with `max_tokens: 1`, stored whole.
+ *
+ * @param named the model that a name of a request means; undefined for none that is judged
+ */
+export async function tokenSessions(
+  { store }: Pick<Evidence, 'store'>,
+  runIds: readonly string[],
+  named: (name: string) => Model | undefined,
+): Promise<readonly TokenSession[]> {
+  const rows = await store.rows<Row>(
+    `SELECT run_id AS "runId", phase, model, slot, retry, templates.body AS request, bodies.body AS response,
+       epoch_us(started_at)::DOUBLE + sent_us * time_scale AS "atUs"
+     FROM attempts JOIN runs USING (run_id) JOIN templates USING (run_id, template)
+       JOIN bodies USING (run_id, slot, retry)
+     WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'ok' AND endpoint = 'chat' AND model IS NOT NULL
+       AND templates.max_tokens = 1 AND NOT truncated AND sent_us IS NOT NULL AND prompt_hash IS NOT NULL
+       AND length(templates.body) <= ${mostRequestLetters} AND bodies.body IS NOT NULL
+     ORDER BY "atUs", run_id, slot, retry`,
+    [JSON.stringify(runIds)],
+  )
+  const texts = new Map<string, string | null>()
+  const promptOf = (body: string) => {
+    if (!texts.has(body)) {
+      const text = soleTextOf(jsonOf(body) as Json | undefined)
+      texts.set(body, text === null || text.length > mostPromptLetters ? null : text)
+    }
+    return texts.get(body)!
+  }
+  const groups = new Map<
+    string,
+    { model: Model; first: Row; all: Map<string, Map<string, number>> }
+  >()
+  for (const row of rows) {
+    const model = named(row.model)
+    const prompt = promptOf(row.request)
+    const token = firstTokenOf(jsonOf(row.response) as Json | undefined)
+    if (model === undefined || prompt === null || token === null) continue
+    const name = JSON.stringify([row.runId, row.phase, model.id])
+    const group = groups.get(name) ?? { model, first: row, all: new Map() }
+    groups.set(name, group)
+    const tokens = group.all.get(prompt) ?? new Map<string, number>()
+    tokens.set(token, (tokens.get(token) ?? 0) + 1)
+    group.all.set(prompt, tokens)
+  }
+  return [...groups.values()].flatMap(({ model, first, all }): TokenSession[] => {
+    const answers = new Map([...all].filter(([, tokens]) => totalOf(tokens) >= leastAnswers))
+    if (answers.size < leastPrompts) return []
+    const { runId, slot, retry, atUs } = first
+    return [{ model, atUs, answers, witness: { runId, slot, retry, shows: shownTime(atUs) } }]
+  })
+}
+
+/** Texts of one token that a plain answer holds; null for anything else. */
+function firstTokenOf(answer: Json | undefined): string | null {
+  const [choice] = isObject(answer) && isList(answer.choices) ? answer.choices : []
+  const message = isObject(choice) ? choice.message : undefined
+  return isObject(message) && typeof message.content === 'string' ? message.content : null
+}
+
+const totalOf = (tokens: ReadonlyMap<string, number>) =>
+  [...tokens.values()].reduce((sum, each) => sum + each, 0)
+
+/** Share of the answers to a prompt that are this token; null if the prompt was not asked. */
+export function shareOf({ answers }: TokenSession, prompt: string, token: string): number | null {
+  const tokens = answers.get(prompt)
+  return tokens === undefined ? null : (tokens.get(token) ?? 0) / totalOf(tokens)
+}
+
+/** For each prompt, the likeliest first token over sessions; of equal ones the first in order of their text. */
+export function likeliestOf(sessions: readonly TokenSession[]): ReadonlyMap<string, string> {
+  const sums = new Map<string, Map<string, number>>()
+  for (const { answers } of sessions)
+    for (const [prompt, tokens] of answers) {
+      const sum = sums.get(prompt) ?? new Map<string, number>()
+      for (const [token, times] of tokens) sum.set(token, (sum.get(token) ?? 0) + times)
+      sums.set(prompt, sum)
+    }
+  return new Map(
+    [...sums].map(([prompt, tokens]) => [
+      prompt,
+      [...tokens].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))[0]![0],
+    ]),
+  )
+}
+
+/** `2026-03-14 09:00 UTC`. */
+export const shownTime = (us: number) =>
+  `${new Date(us / 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -1,0 +1,146 @@
+import { modelNamed } from '../../../contract/contract.ts'
+import { worstOf } from '../../evidence/sold/by-model.ts'
+import { drawsOf } from '../../evidence/sold/chance.ts'
+import {
+  likeliestOf,
+  shareOf,
+  shownTime,
+  type TokenSession,
+  tokenSessions,
+} from '../../evidence/sold/sessions.ts'
+import {
+  doubtAt,
+  judgeWatch,
+  leastSince,
+  referenceSessions,
+  type WatchResult,
+} from '../../evidence/sold/watch.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+
+const requires = `${referenceSessions + leastSince} sessions of short prompts with max_tokens: 1, stored whole (scenarios/integrity-session.yaml, from cron)`
+
+export const sold05: Rule = {
+  id: 'SOLD-05',
+  title: 'The model does not change',
+  section: 'contract: models, fixed',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Reads all sessions of a store: phases that ask the same short prompts for one token each, several times. The first ${referenceSessions} are the
+reference. The distance of a later session is the mean over prompts of the difference of the shares of the likeliest first token. Its rank among all
+since is a p-value, whatever the noise; bets on small ones start with a wealth of 1, and an honest model ever reaches 100 with a chance of at most 1 %, over
+the whole life of the watch: a fail, with the date of the change. A wealth of ${doubtAt}, or fewer than ${leastSince} sessions since, is inconclusive. Several watches
+alarm at as many times the wealth. After a change that was told, fixed: 2026-03-14 begins anew. It cannot detect another model for a quarter of the requests or less, a
+slight quantization, or what reasoning models change. A load that grows for weeks may alarm.`,
+  ...whenPromised(['models.fixed'], async (evidence): Promise<Verdict> => {
+    const { models } = evidence.contract
+    const sessions = await tokenSessions(evidence, evidence.runIds, (name) => {
+      const model = modelNamed(models, name)
+      return model?.fixed === undefined ? undefined : model
+    })
+    const watches = [
+      ...Map.groupBy(sessions.filter(isSince), ({ model }) => model).values(),
+    ].flatMap(watchesOf)
+    return worstOf(
+      watches.map((watch) => ({
+        model: watch[0]!.model,
+        verdict: verdictOf(watch, watches.length),
+      })),
+      requires,
+    )
+  }),
+}
+
+const isSince = ({ model, atUs }: TokenSession) =>
+  typeof model.fixed !== 'string' || atUs >= Date.parse(`${model.fixed}T00:00:00Z`) * 1000
+
+/** Sessions with other prompts are another watch: half of its prompts are those of the reference, or it begins anew. */
+export function watchesOf(sessions: readonly TokenSession[]): readonly (readonly TokenSession[])[] {
+  const watches: TokenSession[][] = []
+  for (const session of sessions) {
+    const watch = watches.find((each) => {
+      const known = new Set(
+        each.slice(0, referenceSessions).flatMap(({ answers }) => [...answers.keys()]),
+      )
+      const prompts = [...session.answers.keys()]
+      return 2 * prompts.filter((prompt) => known.has(prompt)).length >= prompts.length
+    })
+    if (watch === undefined) watches.push([session])
+    else watch.push(session)
+  }
+  return watches
+}
+
+function verdictOf(watch: readonly TokenSession[], watches: number): Verdict {
+  const reference = watch.slice(0, referenceSessions)
+  const tokens = [...likeliestOf(reference)]
+  const shares = watch.map((session) =>
+    tokens.map(([prompt, token]) => shareOf(session, prompt, token)),
+  )
+  const found = judgeWatch(shares, watches, drawsOf(watch[0]!.witness.runId))
+  const wealth = `e-value ${Number(found.wealth.toPrecision(3))}`
+  switch (found.is) {
+    case 'few':
+      return watch.length <= referenceSessions
+        ? notObserved(`${requires}; ${watch.length} were seen`)
+        : inconclusive(
+            watch.length,
+            `only ${found.since} of ${leastSince} sessions since the ${referenceSessions} of the reference (${wealth})`,
+          )
+    case 'inconclusive':
+      return inconclusive(
+        watch.length,
+        `the answers to ${tokens.length} fixed prompts differ from those before by what may be chance (${wealth} of ${100 * watches} that alarm)`,
+      )
+    case 'pass':
+      return pass(watch.length, {
+        note: `${found.since} sessions since the ${referenceSessions} of the reference fit (${wealth}); another model for a quarter of the requests, or a slight quantization, would not show`,
+      })
+    case 'fail':
+      return changed(watch, found, tokens, wealth)
+  }
+}
+
+function changed(
+  watch: readonly TokenSession[],
+  { change: { at, from, to } }: Extract<WatchResult, { is: 'fail' }>,
+  tokens: readonly (readonly [string, string])[],
+  wealth: string,
+): Verdict {
+  const time = (place: number) => shownTime(watch[place]!.atUs)
+  const [before, after] = [watch.slice(0, at), watch.slice(at)]
+  const moved = tokens
+    .map(([prompt, token]) => ({
+      ...{ prompt, token },
+      ...{ was: meanShare(before, prompt, token), is: meanShare(after, prompt, token) },
+    }))
+    .toSorted((a, b) => Math.abs(b.was - b.is) - Math.abs(a.was - a.is))
+  const most = moved[0]!
+  const witnesses = watch.slice(at, at + 5).map(
+    ({ witness }): Witness => ({
+      ...witness,
+      shows: `session of ${witness.shows}: first token ${JSON.stringify(most.token)} to ${JSON.stringify(most.prompt)}, ${percent(most.was)} before and ${percent(most.is)} since`,
+    }),
+  )
+  return fail(watch.length, {
+    expected: 'one model behind the name',
+    observed: `Since ${time(at)} (${time(Math.max(0, from - 1))} to ${time(to)}) the answers to ${tokens.length} fixed prompts differ from the ${at} sessions before (${wealth}).`,
+    witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+    tables: [
+      {
+        title: `First tokens of ${watch[0]!.model.id} before the change and since`,
+        head: ['prompt', 'first token', 'before', 'since'],
+        rows: moved
+          .slice(0, 20)
+          .map(({ prompt, token, was, is }) => [prompt, token, percent(was), percent(is)]),
+      },
+    ],
+  })
+}
+
+function meanShare(sessions: readonly TokenSession[], prompt: string, token: string): number {
+  const shares = sessions.flatMap((session) => shareOf(session, prompt, token) ?? [])
+  return shares.reduce((sum, each) => sum + each, 0) / Math.max(1, shares.length)
+}
+
+const percent = (share: number) => `${Math.round(100 * share)} %`

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { parseContract } from '../../../src/contract/load.ts'
+import { modelOf, type Session, verdictOnSessions, watched } from './sessions.ts'
+import { words } from './texts.ts'
+
+const fixed = { fixed: true }
+const verdictOf = (sessions: readonly Session[], more: object = fixed) =>
+  verdictOnSessions('SOLD-05', sessions, more)
+
+const said = /^svc-k2: Since (.+) UTC \((.+) UTC to (.+) UTC\) the answers to 14 fixed prompts/
+
+test('a watch of 60 sessions whose model changes at the 40th fails, and the interval of its date holds the change', async () => {
+  const sessions = watched(60, 39)
+  const verdict = await verdictOf(sessions)
+  expect(verdict).toMatchObject({ verdict: 'fail', observations: 60 })
+  const { observed, tables } = verdict as Extract<typeof verdict, { verdict: 'fail' }>
+  const [since, from, to] = said
+    .exec(observed)!
+    .slice(1)
+    .map((time) => Date.parse(`${time.replace(' ', 'T')}Z`) * 1000)
+  // It changed between the 39th and the 40th session.
+  expect(from).toBeLessThanOrEqual(sessions[38]!.atUs)
+  expect(to).toBeGreaterThanOrEqual(sessions[39]!.atUs)
+  expect(Math.abs(since! - sessions[39]!.atUs)).toBeLessThanOrEqual(2 * 43_200e6)
+  expect(tables![0]!.rows.length).toBe(14)
+})
+
+test('a watch of 60 sessions of one model passes, and says what it would not see', async () => {
+  expect(await verdictOf(watched(60))).toMatchObject({
+    verdict: 'pass',
+    observations: 60,
+    note: expect.stringMatching(/50 sessions since the 10 of the reference fit .* quarter/),
+  })
+})
+
+test('25 sessions are too few for a pass, and 10 are the reference alone', async () => {
+  expect(await verdictOf(watched(25))).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('only 15 of 20 sessions since the 10 of the reference'),
+  })
+  expect(await verdictOf(watched(10))).toMatchObject({
+    verdict: 'not-observed',
+    requires: expect.stringContaining('10 were seen'),
+  })
+})
+
+test('from the day of a change that was told on, a new watch has a reference of its own', async () => {
+  // The 40th session is on the evening of March 20.
+  expect(await verdictOf(watched(80, 39), { fixed: '2026-03-21' })).toMatchObject({
+    verdict: 'pass',
+    observations: 40,
+  })
+})
+
+test('sessions with other prompts are another watch, not a changed model', async () => {
+  const sessions = watched(60).map((session, at) =>
+    at < 30
+      ? session
+      : { ...session, model: modelOf('other'), prompts: words.map((word) => `${word}s`) },
+  )
+  expect(await verdictOf(sessions)).toMatchObject({
+    verdict: 'pass',
+    note: expect.stringMatching(/20 sessions since .*; svc-k2: 20 sessions since/),
+  })
+})
+
+test('a model that is not sold as fixed may change, and a watch without a promise accuses nobody', async () => {
+  expect(await verdictOf(watched(60, 39), {})).toMatchObject({ verdict: 'not-promised' })
+})
+
+test.each([false, 'soon', '2026-02-30', 1])('fixed: %j is no day', (written) => {
+  expect(() =>
+    parseContract({ name: 'c', models: [{ id: 'm', fixed: written }] }, 'c.yaml'),
+  ).toThrow('true, or the day in UTC from which on it holds, such as 2026-03-14')
+})
