@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { lookup } from '../user/lookup.ts'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
-import { claimedTrial, rateText, safeRateText, searchShape } from './safe-rate.ts'
+import { claimedTrial, rateText, safeRateText, searchShape, trialName } from './safe-rate.ts'
 
 /**
  * The verdict of a run in `runs.verdict_json`. It is read leniently, because another version may have written the
@@ -59,7 +59,7 @@ export interface SearchTrials {
   readonly count: number
   /** Requests of all trials, also of those of an earlier run that it goes on from. */
   readonly sent: number
-  /** Which trial the figures of the run are of, as `the hold trial at 6.0/s`; null if it is not known. */
+  /** Which trial the figures of the run are of, as `the confirmation at 6.0/s`; null if it is not known. */
   readonly figuresOf: string | null
 }
 
@@ -125,7 +125,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
         count: sweep.trials.length,
         sent: sweep.trials.reduce((sum, { sent }) => sum + sent, 0),
         figuresOf:
-          claimed === null ? null : `the ${claimed.step} trial at ${rateText(claimed.ratePerS)}`,
+          claimed === null ? null : `the ${trialName(claimed)} at ${rateText(claimed.ratePerS)}`,
       }
     }),
   }

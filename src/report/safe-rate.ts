@@ -89,6 +89,15 @@ export interface SafeRateText {
   readonly because: readonly string[]
 }
 
+/** What a trial is called. A store and a scenario call the confirmation `hold`. */
+export const stepName = ({ step }: Pick<StoredTrial, 'step'>) =>
+  step === 'hold' ? 'confirmation' : step
+export const trialName = (trial: StoredTrial) =>
+  trial.step === 'hold' ? stepName(trial) : `${trial.step} trial`
+
+/** What a trial decided. */
+export const resultName = ({ result }: StoredTrial) => (result === 'held' ? 'sustained' : result)
+
 /** A rate with two digits, or three of a step of 2.5 %: never more than the search can tell. */
 export function rateText(perS: number, budget = 'quick'): string {
   const digits = budget === 'thorough' ? 3 : 2
@@ -119,25 +128,29 @@ function answerOf(search: StoredSearch): SafeRateText {
   switch (found.kind) {
     case 'held': {
       const { heldPerS, safePerS, failedPerS, budget, needs } = found
-      const hold = trials.findLast(({ step, ratePerS }) => step === 'hold' && ratePerS === heldPerS)
+      const confirmation = trials.findLast(
+        ({ step, ratePerS }) => step === 'hold' && ratePerS === heldPerS,
+      )
       return {
         isFound: true,
-        tone: hold?.drift === null || hold === undefined ? 'good' : 'warn',
+        tone: confirmation?.drift == null ? 'good' : 'warn',
         summary: `Safe rate: ${nounRate(safePerS, budget, of)} (${objective})`,
         because: [
-          ...(hold === undefined ? [] : [...atOnceText(search, hold), holdText(hold, budget, of)]),
+          ...(confirmation === undefined
+            ? []
+            : [...atOnceText(search, confirmation), confirmationText(confirmation, budget, of)]),
           ...(needs === null
             ? []
             : [
-                `The time allowed a short hold (a whole one is ${formatNumber(needs.requests)} ${of}), at a lower rate; a longer search may find a higher one.`,
+                `The time allowed a short confirmation (a whole one is ${formatNumber(needs.requests)} ${of}), at a lower rate; a longer search may find a higher one.`,
               ]),
           failedPerS === null
             ? 'No rate failed: the limit is above the tested rates.'
             : `${failedText(failedPerS, failed, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${budget === 'thorough' ? '' : `; to know more: --budget ${budget === 'quick' ? 'standard' : 'thorough'}`}.`,
-          ...(hold?.drift == null
+          ...(confirmation?.drift == null
             ? []
             : [
-                `Not steady: times grew by ${formatNumber(hold.drift * 100)} % over the hold. Run an hour at this rate before you rely on it.`,
+                `Not steady: times grew by ${formatNumber(confirmation.drift * 100)} % over the confirmation. Run an hour at this rate before you rely on it.`,
               ]),
         ],
       }
@@ -153,7 +166,7 @@ function answerOf(search: StoredSearch): SafeRateText {
           [
             lowPerS === null
               ? noLowText(trials)
-              : `${rateText(lowPerS)} held in a trial of ${formatNumber(low?.planned ?? 0)} ${of}`,
+              : `${rateText(lowPerS)} was sustained in a trial of ${formatNumber(low?.planned ?? 0)} ${of}`,
             failedPerS === null ? 'no rate failed' : failedText(failedPerS, failed),
           ]
             .join(', ')
@@ -162,7 +175,7 @@ function answerOf(search: StoredSearch): SafeRateText {
           ...(needs === null
             ? []
             : [
-                `A hold at ${rateText(needs.ratePerS)} needs ${formatNumber(needs.requests)} ${of}: ${formatDuration(Math.max(60, needs.requests / needs.ratePerS))} more (budget ${needs.budget}).`,
+                `To confirm ${rateText(needs.ratePerS)} takes ${formatNumber(needs.requests)} ${of}: ${formatDuration(Math.max(60, needs.requests / needs.ratePerS))} more (budget ${needs.budget}).`,
               ]),
         ],
       }
@@ -184,12 +197,12 @@ function answerOf(search: StoredSearch): SafeRateText {
   }
 }
 
-/** Trials may hold above a rate that failed, and do not count then. */
+/** A trial may succeed above a rate that failed, and does not count then. */
 function noLowText(trials: readonly StoredTrial[]): string {
-  const held = trials.filter(({ step, result }) => step !== 'warm-up' && result === 'held')
-  return held.length === 0
+  const sustained = trials.filter(({ step, result }) => step !== 'warm-up' && result === 'held')
+  return sustained.length === 0
     ? 'no tested rate was sustained'
-    : `a trial held at ${[...new Set(held.map(({ ratePerS }) => rateText(ratePerS)))].join(', ')}, but a rate at or below it failed`
+    : `a trial sustained ${[...new Set(sustained.map(({ ratePerS }) => rateText(ratePerS)))].join(', ')}, but a rate at or below it failed`
 }
 
 /** `0.50 tasks/s`; of requests, as it is. */
@@ -198,7 +211,7 @@ export function nounRate(perS: number, budget: string, of: StoredSearch['of']): 
   return of === 'tasks' ? rate.replace('/s', ' tasks/s') : rate
 }
 
-/** Tasks in progress at the rate that held: its rate times their mean time (Little's law). */
+/** Tasks in progress at the confirmed rate: its rate times their mean time (Little's law). */
 function atOnceText({ of }: StoredSearch, { ratePerS, meanUs }: StoredTrial): readonly string[] {
   if (of !== 'tasks' || meanUs === null) return []
   const atOnce = Number(((ratePerS * meanUs) / 1e6).toPrecision(2))
@@ -207,15 +220,15 @@ function atOnceText({ of }: StoredSearch, { ratePerS, meanUs }: StoredTrial): re
   ]
 }
 
-function holdText(hold: StoredTrial, budget: string, of: StoredSearch['of']): string {
-  const late = hold.judged === 0 ? 0 : hold.missed / hold.judged
+function confirmationText(trial: StoredTrial, budget: string, of: StoredSearch['of']): string {
+  const late = trial.judged === 0 ? 0 : trial.missed / trial.judged
   const most =
-    hold.mostMissed === null ? '' : `, at most ${percent(hold.mostMissed)} with 99 % confidence`
+    trial.mostMissed === null ? '' : `, at most ${percent(trial.mostMissed)} with 99 % confidence`
   const sent =
-    hold.sentPerS !== null && Math.abs(hold.sentPerS / hold.ratePerS - 1) > 0.01
-      ? ` (${rateText(hold.sentPerS, 'thorough')} was sent)`
+    trial.sentPerS !== null && Math.abs(trial.sentPerS / trial.ratePerS - 1) > 0.01
+      ? ` (${rateText(trial.sentPerS, 'thorough')} was sent)`
       : ''
-  return `Held ${rateText(hold.ratePerS, budget)}${sent} for ${formatDuration(hold.lastedUs / 1e6)}: ${formatNumber(hold.sent)} ${of}, ${formatNumber(hold.missed)} late or failed (${percent(late)}${most}).`
+  return `Sustained ${rateText(trial.ratePerS, budget)}${sent} for ${formatDuration(trial.lastedUs / 1e6)}: ${formatNumber(trial.sent)} ${of}, ${formatNumber(trial.missed)} late or failed (${percent(late)}${most}).`
 }
 
 function failedText(perS: number, failed: readonly StoredTrial[], budget = 'quick'): string {
@@ -225,7 +238,7 @@ function failedText(perS: number, failed: readonly StoredTrial[], budget = 'quic
   return `${rateText(perS, budget)} failed after ${after} (${reasonText(found)})`
 }
 
-/** Why a trial did not hold, with its figure; null if it held. */
+/** Why a trial failed, with its figure; null if it succeeded. */
 export function reasonText({
   why,
   missed,
@@ -253,14 +266,14 @@ export function reasonText({
   }
 }
 
-/** Whether a limiter of the service, not its speed, ended the search. */
-function limitText({ trials }: StoredSearch): readonly string[] {
+/** Whether a limiter of the service, not its speed, ended the search: a sentence, or none. */
+export function limitText({ trials }: StoredSearch): readonly string[] {
   const failed = trials.filter(({ result }) => result === 'failed')
   const missed = failed.reduce((sum, each) => sum + each.missed, 0)
   const limited = failed.reduce((sum, each) => sum + each.limited, 0)
   return limited > missed / 2
     ? [
-        `The service's rate limit ends it: ${formatNumber(limited)} of ${formatNumber(missed)} misses were 429.`,
+        `The service's rate limit ended the search: ${formatNumber(limited)} of ${formatNumber(missed)} misses were 429.`,
       ]
     : []
 }

@@ -207,7 +207,7 @@ export interface Search {
   readonly mostUs: number | null
   /** Replaces the step of the budget: 0.05 is 5 %. */
   readonly precision: number | null
-  /** Replaces the requests of the hold. */
+  /** Replaces the requests of the confirmation. */
   readonly hold: number | null
   /** Steps between the rate that held and the rate that is called safe. */
   readonly headroom: number

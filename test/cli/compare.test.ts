@@ -99,6 +99,9 @@ test('a history names the build at which a figure changed, and says why it canno
   expect(steps[0]!.after / steps[0]!.before).toBeCloseTo(1.2, 1)
   const said = await history('latest', '--history', 'service.p50')
   expect(said.out).toMatch(/From build-10 \(2026-11-01.*\): 10\d\.\d ms before, 12\d\.\d ms/)
+  expect(said.out.trimEnd().split('\n').at(-1)).toBe(
+    `Next: assay compare build-09 build-10 --db ${own}  # compares the runs around the last change`,
+  )
   expect((await history('latest', '--history', 'errors')).out).toContain('No significant change')
   expect(await history('latest', '--history', 'credits')).toMatchObject({
     ...{ code: 2, err: expect.stringContaining('which a contract states') },

@@ -26,6 +26,8 @@ const files: Readonly<Record<string, string>> = {
   'bill.csv':
     'BilledCost,BillingCurrency,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,ResourceId\n0.006,USD,Usage,2026-11-09T00:00:00Z,2026-11-10T00:00:00Z,m\n',
   'own.csv': 'id,at,model,cost\na,2026-11-09T08:00:01Z,m,2\n',
+  'pair.yaml':
+    'name: p\nquestion: q\nmodel: svc-k2\ntargets: { a: { base_url: "URL" }, b: { base_url: "URL" } }\nsteps: { s: { endpoint: chat, prompt: p, max_tokens: 4 } }\nphases: [{ name: p, load: constant, rate: 20/s, duration: 1s }]\n',
   'settings.yaml':
     "product: P\ntokens: { algorithm: EdDSA, publicKey: public.pem }\nshows: [credits, requests]\ntimezone: UTC\norigins: ['https://app.example.com']\naccounts: { acct-204: { label: L } }\n",
   'public.pem': publicKey.export({ type: 'spki', format: 'pem' }) as string,
@@ -101,6 +103,12 @@ const table: readonly (readonly [command: string, line: string, next: string])[]
     'compare latest latest --db a.duckdb --db-b b.duckdb --format html --out c.html',
     'compare latest latest --db a.duckdb --db-b b.duckdb --all',
   ],
+  ['compare', 'compare latest --history p50 --db a.duckdb', 'runs --db a.duckdb'],
+  [
+    'run',
+    'run pair.yaml --db pair.duckdb --run-id two',
+    'compare two-a two-b --db pair.duckdb --db-b pair-b.duckdb --all',
+  ],
   [
     'usage',
     'usage --db a.duckdb --timezone Europe/Berlin',
@@ -158,6 +166,7 @@ test('the last line of every command names the next one, with the files just use
       .replaceAll('OTHER', other.origin)
       .replaceAll('SOON', soon())
   try {
+    writeFileSync(join(folder, 'pair.yaml'), filled(files['pair.yaml']!))
     const wrong: string[] = []
     for (const [, line, next] of table) {
       if (line.startsWith('audit merge')) {

@@ -5,7 +5,13 @@ import { headerIssue } from '../../contract/request.ts'
 import { writeReport } from '../../public/report.ts'
 import { parseScenario } from '../../public/scenario.ts'
 import { openExistingStore } from '../../public/store.ts'
-import { rateText, safeRateText, searchShape } from '../../report/safe-rate.ts'
+import {
+  limitText,
+  rateText,
+  type StoredTrial,
+  safeRateText,
+  searchShape,
+} from '../../report/safe-rate.ts'
 import { firstModel } from '../../run/plan/first-model.ts'
 import type { RunOptions, RunResult } from '../../run/run.ts'
 import { noKey } from '../../run/send/keys.ts'
@@ -14,7 +20,6 @@ import { firstAnswer } from '../../run/start/first-answer.ts'
 import { durationUsOf } from '../../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../../scenario/quick.ts'
 import type { BudgetName, Scenario } from '../../scenario/scenario.ts'
-import type { SafeRate } from '../../schedule/safe-rate/outcome.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
 import { wrapped } from '../../user/wrapped.ts'
@@ -97,7 +102,8 @@ async function runWithPage(
   try {
     const { out } = options
     const found = await firstAnswer(store, runId)
-    if (found !== null && !options.json) process.stdout.write(`first request: ${found}\n`)
+    if (found !== null && !options.json)
+      process.stdout.write(`${wrapped(`first request: ${found}`, '  ').join('\n')}\n`)
     await writeReport(store, { page: 'launch', contract, runIds: [runId], out })
   } finally {
     store.close()
@@ -119,24 +125,55 @@ function lastLines(
     const words = ['audit', runId, ...storeWords(options.db), ...contractWords(options.contract)]
     return `${page}${nextLine(words, 'judges it by every rule')}`
   }
-  const { summary } = safeRateText(searchShape.parse(sweep), verdict.verdict === 'invalid')
-  return `${page}${wrapped(`${summary}.`, '').join('\n')}\n${nextCommand(sweep.safeRate, baseUrl, options)}`
+  const answer = answerLines(sweep, verdict.verdict === 'invalid')
+  return `${page}${answer}${nextCommand(sweep, baseUrl, options)}`
 }
 
-function nextCommand(safeRate: SafeRate, baseUrl: string, options: Options): string {
+/** The answer of a search in one line, and the rate limit that ended it, if one did. */
+export function answerLines(sweep: unknown, isInvalid: boolean): string {
+  const search = searchShape.parse(sweep)
+  const { summary } = safeRateText(search, isInvalid)
+  const lines = [`${summary}.`, ...limitText(search)].flatMap((line) => wrapped(line, ''))
+  return `${lines.join('\n')}\n`
+}
+
+/**
+ * The rate at which a limiter admitted requests, as a rate of `--max-rate`: those of all trials over their time, which is a
+ * minute at least, because many limits are of a minute.
+ */
+export function admittedRate(trials: readonly StoredTrial[]): string {
+  const admitted = trials.reduce((sum, { sent, limited }) => sum + sent - limited, 0)
+  const lastedUs = trials.reduce((sum, trial) => sum + trial.lastedUs, 0)
+  return rateText(admitted / Math.max(60, lastedUs / 1e6))
+}
+
+function nextCommand(
+  sweep: RunResult['sweeps'][number],
+  baseUrl: string,
+  options: Options,
+): string {
+  const { safeRate } = sweep
   const files = [...storeWords(options.db), ...contractWords(options.contract)]
   const goOn = ['bench', '--continue', ...files]
-  if (safeRate.kind === 'none') return nextLine(['doctor'], 'checks this machine')
+  if (safeRate.kind === 'none') {
+    const search = searchShape.parse(sweep)
+    if (limitText(search).length === 0) return nextLine(['doctor'], 'checks this machine')
+    const rate = ['--max-rate', admittedRate(search.trials)]
+    return nextLine(
+      ['bench', baseUrl, ...rate, ...requestWords(options), ...files],
+      'after a minute: searches below the rate limit',
+    )
+  }
   const { needs } = safeRate
   if (needs !== null) {
-    // A hold, its warm-up, and one more if it fails.
+    // A confirmation, its warm-up, and one more if it fails.
     const minutes = Math.ceil((2 * Math.max(60, needs.requests / needs.ratePerS)) / 60) + 1
-    return nextLine([...goOn, '--for', `${minutes}m`], 'sends a whole hold')
+    return nextLine([...goOn, '--for', `${minutes}m`], 'has time for a whole confirmation')
   }
   if (safeRate.kind === 'bracket') return nextLine(goOn, 'narrows the bracket')
   const rate = rateText(safeRate.safePerS, safeRate.budget)
-  const hold = ['bench', baseUrl, '--rate', rate, '--duration', '1h', ...requestWords(options)]
-  return nextLine([...hold, ...files], 'sends this rate for an hour')
+  const long = ['bench', baseUrl, '--rate', rate, '--duration', '1h', ...requestWords(options)]
+  return nextLine([...long, ...files], 'sends this rate for an hour')
 }
 
 /** The options by which the same requests are sent, and judged by the same objectives. */

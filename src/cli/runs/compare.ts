@@ -8,7 +8,7 @@ import {
   parseFigureName,
   parseGate,
 } from '../../report/compare/gate.ts'
-import { historyText, readHistory } from '../../report/compare/history.ts'
+import { type FigureHistory, historyText, readHistory } from '../../report/compare/history.ts'
 import { renderComparison } from '../../report/compare-page.ts'
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
@@ -86,10 +86,25 @@ async function historyAction(
     const history = await inSession(store, {}, (session) =>
       readHistory(session, scenario, name, contract),
     )
-    process.stdout.write(options.json ? `${jsonText(history)}\n` : historyText(history))
+    process.stdout.write(
+      options.json
+        ? `${jsonText(history)}\n`
+        : `${historyText(history)}${afterHistory(history, options)}`,
+    )
   } finally {
     store.close()
   }
+}
+
+/** The next command: the runs on both sides of the last change, or the runs that there are. */
+function afterHistory({ runs, steps }: FigureHistory, { db, contract }: Options): string {
+  const last = steps.at(-1)
+  if (last === undefined) return nextLine(['runs', ...storeWords(db)], 'lists the runs')
+  const words = ['compare', runs[last.at - 1]!.runId, last.runId, ...storeWords(db)]
+  return nextLine(
+    [...words, ...contractWords(contract)],
+    'compares the runs around the last change',
+  )
 }
 
 /** The next command; nothing after a format for programs. */

@@ -1,5 +1,5 @@
 import { areEnough } from '../../measure/percentile.ts'
-import { rateText } from '../../report/safe-rate.ts'
+import { rateText, stepName } from '../../report/safe-rate.ts'
 import type { Percentiles, Progress, Searching, StepProgress } from '../../run/count/progress.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { duration, table } from '../terminal/text.ts'
@@ -80,8 +80,8 @@ export function searchText(
 ): string {
   const what =
     ratePerS === 0
-      ? `${step}, one request at a time`
-      : `${step} ${rateText(ratePerS, 'thorough')} with ${requests} ${of}, ${duration((requests / ratePerS) * 1e6)}`
+      ? `${stepName({ step })}, one request at a time`
+      : `${stepName({ step })} ${rateText(ratePerS, 'thorough')} with ${requests} ${of}, ${duration((requests / ratePerS) * 1e6)}`
   if (endsUs === null) return what
   return endsUs <= atUs ? `${what}; ends soon` : `${what}; about ${duration(endsUs - atUs)} to go`
 }

@@ -8,9 +8,11 @@ import {
 import {
   rateText,
   reasonText,
+  resultName,
   type StoredTrial,
   safeRateText,
   searchShape,
+  stepName,
 } from '../../report/safe-rate.ts'
 import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
 import type { RunResult } from '../../run/run.ts'
@@ -43,7 +45,7 @@ function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
         ['  trial', 'step', 'rate', 'sent', 'n', 'goodput', 'result'],
         ...search.trials.map((trial) => [
           `  ${trial.phase.split(' ').at(-1)}`,
-          trial.step,
+          stepName(trial),
           trial.ratePerS === 0 ? 'single' : rateText(trial.ratePerS, 'thorough'),
           trial.sentPerS === null ? '-' : rateText(trial.sentPerS, 'thorough'),
           String(trial.sent),
@@ -58,7 +60,7 @@ function sweepLines({ sweeps, verdict }: RunResult): readonly string[] {
 
 function resultText(trial: StoredTrial): string {
   const reason = reasonText(trial)
-  return reason === null ? trial.result : `${trial.result}: ${reason}`
+  return reason === null ? resultName(trial) : `${resultName(trial)}: ${reason}`
 }
 
 function thresholdLines(thresholds: readonly ThresholdResult[]): readonly string[] {

@@ -20,6 +20,7 @@ import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
+import { commandText, contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
@@ -114,13 +115,16 @@ function pairText(
       (name) => `\n${name}: ${results[name].baseUrl}${judgementText(results[name])}`,
     ),
     terminalComparison(comparison, []),
-    `assay compare ${a.runId} ${b.runId} --db ${a.dbPath} --db-b ${b.dbPath} --all`,
+    'To judge each target by every rule:',
     ...targetNames.map((name) => {
-      const own = targets[name].contract ?? contract
       const { runId, dbPath } = results[name]
-      return `assay audit ${runId} --db ${dbPath}${own === undefined ? '' : ` --contract ${own}`}`
+      const own = contractWords(targets[name].contract ?? contract)
+      return `  ${commandText(['audit', runId, ...storeWords(dbPath), ...own])}`
     }),
-    '',
+    nextLine(
+      ['compare', a.runId, b.runId, ...storeWords(a.dbPath), '--db-b', b.dbPath, '--all'],
+      'prints every metric of every step',
+    ),
   ].join('\n')
 }
 

@@ -12,8 +12,11 @@ const usualStore = 'assay.duckdb'
  * @param does what it does, without a subject: `makes a page`
  */
 export function nextLine(words: readonly string[], does: string): string {
-  return `Next: assay ${words.map(shellWord).join(' ')}  # ${does}\n`
+  return `Next: ${commandText(words)}  # ${does}\n`
 }
+
+/** A command as a shell takes it. */
+export const commandText = (words: readonly string[]) => `assay ${words.map(shellWord).join(' ')}`
 
 /** The options that name the store and the contract, without those that are the default. */
 export const storeWords = (db: string): readonly string[] => (db === usualStore ? [] : ['--db', db])

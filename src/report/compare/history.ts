@@ -118,7 +118,7 @@ export function historyText({
       : ` Left out: ${formatCount(skipped.length, 'run')}, INVALID or without it.`
   const head = `${figure} of ${formatCount(runs.length, 'run')} of ${printable(scenario, 60)}.${left}`
   if (runs.length < fewestOfHistory)
-    return `${head}\nToo few runs to tell a change from chance: at least ${fewestOfHistory}.\n`
+    return `${head}\nToo few runs to detect a change: at least ${fewestOfHistory} are needed.\n`
   if (steps.length === 0) return `${head}\nNo significant change.\n`
   return `${[
     head,
@@ -127,7 +127,7 @@ export function historyText({
       const chanceText = chance <= 0.001 ? 'less than 0.2 %' : `${(chance * 100).toFixed(1)} %`
       return `From ${runId} (${runs[at]!.startedAt}): ${value(before)} before, ${value(after)} from then on${change}. Chance of so clear a step: ${chanceText}.`
     }),
-    'A machine that drifts steps as well: run one fixed old build along to tell.',
+    'A machine whose speed drifts gives such changes too. To rule that out, run one old build beside each new one.',
     '',
   ].join('\n')}`
 }

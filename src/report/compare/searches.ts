@@ -15,7 +15,7 @@ export interface SearchedRate {
 /** The answer of a search, and the trials that found it. */
 export interface SearchSide {
   readonly objective: string
-  /** The rate that a hold sustained; null without one. */
+  /** The rate that a confirmation sustained; null without one. */
   readonly sustainedPerS: number | null
   /** The lowest rate that failed above it; null if none did. */
   readonly failedPerS: number | null
@@ -86,7 +86,7 @@ function verdictOf(a: SearchSide, b: SearchSide): SearchComparison['verdict'] {
   return isAbove(a, b) ? 'worse' : 'unclear'
 }
 
-/** `7.5/s`, or that no hold did. */
+/** `7.5/s`, or that no confirmation did. */
 export const sustainedText = ({ sustainedPerS, budget, of }: SearchSide): string =>
   sustainedPerS === null ? 'none known' : nounRate(sustainedPerS, budget, of)
 

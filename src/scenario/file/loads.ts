@@ -116,7 +116,7 @@ const search = shape('a phase', {
   ],
   hold: [
     whole(100).optional(),
-    'Requests of the hold that confirms the rate, instead of those of the budget and its least time of 60s.',
+    'Requests of the long trial that confirms the rate, instead of those of the budget and its least time of 60s.',
   ],
   headroom: [
     whole(0).default(1),

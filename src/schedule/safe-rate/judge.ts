@@ -7,7 +7,7 @@ import { partsOfTrial } from './trial.ts'
 const enoughJudged = 0.9
 const enoughInTime = 0.99
 
-/** Judges a trial. It holds only if nothing speaks against it, and is void only if nothing else failed it. */
+/** Judges a trial. It has succeeded only if no test failed, and is void only if nothing else failed it. */
 export function judgeTrial(
   { search, plan }: JudgedBy,
   seen: TrialEvidence,
@@ -44,8 +44,8 @@ export function judgeTrial(
 }
 
 /**
- * Student's t by number of groups, one-sided, at 99 % for the first hold of a search, and at 1 - 0.01 / n for its n-th:
- * whoever tries again and again must not hold by luck.
+ * Student's t by number of groups, one-sided, at 99 % for the first confirmation of a search, and at 1 - 0.01 / n for its n-th:
+ * a rate that is tried again and again must not succeed by luck.
  */
 const student = {
   10: [2.82, 3.25, 3.49, 3.69, 3.86],
@@ -97,7 +97,7 @@ const studentOfDrift = 2.76
 const groupsOfDrift = 12
 const leastDrift = 0.05
 
-/** The growth of the judged times over a hold, as a ratio; null if it is small or may be chance. */
+/** The growth of the judged times over a confirmation, as a ratio; null if it is small or may be chance. */
 export function driftOf({ judged, logUs }: PartCounts): number | null {
   const counts = inGroups(judged, groupsOfDrift)
   if (counts.some((count) => count === 0)) return null
@@ -128,7 +128,7 @@ function inGroups(parts: readonly number[], groups: number): readonly number[] {
   return Array.from({ length: groups }, (_, at) => sum(parts.slice(at * each, (at + 1) * each)))
 }
 
-/** Misses that a trial may have: of a hold, the share of the allowance that its budget may use. */
+/** Misses that a trial may have: of a confirmation, the share of the allowance that its budget may use. */
 export function mayMissOf(
   step: JudgedStep,
   requests: number,

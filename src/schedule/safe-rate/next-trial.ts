@@ -27,7 +27,7 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   const warmUp = nextWarmUp(search, mine)
   if (warmUp !== null) return { kind: 'try', plan: warmUp, pauseUs: 0, toGo: null }
   const { allMiss, meanUs } = warmUpOf(trials)
-  // A search that goes on has more time than the short hold that it begins with.
+  // A search that goes on has more time than the short confirmation that it begins with.
   const isDecided =
     done.safeRate.kind === 'held' &&
     (done.safeRate.needs === null ||
@@ -58,10 +58,10 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   if (highPerS !== null && !isHolding && (isWide || isDoubtful(trials, highPerS))) {
     const fine = isWide ? plans.fine(lowPerS, highPerS) : plans.again(highPerS)
     const toGo = forecastOf(search, budget, lowPerS, highPerS)
-    // A hold decides, so a refining trial may not take its time, unless there is too little for any hold.
+    // A confirmation decides, so a refining trial may not take its time, unless there is too little for any.
     const leaves = plans.fits(fine, plans.usOf(hold)) || plans.leavesHold(fine, lowPerS)
     if (leaves) return plans.tried(fine, toGo) ?? done
-    // Without the time for any hold, a narrower bracket is worth more than what is left of it.
+    // Without the time for any confirmation, a narrower bracket is worth more than what is left of it.
     if (isBrief && brief === null) {
       return plans.tried(plans.short(fine), toGo) ?? done
     }

@@ -13,13 +13,13 @@ export type SafeRate =
       /** The lowest rate that failed above it; null if none did. */
       readonly failedPerS: number | null
       readonly budget: BudgetName
-      /** What a whole hold at this rate takes, if the time allowed a shorter one; else null. */
+      /** What a whole confirmation at this rate takes, if the time allowed a shorter one; else null. */
       readonly needs: Needs | null
     }
   /** Not enough time or requests to decide. */
   | {
       readonly kind: 'bracket'
-      /** The highest rate that held in a trial, without a hold; null if none did. */
+      /** The highest rate that succeeded in a trial, without a confirmation; null if none did. */
       readonly lowPerS: number | null
       readonly failedPerS: number | null
       readonly needs: Needs | null
@@ -51,13 +51,13 @@ export function warmUpOf(trials: readonly Trial[]): {
   return { meanUs: last.meanUs, allMiss: last.judged >= 3 && last.missed > last.judged / 2 }
 }
 
-/** Between which rates the limit lies, by all trials but the holds. */
+/** Between which rates the limit lies, by all trials but the confirmations. */
 export function bracketOf(trials: readonly Trial[]): {
   readonly lowPerS: number | null
   readonly highPerS: number | null
 } {
   const rough = trials.filter(({ step }) => step === 'bracket' || step === 'refine')
-  // A service that was cold, or that has grown since, may hold what it failed before.
+  // A service that was cold, or that has grown since, may sustain what it failed before.
   const heldLater = (trial: Trial, at: number) =>
     rough
       .slice(at + 1)
@@ -135,18 +135,18 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
     : lowPerS / step ** budgets[budget].below
   return {
     kind: 'bracket',
-    // A rate at which a hold failed is not held, whatever a shorter trial said.
+    // A rate whose confirmation failed is not sustained, whatever a shorter trial said.
     lowPerS: lowestHold <= lowPerS ? null : lowPerS,
     failedPerS,
     needs: { budget, ratePerS, requests: holdRequests(search, budget) },
   }
 }
 
-/** Requests of a whole hold. */
+/** Requests of a whole confirmation. */
 const holdRequests = (search: Search, budget: BudgetName) =>
   Math.ceil((search.hold ?? budgets[budget].hold * scaleOf(search)) - 1e-9)
 
-/** Whether a hold had all requests of its budget: a search of limited time may plan fewer. */
+/** Whether a confirmation had all requests of its budget: a search of limited time may plan fewer. */
 export const isWhole = (search: Search, { planned, budget }: Trial) =>
   planned >= holdRequests(search, budget)
 
@@ -154,7 +154,7 @@ const isEnough = (budget: BudgetName, wanted: BudgetName | null) =>
   wanted === null || budgetNames.indexOf(budget) >= budgetNames.indexOf(wanted)
 
 /**
- * The phase whose figures describe the answer: the hold of the safe rate, or the highest rate that held in a trial, or
+ * The phase whose figures describe the answer: the confirmation of the safe rate, or the highest rate that a trial sustained, or
  * the lowest that failed. Null if this run sent no such trial.
  */
 export function claimedPhase(trials: readonly Trial[], safeRate: SafeRate): string | null {

@@ -22,17 +22,17 @@ export interface PlannedTrial {
 /** Share of the time of a search for one rough trial. */
 const roughShare = 1 / 12
 const requestsOfRough = 60
-/** A rough trial that has little time; the hold decides, not this. */
+/** A rough trial that has little time; the confirmation decides, not this. */
 const fewestOfRough = 10
 const boundsOfRough = 10
 const leastHoldUs = 60e6
-/** Requests of a hold that has little time. It is judged like any other: with fewer requests, fewer may miss. */
+/** Requests of a confirmation that has little time. It is judged like any other: with fewer requests, fewer may miss. */
 const fewestOfHold = 120
-/** Share of the time of a search that is kept for such a hold. */
+/** Share of the time of a search that is kept for such a confirmation. */
 const holdShare = 0.4
-/** Where such a hold is, as a share of the bracket's lower rate, and of a hold that failed. */
+/** Where such a confirmation is, as a share of the bracket's lower rate, and of a rate that was not confirmed. */
 const [belowLow, belowFailed] = [0.75, 0.65]
-/** The same after a whole hold that failed, if time is limited. */
+/** The same after a whole confirmation that failed, if time is limited. */
 const belowWhole = 0.85
 const mostPauseUs = 5e6
 
@@ -81,7 +81,7 @@ export class Plans {
     return this.plan('refine', ratePerS, this.rough(ratePerS).requests)
   }
 
-  /** A rate that failed in a rough trial. It is not rescued by luck: twice the requests, and the margin of a hold. */
+  /** A rate that failed in a rough trial. It is not rescued by luck: twice the requests, and the margin of a confirmation. */
   again(ratePerS: number): TrialPlan {
     const { requests } = this.fine(ratePerS / this.step, ratePerS * this.step)
     const plan = this.plan('refine', ratePerS, 2 * requests)
@@ -95,24 +95,24 @@ export class Plans {
     return this.plan('hold', ratePerS, Math.max(wanted, (ratePerS * us) / 1e6))
   }
 
-  /** Whether a hold may be shorter than its budget says: there is a limit of time, and no length that a user asked for. */
+  /** Whether a confirmation may be shorter than its budget says: there is a limit of time, and no length that a user asked for. */
   private get mayBeBrief(): boolean {
     const { mostUs, hold } = this.search
     return mostUs !== null && hold === null && this.name === 'quick'
   }
 
-  /** Whether there is no time for two whole holds, one of which may fail. */
+  /** Whether there is no time for two whole confirmations, one of which may fail. */
   isShort(ratePerS: number): boolean {
     return this.mayBeBrief && this.leftUs < 2 * this.usOf(this.hold(ratePerS))
   }
 
-  /** The least time of arrivals of a hold that lacks time. */
+  /** The least time of arrivals of a confirmation that lacks time. */
   private leastBriefUs(ratePerS: number): number {
     return Math.max(leastHoldUs, (1e6 * fewestOfHold * this.scale) / ratePerS)
   }
 
   /**
-   * A hold of the requests that half of the remaining time allows, or all of it if half is too little; null if even those are too few, or
+   * A confirmation of the requests that half of the remaining time allows, or all of it if half is too little; null if even those are too few, or
    * last less than a minute.
    */
   brief(ratePerS: number): TrialPlan | null {
@@ -128,12 +128,12 @@ export class Plans {
     )
   }
 
-  /** Whether a hold below a rate has its time now, and would not have it after a trial. */
+  /** Whether a confirmation below a rate has its time now, and would not have it after a trial. */
   mustHold(before: TrialPlan, lowPerS: number): boolean {
     return this.brief(this.nextBriefPerS(lowPerS)) !== null && !this.leavesHold(before, lowPerS)
   }
 
-  /** Whether a hold below a rate has its time after a trial. */
+  /** Whether a confirmation below a rate has its time after a trial. */
   leavesHold(before: TrialPlan, lowPerS: number): boolean {
     const { mostUs } = this.search
     const leastUs = this.leastBriefUs(this.nextBriefPerS(lowPerS))
@@ -141,7 +141,7 @@ export class Plans {
     return this.fits(before, us + mostPauseUs + this.search.boundUs)
   }
 
-  /** A brief hold must succeed: well below what held for a moment, or below the hold that failed. */
+  /** A brief confirmation must succeed: well below what a short trial sustained, or below the confirmation that failed. */
   nextBriefPerS(lowPerS: number): number {
     const last = this.lastFailedHold
     if (last !== undefined && last.ratePerS <= lowPerS) return last.ratePerS * belowFailed
@@ -150,7 +150,7 @@ export class Plans {
     return this.leftUs < 2 * this.leastBriefUs(usual) ? lowPerS * belowFailed : usual
   }
 
-  /** One step below the last hold of this budget, or some steps below the bracket. */
+  /** One step below the last confirmation of this budget, or some steps below the bracket. */
   nextHoldPerS(lowPerS: number): number {
     const last = this.lastFailedHold
     if (last !== undefined) {
@@ -158,12 +158,12 @@ export class Plans {
       return this.mayBeBrief ? last.ratePerS * belowWhole : last.ratePerS / this.step
     }
     const first = lowPerS / this.step ** this.budget.below
-    // A single hold must succeed, so it starts two steps lower.
+    // A single confirmation must succeed, so it starts two steps lower.
     const isOnlyOne = this.leftUs < 2 * this.usOf(this.hold(first))
     return isOnlyOne ? first / this.step ** 2 : first
   }
 
-  /** The last hold, if it is of this budget and did not hold. */
+  /** The last confirmation, if it is of this budget and failed. */
   get lastFailedHold(): Trial | undefined {
     const last = this.trials.findLast(({ step }) => step === 'hold')
     return last?.budget === this.name && last.result !== 'held' ? last : undefined

@@ -1,10 +1,10 @@
 import type { BudgetName, Search } from '../../scenario/scenario.ts'
 
 /**
- * The search for the highest rate that a service holds. It is pure: `nextTrial` decides the next trial from the
+ * The search for the highest rate that a service sustains. It is pure: `nextTrial` decides the next trial from the
  * results so far, and has no clock. A run and the simulations of `bench/safe-rate.ts` drive the same code.
  *
- *     warm-up ──▶ bracket ──▶ refine ──▶ hold ──▶ safe rate, one step below the rate that held
+ *     warm-up ──▶ bracket ──▶ refine ──▶ confirmation ──▶ safe rate, one step below the confirmed rate
  *     one at a    doubles     halves     one long trial,
  *     time        or halves              strictly judged
  */
@@ -13,13 +13,13 @@ import type { BudgetName, Search } from '../../scenario/scenario.ts'
 export interface SearchBudget {
   /** Requests of a trial that refines the bracket. */
   readonly fine: number
-  /** Requests of the hold. */
+  /** Requests of the confirmation: one long trial. */
   readonly hold: number
   /** Ratio of neighbouring rates at the end. */
   readonly step: number
-  /** Steps below the bracket at which the hold starts. */
+  /** Steps below the bracket at which the confirmation starts. */
   readonly below: number
-  /** Share of the allowed misses that a hold may use. */
+  /** Share of the allowed misses that a confirmation may use. */
   readonly use: number
 }
 
@@ -37,7 +37,7 @@ export interface TrialPlan {
   /** 0 in the warm-up, which sends one request at a time. */
   readonly ratePerS: number
   readonly requests: number
-  /** Misses above which it cannot hold any more. */
+  /** Misses above which the trial has failed. */
   readonly mayMiss: number
   /** Most time; null for as long as its requests need. */
   readonly mostUs: number | null

@@ -35,7 +35,7 @@ export interface TrialEvidence {
   readonly end: 'plan' | EarlyEnd
 }
 
-/** Why a trial cannot hold any more. */
+/** Why a trial has failed. */
 export type EarlyEnd = 'misses' | 'backlog'
 
 export type TrialResult = 'held' | 'failed' | 'void'
@@ -60,9 +60,9 @@ export interface Trial {
   readonly goodput: number | null
   readonly result: TrialResult
   readonly why: TrialReason
-  /** Upper end of the share of misses with 99 % confidence; null unless it is a hold. */
+  /** Upper end of the share of misses with 99 % confidence; null unless it is a confirmation. */
   readonly mostMissed: number | null
-  /** Growth of the judged times over a hold, as a ratio, if it is significant; null otherwise. */
+  /** Growth of the judged times over a confirmation, as a ratio, if it is significant; null otherwise. */
   readonly drift: number | null
   readonly meanUs: number | null
   readonly lastedUs: number
@@ -74,7 +74,7 @@ export interface Trial {
 
 export type TrialReason =
   | 'held'
-  /** Failed: too many misses, a growing backlog, or a hold whose margin is too small. */
+  /** Failed: too many misses, a growing backlog, or a confirmation whose margin is too small. */
   | 'misses'
   | 'backlog'
   | 'margin'

@@ -16,7 +16,7 @@ export interface Glance {
 const momentsOfBacklog = 16
 const fewestMoments = 6
 
-/** Watches a trial while it is sent: whether it can still hold, and how many requests are in flight. */
+/** Watches a trial while it is sent: whether it can still succeed, and how many requests are in flight. */
 export class TrialWatch {
   private readonly plan: TrialPlan
   readonly lengthUs: number
@@ -29,7 +29,7 @@ export class TrialWatch {
     this.lengthUs = lengthUs
   }
 
-  /** @returns why the trial cannot hold any more; null if it still can */
+  /** @returns why the trial has failed; null if it can still succeed */
   see(glance: Glance): EarlyEnd | null {
     this.glances.push(glance)
     if (glance.missed > this.plan.mayMiss) return 'misses'
