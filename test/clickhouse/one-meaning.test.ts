@@ -11,7 +11,14 @@ import { tablesSql } from '../../src/store/clickhouse/tables.ts'
 import { exportTable } from '../../src/store/files/export.ts'
 import { ownMapping } from '../../src/store/import/mapping.ts'
 import { servedFrom } from '../portal/portal.ts'
-import { byAccount, eventsOf, expectApi, expectPage, someLines } from '../report/usage/meaning.ts'
+import {
+  byAccount,
+  eventsOf,
+  expectApi,
+  expectPage,
+  expectSums,
+  someLines,
+} from '../report/usage/meaning.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { openStore } from '../store/opened.ts'
 import { type Door, openDoor, withoutChdb } from './chdb.ts'
@@ -50,6 +57,7 @@ describe.skipIf(withoutChdb !== null)('usage in ClickHouse', () => {
             (options) => readUsage(store, options, clickhouseEngine(clickhouse)),
             mine,
           )
+          await expectSums(store, mine, clickhouseEngine(clickhouse))
           await expectApi(served, mine)
         }
       }

@@ -120,6 +120,12 @@ export const storeOption = (does = 'the store') =>
 export const engineOption = (does = 'ClickHouse instead of the store') =>
   new Option('--engine <url>', `${does}: clickhouse://user:password@host:port/db`)
 
+export const quartersOption = (of = '') =>
+  inputOption(
+    '--quarters <file>',
+    `${of}Parquet with sums per quarter of an hour, instead of the store`,
+  )
+
 export const accountOption = (does = 'only the usage of this account') =>
   new Option('--account <name>', does)
 

@@ -2,16 +2,19 @@ import { focusVersions } from '../../report/focus/columns.ts'
 import { focusViews } from '../../report/pages.ts'
 import { exportable, exportFormats } from '../../store/files/export.ts'
 import { sumDimensions } from '../../store/quarters/sums.ts'
+import { UserError } from '../../user/user-error.ts'
 import {
   accountOption,
   choice,
   choiceArgument,
   command,
   contractOption,
+  engineOption,
   inputOption,
   keysOption,
   type OptionsOf,
   outputOption,
+  quartersOption,
   storeOption,
 } from './command.ts'
 
@@ -43,6 +46,8 @@ const exportOptions = () =>
     .addOption(keysOption('only rows of these keys, by name or fingerprint'))
     .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .addOption(storeOption())
+    .addOption(engineOption('sums: ClickHouse instead of the store'))
+    .addOption(quartersOption('sums: '))
     .addOption(contractOption())
     .option('--by <list>', `sums: by which of ${sumDimensions.join(', ')}`, 'day,model')
     .option('--timezone <zone>', 'sums: IANA zone of hours, days and months', 'UTC')
@@ -82,8 +87,15 @@ export type Options = OptionsOf<typeof exportOptions>
 /** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
 export const exportCommand = () =>
   exportOptions().action(async (what, options) => {
+    if (what === 'sums') return (await import('../usage/export-sums.ts')).exportSumsAction(options)
+    const elsewhere = (['engine', 'quarters'] as const).find((name) => options[name] !== undefined)
+    if (elsewhere !== undefined) {
+      throw new UserError(
+        'usage',
+        `--${elsewhere} with export ${what}: only sums come from elsewhere; ${what} are rows of a store (--db).`,
+      )
+    }
     if (what === 'focus')
       return (await import('../usage/export-focus.ts')).exportFocusAction(options)
-    if (what === 'sums') return (await import('../usage/export-sums.ts')).exportSumsAction(options)
     return (await import('../runs/export.ts')).exportAction(what, options)
   })

@@ -12,6 +12,7 @@ import {
   type OptionsOf,
   outputOption,
   picturesOption,
+  quartersOption,
   storeOption,
   uploadOption,
 } from './command.ts'
@@ -47,12 +48,7 @@ const reportOptions = () =>
     .addOption(accountOption('usage: only the usage of this account'))
     .addOption(keysOption('usage: only these keys, by name or fingerprint'))
     .addOption(engineOption('usage: ClickHouse instead of the store'))
-    .addOption(
-      inputOption(
-        '--quarters <file>',
-        'usage: Parquet with sums per quarter of an hour, instead of the store',
-      ),
-    )
+    .addOption(quartersOption('usage: '))
     .addOption(
       inputOption(
         '--grants <file>',

@@ -11,6 +11,7 @@ import {
   liveOption,
   type OptionsOf,
   outputOption,
+  quartersOption,
   storeOption,
 } from './command.ts'
 
@@ -37,12 +38,7 @@ const usageOptions = () =>
     .addOption(accountOption())
     .addOption(keysOption())
     .addOption(engineOption())
-    .addOption(
-      inputOption(
-        '--quarters <file>',
-        'Parquet with sums per quarter of an hour, instead of the store',
-      ),
-    )
+    .addOption(quartersOption())
     .addOption(
       inputOption(
         '--grants <file>',

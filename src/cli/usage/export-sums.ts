@@ -1,17 +1,19 @@
 import { loadContract } from '../../contract/load.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { checkTimeZone, parseMoment } from '../../measure/usage/zone.ts'
-import { openExistingStore } from '../../public/store.ts'
+import { storeEngine } from '../../report/usage/engine/engine.ts'
+import { fillQuarters } from '../../report/usage/engine/fill-quarters.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { exportedSumsSql, type SumDimension, sumDimensions } from '../../store/quarters/sums.ts'
+import { resolveRuns } from '../../store/runs/runs.ts'
 import { limitTo } from '../../store/session/account.ts'
 import { inSession } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { formatOf } from '../runs/export.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
-import { accountScopeOf, keyNamesOf } from './usage-scope.ts'
+import { accountScopeOf, keyNamesOf, openUsage } from './usage-scope.ts'
 
 /** `assay export sums --by day,model`. @throws UserError for a dimension, time or format that is none */
 export async function exportSumsAction(options: Options): Promise<void> {
@@ -23,12 +25,18 @@ export async function exportSumsAction(options: Options): Promise<void> {
   const period = { timezone, fromUs: moment(options.from), toUs: moment(options.to) }
   const contract = loadContract(options.contract)
   const scope = accountScopeOf(options.account, options.key, keyNamesOf(options.keyNames))
-  const store = await openExistingStore(options.db)
+  const place = await openUsage(options.db, options, options.run)
   try {
-    const rows = await inSession(store, {}, async (session) => {
+    const rows = await inSession(place.store, {}, async (session) => {
       await enterPrices(session, contract)
-      await limitTo(session, scope)
-      return exportQuery(session, exportedSumsSql(by, period), out, format)
+      const { engine } = place
+      const runs = options.run.length === 0 ? [] : await resolveRuns(session, options.run)
+      if (engine === undefined && runs.length === 0) {
+        await limitTo(session, scope)
+        return exportQuery(session, exportedSumsSql(by, period), out, format)
+      }
+      const quarters = await fillQuarters(session, engine ?? storeEngine, scope, runs)
+      return exportQuery(session, exportedSumsSql(by, period, quarters), out, format)
     })
     process.stdout.write(
       options.json
@@ -36,7 +44,7 @@ export async function exportSumsAction(options: Options): Promise<void> {
         : `${rows.toLocaleString('en-US')} sums by ${by.join(' and ')} in ${out}\n${nextLine(['report', 'usage', ...storeWords(options.db)], 'makes a page of them')}`,
     )
   } finally {
-    store.close()
+    await place.close()
   }
 }
 

@@ -41,7 +41,10 @@ export interface UsageOptions {
   readonly creditUsd?: number | null
 }
 
-export const accountOf = ({ account = null, keys = null }: UsageOptions): AccountScope => ({
+/** Whose usage it is, and from where. */
+export type UsageSelection = Pick<UsageOptions, 'account' | 'keys' | 'runIds' | 'sources'>
+
+export const accountOf = ({ account = null, keys = null }: UsageSelection): AccountScope => ({
   account,
   keys,
 })

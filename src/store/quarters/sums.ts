@@ -31,6 +31,10 @@ const dimensionSql = {
 export type SumDimension = keyof typeof dimensionSql
 export const sumDimensions = Object.keys(dimensionSql) as readonly SumDimension[]
 
+const ofStore = `(
+  WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()})
+  ${quartersSql()})`
+
 /**
  * SQL for what was used, by any dimensions and by unit. A sum is over the requests that report its value; columns that end with `_unknown`
  * count the others. A row is of one unit, so amounts are never added up over units.
@@ -38,6 +42,7 @@ export const sumDimensions = Object.keys(dimensionSql) as readonly SumDimension[
  * @param period.timezone IANA name, of hours, days and months
  * @param period.fromUs first start of an interval, inclusive, Unix microseconds; null for the first request
  * @param period.toUs exclusive; null for the last request
+ * @param quarters the table of quarters; default: those of the store
  */
 export function exportedSumsSql(
   by: readonly SumDimension[],
@@ -46,6 +51,7 @@ export function exportedSumsSql(
     readonly fromUs: number | null
     readonly toUs: number | null
   },
+  quarters?: string,
 ): string {
   const { timezone, fromUs, toUs } = period
   const local = (us: string) => `timezone(${literal(timezone)}, make_timestamptz((${us})::BIGINT))`
@@ -60,9 +66,7 @@ export function exportedSumsSql(
         CASE WHEN offset_s < 0 THEN '-' ELSE '+' END || printf('%02d:%02d', abs(offset_s) // 3600, abs(offset_s) % 3600 // 60) AS zone_offset
       FROM (
         SELECT *, (epoch_us(${local(`quarter * ${quarterUs}`)}) - quarter * ${quarterUs}) // 1000000 AS offset_s
-        FROM (
-          WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()})
-          ${quartersSql()})
+        FROM ${quarters ?? ofStore}
         WHERE ${when}))`
   const unknown = (known: string, name: string) =>
     `greatest(0, coalesce(requests, 0) - coalesce("${known}", 0)) AS ${name}`

@@ -3,6 +3,8 @@ import { expect } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { Answers } from '../../../src/portal/api/shapes.ts'
 import type { BoardData } from '../../../src/report/usage/board/data.ts'
+import type { UsageEngine } from '../../../src/report/usage/engine/engine.ts'
+import { fillQuarters } from '../../../src/report/usage/engine/fill-quarters.ts'
 import { enterPrices } from '../../../src/report/usage/prepare.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import type { UsageOptions, UsagePage } from '../../../src/report/usage/shape.ts'
@@ -228,12 +230,18 @@ export async function expectPage(
   }
 }
 
-/** `export sums` of an account. */
-export async function expectSums(store: Store, mine: readonly Line[]): Promise<void> {
+/** `export sums` of an account, from the store or another engine. */
+export async function expectSums(
+  store: Store,
+  mine: readonly Line[],
+  engine: UsageEngine | null = null,
+): Promise<void> {
   const { account } = mine[0]!
   const sums = await inSession(store, {}, async (session) => {
     await enterPrices(session, defaultContract)
-    await limitTo(session, { account, keys: null })
+    const scope = { account, keys: null }
+    if (engine === null) await limitTo(session, scope)
+    const quarters = engine === null ? undefined : await fillQuarters(session, engine, scope, [])
     return Promise.all(
       (Object.keys(fileDimensions) as readonly FileDimension[]).map(async (by) => ({
         by,
@@ -242,7 +250,7 @@ export async function expectSums(store: Store, mine: readonly Line[]): Promise<v
              sum(reasoning_tokens)::INTEGER AS reasoning, sum(cache_write_tokens)::INTEGER AS "cacheWrite",
              sum(amount_unknown)::INTEGER AS unknown,
              list({unit: unit, amount: amount::VARCHAR}) FILTER (WHERE amount IS NOT NULL)::JSON::VARCHAR AS amounts
-           FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null })}) GROUP BY "${by}" ORDER BY "${by}"`,
+           FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null }, quarters)}) GROUP BY "${by}" ORDER BY "${by}"`,
         ),
       })),
     )

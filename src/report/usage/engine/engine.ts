@@ -4,7 +4,7 @@ import { keepRunClocks } from '../../../store/runs/run-clocks.ts'
 import { accountCondition } from '../../../store/session/account.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { relationSql } from '../../temp-table.ts'
-import { accountOf, type UsageOptions } from '../shape.ts'
+import { accountOf, type UsageSelection } from '../shape.ts'
 
 /**
  * Sums requests of one account, or of all, for the usage page, in a few queries with results of bounded size. Each engine reads the same queries
@@ -25,7 +25,7 @@ export interface UsageEngine {
   /** Tables that say whose keys are whose, if not those of the store. */
   readonly keyTables?: readonly string[]
   /** Prepares the relations that the queries read. */
-  begin(store: Session, options: UsageOptions): Promise<void>
+  begin(store: Session, options: UsageSelection): Promise<void>
   /** Called once the variables of the period are set. */
   enterPeriod(store: Session): Promise<void>
   /** Runs a query and stores its rows in a temporary table of the store. */
@@ -78,7 +78,7 @@ async function hasFewEvents(store: Session): Promise<boolean> {
   return counted!.n <= fewEvents
 }
 
-function whereOf({ runIds, sources }: UsageOptions): string {
+function whereOf({ runIds, sources }: UsageSelection): string {
   const runs = `(origin = 'run' AND list_contains(getvariable('usage_runs'), source))`
   const imports = `(origin = 'import' AND list_contains(getvariable('usage_sources'), source))`
   if (runIds.length > 0 && sources.length > 0) return `WHERE ${runs} OR ${imports}`
@@ -87,7 +87,7 @@ function whereOf({ runIds, sources }: UsageOptions): string {
 }
 
 /** A condition for tables that hold only imports. */
-function importsOnly({ runIds, sources }: UsageOptions): string {
+function importsOnly({ runIds, sources }: UsageSelection): string {
   if (sources.length > 0) return `AND list_contains(getvariable('usage_sources'), source)`
   return runIds.length > 0 ? 'AND false' : ''
 }
