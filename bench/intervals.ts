@@ -57,7 +57,7 @@ const isCalled = (a: Interval, b: Interval): 'worse' | 'better' | null => {
 const percent = (count: number) => Math.round((100 * count) / pairs).toString()
 
 console.log(
-  `| service | mean holds | p50 | p95 | p99 | p95 has both bounds | same service, called different: p95 | worst of four | 10 % slower, found by p95 | 20 % | worth |`,
+  `| service | contains the mean | p50 | p95 | p99 | p95 has both bounds | same service, called different: p95 | worst of four | 10 % slower, found by p95 | 20 % | worth |`,
 )
 console.log(`|${' --- |'.repeat(11)}`)
 for (const service of services.filter(({ name }) => name.includes(values.only))) {

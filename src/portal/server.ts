@@ -20,8 +20,9 @@ import { readPageData } from './page/page-data.ts'
 import { type Speech, speechOf } from './page/speech.ts'
 import { wordsFor } from './page/words.ts'
 import { type AccountView, accountView } from './settings/account-view.ts'
+import { loadJose } from './settings/jose.ts'
 import type { OpenedSettings } from './settings/opened-settings.ts'
-import { type Bearer, loadJose } from './settings/tokens.ts'
+import type { Bearer } from './settings/tokens.ts'
 
 export interface PortalOptions extends AnswersOptions {
   readonly settings: () => OpenedSettings

@@ -27,6 +27,7 @@ export function shownIn(markdown: string): readonly Shown[] {
 export function masked(line: string): string {
   return line
     .replace(/sk-svc-\w+/g, 'KEY')
+    .replace(/\b(?:chatcmpl-|msg_)\w+/g, 'ID')
     .replace(/\b\d{8}-\d{6}-[0-9a-f]{4}\b/g, 'RUN')
     .replace(/\b(VALID|DEGRADED|INVALID)\b/gi, 'VERDICT')
     .replace(/\bBILL-1[01]\b/g, 'BILL-10 or 11')
@@ -37,6 +38,11 @@ export function masked(line: string): string {
     .trim()
 }
 
+/** A line `…` at its end fits any rest. */
+const fits = (line: string, pattern: string) =>
+  masked(pattern) === masked(line) ||
+  (pattern.endsWith('…') && masked(line).startsWith(masked(pattern.slice(0, -1))))
+
 /**
  * The first difference of `actual` from `shown`, or null. In `shown`, a line `…` matches any lines
  * and `…` in a line any text.
@@ -45,9 +51,6 @@ export function firstDifference(
   shown: readonly string[],
   actual: readonly string[],
 ): string | null {
-  const fits = (line: string, pattern: string) =>
-    masked(pattern) === masked(line) ||
-    (pattern.endsWith('…') && masked(line).startsWith(masked(pattern.slice(0, -1))))
   let at = 0
   let isFree = false
   for (const pattern of shown) {
@@ -65,6 +68,26 @@ export function firstDifference(
   return isFree || actual.slice(at).every((line) => line.trim() === '')
     ? null
     : `the page does not show\n${actual[at]}`
+}
+
+/**
+ * The lines of a page with the figures, ids and times that the command prints now. A line that no longer fits stays, so that a
+ * person looks at it.
+ */
+export function renewed(shown: readonly string[], actual: readonly string[]): readonly string[] {
+  let at = 0
+  return shown.map((pattern) => {
+    if (pattern.trim() === '…') return pattern
+    const found = actual.findIndex((line, index) => index >= at && fits(line, pattern))
+    if (found === -1) return pattern
+    at = found + 1
+    const line = actual[found]!.trimEnd()
+    if (!pattern.endsWith('…')) return line
+    // As many words as the page shows before it leaves out the rest.
+    const words = pattern.slice(0, -1).trimEnd().split(/\s+/).filter(Boolean).length
+    const start = new RegExp(`^(?:\\s*\\S+){${words}}`).exec(line)?.[0] ?? line
+    return `${start}${pattern.at(-2) === ' ' ? ' ' : ''}…`
+  })
 }
 
 const root = resolve(import.meta.dirname, '../..')

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -16,25 +16,30 @@ export function bytesBelow(folder: string): number {
  * and with the declarations of every library checked. Returns the errors, empty if there is none.
  */
 export function strictErrors(folder: string): string {
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, unknown>>
-    readonly devDependencies: Readonly<Record<string, string>>
-  }
-  const types = `@types/node@${manifest.devDependencies['@types/node']}`
-  execFileSync('npm', ['install', '--no-save', types], { cwd: folder, stdio: 'ignore' })
-  const program = join(folder, 'strict')
-  mkdirSync(program)
-  const entries = Object.keys(manifest.exports).map((path) => path.replace(/^\./, 'assay'))
+  const { exports } = manifest()
+  const entries = Object.keys(exports).map((path) => path.replace(/^\./, 'assay'))
   const imports = entries.map((entry, at) => `export * as entry${at} from '${entry}'\n`)
-  writeFileSync(join(program, 'all.ts'), imports.join(''))
+  writeFileSync(join(folder, 'all-entries.ts'), imports.join(''))
+  return strictErrorsOf(folder, ['all-entries.ts'])
+}
+
+/** Compiles programs of a folder in the same way. */
+export function strictErrorsOf(folder: string, files: readonly string[]): string {
+  const types = `@types/node@${manifest().devDependencies['@types/node']}`
+  execFileSync('npm', ['install', '--no-save', types], { cwd: folder, stdio: 'ignore' })
   const compilerOptions = {
     ...{ target: 'es2024', lib: ['es2024'], module: 'nodenext', types: ['node'] },
     ...{ strict: true, skipLibCheck: false, noEmit: true },
   }
-  writeFileSync(
-    join(program, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['all.ts'] }),
-  )
-  return spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', program], { encoding: 'utf8' })
+  const project = join(folder, 'tsconfig.json')
+  writeFileSync(project, JSON.stringify({ compilerOptions, files }))
+  return spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', project], { encoding: 'utf8' })
     .stdout
 }
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+const manifest = () => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest

@@ -26,6 +26,7 @@ const parts: readonly (readonly [name: string, command: string, proves: string])
     'every test, with the cases that only a night has time for',
   ],
   ['newcomer', 'npm run newcomer', 'the packed package works in an empty folder'],
+  ['programs', 'npm run programs', 'the programs of the documents compile strictly and run'],
   ['site', 'npm run site', 'the documents build as a site, and their links lead somewhere'],
   ['matrix', 'npm run matrix', 'every fault is told, every legal variant is quiet'],
   ['engines', 'node bench/usage-engines.ts --events 0.1', 'both engines give one usage page'],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { UserError } from '../../user/user-error.ts'
 import { Problem } from '../api/problem.ts'
+import { loadJose } from './jose.ts'
 import { type Settings, type Shown, showable } from './settings.ts'
 
 export const audience = 'assay-usage'
@@ -26,18 +27,6 @@ export interface Bearer {
 export interface TokenCheck {
   /** @throws Problem 401 for a token that is not right */
   check(token: string, nowMs: number): Promise<Bearer>
-}
-
-/** jose is an optional install. @throws UserError if it is missing */
-export async function loadJose() {
-  try {
-    return await import('jose')
-  } catch {
-    throw new UserError(
-      'usage',
-      'The library of signed tokens is not installed. Install it next to assay: npm install jose.',
-    )
-  }
 }
 
 /**
