@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
 import { eachToken, shownTokens } from '../../measure/usage/quantities.ts'
+import { billEntries } from '../../store/import/entry-types.ts'
 import { alertTypes, deliveryStates } from '../alerts/journal.ts'
 import { budgetPeriods, showable } from '../settings/settings.ts'
 
@@ -136,6 +137,14 @@ export const answers = {
       credits: spent.nullable(),
       cost: z.array(spent.extend({ currency: text(), value: decimal }).meta({ id: 'Cost' })),
       tokens: z.object(eachToken(() => figure)),
+      entries: z
+        .array(
+          z.object({ type: z.enum(billEntries), unit: text(), value: amount, entries: z.int() }),
+        )
+        .meta({
+          description:
+            'What a bill has beside its use, such as taxes and fees; no part of credits or cost',
+        }),
       successShare: z.number().min(0).max(1).nullable(),
       refreshedAt: time,
     })

@@ -12,6 +12,7 @@ import {
 } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { comparedWith } from './before.ts'
+import { readEntries } from './entries.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 export async function readAccount(asked: Asked): Promise<Answers['account']> {
@@ -68,6 +69,7 @@ export async function readSummary(
       ...{ previous: valueIn(previous, currency), refunds: valueIn(refunds, currency) },
     })),
     tokens,
+    entries: await readEntries(asked, period, query),
     successShare: requests === 0 ? null : (now.ok ?? 0) / requests,
     refreshedAt: timeIn(us(asked.refreshedMs), view.timezone),
   }

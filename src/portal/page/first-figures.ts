@@ -1,5 +1,6 @@
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
+import { plus } from '../figures/sums.ts'
 import type { PageData } from './page.ts'
 import type { Speech } from './speech.ts'
 
@@ -70,12 +71,34 @@ function usedCell(data: PageData, speech: Speech): Cell {
       figure.refunds !== null &&
         Number(figure.refunds) !== 0 &&
         say('card.refunds', { amount: write.one(figure.refunds) }),
+      ...entryLines(data, unit, figure.value, speech),
       figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
       compared(figure, data, speech),
       count,
       others.length > 0 && say('card.others', { amounts: others.join(' · ') }),
     ],
   }
+}
+
+/** Taxes, fees and the like, and the amount with them. */
+function entryLines(
+  { summary }: PageData,
+  unit: string,
+  used: string | null,
+  speech: Speech,
+): readonly string[] {
+  const write = speech.amounts(unit)
+  const own = summary.entries.filter((each) => each.unit === unit)
+  const sum = own.reduce((all, { value }) => plus(all, value ?? '0'), '0')
+  const written = write.column(
+    own.map(({ value }) => value),
+    sum,
+  )
+  const lines = own.map(({ type }, at) => speech.say(`entry.${type}`, { amount: written[at]! }))
+  const isWhole = own.length > 0 && used !== null && own.every(({ value }) => value !== null)
+  return isWhole
+    ? [...lines, speech.say('entry.all', { amount: write.one(plus(used, sum)) })]
+    : lines
 }
 
 /** Credits at their price. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../../report/usage/engine/clickhouse.ts'
 import type { ClickHouse } from '../../store/clickhouse/clickhouse.ts'
-import type { RequestRow, Source } from './snapshot.ts'
+import { entriesSql, type RequestRow, type Source } from './snapshot.ts'
 
 interface Day {
   readonly day: number
@@ -32,6 +32,7 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
       await fetchQuarters(clickhouse, replaced, join(folder, 'events'))
       await fetchQuarters(clickhouse, null, join(folder, 'sums'))
       await clickhouse.writeParquet('SELECT * FROM usage_polls FINAL', {}, join(folder, 'polls'))
+      await clickhouse.writeParquet(entriesSql('usage_events FINAL'), {}, join(folder, 'entries'))
       return {
         replaced,
         done: () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantities, type ShownToken } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
+import { billEntries } from '../../store/import/entry-types.ts'
 import { literal } from '../../store/literal.ts'
 import {
   type AccountScope,
@@ -21,7 +22,7 @@ export interface Source {
   mark(): string | null
   /**
    * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
-   * names), `sums` of longer intervals, which are always whole, and `polls`.
+   * names), and, always whole, `sums` of longer intervals, `polls`, and `entries`: the result of `entriesSql`.
    *
    * @throws UserError `store-held` while another process writes
    */
@@ -50,6 +51,12 @@ export interface RequestRow extends Readonly<Record<ShownToken, number | null>> 
   readonly latency_us: number | null
 }
 
+/** SQL for the entries of bills beside their use, of each account and moment. */
+export const entriesSql = (from: string) =>
+  `SELECT account, at_us, type, unit, sum(credits) AS amount, count(*) AS entries
+   FROM ${from} WHERE account IS NOT NULL AND type IN (${billEntries.map(literal).join(', ')})
+   GROUP BY account, at_us, type, unit`
+
 /** The same sums by the hour, which are a quarter of the rows: for periods of whole hours. */
 const heldHours = 'held_hours'
 const groups = Object.entries(quantities).flatMap(([name, { adds }]) =>
@@ -75,7 +82,7 @@ export const heldColumns = Object.entries(quantities)
   .join(', ')
 
 /**
- * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours` and `my_days` of a
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_days` and `my_entries` of a
  * session are one account; no query reads the sums of others.
  */
 export class Snapshot {
@@ -97,6 +104,7 @@ export class Snapshot {
     await store.execute(`
       CREATE TABLE held (${heldColumns}, day BIGINT);
       CREATE TABLE ${heldHours} (${heldColumns}, day BIGINT);
+      CREATE TABLE held_entries (account VARCHAR, at_us BIGINT, type VARCHAR, unit VARCHAR, amount DECIMAL(38, 18), entries BIGINT);
       CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
     return new Snapshot(store, source)
   }
@@ -117,6 +125,8 @@ export class Snapshot {
     const rows = await this.store.rows<{ account: string; version: string }>(`
       SELECT account, string_agg(part, ',' ORDER BY part) AS version FROM (
         SELECT account, sum(mark)::VARCHAR AS part FROM ${keyDays} GROUP BY account
+        UNION ALL
+        SELECT account, 'entries ' || sum(hash(one)::HUGEINT) FROM held_entries AS one GROUP BY account
         UNION ALL
         SELECT account, 'polls ' || sum(hash(polls)::HUGEINT) FROM usage_polls AS polls
         JOIN (SELECT key_fp, min(account) AS account FROM ${keyDays} GROUP BY key_fp HAVING min(account) = max(account))
@@ -155,6 +165,8 @@ export class Snapshot {
         INSERT INTO ${heldHours} BY NAME SELECT * FROM (${hoursSql(`(${events} UNION ALL BY NAME ${sums})`)}) ORDER BY account, quarter;
         INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
         FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
+        DELETE FROM held_entries;
+        INSERT INTO held_entries BY NAME FROM ${read('entries')};
         DELETE FROM usage_polls;
         INSERT INTO usage_polls BY NAME FROM ${read('polls')};
         COMMIT`)
@@ -199,6 +211,7 @@ export class Snapshot {
       await session.execute(`
         CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)};
         CREATE TEMP VIEW my_hours AS SELECT * EXCLUDE (account, day) FROM ${heldHours} WHERE ${accountCondition(scope)};
+        CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
         CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
       return work(session)
     })

@@ -10,7 +10,7 @@ import { limitTo, mainOf } from '../../store/session/account.ts'
 import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
-import type { RequestRow, Source } from './snapshot.ts'
+import { entriesSql, type RequestRow, type Source } from './snapshot.ts'
 
 const dayUs = 86_400_000_000
 /** A customer does not wait long for a writer. */
@@ -80,6 +80,9 @@ export function storeSource(place: Store | string, contract: Contract): Source {
           await copyEvents(session, grownDays, join(folder, 'events-new'))
         })
         await copySums(store, contract, folder)
+        await store.execute(
+          `COPY (${entriesSql('usage_events')}) TO ${literal(join(folder, 'entries'))} (FORMAT parquet)`,
+        )
         return {
           replaced,
           done: () => {
