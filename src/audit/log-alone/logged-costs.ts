@@ -105,9 +105,11 @@ export class LoggedCosts {
       model,
       grouped(of.rows),
       decimalText(of.logged),
-      of.unknown > 0
-        ? `${decimalText(of.expected)} (${grouped(of.unknown)} open)`
-        : decimalText(of.expected),
+      of.unknown === of.rows
+        ? 'unknown'
+        : of.unknown > 0
+          ? `${decimalText(of.expected)} (${grouped(of.unknown)} open)`
+          : decimalText(of.expected),
       grouped(of.wrong),
     ])
     const tables = [
@@ -121,7 +123,7 @@ export class LoggedCosts {
       note: rows
         .map(
           ([model, n, logged, expected]) =>
-            `${model}: ${n} rows, logged ${logged}, by the contract ${expected} ${name}`,
+            `${model}: ${n} rows, logged ${logged} ${name}, by the contract ${expected}${expected === 'unknown' ? '' : ` ${name}`}`,
         )
         .slice(0, 6)
         .join('; '),

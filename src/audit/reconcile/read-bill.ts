@@ -34,14 +34,18 @@ export interface ReconcileFiles {
   readonly billMap?: Mapping
 }
 
+export interface ReconciledFiles extends Reconciliation {
+  readonly unit: string
+  /** Lines of the bill that state no amount: they are in no sum. */
+  readonly withoutAmount: number
+}
+
 /**
  * Reads a bill, the own log and the contract, and lays them side by side. No store.
  *
  * @throws UserError for a file that is missing, cut, or is no bill; for amounts in another currency than the contract's
  */
-export async function reconcileFiles(
-  files: ReconcileFiles,
-): Promise<Reconciliation & { readonly unit: string }> {
+export async function reconcileFiles(files: ReconcileFiles): Promise<ReconciledFiles> {
   const { contract, bill, log } = files
   const { prices } = contract
   if (prices === undefined) {
@@ -57,9 +61,14 @@ export async function reconcileFiles(
     const unit = prices.currency.name
     const parts = new Parts(scratch, partsOf(statSync(billPath).size + statSync(logPath).size))
     const others = new Set<string>()
-    let decimals = 0
+    let [decimals, stated, withoutAmount] = [0, 0, 0]
     const nameOf = (model: string) => modelPriceOf(contract, model)?.id ?? model
     for (const row of billRows(bill, billPath, files.billMap, contract)) {
+      if (row === 'no amount') {
+        withoutAmount++
+        continue
+      }
+      stated++
       if (row.unit !== null && row.unit !== unit) others.add(row.unit)
       decimals = Math.max(decimals, row.decimals)
       parts.add('bill', { ...row.line, model: nameOf(row.line.model) })
@@ -70,11 +79,17 @@ export async function reconcileFiles(
         `${bill} is in ${[...others].join(', ')}, and the contract ${contract.name} in ${unit}: amounts of two currencies are never compared. Give a contract in the currency of the bill.`,
       )
     }
+    if (stated === 0) {
+      throw new UserError(
+        'usage',
+        `${bill} has no amount in any of its ${withoutAmount} lines: what it charges is unknown, not 0. Expected a bill with a column of amounts; --bill-map names one as credits.`,
+      )
+    }
     const pricing = pricingOf(contract, powerOfTen(-Math.min(decimals, prices.currency.digits)))
     const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
     const lines = logLines({ path: logPath, terms: prices.evidence.log, hasPrice })
     for (const line of logOf(lines, pricing)) parts.add('log', line)
-    return { ...reconcileParts(parts, pricing), unit }
+    return { ...reconcileParts(parts, pricing), unit, withoutAmount }
   } finally {
     rmSync(scratch, { recursive: true })
   }
@@ -111,13 +126,16 @@ function* billRows(
   path: string,
   map: Mapping | undefined,
   contract: Contract,
-): Generator<BillRow> {
+): Generator<BillRow | 'no amount'> {
   const format = knownFormat(path)
   if (map === undefined && format === null) {
     const hasPrice = (model: string) => contract.prices!.models.some(({ id }) => id === model)
     const terms = contract.prices!.evidence.log
     for (const row of logLines({ path, terms, hasPrice })) {
-      if (row.statement === null || row.atMs === null) continue
+      if (row.statement === null || row.atMs === null) {
+        yield 'no amount'
+        continue
+      }
       const { request, statement } = row
       const line = {
         ...lineOf(row),
@@ -143,13 +161,16 @@ function* billRows(
     const of = (name: keyof typeof knownNames) =>
       (row as Readonly<Record<string, unknown>>)[names[name]]
     const amount = amountOf(text(of('cost')) ?? undefined)
+    if (amount === null) {
+      yield 'no amount'
+      continue
+    }
     const atMs = timeOf(text(of('time')) ?? undefined)
     if (atMs === null)
       throw new UserError(
         'import',
         `${file}: expected a time in each line, got ${String(of('time'))}`,
       )
-    if (amount === null) continue
     const counts = Object.fromEntries(
       countNames.map((name) => [name, numberOf(of(name))]),
     ) as unknown as Counts

@@ -81,10 +81,11 @@ export interface Cell {
   readonly bill: Rational
   /** Null if no line of the log has a cost. */
   readonly logged: Rational | null
-  readonly expected: Rational
+  /** Null if the log has lines, and the contract says the cost of none. */
+  readonly expected: Rational | null
   /** Lines of the log whose cost the contract does not say: they are in no sum. */
   readonly unknown: number
-  /** bill - expected: the sum of the causes. */
+  /** bill - expected, as far as that is known: the sum of the causes. */
   readonly difference: Rational
   readonly causes: Readonly<Partial<Record<Cause, Rational>>>
   /** What the causes are, in words, with the ids of some requests. */
@@ -225,7 +226,8 @@ function closed(cell: OpenCell): Cell {
   const told = [...cell.causes.values()].reduce(add, zero)
   cell.give('unexplained', subtract(difference, told))
   return {
-    ...{ day, model, account, bill: cell.bill, logged: cell.logged, expected: cell.expected },
+    ...{ day, model, account, bill: cell.bill, logged: cell.logged },
+    expected: cell.unknown > 0 && cell.unknown === cell.logLines ? null : cell.expected,
     ...{ unknown: cell.unknown, difference, notes: [...cell.notes] },
     causes: Object.fromEntries(
       causes.flatMap((cause) => {

@@ -5,7 +5,14 @@ import { loadContract } from '../../contract/load.ts'
 import { decimalText, type Rational } from '../../money/rational.ts'
 import { parseMapping } from '../../public/import.ts'
 import { reconciliationPage } from '../../report/reconcile/page.ts'
-import { isDisputedBill, type Reconciled, shownExact, sumsOf } from '../../report/reconcile/sums.ts'
+import {
+  isDisputedBill,
+  type Reconciled,
+  shownExact,
+  sidesText,
+  sumsOf,
+  unknownTexts,
+} from '../../report/reconcile/sums.ts'
 import { jsonText, markdownCell, printable } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -57,7 +64,7 @@ const texts: Readonly<Record<ReconcileOptions['format'], (of: Reconciled) => str
 
 const exact = (value: Rational | null) => (value === null ? null : decimalText(value))
 
-function jsonOf({ cells, unit, joinedBy }: Reconciled): string {
+function jsonOf({ cells, unit, joinedBy, withoutAmount }: Reconciled): string {
   const sums = sumsOf(cells)
   const causesOf = (of: Cell['causes']) =>
     Object.fromEntries(Object.entries(of).map(([cause, amount]) => [cause, exact(amount)]))
@@ -65,6 +72,7 @@ function jsonOf({ cells, unit, joinedBy }: Reconciled): string {
     ...{ unit, joinedBy, bill: exact(sums.bill), logged: exact(sums.logged) },
     ...{ expected: exact(sums.expected), difference: exact(sums.difference) },
     costUnknown: sums.unknown,
+    amountUnknown: withoutAmount,
     causes: Object.fromEntries(sums.causes.map(({ cause, amount }) => [cause, exact(amount)])),
     cells: cells.map((cell) => ({
       ...{ day: cell.day, model: cell.model, account: cell.account, bill: exact(cell.bill) },
@@ -74,7 +82,10 @@ function jsonOf({ cells, unit, joinedBy }: Reconciled): string {
   })}\n`
 }
 
-function tableOf({ cells, unit, joinedBy }: Reconciled, isMarkdown: boolean): string {
+function tableOf(
+  { cells, unit, joinedBy, withoutAmount }: Reconciled,
+  isMarkdown: boolean,
+): string {
   const sums = sumsOf(cells)
   const head = ['day', 'model', 'account', 'bill', 'log', 'contract', 'difference', 'causes']
   const rows = cells.map((cell) => [
@@ -102,19 +113,13 @@ function tableOf({ cells, unit, joinedBy }: Reconciled, isMarkdown: boolean): st
   const notes = cells.flatMap(({ day, model, notes }) =>
     notes.map((note) => `${day} ${model}: ${note}`),
   )
-  const unknown =
-    sums.unknown === 0
-      ? []
-      : [
-          `Of ${sums.unknown} lines of the log the cost is unknown: they are in no sum of the contract.`,
-        ]
   const lines = [
-    `The bill is ${shownExact(sums.bill)} ${unit}; by the contract, the log is ${shownExact(sums.expected)} ${unit}. The difference is ${shownExact(sums.difference)} ${unit}:`,
+    `${sidesText(sums, unit)} The difference is ${shownExact(sums.difference)} ${unit}:`,
     ...sums.causes.map(
       ({ cause, amount: value }) => `  ${cause.padEnd(18)} ${shownExact(value)} ${unit}`,
     ),
     ...(sums.causes.length === 0 ? ['  none'] : []),
-    ...unknown,
+    ...unknownTexts(sums.unknown, withoutAmount),
     `Joined by ${joinedBy}.`,
     '',
   ]

@@ -10,7 +10,9 @@ import {
   isDisputedBill,
   type Reconciled,
   shownExact,
+  sidesText,
   sumsOf,
+  unknownTexts,
 } from './sums.ts'
 
 /** What each cause means, for a reader of the bill. */
@@ -80,22 +82,21 @@ function period(cells: readonly Cell[]): string {
   return first === last ? first : `${first} to ${last}`
 }
 
-function headline({ cells, unit }: Reconciled, sums: CellSums): Html {
-  const { difference, bill, expected, unknown } = sums
+function headline({ cells, unit, withoutAmount }: Reconciled, sums: CellSums): Html {
+  const { difference, expected, unknown } = sums
   const apart = `${shownExact(absolute(difference))} ${unit}`
-  const summary = isZero(difference)
-    ? 'The bill is what the contract gives for the log'
-    : `The bill is ${apart} ${difference.numerator > 0n ? 'more' : 'less'} than the contract gives for the log`
-  const lines = `${unknown} ${unknown === 1 ? 'line' : 'lines'}`
-  const open =
-    unknown === 0
-      ? ''
-      : ` Of ${lines} of the log the cost is unknown; no sum of the contract has them.`
+  const summary =
+    expected === null
+      ? 'What the contract gives for the log is unknown'
+      : isZero(difference)
+        ? 'The bill is what the contract gives for the log'
+        : `The bill is ${apart} ${difference.numerator > 0n ? 'more' : 'less'} than the contract gives for the log`
+  const tone = expected !== null && isDisputedBill(cells) ? 'fail' : 'warn'
   return renderHeadline({
     asks: 'Is the bill right?',
-    tone: isDisputedBill(cells) ? 'fail' : unknown > 0 ? 'warn' : 'good',
+    tone: tone === 'warn' && unknown + withoutAmount === 0 ? 'good' : tone,
     summary,
-    because: `The bill is ${shownExact(bill)} ${unit}; by the contract, the log is ${shownExact(expected)} ${unit}.${open}`,
+    because: [sidesText(sums, unit), ...unknownTexts(unknown, withoutAmount)].join(' '),
     checks: [],
   })
 }

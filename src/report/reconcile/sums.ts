@@ -4,11 +4,13 @@ import {
   causes,
   type Reconciliation,
 } from '../../audit/reconcile/reconcile.ts'
-import { add, decimalText, type Rational, roundTo, zero } from '../../money/rational.ts'
+import { add, decimalText, isZero, type Rational, roundTo, zero } from '../../money/rational.ts'
 
 /** A bill beside the log and the contract, with the unit of its amounts. */
 export interface Reconciled extends Reconciliation {
   readonly unit: string
+  /** Lines of the bill that state no amount: they are in no sum. */
+  readonly withoutAmount: number
 }
 
 /** Causes that no side disputes: they add up, but accuse nobody. */
@@ -19,7 +21,8 @@ export const isDisputed = (cause: Cause): boolean => !agreed.includes(cause)
 export interface CellSums {
   readonly bill: Rational
   readonly logged: Rational | null
-  readonly expected: Rational
+  /** Null if no line of the log has a cost by the contract. */
+  readonly expected: Rational | null
   readonly difference: Rational
   /** Lines of the log whose cost the contract does not say. */
   readonly unknown: number
@@ -29,10 +32,13 @@ export interface CellSums {
 export function sumsOf(cells: readonly Cell[]): CellSums {
   const sum = (of: (cell: Cell) => Rational | null | undefined) =>
     cells.reduce((all, cell) => add(all, of(cell) ?? zero), zero)
+  const isUnknown =
+    cells.some(({ expected }) => expected === null) &&
+    cells.every(({ expected }) => expected === null || isZero(expected))
   return {
     bill: sum((cell) => cell.bill),
     logged: cells.every(({ logged }) => logged === null) ? null : sum((cell) => cell.logged),
-    expected: sum((cell) => cell.expected),
+    expected: isUnknown ? null : sum((cell) => cell.expected),
     difference: sum((cell) => cell.difference),
     unknown: cells.reduce((all, { unknown }) => all + unknown, 0),
     causes: causes.flatMap((cause) => {
@@ -46,6 +52,32 @@ export const isDisputedBill = (cells: readonly Cell[]): boolean =>
   causes.some(
     (cause) => isDisputed(cause) && cells.some((cell) => cell.causes[cause] !== undefined),
   )
+
+/** The two sides in one sentence. What nobody states is unknown, and not 0. */
+export function sidesText({ bill, expected }: CellSums, unit: string): string {
+  const contract =
+    expected === null
+      ? 'by the contract, the cost of the log is unknown'
+      : `by the contract, the log is ${shownExact(expected)} ${unit}`
+  return `The bill is ${shownExact(bill)} ${unit}; ${contract}.`
+}
+
+/** Sentences on the lines that are in no sum. */
+export function unknownTexts(unknown: number, withoutAmount: number): readonly string[] {
+  const lines = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`
+  return [
+    ...(unknown === 0
+      ? []
+      : [
+          `Of ${lines(unknown)} of the log the cost is unknown: no sum of the contract has ${unknown === 1 ? 'it' : 'them'}.`,
+        ]),
+    ...(withoutAmount === 0
+      ? []
+      : [
+          `Of ${lines(withoutAmount)} of the bill the amount is unknown: no sum of the bill has ${withoutAmount === 1 ? 'it' : 'them'}.`,
+        ]),
+  ]
+}
 
 const mostDecimals = 12
 

@@ -13,6 +13,7 @@ import { enterCosts } from './money-of-runs.ts'
 import { comparedPeriod, scopeOf } from './period.ts'
 import { placeBuckets, prepareBuckets, prepareCalendar, prepareWeekHours } from './points.ts'
 import { prepareKeys, prepareQuarters } from './quarter-sums.ts'
+import { sameUse } from './same-use.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 
 /**
@@ -48,7 +49,7 @@ export async function prepareUsage(
  *
  * The engine reads requests only a few times per page; everything else works on quarters.
  *
- * @throws UserError for an unknown zone, an empty period, or a store without usage
+ * @throws UserError for an unknown zone, an empty period, sources that state the same use, or a store without usage
  */
 export async function prepareDays(
   store: Session,
@@ -71,6 +72,7 @@ export async function prepareDays(
   await limitTo(store, accountOf(options), engine.keyTables)
   await engine.begin(store, options)
   const sources = await readSources(store, engine, options)
+  const twice = await sameUse(store, engine, options, sources)
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
   const nowUs = largest(
     sources.map((each) => each.lastUs + 1),
@@ -113,7 +115,7 @@ export async function prepareDays(
       partial: partial.get(each.source) ?? null,
       days: utc.has(each.source) ? 'UTC' : 'local',
     })),
-    notes: [...scope.notes, ...utcNote, ...partialNotes(partial, options.timezone)],
+    notes: [...scope.notes, ...twice, ...utcNote, ...partialNotes(partial, options.timezone)],
   }
 }
 

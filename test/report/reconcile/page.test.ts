@@ -45,7 +45,7 @@ const cells = [
   }),
 ]
 
-const page = reconciliationPage({ cells, joinedBy: 'id', unit: 'USD' })
+const page = reconciliationPage({ cells, joinedBy: 'id', unit: 'USD', withoutAmount: 0 })
 
 test('the page of a bill in dispute states the difference, its causes and what is unknown', () => {
   expect(page).toContain('The bill is 0.01056 USD more than the contract gives for the log')
@@ -59,7 +59,12 @@ test('the page of a bill in dispute states the difference, its causes and what i
 test('a bill that is right says so, and a bill with unknown costs is no pass', () => {
   const right = { bill: money('1'), expected: money('1'), difference: money('0'), causes: {} }
   const of = (unknown: number) =>
-    reconciliationPage({ cells: [cell({ ...right, unknown })], joinedBy: 'id', unit: 'USD' })
+    reconciliationPage({
+      cells: [cell({ ...right, unknown })],
+      joinedBy: 'id',
+      unit: 'USD',
+      withoutAmount: 0,
+    })
   expect(of(0)).toContain('class="card verdict good"')
   expect(of(0)).toContain('The bill is what the contract gives for the log')
   expect(of(1)).toContain('class="card verdict warn"')

@@ -185,7 +185,10 @@ export function timeOf(value: unknown): number | null {
   if (text === null) return null
   if (/^\d{10}(\.\d+)?$/.test(text)) return Number(text) * 1000
   if (/^\d{13}(\.\d+)?$/.test(text)) return Number(text)
-  const iso = text.trim().replace(' ', 'T')
+  const iso = text
+    .trim()
+    .replace(/ ?UTC$/i, 'Z')
+    .replace(' ', 'T')
   const at = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(iso) ? iso : `${iso}Z`)
   return Number.isNaN(at) ? null : at
 }

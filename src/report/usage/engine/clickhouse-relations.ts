@@ -29,6 +29,7 @@ stated AS (
   -- Costs that the source reports apart come before computed ones.
   SELECT * EXCEPT (credits), if(priced_by IS NULL OR NOT has_costs, usage_buckets.credits, NULL) AS credits
   FROM usage_buckets FINAL WHERE counts AND ${mine}),
+usage_bills AS (SELECT source FROM usage_buckets FINAL WHERE counts AND measures = 'charges' AND ${mine}),
 buckets AS (SELECT ${statedColumns(dialect)} FROM stated),
 usage_cells AS (
   SELECT 'import' AS origin, intDiv(quarter, 4) AS hour, * FROM (

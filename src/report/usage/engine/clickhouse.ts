@@ -82,6 +82,7 @@ const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_top: 'Array(String)',
   usage_priced: 'Array(String)',
   usage_sources: 'Array(String)',
+  usage_two_logs: 'Array(String)',
   usage_account: 'String',
   usage_only_keys: 'Array(String)',
   usage_poll_keys: 'Array(String)',

@@ -15,6 +15,7 @@ import { accountOf, type UsageSelection } from '../shape.ts'
  * - `usage_key_hours`: the result of `key-hours.sql`
  * - `usage_import_spans`: the interval of each import, and whether it was a part of a log
  * - `usage_ledger`: signed entries that are no usage, and refunds
+ * - `usage_bills`: the sources whose lines are charges of a bill
  * - `usage_shown`: single requests, if `holdsRequests`
  */
 export interface UsageEngine {
@@ -60,6 +61,7 @@ export const storeEngine: UsageEngine = {
     await store.execute(`
       ${relationSql('usage_shown', isSmall)} SELECT * FROM usage ${whereOf(options)};
       CREATE OR REPLACE TEMP TABLE usage_shown_buckets AS ${shownBucketsSql(importsOnly(options))};
+      CREATE OR REPLACE TEMP VIEW usage_bills AS SELECT source FROM usage_shown_buckets WHERE measures = 'charges';
       CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events
       WHERE type <> 'usage' ${importsOnly(options)};
       ${relationSql('usage_cells', isSmall)} ${cellsSql()};
@@ -105,6 +107,7 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
         ${options.sources.length > 0 ? `AND list_contains(getvariable('usage_sources'), source)` : ''};
         CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.quarters')};
         CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events WHERE false;
+        CREATE OR REPLACE TEMP VIEW usage_bills AS SELECT source FROM usage_statements WHERE false;
         CREATE OR REPLACE TEMP VIEW usage_import_spans AS SELECT * FROM usage_imports WHERE false;
       `),
   }
