@@ -47,8 +47,8 @@ test('what a bill has beside its use is named by kind and unit, and is no part o
   expect((await summary(await tokenOf('a'), '&model=nova')).entries).toEqual([])
   expect((await summary(await tokenOf('a', { keys: ['aaaaaaaaaaaa'] }))).entries).toEqual([])
   const text = await (await service.ask(`/page?${november}`, await tokenOf('a'))).text()
-  expect(text.match(/(Tax|Fees|Adjustments|with these) [^<]*/g)).toEqual([
-    ...['Fees €3.99', 'Tax €2.38', 'with these €18.87'],
+  expect(text.match(/(Tax|Fees|Adjustments|in all) [^<]*/g)).toEqual([
+    ...['Fees €3.99', 'Tax €2.38', 'in all €18.87'],
   ])
   expect(text).not.toContain('€77')
   await service.close()

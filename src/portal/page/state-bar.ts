@@ -56,7 +56,7 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     const values = {
       date: speech.day(dear.fromUs),
       amount: speech.amounts(unit).one(dear.amount),
-      times: dear.times,
+      times: dear.times < 10 ? Number(dear.times.toFixed(1)) : Math.round(dear.times),
     }
     const text =
       dear.names.length === 0

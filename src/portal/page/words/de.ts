@@ -41,7 +41,7 @@ export const de: Wording = {
   'entry.discount': 'Rabatte {amount}',
   'entry.correction': 'Korrekturen {amount}',
   'entry.fee': 'Gebühren {amount}',
-  'entry.all': 'damit {amount}',
+  'entry.all': 'insgesamt {amount}',
   'card.month': 'Dieser Monat, voraussichtlich',
   'card.success': 'Erfolgreiche Anfragen',
   'month.about': 'etwa {amount}',

@@ -39,7 +39,7 @@ export const en = {
   'entry.discount': 'Discounts {amount}',
   'entry.correction': 'Corrections {amount}',
   'entry.fee': 'Fees {amount}',
-  'entry.all': 'with these {amount}',
+  'entry.all': 'in all {amount}',
   'card.month': 'This month, probably',
   'card.success': 'Successful requests',
   'month.about': 'about {amount}',

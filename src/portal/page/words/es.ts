@@ -40,7 +40,7 @@ export const es: Wording = {
   'entry.discount': 'Descuentos {amount}',
   'entry.correction': 'Correcciones {amount}',
   'entry.fee': 'Cargos {amount}',
-  'entry.all': 'con ello {amount}',
+  'entry.all': 'en total {amount}',
   'card.month': 'Este mes, probablemente',
   'card.success': 'Solicitudes correctas',
   'month.about': 'unos {amount}',

@@ -41,7 +41,7 @@ export const fr: Wording = {
   'entry.discount': 'Remises {amount}',
   'entry.correction': 'Corrections {amount}',
   'entry.fee': 'Frais {amount}',
-  'entry.all': 'avec cela {amount}',
+  'entry.all': 'en tout {amount}',
   'card.month': 'Ce mois-ci, probablement',
   'card.success': 'Requêtes réussies',
   'month.about': 'environ {amount}',

@@ -40,7 +40,7 @@ export const ja: Wording = {
   'entry.discount': '割引{amount}',
   'entry.correction': '訂正{amount}',
   'entry.fee': '手数料{amount}',
-  'entry.all': 'これらを含めて{amount}',
+  'entry.all': '合計{amount}',
   'card.month': '今月の見込み',
   'card.success': '成功したリクエスト',
   'month.about': '約{amount}',
