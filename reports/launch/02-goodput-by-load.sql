@@ -2,8 +2,8 @@
 -- optional: true
 -- note: >-
 --   A dot is a trial, or a phase without a search: the share of its requests within the objective, with its 95 % interval. A
---   search decides by its own trials, holds last, whether a rate held. Its limit lies in the shaded bracket, between the rate of
---   its answer and the lowest that failed. Without a search, a rate held if goodput was at least 99 % and at most 1 % failed
+--   search decides by its own trials, confirmations last, whether a rate was sustained. Its limit lies in the shaded bracket, between the rate of
+--   its answer and the lowest that failed. Without a search, a rate was sustained if goodput was at least 99 % and at most 1 % failed
 --   unexpectedly.
 WITH
   -- A rate that was tried again is one point, with the result of its last trial.

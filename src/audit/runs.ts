@@ -34,7 +34,7 @@ export async function selectRuns(
   if (newest === undefined) {
     throw new UserError(
       'usage',
-      `${store.path} holds no runs. Record one first: assay run <scenario> --db ${store.path}`,
+      `${store.path} has no runs. Record one first: assay run <scenario> --db ${store.path}`,
     )
   }
   if (wanted.length === 0) return all.filter((run) => run.baseUrl === newest.baseUrl)
@@ -42,7 +42,7 @@ export async function selectRuns(
   if (strangers.length > 0) {
     throw new UserError(
       'usage',
-      `${store.path} holds no run ${strangers.join(', ')}. It holds ${all.map((run) => run.runId).join(', ')}.`,
+      `${store.path} has no run ${strangers.join(', ')}. It has ${all.map((run) => run.runId).join(', ')}.`,
     )
   }
   // Other tries of a shard used the same accounts.

@@ -38,7 +38,7 @@ import { momentIn } from './zone-words.ts'
 export async function aboutRuns(store: Session): Promise<Html> {
   const runs = await shownRuns(store)
   const first = runs[0]
-  if (first === undefined) return html`The store holds no run yet.`
+  if (first === undefined) return html`The store has no run yet.`
   const named = (values: readonly string[]) => [...new Set(values)].join(', ')
   const workload = await workloadText(store)
   return html`Scenario <b>${named(runs.map((run) => run.scenario))}</b> against <span class="mono">${named(
@@ -68,7 +68,7 @@ interface LaunchTop {
 }
 
 /**
- * The answer of the launch page: are the figures reliable, and did the deployment hold? It also prepares the page's
+ * The answer of the launch page: are the figures reliable, and did the deployment meet its thresholds? It also prepares the page's
  * tables.
  *
  * @param balances of the accounts of the shown runs
@@ -170,7 +170,7 @@ function answerOf(
   }
   const missed = thresholds.filter((check) => check.tone === 'fail')
   if (missed.length > 0) {
-    return told('fail', `It does not hold: ${formatCount(missed.length, 'threshold')} missed`)
+    return told('fail', `${formatCount(missed.length, 'threshold')} missed`)
   }
   if (runs.some((run) => run.verdict === null)) {
     return told(
@@ -210,10 +210,10 @@ function answerOf(
     return told(
       'warn',
       `${formatShare(empty)} % of the answers are empty, and no threshold limits them${met && `; ${met}`}`,
-      'They hold no text and no tool call. To decide it, add a threshold such as empty < 1%.',
+      'They have no text and no tool call. To decide it, add a threshold such as empty < 1%.',
     )
   }
-  if (thresholds.length > 0) return told(tone, `${rate}It holds: ${met}`)
+  if (thresholds.length > 0) return told(tone, `${rate}${met[0]!.toUpperCase()}${met.slice(1)}`)
   return rate === ''
     ? told('good', 'The run is valid', 'The scenario set no threshold.')
     : told(tone, rate.replace(/\. $/, ''), searches.length === 1 ? (searches[0]!.remedy ?? '') : '')
@@ -276,7 +276,7 @@ function failuresOf(counts: SummaryGroup['counts']): readonly Check[] {
 function emptyOf(all: SummaryGroup): readonly Check[] {
   const { counts, tokenReports } = all
   if (counts.empty === 0) return []
-  const figure = `${formatShare(emptyShare(all)!)} %, ${formatNumber(counts.empty)} of ${formatNumber(tokenReports.answers)} hold no text and no tool call`
+  const figure = `${formatShare(emptyShare(all)!)} %, ${formatNumber(counts.empty)} of ${formatNumber(tokenReports.answers)} have no text and no tool call`
   return [{ tone: 'warn', name: 'Empty answers:', figure, remedy: null }]
 }
 

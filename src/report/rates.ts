@@ -20,7 +20,7 @@ const drawn = percentiles.map(({ column }) => column).join(', ')
  * Creates `shown_rates`: the load that was offered, and what came of it. A row is a trial of a search, or a phase if there
  * was no search: phase, nth (the order of trials), offered_per_s, missed and judged (of a trial), good_ratio, good_low and
  * good_high (its 95 % interval; null for a side without a bound, and in a search of tasks), failed_ratio, n, response_p50 … ttft_p99 (milliseconds), verdict; and in each row the limit: from_per_s and to_per_s
- * (the highest rate that held, the lowest that failed), safe_per_s, and the asked_percent of a search. It is empty below three different rates.
+ * (the highest sustained rate, the lowest that failed), safe_per_s, and the asked_percent of a search. It is empty below three different rates.
  */
 const ratesSql = `
 CREATE OR REPLACE TEMP TABLE shown_rates AS
@@ -59,25 +59,25 @@ WITH
       CASE WHEN low IS NOT NULL THEN least(1 - missed / judged, low) END AS good_low,
       CASE WHEN high IS NOT NULL THEN greatest(1 - missed / judged, high) END AS good_high,
       judged AS n, failed_ratio, ${drawn},
-      CASE WHEN result = 'held' THEN 'held' ELSE 'did not hold' END AS verdict
+      CASE WHEN result = 'held' THEN 'sustained' ELSE 'not sustained' END AS verdict
     FROM trials LEFT JOIN rates USING (run_id, phase)
     LEFT JOIN shown_shares AS shares ON is_of_requests AND shares.run_id = trials.run_id AND shares.phase = trials.phase
   ),
   offered AS (
     SELECT phase, offered_per_s, 1 AS nth, good_ratio, low AS good_low, high AS good_high, failed_ratio, n, ${drawn},
-      CASE WHEN coalesce(good_ratio, 1) >= 0.99 AND failed_ratio <= 0.01 THEN 'held' ELSE 'did not hold' END AS verdict
+      CASE WHEN coalesce(good_ratio, 1) >= 0.99 AND failed_ratio <= 0.01 THEN 'sustained' ELSE 'not sustained' END AS verdict
     FROM rates LEFT JOIN shown_shares USING (run_id, phase)
     WHERE offered_per_s IS NOT NULL AND n >= 20 AND NOT EXISTS (FROM searched)
   ),
-  -- A short trial may hold by luck where a longer one failed below it; the line leaves it out.
+  -- A short trial may succeed by luck where a longer one failed below it; the line leaves it out.
   told AS (
-    SELECT * REPLACE (CASE WHEN verdict = 'held' AND offered_per_s > (SELECT max(search.safeRate.failedPerS) FROM searches)
-      THEN 'held briefly' ELSE verdict END AS verdict)
+    SELECT * REPLACE (CASE WHEN verdict = 'sustained' AND offered_per_s > (SELECT max(search.safeRate.failedPerS) FROM searches)
+      THEN 'sustained briefly' ELSE verdict END AS verdict)
     FROM searched
     UNION ALL BY NAME FROM offered
   ),
-  -- The limit: of a search, its answer; else above the highest rate that held, below the first that did not.
-  failing AS (SELECT min(offered_per_s) AS to_per_s FROM offered WHERE verdict = 'did not hold'),
+  -- The limit: of a search, its answer; else above the highest sustained rate, below the first that was not.
+  failing AS (SELECT min(offered_per_s) AS to_per_s FROM offered WHERE verdict = 'not sustained'),
   bracket AS (
     SELECT max(coalesce(search.safeRate.heldPerS, search.safeRate.lowPerS)) AS from_per_s,
       max(search.safeRate.failedPerS) AS to_per_s

@@ -55,7 +55,7 @@ function foundPath(path: string): string {
  * @example
  * const scenario = parseScenario(`
  * name: steady
- * question: Does the service hold five requests per second?
+ * question: Does the service sustain five requests per second?
  * model: svc-k2
  * steps: { chat: { endpoint: chat } }
  * phases: [{ name: steady, load: poisson, rate: 5/s, duration: 30s }]

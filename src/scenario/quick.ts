@@ -106,11 +106,11 @@ function questionOf({ load, objectives }: QuickLoad): string {
   const goal = objectives.join(' and ')
   switch (load.kind) {
     case 'rate':
-      return JSON.stringify(`Does the service hold ${goal} at ${load.rate}?`)
+      return JSON.stringify(`Does the service meet ${goal} at ${load.rate}?`)
     case 'users':
-      return JSON.stringify(`Does the service hold ${goal} with ${load.users} users?`)
+      return JSON.stringify(`Does the service meet ${goal} with ${load.users} users?`)
     case 'search':
-      return JSON.stringify(`What is the highest rate at which the service keeps ${goal}?`)
+      return JSON.stringify(`What is the highest rate at which the service meets ${goal}?`)
   }
 }
 

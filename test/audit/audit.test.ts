@@ -15,13 +15,13 @@ afterEach(() => store.close())
 const options = { contract: defaultContract, auditId: 'audit-1', auditedAt: new Date(0) }
 
 test('the audit of an empty store fails with a message that the store holds no runs', async () => {
-  await expect(audit(store, options)).rejects.toThrow(/holds no runs.*assay run/s)
+  await expect(audit(store, options)).rejects.toThrow(/has no runs.*assay run/s)
 })
 
 test('an unknown run or rule is an error that names it', async () => {
   await enterEndedRun(store, 'a')
   await expect(audit(store, { ...options, runIds: ['b'] })).rejects.toThrow(
-    'holds no run b. It holds a.',
+    'has no run b. It has a.',
   )
   await expect(audit(store, { ...options, rules: ['BULL-1'] })).rejects.toThrow(/BULL-1/)
 })

@@ -174,7 +174,7 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   parseScenario() {
     const scenario = parseScenario(`
     name: steady
-    question: Does the service hold five requests per second?
+    question: Does the service sustain five requests per second?
     model: svc-k2
     steps: { chat: { endpoint: chat } }
     phases: [{ name: steady, load: poisson, rate: 5/s, duration: 30s }]

@@ -55,7 +55,7 @@ describe('the load charts of a search', () => {
     trials.flatMap((trial) =>
       percentilesOf(trial.ms.length).map(([statistic, p]) => [
         ...[trial.perS, statistic, rounded(quantile(of(trial), p)), 100],
-        trial.isHeld ? 'held' : 'did not hold',
+        trial.isHeld ? 'sustained' : 'not sustained',
       ]),
     )
   const columns = (rows: readonly Record<string, unknown>[]) =>
@@ -67,6 +67,13 @@ describe('the load charts of a search', () => {
     expect(rows.map(({ first, safe_per_s }) => [first, safe_per_s])).toEqual(
       rows.map((_, at) => [at === 0, 36]),
     )
+  })
+
+  test('have the share of each trial within the objective, also of a trial that failed at once', async () => {
+    const rows = await behind(store, 'launch', 'launch', '02-goodput-by-load', ['run-sweep'])
+    const shares = rows.filter(({ what }) => what === 'good')
+    expect(shares.map(({ offered_per_s }) => offered_per_s)).toEqual(trials.map(({ perS }) => perS))
+    expect(shares.filter(({ share }) => typeof share !== 'number')).toEqual([])
   })
 
   test('show time to first token with its objective', async () => {

@@ -44,11 +44,11 @@ test('an answer without text, reasoning and tool call is empty; it is no failure
 
 test('the terminal and the page say how many answers are empty', async () => {
   const made = await summarise(store, 'a', defaultContract)
-  const words = '42.9 % empty answers: 3 of 7 hold no text and no tool call'
+  const words = '42.9 % empty answers: 3 of 7 have no text and no tool call'
   expect(terminalSummary(made)).toContain(words)
   await prepareScope(store, { runIds: ['a'], timeZone: 'UTC' })
   const page = (await launchText(store)).replace(/\s+/g, ' ')
-  expect(page).toContain('3 of 7 hold no text and no tool call')
+  expect(page).toContain('3 of 7 have no text and no tool call')
 })
 
 test.each([

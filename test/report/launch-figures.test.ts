@@ -204,7 +204,7 @@ describe('the answer of the launch page', () => {
       { thresholds: [{ metric: 'errors' }] },
       { thresholds: [held], sweeps: [] },
     )
-    expect(limited).toContain('It holds: every threshold was met')
+    expect(limited).toContain('Every threshold was met')
     expect(limited).toContain('errors < 30% held: 2.0 %, n = 102')
     expect(limited).not.toContain('Unexpected failures')
     const free = await answerOf({}, { thresholds: [], sweeps: [] })

@@ -45,7 +45,7 @@ function saidSoFar({
     thresholds.filter((threshold) => threshold.state === state)
   const missed = inState('missed')
   if (missed.length > 0) {
-    return { tone: 'fail', summary: `So far it does not hold: ${missed[0]!.text} is missed` }
+    return { tone: 'fail', summary: `So far ${missed[0]!.text} is missed` }
   }
   if (isAlarm) return { tone: 'warn', summary: 'This client sends late: its times are in doubt' }
   const holds = inState('holds').length
@@ -58,8 +58,11 @@ function saidSoFar({
       : { tone: 'none', summary: 'So far no request has failed' }
   }
   return holds === all
-    ? { tone: 'good', summary: 'So far it holds: every threshold is met' }
-    : { tone: 'none', summary: `${holds} of ${all} thresholds hold so far, ${all - holds} open` }
+    ? { tone: 'good', summary: 'So far every threshold is met' }
+    : {
+        tone: 'none',
+        summary: `${holds} of ${all} thresholds met so far, ${all - holds} undecided`,
+      }
 }
 
 const failuresOf = ({ steps }: Progress) => steps.reduce((sum, { failures }) => sum + failures, 0)

@@ -14,7 +14,7 @@ export async function runsAction({ db, json }: Options): Promise<void> {
     }
     if (runs.length === 0) {
       process.stdout.write(
-        `${db} holds no runs.\n${nextLine(['init'], 'writes a first scenario; assay run sends it')}`,
+        `${db} has no runs.\n${nextLine(['init'], 'writes a first scenario; assay run sends it')}`,
       )
       return
     }

@@ -162,7 +162,7 @@ export function outcomeTexts(group: SummaryGroup): readonly string[] {
   ]
   if (counts.empty > 0) {
     texts.push(
-      `${shareText(emptyShare(group))} empty answers: ${whole(counts.empty)} of ${whole(group.tokenReports.answers)} hold no text and no tool call`,
+      `${shareText(emptyShare(group))} empty answers: ${whole(counts.empty)} of ${whole(group.tokenReports.answers)} have no text and no tool call`,
     )
   }
   const unclosed = unclosedText(group)

@@ -139,8 +139,8 @@ export async function resolveRun(store: Reader, meant: string): Promise<string> 
     'report',
     `${store.path}: ${fitting.length === 0 ? 'no run' : `${fitting.length} runs`} "${meant}". ${
       known.length === 0
-        ? 'The store holds no runs: make one with assay run, or import one.'
-        : `It holds ${known.join(', ')}${runs.length > 5 ? ', …' : ''}; see assay runs.`
+        ? 'The store has no runs: make one with assay run, or import one.'
+        : `It has ${known.join(', ')}${runs.length > 5 ? ', …' : ''}; see assay runs.`
     }`,
   )
 }
