@@ -193,6 +193,67 @@ test('an alert has no more than the page: neither money nor names that the setti
   expect(typesOf()).toContain('budget.reached EUR')
 }, 60_000)
 
+test('an account that no settings name is watched, with what the settings say of every account', async () => {
+  const { messages, post } = receiverOf(() => 204)
+  const hourly = (account: string) =>
+    Array.from({ length: 8 * 24 }, (_, hour) => ({
+      ...{ atUs: utc(2026, 11, 20) + hour * 3600e6, account, credits: 2 },
+    }))
+  const dear = { atUs: utc(2026, 11, 27, 16), account: 'stranger', credits: 40_000 }
+  const every =
+    'everyAccount: { budget: "300", alertBelow: [] }\naccounts: { b: { budget: "5000" }, c: { label: C } }\n'
+  const events = [...hourly('stranger'), dear, ...hourly('b'), ...hourly('c')]
+  await (await alerting(alertsText(newFile()) + every, events, post)).portal.alert()
+  await settled()
+  const told = messages.map(({ type, data }) => `${data['account']} ${type}`)
+  // b has 384 of 5,000; c has a name and the budget of every account, as the stranger has.
+  expect([...new Set(told)].sort()).toEqual([
+    'c budget.reached',
+    'stranger budget.reached',
+    'stranger usage.unusual-hour',
+  ])
+  expect(told.filter((each) => each === 'c budget.reached')).toHaveLength(2)
+  const { ask } = service!
+  const answer = await ask('/v1/budgets', await tokenOf('stranger'))
+  expect(await answer.json()).toMatchObject({ budgets: [{ amount: '300', used: '40384' }] })
+}, 60_000)
+
+test('of two servers on one file one sends, and the other takes over when it ends', async () => {
+  const file = newFile()
+  const text = `${alertsText(file)}accounts: { a: { budget: "100" } }\n`
+  const [first, second] = [receiverOf(() => 500), receiverOf(() => 204)]
+  const one = await alerting(text, steady('a'), first.post)
+  service = undefined
+  const lines: string[] = []
+  const other = await alerting(text, steady('a'), second.post, (line) => lines.push(line))
+  await one.portal.alert()
+  for (let look = 0; look < 3; look++) {
+    await other.portal.alert()
+    other.portal.deliver()
+  }
+  await settled()
+  expect(first.messages).toHaveLength(2)
+  expect(second.messages).toEqual([])
+  expect(lines).toEqual([
+    'alerts.file: another server has it and sends the alerts. This one takes over when that one ends.',
+  ])
+  // The one that waits shows what the other did.
+  const { alerts } = (await (await other.ask('/v1/alerts', await tokenOf('a'))).json()) as {
+    alerts: { deliveries: { status: number }[] }[]
+  }
+  expect(alerts.map(({ deliveries }) => deliveries[0]!.status)).toEqual([500, 500])
+  await one.close()
+  other.pass(60_000)
+  await other.portal.alert()
+  other.portal.deliver()
+  await settled()
+  expect(second.messages.map(({ id }) => id).sort()).toEqual(
+    first.messages.map(({ id }) => id).sort(),
+  )
+  const ids = readFileSync(file, 'utf8').match(/"alert":/g)
+  expect(ids).toHaveLength(2)
+}, 60_000)
+
 test('a token sees the alerts of its account, of what it shows, and of all its keys', async () => {
   const { post } = receiverOf(() => 500)
   const accounts =

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import { timeIn } from '../../measure/usage/calendar.ts'
+import { openFile, type StoreFile } from '../../store/session/file.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { Answering } from '../api/answering.ts'
 import type { Asked } from '../api/asked.ts'
 import { causeOf } from '../api/refused.ts'
@@ -25,14 +27,23 @@ interface AlertingOptions {
 
 const quarterMs = 15 * 60_000
 
-/** Decides which alerts are due, of the accounts that the settings name, and sends them. */
+/** A file of alerts. Its lock is null while another server has it: this one then reads, and sends nothing. */
+interface OpenedFile {
+  readonly path: string
+  readonly journal: Journal
+  lock: StoreFile | null
+  /** Whether the log says that another server sends. */
+  isLogged: boolean
+}
+
+/** Decides which alerts are due, of every account that has usage or settings, and sends them. */
 export class Alerting {
   private readonly options: AlertingOptions
   private readonly deliveries: Deliveries
   /** What each account was last looked at with. */
   private readonly looked = new Map<string, string>()
   private isClosed = false
-  private opened: { readonly path: string; readonly journal: Journal } | null = null
+  private opened: OpenedFile | null = null
 
   constructor(options: AlertingOptions) {
     this.options = options
@@ -41,11 +52,13 @@ export class Alerting {
 
   /** Looks at each account with something new, keeps its alerts, and begins to send them. Another failure is logged. */
   async look(): Promise<void> {
-    const { settings, now, log } = this.options
+    const { snapshot, settings, now, log } = this.options
     const { settings: given, webhooks } = settings()
     const journal = this.journal()
-    if (journal === null) return
-    for (const account of given.accounts.keys()) {
+    if (journal === null || !(await this.isHeld())) return
+    // Another server may have had the file until now.
+    journal.read()
+    for (const account of new Set([...given.accounts.keys(), ...snapshot.accounts()])) {
       if (this.isClosed) return
       const mark = this.markOf(account)
       if (this.looked.get(account) === mark) continue
@@ -66,7 +79,8 @@ export class Alerting {
   send(): void {
     const journal = this.journal()
     journal?.read()
-    if (journal !== null) this.deliveries.begin(journal, this.options.settings().webhooks)
+    if (journal === null || this.opened?.lock === null) return
+    this.deliveries.begin(journal, this.options.settings().webhooks)
   }
 
   /** The alerts that a token may see: of its whole account, and of what it shows. */
@@ -102,6 +116,7 @@ export class Alerting {
     this.isClosed = true
     await this.deliveries.end()
     this.opened?.journal.close()
+    this.opened?.lock?.release()
     this.opened = null
   }
 
@@ -110,16 +125,50 @@ export class Alerting {
     if (this.isClosed) return null
     const { alerts, folder } = this.options.settings().settings
     const path = alerts === undefined ? null : resolve(folder, alerts.file)
-    if (this.opened?.path !== path) {
-      this.opened = path === null ? null : { path, journal: new Journal(path, this.options.now()) }
+    if ((this.opened?.path ?? null) !== path) {
+      this.opened?.lock?.release()
+      this.opened = null
+      if (path === null) return null
+      const journal = new Journal(path, this.options.now())
+      this.opened = { path, journal, lock: null, isLogged: false }
     }
     return this.opened?.journal ?? null
+  }
+
+  /**
+   * Whether this server is the one that sends. The lock is that of DuckDB on a file beside the alerts: the system frees it with
+   * the process, so the next server takes over, also after a kill -9.
+   *
+   * @throws UserError for a lock that cannot be made
+   */
+  private async isHeld(): Promise<boolean> {
+    const { opened } = this
+    if (opened === null) return false
+    if (opened.lock !== null) return true
+    try {
+      const alone = 'another server that sends alerts'
+      const lock = await openFile(`${opened.path}.lock`, { alone, isRead: true })
+      if (this.isClosed || this.opened !== opened) lock.release()
+      else opened.lock = lock
+    } catch (error) {
+      if (!(error instanceof UserError && error.code === 'store-held')) throw error
+      if (!opened.isLogged) {
+        this.options.log(
+          'alerts.file: another server has it and sends the alerts. This one takes over when that one ends.',
+        )
+      }
+      opened.isLogged = true
+    }
+    return opened.lock !== null
   }
 
   private markOf(account: string): string {
     const { snapshot, settings, now } = this.options
     const { digest, settings: given } = settings()
-    const quarter = Math.floor(now() / quarterMs)
+    const { budgets, alertBelow } = accountView(given, account)
+    // Without a budget or a level, only new usage brings an alert, and a forecast is dear.
+    const isOfTime = given.accounts.has(account) || budgets.length > 0 || alertBelow.length > 0
+    const quarter = isOfTime ? Math.floor(now() / quarterMs) : null
     return JSON.stringify([
       ...[snapshot.versionOf(account), quarter, digest],
       given.accounts.get(account),

@@ -29,7 +29,7 @@ export interface AccountView {
 }
 
 export function accountView(settings: Settings, account: string): AccountView {
-  const own = settings.accounts.get(account) ?? { budget: [], alertBelow: [] }
+  const own: AccountSettings = { ...settings.everyAccount, ...settings.accounts.get(account) }
   const locale = own.locale ?? settings.locale
   const timezone = own.timezone ?? settings.timezone
   const { price } = settings.credits
@@ -37,8 +37,8 @@ export function accountView(settings: Settings, account: string): AccountView {
   return {
     ...{ label: own.label ?? account, locale, timezone, currency },
     firstWeekday: weekStartsOn(locale),
-    ...{ budgets: own.budget, burnOrder: settings.burnOrder },
-    ...{ alertBelow: own.alertBelow, alertDays: settings.alerts?.daysLeft ?? [] },
+    ...{ budgets: own.budget ?? [], burnOrder: settings.burnOrder },
+    ...{ alertBelow: own.alertBelow ?? [], alertDays: settings.alerts?.daysLeft ?? [] },
     ...heldOf(own, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined

@@ -120,14 +120,19 @@ const alerts = z.strictObject({
   daysLeft: z.array(z.int().positive()).default([14, 3]),
 })
 
+/** What an account may be watched for. */
+const watched = {
+  budget: z.union([budget.transform((one) => [one]), z.array(budget)]).optional(),
+  alertBelow: z.array(credits).optional(),
+}
+
 const accountShape = z.strictObject({
   label: z.string().min(1).max(100).optional(),
   timezone: zone.optional(),
   locale: locale.optional(),
   grants: z.array(grant).optional(),
   balance: z.strictObject({ credits, asOf: moment }).optional(),
-  budget: z.union([budget.transform((one) => [one]), z.array(budget)]).default([]),
-  alertBelow: z.array(credits).default([]),
+  ...watched,
 })
 
 const shape = z.strictObject({
@@ -156,12 +161,14 @@ const shape = z.strictObject({
     z.string().regex(/^[0-9a-f]{12}$/, 'expected the first 12 digits of a fingerprint'),
     z.string().min(1).max(60),
   ),
+  /** Of each account that does not say it itself. */
+  everyAccount: z.strictObject(watched).default({}),
   accounts: byName(z.string().min(1), accountShape),
   revokedBefore: byName(z.string(), z.iso.datetime({ offset: true })),
 })
 
 export type AccountSettings = z.infer<typeof accountShape>
-export type AccountBudget = AccountSettings['budget'][number]
+export type AccountBudget = NonNullable<AccountSettings['budget']>[number]
 
 type Given = z.input<typeof shape>
 

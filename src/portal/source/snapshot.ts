@@ -176,6 +176,19 @@ export class Snapshot {
     }
   }
 
+  /** Names of the accounts with usage. */
+  accounts(): Iterable<string> {
+    return this.versions.keys()
+  }
+
+  /** The first and the last usage of all accounts, Unix microseconds: a time, and no figure of anybody. */
+  async measured(): Promise<{ readonly firstUs: number | null; readonly lastUs: number | null }> {
+    const [row] = await this.store.rows<{ firstUs: number | null; lastUs: number | null }>(
+      `SELECT min(first_us) AS "firstUs", max(last_us) AS "lastUs" FROM ${keyDays} WHERE account IS NOT NULL`,
+    )
+    return row!
+  }
+
   /** Changes only with the usage of the account. */
   versionOf(account: string): string {
     return this.versions.get(account) ?? 'none'
