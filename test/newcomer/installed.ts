@@ -24,11 +24,15 @@ export function strictErrors(folder: string): string {
 }
 
 /** Compiles programs of a folder in the same way. */
-export function strictErrorsOf(folder: string, files: readonly string[]): string {
+export function strictErrorsOf(
+  folder: string,
+  files: readonly string[],
+  lib: readonly string[] = ['es2024'],
+): string {
   const types = `@types/node@${manifest().devDependencies['@types/node']}`
   execFileSync('npm', ['install', '--no-save', types], { cwd: folder, stdio: 'ignore' })
   const compilerOptions = {
-    ...{ target: 'es2024', lib: ['es2024'], module: 'nodenext', types: ['node'] },
+    ...{ target: 'es2024', lib, module: 'nodenext', types: ['node'] },
     ...{ strict: true, skipLibCheck: false, noEmit: true },
   }
   const project = join(folder, 'tsconfig.json')

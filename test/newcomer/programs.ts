@@ -7,6 +7,7 @@ import { strictErrors, strictErrorsOf } from './installed.ts'
 /**
  * `npm run programs`: each program of docs/programs.md, from the packed package in an empty project that has only the optional
  * packages that the program uses. It compiles strictly, with the declarations of every library checked, and runs on Node 22 and 24.
+ * `npm run programs -- usage express` does so for these projects.
  */
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'assay-programs-'))
@@ -16,6 +17,8 @@ interface Project {
   readonly name: string
   /** Packages beside `assay`. */
   readonly packages: readonly string[]
+  /** Libraries of types; hono's own declarations need those of a browser. */
+  readonly lib?: readonly string[]
   readonly programs: readonly Program[]
 }
 
@@ -95,6 +98,7 @@ const projects: readonly Project[] = [
   },
   {
     name: 'usage',
+    lib: ['es2024', 'dom'],
     packages: own('hono', '@hono/node-server', 'jose'),
     programs: [
       { file: 'usage-hono.ts', codes: [0], asks: askServer('usage-hono.ts', '/usage') },
@@ -143,6 +147,7 @@ function writeData(project: string): void {
   writeFileSync(join(project, 'usage.yaml'), JSON.stringify(settings))
 }
 
+/** The files that all programs share. */
 const dataFiles = ['assay.duckdb', 'usage.yaml']
 
 const gatewayScenario = `
@@ -180,7 +185,9 @@ try {
   const [{ filename }] = JSON.parse(packed) as [{ readonly filename: string }]
   const tarball = join(folder, filename)
   let first: string | null = null
-  for (const { name, packages, programs } of projects) {
+  const wanted = process.argv.slice(2)
+  for (const { name, packages, programs, lib } of projects) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
     const project = join(folder, name)
     install(project, packages, tarball)
     if (first === null) {
@@ -197,7 +204,7 @@ try {
       copyFileSync(join(root, from, file), join(project, file))
     }
     const typed = programs.map(({ file }) => file).filter((file) => file.endsWith('.ts'))
-    const errors = typed.length === 0 ? '' : strictErrorsOf(project, typed)
+    const errors = typed.length === 0 ? '' : strictErrorsOf(project, typed, lib)
     must(errors === '', `${name}: ${typed.length} programs compile strictly`, errors)
     for (const version of versions) {
       for (const { file, codes, prints = '', words = [], asks } of programs) {
