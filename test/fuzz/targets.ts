@@ -150,7 +150,9 @@ const tokens: Target = {
   },
 }
 
-const board = { locale: 'en', words: boardWords } as Parameters<typeof speechOf>[0]
+const board = {
+  ...{ locale: 'en', words: boardWords, folded: { model: 0, key: 0, endpoint: 0 } },
+} as Parameters<typeof speechOf>[0]
 /** Names of others: an account of the settings, and a series of a page. */
 const names: Target = {
   name: 'names',

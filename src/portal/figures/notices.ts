@@ -1,5 +1,5 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
-import type { Values } from '../../report/usage/board/speech.js'
+import type { Values } from '../../report/usage/board/types.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Asked } from '../api/asked.ts'

@@ -1,5 +1,6 @@
-import { type Choice, choiceOf } from '../../report/usage/board/choice.js'
+import { choiceOf } from '../../report/usage/board/choice.js'
 import type { BoardData } from '../../report/usage/board/data.ts'
+import type { Choice } from '../../report/usage/board/types.ts'
 import { type Asked, coverageOf, periodAsked } from '../api/asked.ts'
 import { parametersOf } from '../api/parameters.ts'
 import { presetPeriods, usualPeriod } from '../api/period.ts'

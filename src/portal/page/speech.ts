@@ -1,5 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
-import { sentences, type Values } from '../../report/usage/board/speech.js'
+import { sentences } from '../../report/usage/board/speech.js'
+import type { Values } from '../../report/usage/board/types.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { type AmountWriting, amountWriting } from './columns.ts'
 import type { Word, Wording } from './words/wording.ts'

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { type Html, html, scriptJson, trusted } from '../../../user/html.ts'
-import { type Choice, fragmentOf, initial } from './choice.js'
+import { fragmentOf, initial } from './choice.js'
 import type { BoardData } from './data.ts'
 import { speechOf } from './speech.js'
-import { type Tree, type View, viewsOf } from './views.js'
+import type { Choice, Tree, View } from './types.ts'
+import { viewsOf } from './views.js'
 
 /**
  * The element that holds the board, as its script expects it. Without scripts it shows the choice.

@@ -43,7 +43,7 @@ const owed = (hours: number): Width =>
   hours <= 48 ? 'hour' : hours <= 93 * 24 ? 'day' : hours <= 400 * 168 ? 'week' : 'month'
 
 export const dimensions = ['model', 'key', 'endpoint'] as const
-type Dimension = (typeof dimensions)[number]
+export type Dimension = (typeof dimensions)[number]
 
 /** SQL for the names that a board has however few requests they have. */
 export const wanted = (asked: Readonly<Partial<Record<Dimension, string>>> = {}) =>

@@ -1,37 +1,73 @@
+// @ts-check
 // Draws the charts of a usage page as trees of elements: the page's maker turns a tree into
 // markup, and the browser into elements. Text is a child, so nothing of the data can be markup.
 import { clock } from './speech.js'
+import { item } from './sums.js'
 
+/** @import { Dimension, Width } from './cells.ts' */
+/** @import { BoardData } from './data.ts' */
+/** @import { Bar, Bars, BoardSpeech, Child, Element, LegendEntry, Mark, Point, Series, Size, Span, TableCell, Tree } from './types.ts' */
+
+/** @typedef {(place: number) => number} Scale from a value, or a place in a list, to pixels */
+
+/**
+ * An element; children that are not there are left out.
+ *
+ * @param {string} name
+ * @param {Element['attributes']} attributes
+ * @param {readonly (Child | readonly Child[])[]} children
+ * @returns {Element}
+ */
 export const h = (name, attributes, ...children) => ({
   name,
   attributes,
-  children: children.flat(2).filter((each) => each !== false && each !== null && each !== ''),
+  children: children
+    .flat()
+    .flatMap((each) => (each === false || each === null || each === '' ? [] : [each])),
 })
+
+/** @param {number} value */
 const r = (value) => Math.round(value * 10) / 10
 
-/** The largest of values of which some may be null, and 0 if there is none above it. */
+/**
+ * The largest of values of which some may be null, and 0 if there is none above it.
+ *
+ * @param {readonly (number | null)[]} values
+ */
 function largest(values) {
   let most = 0
   for (const value of values) if (value !== null && value > most) most = value
   return most
 }
 
-/** The smallest 1, 2 or 5 times a power of ten that is not below the value. */
+/**
+ * The smallest 1, 2 or 5 times a power of ten that is not below the value.
+ *
+ * @param {number} value
+ */
 function niceAbove(value) {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
-  return [1, 1.5, 2, 3, 5, 7.5, 10].find((each) => each * power >= value) * power
+  return power * ([1, 1.5, 2, 3, 5, 7.5].find((each) => each * power >= value) ?? 10)
 }
 
 const top = 14
 const axisLeft = 52
 const bottom = 24
 
-/** The frame of a chart: places of its axes. */
+/**
+ * The frame of a chart: places of its axes.
+ *
+ * @param {BoardSpeech} speech
+ * @param {number} width
+ * @param {number} height
+ * @param {number} most
+ */
 function frame(speech, width, height, most) {
   const left = axisLeft
+  /** @type {Scale} */
   const y = (value) => top + (1 - Math.min(value, most) / most) * (height - top - bottom)
-  const lines = [0, 0.5, 1].map((share) => [
+  const lines = [0, 0.5, 1].flatMap((share) => [
     h('path', { class: 'b-grid', d: `M${left} ${r(y(share * most))}H${width}` }),
     h(
       'text',
@@ -42,7 +78,13 @@ function frame(speech, width, height, most) {
   return { left, y, lines }
 }
 
-function svg(chart, width, height, geometry, children) {
+/**
+ * @param {string} chart
+ * @param {Size} size
+ * @param {Readonly<Record<string, number>>} geometry what the cursor of the browser must know
+ * @param {readonly Child[]} children
+ */
+function svg(chart, { width, height }, geometry, children) {
   return h(
     'svg',
     {
@@ -55,34 +97,47 @@ function svg(chart, width, height, geometry, children) {
   )
 }
 
-function timeAxis(speech, bucket, bars, x, width, height, left) {
-  const most = Math.max(2, Math.min(6, Math.floor((width - left) / 90)))
+/**
+ * @param {BoardSpeech} speech
+ * @param {Bars} bars
+ * @param {Scale} x
+ * @param {Size} size
+ */
+function timeAxis(speech, { bucket, bars }, x, { width, height }) {
+  const most = Math.max(2, Math.min(6, Math.floor((width - axisLeft) / 90)))
   const step = Math.ceil(bars.length / most)
-  const span = bars.length === 0 ? 0 : bars.at(-1).end - bars[0].start
-  const places = Array.from(
-    { length: Math.ceil(bars.length / Math.max(1, step)) },
-    (_, at) => at * step,
+  const span = (bars.at(-1)?.end ?? 0) - (bars[0]?.start ?? 0)
+  return bars.flatMap(({ start }, at) =>
+    at % step === 0 && (at === 0 || x(at) < width - 56)
+      ? h('text', { x: r(x(at)), y: height - 6 }, speech.tick(bucket, start, span))
+      : [],
   )
-  return places
-    .filter((at) => at === 0 || x(at) < width - 56)
-    .map((at) =>
-      h('text', { x: r(x(at)), y: height - 6 }, speech.tick(bucket, bars[at].start, span)),
-    )
 }
 
-/** The highest value of the axis: bars far above all others are cut, and their value is written at them. */
+/**
+ * The highest value of the axis: bars far above all others are cut, and their value is written at them.
+ *
+ * @param {readonly number[]} totals
+ */
 export function ceilingOf(totals) {
   const sorted = totals.filter((value) => value > 0).sort((a, b) => b - a)
-  const third = sorted[2] ?? 0
-  return sorted.length >= 8 && sorted[0] > 4 * third
-    ? niceAbove(1.25 * third)
-    : niceAbove(sorted[0])
+  const [first = 0, , third = 0] = sorted
+  return niceAbove(sorted.length >= 8 && first > 4 * third ? 1.25 * third : first)
 }
-
+/** @type {(name: string, at: number) => string} */
 const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 
-/** Bars over time, one path for each series. `marks` are numbers over some bars. */
-export function drawBars(speech, label, { bucket, bars, series, marks = [] }, size) {
+/**
+ * Bars over time, one path for each series. `marks` are numbers over some bars.
+ *
+ * @param {BoardSpeech} speech
+ * @param {string} label
+ * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[] }} data
+ * @param {Size & { readonly classes?: readonly string[] }} size classes of the series, if they have their own
+ * @returns {Tree}
+ */
+export function drawBars(speech, label, data, size) {
+  const { bars, series, marks = [] } = data
   const { width, height, classes } = size
   const totals = bars.map((_, at) =>
     series.reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0),
@@ -91,17 +146,18 @@ export function drawBars(speech, label, { bucket, bars, series, marks = [] }, si
   const { left, y, lines } = frame(speech, width, height, most)
   const step = (width - left) / Math.max(1, bars.length)
   const gap = step > 5 ? Math.min(4, step * 0.15) : 0
+  /** @type {Scale} */
   const x = (at) => left + at * step
   const floors = bars.map(() => 0)
-  const paths = series.map(({ name, values }, at) => {
+  const paths = series.flatMap(({ name, values }, at) => {
     let [done, open] = ['', '']
     values.forEach((value, bar) => {
-      if (!(value > 0)) return
-      const from = floors[bar]
+      if (value === null || value <= 0) return
+      const from = item(floors, bar)
       floors[bar] = from + value
       if (from >= most) return
       const mark = `M${r(x(bar) + gap / 2)} ${r(y(from))}V${r(y(from + value))}h${r(step - gap)}V${r(y(from))}z`
-      if (bars[bar].open) open += mark
+      if (bars[bar]?.open) open += mark
       else done += mark
     })
     const kind = classes?.[at] ?? classOf(name, at)
@@ -128,23 +184,35 @@ export function drawBars(speech, label, { bucket, bars, series, marks = [] }, si
     }
     return said.length === 0 ? [] : [h('text', { class: 'b-cut', ...place }, said.join(' '))]
   })
-  return svg(label, width, height, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
+  return svg(label, size, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
     dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
-    ...lines.flat(),
-    ...paths.flat(),
+    ...lines,
+    ...paths,
     ...over,
-    ...timeAxis(speech, bucket, bars, x, width, height, left),
+    ...timeAxis(speech, data, x, size),
   ])
 }
 
-/** Lines over bars; a null is a gap. */
-export function drawLines(speech, label, { bucket, bars }, lines, { width, height }) {
+/**
+ * Lines over bars; a null is a gap.
+ *
+ * @param {BoardSpeech} speech
+ * @param {string} label
+ * @param {Bars} data
+ * @param {readonly { readonly kind: string; readonly values: Series['values'] }[]} lines
+ * @param {Size} size
+ * @returns {Tree}
+ */
+export function drawLines(speech, label, data, lines, size) {
+  const { bars } = data
+  const { width, height } = size
   const most = niceAbove(largest(lines.flatMap(({ values }) => values)))
   const { left, y, lines: grid } = frame(speech, width, height, most)
   const step = (width - left) / Math.max(1, bars.length)
+  /** @type {Scale} */
   const x = (at) => left + at * step
-  return svg(label, width, height, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
-    ...grid.flat(),
+  return svg(label, size, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
+    ...grid,
     ...lines.map(({ kind, values }) => {
       let [path, isOn] = ['', false]
       values.forEach((value, at) => {
@@ -158,15 +226,22 @@ export function drawLines(speech, label, { bucket, bars }, lines, { width, heigh
       })
       return h('path', { class: `b-line ${kind}`, d: path })
     }),
-    ...timeAxis(speech, bucket, bars, x, width, height, left),
+    ...timeAxis(speech, data, x, size),
   ])
 }
 
-/** The time axis of cumulative use, which reaches to the end of the forecast. */
+/**
+ * The time axis of cumulative use, which reaches to the end of the forecast.
+ *
+ * @param {Span} span
+ * @param {BoardData['outlook']} outlook
+ * @param {Size} size
+ */
 export function cumulativeX({ from, to }, outlook, { width }) {
-  const end = outlook === null ? to : Math.max(to, outlook.points.at(-1).hour)
+  const end = outlook === null ? to : Math.max(to, outlook.points.at(-1)?.hour ?? to)
   return {
     end,
+    /** @type {Scale} */
     x: (hour) => axisLeft + ((hour - from) / Math.max(1, end - from)) * (width - axisLeft),
   }
 }
@@ -174,39 +249,46 @@ export function cumulativeX({ from, to }, outlook, { width }) {
 /**
  * Cumulative use. With an outlook, the line of what is held is drawn above it, with a step where credits expire, and the
  * fan of the forecast goes on from the last measured use until it meets that line.
+ *
+ * @param {BoardSpeech} speech
+ * @param {string} label
+ * @param {Span} span
+ * @param {readonly Point[]} points
+ * @param {BoardData['outlook']} outlook
+ * @param {Size} size
+ * @returns {Tree}
  */
 export function drawCumulative(speech, label, { from, to }, points, outlook, size) {
   const { width, height } = size
   const used = points.at(-1)?.sum ?? 0
   const start = points.at(-1)?.hour ?? from
   const { end, x } = cumulativeX({ from, to }, outlook, size)
-  const lostAt = (hour) =>
-    outlook.expiries.reduce((sum, each) => sum + (each.hour <= hour ? each.credits : 0), 0)
-  const heldAt = (hour) => used + outlook.balance - lostAt(hour)
+  const { balance, points: future, expiries } = outlook ?? { balance: 0, points: [], expiries: [] }
+  /** @param {number} hour */
+  const heldAt = (hour) =>
+    expiries.reduce((left, each) => left - (each.hour <= hour ? each.credits : 0), used + balance)
   const most = niceAbove(outlook === null ? used : Math.max(used, heldAt(start)))
   const { left, y, lines } = frame(speech, width, height, most)
+  /** @type {(hour: number, value: number) => string} */
   const at = (hour, value) => `${r(x(hour))} ${r(y(Math.max(0, value)))}`
+  /** @param {readonly (readonly [hour: number, value: number])[]} some */
   const line = (some) => some.map(([hour, value]) => at(hour, value)).join('L')
-  const steps = points.map(({ hour, sum }) => [hour, sum])
-  const children = [...lines.flat()]
+  const children = [...lines]
   if (outlook !== null) {
-    const fan = (name) => outlook.points.map((point) => [point.hour, used + point[name]])
-    const held = [[from, heldAt(start)], ...outlook.points.map(({ hour }) => [hour, heldAt(hour)])]
-    const heldPath = held
-      .map(([hour, value], place) =>
-        place === 0 ? `M${at(hour, value)}` : `H${r(x(hour))}V${r(y(Math.max(0, value)))}`,
-      )
-      .join('')
+    /** @param {'low' | 'median' | 'high'} name */
+    const fan = (name) => line(future.map((point) => [point.hour, used + point[name]]))
+    const back = line(future.toReversed().map(({ hour, high }) => [hour, used + high]))
+    const held = future.map(({ hour }) => `H${r(x(hour))}V${r(y(Math.max(0, heldAt(hour))))}`)
     for (const each of [
-      h('path', { class: 'b-fan', d: `M${line(fan('low'))}L${line([...fan('high')].reverse())}z` }),
-      h('path', { class: 'b-line s1 b-dashed', d: `M${line(fan('median'))}` }),
-      h('path', { class: 'b-line b-held', d: heldPath }),
+      h('path', { class: 'b-fan', d: `M${fan('low')}L${back}z` }),
+      h('path', { class: 'b-line s1 b-dashed', d: `M${fan('median')}` }),
+      h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
       h(
         'text',
         { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) - 5) },
         speech.say('heldLine'),
       ),
-      ...outlook.expiries
+      ...expiries
         .filter(({ hour }) => hour <= end)
         .map((each) =>
           h(
@@ -223,7 +305,12 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     ])
       children.push(each)
   }
-  children.push(h('path', { class: 'b-line s1', d: `M${line([[from, 0], ...steps])}` }))
+  children.push(
+    h('path', {
+      class: 'b-line s1',
+      d: `M${[at(from, 0), ...points.map(({ hour, sum }) => at(hour, sum))].join('L')}`,
+    }),
+  )
   const count = Math.max(2, Math.min(5, Math.floor(width / 130)))
   const bucket = end - from <= 48 ? 'hour' : 'day'
   const ticks = Array.from({ length: count }, (_, place) => {
@@ -231,12 +318,17 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     const hour = from + (bucket === 'hour' ? Math.floor(after) : Math.floor(after / 24) * 24)
     return h('text', { x: r(x(hour)), y: height - 6 }, speech.tick(bucket, hour, end - from))
   })
-  return svg(label, width, height, { left }, [...children, ...ticks])
+  return svg(label, size, { left }, [...children, ...ticks])
 }
 
 const weekLeft = 40
 
-/** The place of an hour of the week. */
+/**
+ * The place of an hour of the week.
+ *
+ * @param {number} at
+ * @param {Pick<Size, 'width'>} size
+ */
 export function weekCell(at, { width }) {
   const step = (width - weekLeft) / 24
   return {
@@ -245,15 +337,24 @@ export function weekCell(at, { width }) {
   }
 }
 
-/** Medians of the hours of the week. */
+/**
+ * Medians of the hours of the week.
+ *
+ * @param {BoardSpeech} speech
+ * @param {string} label
+ * @param {readonly (number | null)[]} cells
+ * @param {Pick<Size, 'width'>} size
+ * @returns {Tree}
+ */
 export function drawWeek(speech, label, cells, { width }) {
   const left = weekLeft
   const weekdays = speech.shortWeekdays
   const [stepX, stepY] = [(width - left) / 24, 24]
   const most = largest(cells)
+  /** @param {number} value */
   const shade = (value) =>
     value === 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
-  return svg(label, width, 7 * stepY + 26, { left }, [
+  return svg(label, { width, height: 7 * stepY + 26 }, { left }, [
     ...weekdays.map((day, at) =>
       h('text', { x: left - 6, y: at * stepY + 16, 'text-anchor': 'end' }, day),
     ),
@@ -278,7 +379,11 @@ export function drawWeek(speech, label, cells, { width }) {
   ])
 }
 
-/** A legend, for names with these classes. */
+/**
+ * A legend, for names with these classes.
+ *
+ * @param {readonly LegendEntry[]} names
+ */
 export const drawLegend = (names) =>
   h(
     'ul',
@@ -286,16 +391,32 @@ export const drawLegend = (names) =>
     names.map(([name, kind]) => h('li', {}, h('i', { class: kind }), name)),
   )
 
-/** What pale bars and grey ground mean, if a chart has them. */
-export const legendOfBars = ({ say }, bars) => [
-  ...(bars.some(({ open }) => open) ? [[say('open'), 's1 b-open']] : []),
-  ...(bars.some(({ measured }) => !measured) ? [[say('unmeasured'), 'b-unmeasured']] : []),
-]
+/**
+ * What pale bars and grey ground mean, if a chart has them.
+ *
+ * @type {(speech: BoardSpeech, bars: readonly Bar[]) => readonly LegendEntry[]}
+ */
+export const legendOfBars = ({ say }, bars) => {
+  /** @type {LegendEntry[]} */
+  const legend = []
+  if (bars.some(({ open }) => open)) legend.push([say('open'), 's1 b-open'])
+  if (bars.some(({ measured }) => !measured)) legend.push([say('unmeasured'), 'b-unmeasured'])
+  return legend
+}
 
+/** @type {(nameOf: (name: string) => string, series: readonly Series[]) => readonly LegendEntry[]} */
 export const legendOf = (nameOf, series) =>
   series.map(({ name }, at) => [nameOf(name), classOf(name, at)])
 
-/** A table of names or times and values. */
+/**
+ * A table of names or times and values.
+ *
+ * @param {BoardSpeech} speech
+ * @param {string} label
+ * @param {readonly string[]} heads
+ * @param {readonly (readonly TableCell[])[]} rows
+ * @returns {Tree}
+ */
 export function drawTable(speech, label, heads, rows) {
   return h(
     'div',
@@ -321,7 +442,7 @@ export function drawTable(speech, label, heads, rows) {
             {},
             cells.map((cell, at) =>
               at === 0
-                ? h('th', { scope: 'row', class: 'txt' }, cell)
+                ? h('th', { scope: 'row', class: 'txt' }, cell ?? '')
                 : h('td', { class: 'num' }, typeof cell === 'string' ? cell : speech.show(cell)),
             ),
           ),

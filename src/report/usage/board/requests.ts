@@ -1,11 +1,31 @@
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { shortSql } from '../short-name.ts'
-import { type Cells, dimensions, localSql, placesSql, startSql, type Width } from './cells.ts'
+import {
+  type Cells,
+  type Dimension,
+  dimensions,
+  localSql,
+  placesSql,
+  startSql,
+  type Width,
+} from './cells.ts'
 import { latencyStep } from './sums.js'
 
+/** A single request; names are places in the names of the board. */
+interface Single extends Readonly<Record<Dimension, number>> {
+  /** Local hours since 1970. */
+  readonly hour: number
+  /** The time of day. */
+  readonly clock: string
+  readonly status: string
+  readonly input: number | null
+  readonly output: number | null
+  readonly credits: number | null
+}
+
 /** Single requests in columns, as `Cells`. */
-export type Requests = Readonly<Record<string, readonly unknown[]>>
+export type Requests = { readonly [Column in keyof Single]: readonly Single[Column][] }
 
 /** How many successes of a cell had a latency of a step (`sums.js`), in columns. */
 export interface Latencies {
@@ -43,15 +63,24 @@ const placed = [
 export async function readRequests(store: Session): Promise<Requests | null> {
   const [count] = await store.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n ${withinSql}`)
   if (count!.n === 0 || count!.n > mostRequests) return null
-  const rows = await store.rows<Record<string, unknown>>(`
+  const rows = await store.rows<Single>(`
     WITH names AS (${placesSql})
     SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
       ${placed}, coalesce(status::VARCHAR, outcome) AS status,
       prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, credits::DOUBLE AS credits
     FROM (SELECT *, ${localSql('at_us')} AS local ${withinSql})
     ORDER BY local, id`)
-  const columns = Object.keys(rows[0]!)
-  return Object.fromEntries(columns.map((name) => [name, rows.map((row) => row[name])]))
+  return {
+    hour: rows.map(({ hour }) => hour),
+    clock: rows.map(({ clock }) => clock),
+    model: rows.map(({ model }) => model),
+    key: rows.map(({ key }) => key),
+    endpoint: rows.map(({ endpoint }) => endpoint),
+    status: rows.map(({ status }) => status),
+    input: rows.map(({ input }) => input),
+    output: rows.map(({ output }) => output),
+    credits: rows.map(({ credits }) => credits),
+  }
 }
 
 /** The latencies of successes by cell. `readCells` must have run. */
@@ -60,9 +89,7 @@ export async function readLatencies(
   width: Width,
   cells: Cells,
 ): Promise<Latencies | null> {
-  const rows = await store.rows<
-    Record<'start' | (typeof dimensions)[number] | 'step' | 'n', number>
-  >(
+  const rows = await store.rows<Record<'start' | Dimension | 'step' | 'n', number>>(
     `WITH names AS (${placesSql}),
      named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${placed}, latency_us
        ${withinSql} AND outcome = 'ok' AND latency_us > 0)

@@ -1,14 +1,24 @@
+// @ts-check
 // Words, numbers and dates of a usage page in the language of its reader.
 
+/** @import { BoardData } from './data.ts' */
+/** @import { BoardSpeech, Values } from './types.ts' */
+
+/** @type {(locale: string, options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat} */
 const zoned = (locale, options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
+/** @param {number} hour */
 const msOf = (hour) => hour * 3_600_000
 
+/** @param {number} hour */
 export const clock = (hour) => `${String(((hour % 24) + 24) % 24).padStart(2, '0')}:00`
 
 /**
  * Puts values into sentences: `{name}` is a value, and `{name|one|more}` a word that agrees with its number.
  *
- * @param show writes a number, with at most so many digits after the point
+ * @param {string} locale
+ * @param {number} digits how many a number has after the point at most, as `show` writes it
+ * @param {(value: number) => string} show
+ * @returns {(text: string, values?: Values) => string}
  */
 export function sentences(locale, digits, show) {
   const plurals = new Intl.PluralRules(locale, { maximumFractionDigits: digits })
@@ -16,16 +26,23 @@ export function sentences(locale, digits, show) {
     text.replace(/\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}/g, (whole, name, one, more) => {
       const value = values[name]
       if (value === undefined) return whole
-      if (one !== undefined) return plurals.select(value) === 'one' ? one : more
+      if (one !== undefined) return plurals.select(Number(value)) === 'one' ? one : more
       return typeof value === 'number' ? show(value) : value
     })
 }
 
+/** @type {WeakMap<BoardData, BoardSpeech>} */
 const known = new WeakMap()
 
-/** How the data of a page are said. */
+/**
+ * How the data of a page are said.
+ *
+ * @param {BoardData} data
+ * @returns {BoardSpeech}
+ */
 export function speechOf(data) {
-  if (known.has(data)) return known.get(data)
+  const before = known.get(data)
+  if (before !== undefined) return before
   const { locale, words } = data
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
   const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
@@ -38,27 +55,34 @@ export function speechOf(data) {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
   })
+  /** @type {(currency: string, options?: Intl.NumberFormatOptions) => Intl.NumberFormat} */
   const coins = (currency, options) =>
     new Intl.NumberFormat(locale, { style: 'currency', currency, ...options })
   const days = zoned(locale, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
   const shortDays = zoned(locale, { day: 'numeric', month: 'short' })
   const months = zoned(locale, { month: 'short', year: 'numeric' })
+  /** @param {'short' | 'long'} weekday */
   const weekdays = (weekday) =>
     // 5 January 1970 was a Monday.
     Array.from({ length: 7 }, (_, at) => zoned(locale, { weekday }).format((4 + at) * 86_400_000))
-  /** A number that is not 0 is never shown as 0. */
+  /**
+   * A number that is not 0 is never shown as 0.
+   *
+   * @param {number | null | undefined} value
+   */
   const show = (value) =>
     value === null || value === undefined
       ? '–'
       : (value !== 0 && Math.abs(value) < 0.05 ? small : number).format(value)
   const put = sentences(locale, 1, show)
+  /** @type {BoardSpeech} */
   const speech = {
     say: (word, values) => put(words[word], values),
     show,
-    /** The same speech, whose numbers are of a metric: money has its currency. */
     of(metric) {
-      const currency = metric === 'money' ? data.money.currency : data.isMoney ? data.unit : null
-      if (currency === null || (metric !== 'money' && metric !== 'credits')) return speech
+      const ofCredits = data.isMoney && metric === 'credits' ? data.unit : null
+      const currency = metric === 'money' ? (data.money?.currency ?? null) : ofCredits
+      if (currency === null) return speech
       const whole = coins(currency)
       const fine = coins(currency, { maximumSignificantDigits: 2 })
       const axis = coins(currency, { notation: 'compact', maximumSignificantDigits: 3 })
@@ -71,7 +95,7 @@ export function speechOf(data) {
         compact: (value) => axis.format(value),
       }
     },
-    cents: (value) => (value === null || value === undefined ? '–' : cents.format(value)),
+    cents: (value) => (value === null ? '–' : cents.format(value)),
     compact: (value) => compact.format(value),
     /** A name of the data; the rest of a long list, with how many they are, and what is not known have none of their own. */
     nameOf: (name, by, beside = 0) =>
@@ -79,12 +103,11 @@ export function speechOf(data) {
         ? words.unknown
         : name !== '(other)'
           ? name
-          : (data.folded?.[by] ?? 0) + beside > 0
+          : data.folded[by] + beside > 0
             ? `${words.other} (${data.folded[by] + beside})`
             : words.other,
     shortWeekdays: weekdays('short'),
     weekdays: weekdays('long'),
-    /** A bar's time in words. */
     timeOf(bucket, { start, end }) {
       const day = days.format(msOf(start))
       if (bucket === 'hour') return `${day}, ${clock(start)}`

@@ -1,14 +1,37 @@
+// @ts-check
 // Sums the cells of a usage page for what the reader chose. It runs where the page is made and in the reader's browser,
 // so that both show the same. The data are columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on.
+/** @import { Dimension, Width } from './cells.ts' */
+/** @import { BoardData } from './data.ts' */
+/** @import { Bar, Bars, Choice, Metric, Series, Span, Sums } from './types.ts' */
 
-/** Local hours since 1 January 1970 of a date as text. */
+/**
+ * What a list has at a place that it has.
+ *
+ * @template T
+ * @param {readonly T[]} list
+ * @param {number} at
+ */
+export const item = (list, at) => /** @type {T} */ (list[at])
+
+/**
+ * Local hours since 1 January 1970 of a date as text.
+ *
+ * @param {string} date
+ */
 export const hourOf = (date) => Date.parse(`${date}T00:00:00Z`) / 3_600_000
 
+/** @param {number} hour */
 export const dateOf = (hour) => new Date(hour * 3_600_000).toISOString().slice(0, 10)
 
+/** @type {(year: number, month: number) => number} */
 const monthStart = (year, month) => Date.UTC(year, month, 1) / 3_600_000
 
-/** Buckets, from narrow to wide: the start of that with an hour, and of the next one. */
+/**
+ * Buckets, from narrow to wide: the start of that with an hour, and of the next one.
+ *
+ * @type {Readonly<Record<Width, Readonly<Record<'of' | 'next', (hour: number) => number>>>>}
+ */
 export const buckets = {
   hour: { of: (hour) => hour, next: (start) => start + 1 },
   day: { of: (hour) => Math.floor(hour / 24) * 24, next: (start) => start + 24 },
@@ -29,12 +52,19 @@ export const buckets = {
   },
 }
 
+/** @type {readonly Width[]} */
 const names = ['hour', 'day', 'week', 'month']
 
 /** The most bars of a chart. */
 export const mostBars = 400
 
-/** The bucket of a range: hours for up to two days, then the narrowest with at most 400 bars. */
+/**
+ * The bucket of a range: hours for up to two days, then the narrowest with at most 400 bars.
+ *
+ * @param {BoardData} data
+ * @param {number} from
+ * @param {number} to
+ */
 export function bucketOf(data, from, to) {
   const hours = { hour: 1, day: 24, week: 168, month: 730 }
   const narrowest = to - from <= 48 ? 'hour' : 'day'
@@ -42,67 +72,107 @@ export function bucketOf(data, from, to) {
   return names.slice(from0).find((name) => (to - from) / hours[name] <= mostBars) ?? 'month'
 }
 
-/** What a bar can show. */
+/**
+ * What a bar can show, of a cell.
+ *
+ * @type {Readonly<Record<Metric, (data: BoardData, at: number) => number | null>>}
+ */
 export const metrics = {
-  credits: (data, at) => data.cells.credits[at],
-  requests: (data, at) => data.cells.requests[at],
-  tokens: (data, at) =>
-    data.cells.input[at] === null && data.cells.output[at] === null
-      ? null
-      : (data.cells.input[at] ?? 0) + (data.cells.output[at] ?? 0),
-  money: (data, at) =>
-    data.cells.credits[at] === null ? null : data.cells.credits[at] * data.money.perCredit,
+  credits: (data, at) => item(data.cells.credits, at),
+  requests: (data, at) => item(data.cells.requests, at),
+  tokens: ({ cells }, at) => plus(item(cells.input, at), item(cells.output, at)),
+  money: ({ cells, money }, at) => {
+    const credits = item(cells.credits, at)
+    return credits === null || money === null ? null : credits * money.perCredit
+  },
 }
 
+/** @type {readonly Dimension[]} */
 export const dimensions = ['model', 'key', 'endpoint']
 
-/** The places of the cells that the filters leave. The first cell of the data may begin before them: they begin within it. */
+/**
+ * The places of the cells that the filters leave. The first cell of the data may begin before them: they begin within it.
+ *
+ * @param {BoardData} data
+ * @param {Choice} choice
+ */
 export function chosen(data, { from, to, ...filters }) {
   const first = from <= data.from ? Number.NEGATIVE_INFINITY : from
   const wanted = dimensions.flatMap((name) =>
-    filters[name] === '' ? [] : [[data.cells[name], data.names[name].indexOf(filters[name])]],
+    filters[name] === ''
+      ? []
+      : { column: data.cells[name], place: data.names[name].indexOf(filters[name]) },
   )
-  const places = []
-  for (let at = 0; at < data.cells.hour.length; at++) {
-    const hour = data.cells.hour[at]
-    if (hour < first || hour >= to) continue
-    if (wanted.every(([column, place]) => column[at] === place)) places.push(at)
-  }
-  return places
+  return [...data.cells.hour.keys()].filter((at) => {
+    const hour = item(data.cells.hour, at)
+    return hour >= first && hour < to && wanted.every(({ column, place }) => column[at] === place)
+  })
 }
 
+/** @type {(sum: number | null, value: number | null) => number | null} */
 const plus = (sum, value) => (value === null ? sum : (sum ?? 0) + value)
 
-/** All sums of some cells; null is "not measured". */
-export function total(data, places) {
-  const sums = { credits: null, input: null, cached: null, output: null }
-  const counts = { requests: 0, failed: 0, limited: 0, unknown: 0 }
-  for (const at of places) {
-    for (const name of Object.keys(sums)) sums[name] = plus(sums[name], data.cells[name][at])
-    for (const name of Object.keys(counts)) counts[name] += data.cells[name][at]
+/**
+ * All sums of some cells; null is "not measured".
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @returns {Sums}
+ */
+export function total({ cells }, places) {
+  /** @param {readonly number[]} column */
+  const count = (column) => places.reduce((sum, at) => sum + item(column, at), 0)
+  /** @param {readonly (number | null)[]} column */
+  const sum = (column) => {
+    /** @type {number | null} */
+    let all = null
+    for (const at of places) all = plus(all, item(column, at))
+    return all
   }
-  return { ...counts, ...sums }
+  return {
+    ...{ requests: count(cells.requests), failed: count(cells.failed) },
+    ...{ limited: count(cells.limited), unknown: count(cells.unknown) },
+    ...{ credits: sum(cells.credits), input: sum(cells.input) },
+    ...{ cached: sum(cells.cached), output: sum(cells.output) },
+  }
 }
 
-/** Cells by a column of names, greatest first. */
+/**
+ * Cells by a column of names, greatest first.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Dimension} by
+ * @param {Metric} metric
+ */
 export function groups(data, places, by, metric) {
+  /** @type {Map<number, number[]>} */
   const found = new Map()
   for (const at of places) {
-    const place = data.cells[by][at]
-    if (!found.has(place)) found.set(place, [])
-    found.get(place).push(at)
+    const place = item(data.cells[by], at)
+    const some = found.get(place)
+    if (some === undefined) found.set(place, [at])
+    else some.push(at)
   }
   const value = metrics[metric]
+  /** @param {readonly number[]} some */
   const sum = (some) => some.reduce((all, at) => all + (value(data, at) ?? 0), 0)
   return [...found]
-    .map(([place, some]) => ({ name: data.names[by][place], places: some, sum: sum(some) }))
+    .map(([place, some]) => ({ name: item(data.names[by], place), places: some, sum: sum(some) }))
     .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1))
 }
 
-/** The bars of a range: start and end in local hours, whether they are measured, and whether they are over. */
+/**
+ * The bars of a range: start and end in local hours, whether they are measured, and whether they are over.
+ *
+ * @param {BoardData} data
+ * @param {number} from
+ * @param {number} to
+ */
 export function barsOf(data, from, to) {
   const name = bucketOf(data, from, to)
   const { of, next } = buckets[name]
+  /** @type {Bar[]} */
   const bars = []
   for (let start = of(from); start < to; start = next(start)) {
     const end = next(start)
@@ -117,64 +187,102 @@ export function barsOf(data, from, to) {
         data.partial.some((cut) => cut.from < end && cut.to > start),
     })
   }
-  return { name, bars, of }
+  const placeOf = new Map(bars.map(({ start }, at) => [start, at]))
+  /**
+   * The place of the bar with a cell; -1 is none.
+   *
+   * @param {number} at
+   */
+  const barWith = (at) => placeOf.get(of(item(data.cells.hour, at))) ?? -1
+  return { name, bars, barWith }
 }
 
-/** A stack of values for each bar. The seven greatest names have a series, the rest is `(other)`. */
+/**
+ * The sums of a value of cells for each bar; null is "not measured".
+ *
+ * @param {Pick<ReturnType<typeof barsOf>, 'bars' | 'barWith'>} range
+ * @param {readonly number[]} places
+ * @param {(at: number) => number | null} value
+ */
+function summed({ bars, barWith }, places, value) {
+  /** @type {(number | null)[]} */
+  const sums = bars.map(() => null)
+  for (const at of places) {
+    const bar = barWith(at)
+    if (bar >= 0) sums[bar] = plus(item(sums, bar), value(at))
+  }
+  return sums
+}
+
+/**
+ * A stack of values for each bar. The seven greatest names have a series, the rest is `(other)`.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Choice} choice
+ */
 export function stacked(data, places, { from, to, by, metric }) {
-  const { name, bars, of } = barsOf(data, from, to)
-  const placeOf = new Map(bars.map(({ start }, at) => [start, at]))
+  const range = barsOf(data, from, to)
   const all = groups(data, places, by, metric)
-  const top = all.filter(({ name: each }) => each !== '(other)').slice(0, 7)
+  const top = all.filter(({ name }) => name !== '(other)').slice(0, 7)
   const rest = all.filter((each) => !top.includes(each)).flatMap((each) => each.places)
   const series = [...top, ...(rest.length > 0 ? [{ name: '(other)', places: rest }] : [])]
   const value = metrics[metric]
   return {
-    bucket: name,
-    bars,
+    bucket: range.name,
+    bars: range.bars,
     /** How many names of the data have no series of their own. */
-    rest: all.filter(({ name: each }) => each !== '(other)').length - top.length,
-    series: series.map((each) => {
-      const values = bars.map(() => null)
-      for (const at of each.places) {
-        const bar = placeOf.get(of(data.cells.hour[at]))
-        if (bar !== undefined) values[bar] = plus(values[bar], value(data, at))
-      }
-      return { name: each.name, values }
-    }),
+    rest: all.filter(({ name }) => name !== '(other)').length - top.length,
+    series: series.map((each) => ({
+      name: each.name,
+      values: summed(range, each.places, (at) => value(data, at)),
+    })),
   }
 }
 
-/** Counts of cells for each bar. */
-export function perBar(data, places, { from, to }, columns) {
-  const { name, bars, of } = barsOf(data, from, to)
-  const placeOf = new Map(bars.map(({ start }, at) => [start, at]))
-  const sums = bars.map(() => columns.map(() => null))
-  for (const at of places) {
-    const bar = sums[placeOf.get(of(data.cells.hour[at]))]
-    if (bar === undefined) continue
-    columns.forEach((column, place) => {
-      bar[place] = plus(bar[place], data.cells[column][at])
-    })
+/**
+ * Sums of cells for each bar.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Span} span
+ */
+export function perBar(data, places, { from, to }) {
+  const range = barsOf(data, from, to)
+  /** @param {readonly (number | null)[]} column */
+  const sums = (column) => summed(range, places, (at) => item(column, at))
+  const { requests, failed, limited, input, cached, output } = data.cells
+  return {
+    ...{ bucket: range.name, bars: range.bars },
+    ...{ requests: sums(requests), failed: sums(failed), limited: sums(limited) },
+    ...{ input: sums(input), cached: sums(cached), output: sums(output) },
   }
-  return { bucket: name, bars, sums }
 }
 
 /** Latencies are counted in steps of a tenth: step `n` reaches from 1.1^n to 1.1^(n + 1) milliseconds. */
 export const latencyStep = 1.1
 
-/** Percentiles of the latency of each bar, in milliseconds; null if fewer successes report one than it needs. */
+/**
+ * Percentiles of the latency of each bar, in milliseconds; null if fewer successes report one than it needs.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Span} span
+ * @returns {readonly Series[]}
+ */
 export function latencies(data, places, { from, to }) {
-  const { bars, of } = barsOf(data, from, to)
-  const placeOf = new Map(bars.map(({ start }, at) => [start, at]))
+  if (data.latency === null) return []
+  const { bars, barWith } = barsOf(data, from, to)
   const wanted = new Set(places)
+  /** @type {Map<number, number>[]} */
   const counts = bars.map(() => new Map())
   const { cell, step, count, needs } = data.latency
-  for (let at = 0; at < cell.length; at++) {
-    if (!wanted.has(cell[at])) continue
-    const bar = counts[placeOf.get(of(data.cells.hour[cell[at]]))]
-    bar?.set(step[at], (bar.get(step[at]) ?? 0) + count[at])
-  }
+  cell.forEach((place, at) => {
+    if (!wanted.has(place)) return
+    const bar = counts[barWith(place)]
+    const own = item(step, at)
+    bar?.set(own, (bar.get(own) ?? 0) + item(count, at))
+  })
   const sorted = counts.map((bar) => [...bar].sort(([a], [b]) => a - b))
   return needs.map(({ percent, samples }) => ({
     name: `p${percent}`,
@@ -182,6 +290,11 @@ export function latencies(data, places, { from, to }) {
   }))
 }
 
+/**
+ * @param {readonly (readonly [step: number, count: number])[]} steps
+ * @param {number} share
+ * @param {number} needed
+ */
 function percentileOf(steps, share, needed) {
   const all = steps.reduce((sum, [, count]) => sum + count, 0)
   if (all < needed) return null
@@ -193,21 +306,31 @@ function percentileOf(steps, share, needed) {
   return null
 }
 
-/** The median of each hour of the week over its measured hours, among them those without a request. Monday is 0. */
+/**
+ * The median of each hour of the week over its measured hours, among them those without a request. Monday is 0.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Span} span
+ */
 export function week(data, places, { from, to }) {
   const first = Math.max(from, Math.ceil(data.measuredFrom))
   const last = Math.min(to, Math.floor(data.measuredTo), Math.floor(data.now))
+  /** @type {Map<number, number>} */
   const byHour = new Map()
   for (const at of places) {
-    const hour = data.cells.hour[at]
-    byHour.set(hour, (byHour.get(hour) ?? 0) + data.cells.requests[at])
+    const hour = item(data.cells.hour, at)
+    byHour.set(hour, (byHour.get(hour) ?? 0) + item(data.cells.requests, at))
   }
+  /** @type {number[][]} */
   const cells = Array.from({ length: 168 }, () => [])
-  for (let hour = first; hour < last; hour++) cells[(hour + 72) % 168].push(byHour.get(hour) ?? 0)
+  for (let hour = first; hour < last; hour++)
+    item(cells, (hour + 72) % 168).push(byHour.get(hour) ?? 0)
   return cells.map((values) => {
     if (values.length === 0) return null
     values.sort((a, b) => a - b)
     const middle = values.length >> 1
-    return values.length % 2 === 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2
+    const upper = item(values, middle)
+    return values.length % 2 === 1 ? upper : (item(values, middle - 1) + upper) / 2
   })
 }

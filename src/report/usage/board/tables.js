@@ -1,72 +1,82 @@
+// @ts-check
 // The cards and tables of a choice.
 import { drawTable } from './draw.js'
 import { speechOf } from './speech.js'
-import { dimensions, groups, total } from './sums.js'
+import { dimensions, groups, item, total } from './sums.js'
 
+/** @import { Dimension } from './cells.ts' */
+/** @import { BoardData } from './data.ts' */
+/** @import { BoardSpeech, Card, Choice, Metric, Sums, TableCell, TableOfNames } from './types.ts' */
+/** @import { BoardWord } from './words.ts' */
+
+/** @param {string} text */
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-/** The metric's name in a title. */
+/**
+ * The metric's name in a title.
+ *
+ * @param {BoardData} data
+ * @param {Metric} metric
+ */
 export function titleOf(data, metric) {
   const { say } = speechOf(data)
   const { unit, money } = data
   if (metric === 'credits') return say('use', { unit, Unit: capital(unit) })
-  return metric === 'money' ? say('money', money) : say(metric)
+  return metric === 'money' ? say('money', money ?? {}) : say(metric)
 }
 
+/** @type {(part: number, whole: number) => number | null} */
 export const share = (part, whole) => (whole === 0 ? null : (100 * part) / whole)
 
-/** Cards as name, label, value and what stands under it. */
+/**
+ * The cards of some sums.
+ *
+ * @param {BoardData} data
+ * @param {Sums} sums
+ * @returns {readonly Card[]}
+ */
 export function cardsOf(data, { requests, failed, unknown, credits, input, output }) {
   const speech = speechOf(data)
   const { say, show, cents } = speech
   const known = unknown > 0 ? say('unknownCost', { requests: unknown }) : ''
   const tokens = input === null && output === null ? null : (input ?? 0) + (output ?? 0)
-  const has = (metric) => data.metrics.includes(metric)
-  return [
-    ...(has('credits')
-      ? [
-          [
-            'credits',
-            titleOf(data, 'credits'),
-            amount(say, speech.of('credits').show, credits),
-            known,
-          ],
-        ]
-      : []),
-    ...(has('money')
-      ? [
-          [
-            'money',
-            titleOf(data, 'money'),
-            amount(say, cents, credits === null ? null : credits * data.money.perCredit),
-            '',
-          ],
-        ]
-      : []),
+  /** @type {(value: number | null, show: (value: number) => string) => string} */
+  const amount = (value, show) => (value === null ? say('unmeasured') : show(value))
+  const { money } = data
+  const cost = credits === null || money === null ? null : credits * money.perCredit
+  const failing = share(failed, requests)
+  /** @type {readonly Card[]} */
+  const cards = [
+    ['credits', titleOf(data, 'credits'), amount(credits, speech.of('credits').show), known],
+    ['money', titleOf(data, 'money'), amount(cost, cents), ''],
     ['requests', say('requests'), show(requests), ''],
     [
       'tokens',
       say('tokens'),
-      amount(say, show, tokens),
+      amount(tokens, show),
       tokens === null ? '' : say('inOut', { input: show(input), output: show(output) }),
     ],
-    [
-      'failed',
-      say('failed'),
-      requests === 0 ? '–' : say('percent', { share: share(failed, requests) }),
-      '',
-    ],
+    ['failed', say('failed'), failing === null ? '–' : say('percent', { share: failing }), ''],
   ]
+  return cards.filter(
+    ([name]) => (name !== 'credits' && name !== 'money') || data.metrics.includes(name),
+  )
 }
-
-const amount = (say, show, value) => (value === null ? say('unmeasured') : show(value))
 
 /** The most rows of a table of names. */
 const mostRows = 30
 
+/** @type {Readonly<Record<Dimension, BoardWord>>} */
 const titles = { model: 'byModel', key: 'byKey', endpoint: 'byEndpoint' }
 
-/** Each dimension with more than one name, the greatest first. */
+/**
+ * Each dimension with more than one name, the greatest first.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Choice} choice
+ * @returns {readonly TableOfNames[]}
+ */
 export function tablesOf(data, places, { metric }) {
   const speech = speechOf(data)
   const { say, show } = speech
@@ -89,36 +99,45 @@ export function tablesOf(data, places, { metric }) {
       const heads = [
         say(by),
         ...(hasCredits ? [say('unitHead', { unit: data.unit })] : []),
-        ...['requestsHead', 'inputTokens', 'outputTokens', 'failedHead'].map((head) => say(head)),
+        ...[say('requestsHead'), say('inputTokens'), say('outputTokens'), say('failedHead')],
       ]
       return { by, title, tree: drawTable(speech, title, heads, rows) }
     })
 }
 
-/** The heads of a table of single requests. */
+/**
+ * The heads of a table of single requests.
+ *
+ * @param {BoardData} data
+ */
 export function requestHeads(data) {
   const { say } = speechOf(data)
+  /** @type {readonly BoardWord[]} */
   const heads = ['time', 'model', 'key', 'endpoint', 'status', 'inputTokens', 'outputTokens']
   return [...heads.map((head) => say(head)), say('unitHead', { unit: data.unit })]
 }
 
-/** The requests of an hour, if the page holds them. */
+/**
+ * The requests of an hour, if the page holds them.
+ *
+ * @param {BoardData} data
+ * @param {Choice} choice
+ * @returns {readonly (readonly TableCell[])[] | null}
+ */
 export function requestsOf(data, choice) {
-  if (data.requests === null || choice.to - choice.from !== 1) return null
+  const { requests } = data
+  if (requests === null || choice.to - choice.from !== 1) return null
   const { nameOf } = speechOf(data)
-  const { hour, clock, model, key, endpoint, status, input, output, credits } = data.requests
-  const wanted = (column, name) =>
-    choice[name] === '' || column === data.names[name].indexOf(choice[name])
-  const named = (name, place) => nameOf(data.names[name][place], name)
-  return hour.flatMap((each, at) =>
-    each === choice.from &&
-    wanted(model[at], 'model') &&
-    wanted(key[at], 'key') &&
-    wanted(endpoint[at], 'endpoint')
+  /** @type {(name: Dimension, at: number) => string} */
+  const given = (name, at) => item(data.names[name], item(requests[name], at))
+  return requests.hour.flatMap((hour, at) =>
+    hour === choice.from &&
+    dimensions.every((name) => choice[name] === '' || given(name, at) === choice[name])
       ? [
           [
-            ...[clock[at], named('model', model[at]), named('key', key[at])],
-            ...[named('endpoint', endpoint[at]), status[at], input[at], output[at], credits[at]],
+            ...[requests.clock[at], ...dimensions.map((name) => nameOf(given(name, at), name))],
+            ...[requests.status[at], requests.input[at], requests.output[at]],
+            requests.credits[at],
           ],
         ]
       : [],

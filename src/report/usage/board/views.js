@@ -1,3 +1,4 @@
+// @ts-check
 // What the usage page shows of a choice: every chart, card and table. It runs where the page is made and in the browser.
 import {
   cumulativeX,
@@ -17,6 +18,7 @@ import {
   buckets,
   chosen,
   dimensions,
+  item,
   latencies,
   metrics,
   perBar,
@@ -26,17 +28,30 @@ import {
 } from './sums.js'
 import { cardsOf, share, tablesOf, titleOf } from './tables.js'
 
-/** Cumulative use at the end of each of at most 400 buckets. */
+/** @import { BoardData } from './data.ts' */
+/** @import { Bar, Bars, BarsView, Choice, Point, Series, Size, SizeName, Span, View, Views } from './types.ts' */
+
+/** @typedef {ReturnType<typeof perBar>} Sums */
+
+/**
+ * Cumulative use at the end of each of at most 400 buckets.
+ *
+ * @param {BoardData} data
+ * @param {readonly number[]} places
+ * @param {Choice} choice
+ */
 function cumulative(data, places, choice) {
   const name = bucketOf(data, choice.from, choice.to)
+  /** @type {Map<number, number>} */
   const sums = new Map()
   const value = metrics[choice.metric]
   for (const at of places) {
-    const start = buckets[name].of(data.cells.hour[at])
+    const start = buckets[name].of(item(data.cells.hour, at))
     sums.set(start, (sums.get(start) ?? 0) + (value(data, at) ?? 0))
   }
   let sum = 0
   const last = Math.min(choice.to, data.now, data.measuredTo)
+  /** @type {Point[]} */
   const points = []
   const { of, next } = buckets[name]
   // A request at the end of the measured time counts, too.
@@ -47,8 +62,14 @@ function cumulative(data, places, choice) {
   return points
 }
 
-const [column, phone] = [660, 320].map((width) => ({ width, height: 200 }))
-/** Sizes of drawings: wide and half. Each is about as wide as its place, so that its words are as large as those around it. */
+const column = { width: 660, height: 200 }
+const phone = { width: 320, height: 200 }
+
+/**
+ * Sizes of drawings: wide and half. Each is about as wide as its place, so that its words are as large as those around it.
+ *
+ * @type {Readonly<Record<SizeName, Readonly<Record<'wide' | 'half', Size>>>>}
+ */
 const sizes = {
   desk: { wide: { width: 1000, height: 250 }, half: { width: 480, height: 190 } },
   middle: { wide: column, half: column },
@@ -56,30 +77,32 @@ const sizes = {
   phone: { wide: phone, half: phone },
 }
 
-/** All views of a choice. A table is lazy: rows are made only if the reader asks. */
+/**
+ * All views of a choice. A table is lazy: rows are made only if the reader asks.
+ *
+ * @param {BoardData} data
+ * @param {Choice} choice
+ * @param {SizeName} [size]
+ * @returns {Views}
+ */
 export function viewsOf(data, choice, size = 'desk') {
   const { wide, half } = sizes[size]
   const places = chosen(data, choice)
   const sums = total(data, places)
   const unfiltered = dimensions.every((name) => choice[name] === '')
-  const columns = ['requests', 'failed', 'limited', 'input', 'cached', 'output']
-  const bars = perBar(data, places, choice, columns)
-  const values = Object.fromEntries(
-    columns.map((name, at) => [name, bars.sums.map((row) => row[at])]),
-  )
-  const latency = data.latency === null ? [] : latencies(data, places, choice)
+  const bars = perBar(data, places, choice)
+  const latency = latencies(data, places, choice)
   const isWeek = data.finest === 'hour' && choice.to - choice.from >= 168
   // Of few requests, each hour's median is 0, which shows nothing.
   const hours = isWeek ? week(data, places, choice) : []
-  const halves = [
-    (box) => failuresView(data, bars, values, box),
-    sums.input !== null || sums.output !== null
-      ? (box) => tokensView(data, bars, values, box)
-      : null,
-    isKnown(latency) ? (box) => latencyView(data, bars, latency, box) : null,
-    hours.some((median) => median > 0) ? (box) => weekView(data, hours, box) : null,
-  ].filter((view) => view !== null)
+  /** @type {((size: Size) => View)[]} */
+  const halves = [(box) => failuresView(data, bars, box)]
+  if (sums.input !== null || sums.output !== null) halves.push((box) => tokensView(data, bars, box))
+  if (isKnown(latency)) halves.push((box) => latencyView(data, bars, latency, box))
+  if (hours.some((median) => median !== null && median > 0))
+    halves.push((box) => weekView(data, hours, box))
   // The last of an odd number has its row for itself.
+  /** @param {number} at */
   const isAlone = (at) => at === halves.length - 1 && at % 2 === 0
   const views = [
     useView(data, choice, places, unfiltered, wide),
@@ -87,30 +110,55 @@ export function viewsOf(data, choice, size = 'desk') {
     ...halves.map((view, at) => (isAlone(at) ? { ...view(wide), whole: true } : view(half))),
   ]
   return {
-    ...{ sums, unfiltered, views },
+    ...{ sums, views },
     cards: cardsOf(data, sums),
     tables: tablesOf(data, places, choice),
   }
 }
 
-const withTimes = (data, { bucket, bars }, columns) => {
-  const { timeOf } = speechOf(data)
-  return bars.map((bar, at) => [timeOf(bucket, bar), ...columns.map((values) => values[at])])
+/**
+ * What a view says of its bars: of one, and as a table.
+ *
+ * @param {BoardData} data
+ * @param {Bars} bars
+ * @param {readonly Series[]} series
+ * @returns {Pick<BarsView, 'bars' | 'bucket' | 'describe' | 'table'>}
+ */
+function overTime(data, { bars, bucket }, series) {
+  const { say, show, timeOf } = speechOf(data)
+  return {
+    ...{ bars, bucket },
+    describe: (at) => series.map(({ name, values }) => [name, show(values[at])]),
+    table: () => [
+      [say('time'), ...series.map(({ name }) => name)],
+      bars.map((bar, at) => [timeOf(bucket, bar), ...series.map(({ values }) => values[at])]),
+    ],
+  }
 }
 
+/**
+ * @param {BoardData} data
+ * @param {Choice} choice
+ * @param {readonly number[]} places
+ * @param {boolean} unfiltered
+ * @param {Size} size
+ * @returns {BarsView}
+ */
 function useView(data, choice, places, unfiltered, size) {
   const speech = speechOf(data).of(choice.metric)
   const main = stacked(data, places, choice)
+  /** @param {string} name */
   const nameOf = (name) => speech.nameOf(name, choice.by, main.rest)
   const title = speech.say(main.bucket, { what: titleOf(data, choice.metric) })
   const marks = unfiltered ? marksOf(data, choice, main.bars) : []
-  const { series, bars, bucket } = main
+  const { bars } = main
+  const series = main.series.map(({ name, values }) => ({ name: nameOf(name), values }))
   const legend = [
-    ...(series.length > 1 ? legendOf(nameOf, series) : []),
+    ...(series.length > 1 ? legendOf(nameOf, main.series) : []),
     ...legendOfBars(speech, bars),
   ]
   return {
-    ...{ id: 'use', wide: true, title, bars, bucket, marks, speech },
+    ...{ id: 'use', wide: true, title, speech },
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
@@ -133,25 +181,24 @@ function useView(data, choice, places, unfiltered, size) {
               ),
             ),
           ),
+    ...overTime(data, main, series),
     describe: (at) =>
       series
         .filter(({ values }) => values[at] !== null)
-        .map(({ name, values }) => [nameOf(name), speech.show(values[at])]),
-    table: () => [
-      [speech.say('time'), ...series.map(({ name }) => nameOf(name))],
-      withTimes(
-        data,
-        main,
-        series.map(({ values }) => values),
-      ),
-    ],
+        .map(({ name, values }) => [name, speech.show(values[at])]),
   }
 }
 
 /** The most marks over a chart: the greatest. */
 const mostMarks = 3
 
-/** Unusual hours within the choice, the greatest first, each with its bar and its day. */
+/**
+ * Unusual hours within the choice, the greatest first, each with its bar and its day.
+ *
+ * @param {BoardData} data
+ * @param {Span} span
+ * @param {readonly Bar[]} bars
+ */
 function marksOf(data, { from, to }, bars) {
   return data.marks
     .filter(({ hour }) => hour >= from && hour < to)
@@ -163,6 +210,14 @@ function marksOf(data, { from, to }, bars) {
     }))
 }
 
+/**
+ * @param {BoardData} data
+ * @param {Choice} choice
+ * @param {readonly number[]} places
+ * @param {boolean} unfiltered
+ * @param {Size} size
+ * @returns {View}
+ */
 function cumulativeView(data, choice, places, unfiltered, size) {
   const speech = speechOf(data).of(choice.metric)
   const { say, timeOf } = speech
@@ -181,98 +236,108 @@ function cumulativeView(data, choice, places, unfiltered, size) {
         const start = x(points[at - 1]?.hour ?? choice.from)
         return {
           ...{ x: start, y: 14, width: x(hour) - start, height: size.height - 38 },
-          said: `${say('until')} ${timeOf('hour', { start: hour })}: ${speech.show(sum)}`,
+          said: `${say('until')} ${timeOf('hour', { start: hour, end: hour })}: ${speech.show(sum)}`,
         }
       })
     },
     table: () => [
       [say('until'), what],
-      points.map(({ hour, sum }) => [timeOf('hour', { start: hour }), sum]),
+      points.map(({ hour, sum }) => [timeOf('hour', { start: hour, end: hour }), sum]),
     ],
   }
 }
 
-function failuresView(data, bars, { requests, failed, limited }, size) {
+/**
+ * @param {BoardData} data
+ * @param {Sums} bars
+ * @param {Size} size
+ * @returns {View}
+ */
+function failuresView(data, bars, size) {
+  const { requests, failed, limited } = bars
   const speech = speechOf(data)
-  const { say, show } = speech
-  const shares = (some) => requests.map((n, at) => (n > 0 ? share(some[at], n) : null))
+  const { say } = speech
+  /** @param {Series['values']} some */
+  const shares = (some) =>
+    some.map((value, at) => (value === null ? null : share(value, requests[at] ?? 0)))
   const title = say(bars.bucket, { what: say('failures') })
-  const heads = [say('requestsHead'), say('failedHead'), say('limited')]
+  const lines = [
+    { kind: 's4', values: shares(failed) },
+    { kind: 's2 b-dotted', values: shares(limited) },
+  ]
   return {
-    ...{ id: 'failures', title, bars: bars.bars, bucket: bars.bucket },
-    tree: drawLines(
-      speech,
-      title,
-      bars,
-      [
-        { kind: 's4', values: shares(failed) },
-        { kind: 's2 b-dotted', values: shares(limited) },
-      ],
-      size,
-    ),
-    describe: (at) =>
-      [requests, failed, limited].map((values, place) => [heads[place], show(values[at])]),
+    ...{ id: 'failures', title },
+    tree: drawLines(speech, title, bars, lines, size),
     legend: drawLegend([
       [say('failuresAll'), 's4'],
       [say('limits'), 's2'],
     ]),
-    table: () => [[say('time'), ...heads], withTimes(data, bars, [requests, failed, limited])],
+    ...overTime(data, bars, [
+      { name: say('requestsHead'), values: requests },
+      { name: say('failedHead'), values: failed },
+      { name: say('limited'), values: limited },
+    ]),
   }
 }
 
+/** @type {(a: Series['values'], b: Series['values']) => Series['values']} */
 const minus = (a, b) => a.map((value, at) => (value === null ? null : value - (b[at] ?? 0)))
 
-function tokensView(data, bars, { input, cached, output }, size) {
+/**
+ * @param {BoardData} data
+ * @param {Sums} bars
+ * @param {Size} size
+ * @returns {View}
+ */
+function tokensView(data, bars, size) {
   const speech = speechOf(data)
-  const { say, show } = speech
+  const { say } = speech
   const title = say(bars.bucket, { what: say('kinds') })
-  const names = [say('input'), say('cached'), say('output')]
-  const columns = [minus(input, cached), cached, output]
-  const classes = ['s1', 's6', 's5']
+  const series = [
+    { name: say('input'), kind: 's1', values: minus(bars.input, bars.cached) },
+    { name: say('cached'), kind: 's6', values: bars.cached },
+    { name: say('output'), kind: 's5', values: bars.output },
+  ]
+  const classes = series.map(({ kind }) => kind)
   return {
-    ...{ id: 'tokens', title, bars: bars.bars, bucket: bars.bucket },
-    tree: drawBars(
-      speech,
-      title,
-      { ...bars, series: columns.map((values, at) => ({ name: names[at], values })) },
-      { ...size, classes },
-    ),
-    describe: (at) => columns.map((values, place) => [names[place], show(values[at])]),
-    legend: drawLegend(names.map((name, at) => [name, classes[at]])),
-    table: () => [[say('time'), ...names], withTimes(data, bars, columns)],
+    ...{ id: 'tokens', title },
+    tree: drawBars(speech, title, { ...bars, series }, { ...size, classes }),
+    legend: drawLegend(series.map(({ name, kind }) => [name, kind])),
+    ...overTime(data, bars, series),
   }
 }
 
+/** @param {readonly Series[]} lines */
 const isKnown = (lines) => lines.some(({ values }) => values.some((value) => value !== null))
 
-/** @param percentiles p50, then p95 */
+/** The classes of percentiles: p50, then p95. */
+const kinds = ['s1', 's3 b-dotted']
+
+/**
+ * @param {BoardData} data
+ * @param {Bars} bars
+ * @param {readonly Series[]} percentiles
+ * @param {Size} size
+ * @returns {View}
+ */
 function latencyView(data, bars, percentiles, size) {
   const speech = speechOf(data)
-  const { say, show } = speech
-  const title = say(bars.bucket, { what: say('latency') })
-  const names = percentiles.map(({ name }) => name)
-  const columns = percentiles.map(({ values }) => values)
+  const title = speech.say(bars.bucket, { what: speech.say('latency') })
+  const lines = percentiles.map(({ values }, at) => ({ kind: item(kinds, at), values }))
   return {
-    ...{ id: 'latency', title, bars: bars.bars, bucket: bars.bucket, note: say('latencyNote') },
-    tree: drawLines(
-      speech,
-      title,
-      bars,
-      [
-        { kind: 's1', values: columns[0] },
-        { kind: 's3 b-dotted', values: columns[1] },
-      ],
-      size,
-    ),
-    describe: (at) => columns.map((values, place) => [names[place], show(values[at])]),
-    legend: drawLegend([
-      [names[0], 's1'],
-      [names[1], 's3'],
-    ]),
-    table: () => [[say('time'), ...names], withTimes(data, bars, columns)],
+    ...{ id: 'latency', title, note: speech.say('latencyNote') },
+    tree: drawLines(speech, title, bars, lines, size),
+    legend: drawLegend(percentiles.map(({ name }, at) => [name, item(kinds, at).slice(0, 2)])),
+    ...overTime(data, bars, percentiles),
   }
 }
 
+/**
+ * @param {BoardData} data
+ * @param {readonly (number | null)[]} cells
+ * @param {Size} size
+ * @returns {View}
+ */
 function weekView(data, cells, size) {
   const speech = speechOf(data)
   const title = speech.say('busy')
@@ -288,7 +353,7 @@ function weekView(data, cells, size) {
     table: () => [
       [speech.say('time'), ...speech.weekdays],
       Array.from({ length: 24 }, (_, hour) => [
-        `${String(hour).padStart(2, '0')}:00`,
+        clock(hour),
         ...speech.weekdays.map((_, day) => cells[day * 24 + hour]),
       ]),
     ],
