@@ -129,7 +129,9 @@ export class Terminal {
       .replaceAll('127.0.0.1:8787', `127.0.0.1:${this.port}`)
       .replace(/^npx assay/, `exec ${assay}`)
     const printed = /^npx assay serve/.test(command) ? this.#start(real) : this.#finish(real)
-    return (await printed).replaceAll(String(this.port), '8787').trimEnd().split('\n')
+    const lines = (await printed).replaceAll(String(this.port), '8787').trimEnd().split('\n')
+    // A slow machine also shows the progress of a command.
+    return lines.filter((line) => !/ \| .* done \| /.test(line))
   }
 
   #start(command: string): Promise<string> {
