@@ -7,11 +7,11 @@ import { type Headline, renderHeadline, type Tone } from './banner.ts'
 import { changeAlone, intervalText } from './compare/change-text.ts'
 import type { Comparison } from './compare/compare.ts'
 import { type Difference, isGain } from './compare/differences.ts'
+import { evidenceText } from './compare/evidence-text.ts'
 import { nameOf } from './compare/figure-name.ts'
 import type { GateResult } from './compare/gate.ts'
 import { headlineOf } from './compare/headline.ts'
 import { invalidOf } from './compare/invalid-side.ts'
-import { pairsText } from './compare/pairs.ts'
 import { renderDocument } from './document.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { partsIn, type Report, rowsOf, sections } from './page.ts'
@@ -52,7 +52,7 @@ async function drawComparison(
       charts,
       body: html`<main class="page">
 <header class="masthead"><h1>Comparison</h1><span class="brand"><b>assay</b></span></header>
-<p class="about">a: ${sideWords(comparison.a)}<br>b: ${sideWords(comparison.b)}${comparison.isPaired ? html`<br>${pairsText}` : ''}</p>
+<p class="about">a: ${sideWords(comparison.a)}<br>b: ${sideWords(comparison.b)}<br>${evidenceText(comparison)}</p>
 ${renderHeadline(answerOf(comparison, gates))}
 ${sections(figures)}
 </main>`,

@@ -369,6 +369,8 @@ export interface Scenario {
   readonly targets?: Readonly<Record<TargetName, Target>>
   /** Which of two targets a run is of, and the name that both runs share; absent for one service. */
   readonly target?: { readonly name: TargetName; readonly pair: string }
+  /** Which of several runs of one scenario this is, and the name that they share; absent for a single run. */
+  readonly repeat?: { readonly name: string; readonly number: number; readonly of: number }
   /** Null for as many as the plan needs and the machine has. */
   readonly threads: number | null
   readonly pacing: Pacing

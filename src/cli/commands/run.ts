@@ -32,6 +32,14 @@ const runOptions = () =>
     .option('--duration <time>', 'the same duration for every phase that has one, as 30s')
     .option('--max-credits <number>', 'stop before the run spends more credits')
     .option('--max-cost <amount>', "stop before the run spends more, in the contract's currency")
+    .option(
+      '--repeat <number>',
+      'run it so often, each with a fresh start and the next seed, for compare',
+    )
+    .option(
+      '--before-each <command>',
+      'with --repeat: a shell command before each run, to restart the service',
+    )
     .option('--shard <index/count>', 'send one part of the load, as 3/8; indexes begin at 0')
     .option('--run-id <id>', 'a name for the run; the same for every shard')
     .option(

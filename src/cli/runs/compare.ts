@@ -12,7 +12,7 @@ import { type FigureHistory, historyText, readHistory } from '../../report/compa
 import { renderComparison } from '../../report/compare-page.ts'
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
-import { resolveRun } from '../../store/runs/runs.ts'
+import { resolveRepeated } from '../../store/runs/repeats.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -44,8 +44,8 @@ export async function compareAction(
     const storeB = other ? await openExistingStore(options.dbB!) : storeA
     if (other) opened.push(storeB)
     const [sideA, sideB] = [
-      { store: storeA, runId: await resolveRun(storeA, a) },
-      { store: storeB, runId: await resolveRun(storeB, b) },
+      { store: storeA, runId: await resolveRepeated(storeA, a) },
+      { store: storeB, runId: await resolveRepeated(storeB, b) },
     ]
     const contract = loadContract(options.contract)
     const comparison = await shown(({ onProgress }) =>
@@ -80,7 +80,7 @@ async function historyAction(
   }
   const store = await openExistingStore(options.db)
   try {
-    const runId = await resolveRun(store, a)
+    const runId = await resolveRepeated(store, a)
     const { scenario } = (await listRuns(store)).find((run) => run.runId === runId)!
     const contract = loadContract(options.contract)
     const history = await inSession(store, {}, (session) =>

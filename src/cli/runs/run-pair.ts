@@ -28,9 +28,20 @@ import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
 import { runIdOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
+import { stampOf } from './stamp.ts'
 
 /** Options that a run of two targets has no use for, or cannot keep yet. */
-const apart = ['baseUrl', 'shard', 'startAt', 'join', 'junit', 'upload', 'otlp', 'live'] as const
+const apart = [
+  'baseUrl',
+  'repeat',
+  'shard',
+  'startAt',
+  'join',
+  'junit',
+  'upload',
+  'otlp',
+  'live',
+] as const
 
 type Pair = Readonly<Record<TargetName, RunResult>>
 
@@ -133,10 +144,6 @@ function storeOfB(db: string): string {
   const { dir, name, ext } = parse(db)
   return format({ dir, name: `${name}-b`, ext })
 }
-
-/** `20261128-225300` */
-const stampOf = (at: Date) =>
-  at.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
 
 /** Whether both hosts resolve to the same address; false if that is not known. */
 async function shareAddress(a: Target, b: Target): Promise<boolean> {

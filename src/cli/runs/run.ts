@@ -32,6 +32,7 @@ import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { otlpTo } from './otlp.ts'
+import { repeatsAsked } from './repeats-asked.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
 import { overridden } from './run-overrides.ts'
@@ -51,6 +52,12 @@ export async function runAction(path: string, options: Options): Promise<void> {
     for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
     const { runPairAction } = await import('./run-pair.ts')
     return runPairAction({ ...scenario, targets }, options, seed)
+  }
+  const count = repeatsAsked(options)
+  if (count !== null && !options.dryRun) {
+    for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
+    const { runRepeatsAction } = await import('./run-repeats.ts')
+    return runRepeatsAction(scenario, options, { contract, seed, count })
   }
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {

@@ -42,6 +42,17 @@ export function betaQuantile(share: number, a: number, b: number): number {
   return (low + high) / 2
 }
 
+/**
+ * The quantile of Student's t, from that of the beta distribution.
+ *
+ * @param share from 0.5, below 1
+ * @param freedom degrees of freedom, greater than 0; a fraction is allowed
+ */
+export function studentQuantile(share: number, freedom: number): number {
+  const x = betaQuantile(2 * (1 - share), freedom / 2, 0.5)
+  return Math.sqrt((freedom * (1 - x)) / x)
+}
+
 /** Lanczos' approximation with g = 7, to about 1e-14. */
 function logGamma(z: number): number {
   if (z < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * z)) - logGamma(1 - z)

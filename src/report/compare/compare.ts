@@ -3,13 +3,15 @@ import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
 import { readUnsteady, type Unsteady, unsteadyText } from '../../store/read/steadiness.ts'
 import type { Store } from '../../store/session/open.ts'
-import { inSession, type Session } from '../../store/session/session.ts'
+import { inSession } from '../../store/session/session.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
 import { type Difference, groupDifferences } from './differences.ts'
 import { invalidOf } from './invalid-side.ts'
+import type { OpenSide } from './open-side.ts'
 import { arePaired, changeOfPairs, readPairs } from './pairs.ts'
+import { betweenRepeats, readRepeatedSides, standingRun } from './repeats.ts'
 import { readSamples } from './samples.ts'
 import { compareSearches, readSearch, type SearchComparison } from './searches.ts'
 
@@ -25,6 +27,8 @@ export interface Comparison {
   readonly b: RunSummary
   /** Whether each request was sent to both, so that what both share cancels out. */
   readonly isPaired: boolean
+  /** How many runs of each side are compared; null for one of each. */
+  readonly repeats: Readonly<Record<'a' | 'b', number>> | null
   /** Where each run changed its level, in words; null for one level, or if it is too short to tell. */
   readonly unsteady: Readonly<Record<'a' | 'b', string | null>>
   /** Where the times of b began to differ otherwise from those of a, in words; null unless they are pairs that show it. */
@@ -38,7 +42,8 @@ export interface Comparison {
 
 /**
  * Compares two runs: latency, throughput, errors and credits, each difference with its interval. Latencies are
- * those of the summary: successes, with timeouts at their deadline.
+ * those of the summary: successes, with timeouts at their deadline. If both were repeated, the intervals are those between
+ * the repeats.
  */
 export async function compareRuns(
   a: Side,
@@ -57,13 +62,8 @@ export async function compareRuns(
   )
 }
 
-interface OpenSide {
-  readonly session: Session
-  readonly runId: string
-  readonly contract: Contract
-}
-
-async function compareBoth(a: OpenSide, b: OpenSide, work: Work): Promise<Comparison> {
+async function compareBoth(givenA: OpenSide, givenB: OpenSide, work: Work): Promise<Comparison> {
+  const [a, b] = [await standingRun(givenA), await standingRun(givenB)]
   const [runA, runB] = [
     await summariseIn(a.session, a.runId, a.contract),
     await summariseIn(b.session, b.runId, b.contract),
@@ -106,15 +106,19 @@ async function compareBoth(a: OpenSide, b: OpenSide, work: Work): Promise<Compar
       differences.push(each)
     if (step === null) differences.push(await creditsDifference(a, b, runA, runB))
   }
-  const unsteady = {
-    a: await unsteadyOf(a, runA),
-    b: await unsteadyOf(b, runB),
-  }
   const unsteadyPairs =
     changed === null ? null : unsteadyText(changed, Date.parse(runA.run.startedAt))
+  const { sides: repeated, warnings: ofRepeats } = isPaired
+    ? { sides: null, warnings: [] }
+    : await readRepeatedSides(a, b)
+  const unsteady = {
+    a: await unsteadyOf(a, repeated?.a ?? [runA]),
+    b: await unsteadyOf(b, repeated?.b ?? [runB]),
+  }
   const warnings = [
     ...warningsOf(runA, runB),
     ...unpaired,
+    ...ofRepeats,
     ...(['a', 'b'] as const).flatMap((name) =>
       unsteady[name] === null ? [] : [`run ${name} is not of one level: ${unsteady[name]}`],
     ),
@@ -132,7 +136,8 @@ async function compareBoth(a: OpenSide, b: OpenSide, work: Work): Promise<Compar
   const comparison = {
     ...{ a: runA, b: runB, unsteady, unsteadyPairs, warnings, searches },
     isPaired: isPaired && unpaired.length === 0,
-    differences: differences.filter(isComparable),
+    repeats: repeated === null ? null : { a: repeated.a.length, b: repeated.b.length },
+    differences: betweenRepeats(differences.filter(isComparable), repeated),
   }
   if (invalidOf(comparison) === null) return comparison
   // No figure of an invalid run tells which is better, on a page, in a terminal or in JSON.
@@ -167,7 +172,7 @@ async function creditsDifference(
     metric: 'credits',
     statistic: 'each',
     unit: 'credits',
-    ...{ isPaired: false, sides: null },
+    ...{ isPaired: false, sides: null, repeats: null },
     a: left.credits,
     b: right.credits,
     marks: ['exact', 'exact'],
@@ -181,9 +186,13 @@ async function creditsDifference(
   }
 }
 
-async function unsteadyOf({ session, runId }: OpenSide, { run }: RunSummary) {
-  const found = await readUnsteady(session, runId)
-  return found === null ? null : unsteadyText(found, Date.parse(run.startedAt))
+/** Where the first of the runs of a side that has more than one level changed it. */
+async function unsteadyOf({ session }: OpenSide, runs: readonly RunSummary[]) {
+  for (const { run } of runs) {
+    const found = await readUnsteady(session, run.runId)
+    if (found !== null) return unsteadyText(found, Date.parse(run.startedAt))
+  }
+  return null
 }
 
 function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {

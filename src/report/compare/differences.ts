@@ -31,7 +31,9 @@ export interface Difference {
   readonly nb: number
   /** Whether the interval is of pairs: each request went to both, so that what both share cancels out. */
   readonly isPaired: boolean
-  /** How many independent requests (seconds, for a rate) each run is worth; null if it is no sample, or of pairs. */
+  /** How many runs of each side the interval is between; null if it is of one run of each. */
+  readonly repeats: readonly [number, number] | null
+  /** How many independent requests (seconds, for a rate) each run is worth; null if it is no sample, or of pairs or repeats. */
   readonly worth: readonly [number, number] | null
   /** b / a - 1; for shares b - a, in points. Null if either figure is missing. */
   readonly change: number | null
@@ -200,7 +202,7 @@ function told(
   return {
     ...head,
     ...{ a: a.value, b: b.value, marks: [a.mark, b.mark], change, interval, verdict, isPaired },
-    sides: null,
+    ...{ sides: null, repeats: null },
     worth: intervals === null ? null : [intervals[0].worth, intervals[1].worth],
     needs:
       verdict !== 'unclear' || change === null || evidence === null

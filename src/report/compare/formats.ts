@@ -5,11 +5,11 @@ import { markdownCell, printable } from '../summary/printable.ts'
 import { changeText } from './change-text.ts'
 import type { Comparison } from './compare.ts'
 import type { Difference } from './differences.ts'
+import { evidenceText } from './evidence-text.ts'
 import { nameOf } from './figure-name.ts'
 import type { GateResult } from './gate.ts'
 import { headlineOf } from './headline.ts'
 import { invalidOf } from './invalid-side.ts'
-import { pairsText } from './pairs.ts'
 import { limitText, type SearchComparison, sustainedText } from './searches.ts'
 
 const marks = { better: 'better', worse: 'WORSE', unclear: '' } as const
@@ -32,7 +32,7 @@ export function terminalComparison(
   const lines = [
     `a  ${sideText(comparison.a)}`,
     `b  ${sideText(comparison.b)}`,
-    ...(comparison.isPaired ? [pairsText] : []),
+    ...evidenceLines(comparison),
     ...comparison.warnings.map((warning) => `!  ${printable(warning, 76)}`),
     '',
     ...searchLines(comparison.searches),
@@ -63,6 +63,11 @@ export function terminalComparison(
     )
   }
   return `${lines.join('\n')}\n`
+}
+
+const evidenceLines = (comparison: Comparison) => {
+  const text = evidenceText(comparison)
+  return text === '' ? [] : [text]
 }
 
 /** The answers of two searches, and the goodput of their trials by rate. */
@@ -114,7 +119,7 @@ export function markdownComparison(comparison: Comparison, gates: readonly GateR
     '',
     `\`a\` ${markdownCell(sideText(comparison.a))}  `,
     `\`b\` ${markdownCell(sideText(comparison.b))}`,
-    ...(comparison.isPaired ? ['', pairsText] : []),
+    ...evidenceLines(comparison).flatMap((line) => ['', line]),
     '',
     ...comparison.warnings.map((warning) => `> ${markdownCell(warning, 200)}  `),
   ]

@@ -128,7 +128,11 @@ export function judgeGate(comparison: Comparison, gate: Gate): GateResult {
     summary: `${summary}; ${why}`,
   })
   if (found.interval === null)
-    return open(found.worth === null ? 'too few samples for an interval' : whyOpen(found))
+    return open(
+      found.worth === null && !found.marks.includes('at-least')
+        ? 'too few samples for an interval'
+        : whyOpen(found),
+    )
   // A change that both targets of a pair share cancels out; one of a single target does not.
   const unsteady = found.isPaired
     ? comparison.unsteadyPairs
@@ -150,8 +154,10 @@ function judgeInterval(interval: Difference['interval'], gate: Gate): GateResult
 }
 
 /** Why an interval holds changes on both sides of a limit, and what would narrow it. */
-function whyOpen({ marks, needs, na, nb, worth, unit }: Difference): string {
+function whyOpen({ marks, needs, na, nb, worth, unit, repeats }: Difference): string {
   if (marks.includes('at-least')) return 'timeouts cut samples off'
+  if (repeats !== null)
+    return `${repeats[0]} and ${repeats[1]} repeats leave changes on both sides of the limit; make more`
   const n = Math.min(na, nb)
   const held = worth === null ? n : smallest(worth)
   const what = unit === 'per s' ? 'seconds' : 'requests'

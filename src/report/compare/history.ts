@@ -5,9 +5,9 @@ import { randomOf } from '../../user/random.ts'
 import { UserError } from '../../user/user-error.ts'
 import { formatCount } from '../format.ts'
 import { printable } from '../summary/printable.ts'
-import type { RunSummary, SummaryGroup } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
 import type { FigureName } from './gate.ts'
+import { figureOfRun } from './run-figure.ts'
 
 /** A figure of each valid run of one scenario, oldest first, and where it changed. */
 export interface FigureHistory {
@@ -50,7 +50,7 @@ export async function readHistory(
   const skipped: string[] = []
   for (const { runId } of listed) {
     const summary = await summariseIn(session, runId, contract)
-    const value = summary.verdict === 'invalid' ? null : figureOf(summary, name)
+    const value = summary.verdict === 'invalid' ? null : (figureOfRun(summary, name)?.value ?? null)
     if (value === null) skipped.push(runId)
     else runs.push({ runId, startedAt: summary.run.startedAt, value })
   }
@@ -67,32 +67,6 @@ export async function readHistory(
 function unitOf({ metric }: FigureName): FigureHistory['unit'] {
   if (metric === 'errors') return 'share'
   return metric === 'throughput' || metric === 'tokens' ? 'per s' : 'us'
-}
-
-function figureOf(summary: RunSummary, { step, metric, statistic }: FigureName): number | null {
-  const group: SummaryGroup | undefined =
-    step === null ? summary.all : summary.steps.find((each) => each.step === step)
-  if (group === undefined) return null
-  switch (metric) {
-    case 'errors':
-      return group.counts.sent === 0 ? null : group.counts.failed / group.counts.sent
-    case 'throughput':
-      return group.okPerS
-    case 'tokens':
-      return group.completionTokensPerS
-    case 'credits':
-      return null
-    default: {
-      const of = group.metrics[metric]
-      if (statistic === 'mean') return of.meanUs
-      return statistic === 'p50' ||
-        statistic === 'p90' ||
-        statistic === 'p95' ||
-        statistic === 'p99'
-        ? of[statistic].us
-        : null
-    }
-  }
 }
 
 /** A history for a terminal: each change with its build, or why there is none. */

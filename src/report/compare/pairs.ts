@@ -5,9 +5,6 @@ import type { Unsteady } from '../../store/read/steadiness.ts'
 import type { Session } from '../../store/session/session.ts'
 import { type Group, type SampledMetric, sampledMetrics } from './samples.ts'
 
-/** What the intervals of a run of two targets are of. */
-export const pairsText = 'Each request went to both: the intervals of times are of pairs.'
-
 /** Times of requests that were sent to both runs, in the order of their planned sends. */
 export interface Pairs {
   readonly a: Float64Array
