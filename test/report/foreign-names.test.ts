@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
+import { renderBoard } from '../../src/report/usage/board/board.ts'
+import { initial } from '../../src/report/usage/board/choice.js'
+import type { BoardData } from '../../src/report/usage/board/data.ts'
+import { html } from '../../src/user/html.ts'
 import { main } from '../e2e/command.ts'
 import { env, everyPath, served, settingsOf, settingsText, tokenOf } from '../portal/portal.ts'
 import { enterEvents, utc } from './usage-events.ts'
@@ -28,6 +32,24 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const wrong = /a bug in Assay|\[native code\]|\[object |undefined|"name":\s*\{/
 
+/** The browser draws the data of a page by whatever its reader chooses: by each dimension, and each name alone. */
+function expectDrawn(page: string): void {
+  const data = JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as BoardData
+  const first = initial(data)
+  const choices = (['model', 'key', 'endpoint'] as const).flatMap((name) => [
+    { ...first, by: name },
+    ...data.names[name].map((each) => ({ ...first, [name]: each })),
+  ])
+  for (const choice of choices) {
+    const drawn = renderBoard(data, html``, choice).text.replace(/<script[\s\S]*/, '')
+    expect(drawn).not.toMatch(wrong)
+    const isWhole = choice.model + choice.key + choice.endpoint === ''
+    // These two are said in words.
+    for (const name of isWhole ? data.names[choice.by] : [])
+      if (name !== '(other)' && name !== '(unknown)') expect(drawn).toContain(html`${name}`.text)
+  }
+}
+
 test('every endpoint and page answers for names that every object has, in every column', {
   tags: 'whole',
   timeout: 120_000,
@@ -39,10 +61,10 @@ test('every endpoint and page answers for names that every object has, in every 
         model: fc.constantFrom(...names),
         endpoint: fc.constantFrom(...names),
         keyFp: fc.constantFrom(...names),
-        errorName: fc.constantFrom(...names),
+        errorCode: fc.constantFrom(...names),
         unit: fc.constantFrom('credits', ...names),
       }),
-      async ({ account, model, endpoint, keyFp, unit }) => {
+      async ({ account, model, endpoint, keyFp, errorCode, unit }) => {
         const quoted = JSON.stringify(account)
         const settings = settingsOf(
           `accounts: { ${quoted}: { label: "it is ${quoted.slice(1, -1).replaceAll("'", '')}", grants: [{ name: ${quoted}, credits: 9 }], budget: '1' } }\n`,
@@ -51,8 +73,10 @@ test('every endpoint and page answers for names that every object has, in every 
           enterEvents(
             store,
             Array.from({ length: 80 }, (_, hour) => ({
-              ...{ atUs: utc(2026, 11, 24, hour), account, model, endpoint, keyFp, unit },
-              ...(hour % 5 === 0 ? { outcome: 'http_error', status: 429 } : {}),
+              ...{ atUs: utc(2026, 11, 24, hour), account, unit },
+              // A legend names only what is beside another.
+              ...(hour % 2 === 0 ? { model, endpoint, keyFp } : {}),
+              ...(hour % 5 === 0 ? { outcome: 'http_error', status: 429, errorCode } : {}),
             })),
           ),
         )
@@ -63,6 +87,7 @@ test('every endpoint and page answers for names that every object has, in every 
             expect([path, answer.status]).toEqual([path, 200])
             if (!path.includes('parquet'))
               expect(text.replace(/<script[\s\S]*/, '')).not.toMatch(wrong)
+            if (path.startsWith('/page')) expectDrawn(text)
           }
           const by = async (dimension: string, name: string) => {
             const query = new URLSearchParams({
@@ -102,7 +127,7 @@ test('every endpoint and page answers for names that every object has, in every 
             model: 'constructor',
             endpoint: 'toString',
             keyFp: 'valueOf',
-            errorName: 'x',
+            errorCode: '__proto__',
             unit: 'credits',
           },
         ],

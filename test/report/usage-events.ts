@@ -11,6 +11,7 @@ export interface EventChange {
   readonly account?: string | null
   readonly outcome?: string
   readonly status?: number | null
+  readonly errorCode?: string | null
   readonly credits?: number | string | null
   /** Default: credits. */
   readonly unit?: string
@@ -60,7 +61,7 @@ export async function enterEvents(
             value(event.account, 'main'),
             value(event.outcome, 'ok'),
             value(event.status, 200),
-            'NULL',
+            value(event.errorCode, null),
             value(event.credits, 1),
             value(event.promptTokens, 10),
             value(event.cachedTokens, null),
