@@ -64,6 +64,8 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
       observations,
       expected: text,
       observed: text,
+      /** The fact in a few words with its amount, for a headline; absent if `observed` is that. */
+      fact: text.exactOptional(),
       /** The smallest set of rows that shows the failure. */
       witnesses: z.tuple([witness], witness).readonly(),
       note,

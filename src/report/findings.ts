@@ -131,13 +131,17 @@ function pairOf({ expected = 'otherwise', observed }: Detail): string {
 
 /** What failed, in the words of the first failure if they fit a headline. */
 function failureOf(binding: readonly StoredFinding[]): string {
-  const { observed, expected } = binding[0]!.detail
+  const { observed, expected, fact } = binding[0]!.detail
   const [all, others] = [binding.length, binding.length - 1]
   const short = observed === undefined ? null : `Observed ${observed}`
   const both = expected === undefined ? short : saidOf(binding[0]!)
-  const summary = [both, short].find(
-    (words): words is string => words !== null && words.length <= longestHeadline,
-  )
+  // The first of several facts is one.
+  const first = short?.split(/; |, or /)[0] ?? null
+  const summary =
+    fact ??
+    [both, short, first].find(
+      (words): words is string => words !== null && words.length <= longestHeadline,
+    )
   if (summary === undefined) return `${all} ${all === 1 ? 'rule' : 'rules'} failed`
   return others === 0
     ? summary

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,6 +43,8 @@ export interface LiteLlm {
   readonly key: string
   /** Rows of `LiteLLM_SpendLogs`, as JSON lines. */
   spendLog(): string
+  /** Forgets the rows, and writes those that follow as a release with a public fault did (`with_fault` in spend_rows.py). */
+  restart(fault: string | null): void
   /** What the upstream counted, as JSON lines. */
   ledger(): readonly { readonly usage: { readonly prompt_tokens: number } }[]
   close(): void
@@ -90,8 +93,13 @@ export async function startLiteLlm(): Promise<LiteLlm> {
       spendLog: () =>
         database(
           `SELECT row_to_json(log) FROM (SELECT request_id, spend, model, model_group, "startTime", "endTime",
-             prompt_tokens, completion_tokens, api_key, call_type FROM "LiteLLM_SpendLogs" ORDER BY "startTime") AS log`,
+             prompt_tokens, completion_tokens, api_key, call_type, status, cache_hit, metadata FROM "LiteLLM_SpendLogs" ORDER BY "startTime") AS log`,
         ),
+      restart(fault) {
+        database('DELETE FROM "LiteLLM_SpendLogs"')
+        rmSync(join(folder, 'fault'), { force: true })
+        if (fault !== null) writeFileSync(join(folder, 'fault'), fault)
+      },
       ledger: () =>
         readFileSync(ledger, 'utf8')
           .trim()

@@ -11,6 +11,29 @@ from litellm.proxy.spend_tracking.spend_tracking_utils import get_logging_payloa
 
 KEY = "sk-audited"
 
+"""The input price per token of `big` (config.yaml)."""
+INPUT_PRICE = 0.000004
+
+
+def with_fault(row, usage, is_stream):
+    """The row as a release with a public fault wrote it; the file `fault` names one, and without it the row is LiteLLM's own."""
+    try:
+        with open("fault", encoding="utf-8") as file:
+            fault = file.read().strip()
+    except FileNotFoundError:
+        return row
+    cached = ((usage.get("prompt_tokens_details") or {}).get("cached_tokens")) or 0
+    # BerriAI/litellm#37923: streams of one upstream were logged at cost 0.
+    if fault == "stream-free" and is_stream:
+        return {**row, "spend": 0.0}
+    # BerriAI/litellm#6215: cached tokens cost the full price and the cached price on top.
+    if fault == "cached-double":
+        return {**row, "spend": row["spend"] + cached * INPUT_PRICE}
+    # BerriAI/litellm#40100: the row's cost was 0 while the breakdown in the same row held the right cost.
+    if fault == "log-total-zero" and row["model_group"] == "small":
+        return {**row, "spend": 0.0}
+    return row
+
 
 def connect():
     made = psycopg2.connect(os.environ["SPEND_DATABASE"])
@@ -41,7 +64,9 @@ class Rows(CustomLogger):
         )
         known = {name for (name,) in cursor.fetchall()}
         row = get_logging_payload(kwargs=kwargs, response_obj=response, start_time=start, end_time=end)
-        row = {name: value for name, value in dict(row).items() if name in known}
+        usage = (kwargs.get("standard_logging_object") or {}).get("metadata", {}).get("usage_object") or {}
+        row = with_fault(dict(row), usage, kwargs.get("stream") is True)
+        row = {name: value for name, value in row.items() if name in known}
         values = [json.dumps(value) if isinstance(value, (dict, list)) else value for value in row.values()]
         names = ", ".join(f'"{name}"' for name in row)
         places = ", ".join(["%s"] * len(row))

@@ -4,6 +4,7 @@ import { sarifText } from '../../src/audit/format/sarif.ts'
 import { terminalText } from '../../src/audit/format/terminal.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
 import { faults } from '../../src/service/faults/list.ts'
+import { expectFact, isOfAmounts } from '../report/headline.ts'
 import { actsOf } from './acts.ts'
 import { verdictsOf } from './verdicts.ts'
 
@@ -32,6 +33,7 @@ describe('each witness of a failed rule has its UTC time, and the ids that its s
       const finding = verdicts.get(rule)!
       expect(finding.verdict.verdict).toBe('fail')
       if (finding.verdict.verdict !== 'fail') return
+      if (isOfAmounts(rule)) expectFact(finding)
       for (const { service } of finding.verdict.witnesses) {
         expect(service?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
         if (service!.status !== null) expect(service!.ids).not.toEqual([])

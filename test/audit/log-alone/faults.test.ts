@@ -8,6 +8,7 @@ import type { Conduct } from '../../../src/service/money/conducts.ts'
 import { conducts } from '../../../src/service/money/conducts.ts'
 import { moneyFaults } from '../../../src/service/money/faults/list.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
+import { expectFact } from '../../report/headline.ts'
 import { contractWith, type Gateway, gateway, long, user } from '../../service/money/gateway.ts'
 import { RecordedClient } from '../prices/field/recorded-client.ts'
 import { type Traffic, traffic } from '../prices/field/traffic.ts'
@@ -17,9 +18,7 @@ import { type Traffic, traffic } from '../prices/field/traffic.ts'
  * `ASSAY_TABLE=FILE` writes the table of docs/auditing.md.
  */
 const isNight = process.env.NIGHTLY !== undefined
-const inLog = moneyFaults.filter(
-  ({ name, where }) => where.includes('logged') && traffic[name] !== undefined,
-)
+const inLog = moneyFaults.filter(({ name }) => traffic[name] !== undefined)
 const page = readFileSync(new URL('../../../docs/auditing.md', import.meta.url), 'utf8')
 
 /** The rules that the document names for a fault: `PRICE-04`, or none for a dash. */
@@ -71,10 +70,19 @@ async function judged(
     ...{ file, contract, nowMs: Date.now() },
     ...(choices === undefined ? {} : { choices }),
   })
-  return findings.flatMap(({ rule, verdict }) =>
-    verdict.verdict === 'fail' ? [{ rule, verdict }] : [],
+  return findings.flatMap(({ rule, verdict, ...finding }) =>
+    verdict.verdict === 'fail' ? [{ ...finding, rule, verdict }] : [],
   )
 }
+
+test('each public fault of money is in the table, but for those of a balance that refuses or does not', () => {
+  const others = moneyFaults.filter((fault) => !inLog.includes(fault)).map(({ name }) => name)
+  expect(others).toEqual(['overdraft', 'counter-doubled', 'budget-ignored'])
+  for (const name of others) expect(page).toContain(`\`${name}\``)
+  const rules = inLog.map(({ name }) => documented(name))
+  const told = rules.filter((each) => each.length > 0).length
+  expect(page).toContain(`${told} of ${inLog.length} are detected`)
+})
 
 describe('a log alone tells the faults that the document says, and no others', () => {
   const shown = inLog.filter((_, at) => isNight || at % 12 === 5)
@@ -87,14 +95,19 @@ describe('a log alone tells the faults that the document says, and no others', (
     const rules = failed.map(({ rule }) => rule)
     const table = process.env.ASSAY_TABLE
     if (table !== undefined) {
-      const words = failed[0]?.verdict.observed.replace(/\d+ of \d+ costs are wrong: /, '') ?? ''
+      const words =
+        failed[0]?.verdict.observed.replace(
+          /^\S+; \d+ of \d+ costs are wrong: |\. \S+ USD too \w+ in these requests$/g,
+          '',
+        ) ?? ''
       const cells = [`${ids.join(' ')} \`${name}\``, rules.join(', ') || '–', words]
       appendFileSync(table, `| ${cells.join(' | ')} |\n`)
       return
     }
     expect(rules).toEqual(documented(name))
-    for (const { verdict } of failed) {
-      const [first] = verdict.witnesses
+    for (const finding of failed) {
+      expectFact(finding)
+      const [first] = finding.verdict.witnesses
       // The service finds the request by its own id.
       expect(first.service?.ids).toHaveLength(1)
     }

@@ -55,6 +55,12 @@ export function placeVerdict(
       explanations,
       verdict: fail(of?.all ?? judged.length, {
         expected: `${expectedText(first)} ${unit} at ${first.statement.place}`,
+        fact: factOf(
+          first,
+          of?.wrong ?? wrong.length,
+          of?.all ?? judged.length,
+          of?.stake ?? stakeOf(judged, unit),
+        ),
         observed: `${first.statement.text}; ${of?.wrong ?? wrong.length} of ${of?.all ?? judged.length} costs are wrong: ${why}. ${of?.stake ?? stakeOf(judged, unit)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
       }),
@@ -118,6 +124,13 @@ export function placeVerdict(
         : { note: `${open.length} more of ${judged.length} are open: ${openText(open)}` },
     ),
   }
+}
+
+/** `2 of 4 costs in the log are wrong: 0.0047 USD too much in these requests`. */
+function factOf({ statement }: Judged, wrong: number, all: number, stake: string): string {
+  const place = statement.place === 'log' ? 'in the log' : 'in the answers'
+  const are = `${wrong} of ${all} costs ${place} ${wrong === 1 ? 'is' : 'are'} wrong`
+  return stake === '' ? are : `${are}: ${stake}`
 }
 
 function explained(explanations: readonly Explanation[], isWhole: boolean, wrong: number): string {

@@ -95,6 +95,7 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
     return fail(stretches.length, {
       expected: rangeOf(first, unit),
+      fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
       observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.requests, terms, found.judge)}`,
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     })

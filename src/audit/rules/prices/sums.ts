@@ -38,6 +38,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     if (first === undefined) return pass(compared, { note: summary, tables })
     return fail(compared, {
       expected: 'one cost for each request at all places',
+      fact: `${differing.length} of ${compared} requests have costs that differ between the places`,
       observed: `${differing.length} of ${compared} requests differ: ${summary}`,
       witnesses: [first, ...rest],
       tables,
