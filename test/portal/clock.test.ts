@@ -112,6 +112,86 @@ test('a grant is gone the moment that it expires, also for who asks with a tag',
   expect(await after.json()).toMatchObject({ held: '5000', grants: [{ name: 'Pack' }] })
 })
 
+/** Minutes of days and hours in Kathmandu, of the 28th of November of 2026 and the days after it. */
+const inKathmandu = (day: number, hour = 0, minute = 0) =>
+  utc(2026, 11, day, hour, minute) / 1000 - (5 * 60 + 45) * 60_000
+
+/** What begins or ends: days, the budgets' day, week and month, each grant, and quarters of hours in between. */
+const boundaries = [
+  ['a day, a week of the budget', inKathmandu(29)],
+  ['a grant that expires', inKathmandu(30)],
+  ['a month, with its budget', inKathmandu(31)],
+  ['a grant that begins', inKathmandu(32)],
+  ['a grant that expires in a day', inKathmandu(34, 9, 15)],
+  ['a week', inKathmandu(36)],
+  ['a grant that expires, the last', inKathmandu(50)],
+] as const
+
+test('each boundary that the clock crosses is in the tag and the answer of the minute after it', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
+  const service = await served([], settings, (store) =>
+    enterEvents(store, [
+      { atUs: utc(2026, 11, 27, 3), account: 'a', credits: 30 },
+      { atUs: utc(2026, 11, 28, 3), account: 'a', credits: 3, unit: 'EUR' },
+    ]),
+  )
+  let passed = 0
+  const to = (ms: number) => {
+    service.pass(ms - nowMs - passed)
+    passed = ms - nowMs
+  }
+  const asked = async (path: string, tag?: string) => {
+    const nowS = Math.floor((nowMs + passed) / 1000)
+    const token = await tokenOf('a', { iat: nowS - 10, nbf: nowS - 10, exp: nowS + 3600 })
+    return service.ask(path, token, tag === undefined ? {} : { 'if-none-match': tag })
+  }
+  const some = ['/v1/credits', '/v1/budgets', '/v1/notices', '/v1/credits/outlook?days=20']
+  const changed = new Map<string, string[]>()
+  try {
+    for (const [what, ms] of boundaries) {
+      to(ms - 60_000)
+      const before = new Map<string, { readonly tag: string; readonly body: string }>()
+      for (const path of some) {
+        const answer = await asked(path)
+        before.set(path, { tag: answer.headers.get('etag')!, body: await answer.text() })
+      }
+      to(ms)
+      const known = new Map<string, string>()
+      for (const path of some) {
+        const { tag, body } = before.get(path)!
+        const answer = await asked(path, tag)
+        known.set(path, answer.status === 304 ? body : await answer.text())
+      }
+      service.portal.forget()
+      for (const path of some) {
+        const fresh = await (await asked(path)).text()
+        expect([what, path, known.get(path)]).toEqual([what, path, fresh])
+        if (fresh !== before.get(path)!.body)
+          changed.set(path, [...(changed.get(path) ?? []), what])
+      }
+    }
+  } finally {
+    await service.close()
+  }
+  // Each of them is a boundary of some answer at that very minute.
+  expect(changed.get('/v1/credits')).toEqual([
+    'a grant that expires',
+    'a grant that begins',
+    'a grant that expires in a day',
+    'a grant that expires, the last',
+  ])
+  expect(changed.get('/v1/budgets')).toEqual([
+    'a day, a week of the budget',
+    'a grant that expires',
+    'a month, with its budget',
+    'a grant that begins',
+    'a week',
+    'a grant that expires, the last',
+  ])
+})
+
 test('an answer that was kept is the one that is made anew, whatever the clock passed', {
   tags: 'whole',
   timeout: 120_000,
