@@ -74,7 +74,16 @@ const reportOptions = () =>
       ).default('operator'),
     )
     .addOption(
-      inputOption('--settings <file>', 'usage: words, names and colours of the page for customers'),
+      inputOption(
+        '--settings <file>',
+        'usage: words, names, colours and budgets of customers; with --by account, one row for each customer',
+      ),
+    )
+    .addOption(
+      picturesOption(
+        '--each <folder>',
+        "usage --by account with --settings: also write each customer's page into this folder",
+      ),
     )
     .addOption(
       inputOption('--log <file>', "audit for the vendor: the service's own log, as in assay audit"),

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
 import { writeReport } from '../../public/report.ts'
@@ -38,6 +40,9 @@ export async function reportAction(
     }
     const { vendorAction } = await import('../audits/evidence.ts')
     return vendorAction(runIds, options)
+  }
+  if (page === 'usage' && options.by === 'account' && options.settings !== undefined) {
+    return customersAction(out, options)
   }
   const scope = usageScopeOf(options)
   const upload = await uploadTo(options.upload)
@@ -88,6 +93,29 @@ export async function reportAction(
     options.json
       ? `${JSON.stringify({ page, out, pictures })}\n`
       : `${[out, ...pictures].join('\n')}\n${afterPage(page, runIds, options)}`,
+  )
+}
+
+/** The operator's rows, and each customer's page. */
+async function customersAction(out: string, options: Options): Promise<void> {
+  const { customersPage } = await import('../usage/customer-page.ts')
+  const upload = await uploadTo(options.upload)
+  const { text, pages } = await customersPage(out, options)
+  if (options.format !== 'html' && options.out === undefined) {
+    process.stdout.write(text)
+    return
+  }
+  writeOutput(out, text)
+  const { each = '.' } = options
+  if (pages.size > 0) mkdirSync(each, { recursive: true })
+  for (const [name, one] of pages) writeOutput(join(each, name), one)
+  await upload(out)
+  const next = ['report', 'usage', ...storeWords(options.db), '--for', 'customer', '--account']
+  const words = [...next, 'ACCOUNT', ...optionWords('--settings', options.settings)]
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ page: 'usage', out, pictures: [] })}\n`
+      : `${out}\n${nextLine(words, 'makes the page that one of them sees')}`,
   )
 }
 

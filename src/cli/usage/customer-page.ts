@@ -1,9 +1,15 @@
+import { dirname, join, relative, sep } from 'node:path'
 import { loadContract } from '../../contract/load.ts'
 import { Problem } from '../../portal/api/problem.ts'
-import { offlinePage } from '../../portal/page/offline.ts'
+import { readAccounts } from '../../portal/figures/accounts.ts'
+import { accountsPage, accountsText } from '../../portal/page/accounts-page.ts'
+import { offlinePage, offlinePageOf } from '../../portal/page/offline.ts'
 import { clickhouseSource } from '../../portal/source/clickhouse-source.ts'
+import { Snapshot, type Source } from '../../portal/source/snapshot.ts'
 import { storeSource } from '../../portal/source/store-source.ts'
 import { defaultContract } from '../../public/contract.ts'
+import { openStore } from '../../public/store.ts'
+import type { TextFormat } from '../../report/pages.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/report.ts'
@@ -12,7 +18,7 @@ import { checkedSettings } from './usage-serve.ts'
 
 /** The page that a customer sees, as a file. @throws UserError without an account or settings */
 export async function customerPage(options: Options): Promise<string> {
-  const { account, key, from, to, engine, db, by } = options
+  const { account, key, from, to, by } = options
   if (account === undefined) {
     throw new UserError('usage', '--for customer needs --account: a customer sees one account.')
   }
@@ -23,22 +29,71 @@ export async function customerPage(options: Options): Promise<string> {
   for (const [name, value] of Object.entries({ from, to })) {
     if (value !== undefined) search.set(name, value)
   }
-  const source =
-    engine === undefined
-      ? storeSource(db, contract ?? defaultContract)
-      : clickhouseSource(await openClickhouse(engine))
   try {
     return await offlinePage({
-      source,
-      settings,
-      account,
-      keys,
-      contract,
-      search,
+      ...{ source: await sourceOf(options), settings, account, keys, contract, search },
       nowMs: Date.now(),
     })
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    throw new UserError('usage', [error.message, error.hint].filter(Boolean).join('. '))
+    throw asUserError(error)
   }
 }
+
+/** What the operator sees: one row for each customer and unit. */
+interface Customers {
+  /** The page, or the text of another format. */
+  readonly text: string
+  /** The page of each customer, by its name in the folder of `--each`. */
+  readonly pages: ReadonlyMap<string, string>
+}
+
+/**
+ * @param out where the page of all will be, from which it links to theirs
+ * @throws UserError for wrong settings or a wrong period
+ */
+export async function customersPage(out: string, options: Options): Promise<Customers> {
+  const { from, to, format, each } = options
+  if ((from === undefined) !== (to === undefined)) {
+    throw new UserError('usage', '--from and --to: expected both, or neither for this month.')
+  }
+  const settings = checkedSettings(options.settings)
+  const contract = options.contract === undefined ? null : loadContract(options.contract)
+  const nowMs = Date.now()
+  const snapshot = await Snapshot.of(await openStore(':memory:'), await sourceOf(options))
+  try {
+    await snapshot.refresh(nowMs)
+    const period = from === undefined ? null : { from, to: to! }
+    const accounts = await readAccounts({ snapshot, settings, contract, period, nowMs })
+    if (format !== 'html')
+      return { text: accountsText(accounts, format as TextFormat), pages: new Map() }
+    const [pages, names] = [new Map<string, string>(), new Map<string, string>()]
+    for (const [at, { account }] of (each === undefined ? [] : accounts).entries()) {
+      // A name is data, and no path.
+      const name = `customer-${at + 1}.html`
+      const search = new URLSearchParams(period ?? {})
+      const of = { settings, account, keys: null, contract, search, nowMs }
+      pages.set(name, await offlinePageOf(snapshot, of))
+      names.set(account, addressFrom(out, join(each!, name)))
+    }
+    return { text: accountsPage(accounts, names), pages }
+  } catch (error) {
+    throw asUserError(error)
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** The address of a file on the page in another. */
+const addressFrom = (page: string, file: string) =>
+  relative(dirname(page), file).split(sep).map(encodeURIComponent).join('/')
+
+async function sourceOf({ engine, db, contract }: Options): Promise<Source> {
+  return engine === undefined
+    ? storeSource(db, contract === undefined ? defaultContract : loadContract(contract))
+    : clickhouseSource(await openClickhouse(engine))
+}
+
+const asUserError = (error: unknown): unknown =>
+  error instanceof Problem
+    ? new UserError('usage', [error.message, error.hint].filter(Boolean).join('. '))
+    : error

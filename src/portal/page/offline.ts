@@ -35,30 +35,38 @@ export interface OfflineOptions {
  *
  * @throws UserError for a store that cannot be read, Problem for a filter that is wrong
  */
-export async function offlinePage(options: OfflineOptions): Promise<string> {
-  const { source, settings, account, keys, contract, search, nowMs } = options
+export async function offlinePage({ source, ...options }: OfflineOptions): Promise<string> {
+  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
+  try {
+    await snapshot.refresh(options.nowMs)
+    return await offlinePageOf(snapshot, options)
+  } finally {
+    await snapshot.close()
+  }
+}
+
+/** The same of a snapshot. @throws Problem for a filter that is wrong */
+export async function offlinePageOf(
+  snapshot: Snapshot,
+  options: Omit<OfflineOptions, 'source'>,
+): Promise<string> {
+  const { settings, account, keys, contract, search, nowMs } = options
   const view = accountView(settings, account)
   const speech = speechOf(wordsFor(view.locale, settings), view)
   const bearer = {
     ...{ account, keys, shows: new Set(settings.shows), origin: null },
     ...{ id: 'a file', expiresS: Number.POSITIVE_INFINITY },
   }
-  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
-  try {
-    await snapshot.refresh(nowMs)
-    return await snapshot.within({ account, keys }, async (session) => {
-      const named = await namesOfKeys(session, view)
-      const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
-      const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
-      const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
-      const requests = await requestsOf(asked, data, snapshot)
-      const board = data.board === null ? null : withRequests(data.board, requests, speech)
-      const body = pageBody({ ...data, board }, settings, view, speech)
-      return offlineDocument(body, settings, speech, readLogo(settings))
-    })
-  } finally {
-    await snapshot.close()
-  }
+  return snapshot.within({ account, keys }, async (session) => {
+    const named = await namesOfKeys(session, view)
+    const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
+    const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
+    const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
+    const requests = await requestsOf(asked, data, snapshot)
+    const board = data.board === null ? null : withRequests(data.board, requests, speech)
+    const body = pageBody({ ...data, board }, settings, view, speech)
+    return offlineDocument(body, settings, speech, readLogo(settings))
+  })
 }
 
 /** The single requests of the period, if they are known and few; else none. */
