@@ -36,7 +36,7 @@ interface OpenedFile {
   isLogged: boolean
 }
 
-/** Decides which alerts are due, of every account that has usage or settings, and sends them. */
+/** Decides which alerts are due, of the accounts that the settings watch, and sends them. */
 export class Alerting {
   private readonly options: AlertingOptions
   private readonly deliveries: Deliveries
@@ -58,7 +58,9 @@ export class Alerting {
     if (journal === null || !(await this.isHeld())) return
     // Another server may have had the file until now.
     journal.read()
-    for (const account of new Set([...given.accounts.keys(), ...snapshot.accounts()])) {
+    // Each needs a forecast, so all are watched only if the settings say so.
+    const unnamed = given.everyAccount === undefined ? [] : snapshot.accounts()
+    for (const account of new Set([...given.accounts.keys(), ...unnamed])) {
       if (this.isClosed) return
       const mark = this.markOf(account)
       if (this.looked.get(account) === mark) continue
@@ -147,7 +149,10 @@ export class Alerting {
     if (opened.lock !== null) return true
     try {
       const alone = 'another server that sends alerts'
-      const lock = await openFile(`${opened.path}.lock`, { alone, isRead: true })
+      const lock = await openFile(`${opened.path}.${opened.journal.identity}.lock`, {
+        alone,
+        isRead: true,
+      })
       if (this.isClosed || this.opened !== opened) lock.release()
       else opened.lock = lock
     } catch (error) {

@@ -75,6 +75,8 @@ export class Journal {
   readonly alerts = new Map<string, KnownAlert>()
   /** When the file began, Unix milliseconds. */
   beganMs = Number.POSITIVE_INFINITY
+  /** Of the file itself: one that was removed and made again is another one. */
+  readonly identity: string
   private readonly file: number
   private offset = 0
 
@@ -88,7 +90,8 @@ export class Journal {
         `alerts.file: ${path} cannot be opened (${(error as NodeJS.ErrnoException).code}).`,
       )
     }
-    const { size } = fstatSync(this.file)
+    const { size, ino } = fstatSync(this.file)
+    this.identity = String(ino)
     const last = Buffer.alloc(1)
     if (size > 0 && readSync(this.file, last, 0, 1, size - 1) === 1 && last[0] !== 10) {
       writeSync(this.file, '\n')

@@ -161,8 +161,8 @@ const shape = z.strictObject({
     z.string().regex(/^[0-9a-f]{12}$/, 'expected the first 12 digits of a fingerprint'),
     z.string().min(1).max(60),
   ),
-  /** Of each account that does not say it itself. */
-  everyAccount: z.strictObject(watched).default({}),
+  /** Of each account that does not say it itself; with it, alerts are also of accounts that are not named. */
+  everyAccount: z.strictObject(watched).optional(),
   accounts: byName(z.string().min(1), accountShape),
   revokedBefore: byName(z.string(), z.iso.datetime({ offset: true })),
 })
