@@ -7,7 +7,7 @@ import { auditAnswer } from '../../src/report/findings.ts'
 export const isOfAmounts = (rule: string): boolean => /^(PRICE|BILL)-/.test(rule)
 
 /** The headline of a page about one finding. */
-export const headlineOf = ({ rule, severity, title, verdict }: Finding): string =>
+const headlineOf = ({ rule, severity, title, verdict }: Finding): string =>
   auditAnswer([
     {
       ...{ rule, severity, title, verdict: verdict.verdict, detail: verdict },
