@@ -245,7 +245,9 @@ test('an unknown model that is served under its own name is not a substitution (
   ).toBe('not-observed')
 })
 
-test('a token count far above the length of the prompt is no evidence about limits (LIM-01, LIM-03)', async () => {
+test('a token count far above the length of the prompt is no evidence about limits (LIM-01, LIM-03)', {
+  tags: 'whole',
+}, async () => {
   const row = { promptTokens: 400_000, completionTokens: 1_000 }
   const words = 'word '.repeat(90_000)
   const sent = (content: string) => [

@@ -48,17 +48,23 @@ async function verdictOf(laterS: number, rows: readonly AttemptRow[]) {
 }
 
 // The charge comes 11 s or more after the abort, and no response took longer than 0.1 s.
-test('a late charge for a stream that an earlier run abandoned makes a missing credit inconclusive', async () => {
+test('a late charge for a stream that an earlier run abandoned makes a missing credit inconclusive', {
+  tags: 'whole',
+}, async () => {
   const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)]
   expect(await verdictOf(10, rows)).toBe('inconclusive')
 })
 
-test('an abandoned stream of an earlier run explains no more than its price', async () => {
+test('an abandoned stream of an earlier run explains no more than its price', {
+  tags: 'whole',
+}, async () => {
   const rows = [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 898)]
   expect(await verdictOf(10, rows)).toBe('fail')
 })
 
-test('an abandoned stream cannot be charged after the longest time that the service may take', async () => {
+test('an abandoned stream cannot be charged after the longest time that the service may take', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(700, [left, read(0, 0, 900), read(1, 1, 900), read(2, 30, 899)])).toBe(
     'fail',
   )

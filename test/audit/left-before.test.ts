@@ -31,7 +31,9 @@ test('BILL-07: a charge for a stream that the service cut off is not a second ch
   expect(await verdictOf(brokeOff(99))).not.toBe('fail')
 })
 
-test('BILL-07: consecutive streams that the service cut off must cost nothing', async () => {
+test('BILL-07: consecutive streams that the service cut off must cost nothing', {
+  tags: 'whole',
+}, async () => {
   const alone = (rows: readonly AttemptRow[]) => verdictOver('BILL-07', [read(1, 2, 100), ...rows])
   const twice = [...brokeOff(100), inFlight(4, 6, 7, null, broken)]
   expect(await alone([...twice, read(5, 8, 100)])).toMatchObject({ verdict: 'pass' })

@@ -47,12 +47,16 @@ test('without a contract, an unknown service is judged by the formats alone, and
   expect(of('CHAT-02')).toMatchObject({ verdict: 'pass' })
 })
 
-test('a service that shows a balance in the header of svc is judged by the contract of svc', async () => {
+test('a service that shows a balance in the header of svc is judged by the contract of svc', {
+  tags: 'whole',
+}, async () => {
   await appendAttempts(store, [attempt(0, { creditsRemaining: 9 })])
   expect((await audit(store, {})).contract).toBe('svc')
 })
 
-test('a balance that is no number names the contract of svc all the same, and fails it', async () => {
+test('a balance that is no number names the contract of svc all the same, and fails it', {
+  tags: 'whole',
+}, async () => {
   const unreadable = { creditsRemaining: null, flags: flags.malformedCredits }
   await appendAttempts(store, [attempt(0, unreadable), attempt(1, unreadable)])
   const { contract, findings } = await audit(store, {})
@@ -63,7 +67,9 @@ test('a balance that is no number names the contract of svc all the same, and fa
   })
 })
 
-test('what an earlier run showed of the service is not forgotten when its header is gone', async () => {
+test('what an earlier run showed of the service is not forgotten when its header is gone', {
+  tags: 'whole',
+}, async () => {
   await enterEndedRun(store, 'b')
   await appendAttempts(store, [
     attempt(0, { creditsRemaining: 9 }),
@@ -72,7 +78,7 @@ test('what an earlier run showed of the service is not forgotten when its header
   expect((await audit(store, { runIds: ['b'] })).contract).toBe('svc')
 })
 
-test('a profile decides whether the service is svc', async () => {
+test('a profile decides whether the service is svc', { tags: 'whole' }, async () => {
   await appendAttempts(store, [foreign(0)])
   const profile = { contract: 'svc', answers: {} } as DeploymentProfile
   expect((await audit(store, { profile })).contract).toBe('svc')
@@ -91,7 +97,9 @@ test('a contract with a name and models promises only these models', async () =>
   expect(ofSvc.map(({ rule }) => rule)).toEqual(['ERR-06', 'LIM-05', 'RATE-19'])
 })
 
-test('the contract of svc promises all but prices in money, a limit of tokens, even rounding and counts of tokens', async () => {
+test('the contract of svc promises all but prices in money, a limit of tokens, even rounding and counts of tokens', {
+  tags: 'whole',
+}, async () => {
   await appendAttempts(store, [attempt(0)])
   const { findings } = await audit(store, { contract: defaultContract })
   const open = findings.filter(({ verdict }) => verdict.verdict === 'not-promised')
@@ -118,7 +126,7 @@ test.each([
   expect(await verdictOver('CHAT-03', [foreign(0)], { contract })).toMatchObject({ verdict })
 })
 
-test('a date is no part of a name that only begins alike', async () => {
+test('a date is no part of a name that only begins alike', { tags: 'whole' }, async () => {
   const contract = parseContract(
     { name: 'mine', models: [{ id: 'gpt-4o', snapshots: 'dated' }] },
     'mine.yaml',

@@ -25,7 +25,9 @@ const told = async (rule: string, more: object, of: Contract = contract) => {
   return verdict.verdict === 'fail' ? verdict.observed : verdict.verdict
 }
 
-test('RATE-06 demands the words that the contract has for 429, and no others', async () => {
+test('RATE-06 demands the words that the contract has for 429, and no others', {
+  tags: 'whole',
+}, async () => {
   expect(await told('RATE-06', failed(429, 'rate_limited', 'slow_down'))).toBe('pass')
   expect(await told('RATE-06', failed(429, 'insufficient_quota', 'insufficient_quota'))).toBe(
     'pass',

@@ -71,7 +71,7 @@ test('T0: a rising balance is reported as a rise, without the note about other u
   expect(verdict).not.toHaveProperty('note')
 })
 
-test('T0: an aborted stream may have cost its price, but no more', async () => {
+test('T0: an aborted stream may have cost its price, but no more', { tags: 'whole' }, async () => {
   const aborted = { outcome: 'aborted', reason: 'first-event', streamed: 1, status: 200 } as const
   const rows = [
     read(0, 0, 100),
@@ -290,7 +290,9 @@ const oneTooMuch = (runId: string) =>
     read(4, 10, 96),
   ].map((row) => ({ ...row, runId }))
 
-test('lost rows of a killed run make a missing credit inconclusive', async () => {
+test('lost rows of a killed run make a missing credit inconclusive', {
+  tags: 'whole',
+}, async () => {
   await enterRun(store, 'killed')
   expect(await verdictOf('BILL-10', oneTooMuch('killed'))).toMatchObject({
     verdict: 'inconclusive',
@@ -299,7 +301,9 @@ test('lost rows of a killed run make a missing credit inconclusive', async () =>
   })
 })
 
-test('a failure in a run that ended is reported even if another run was killed', async () => {
+test('a failure in a run that ended is reported even if another run was killed', {
+  tags: 'whole',
+}, async () => {
   await enterRun(store, 'killed', { startedAtUs: novemberUs - 3600e6 })
   const rows = [...oneTooMuch('killed'), ...oneTooMuch('a')]
   expect(await verdictOf('BILL-10', rows)).toMatchObject({
@@ -314,7 +318,9 @@ test('requests whose template was lost in a kill are not treated as equal prompt
   expect((await verdictOf('CHAT-09', [asked(0, 11), asked(1, 35)])).verdict).toBe('not-observed')
 })
 
-test('USE-07: overlapping answers have no order, consecutive answers do', async () => {
+test('USE-07: overlapping answers have no order, consecutive answers do', {
+  tags: 'whole',
+}, async () => {
   const told = async (slot: number, fromS: number, toS: number, consumed: number) => {
     const body = JSON.stringify({ remaining: 50, total_consumed: consumed })
     await store.execute("INSERT INTO bodies VALUES ('a', $1, 0, '', $2, false, NULL)", [

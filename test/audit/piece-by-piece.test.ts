@@ -99,7 +99,9 @@ test('one stream with ten seconds of silence before all its text is enough to fa
   })
 })
 
-test('a long answer was held back, too, if all its reads came at the end', async () => {
+test('a long answer was held back, too, if all its reads came at the end', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(times(10, [1_250, 5, 1_201, 40]))).toMatchObject({
     verdict: 'fail',
     observed: 'all text in 5 reads at the end; 10 of 10 break it',
@@ -113,7 +115,9 @@ test('a long answer was held back, too, if all its reads came at the end', async
   expect((await verdictOf(times(10, [1_250, 30, 60, 40]))).verdict).toBe('pass')
 })
 
-test('a stalled client reads at once what the service sent in pieces', async () => {
+test('a stalled client reads at once what the service sent in pieces', {
+  tags: 'whole',
+}, async () => {
   const stalled = [[12_000, 1], ...times(3, [5, 4] as const)] as const
   expect((await verdictOf(stalled, { stallMs: 4_000 })).verdict).toBe('not-observed')
   expect((await verdictOf(stalled, { gapMs: 4_000 })).verdict).toBe('not-observed')
@@ -121,7 +125,7 @@ test('a stalled client reads at once what the service sent in pieces', async () 
   expect((await verdictOf(stalled, { stallMs: 900, lateMs: 900 })).verdict).toBe('fail')
 })
 
-test('a proxy that buffers is named, if every stream is joined', async () => {
+test('a proxy that buffers is named, if every stream is joined', { tags: 'whole' }, async () => {
   const buffered = [141, 2, 22, 32] as const
   expect(await verdictOf(times(5, buffered))).toMatchObject({
     verdict: 'fail',

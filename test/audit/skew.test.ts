@@ -98,14 +98,17 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('clock differences within the stated error accuse no honest service', async () => {
+test('clock differences within the stated error accuse no honest service', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(skews, async ([boundUs, aheadUs]) => {
       expect(rulesThat('fail', await verdicts(clean, aheadUs, boundUs))).toEqual([])
     }),
     { numRuns, examples: atTheBound },
   )
-}, 120_000)
+})
 
 test('a service that charges twice fails for any clock differences within the stated error', {
   tags: 'whole',

@@ -54,7 +54,9 @@ test('extra counts only beside long answers, or failures at a gateway, may be it
   })
 })
 
-test('a success that costs too much fails if the rate limit counts no other traffic', async () => {
+test('a success that costs too much fails if the rate limit counts no other traffic', {
+  tags: 'whole',
+}, async () => {
   const counted = lone([1, 0, 2, 1, 1]).map((row, at) =>
     row.rateLimit === null ? row : { ...row, rateRemaining: 60 - at },
   )

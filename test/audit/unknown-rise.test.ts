@@ -19,7 +19,9 @@ const toppedUp: readonly AttemptRow[] = [
   read(7, 9, 873),
 ]
 
-test('a rise of 777 that no charge explains is one inconclusive finding', async () => {
+test('a rise of 777 that no charge explains is one inconclusive finding', {
+  tags: 'whole',
+}, async () => {
   const of = async (rule: string) => (await verdictOver(rule, toppedUp)).verdict
   expect(await of('BILL-10')).toBe('pass')
   expect(await of('BILL-11')).toBe('pass')

@@ -20,7 +20,9 @@ const byWorkers: readonly AttemptRow[] = [
   read(10, 13, 100),
 ]
 
-test('balances kept by each worker accuse no refused request of a charge', async () => {
+test('balances kept by each worker accuse no refused request of a charge', {
+  tags: 'whole',
+}, async () => {
   const failures = await verdictOver('BILL-05', byWorkers)
   expect(failures).toMatchObject({
     verdict: 'inconclusive',

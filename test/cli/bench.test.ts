@@ -9,7 +9,7 @@ import { type QuickLoad, quickScenario } from '../../src/scenario/quick.ts'
 import { assay } from '../e2e/command.ts'
 import { emptyFolder, foreignServer } from './bench-server.ts'
 
-test('bench needs only an address: no file, no key, no model', async () => {
+test('bench needs only an address: no file, no key, no model', { tags: 'whole' }, async () => {
   const { asked, origin } = await foreignServer()
   const folder = emptyFolder()
   const { stdout: out, stderr: error } = await assay(

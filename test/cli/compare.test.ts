@@ -70,7 +70,9 @@ test('summary prints each format, and Parquet needs a file', async () => {
   expect(parquet.err).toContain('--out FILE')
 })
 
-test('a history names the build at which a figure changed, and says why it cannot', async () => {
+test('a history names the build at which a figure changed, and says why it cannot', {
+  tags: 'whole',
+}, async () => {
   const own = join(folder, 'history.duckdb')
   const store = await openStore(own)
   for (let build = 0; build < 16; build++) {

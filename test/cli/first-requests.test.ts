@@ -122,7 +122,9 @@ test.each([
   },
 )
 
-test('a first request with status 500 three times ends a run, with what the service said', async () => {
+test('a first request with status 500 three times ends a run, with what the service said', {
+  tags: 'whole',
+}, async () => {
   const service = await target((_, response) => refuse(response, 500, 'config_missing'))
   await withStorePath(async (dbPath) => {
     const { error } = await runAgainst(service.baseUrl, dbPath)
@@ -134,7 +136,9 @@ test('a first request with status 500 three times ends a run, with what the serv
   })
 })
 
-test('a first request with status 500 once does not prevent the load', async () => {
+test('a first request with status 500 once does not prevent the load', {
+  tags: 'whole',
+}, async () => {
   let count = 0
   const service = await target((_, response) =>
     count++ === 0 ? refuse(response, 500, 'hiccup') : answerChat(response),

@@ -54,7 +54,9 @@ async function endOf(db: string) {
   return row!
 }
 
-test('a run continues to its summary after the reader of its standard error exits', async () => {
+test('a run continues to its summary after the reader of its standard error exits', {
+  tags: 'whole',
+}, async () => {
   const db = join(folder, 'stderr.duckdb')
   const run = await running(db)
   run.child.stderr!.destroy()
@@ -67,7 +69,9 @@ test('a run continues to its summary after the reader of its standard error exit
   expect(rows).toBeGreaterThan(0)
 })
 
-test('a run continues after the reader of its standard output exits', async () => {
+test('a run continues after the reader of its standard output exits', {
+  tags: 'whole',
+}, async () => {
   const db = join(folder, 'stdout.duckdb')
   const run = await running(db)
   run.child.stdout!.destroy()
@@ -76,7 +80,7 @@ test('a run continues after the reader of its standard output exits', async () =
   expect(await endOf(db)).toMatchObject({ ended: true })
 })
 
-test('SIGHUP from a closed terminal drains a run like SIGTERM', async () => {
+test('SIGHUP from a closed terminal drains a run like SIGTERM', { tags: 'whole' }, async () => {
   const db = join(folder, 'hangup.duckdb')
   const run = await running(db)
   run.child.kill('SIGHUP')
@@ -100,7 +104,9 @@ test('SIGHUP ends a service and a watch cleanly', async () => {
   expect((await service.ended).code).toBe(0)
 })
 
-test('SIGHUP during an import imports nothing, and a message says so', async () => {
+test('SIGHUP during an import imports nothing, and a message says so', {
+  tags: 'whole',
+}, async () => {
   const [log, map] = [join(folder, 'log.jsonl'), join(folder, 'map.yaml')]
   const line = (id: number) =>
     `{"id":"${id}","at":"2026-01-01T00:00:00Z","model":"svc-k2","credits":1,"status":200}`

@@ -180,7 +180,9 @@ test('a service without credits gets answers where possible, and reasons elsewhe
   }
 })
 
-test('a question with only failed requests reports a wrong key as such', async () => {
+test('a question with only failed requests reports a wrong key as such', {
+  tags: 'whole',
+}, async () => {
   const service = await startService({ seed: 3 })
   onTestFinished(() => service.close())
   const ended = await assay(

@@ -61,6 +61,7 @@ describe('from a log to the usage page', () => {
   })
 
   test('import, usage and export agree, and a second import changes nothing', {
+    tags: 'whole',
     timeout: 120_000,
   }, async () => {
     const log = join(folder, 'log.jsonl')

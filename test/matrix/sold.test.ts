@@ -25,7 +25,9 @@ test('an honest service that counts by the named encoding passes, and its hidden
   ])
 })
 
-test('an honest service without a cache, whose paid tier is faster than sold, fails nothing', async () => {
+test('an honest service without a cache, whose paid tier is faster than sold, fails nothing', {
+  tags: 'whole',
+}, async () => {
   const [[, cache], [, tier]] = [
     (await saidOf(['cached'], ['SOLD-04']))[0]!,
     (await saidOf(['tiers'], ['SOLD-08']))[0]!,

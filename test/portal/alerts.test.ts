@@ -84,7 +84,10 @@ async function settled(): Promise<void> {
   await pause()
 }
 
-test('a budget is told at each threshold once in a period, whatever comes later', async () => {
+test('a budget is told at each threshold once in a period, whatever comes later', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const { messages, post } = receiverOf(() => 204)
   const file = newFile()
   const budget = 'accounts: { a: { budget: { amount: "1000", thresholds: [0.25, 0.5] } } }\n'
@@ -117,9 +120,12 @@ test('a budget is told at each threshold once in a period, whatever comes later'
   await portal.alert()
   await settled()
   expect(reached()).toHaveLength(2)
-}, 60_000)
+})
 
-test('use that comes after the end of a period still reaches its threshold, under the next period', async () => {
+test('use that comes after the end of a period still reaches its threshold, under the next period', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const { messages, post } = receiverOf(() => 204)
   const budget = 'accounts: { a: { budget: { amount: "1000", thresholds: [0.5] } } }\n'
   const { portal } = await alerting(alertsText(newFile()) + budget, steady('a'), post)
@@ -130,9 +136,12 @@ test('use that comes after the end of a period still reaches its threshold, unde
   await settled()
   const [reached] = messages.filter(({ type }) => type === 'budget.reached')
   expect(reached!.data).toMatchObject({ used: '570', from: '2026-11-01T00:00:00+00:00' })
-}, 60_000)
+})
 
-test('a balance is told below its thresholds and before it runs out, and again after a grant', async () => {
+test('a balance is told below its thresholds and before it runs out, and again after a grant', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const { messages, post } = receiverOf(() => 204)
   const grants = (more = '') =>
     `accounts: { a: { alertBelow: ['100', 20], grants: [{ name: Pack, credits: 340, from: 2026-11-01 }${more}] } }\n`
@@ -162,9 +171,12 @@ test('a balance is told below its thresholds and before it runs out, and again a
     ['credits.below', '80'],
     ['credits.running-out', '80'],
   ])
-}, 60_000)
+})
 
-test('an alert has no more than the page: neither money nor names that the settings do not show', async () => {
+test('an alert has no more than the page: neither money nor names that the settings do not show', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const { messages, post } = receiverOf(() => 204)
   const dear = { atUs: utc(2026, 11, 27, 16), account: 'a', credits: 40_000 }
   const hourly = Array.from({ length: 8 * 24 }, (_, hour) => ({
@@ -191,7 +203,7 @@ test('an alert has no more than the page: neither money nor names that the setti
   await settled()
   expect(JSON.stringify(messages)).not.toMatch(/nova|credits/)
   expect(typesOf()).toContain('budget.reached EUR')
-}, 60_000)
+})
 
 test('an account that no settings name is watched, with what the settings say of every account', async () => {
   const { messages, post } = receiverOf(() => 204)
@@ -254,7 +266,10 @@ test('of two servers on one file one sends, and the other takes over when it end
   expect(ids).toHaveLength(2)
 }, 60_000)
 
-test('a token sees the alerts of its account, of what it shows, and of all its keys', async () => {
+test('a token sees the alerts of its account, of what it shows, and of all its keys', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const { post } = receiverOf(() => 500)
   const accounts =
     'accounts: { a: { budget: [{ amount: "100" }, { amount: "1", unit: EUR }] }, b: { budget: "7" } }\n'
@@ -300,9 +315,12 @@ test('a token sees the alerts of its account, of what it shows, and of all its k
   portal.deliver()
   await settled()
   expect((await ask('/v1/alerts', other)).headers.get('etag')).not.toBe(before)
-}, 60_000)
+})
 
-test('no log and no file has an address, a secret or a signature', async () => {
+test('no log and no file has an address, a secret or a signature', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const lines: string[] = []
   const { post, messages } = receiverOf((_, attempt) => {
     if (attempt === 1)
@@ -325,7 +343,7 @@ test('no log and no file has an address, a secret or a signature', async () => {
   const all = lines.join('\n') + readFileSync(file, 'utf8')
   expect(all).not.toMatch(/app\.example\.com|in-the-address|whsec|v1,/)
   expect(all).not.toContain(webhookSecret.slice('whsec_'.length, -4))
-}, 60_000)
+})
 
 test('a secret that is missing or short is refused before anything is served, and not shown', () => {
   const settings = settingsOf(alertsText('alerts.jsonl'))
@@ -384,7 +402,10 @@ const manner = fc.constantFrom('ok', 'ok', 'refuses', 'drops', 'late', 'gone') a
   'ok' | 'refuses' | 'drops' | 'late' | 'gone'
 >
 
-test('each alert arrives at least once over failures, late answers, cut lines and kills', async () => {
+test('each alert arrives at least once over failures, late answers, cut lines and kills', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const [webhook] = openWebhooks(settingsOf(alertsText('f')), env)
   let kills = 0
   await fc.assert(
@@ -463,4 +484,4 @@ test('each alert arrives at least once over failures, late answers, cut lines an
     { numRuns: 100 },
   )
   expect(kills).toBeGreaterThan(50)
-}, 60_000)
+})

@@ -333,7 +333,10 @@ describe('an answer', () => {
     expect(await answer.json()).toMatchObject({ title, hint })
   })
 
-  test('refunds that name no key stand alone, and no key without a name was used', async () => {
+  test('refunds that name no key stand alone, and no key without a name was used', {
+    tags: 'whole',
+    timeout: 30_000,
+  }, async () => {
     const own = await served([], undefined, (store) =>
       enterEvents(store, [
         { atUs: utc(2026, 11, 2), account: 'a', keyFp: '0123456789ab', credits: 5 },
@@ -374,7 +377,7 @@ describe('an answer', () => {
     expect(board.names.key).toEqual(['key 1', 'Refunds'])
     expect(board.cells.credits).toEqual([5, -2])
     await own.close()
-  }, 30_000)
+  })
 
   test('is not sent again while nothing of the account changed', {
     tags: 'whole',

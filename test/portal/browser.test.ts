@@ -333,7 +333,10 @@ describe.skipIf(!canBrowse)(
       await page.close()
     })
 
-    test('is complete without scripts when a backend fetches it', async () => {
+    test('is complete without scripts when a backend fetches it', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
       const { page } = await open('about:blank', { javaScriptEnabled: false })
       const answer = await fetch(`${usageUrl}/page?from=2026-11-01&to=2026-11-29`, {
         headers: { authorization: `Bearer ${await tokenOf('a')}` },
@@ -343,6 +346,6 @@ describe.skipIf(!canBrowse)(
       expect(await page.locator('.b-first svg').first().isVisible()).toBe(true)
       expect(await page.locator('form[method=get] button').count()).toBe(1)
       await page.close()
-    }, 60_000)
+    })
   },
 )

@@ -50,7 +50,9 @@ const paths = [
   '/v1/usage/series?from=2026-11-20&to=2026-12-10&bucket=day&metric=requests',
 ]
 
-test('what is left falls with use and with what expires, and held, used and left add up', async () => {
+test('what is left falls with use and with what expires, and held, used and left add up', {
+  tags: 'whole',
+}, async () => {
   const credits = () => read<'credits'>('/v1/credits')
   // 27 November begins at 18:15 on the 26th in UTC: 3 credits an hour since.
   const used = 3 * (36 + 6)

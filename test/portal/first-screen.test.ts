@@ -59,7 +59,10 @@ function readLog(account: string, unit: string, fromUs: number, toUs: number) {
   return { models, refunds, total: [...models.values()].reduce((a, b) => a + b, refunds) }
 }
 
-test('an account with two currencies and refunds has each for itself, and its lines add up', async () => {
+test('an account with two currencies and refunds has each for itself, and its lines add up', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const log = twoCurrencies()
   for (const [unit, sign] of [
     ['EUR', '€'],
@@ -98,9 +101,12 @@ test('an account with two currencies and refunds has each for itself, and its li
     404,
     'no-such-unit',
   ])
-}, 60_000)
+})
 
-test('the first screen says why a day was dear, and by which model and key', async () => {
+test('the first screen says why a day was dear, and by which model and key', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const page = await pageOf(
     twoCurrencies(),
     'acct-0',
@@ -115,9 +121,12 @@ test('the first screen says why a day was dear, and by which model and key', asy
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
     / This month, probably about €\d+ by November 30, 2026 probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget €[\d.]+ of €10,000\.00 of this month, until December 1, 2026/,
   )
-}, 60_000)
+})
 
-test('a month of 20 models and 200 keys has days, and every model and key is in a table', async () => {
+test('a month of 20 models and 200 keys has days, and every model and key is in a table', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const many = Array.from({ length: 28 * 200 * 2 }, (_, at) => {
     const [day, key, half] = [at % 28, Math.floor(at / 28) % 200, Math.floor(at / 5600)]
     return {
@@ -146,9 +155,12 @@ test('a month of 20 models and 200 keys has days, and every model and key is in 
   expect(linesOf(page, 'key').filter(([name]) => name!.startsWith('key '))).toHaveLength(200)
   expect(linesOf(page, 'model').filter(([name]) => name!.startsWith('model-'))).toHaveLength(20)
   expect(linesOf(page, 'key').at(-1)).toEqual(['Total', '€2,800.00', '11,200'])
-}, 60_000)
+})
 
-test('a month is compared with the same days of the month before', async () => {
+test('a month is compared with the same days of the month before', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const page = await pageOf(
     [
       { atUs: utc(2026, 10, 1, 1), account: 'a', credits: 10 },
@@ -160,7 +172,7 @@ test('a month is compared with the same days of the month before', async () => {
     'a',
   )
   expect(textOf(page)).toContain('100% more than Oct 1 – 27')
-}, 60_000)
+})
 
 test.each([
   ['more than', '-9'],

@@ -44,7 +44,7 @@ test('the handler answers from an open store, for the account of the token', asy
   expect((await usage(new Request('http://localhost/v1/account'))).status).toBe(401)
 })
 
-test('hono mounts it, and node:http serves it, under a path', async () => {
+test('hono mounts it, and node:http serves it, under a path', { tags: 'whole' }, async () => {
   const usage = usageHandler(store, settings)
   const app = new Hono().mount('/usage', usage)
   expect((await app.fetch(asked('/usage/page'))).status).toBe(200)
@@ -70,7 +70,7 @@ test('the page asks for nothing by an absolute path', async () => {
   expect(shell).not.toMatch(/src="\//)
 })
 
-test('what is new in the store is answered soon', async () => {
+test('what is new in the store is answered soon', { tags: 'whole' }, async () => {
   const usage = usageHandler(store, settings, { refreshS: 0.5 })
   onTestFinished(() => usage.close())
   const requests = async () => {

@@ -214,7 +214,9 @@ test('the page of a file, with its single requests, is the same bytes', {
   withoutMarks(page)
 })
 
-test('a token of some keys sees no budget and no alert, and a token sees those of its account alone', async () => {
+test('a token of some keys sees no budget and no alert, and a token sees those of its account alone', {
+  tags: 'whole',
+}, async () => {
   for (const path of ['/v1/budgets', '/v1/alerts']) {
     const none = await answers(path, { keys: [subject.keys[0]] })
     expect(none).toMatch(/\{"(budgets|alerts)":\[\]\}$/)

@@ -22,7 +22,10 @@ const atUs = utc(2026, 11, 27, 9)
 const json = async <T>(answer: Response) => (await answer.json()) as T
 const same = 'large-model-'.repeat(20)
 
-test('two models that differ after 200 letters are two, in the tables and as filters', async () => {
+test('two models that differ after 200 letters are two, in the tables and as filters', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   await withService(
     [
       { atUs, account: 'a', model: `${same}one`, credits: 1 },
@@ -52,7 +55,7 @@ test('two models that differ after 200 letters are two, in the tables and as fil
       expect(requests.map(({ model }) => model)).toEqual([`${same}two`])
     },
   )
-}, 60_000)
+})
 
 const [first, second, third] = ['0123456789ab', '123456789abc', '23456789abcd'] as const
 const keyNames = new Map([first, second, third].map((key) => [key, 'billing']))

@@ -162,7 +162,10 @@ test.each([
   },
 )
 
-test('filters of the address are those of every figure', async () => {
+test('filters of the address are those of every figure', {
+  tags: 'whole',
+  timeout: 30_000,
+}, async () => {
   const events = [
     ...hourly(utc(2026, 11, 27), 5, { model: 'large' }),
     ...hourly(utc(2026, 11, 27), 3, { model: 'small', credits: 2 }),
@@ -172,9 +175,12 @@ test('filters of the address are those of every figure', async () => {
   expect(text).toMatch(/Requests 3 /)
   expect(text).not.toContain('large')
   expect(text).toMatch(/Models.* small 6 3 30 60 0/)
-}, 30_000)
+})
 
-test('ten years are months, within the budget of a page', async () => {
+test('ten years are months, within the budget of a page', {
+  tags: 'whole',
+  timeout: 30_000,
+}, async () => {
   const years = Array.from({ length: 120 }, (_, month) =>
     event(utc(2017 + Math.floor(month / 12), 1 + (month % 12), 5), { model: `m${month % 12}` }),
   )
@@ -182,7 +188,7 @@ test('ten years are months, within the budget of a page', async () => {
   expect(gzipSync(page).length).toBeLessThan(60_000)
   expect(Buffer.byteLength(page)).toBeLessThan(400_000)
   expect(page).toContain('Other')
-}, 30_000)
+})
 
 test('scripts keep to their budgets', () => {
   const size = (text: string) => gzipSync(text).length

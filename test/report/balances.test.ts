@@ -170,7 +170,7 @@ test('pages and Markdown show the same stretch, with what nothing explains', {
   store.close()
 })
 
-test('explained credits are no doubt on the launch page', async () => {
+test('explained credits are no doubt on the launch page', { tags: 'whole' }, async () => {
   const store = await stored(inTurn(10))
   const told = { store, runIds: ['a'], contract: defaultContract, timeZone: 'UTC', nowUs: 0 }
   const { html } = await makeReport({ ...told, page: 'launch' })

@@ -93,7 +93,9 @@ describe('a chart of one run', () => {
     await appendAttempts(store, rows)
   }
 
-  test('shows response time over time, each percentile as soon as its interval has enough samples', async () => {
+  test('shows response time over time, each percentile as soon as its interval has enough samples', {
+    tags: 'whole',
+  }, async () => {
     const rows = Array.from({ length: 2000 }, (_, at) => {
       const [us, ms] = [at * 10_000, at < 1000 ? 50 : 200]
       const end = us + ms * 1000

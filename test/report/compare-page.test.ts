@@ -126,7 +126,7 @@ test.each([
 
 const valid = (side: Comparison['a']): Comparison['a'] => ({ ...side, verdict: 'valid' })
 
-test('a run compared with itself shows no significant difference', async () => {
+test('a run compared with itself shows no significant difference', { tags: 'whole' }, async () => {
   const side = { store, runId: 'run-1' }
   const same = await compareRuns(side, side, defaultContract)
   const { html } = await renderComparison(store, same, [])

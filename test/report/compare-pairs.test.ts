@@ -70,7 +70,9 @@ test('a change of level that both targets share cancels out, and gates are judge
   })
 })
 
-test('a change of level of one target leaves gates open, and says when it came', async () => {
+test('a change of level of one target leaves gates open, and says when it came', {
+  tags: 'whole',
+}, async () => {
   const a = noiseOf(7)
   await pairOf(a, both(true), (comparison) => {
     expect(comparison.unsteadyPairs).toMatch(
@@ -97,7 +99,9 @@ test('a change of level of one target leaves gates open, and says when it came',
   })
 })
 
-test('with more than 1 % of the pairs broken, two targets are compared as two runs', async () => {
+test('with more than 1 % of the pairs broken, two targets are compared as two runs', {
+  tags: 'whole',
+}, async () => {
   const slower = both(false).map((time) => time * 1.05)
   const brokenEvery = (every: number) => (slot: number) => slot % every === 0
   await pairOf(

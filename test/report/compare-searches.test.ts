@@ -48,7 +48,9 @@ afterAll(() => store.close())
 const compared = (a: string, b: string) =>
   compareRuns({ store, runId: a }, { store, runId: b }, defaultContract)
 
-test('a search whose sustained rate failed in the other sustains more, and the other way round less', async () => {
+test('a search whose sustained rate failed in the other sustains more, and the other way round less', {
+  tags: 'whole',
+}, async () => {
   const more = headlineOf(await compared('run-sweep', 'run-more'), [])
   expect(more).toMatchObject({
     tone: 'good',
@@ -61,7 +63,9 @@ test('a search whose sustained rate failed in the other sustains more, and the o
   expect(less).toMatchObject({ tone: 'warn', summary: 'b sustains less: 80/s before, now 40/s' })
 })
 
-test('of limits that may be equal, or are not known, no difference is claimed', async () => {
+test('of limits that may be equal, or are not known, no difference is claimed', {
+  tags: 'whole',
+}, async () => {
   for (const b of ['run-near', 'run-short', 'run-same']) {
     const { searches } = await compared('run-sweep', b)
     expect([b, searches!.verdict]).toEqual([b, 'unclear'])
@@ -70,7 +74,9 @@ test('of limits that may be equal, or are not known, no difference is claimed', 
   expect(summary).toBe('No difference in the sustained rate is known: 40/s and 50/s')
 })
 
-test('times at different rates are not compared, and every format says so and how to compare them', async () => {
+test('times at different rates are not compared, and every format says so and how to compare them', {
+  tags: 'whole',
+}, async () => {
   const comparison = await compared('run-sweep', 'run-more')
   expect(comparison.differences.map(({ metric }) => metric)).toEqual(['credits'])
   const sentence =
@@ -87,7 +93,9 @@ test('times at different rates are not compared, and every format says so and ho
   expect(html).toContain('Share within the objective against load')
 })
 
-test('times at one rate are compared, beside the rates that were sustained', async () => {
+test('times at one rate are compared, beside the rates that were sustained', {
+  tags: 'whole',
+}, async () => {
   const comparison = await compared('run-sweep', 'run-same')
   expect(comparison.differences.some(({ metric }) => metric === 'response')).toBe(true)
   const lines = terminalComparison(comparison, []).split('\n')

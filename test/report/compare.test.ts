@@ -83,7 +83,9 @@ describe('two runs', () => {
     expect(clear).toBeLessThan(3)
   })
 
-  test('show a slowdown by a fifth with its interval, and fail the gate', async () => {
+  test('show a slowdown by a fifth with its interval, and fail the gate', {
+    tags: 'whole',
+  }, async () => {
     const comparison = await compared(1.2, 5)
     const p95 = find(comparison, 'response', 'p95')
     expect(p95.verdict).toBe('worse')
@@ -95,7 +97,9 @@ describe('two runs', () => {
     expect(comparison.warnings).toEqual([])
   })
 
-  test('differ in errors by percentage points, and in credits by the price', async () => {
+  test('differ in errors by percentage points, and in credits by the price', {
+    tags: 'whole',
+  }, async () => {
     const comparison = await compared(1, 7, { failB: 0.05, modelB: 'svc-k2.5' })
     expect(find(comparison, 'errors', 'share')).toMatchObject({ a: 0, verdict: 'worse' })
     expect(judgeGate(comparison, parseGate('errors > +1%')).result).toBe('failed')
@@ -103,7 +107,9 @@ describe('two runs', () => {
     expect(judgeGate(comparison, parseGate('credits > 0%')).result).toBe('failed')
   })
 
-  test('with too few samples or unmeasured metrics are inconclusive, never passed', async () => {
+  test('with too few samples or unmeasured metrics are inconclusive, never passed', {
+    tags: 'whole',
+  }, async () => {
     const comparison = await compared(3, 5, { n: 40 })
     expect(find(comparison, 'service', 'p95')).toMatchObject({ interval: null, verdict: 'unclear' })
     expect(judgeGate(comparison, parseGate('service.p95 > +10%'))).toMatchObject({
@@ -227,7 +233,7 @@ describe('an invalid run', () => {
     },
   )
 
-  test('that is degraded is compared with a warning', async () => {
+  test('that is degraded is compared with a warning', { tags: 'whole' }, async () => {
     const comparison = await compared(1, 5, { verdicts: { b: 'degraded' } })
     expect(judgeGate(comparison, parseGate('errors > +1%')).result).toBe('passed')
     expect(comparison.warnings.join()).toContain('run b is degraded')

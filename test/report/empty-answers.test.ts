@@ -32,7 +32,9 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-test('an answer without text, reasoning and tool call is empty; it is no failure', async () => {
+test('an answer without text, reasoning and tool call is empty; it is no failure', {
+  tags: 'whole',
+}, async () => {
   const { all, steps } = await summarise(store, 'a', defaultContract)
   expect(all.counts).toMatchObject({ ok: 8, failed: 1, empty: 3 })
   expect(steps.map(({ step, counts }) => [step, counts.empty])).toEqual([
@@ -42,7 +44,7 @@ test('an answer without text, reasoning and tool call is empty; it is no failure
   ])
 })
 
-test('the terminal and the page say how many answers are empty', async () => {
+test('the terminal and the page say how many answers are empty', { tags: 'whole' }, async () => {
   const made = await summarise(store, 'a', defaultContract)
   const words = '42.9 % empty answers: 3 of 7 have no text and no tool call'
   expect(terminalSummary(made)).toContain(words)

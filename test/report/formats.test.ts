@@ -128,7 +128,9 @@ describe('a summary in every format', () => {
     store.close()
   })
 
-  test('a closed load is named, because its response times leave waiting out', async () => {
+  test('a closed load is named, because its response times leave waiting out', {
+    tags: 'whole',
+  }, async () => {
     const phase = (name: string, kind: string) => ({ name, part: 'steady', load: { kind } })
     const phases = [phase('main', 'concurrency'), phase('never begun', 'saturate')]
     const closed = await storeOf({ scenarioJson: JSON.stringify({ phases }) })
@@ -263,7 +265,7 @@ test('a CSV cell is never a formula and keeps its text, with control characters 
   expect(csvCell(-5)).toBe('-5')
 })
 
-test('printable text has no control character and keeps its length', () => {
+test('printable text has no control character and keeps its length', { tags: 'whole' }, () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 90 }), (text) => {
       expect(printable(text, 30)).not.toMatch(/[\p{Cc}\p{Cf}]/u)

@@ -199,7 +199,9 @@ describe('the answer of the launch page', () => {
   }
   const held = { text: 'errors < 30%', result: 'held', value: 0.02, unit: 'share', samples: 102 }
 
-  test('says failures once: by the threshold that limits them, else as a doubt', async () => {
+  test('says failures once: by the threshold that limits them, else as a doubt', {
+    tags: 'whole',
+  }, async () => {
     const limited = await answerOf(
       { thresholds: [{ metric: 'errors' }] },
       { thresholds: [held], sweeps: [] },

@@ -194,34 +194,38 @@ describe.skipIf(!canBrowse)(
 
     // The run page contains all of launch but the charts of a search.
     const pages = ['audit', 'usage', 'month', 'run', 'compare', 'own']
-    const cases = [
-      ...pages.flatMap((page) => [true, false].map((script) => ({ page, script }))),
+    // Each once by day, with scripts or without; the others, and the charts of a search, in the long half.
+    const withScripts = ['usage', 'own']
+    const byDay = pages.map((page) => ({ page, script: withScripts.includes(page) }))
+    const others = [
+      ...byDay.map(({ page, script }) => ({ page, script: !script })),
       { page: 'search', script: true },
     ]
-    test.each(cases)(
-      '$page, scripts $script, is complete, without messages and without overflow: desktop, phone, light, dark, paper',
-      async ({ page, script }) => {
-        const { tab, noticed, close } = await openPage(browser, page, script)
-        expect(await tab.locator('figure').count()).toBeGreaterThan(0)
-        for (const width of [1440, 375]) {
-          await tab.setViewportSize({ width, height: 900 })
-          if (script) await wake(tab)
-          else await unfold(tab)
-          for (const colorScheme of ['light', 'dark'] as const) {
-            await tab.emulateMedia({ media: 'screen', colorScheme })
-            await expect.poll(() => eyesores(tab), looking).toEqual([])
-            const rules = colorScheme === 'dark' ? ofColours : undefined
-            if (script) expect(await violations(tab, rules)).toEqual([])
-          }
+    const isComplete = async ({ page, script }: (typeof byDay)[number]) => {
+      const { tab, noticed, close } = await openPage(browser, page, script)
+      expect(await tab.locator('figure').count()).toBeGreaterThan(0)
+      for (const width of [1440, 375]) {
+        await tab.setViewportSize({ width, height: 900 })
+        if (script) await wake(tab)
+        else await unfold(tab)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await tab.emulateMedia({ media: 'screen', colorScheme })
+          await expect.poll(() => eyesores(tab), looking).toEqual([])
+          const rules = colorScheme === 'dark' ? ofColours : undefined
+          if (script) expect(await violations(tab, rules)).toEqual([])
         }
-        // A4 less its margins, from a reader with dark mode.
-        await tab.setViewportSize({ width: 688, height: 1000 })
-        await tab.emulateMedia({ media: 'print', colorScheme: 'dark' })
-        await expect.poll(() => eyesores(tab), looking).toEqual([])
-        expect(noticed).toEqual([])
-        await close()
-      },
-    )
+      }
+      // A4 less its margins, from a reader with dark mode.
+      await tab.setViewportSize({ width: 688, height: 1000 })
+      await tab.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      await expect.poll(() => eyesores(tab), looking).toEqual([])
+      expect(noticed).toEqual([])
+      await close()
+    }
+    const title =
+      '$page, scripts $script, is complete, without messages and without overflow: desktop, phone, light, dark, paper'
+    test.each(byDay)(title, isComplete)
+    test.each(others)(title, { tags: 'whole' }, isComplete)
 
     test.each([1440, 375])(
       'the sums of all places and the requests behind each difference stand apart, at %i px',
@@ -378,7 +382,9 @@ describe.skipIf(!canBrowse)(
       },
     )
 
-    test('a choice on the usage page by key and by model keeps its rows and shows their sums', async () => {
+    test('a choice on the usage page by key and by model keeps its rows and shows their sums', {
+      tags: 'whole',
+    }, async () => {
       const { tab, noticed, close } = await openPage(browser, 'usage', true)
       await unfold(tab)
       const card = tab.locator('[id="31-key-models"]')

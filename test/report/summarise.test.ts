@@ -124,7 +124,9 @@ test('a request that was cut off in one step leaves the percentiles of the other
   ])
 })
 
-test('measures that are read one query each have the figures of those that are read at once', async () => {
+test('measures that are read one query each have the figures of those that are read at once', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(
@@ -209,7 +211,7 @@ test('metrics cover the steady part, credits the whole run at contract prices', 
   })
 })
 
-test('of balances at the same time the lower is the later', async () => {
+test('of balances at the same time the lower is the later', { tags: 'whole' }, async () => {
   // Answers that one poll of the event loop read share the time of their headers.
   const together = [8, 10, 7, 9].map((creditsRemaining, slot) =>
     attempt(slot, { creditsRemaining, headersUs: 5e6 }),

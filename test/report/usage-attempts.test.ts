@@ -13,7 +13,9 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 describe('attempts of runs', () => {
-  test('they are priced by the contract and shown in the time of the service', async () => {
+  test('they are priced by the contract and shown in the time of the service', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store, 'a', { timeScale: 1 })
     const serviceS = Date.UTC(2026, 10, 5, 6) / 1000
     await appendAttempts(store, [
@@ -46,7 +48,9 @@ describe('attempts of runs', () => {
     ])
   })
 
-  test('every kind of token that an attempt reports is in its usage', async () => {
+  test('every kind of token that an attempt reports is in its usage', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store, 'a', { timeScale: 1 })
     await appendAttempts(store, [
       attempt(0, {
@@ -68,7 +72,9 @@ describe('attempts of runs', () => {
     })
   })
 
-  test('a scaled run is shown in scaled time, from the Date of the service', async () => {
+  test('a scaled run is shown in scaled time, from the Date of the service', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store, 'a', { timeScale: 86_400 })
     await appendAttempts(
       store,
@@ -128,13 +134,15 @@ describe('attempts of runs', () => {
     expect(await requestsOfDays()).toEqual({ '2026-11-01': last })
   })
 
-  test('a single answer does not set the clock', async () => {
+  test('a single answer does not set the clock', { tags: 'whole' }, async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0, { dateS: novemberS + 3 * dayS }), attempt(1)])
     expect(await requestsOfDays()).toEqual({ '2026-11-01': 2 })
   })
 
-  test('usage of a run is within the run, for any Dates in its answers', async () => {
+  test('usage of a run is within the run, for any Dates in its answers', {
+    tags: 'whole',
+  }, async () => {
     const runs = fc.sample(
       fc.record({
         timeScale: fc.constantFrom(1, 60, 86_400),

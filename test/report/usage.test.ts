@@ -81,7 +81,9 @@ describe('days and hours of a zone', () => {
     )
   })
 
-  test('an axis of local time shows midnight at midnight on both sides of a clock change', async () => {
+  test('an axis of local time shows midnight at midnight on both sides of a clock change', {
+    tags: 'whole',
+  }, async () => {
     const hour = 3600e6
     const startUs = utc(2026, 10, 31, 4)
     await enterEvents(
@@ -104,7 +106,9 @@ describe('days and hours of a zone', () => {
     expect(wallOf('2026-11-01 02:00 -05:00')).toBe('2026-11-01T02:00')
   })
 
-  test('without --from the period begins with the first day of usage, at most 31 days back', async () => {
+  test('without --from the period begins with the first day of usage, at most 31 days back', {
+    tags: 'whole',
+  }, async () => {
     const days = (page: { readonly days: readonly SeriesPoint[] }) =>
       new Set(page.days.map((day) => day.label)).size
     await enterEvents(store, [{ atUs: utc(2026, 11, 20, 12) }, { atUs: utc(2026, 11, 22, 12) }])
@@ -422,7 +426,9 @@ describe('a log that begins and ends within a day', () => {
       Array.from({ length: hours }, (_, hour) => ({ atUs: fromUs + hour * 3600e6, credits: 40 })),
     )
 
-  test('an even burn that begins at 23:00 is even, and so is the monthly need', async () => {
+  test('an even burn that begins at 23:00 is even, and so is the monthly need', {
+    tags: 'whole',
+  }, async () => {
     await enterHours(utc(2026, 11, 1, 23), 7 * 24)
     const nowUs = utc(2026, 11, 8, 23)
     const page = await readUsage(store, usageOptions({ nowUs, grants }))
@@ -448,7 +454,9 @@ describe('a log that begins and ends within a day', () => {
     expect(usageAnswer(page).summary).toMatch(/^The credits ran out about .*, if usage continued$/)
   })
 
-  test('credits that expire unused come first in the answer, before the end of the rest', async () => {
+  test('credits that expire unused come first in the answer, before the end of the rest', {
+    tags: 'whole',
+  }, async () => {
     await enterHours(utc(2026, 11, 1), 14 * 24)
     const page = await readUsage(
       store,
@@ -469,7 +477,9 @@ describe('a log that begins and ends within a day', () => {
     expect(bands.map(({ figure }) => figure)).toHaveLength(1)
   })
 
-  test('the terminal lists the split of --by, with tokens in and out', async () => {
+  test('the terminal lists the split of --by, with tokens in and out', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(
       store,
       Array.from({ length: 48 }, (_, hour) => ({
@@ -490,7 +500,9 @@ describe('a log that begins and ends within a day', () => {
     ])
   })
 
-  test('named keys have their names in series, top keys and keys by model', async () => {
+  test('named keys have their names in series, top keys and keys by model', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 1, 3), keyFp: '3f2a91c04d7e', model: 'svc-k2', credits: 4 },
       { atUs: utc(2026, 11, 1, 4), keyFp: '3f2a91c04d7e', model: 'svc-mini', credits: 2 },

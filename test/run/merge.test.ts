@@ -204,7 +204,9 @@ test('merging in any order, in groups, or twice gives the same rows', {
   expect(await merged('grouped', [[a, b, c, path('group')]], judged)).toEqual(first)
 })
 
-test('a missing shard, another plan, another start and a shard that ran twice at once are refused by name', async () => {
+test('a missing shard, another plan, another start and a shard that ran twice at once are refused by name', {
+  tags: 'whole',
+}, async () => {
   const refusal = (name: string, group: readonly string[]) =>
     merged(name, [group], async () => 'merged').catch((error: Error) => error.message)
   expect(await refusal('r1', parts.slice(0, 2))).toContain('of 3 shards, 1 are missing: 2.')

@@ -26,7 +26,9 @@ phases:
 const contracts = { a: defaultContract, b: { ...defaultContract, name: 'other' } }
 const environment = { KEY_OF_A: key, KEY_OF_B: `${key}b` }
 
-test('each request goes to both targets, with the key of each, and either is first in half of the pairs', async () => {
+test('each request goes to both targets, with the key of each, and either is first in half of the pairs', {
+  tags: 'whole',
+}, async () => {
   const seen = { a: new Set<unknown>(), b: new Set<unknown>() }
   const start = (name: 'a' | 'b', ms: number) =>
     startTarget((request, response) => {

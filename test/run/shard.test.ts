@@ -167,7 +167,9 @@ function wholeOfShards(scenario: Scenario, seed: number, of: number) {
   return parts
 }
 
-test('shards of any number send the whole plan, each request once, and have all its users', () => {
+test('shards of any number send the whole plan, each request once, and have all its users', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(
       fc.array(phase, { minLength: 1, maxLength: 4 }),

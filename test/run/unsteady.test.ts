@@ -82,7 +82,9 @@ test('a run of one level says nothing of levels, and its thresholds hold', async
   expect(results.find(({ text }) => text === thresholds.held)!.result).toBe('held')
 })
 
-test('a run judges its own level, and its verdict, JUnit, store and page tell the same', async () => {
+test('a run judges its own level, and its verdict, JUnit, store and page tell the same', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => {
     setTimeout(() => answerChat(response), target.requests > 300 ? 2_500 : 300)
   })

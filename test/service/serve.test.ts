@@ -38,7 +38,9 @@ async function ready(child: ChildProcess) {
   }
 }
 
-test('the command prints its address and a key for each band, serves, and ends on a signal', async () => {
+test('the command prints its address and a key for each band, serves, and ends on a signal', {
+  tags: 'whole',
+}, async () => {
   const { child, ended } = serve('--port', '0', '--json')
   const { baseUrl, keys } = await ready(child)
   expect(keys.map(({ band }) => band)).toEqual(['1-100', '101-1000', '1001-10000', '10000+'])
@@ -96,7 +98,9 @@ test('wrong flags are reported in one sentence, with exit code 2', { tags: 'whol
   }
 })
 
-test('with a contract of small windows, short prompts reach the limits', async () => {
+test('with a contract of small windows, short prompts reach the limits', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-serve-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const contract = join(folder, 'small.yaml')
@@ -134,7 +138,9 @@ test('its plain output is readable', async () => {
   expect(written.out).toContain(`  1000000     ${keys[3]}\n\n  export ASSAY_API_KEY=${keys[3]}\n`)
 })
 
-test('an unwritable ledger ends the service with one sentence, and holds every acknowledged charge', async () => {
+test('an unwritable ledger ends the service with one sentence, and holds every acknowledged charge', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-full-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'ledger.db')

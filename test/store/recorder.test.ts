@@ -46,7 +46,7 @@ async function attemptsOf(store: Store, fromSlot = 0): Promise<readonly AttemptR
   )
 }
 
-test('appended rows are read back, cell by cell', async () => {
+test('appended rows are read back, cell by cell', { tags: 'whole' }, async () => {
   const store = await openStore(':memory:')
   let slot = 2 ** 52
   await fc.assert(

@@ -259,7 +259,9 @@ test.each([
   },
 )
 
-test('a contract that says nothing about streams that were left makes what they cost inconclusive', async () => {
+test('a contract that says nothing about streams that were left makes what they cost inconclusive', {
+  tags: 'whole',
+}, async () => {
   const contract = contractOf({ charged: { success: 'full' } })
   const charged = (output: number) => (14 * 4 + output * 20) / 1e6
   for (const output of [0, 12, 400]) {
@@ -330,7 +332,9 @@ const both = (terms: object = {}) =>
 const money = (remaining: string, used: string, more = '') =>
   `{"remaining": ${remaining}, "used": ${used}${more}}`
 
-test('what remains and what is used are both compared with the costs, and with each other', async () => {
+test('what remains and what is used are both compared with the costs, and with each other', {
+  tags: 'whole',
+}, async () => {
   const sends = ['a', 'b'].map((id) => ({
     ...chat(id),
     body: `{"model":"big","messages":"${id}"}`,

@@ -24,14 +24,18 @@ describe('RATE-06', () => {
   const verdictOf = async (rows: readonly AttemptRow[]) =>
     (await rate06.decide(await evidenceOf(rows))).verdict
 
-  test('passes a stream that shows the balance before its charge, and a plain answer after its charge', async () => {
+  test('passes a stream that shows the balance before its charge, and a plain answer after its charge', {
+    tags: 'whole',
+  }, async () => {
     expect(await verdictOf(threeOf({ streamed: 1 }))).toBe('pass')
     expect(await verdictOf(threeOf({ endpoint: 'messages' }))).toBe('pass')
     expect(await verdictOf(threeOf({ streamed: 1 }, { streamed: 1 }))).toBe('fail')
     expect(await verdictOf(threeOf({ streamed: 1 }, { creditsRemaining: 97 }))).toBe('fail')
   })
 
-  test('allows the charge of an aborted stream to come later, before or after the rejection', async () => {
+  test('allows the charge of an aborted stream to come later, before or after the rejection', {
+    tags: 'whole',
+  }, async () => {
     const aborted = { streamed: 1, outcome: 'aborted', creditsRemaining: 101 } as const
     expect(await verdictOf(threeOf(aborted, { streamed: 1, creditsRemaining: 99 }))).toBe('pass')
     const later = [rowOf(9, -1000, aborted), ...threeOf({})]

@@ -122,7 +122,9 @@ const told = (dateIso: string, untilIso: string) => [
   }),
 ]
 
-test('a Retry-After until a month or a week begins in some zone is right, and others of that length are not', async () => {
+test('a Retry-After until a month or a week begins in some zone is right, and others of that length are not', {
+  tags: 'whole',
+}, async () => {
   const contract = contractOf(`{ name: all, ${perMinute} }`)
   const verdictOf = async (from: string, until: string, by = contract) =>
     (await decide('RATE-19', told(from, until), by)).verdict

@@ -68,7 +68,7 @@ test('another encoding than the named one is inconclusive, since its ratio depen
   })
 })
 
-test('counts that are all multiples of 64 are rounded', async () => {
+test('counts that are all multiples of 64 are rounded', { tags: 'whole' }, async () => {
   const verdict = await verdictOf(audited, (tokens) => Math.ceil((tokens + 7) / 64) * 64)
   expect(verdict).toMatchObject({
     verdict: 'fail',

@@ -19,7 +19,9 @@ function builds(seed: number, slower: number, n = 40, after = 30): number[] {
 
 const runs = 100
 
-test('a step of 5 % is found within two builds, one of 3 % in most cases, and chance seldom', () => {
+test('a step of 5 % is found within two builds, one of 3 % in most cases, and chance seldom', {
+  tags: 'whole',
+}, () => {
   const found = (slower: number) =>
     Array.from({ length: runs }, (_, seed) => stepsOf(builds(seed, slower), randomOf(seed)))
   const near = (slower: number) =>
@@ -47,7 +49,9 @@ test('the flow of the Nile fell after 1898, as everybody finds', () => {
   ])
 })
 
-test('several steps are found, ties and outliers do no harm, and few builds tell nothing', () => {
+test('several steps are found, ties and outliers do no harm, and few builds tell nothing', {
+  tags: 'whole',
+}, () => {
   const looks = 20
   const found = (outlier: boolean) =>
     Array.from({ length: looks }, (_, seed) => {

@@ -33,7 +33,9 @@ const shareOf = (n: number, slower: number, p: number | null) => {
   return called / runs
 }
 
-test('pairs of one service seldom differ, and find 5 % where two runs would not', () => {
+test('pairs of one service seldom differ, and find 5 % where two runs would not', {
+  tags: 'whole',
+}, () => {
   for (const p of [null, 0.5, 0.95]) {
     expect([p, shareOf(2_000, 1, p) <= 0.08]).toEqual([p, true])
   }

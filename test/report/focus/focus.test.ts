@@ -221,7 +221,9 @@ const november = {
   priceId: 'log',
 }
 
-test('rows of a store add up to its usage, by token where the prices explain the credits', async () => {
+test('rows of a store add up to its usage, by token where the prices explain the credits', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   await enterEvents(store, [
     {

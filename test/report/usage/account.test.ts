@@ -166,7 +166,9 @@ describe('the usage of one account', () => {
     withoutMarks(await pageFrom(own))
   })
 
-  test('refuses what is of no single account, and gives nothing for a key or an account of nobody', async () => {
+  test('refuses what is of no single account, and gives nothing for a key or an account of nobody', {
+    tags: 'whole',
+  }, async () => {
     const scope = { account: subject.name, keys: null }
     await expect(
       exportTable(all, { what: 'runs', file: join(folder, 'runs.csv'), format: 'csv', scope }),

@@ -393,7 +393,9 @@ describe('anomalies', () => {
     expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])
   })
 
-  test('a key is new if it first appears a day or more after usage began', async () => {
+  test('a key is new if it first appears a day or more after usage began', {
+    tags: 'whole',
+  }, async () => {
     const dayUs = 86_400e6
     await enterEvents(store, [
       { atUs: at },
@@ -425,7 +427,7 @@ describe('anomalies', () => {
     expect(await flagged('new-key')).toMatchObject({ summary: '1 key never seen before.' })
   })
 
-  test('a balance is flat after twenty paid successes in a row', async () => {
+  test('a balance is flat after twenty paid successes in a row', { tags: 'whole' }, async () => {
     await enterRun(store)
     await enterRun(store, 'b')
     const free = { ...defaultContract.models[0]!, id: 'free', costCredits: 0 }
@@ -463,7 +465,9 @@ describe('anomalies', () => {
     ])
   })
 
-  test('an interval that differs is shown with its account and figures', async () => {
+  test('an interval that differs is shown with its account and figures', {
+    tags: 'whole',
+  }, async () => {
     const rows = (seenAtMost: number) =>
       findAnomalies(store, { ...storeEngine, holdsRequests: false }, null, {
         ...judge([

@@ -63,7 +63,7 @@ test('the balance is the last of each quarter and account, from headers and poll
   ])
 })
 
-test('balances are those of the period and of the named runs', async () => {
+test('balances are those of the period and of the named runs', { tags: 'whole' }, async () => {
   await enterRun(store)
   await enterRun(store, 'b')
   await appendAttempts(store, [

@@ -27,7 +27,9 @@ test('an amount of 25 digits is shown exactly, or with its exact text beside it'
   )
 })
 
-test('the sum of imported amounts of 25 digits is exact on the page and by day', async () => {
+test('the sum of imported amounts of 25 digits is exact on the page and by day', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-digits-'))
   const amounts = fc.sample(amount, { numRuns: 40, seed: 25 })
   const file = join(folder, 'log.jsonl')
@@ -47,7 +49,9 @@ test('the sum of imported amounts of 25 digits is exact on the page and by day',
   rmSync(folder, { recursive: true })
 })
 
-test('on a terminal, an amount of any length stands apart from the count before it', async () => {
+test('on a terminal, an amount of any length stands apart from the count before it', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-digits-'))
   const file = join(folder, 'log.jsonl')
   const line = (id: string, day: number, credits: string) =>

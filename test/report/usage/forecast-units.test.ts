@@ -58,7 +58,7 @@ test('dollars burn no credits', async () => {
   expect(terminalUsage(page)).not.toContain('runs out')
 })
 
-test('beside dollars, credits burn as if they were alone', async () => {
+test('beside dollars, credits burn as if they were alone', { tags: 'whole' }, async () => {
   const alone = await pageOf(20, () => [{ credits: 1.25 }])
   const beside = await pageOf(20, (day) => [
     { credits: 1.25 },
@@ -86,7 +86,7 @@ test('a small amount of money has its digits', { tags: 'whole' }, async () => {
   expect(credits.forecast.summary).toMatch(/^0\.02 credits a day/)
 })
 
-test('after a change of the currency, each has its own days', async () => {
+test('after a change of the currency, each has its own days', { tags: 'whole' }, async () => {
   const page = await pageOf(92, (day) => [
     { credits: 1, unit: day < 60 ? 'EUR' : 'USD', model: day % 2 === 0 ? 'a' : 'b' },
   ])

@@ -8,11 +8,14 @@ import { eventsOf, expectOneMeaning, type Line, line, someLines, threeUnits } fr
 const expectOfImports = (lines: readonly Line[]) =>
   expectOneMeaning((store) => enterEvents(store, eventsOf(lines)), lines)
 
-test('each figure of an import has one value everywhere', async () => {
+test('each figure of an import has one value everywhere', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   const lines = someLines()
   expect(new Set(lines.map(({ type, unit }) => `${type} ${unit}`)).size).toBe(6)
   await expectOfImports(lines)
-}, 120_000)
+})
 
 test.each([
   ['credits', ['credits']],

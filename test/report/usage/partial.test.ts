@@ -23,7 +23,9 @@ writeFileSync(later, events[2]!)
 
 const options = usageOptions({ contract: null, timezone: 'UTC' })
 
-test('the days of a part of a log are open, with a note, until the whole log is imported', async () => {
+test('the days of a part of a log are open, with a note, until the whole log is imported', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   await importFile(store, { file: cut, source: 'gateway', partial: true })
   await importFile(store, { file: later, source: 'gateway' })

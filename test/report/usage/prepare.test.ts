@@ -100,7 +100,9 @@ describe('the scope', () => {
     ])
   })
 
-  test('polls are sources if there is nothing else, and measure no requests', async () => {
+  test('polls are sources if there is nothing else, and measure no requests', {
+    tags: 'whole',
+  }, async () => {
     const poll = (minutes: number, remaining: number | null, consumed: number | null, url = 'u') =>
       store.execute(
         `INSERT INTO usage_polls (polled_us, base_url, key_fp, status, remaining, consumed)
@@ -252,7 +254,9 @@ describe('sums', () => {
     expect(await rowsOf('usage_key_sums')).toEqual([sums])
   })
 
-  test('an hour is open until its quarters are over and covered to their last microsecond', async () => {
+  test('an hour is open until its quarters are over and covered to their last microsecond', {
+    tags: 'whole',
+  }, async () => {
     const openHours = async (lastUs: number, nowUs: number) => {
       await store.execute('DELETE FROM usage_events')
       await enterEvents(store, [{ atUs: at }, { atUs: lastUs }])
@@ -267,7 +271,7 @@ describe('sums', () => {
     expect(await openHours(at + 2 * 3600e6, at + 9 * 3600e6)).toBe(2)
   })
 
-  test('quarters have their local hour, weekday and offset', async () => {
+  test('quarters have their local hour, weekday and offset', { tags: 'whole' }, async () => {
     await enterEvents(store, [{ atUs: at }])
     const first = async (timezone: string, fromUs: number) => {
       await prepare({ timezone, fromUs, toUs: fromUs + 3600e6 })

@@ -19,7 +19,9 @@ describe('reconciliation', () => {
        VALUES (${novemberUs + minutes * 60e6}, 'http://127.0.0.1', '0123456789ab', 200, ${consumed})`,
     )
 
-  test("the service's figures are compared with what was seen, including ambiguous requests", async () => {
+  test("the service's figures are compared with what was seen, including ambiguous requests", {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store)
     await appendAttempts(store, [
       attempt(60),
@@ -102,7 +104,7 @@ describe('reconciliation', () => {
     })
   })
 
-  test('an interval counts if a part of it is in the period', async () => {
+  test('an interval counts if a part of it is in the period', { tags: 'whole' }, async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(3600)])
     for (const [at, minutes] of [-60, 0, 60, 120, 180, 240].entries()) await poll(minutes, at)
@@ -134,7 +136,7 @@ describe('reconciliation', () => {
     })
   })
 
-  test('all polls are judged, even more than one query takes', async () => {
+  test('all polls are judged, even more than one query takes', { tags: 'whole' }, async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(5_200.5)])
     await store.execute(

@@ -41,7 +41,9 @@ async function written(folder: string, isAnonymous: boolean) {
   return report.findings.find(({ rule }) => rule === 'BILL-10')!.verdict.verdict
 }
 
-test('evidence of a run has the earlier runs that decide its findings', async () => {
+test('evidence of a run has the earlier runs that decide its findings', {
+  tags: 'whole',
+}, async () => {
   expect(await written('earlier', false)).toBe('inconclusive')
   const { report, differences } = await checkEvidence(join(place, 'earlier'))
   expect(differences).toEqual([])

@@ -280,7 +280,7 @@ describe('limits', () => {
   ]
   const contract = { ...dear, bands }
 
-  test('an honest service never spends more than there is', async () => {
+  test('an honest service never spends more than there is', { tags: 'whole' }, async () => {
     const { spend, refusal } = await spendAll(await gateway({ contract }), 100)
     expect(spend).toBeLessThanOrEqual(100)
     expect(refusal).toMatch(/the request may cost [\d.]+ USD; the balance is [\d.]+ USD/)

@@ -14,7 +14,9 @@ describe('access to the pages', () => {
     expect(await ada.balance()).toBe(100)
   })
 
-  test('only the usage page and its figures may be framed, and only by the origins of the setting', async () => {
+  test('only the usage page and its figures may be framed, and only by the origins of the setting', {
+    tags: 'whole',
+  }, async () => {
     const policyAt = async (frameOrigins: readonly string[], path: string) => {
       const { visitor, target } = await openHouse({ frameOrigins })
       const ada = visitor()
@@ -106,7 +108,9 @@ describe('access to the pages', () => {
     expect((await guess('ada@example.com', 'long enough')).status).toBe(200)
   })
 
-  test('behind a trusted proxy each client has its own tries; otherwise they share one address', async () => {
+  test('behind a trusted proxy each client has its own tries; otherwise they share one address', {
+    tags: 'whole',
+  }, async () => {
     for (const [trustProxy, owner] of [
       [true, 200],
       [false, 429],

@@ -23,7 +23,9 @@ const rows = (text: string, id: string) =>
     .slice(1)
     .map((row) => [...row.matchAll(/<t[hd][^>]*>([^<]*)/g)].map((cell) => cell[1]))
 
-test('the page shows the figures of GET /user/credits, right after each request (PAGE-01)', async () => {
+test('the page shows the figures of GET /user/credits, right after each request (PAGE-01)', {
+  tags: 'whole',
+}, async () => {
   const { target, visitor } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')

@@ -141,7 +141,7 @@ test('a client that aborts cancels the upstream request', async () => {
   await expect(cancelled.promise).resolves.toBeUndefined()
 })
 
-test('the upstream is read no faster than the client reads', async () => {
+test('the upstream is read no faster than the client reads', { tags: 'whole' }, async () => {
   const piece = chunk({ content: 'x'.repeat(256 << 10) })
   let sent = 0
   let enough = false

@@ -10,7 +10,9 @@ import { openStore } from '../../../src/store/session/open.ts'
 const folder = mkdtempSync(join(tmpdir(), 'assay-bounds-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a small compressed file with a line of 80 MB is refused with the bound and the place', async () => {
+test('a small compressed file with a line of 80 MB is refused with the bound and the place', {
+  tags: 'whole',
+}, async () => {
   const [file, path] = [join(folder, 'long.jsonl.gz'), join(folder, 's.duckdb')]
   const good = '{"id":"a","time":"2026-01-01T00:00:00Z","credits":1}\n'
   writeFileSync(file, gzipSync(Buffer.concat([Buffer.from(good), Buffer.alloc(80e6, 0x61)])))

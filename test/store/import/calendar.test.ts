@@ -102,7 +102,9 @@ test('an hour that occurs twice is two sums of an hour', async () => {
   ])
 })
 
-test('months of different lengths are sums of one width, and all count', async () => {
+test('months of different lengths are sums of one width, and all count', {
+  tags: 'whole',
+}, async () => {
   const rows = [
     ...['2026-01-01,2026-02-01,1', '2026-02-01,2026-03-01,2', '2026-03-01,2026-04-01,4'],
     '2026-04-01,2026-05-01,8',

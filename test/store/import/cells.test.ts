@@ -58,7 +58,9 @@ describe('times of spreadsheets', () => {
     expect(await stored(times)).toEqual(expected)
   })
 
-  test('a time that was shortened is rejected, and one with two digits for the year', async () => {
+  test('a time that was shortened is rejected, and one with two digits for the year', {
+    tags: 'whole',
+  }, async () => {
     const rows = ['1.79E+12', '23/11/26 14:30', '2026-11-03T10:00:00Z']
     expect(await take(rows.map((time, id) => row(id, { time })))).toMatchObject({
       ...{ accepted: 1, rejected: 2 },
@@ -141,7 +143,7 @@ describe('headers and ends of tables', () => {
     await expect(importFile(store, { file })).rejects.toThrow(/names the column "spend" twice/)
   })
 
-  test('a last row that lacks cells is the end of a cut file', async () => {
+  test('a last row that lacks cells is the end of a cut file', { tags: 'whole' }, async () => {
     const rows = [row(1), row(2), '3,2026-11-03T10:00:00Z']
     await expect(take(rows)).rejects.toThrow(
       /ends in the middle: its last row has 2 of 4 cells\. Nothing was imported\. Add --partial/,
@@ -155,7 +157,9 @@ describe('headers and ends of tables', () => {
 })
 
 describe('the source of a log', () => {
-  test('is not the name of its file, which changes when the log is rotated', async () => {
+  test('is not the name of its file, which changes when the log is rotated', {
+    tags: 'whole',
+  }, async () => {
     const file = (name: string, ...rows: readonly string[]) => {
       const path = join(folder, name)
       writeFileSync(path, [header, ...rows, ''].join('\n'))
@@ -168,7 +172,9 @@ describe('the source of a log', () => {
     expect(await stored('id')).toEqual(['1', '2', '3'])
   })
 
-  test('a refund of a request that comes later becomes one, and is known when it comes again', async () => {
+  test('a refund of a request that comes later becomes one, and is known when it comes again', {
+    tags: 'whole',
+  }, async () => {
     const ledger = parseMapping('fields: { id: id, time: time, credits: cost, refersTo: of }')
     const types = () =>
       store

@@ -601,7 +601,9 @@ test('a page without its others is refused, and pages of one list are one statem
   await expect(totalsOf('short.json', short)).rejects.toThrow(/cost 0\.5, and it says 0\.75/)
 })
 
-test('sums by tag are refused, since a request may have several tags', async () => {
+test('sums by tag are refused, since a request may have several tags', {
+  tags: 'whole',
+}, async () => {
   const byTag = (tag: string) => ({
     ...{ day, model: 'm', tag, total_cost: 0.1, market_cost: 0.1, request_count: 1 },
     ...{ input_tokens: 10, output_tokens: 1 },
@@ -612,7 +614,7 @@ test('sums by tag are refused, since a request may have several tags', async () 
   expect(await totalsOf('tag.json', { results: [byTag('a')] })).toMatchObject({ requests: 1 })
 })
 
-test('a page of Langfuse with a cursor is one of several', async () => {
+test('a page of Langfuse with a cursor is one of several', { tags: 'whole' }, async () => {
   const page = (cursor: string | null) => ({
     data: [{ ...observation({}), usageDetails: {}, traceId: 't', startTime: `${day}T10:00:00Z` }],
     meta: { cursor },
@@ -704,7 +706,9 @@ test('a number or a date with two readings is refused, unless an option decides'
   expect((await totalsOf('date.csv', csv('a;03/11/2026;1', 'b;13/11/2026;1'))).days).toHaveLength(2)
 })
 
-test('an hour that occurs twice is placed by the order of lines, and a skipped one does not exist', async () => {
+test('an hour that occurs twice is placed by the order of lines, and a skipped one does not exist', {
+  tags: 'whole',
+}, async () => {
   const zone = { timezone: 'Europe/Berlin' }
   const twice = csv(
     'a;25.10.2026 01:00;1',
@@ -719,7 +723,9 @@ test('an hour that occurs twice is placed by the order of lines, and a skipped o
   expect(await totalsOf('spring.csv', spring, zone)).toMatchObject({ rejected: 1, requests: 1 })
 })
 
-test('entries of a ledger have the sign of their type, and only usage is a request', async () => {
+test('entries of a ledger have the sign of their type, and only usage is a request', {
+  tags: 'whole',
+}, async () => {
   const rows = [
     ['1', 'usage', 5],
     ['2', 'usage', 3],
@@ -800,7 +806,9 @@ const saved = (cost: string, tokens = '1.100') =>
   `r1;03.11.2026 9:00:00;03.11.2026 9:00:02;${cost};gpt-4o-2024;gpt-4o;1.150;${tokens};50;h;success\r\n` +
   'r2;04.11.2026 10:01:00;04.11.2026 10:01:02;1.234,5;gpt-4o-2024;gpt-4o;150;100;50;h;success\r\n'
 
-test('a known log that a spreadsheet saved with decimal commas is read as it was', async () => {
+test('a known log that a spreadsheet saved with decimal commas is read as it was', {
+  tags: 'whole',
+}, async () => {
   const found = await totalsOf('spend.csv', saved('0,00125'))
   expect(found).toMatchObject({ source: 'litellm', rejected: 0, cost: '1234.50125 USD' })
   expect(found.tokens).toEqual([1200, null, null, 100, null])

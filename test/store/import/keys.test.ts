@@ -128,7 +128,9 @@ test('a key reaches neither the reason nor the line of a reject', async () => {
   expect(two.reason).toContain('got "never [key]"')
 })
 
-test('a line that cannot be read keeps no key, though no other line has it', async () => {
+test('a line that cannot be read keeps no key, though no other line has it', {
+  tags: 'whole',
+}, async () => {
   const cut = await imported(
     `${line(1, first)}{"id":"r2","at":"2026-01-01T00:00:00Z","auth":{"key":"${second}\n${line(3, first)}`,
     'log.jsonl',

@@ -78,7 +78,9 @@ test.each([
   expect(await importedOf('spend.json', text)).toEqual([imported])
 })
 
-test("LiteLLM's spend log is recognised as CSV, with a plain key and a failure", async () => {
+test("LiteLLM's spend log is recognised as CSV, with a plain key and a failure", {
+  tags: 'whole',
+}, async () => {
   const names = ['request_id', 'call_type', 'api_key', 'spend', 'startTime', 'model', 'status']
   const row = ['r1', 'acompletion', 'sk-secret', '0', '2026-11-01 09:30:00.25', 'm', 'failure']
   expect(await importedOf('spend.csv', `${names.join()}\n${row.join()}\n`)).toMatchObject([
@@ -86,7 +88,9 @@ test("LiteLLM's spend log is recognised as CSV, with a plain key and a failure",
   ])
 })
 
-test("OpenAI's usage is recognised: a bucket counts as its requests", async () => {
+test("OpenAI's usage is recognised: a bucket counts as its requests", {
+  tags: 'whole',
+}, async () => {
   const result = (model: string, change: object = {}) => ({
     object: 'organization.usage.completions.result',
     input_tokens: 1_000,
@@ -145,7 +149,7 @@ test("OpenAI's usage is recognised: a bucket counts as its requests", async () =
   })
 })
 
-test("OpenAI's older usage, with n_requests, is recognised", async () => {
+test("OpenAI's older usage, with n_requests, is recognised", { tags: 'whole' }, async () => {
   const text = JSON.stringify({
     object: 'list',
     data: [

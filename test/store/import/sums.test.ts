@@ -27,7 +27,9 @@ keepsSums(
   tries(2, 12),
 )
 
-test('equal lines of a file count each, and as many times as the file that has most of them', async () => {
+test('equal lines of a file count each, and as many times as the file that has most of them', {
+  tags: 'whole',
+}, async () => {
   const byContent = parseMapping('fields: { time: at, credits: cost, promptTokens: prompt }')
   for (const [at, n] of [2, 3, 1].entries()) {
     const file = join(folder, `equal-${at}.jsonl`)

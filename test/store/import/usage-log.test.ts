@@ -167,7 +167,9 @@ test('what an import makes of a JSON log does not depend on the order of its lin
   own.close()
 })
 
-test('an import whose signal is aborted fails with the reason of the signal, and enters nothing', async () => {
+test('an import whose signal is aborted fails with the reason of the signal, and enters nothing', {
+  tags: 'whole',
+}, async () => {
   const file = join(folder, 'aborted.jsonl')
   const line = (id: number) => `{"request":{"id":"${id}"},"at":${at / 1e6}}`
   writeFileSync(file, Array.from({ length: 400_000 }, (_, id) => line(id)).join('\n'))
@@ -185,7 +187,9 @@ test('an import whose signal is aborted fails with the reason of the signal, and
   own.close()
 })
 
-test('a signal while the rejected lines are written no longer ends an import, whose lines are in', async () => {
+test('a signal while the rejected lines are written no longer ends an import, whose lines are in', {
+  tags: 'whole',
+}, async () => {
   const file = join(folder, 'late.jsonl')
   const line = (id: number) =>
     `{"request":{"id":"${id}"},"at":${id % 2 === 0 ? at / 1e6 : '"never"'}}`

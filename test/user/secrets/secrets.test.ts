@@ -134,7 +134,7 @@ test('a text without the key is kept unchanged', () => {
 })
 
 describe('an id', () => {
-  test('that may hold the key in any two encodings is always searched', () => {
+  test('that may hold the key in any two encodings is always searched', { tags: 'whole' }, () => {
     for (const [first, inner] of Object.entries(encodings)) {
       for (const [second, outer] of Object.entries(encodings)) {
         // A JSON string cannot contain zero bytes, and capitals lose what encodings say.
@@ -284,7 +284,9 @@ test('of a secret that repeats itself, no eight letters stay, wherever a text ha
   )
 })
 
-test('no eight letters of keys that repeat themselves stay, wherever the keys stand', () => {
+test('no eight letters of keys that repeat themselves stay, wherever the keys stand', {
+  tags: 'whole',
+}, () => {
   const few = (minLength: number, maxLength: number) =>
     fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength })
   fc.assert(

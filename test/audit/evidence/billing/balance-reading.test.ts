@@ -330,7 +330,9 @@ test('a double charge is proven if aborted streams are charged, because no polic
   }
 })
 
-test('no policy of charging abandoned requests raises an alarm by itself', () => {
+test('no policy of charging abandoned requests raises an alarm by itself', {
+  tags: 'whole',
+}, () => {
   const random = seeded(23)
   for (const chargesLeft of leavingPolicies) {
     for (let at = 0; at < 25; at++) {

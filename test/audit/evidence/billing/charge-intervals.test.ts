@@ -27,7 +27,9 @@ test('charge intervals agree with an exhaustive search on 40,000 histories with 
   expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(8_000)
 })
 
-test('charge intervals agree with an exhaustive search on 20,000 histories with reads, unseen charges and expiring fills', () => {
+test('charge intervals agree with an exhaustive search on 20,000 histories with reads, unseen charges and expiring fills', {
+  tags: 'whole',
+}, () => {
   const shape = { charges: 4, unseen: 2, reads: 2, ambiguous: 2, costs: [1], expire: true }
   const counts = compare(shape, 20_000, 2)
   expect(counts).toMatchObject({ falseAlarms: 0, missed: 0 })

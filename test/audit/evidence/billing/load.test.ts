@@ -100,7 +100,9 @@ test('attempts are ordered by the time at which they were sent, then by slot and
   })
 })
 
-test('an attempt ends as its response closed, or with its head, or as it was sent', async () => {
+test('an attempt ends as its response closed, or with its head, or as it was sent', {
+  tags: 'whole',
+}, async () => {
   const whole = { sentUs: 100, headersUs: 200, closedUs: 300 }
   const rows = [
     attempt(0, whole),
@@ -166,7 +168,9 @@ test.each([
   expect(await columns([attempt(0, change)], ['insufficient'])).toEqual({ insufficient: [is] })
 })
 
-test('the words for a lack of credits are those that the contract has for a 403 alone', async () => {
+test('the words for a lack of credits are those that the contract has for a 403 alone', {
+  tags: 'whole',
+}, async () => {
   const types = ['quota_error', 'credit_error', 'balance_error', 'permission_error']
   const rows = [
     ...types.map((errorType, slot) => attempt(slot, { ...refused, errorType })),

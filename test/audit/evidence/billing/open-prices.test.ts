@@ -38,12 +38,16 @@ const besideSuccesses = (second: number) => [
   read(9, 16, 94 - second),
 ]
 
-test('a credit that only one of three reads can have taken is a failure, because all reads have one price', async () => {
+test('a credit that only one of three reads can have taken is a failure, because all reads have one price', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictsOf(besideSuccesses(0))).toEqual({ sums: 'pass', history: 'pass' })
   expect(await verdictsOf(besideSuccesses(1))).toEqual({ sums: 'fail', history: 'fail' })
 })
 
-test('a service that charges a credit for each read of the models is not accused', async () => {
+test('a service that charges a credit for each read of the models is not accused', {
+  tags: 'whole',
+}, async () => {
   const charged = [
     inFlight(0, 1, 3.6, 99),
     models(1, 2, 4, 98),
@@ -63,7 +67,9 @@ test('a service that charges a credit for each read of the models is not accused
   expect(await verdictsOf(unseen)).toEqual({ sums: 'pass', history: 'pass' })
 })
 
-test('a missing credit is inconclusive if one read may have cost it', async () => {
+test('a missing credit is inconclusive if one read may have cost it', {
+  tags: 'whole',
+}, async () => {
   const rows = [
     inFlight(0, 1, 3.6, 99),
     models(1, 2, 4, 98),
@@ -73,7 +79,9 @@ test('a missing credit is inconclusive if one read may have cost it', async () =
   expect(await verdictsOf(rows)).toEqual({ sums: 'inconclusive', history: 'inconclusive' })
 })
 
-test('a read that ended before a credit went missing does not explain it', async () => {
+test('a read that ended before a credit went missing does not explain it', {
+  tags: 'whole',
+}, async () => {
   const rows = [
     inFlight(0, 1, 3.6, 99),
     models(1, 2, 4, null),

@@ -53,7 +53,9 @@ test('a few double charges among eighty requests of one credit fail', async () =
   expect(sums).toMatch(/computed 80 credits, taken 8[2-9] credits/)
 })
 
-test('a cost that is no whole credit may be rounded in any way, each by one credit', async () => {
+test('a cost that is no whole credit may be rounded in any way, each by one credit', {
+  tags: 'whole',
+}, async () => {
   const promised = { models: [{ ...small, price: { request: '0.6' } }, large] }
   const up = { ...promised, round: { at: 'request', digits: 0, mode: 'up' } }
   expect((await verdictsOf({ kept: up, promised })).balance).not.toMatch(/credits/)
@@ -65,7 +67,9 @@ test('a cost that is no whole credit may be rounded in any way, each by one cred
   )
 })
 
-test('a balance in another unit shows as much as its last place is worth', async () => {
+test('a balance in another unit shows as much as its last place is worth', {
+  tags: 'whole',
+}, async () => {
   const cents = { header: 'x-credits-remaining', moves: 'down', times: '1/100' }
   const inDollars = {
     ...{ currency: 'USD', digits: 4, evidence: { balance: cents } },

@@ -28,7 +28,9 @@ test('refused requests are blamed for missing credits if that explains every str
   })
 })
 
-test('refused requests are not blamed if a success alone also took too much', async () => {
+test('refused requests are not blamed if a success alone also took too much', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOver('BILL-05', besideSuccesses(2))).toMatchObject({
     verdict: 'inconclusive',
     why: expect.stringContaining('either may have been charged wrongly'),

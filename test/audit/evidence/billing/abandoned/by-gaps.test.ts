@@ -155,7 +155,9 @@ function subsets(rows: readonly number[]): readonly (readonly number[])[] {
   return all
 }
 
-test('no history is accused if some policy and some order of charges explain it, over 3,000 histories', () => {
+test('no history is accused if some policy and some order of charges explain it, over 3,000 histories', {
+  tags: 'whole',
+}, () => {
   const random = seeded(29)
   const counts = { explained: 0, accused: 0, spared: 0 }
   for (let at = 0; at < 3_000; at++) {

@@ -203,7 +203,7 @@ test('a timeout during a client stall may be charged, so it raises no alarm', ()
   expect(readBalance({ ...history, endUs }).settled()).toBeNull()
 })
 
-test('a stall in one stretch hides no double charge in another', () => {
+test('a stall in one stretch hides no double charge in another', { tags: 'whole' }, () => {
   const { history } = waves(holdsForTimeouts, seeded(47), 10, 600)
   const { from } = readBalance(history).settled()!
   const endUs = history.endUs.slice()
