@@ -38,6 +38,8 @@ export interface ReconciledFiles extends Reconciliation {
   readonly unit: string
   /** Lines of the bill that state no amount: they are in no sum. */
   readonly withoutAmount: number
+  /** What a reader must know of the bill: lines of other services, lines without a model. */
+  readonly billNotes: readonly string[]
 }
 
 /**
@@ -61,9 +63,10 @@ export async function reconcileFiles(files: ReconcileFiles): Promise<ReconciledF
     const unit = prices.currency.name
     const parts = new Parts(scratch, partsOf(statSync(billPath).size + statSync(logPath).size))
     const others = new Set<string>()
+    const billNotes: string[] = []
     let [decimals, stated, withoutAmount] = [0, 0, 0]
     const nameOf = (model: string) => modelPriceOf(contract, model)?.id ?? model
-    for (const row of billRows(bill, billPath, files.billMap, contract)) {
+    for (const row of billRows(bill, billPath, files.billMap, contract, billNotes)) {
       if (row === 'no amount') {
         withoutAmount++
         continue
@@ -82,14 +85,14 @@ export async function reconcileFiles(files: ReconcileFiles): Promise<ReconciledF
     if (stated === 0) {
       throw new UserError(
         'usage',
-        `${bill} has no amount in any of its ${withoutAmount} lines: what it charges is unknown, not 0. Expected a bill with a column of amounts; --bill-map names one as credits.`,
+        `${bill} has no amount in any of its ${withoutAmount} lines: what it charges is unknown, not 0. Expected a bill with a column of amounts; --bill-map names one as credits.${billNotes.map((note) => ` ${note}`).join('')}`,
       )
     }
     const pricing = pricingOf(contract, powerOfTen(-Math.min(decimals, prices.currency.digits)))
     const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
     const lines = logLines({ path: logPath, terms: prices.evidence.log, hasPrice })
     for (const line of logOf(lines, pricing)) parts.add('log', line)
-    return { ...reconcileParts(parts, pricing), unit, withoutAmount }
+    return { ...reconcileParts(parts, pricing), unit, withoutAmount, billNotes }
   } finally {
     rmSync(scratch, { recursive: true })
   }
@@ -126,6 +129,7 @@ function* billRows(
   path: string,
   map: Mapping | undefined,
   contract: Contract,
+  notes: string[],
 ): Generator<BillRow | 'no amount'> {
   const format = knownFormat(path)
   if (map === undefined && format === null) {
@@ -190,6 +194,8 @@ function* billRows(
       decimals: amount.decimals,
     }
   }
+  // The notes of a known bill are whole when its lines are read.
+  if ('notes' in read) for (const note of read.notes) notes.push(`The bill: ${note}`)
 }
 
 const countNames = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const

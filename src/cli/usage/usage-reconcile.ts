@@ -64,7 +64,7 @@ const texts: Readonly<Record<ReconcileOptions['format'], (of: Reconciled) => str
 
 const exact = (value: Rational | null) => (value === null ? null : decimalText(value))
 
-function jsonOf({ cells, unit, joinedBy, withoutAmount }: Reconciled): string {
+function jsonOf({ cells, unit, joinedBy, withoutAmount, billNotes }: Reconciled): string {
   const sums = sumsOf(cells)
   const causesOf = (of: Cell['causes']) =>
     Object.fromEntries(Object.entries(of).map(([cause, amount]) => [cause, exact(amount)]))
@@ -73,6 +73,7 @@ function jsonOf({ cells, unit, joinedBy, withoutAmount }: Reconciled): string {
     ...{ expected: exact(sums.expected), difference: exact(sums.difference) },
     costUnknown: sums.unknown,
     amountUnknown: withoutAmount,
+    billNotes,
     causes: Object.fromEntries(sums.causes.map(({ cause, amount }) => [cause, exact(amount)])),
     cells: cells.map((cell) => ({
       ...{ day: cell.day, model: cell.model, account: cell.account, bill: exact(cell.bill) },
@@ -83,7 +84,7 @@ function jsonOf({ cells, unit, joinedBy, withoutAmount }: Reconciled): string {
 }
 
 function tableOf(
-  { cells, unit, joinedBy, withoutAmount }: Reconciled,
+  { cells, unit, joinedBy, withoutAmount, billNotes }: Reconciled,
   isMarkdown: boolean,
 ): string {
   const sums = sumsOf(cells)
@@ -120,6 +121,7 @@ function tableOf(
     ),
     ...(sums.causes.length === 0 ? ['  none'] : []),
     ...unknownTexts(sums.unknown, withoutAmount),
+    ...billNotes.map((note) => (isMarkdown ? markdownCell(note, 400) : printable(note, 400))),
     `Joined by ${joinedBy}.`,
     '',
   ]

@@ -37,7 +37,7 @@ const mostNotes = 100
 
 /** A bill beside the log and the contract, as a page that opens offline. */
 export function reconciliationPage(reconciled: Reconciled): string {
-  const { cells, unit, joinedBy } = reconciled
+  const { cells, unit, joinedBy, billNotes } = reconciled
   const sums = sumsOf(cells)
   const byAccount = cells.some(({ account }) => account !== null)
   return renderDocument({
@@ -46,6 +46,7 @@ export function reconciliationPage(reconciled: Reconciled): string {
     body: html`<main class="page">
 <header class="masthead"><h1>Bill, log and contract</h1><span class="brand"><b>assay</b></span></header>
 <p class="about">${period(cells)}. Amounts are in ${unit}; days are UTC. Requests are joined by ${joinedBy}.</p>
+${billNotes.map((note) => html`<p class="about">${note}</p>`)}
 ${headline(reconciled, sums)}
 ${causeTable(sums, unit)}
 ${sumTable(

@@ -11,6 +11,8 @@ export interface Reconciled extends Reconciliation {
   readonly unit: string
   /** Lines of the bill that state no amount: they are in no sum. */
   readonly withoutAmount: number
+  /** What a reader must know of the bill: lines of other services, lines without a model. */
+  readonly billNotes: readonly string[]
 }
 
 /** Causes that no side disputes: they add up, but accuse nobody. */

@@ -11,6 +11,7 @@ import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
 import { first, isFields, parsedJson } from './formats/row.ts'
 import { hasDecimalCommas, plainCells } from './formats/spreadsheet.ts'
+import { UnpricedLines } from './formats/unpriced-lines.ts'
 import { Identities } from './lines/identity.ts'
 import type { Mapping } from './mapping.ts'
 import { plainText } from './whole/plain-text.ts'
@@ -171,6 +172,7 @@ function* linesOf(
 ): Generator<object | string> {
   const reader = format.reader?.(notes)
   const identities = format.isAmount === undefined ? null : new Identities(format.isAmount)
+  const unpriced = format.isAmount === undefined ? null : new UnpricedLines()
   let [all, left] = [0, 0]
   for (const { document } of documentsOf(files)) {
     if ('unread' in document) yield String(document.unread).replaceAll('\n', ' ')
@@ -179,6 +181,7 @@ function* linesOf(
       let isLeft = true
       for (const { key, ...row } of reader?.rows(document) ?? format.rows(document)) {
         isLeft = false
+        if (unpriced?.isOther(row) === true) continue
         const isEmbedding = row.endpoint === 'embeddings' && (row.input ?? null) !== null
         yield {
           ...row,
@@ -192,6 +195,7 @@ function* linesOf(
     }
   }
   reader?.end()
+  for (const note of unpriced?.notes() ?? []) notes.push(note)
   if (format.leavesOut !== undefined && left > 0) {
     const count = (n: number) => n.toLocaleString('en-US')
     notes.push(`${count(left)} of ${count(all)} lines left out: ${format.leavesOut}`)

@@ -45,7 +45,13 @@ const cells = [
   }),
 ]
 
-const page = reconciliationPage({ cells, joinedBy: 'id', unit: 'USD', withoutAmount: 0 })
+const page = reconciliationPage({
+  cells,
+  joinedBy: 'id',
+  unit: 'USD',
+  withoutAmount: 0,
+  billNotes: [],
+})
 
 test('the page of a bill in dispute states the difference, its causes and what is unknown', () => {
   expect(page).toContain('The bill is 0.01056 USD more than the contract gives for the log')
@@ -64,10 +70,13 @@ test('a bill that is right says so, and a bill with unknown costs is no pass', (
       joinedBy: 'id',
       unit: 'USD',
       withoutAmount: 0,
+      billNotes: ['The bill: <b>.'],
     })
   expect(of(0)).toContain('class="card verdict good"')
   expect(of(0)).toContain('The bill is what the contract gives for the log')
   expect(of(1)).toContain('class="card verdict warn"')
+  // A bill names its services: never markup.
+  expect(of(0)).toContain('The bill: &#60;b&#62;.')
 })
 
 describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chromium)', () => {

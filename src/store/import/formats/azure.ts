@@ -1,5 +1,5 @@
 import { lookup } from '../../../user/lookup.ts'
-import { chargeTokens } from './charge-tokens.ts'
+import { chargeTokens, type TokenKind } from './charge-tokens.ts'
 import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, nextDay } from './row.ts'
 
@@ -115,25 +115,71 @@ export const azureCosts: KnownFormat = {
     const row = uncapitalised(document)
     const date = isoDay(String(row.date ?? ''))
     const meter = String(row.meterName ?? '')
-    const [, model, cached, kind] =
-      /^(.+?) (cached |cchd )?(inpt?|input|outp?t?|output|opt)\b/i.exec(meter) ?? []
+    const { model, kind } = meterOf(meter)
+    const other = otherService(row, meter)
     yield {
       time: date,
       end: nextDay(date),
-      type: chargeTypes[String(row.chargeType ?? 'usage').toLowerCase()] ?? 'adjustment',
+      type: chargeType(row),
       account: first(row.subscriptionName, row.subscriptionId, row.resourceGroupName),
-      model: model ?? null,
+      model,
       cost: row.costInBillingCurrency,
       unit: String(first(row.billingCurrency, row.billingCurrencyCode) ?? ''),
-      ...(kind === undefined || !/tok/i.test(meter)
-        ? {}
-        : chargeTokens(
-            row.quantity,
-            row.unitOfMeasure,
-            /^o/i.test(kind) ? 'output' : cached === undefined ? 'input' : 'cached',
-          )),
+      ...(other === null ? {} : { otherService: other }),
+      ...(kind === null ? {} : chargeTokens(row.quantity, row.unitOfMeasure, kind)),
     }
   },
+}
+
+/** A word that ends the name of a model in a meter: the kind of token. Newer meters write `-`, others a space. */
+const kindWord =
+  /^(.+?)[\s_-]+(?:cached|cchd|cache|inpt?|input|prompt|outp?t?|output|opt|completion|generated)(?![a-z])/i
+const region =
+  /[\s_-]+(?:(?:glbl|global|gl|regnl|regional|dzone|dz|data zone|1[km])[\s_-]+)*tokens?$/i
+
+/** The model and the kind of token that a meter names: `gpt-4o-0806-Inp-glbl Tokens`, `GPT 5 cchd inpt Glbl 1M Tokens`. */
+function meterOf(meter: string): {
+  readonly model: string | null
+  readonly kind: TokenKind | null
+} {
+  const isEmbedding = /embed/i.test(meter)
+  const isOfTokens = isEmbedding || /tok/i.test(meter)
+  const [, before] = kindWord.exec(meter) ?? []
+  if (before !== undefined) return { model: before, kind: isOfTokens ? tokenKind(meter) : null }
+  return isOfTokens
+    ? { model: meter.replace(region, ''), kind: isEmbedding ? 'input' : null }
+    : { model: null, kind: null }
+}
+
+function tokenKind(meter: string): TokenKind {
+  const has = (words: string) => new RegExp(`(?<![a-z])(?:${words})(?![a-z])`, 'i').test(meter)
+  if (has('outp?t?|output|opt|completion|generated')) return 'output'
+  if (!has('cached|cchd|cache')) return 'input'
+  return has('write|creation') ? 'cacheWrite' : 'cached'
+}
+
+/** The service of a line, if nothing of what it says is of models. A line that names no service is not known to be another's. */
+function otherService(row: Fields, meter: string): string | null {
+  const said = [row.meterCategory, row.consumedService, row.serviceFamily].map((value) =>
+    String(value ?? '').trim(),
+  )
+  const isOfModels =
+    said.every((name) => name === '') ||
+    said.some((name) => modelServices.test(name)) ||
+    (/tok/i.test(meter) && meterOf(meter).model !== null)
+  return isOfModels ? null : said.find((name) => name !== '')!
+}
+
+const modelServices =
+  /openai|foundry|cognitive ?services|machine ?learning|\bAI\b|applied ?ai|azure ?ai/i
+
+/** A line of use that names the invoice it corrects gives money back: Azure documents `previousInvoiceId` for refunds. */
+function chargeType(row: Fields): string {
+  const type = chargeTypes[String(row.chargeType ?? 'usage').toLowerCase()] ?? 'adjustment'
+  const isBack =
+    first(row.previousInvoiceId) !== undefined &&
+    String(row.costInBillingCurrency).trim().startsWith('-')
+  return type === 'usage' && isBack ? 'refund' : type
 }
 
 const chargeTypes: Readonly<Record<string, string>> = lookup({

@@ -69,6 +69,7 @@ export const awsCur: KnownFormat = {
       account: row.line_item_usage_account_id,
       cost: row.line_item_unblended_cost,
       unit: String(row.line_item_currency_code ?? ''),
+      ...(isAwsOther(row, usageType) ? { otherService: String(row.line_item_product_code) } : {}),
       ...(kind === undefined
         ? {}
         : chargeTokens(
@@ -80,12 +81,27 @@ export const awsCur: KnownFormat = {
   },
 }
 
+/** A service of AWS that is none of models. Codes of the marketplace, which sells models too, are no names. */
+const isAwsOther = (row: Fields, usageType: string) => {
+  const code = String(row.line_item_product_code ?? '')
+  return (
+    /^(amazon|aws)/i.test(code) &&
+    !/bedrock|sagemaker|nova|amazonq/i.test(code) &&
+    !/token/i.test(usageType)
+  )
+}
+
 /** The kind of token in the name of a meter. */
 function meterKind(name: string) {
   if (/output|completion/i.test(name)) return 'output'
   if (/cach/i.test(name)) return /writ|creat/i.test(name) ? 'cacheWrite' : 'cached'
   return /input|prompt/i.test(name) ? 'input' : null
 }
+
+/** `ServiceCategory` is a closed list of names; `Other` may be anything. A line that counts tokens is one of models. */
+const isFocusOther = (row: Fields) =>
+  !/^(|other|ai and machine learning)$/i.test(String(row.ServiceCategory ?? '').trim()) &&
+  !/token/i.test(String(first(row.ConsumedUnit, row.PricingUnit) ?? ''))
 
 /**
  * FOCUS 1.x (focus.finops.org), as LiteLLM and others write it. A line is a charge of any width; the quantity of LiteLLM
@@ -116,6 +132,9 @@ export const focusCharges: KnownFormat = {
         : {}),
       cost: row.BilledCost,
       unit: String(row.BillingCurrency ?? ''),
+      ...(isFocusOther(row)
+        ? { otherService: String(first(row.ServiceName, row.ServiceCategory)) }
+        : {}),
       ...(kind === null || !/token/i.test(String(row.ConsumedUnit ?? ''))
         ? {}
         : chargeTokens(row.ConsumedQuantity, row.ConsumedUnit, kind)),
@@ -145,6 +164,10 @@ export const copilot: KnownFormat = {
       account: row.username,
       cost: row.net_amount,
       unit: 'USD',
+      // The same report lists all that GitHub bills.
+      ...(/^(|copilot|models|spark)$/i.test(String(row.product ?? '').trim())
+        ? {}
+        : { otherService: String(row.product) }),
     }
   },
 }

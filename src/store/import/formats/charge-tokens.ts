@@ -2,6 +2,9 @@ import { decimalText, multiply, rational, readNumber } from '../../../money/rati
 import { lookup } from '../../../user/lookup.ts'
 import { first, type NormalRow } from './row.ts'
 
+/** The kinds of token that a line of a bill charges. */
+export type TokenKind = 'input' | 'cached' | 'cacheWrite' | 'output'
+
 const factors: Readonly<Record<string, bigint>> = lookup({ '': 1n, K: 1000n, M: 1_000_000n })
 
 /** Of how many tokens a unit of a bill is: `1K tokens`, `1M`, `Tokens`; null for a unit of something else. */
@@ -21,7 +24,7 @@ function tokensPer(unit: string): bigint | null {
 export function chargeTokens(
   quantity: unknown,
   unit: unknown,
-  kind: 'input' | 'cached' | 'cacheWrite' | 'output',
+  kind: TokenKind,
 ): Partial<NormalRow> {
   const per = tokensPer(String(unit ?? ''))
   const amount = first(quantity) === undefined ? null : readNumber(String(quantity))

@@ -36,6 +36,8 @@ export interface NormalRow extends Partial<TokenCounts> {
   readonly began?: unknown
   readonly firstToken?: unknown
   readonly ended?: unknown
+  /** The service that a line of a bill charges, if it is not one of models: the line is no row. */
+  readonly otherService?: string
   /** Why the line cannot be a row. */
   readonly problem?: string
   /** Other dimensions of a sum, by name. */
