@@ -27,7 +27,7 @@ export interface HistoryStep {
  * @param random uniform in [0, 1), seeded by the caller
  */
 export function stepsOf(values: readonly number[], random: () => number): readonly HistoryStep[] {
-  const places = segmented(values, 0, random)
+  const places = judgedAgain(values, segmented(values, 0, random), random)
   return places.map(({ at, chance }, nth) => ({
     at,
     chance,
@@ -47,6 +47,17 @@ function segmented(
   random: () => number,
 ): readonly Place[] {
   if (values.length < fewestOfHistory) return []
+  const { after, chance } = clearestStep(values, random)
+  if (chance > alarmChance) return []
+  return [
+    ...segmented(values.slice(0, after), from, random),
+    { at: from + after, chance },
+    ...segmented(values.slice(after), from + after, random),
+  ]
+}
+
+/** The most likely step of a series, and its chance by permutations. */
+function clearestStep(values: readonly number[], random: () => number) {
   const { size, after } = largestStep(values)
   const shuffled = [...values]
   let asLarge = 1
@@ -59,13 +70,30 @@ function segmented(
     }
     if (largestStep(shuffled).size >= size) asLarge++
   }
-  const chance = asLarge / (permutations + 1)
-  if (chance > alarmChance) return []
-  return [
-    ...segmented(values.slice(0, after), from, random),
-    { at: from + after, chance },
-    ...segmented(values.slice(after), from + after, random),
-  ]
+  return { after, chance: asLarge / (permutations + 1) }
+}
+
+/**
+ * Judges each step once more, between its neighbours. The first place of a series with several steps may lie between two
+ * of them, where nothing changed; once they are found, it is no step of the level that it is in.
+ */
+function judgedAgain(
+  values: readonly number[],
+  places: readonly Place[],
+  random: () => number,
+): readonly Place[] {
+  if (places.length < 2) return places
+  let moved = places
+  for (const [nth, { at }] of places.entries()) {
+    const from = moved[nth - 1]?.at ?? 0
+    const between = values.slice(from, moved[nth + 1]?.at)
+    const again = between.length < fewestOfHistory ? null : clearestStep(between, random)
+    if (again === null || again.chance > alarmChance)
+      return judgedAgain(values, moved.toSpliced(nth, 1), random)
+    if (from + again.after === at) continue
+    moved = moved.with(nth, { at: from + again.after, chance: again.chance })
+  }
+  return moved
 }
 
 function largestStep(values: readonly number[]): { readonly size: number; readonly after: number } {

@@ -49,6 +49,18 @@ test('the flow of the Nile fell after 1898, as everybody finds', () => {
   ])
 })
 
+test('of a staircase, both steps are found, and seldom a false one between them', {
+  tags: 'whole',
+}, () => {
+  const places = Array.from({ length: 40 }, (_, seed) => {
+    const stairs = builds(seed, 1, 60).map((value, at) => value * 1.2 ** Math.floor(at / 20))
+    return stepsOf(stairs, randomOf(seed)).map(({ at }) => at)
+  })
+  expect(places.filter((each) => each.length > 2).length).toBeLessThanOrEqual(4)
+  const isNear = (each: readonly number[], at: number) => each.some((to) => Math.abs(to - at) <= 2)
+  expect(places.filter((each) => isNear(each, 20) && isNear(each, 40)).length).toBeGreaterThan(37)
+})
+
 test('several steps are found, ties and outliers do no harm, and few builds tell nothing', {
   tags: 'whole',
 }, () => {
