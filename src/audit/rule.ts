@@ -70,17 +70,26 @@ export function hasPromises<P extends PromiseName>(
   return promises(evidence.contract, names)
 }
 
-/** Decides only with a contract that makes the promises; otherwise they are "not promised". */
+/**
+ * Decides only with a contract that makes the promises; otherwise they are "not promised".
+ *
+ * @param measure what is measured without a promise, as a note; undefined for nothing
+ */
 export function whenPromised<P extends PromiseName>(
   names: readonly P[],
   decide: (evidence: Evidence<P>) => Verdict | Promise<Verdict>,
+  measure?: (evidence: Evidence) => Promise<string | undefined>,
 ): Pick<Rule, 'promised' | 'decide'> {
   return {
     promised: names,
     async decide(evidence) {
       if (hasPromises(evidence, names)) return decide(evidence)
       const [first, ...others] = missingPromises(evidence.contract, names)
-      return { verdict: 'not-promised', promises: [first!, ...others] }
+      const note = await measure?.(evidence)
+      return {
+        ...{ verdict: 'not-promised', promises: [first!, ...others] },
+        ...(note === undefined ? {} : { note }),
+      }
     },
   }
 }

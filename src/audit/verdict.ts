@@ -89,10 +89,16 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
     .object({
       verdict: z.literal('not-promised'),
       promises: z.tuple([z.enum(promiseNames)], z.enum(promiseNames)).readonly(),
+      /** What was measured all the same. */
+      note,
     })
     .readonly(),
 ])
 export type Verdict = z.infer<typeof verdictSchema>
+
+/** What a contract does not promise, and what was measured all the same. */
+export const unpromised = ({ promises, note }: Extract<Verdict, { verdict: 'not-promised' }>) =>
+  [promises.join(', '), ...(note === undefined ? [] : [`measured: ${note}`])].join('; ')
 
 /** Rows that decided a verdict. */
 export function observationsOf(verdict: Verdict): number {

@@ -349,10 +349,15 @@ function ruleTable(findings: readonly StoredFinding[], words: string): Html {
 /** Keeps ids and options on one line, unless they are too long. */
 const wrapOf = (word: string) => (word.length <= 24 ? 'nowrap' : '')
 
+const unpromisedIn = ({ promises, note }: Detail) =>
+  promises === undefined
+    ? undefined
+    : [promises.join(', '), ...(note === undefined ? [] : [`measured: ${note}`])].join('; ')
+
 function reasonOf({ detail, verdict }: StoredFinding): Html | false {
   const reason =
     verdict === 'fail'
       ? detail.observed
-      : (detail.why ?? detail.requires ?? detail.promises?.join(', ') ?? detail.note)
+      : (detail.why ?? detail.requires ?? unpromisedIn(detail) ?? detail.note)
   return reason !== undefined && html`<br><small>${reason}</small>`
 }

@@ -16,6 +16,10 @@ export const acts = {
 
 export type ActName = keyof typeof acts
 
+/** Those of thousands of requests show one rule each, whatever the variant. */
+const long: readonly ActName[] = ['watched', 'referenced']
+export const usualActs = (Object.keys(acts) as ActName[]).filter((name) => !long.includes(name))
+
 /** Acts that exercise the rules of a family and their faults. */
 const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   TRN: ['errors', 'outages', 'usage'],

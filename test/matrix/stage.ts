@@ -11,7 +11,7 @@ import {
 } from '../../src/client/call/request.ts'
 import { sendOnce } from '../../src/client/call/send-once.ts'
 import { Http1Transport } from '../../src/client/wire/http1/transport.ts'
-import type { FullContract } from '../../src/contract/contract.ts'
+import type { Contract, FullContract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import type { Phase, Scenario, Step } from '../../src/scenario/scenario.ts'
@@ -280,7 +280,7 @@ function specOf(step: Step): Partial<RequestSpec> {
 /** Audits stages together, as runs in one store. */
 export async function auditStages(
   stages: readonly Stage[],
-  contract: FullContract,
+  contract: Contract,
   more: { readonly rules?: readonly string[]; readonly profile?: DeploymentProfile } = {},
 ): Promise<AuditReport> {
   const store = await openStore(':memory:')

@@ -1,7 +1,7 @@
 import type { Finding } from '../../src/audit/verdict.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import type { Act } from './act.ts'
-import { type ActName, acts } from './acts.ts'
+import { type ActName, acts, usualActs } from './acts.ts'
 import { auditStages, Stage } from './stage.ts'
 
 /**
@@ -10,7 +10,7 @@ import { auditStages, Stage } from './stage.ts'
  */
 export async function verdictsOf(
   options: ServiceOptions,
-  names: readonly ActName[] = Object.keys(acts) as ActName[],
+  names: readonly ActName[] = usualActs,
   rules: readonly string[] = [],
 ): Promise<ReadonlyMap<string, Finding>> {
   const stages = await Promise.all(

@@ -114,7 +114,7 @@ export const shownBy = ({ row: { runId, slot, retry } }: Exchange, shows: string
   ...{ runId, slot, retry, shows },
 })
 
-export const exchangesOf = oncePerEvidence(load)
+export const exchangesOf = oncePerEvidence(load, ({ runIds }) => runIds)
 
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   const rows = await store.rows<ExchangeRow & { readonly packedAt: number | null }>(

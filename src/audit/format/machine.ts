@@ -1,7 +1,7 @@
 import { safeJson } from '../../user/hostile.ts'
 import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { isBroken } from '../verdict.ts'
+import { isBroken, unpromised } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
@@ -54,7 +54,7 @@ function outcomeOf(finding: Finding, again: string | undefined): string {
     case 'not-observed':
       return `<skipped message="${xml(`not observed; it needs ${verdict.requires}`)}"/>`
     case 'not-promised':
-      return `<skipped message="${xml(`not promised: ${verdict.promises.join(', ')}`)}"/>`
+      return `<skipped message="${xml(`not promised: ${unpromised(verdict)}`)}"/>`
   }
 }
 
@@ -139,7 +139,7 @@ function gist(verdict: Finding['verdict']): string {
     case 'not-observed':
       return `needs ${verdict.requires}`
     case 'not-promised':
-      return `the contract has no ${verdict.promises.join(', ')}`
+      return `the contract has no ${unpromised(verdict)}`
     case 'pass':
       return ''
   }

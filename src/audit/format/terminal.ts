@@ -2,7 +2,7 @@ import { formatsOnly } from '../../contract/formats-only.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { isBroken } from '../verdict.ts'
+import { isBroken, unpromised } from '../verdict.ts'
 import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
 
@@ -89,7 +89,7 @@ function unsaid(
 /** The traffic that a rule needs, or the promises that the contract leaves out. */
 function takenBy({ verdict }: Finding): string {
   if (verdict.verdict === 'not-observed') return verdict.requires
-  return verdict.verdict === 'not-promised' ? verdict.promises.join(', ') : ''
+  return verdict.verdict === 'not-promised' ? unpromised(verdict) : ''
 }
 
 /** The counts of all verdicts, in one line. */

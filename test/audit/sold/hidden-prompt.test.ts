@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest'
 import { parseContract } from '../../../src/contract/load.ts'
 import { verdictOnTexts } from './one-answer-each.ts'
+import { repeated } from './texts.ts'
 
 const promising = (more: object) =>
-  parseContract({ name: 'sold', models: [{ id: 'svc-k2', ...more }] }, 'c.yaml')
+  parseContract({ name: 'sold', models: [{ id: 'svc-k2', tokenizer: 'o200k', ...more }] }, 'c.yaml')
+
+const unnamed = parseContract(
+  { name: 'sold', models: [{ id: 'svc-k2', template_tokens: 12 }] },
+  'c.yaml',
+)
 
 const words = ['time', 'year', 'people', 'way', 'day']
 
@@ -36,7 +42,9 @@ test('it costs its own tokens, in each request, by the contract', async () => {
     parseContract(
       {
         ...{ name: 'sold', currency: 'USD' },
-        models: [{ id: 'svc-k2', template_tokens: 12, price: { input: 2, output: 8 } }],
+        models: [
+          { id: 'svc-k2', tokenizer: 'o200k', template_tokens: 12, price: { input: 2, output: 8 } },
+        ],
       },
       'c.yaml',
     ),
@@ -59,10 +67,11 @@ test('four prompts are too few', async () => {
   expect(await verdictOf([37, 37, 37, 37])).toMatchObject({ verdict: 'inconclusive' })
 })
 
-test('without template_tokens nothing is promised', async () => {
+test('without template_tokens nothing is promised, and what was measured is a note', async () => {
   expect(await verdictOf([37, 37, 37, 37, 37], {})).toEqual({
     verdict: 'not-promised',
     promises: ['models.template_tokens'],
+    note: 'svc-k2: 37 tokens beside the text',
   })
 })
 
@@ -80,4 +89,40 @@ test("a system message is the client's own, and its requests are left out", asyn
     },
   )
   expect(verdict).toMatchObject({ verdict: 'not-observed' })
+})
+
+/** A tokenizer of small pieces: each word has two tokens, by a service that adds `beside` to each prompt. */
+const ofTwo = (texts: readonly string[], beside: number) =>
+  verdictOnTexts('SOLD-02', unnamed, texts, (text) => ({
+    promptTokens: 2 * text.split(' ').length + beside,
+    completionTokens: 1,
+  }))
+
+test('without an encoding, a tokenizer with two tokens a word does not make a template of 12 a hidden prompt', async () => {
+  expect(await ofTwo([...words, ...repeated], 12)).toMatchObject({
+    verdict: 'pass',
+    note: 'svc-k2: 12 tokens beside the text',
+  })
+  // Of words alone, a token each too many is not told from a template that is longer than promised.
+  expect(await ofTwo(words, 12)).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('13 tokens beside a word of one token'),
+  })
+  expect(await ofTwo(words, 11)).toMatchObject({ verdict: 'pass' })
+})
+
+test('without an encoding, a hidden prompt of 30 tokens fails by its repeats, whatever a word has', async () => {
+  expect(await ofTwo(repeated, 12 + 30)).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('Each request is counted 42 tokens more than its text'),
+  })
+  expect(await ofTwo(words, 12 + 30)).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('without an encoding, counts with a factor tell no hidden prompt: their repeats are no whole tokens', async () => {
+  const verdict = await verdictOnTexts('SOLD-02', unnamed, [...words, ...repeated], (text) => ({
+    promptTokens: Math.round(1.1 * (text.split(' ').length + 30)),
+    completionTokens: 1,
+  }))
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })

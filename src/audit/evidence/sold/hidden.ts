@@ -13,10 +13,10 @@ export const mostShortTokens = 16
  * Whether the service adds more to a short prompt than it says: SOLD-02. The template, and whatever is put before it, is the middle
  * difference of reported and counted tokens.
  *
+ * @param short prompts of at most `mostShortTokens`, or of any length whose counts have no factor
  * @param promised the most tokens of the template
  */
-export function judgeHidden(points: readonly CountedPoint[], promised: number): HiddenResult {
-  const short = points.filter(({ counted }) => counted <= mostShortTokens)
+export function judgeHidden(short: readonly CountedPoint[], promised: number): HiddenResult {
   if (short.length === 0) return { is: 'unseen' }
   const beside = median(short.map(({ counted, reported }) => reported - counted))
   if (short.length < leastShort) return { is: 'few', beside }

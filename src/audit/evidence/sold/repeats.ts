@@ -41,15 +41,7 @@ const widestBound = 0.1
  * pieces, or a multiple of one.
  */
 export function judgeRepeats(points: readonly RepeatPoint[]): RepeatResult {
-  const slopes = [...Map.groupBy(points, ({ word }) => word)].flatMap(([word, own]) => {
-    const sorted = own.toSorted((a, b) => a.times - b.times)
-    const [few, many] = [sorted[0]!, sorted.at(-1)!]
-    const apart = many.times - few.times
-    const bound = (4 * slackTokens) / apart
-    if (apart === 0 || bound > widestBound) return []
-    const slope = (many.reported - few.reported) / apart
-    return [{ word, slope, isWhole: Math.abs(slope - Math.round(slope)) <= bound }]
-  })
+  const slopes = wordSlopes(points)
   if (slopes.length === 0) return { is: 'unseen' }
   const off = slopes.filter(({ isWhole }) => !isWhole)
   const wholes = slopes.map(({ slope }) => Math.round(slope))
@@ -75,6 +67,28 @@ export function judgeRepeats(points: readonly RepeatPoint[]): RepeatResult {
         why: 'each repeat of a common word has several tokens, and not alike: an encoding of small pieces, or a multiple',
         slopes,
       }
+}
+
+/** The slope of each word that is sent in two lengths which are far enough apart. */
+function wordSlopes(points: readonly RepeatPoint[]): readonly WordSlope[] {
+  return [...Map.groupBy(points, ({ word }) => word)].flatMap(([word, own]) => {
+    const sorted = own.toSorted((a, b) => a.times - b.times)
+    const [few, many] = [sorted[0]!, sorted.at(-1)!]
+    const apart = many.times - few.times
+    const bound = (4 * slackTokens) / apart
+    if (apart === 0 || bound > widestBound) return []
+    const slope = (many.reported - few.reported) / apart
+    return [{ word, slope, isWhole: Math.abs(slope - Math.round(slope)) <= bound }]
+  })
+}
+
+/** The tokens of each word whose repeats have a whole number of them, at least one. */
+export function tokensOfWords(points: readonly RepeatPoint[]): ReadonlyMap<string, number> {
+  return new Map(
+    wordSlopes(points).flatMap(({ word, slope, isWhole }) =>
+      isWhole && slope >= 0.5 ? [[word, Math.round(slope)]] : [],
+    ),
+  )
 }
 
 /** Tokens counted for each token; the words are common, so each has the nearest whole number, at least one. */

@@ -8,9 +8,10 @@ import {
   wrongCached,
 } from '../../evidence/sold/cache.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
-import { type Rule, whenPromised } from '../../rule.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires =
@@ -29,18 +30,24 @@ export const sold04: Rule = {
 so. A miss is honest: no share of hits is promised. If all repeated prompts of a run are counted as not cached, the times to their first tokens are compared with those of fresh
 prompts of the same size that were sent beside them, in both orders. Repeats that begin 1.15 times as fast or more, at p 0.001 of 999 changes of signs,
 fail: the cache is used and not credited. It cannot detect a cache that answers with a delay, savings below 15 %, or a cache that is shared with others.`,
-  ...whenPromised(['models.cache'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-      modelNamed(models, row.model ?? ''),
-    )
-    return worstOf(
-      [...byModel].flatMap(([model, exchanges]) =>
-        model?.cache === undefined ? [] : [{ model, verdict: verdictOf(model.cache, exchanges) }],
-      ),
-      requires,
-    )
-  }),
+  ...whenPromised(
+    ['models.cache'],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence, 'cache'))),
+  ),
+}
+
+async function decide(evidence: Evidence): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+    modelNamed(models, row.model ?? ''),
+  )
+  return worstOf(
+    [...byModel].flatMap(([model, exchanges]) =>
+      model?.cache === undefined ? [] : [{ model, verdict: verdictOf(model.cache, exchanges) }],
+    ),
+    requires,
+  )
 }
 
 function verdictOf(promise: CachePromise, exchanges: readonly Exchange[]): Verdict {

@@ -1,5 +1,6 @@
 import type { Model } from '../../../contract/contract.ts'
 import { modelNamed } from '../../../contract/contract.ts'
+import { largest } from '../../../user/extremes.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
@@ -13,8 +14,9 @@ import {
   leastCodes,
 } from '../../evidence/sold/context.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { soleTextOf } from '../../evidence/sold/sole-texts.ts'
-import { type Rule, whenPromised } from '../../rule.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `a prompt of ${fullShare * 100} % of the window or more with ${leastCodes} codes or more, answered and stored whole (scenarios/audit-context.yaml, with its size set to the window)`
@@ -36,20 +38,30 @@ hole. Later prompts ask for other codes inside it: if none of ${leastAgain} is f
 with codes is the control: a model that lists less than 90 % of them shows nothing. Two prompts that the service counts below
 90 % of their text, and a refusal for its length of a prompt that fits the window, fail as well. Tokens of a text are counted by the encoding of the
 contract, or else by o200k. It cannot detect losses below 12 % of the window, truncation of a share of the requests, or a compression that keeps digits.`,
-  ...whenPromised(['models.context_window_tokens'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-      modelNamed(models, row.model ?? ''),
-    )
-    const verdicts = await Promise.all(
-      [...byModel].flatMap(([model, exchanges]) =>
-        model?.contextWindowTokens === undefined
-          ? []
-          : [verdictOf(model, model.contextWindowTokens, exchanges)],
-      ),
-    )
-    return worstOf(verdicts, requires)
-  }),
+  ...whenPromised(
+    ['models.context_window_tokens'],
+    (evidence) => decide(evidence, ({ contextWindowTokens }) => contextWindowTokens),
+    async (evidence) => measuredIn(await decide(await measuring(evidence), () => null)),
+  ),
+}
+
+/** @param windowOf the promised tokens; null for the longest prompt with codes; undefined for a model that is not judged */
+async function decide(
+  evidence: Evidence,
+  windowOf: (model: Model) => number | null | undefined,
+): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+    modelNamed(models, row.model ?? ''),
+  )
+  const verdicts = await Promise.all(
+    [...byModel].flatMap(([model, exchanges]) =>
+      model === undefined || windowOf(model) === undefined
+        ? []
+        : [verdictOf(model, windowOf(model)!, exchanges)],
+    ),
+  )
+  return worstOf(verdicts, requires)
 }
 
 /** Where the contract does not say how much the template adds. */
@@ -65,7 +77,7 @@ const code = /\bcode (\d{6})\b/gi
 
 async function verdictOf(
   model: Model,
-  window: number,
+  promised: number | null,
   exchanges: readonly Exchange[],
 ): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
   const count = await countOf(model.tokenizer ?? 'o200k')
@@ -76,6 +88,11 @@ async function verdictOf(
     const tokens = count(text)
     return tokens === null ? [] : [{ exchange, text, codes, tokens }]
   })
+  const longest = largest(
+    asked.map(({ tokens }) => tokens),
+    0,
+  )
+  const window = promised ?? longest
   const refused = asked.find(
     ({ exchange, tokens }) =>
       tokens + (model.templateTokens ?? mostTemplate) + mostOutputOf(exchange) <= window &&
@@ -129,7 +146,12 @@ function saidOf(found: ContextResult, trials: readonly Trial[], window: number):
       return notObserved(requires)
     case 'pass':
       return pass(observations, {
-        note: `${found.found} of ${found.of} codes found${found.hole === undefined ? '' : `; later ones ${shown(found.hole)} as well`}`,
+        note: `${found.found} of ${found.of} codes of a prompt of ${largest(
+          trials.map(({ tokens }) => tokens),
+          0,
+        ).toLocaleString(
+          'en',
+        )} tokens found${found.hole === undefined ? '' : `; later ones ${shown(found.hole)} as well`}`,
       })
     case 'inconclusive':
       return inconclusive(observations, whyOf(found))

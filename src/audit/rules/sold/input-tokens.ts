@@ -3,6 +3,7 @@ import { largest } from '../../../user/extremes.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
 import { slackTokens } from '../../evidence/sold/line.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { judgeRepeats, type RepeatResult } from '../../evidence/sold/repeats.ts'
 import { repeatedWord, scriptOf } from '../../evidence/sold/script-of.ts'
@@ -38,19 +39,25 @@ of common words, code and Chinese are all counted alike, or all above: another e
 are all multiples of one number fail. Without a named encoding, repeats of one word must have a whole number of tokens each,
 and not the same number above 1 for all words. It cannot detect a factor on a script that is not sent, a service that treats
 probes honestly, an encoding that is itself wasteful, or a small share of the requests.`,
-  ...whenPromised(['models'], async (evidence): Promise<Verdict> => {
-    const byModel = Map.groupBy(await soleTexts(evidence), ({ model }) => model)
-    const verdicts = await Promise.all(
-      [...byModel].map(async ([model, texts]) => ({
-        model,
-        verdict:
-          model.tokenizer === undefined
-            ? await verdictOfRepeats(evidence, model, texts)
-            : await verdictOfSlopes(evidence, model, model.tokenizer, texts),
-      })),
-    )
-    return worstOf(verdicts, requires)
-  }),
+  ...whenPromised(
+    ['models'],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence))),
+  ),
+}
+
+async function decide(evidence: Evidence): Promise<Verdict> {
+  const byModel = Map.groupBy(await soleTexts(evidence), ({ model }) => model)
+  const verdicts = await Promise.all(
+    [...byModel].map(async ([model, texts]) => ({
+      model,
+      verdict:
+        model.tokenizer === undefined
+          ? await verdictOfRepeats(evidence, model, texts)
+          : await verdictOfSlopes(evidence, model, model.tokenizer, texts),
+    })),
+  )
+  return worstOf(verdicts, requires)
 }
 
 async function verdictOfSlopes(

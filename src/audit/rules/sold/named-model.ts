@@ -7,6 +7,7 @@ import {
 } from '../../../contract/contract.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
+import { measuring } from '../../evidence/sold/measured.ts'
 import { judgeNamed, leastSessionPairs } from '../../evidence/sold/named.ts'
 import {
   likeliestOf,
@@ -31,20 +32,33 @@ token each. A session and its neighbour in time at the other are a pair. The dis
 likeliest first token, less what the spread of sessions adds. Whole sessions are exchanged within their pairs: p 0.01 of 299 and a distance of 0.1 fail, p 0.05 alone
 is inconclusive. A difference is a difference, and not yet another model: hardware, rounding, a system prompt (SOLD-02) and the region move answers, too. It cannot detect
 another model for a tenth of the requests, or a close relative of the model.`,
-  ...whenPromised(['models.reference'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const own = await tokenSessions(evidence, evidence.runIds, (name) => {
-      const model = modelNamed(models, name)
-      return model?.reference === undefined ? undefined : model
-    })
-    const verdicts = await Promise.all(
-      [...Map.groupBy(own, ({ model }) => model)].map(async ([model, sessions]) => ({
-        model,
-        verdict: verdictOf(sessions, await atReference(evidence, model, model.reference!)),
-      })),
-    )
-    return worstOf(verdicts, requires)
-  }),
+  ...whenPromised(
+    ['models.reference'],
+    async (evidence): Promise<Verdict> => {
+      const { models } = evidence.contract
+      const own = await tokenSessions(evidence, evidence.runIds, (name) => {
+        const model = modelNamed(models, name)
+        return model?.reference === undefined ? undefined : model
+      })
+      const verdicts = await Promise.all(
+        [...Map.groupBy(own, ({ model }) => model)].map(async ([model, sessions]) => ({
+          model,
+          verdict: verdictOf(sessions, await atReference(evidence, model, model.reference!)),
+        })),
+      )
+      return worstOf(verdicts, requires)
+    },
+    async (evidence) => {
+      const { models } = (await measuring(evidence)).contract
+      const own = await tokenSessions(evidence, evidence.runIds, (name) => modelNamed(models, name))
+      if (own.length === 0) return
+      const shares = [...likeliestOf(own)].flatMap(([prompt, token]) =>
+        own.flatMap((session) => shareOf(session, prompt, token) ?? []),
+      )
+      const mean = shares.reduce((sum, each) => sum + each, 0) / shares.length
+      return `the likeliest first token of a prompt has ${Math.round(100 * mean)} % of the answers of ${own.length} sessions; nothing is named to compare them with`
+    },
+  ),
 }
 
 /** The sessions of a model at its reference. */

@@ -4,6 +4,7 @@ import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { judgeOutputs, leastAnswers, leastReported } from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
@@ -21,20 +22,26 @@ export const sold09: Rule = {
 the service reports. Up to 2 % more passes, and more than 4 % fails. It is advice: a model may write a text in more pieces than its
 encoding needs, and only measuring the same model elsewhere shows how many. Models with reasoning, tool calls and several choices are left out.
 It cannot detect an excess that the pieces of a text can hide.`,
-  ...whenPromised(['models.tokenizer'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-      modelNamed(models, row.model ?? ''),
-    )
-    const verdicts = await Promise.all(
-      [...byModel].flatMap(([model, exchanges]) =>
-        model === undefined || model.tokenizer === undefined || model.reasoning
-          ? []
-          : [verdictOf(evidence, model, model.tokenizer, exchanges)],
-      ),
-    )
-    return worstOf(verdicts, requires)
-  }),
+  ...whenPromised(
+    ['models.tokenizer'],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence, 'tokenizer'))),
+  ),
+}
+
+async function decide(evidence: Evidence): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+    modelNamed(models, row.model ?? ''),
+  )
+  const verdicts = await Promise.all(
+    [...byModel].flatMap(([model, exchanges]) =>
+      model === undefined || model.tokenizer === undefined || model.reasoning
+        ? []
+        : [verdictOf(evidence, model, model.tokenizer, exchanges)],
+    ),
+  )
+  return worstOf(verdicts, requires)
 }
 
 async function verdictOf(

@@ -1,9 +1,11 @@
 import { modelNamed } from '../../../contract/contract.ts'
 import type { Usage } from '../../../tokens/usage.ts'
+import { largest } from '../../../user/extremes.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { answerUsage } from '../../evidence/prices/answer-json.ts'
-import { type Rule, whenPromised } from '../../rule.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires = 'an answer that reports reasoning tokens, stored whole (capture: all)'
@@ -17,29 +19,40 @@ export const sold10: Rule = {
   explain: `Reads the reasoning tokens of each answer. They are at most all output tokens, at most max_reasoning_tokens of the contract and the
 limit that the request states, and none where the request asks for none (reasoning_effort: none). Everything else is inconclusive: hidden text
 cannot be counted from outside, and a count alone never passes.`,
-  ...whenPromised(['models.max_reasoning_tokens'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const seen = (await exchangesOf(evidence)).flatMap((exchange) => {
-      const most = modelNamed(models, exchange.row.model ?? '')?.maxReasoningTokens
-      const usage = most === undefined || !exchange.isOk ? null : usageOf(exchange)
-      return usage === null ? [] : [{ exchange, wrong: wrongWith(exchange, usage, most!) }]
-    })
-    if (seen.length === 0) return notObserved(requires)
-    const [first, ...others] = seen.flatMap(({ exchange: { row }, wrong }): Witness[] =>
-      wrong === null ? [] : [{ runId: row.runId, slot: row.slot, retry: row.retry, shows: wrong }],
+  ...whenPromised(
+    ['models.max_reasoning_tokens'],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence, 'maxReasoningTokens'))),
+  ),
+}
+
+async function decide(evidence: Evidence): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const seen = (await exchangesOf(evidence)).flatMap((exchange) => {
+    const most = modelNamed(models, exchange.row.model ?? '')?.maxReasoningTokens
+    const usage = most === undefined || !exchange.isOk ? null : usageOf(exchange)
+    return usage === null ? [] : [{ exchange, usage, wrong: wrongWith(exchange, usage, most!) }]
+  })
+  if (seen.length === 0) return notObserved(requires)
+  const [first, ...others] = seen.flatMap(({ exchange: { row }, wrong }): Witness[] =>
+    wrong === null ? [] : [{ runId: row.runId, slot: row.slot, retry: row.retry, shows: wrong }],
+  )
+  const observations = seen.length
+  if (first === undefined)
+    return inconclusive(
+      observations,
+      `at most ${largest(
+        seen.map(({ usage }) => usage.parts.reasoning!),
+        0,
+      ).toLocaleString(
+        'en',
+      )} tokens of reasoning in an answer, none of which is impossible in itself; hidden text cannot be counted from outside`,
     )
-    const observations = seen.length
-    if (first === undefined)
-      return inconclusive(
-        observations,
-        'hidden text cannot be counted from outside; no count is impossible in itself',
-      )
-    return fail(observations, {
-      expected: 'no more reasoning than all output, the contract and the request allow',
-      observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
-      witnesses: [first, ...others.slice(0, 4)],
-    })
-  }),
+  return fail(observations, {
+    expected: 'no more reasoning than all output, the contract and the request allow',
+    observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
+    witnesses: [first, ...others.slice(0, 4)],
+  })
 }
 
 /** Null without reasoning. */

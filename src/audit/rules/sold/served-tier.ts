@@ -1,12 +1,13 @@
-import { modelNamed, type ServedTier } from '../../../contract/contract.ts'
+import { type Model, modelNamed, type ServedTier } from '../../../contract/contract.ts'
 import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
+import { measuredIn, measuring, promisesThat } from '../../evidence/sold/measured.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
 import { judgeTier, leastPairs } from '../../evidence/sold/tier.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
-import { type Rule, whenPromised } from '../../rule.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `streams of the paid tier beside streams of the default tier, ${leastPairs} pairs in mixed order (scenarios/audit-tier.yaml)`
@@ -21,21 +22,39 @@ export const sold08: Rule = {
 order: neighbours share load, connection and replica. Slower than ttft times the default's, at p 0.005 of 999 changes of signs, fails; faster at p 0.05
 passes. Answers that name another tier than asked for are left out: they say so, and PRICE-03 sees whether they are charged as the paid one. A tier without ttft
 promises its name alone. It cannot detect other promises of a tier, such as fewer refusals under load.`,
-  ...whenPromised(['models.served_tiers'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-      modelNamed(models, row.model ?? ''),
-    )
-    return worstOf(
-      [...byModel].flatMap(([model, exchanges]) =>
-        (model?.servedTiers ?? []).map((tier) => ({
-          model: model!,
-          verdict: verdictOf(tier, exchanges),
-        })),
-      ),
-      requires,
-    )
-  }),
+  ...whenPromised(
+    ['models.served_tiers'],
+    (evidence) => decide(evidence, ({ servedTiers = [] }) => servedTiers),
+    async (evidence) =>
+      measuredIn(await decide(await measuring(evidence), (_, exchanges) => tiersAsked(exchanges))),
+  ),
+}
+
+/** Tiers that requests ask for, as if each were sold with any time. */
+const tiersAsked = (exchanges: readonly Exchange[]): readonly ServedTier[] =>
+  [...new Set(exchanges.map((each) => each.requestField('service_tier')))].flatMap((tier) =>
+    typeof tier === 'string' && tier !== 'default' && tier !== 'auto' ? [{ tier, ttft: 1e9 }] : [],
+  )
+
+async function decide(
+  evidence: Evidence,
+  tiersOf: (model: Model, exchanges: readonly Exchange[]) => readonly ServedTier[],
+): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+    modelNamed(models, row.model ?? ''),
+  )
+  return worstOf(
+    [...byModel].flatMap(([model, exchanges]) =>
+      model === undefined
+        ? []
+        : tiersOf(model, exchanges).map((tier) => ({
+            model,
+            verdict: verdictOf(tier, exchanges),
+          })),
+    ),
+    requires,
+  )
 }
 
 function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): Verdict {
@@ -74,7 +93,7 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   const found = judgeTier(pairs, ttft, drawsOf(`${tier} ${answered[0]?.row.runId} ${pairs.length}`))
   const observations = pairs.length
   if (found.is === 'unseen') return notObserved(requires)
-  const said = `${tier} took ${found.ratio.toFixed(2)} of the default's time to the first token (${observations} pairs${'p' in found ? `, p ${found.p}` : ''}); the contract promises at most ${ttft}`
+  const said = `${tier} took ${found.ratio.toFixed(2)} of the default's time to the first token (${observations} pairs)${promisesThat} at most ${ttft}${'p' in found ? ` (p ${found.p})` : ''}`
   switch (found.is) {
     case 'pass':
       return pass(observations, { note: said + told })

@@ -1,6 +1,7 @@
 import { modelNamed } from '../../../contract/contract.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import {
   likeliestOf,
   shareOf,
@@ -15,7 +16,7 @@ import {
   referenceSessions,
   type WatchResult,
 } from '../../evidence/sold/watch.ts'
-import { type Rule, whenPromised } from '../../rule.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires = `${referenceSessions + leastSince} sessions of short prompts with max_tokens: 1, stored whole (scenarios/integrity-session.yaml, from cron)`
@@ -32,23 +33,29 @@ since is a p-value, whatever the noise; bets on small ones start with a wealth o
 the whole life of the watch: a fail, with the date of the change. A wealth of ${doubtAt}, or fewer than ${leastSince} sessions since, is inconclusive. Several watches
 alarm at as many times the wealth. After a change that was told, fixed: 2026-03-14 begins anew. It cannot detect another model for a quarter of the requests or less, a
 slight quantization, or what reasoning models change. A load that grows for weeks may alarm.`,
-  ...whenPromised(['models.fixed'], async (evidence): Promise<Verdict> => {
-    const { models } = evidence.contract
-    const sessions = await tokenSessions(evidence, evidence.runIds, (name) => {
-      const model = modelNamed(models, name)
-      return model?.fixed === undefined ? undefined : model
-    })
-    const watches = [
-      ...Map.groupBy(sessions.filter(isSince), ({ model }) => model).values(),
-    ].flatMap(watchesOf)
-    return worstOf(
-      watches.map((watch) => ({
-        model: watch[0]!.model,
-        verdict: verdictOf(watch, watches.length),
-      })),
-      requires,
-    )
-  }),
+  ...whenPromised(
+    ['models.fixed'],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence, 'fixed'))),
+  ),
+}
+
+async function decide(evidence: Evidence): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const sessions = await tokenSessions(evidence, evidence.runIds, (name) => {
+    const model = modelNamed(models, name)
+    return model?.fixed === undefined ? undefined : model
+  })
+  const watches = [...Map.groupBy(sessions.filter(isSince), ({ model }) => model).values()].flatMap(
+    watchesOf,
+  )
+  return worstOf(
+    watches.map((watch) => ({
+      model: watch[0]!.model,
+      verdict: verdictOf(watch, watches.length),
+    })),
+    requires,
+  )
 }
 
 const isSince = ({ model, atUs }: TokenSession) =>
