@@ -118,9 +118,12 @@ describe('from a log to the usage page', () => {
   })
 
   test('usage errors are reported in one sentence, with exit code 2', async () => {
+    const strange = join(folder, 'strange.csv')
+    writeFileSync(strange, 'one,two\n1,2\n')
     const cases = [
+      [['import', strange, '--db', db], /needs --map FILE/],
       [['usage', '--db', join(folder, 'empty.duckdb')], /There is no store at/],
-      [['import', 'log.jsonl', '--db', db], /needs --map FILE/],
+      [['import', 'log.jsonl', '--db', db], /log.jsonl: no such file/],
       [['usage', 'watch', '--base-url', 'http://127.0.0.1:1'], /ASSAY_API_KEY is not set/],
       [
         ['usage', 'watch', '--base-url', 'ftp://me:secret@127.0.0.1'],
