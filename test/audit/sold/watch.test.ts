@@ -3,6 +3,7 @@ import { drawsOf } from '../../../src/audit/evidence/sold/chance.ts'
 import {
   alarmAt,
   changeOf,
+  judgeWatch,
   referenceSessions,
   scoresOf,
   wealthOf,
@@ -60,6 +61,14 @@ test('wealth is a fair bet: of a first session, whose p-value is uniform, its me
   const grid = Array.from({ length: 100_000 }, (_, at) => (at + 0.5) / 100_000)
   const mean = grid.reduce((sum, u) => sum + wealthOf([0], () => u)[0]!, 0) / grid.length
   expect(mean).toBeCloseTo(1, 2)
+})
+
+test('an alarm within the first sessions waits until a change can be dated', () => {
+  // Draws of nearly 1 make each p-value of equal scores small: the wealth passes 100 at the second.
+  const few = Array.from({ length: 13 }, () => [0.5])
+  expect(judgeWatch(few, 1, () => 0.999)).toMatchObject({ is: 'inconclusive', since: 3 })
+  const enough = Array.from({ length: 20 }, () => [0.5])
+  expect(judgeWatch(enough, 1, () => 0.999)).toMatchObject({ is: 'fail', since: 10 })
 })
 
 test('scores that are all alike are split nowhere by their size', () => {

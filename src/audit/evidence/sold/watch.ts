@@ -131,7 +131,8 @@ export function judgeWatch(
   const scores = scoresOf(sessions)
   const wealth = wealthOf(scores, draw)
   const since = scores.length
-  const alarm = wealth.findIndex((each) => each >= alarmAt * watches)
+  // Earlier there is no change to date; a later alarm is no likelier.
+  const alarm = wealth.findIndex((each, at) => at >= leastBefore && each >= alarmAt * watches)
   if (alarm >= 0) {
     const { at, from, to } = changeOf(scores.slice(0, alarm + 1))!
     const place = (score: number) => score + referenceSessions
