@@ -118,9 +118,13 @@ test('the first page of an account waits for no forecast of another account', {
   timeout: 60_000,
 }, async () => {
   const two = await served([subject, others[0]!])
-  const gate = Promise.withResolvers<void>()
-  beforeEachForecast(two, () => gate.promise)
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  beforeEachForecast(two, () => {
+    begun.resolve()
+    return gate.promise
+  })
   const first = two.ask('/page', await tokenOf(subject.name))
+  await begun.promise
   const second = await two.ask('/page', await tokenOf(others[0]!.name))
   expect(await second.text()).toContain(' data-pending>')
   gate.resolve()
