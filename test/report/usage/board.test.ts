@@ -77,15 +77,19 @@ describe('the board of a usage page', () => {
         .tuple(fc.constantFrom(1, 1.5, 2, 3, 5, 7.5), fc.integer({ min: -8, max: 14 }))
         .map(([digits, power]) => Number(`${digits}e${power}`)),
       share: fc.constantFrom(0.5, 1),
+      currency: fc.constantFrom(null, 'USD', 'JPY', 'INR', 'KWD'),
     })
     fc.assert(
-      fc.property(tick, ({ locale, most, share }) => {
+      fc.property(tick, ({ locale, most, share, currency }) => {
         const value = most * share
         const parts = new Intl.NumberFormat(locale).formatToParts(1234.5)
         const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? ''
-        const text = speechOf({ ...data, locale }).compact(value)
+        const money = currency === null ? null : { currency, perCredit: 1 }
+        const text = speechOf({ ...data, locale, money })
+          .of('money')
+          .compact(value)
         const digits = text.replaceAll(sign('group'), '').replace(sign('decimal'), '.')
-        const shown = Number.parseFloat(digits)
+        const shown = Number.parseFloat(digits.replace(/^[^\d]*/, ''))
         // The rest is a word for a power of ten.
         const power = Math.log10(value / shown)
         expect([text, Math.abs(power - Math.round(power)) < 1e-9]).toEqual([text, true])
