@@ -11,7 +11,7 @@ test('a search that is too short for a verdict prints a bracket, exits with 3, a
   const first = await bench(`${origin}/llm/v1`, '--for', '20s', '--max-rate', '40')
   expect(first.code, first.stderr).toBe(3)
   expect(first.stdout).toContain('No safe rate yet: not enough time to decide.')
-  expect(first.stdout).toMatch(/that is a bracket, not a\s+verdict\./)
+  expect(first.stdout).toMatch(/that is a bracket,\s+not\s+a\s+verdict\./)
   expect(first.stdout).toMatch(/To confirm [\d.]+\/s takes [\d,]+ requests/)
   const prompts = asked.flatMap(({ body }) => {
     const messages = body.messages as readonly { content: string }[] | undefined
