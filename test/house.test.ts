@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
@@ -343,6 +344,44 @@ test('no list is spread into a call that grows or compares, which puts each elem
     })
   // `largest`, `smallest` of user/extremes.ts, and a loop, take lists of any length.
   expect(breaches).toEqual([])
+})
+
+/** `assay.js` is the one script that Node runs: an old Node, whose types nobody installs, must read it, too. */
+const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.js') && file !== join('cli', 'assay.js'))
+  .sort()
+
+test('every script of a page is type-checked, and none switches the checker off', () => {
+  const root = dirname(source)
+  const config = ['tsc', '-p', 'tsconfig.browser.json']
+  const run = (...words: string[]) =>
+    execFileSync('npx', ['--no-install', ...config, ...words], { cwd: root, encoding: 'utf8' })
+  const checked = run('--listFilesOnly')
+    .split('\n')
+    .filter((file) => file.startsWith(source) && file.endsWith('.js'))
+    .map((file) => relative(source, file))
+    .sort()
+  expect(checked).toEqual(scripts)
+  expect(JSON.parse(run('--showConfig')).compilerOptions).toMatchObject({
+    ...{ checkJs: true, strict: true, noUncheckedIndexedAccess: true },
+  })
+  const silent = scripts.filter((file) =>
+    /@ts-(?:nocheck|ignore|expect-error)|\{\s*any\b/.test(readFileSync(join(source, file), 'utf8')),
+  )
+  expect(silent).toEqual([])
+}, 30_000)
+
+test('a script that code outside a browser imports is checked without the types of a browser', () => {
+  // A script that is read as text is no import.
+  const imported = files.flatMap((file) =>
+    [...readFileSync(join(source, file), 'utf8').matchAll(/from '(\.{1,2}\/[^']+\.js)'/g)].map(
+      ([, target]) => relative(source, resolve(source, dirname(file), target!)),
+    ),
+  )
+  expect(imported).toContain(join('report', 'usage', 'board', 'sums.js'))
+  expect(
+    imported.filter((file) => !/^\/\/ @ts-check$/m.test(readFileSync(join(source, file), 'utf8'))),
+  ).toEqual([])
 })
 
 /** The text up to the bracket that closes a call. */

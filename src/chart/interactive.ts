@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { asClassic } from '../user/classic-script.ts'
 import type { Compiled } from './compile.ts'
 import type { ChartRow, ChartSpec } from './spec.ts'
 import { toCssVariables } from './theme.ts'
@@ -78,7 +79,7 @@ function emptied({ spec }: Compiled): {
 export function interactiveRuntime(): string {
   const vega = readFileSync(publishedFile('vega', 'vega.min.js'), 'utf8')
   const drawing = readFileSync(new URL('../../src/chart/browser.js', import.meta.url), 'utf8')
-  return `${withoutSourceMap(vega)}\n${interpreterScript()}\n${drawing}`
+  return `${withoutSourceMap(vega)}\n${interpreterScript()}\n${asClassic(drawing)}`
 }
 
 /** A file of a library, as published: its own in a checkout, and a copy in the package, which holds what it needs of both. */

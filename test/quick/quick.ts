@@ -85,8 +85,9 @@ async function ended(words: readonly string[]): Promise<boolean | null> {
 /** @returns the exit code */
 async function check(): Promise<number> {
   const there = changed.filter((file) => existsSync(join(root, file)))
+  const types = [['tsc'], ['tsc', '-p', 'tsconfig.browser.json']]
   const lint = ['biome', 'check', '--no-errors-on-unmatched', ...there]
-  for (const words of there.length === 0 ? [['tsc']] : [lint, ['tsc']]) {
+  for (const words of there.length === 0 ? types : [lint, ...types]) {
     const held = await ended(words)
     if (held !== true) return held === false ? 1 : 3
   }

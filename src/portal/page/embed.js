@@ -5,12 +5,14 @@ const filters = ['from', 'to', 'timezone', 'unit', 'metric', 'by', 'model', 'key
 
 class AssayUsage extends HTMLElement {
   static observedAttributes = ['token', 'theme', ...filters]
+  /** @type {HTMLIFrameElement | null} */
   #frame = null
+  /** @param {MessageEvent} message */
   #listen = ({ origin, data, source: from }) => {
-    if (origin !== base.origin || from !== this.#frame?.contentWindow || data?.source !== source)
-      return
-    if (data.type === 'height' && Number.isFinite(data.px))
-      this.#frame.style.height = `${data.px}px`
+    const frame = this.#frame
+    if (origin !== base.origin || frame === null || from !== frame.contentWindow) return
+    if (data?.source !== source) return
+    if (data.type === 'height' && Number.isFinite(data.px)) frame.style.height = `${data.px}px`
     if (data.type === 'ready') this.#theme()
     this.dispatchEvent(new CustomEvent(data.type, { detail: data, bubbles: true }))
   }
@@ -32,6 +34,11 @@ class AssayUsage extends HTMLElement {
     this.#frame = null
   }
 
+  /**
+   * @param {string} name
+   * @param {string | null} before
+   * @param {string | null} now
+   */
   attributeChangedCallback(name, before, now) {
     if (this.#frame === null || before === now) return
     if (name === 'token') this.#tell({ type: 'token', token: now })
@@ -41,8 +48,10 @@ class AssayUsage extends HTMLElement {
 
   #query() {
     const query = new URLSearchParams()
-    for (const name of filters)
-      if (this.hasAttribute(name)) query.set(name, this.getAttribute(name))
+    for (const name of filters) {
+      const value = this.getAttribute(name)
+      if (value !== null) query.set(name, value)
+    }
     return query.size === 0 ? '' : `?${query}`
   }
 
@@ -51,8 +60,9 @@ class AssayUsage extends HTMLElement {
     if (mode !== null) this.#tell({ type: 'theme', mode })
   }
 
+  /** @param {Readonly<Record<string, string | null>>} message */
   #tell(message) {
-    this.#frame.contentWindow?.postMessage({ source, ...message }, base.origin)
+    this.#frame?.contentWindow?.postMessage({ source, ...message }, base.origin)
   }
 }
 

@@ -1,46 +1,76 @@
 // The page in its frame: fetches the content with the token of the address, and talks with the host. The board is in scope:
 // it draws what the address asks for, and asks here for what its data have not.
+/** @import { Answers } from '../api/shapes.ts' */
+/** @import { BoardData } from '../../report/usage/board/data.ts' */
+/** @import { Choice, TableCell } from '../../report/usage/board/types.ts' */
+import { startBoard } from '../../report/usage/board/browser.js'
+import { speechOf } from '../../report/usage/board/speech.js'
+import { dateOf, dimensions } from '../../report/usage/board/sums.js'
+
 ;(() => {
   const source = 'assay-usage'
   const filters = ['model', 'key', 'endpoint', 'metric', 'by']
-  const { origins, expired, busy, failed } = document.body.dataset
+  const { origins, expired = '', busy = '', failed = '' } = document.body.dataset
   const known = (origins ?? '').split(' ').filter(Boolean)
   const isShell = !!document.querySelector('main[data-shell]')
   const said = new URLSearchParams(location.hash.slice(1))
-  /** When a token ends, Unix milliseconds. */
+  /**
+   * When a token ends, Unix milliseconds.
+   *
+   * @param {string} text
+   * @returns {number}
+   */
   const endOf = (text) =>
-    JSON.parse(atob(text.split('.')[1].replace(/-/g, '+').replace(/_/g, '/'))).exp * 1000
-  /** The token outlives a reload of this tab, until it ends; storage may be denied to a frame. */
+    JSON.parse(atob((text.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/'))).exp * 1000
+  /**
+   * The token outlives a reload of this tab, until it ends; storage may be denied to a frame.
+   *
+   * @param {string} [text]
+   */
   const keepToken = (text) => {
     try {
-      if (text !== undefined) sessionStorage[source] = text
-      const kept = sessionStorage[source]
-      return endOf(kept) > Date.now() ? kept : null
+      if (text !== undefined) sessionStorage.setItem(source, text)
+      const kept = sessionStorage.getItem(source)
+      return kept !== null && endOf(kept) > Date.now() ? kept : null
     } catch {
       return null
     }
   }
   let token = said.get('t') ?? (isShell ? keepToken() : null)
+  /** @type {string | null} */
   let host = null
+  /** @type {string | null} */
   let version = null
   let heightPx = 0
+  /** @type {AbortController | null} */
   let stream = null
-  let renewal = null
-  let asking = null
+  let renewal = 0
+  let asking = 0
   let endBoard = () => {}
+  /** @type {string | null} */
   let loaded = null
 
+  /** @type {(query: URLSearchParams, sign: string) => string} */
   const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
-  /** Filters stand in the fragment, where they change without a request; the period of the data stands in the query. */
+  /**
+   * Filters stand in the fragment, where they change without a request; the period of the data stands in the query.
+   *
+   * @param {string | URLSearchParams} query
+   */
   function addressOf(query) {
     const [search, fragment] = [new URLSearchParams(query), new URLSearchParams()]
     for (const name of filters) {
-      if (search.has(name)) fragment.set(name, search.get(name))
+      const value = search.get(name)
+      if (value !== null) fragment.set(name, value)
       search.delete(name)
     }
     return { search, fragment }
   }
-  /** A period of local hours, as the server is asked for it. */
+  /**
+   * A period of local hours, as the server is asked for it.
+   *
+   * @type {(from: number, to: number) => URLSearchParams}
+   */
   const periodOf = (from, to) =>
     new URLSearchParams({ from: dateOf(from), to: dateOf(Math.ceil(to / 24) * 24) })
 
@@ -59,6 +89,7 @@
     history.replaceState(null, '', location.pathname + textOf(search, '?') + textOf(fragment, '#'))
   }
 
+  /** @param {Readonly<Record<string, string | number>>} message */
   const tell = (message) => {
     if (parent === window) return
     for (const origin of host === null ? known : [host])
@@ -69,11 +100,13 @@
     for (const [name, value] of new URLSearchParams(location.hash.slice(1))) query.set(name, value)
     tell({ type: 'filters', query: textOf(query, '?') })
   }
+  /** @type {(path: string, options?: RequestInit) => Promise<Response>} */
   const ask = (path, options = {}) =>
     fetch(path, { ...options, headers: { authorization: `Bearer ${token}` } })
+  /** @param {string} text */
   const show = (text) => {
     endBoard()
-    document.querySelector('main').textContent = text
+    document.querySelector('main')?.replaceChildren(text)
   }
   let tries = 0
   /** Asks again, each time later; at last it says that it failed. Figures that are shown stay. */
@@ -81,16 +114,16 @@
     const isOver = ++tries > 6
     if (!document.querySelector('figure')) show(isOver ? failed : busy)
     clearTimeout(asking)
-    if (!isOver) asking = setTimeout(load, 2500 * 2 ** tries)
+    if (!isOver) asking = window.setTimeout(load, 2500 * 2 ** tries)
   }
   async function load() {
     loaded = location.search
     // The server makes the figures of the filters, and its board has their names.
     const query = new URLSearchParams(loaded)
     const said = new URLSearchParams(location.hash.slice(1))
-    for (const name of dimensions) if (said.has(name)) query.set(name, said.get(name))
-    const answer = await ask(`page${textOf(query, '?')}`).catch(() => {})
-    if (!answer || answer.status === 503 || answer.status === 429) return again()
+    keep(dimensions, said, query)
+    const answer = await ask(`page${textOf(query, '?')}`).catch(() => null)
+    if (answer === null || answer.status === 503 || answer.status === 429) return again()
     tries = 0
     if (!answer.ok) {
       const { code, title } = await answer.json()
@@ -103,25 +136,38 @@
     const next = new DOMParser()
       .parseFromString(await answer.text(), 'text/html')
       .querySelector('main')
+    const shown = document.querySelector('main')
+    if (next === null || shown === null) return again()
     const opened = [...document.querySelectorAll('figure details[open]')].map(
-      (details) => details.closest('figure').id,
+      (details) => details.closest('figure')?.id,
     )
     const focused = document.activeElement?.closest('figure')?.id
     endBoard()
-    document.querySelector('main').replaceWith(next)
+    shown.replaceWith(next)
     endBoard = startBoard({ go, requests, changed: tellFilters, reload: load })
-    for (const each of next.querySelectorAll('.exports')) each.hidden = false
+    for (const each of next.querySelectorAll('.exports')) each.removeAttribute('hidden')
     for (const id of opened) document.querySelector(`#${id} details`)?.setAttribute('open', '')
-    if (focused) document.querySelector(`#${focused} .b-stage`)?.focus()
+    if (focused) {
+      /** @type {HTMLElement | null} */
+      const stage = document.querySelector(`#${focused} .b-stage`)
+      stage?.focus()
+    }
     clearTimeout(asking)
     // The forecast is still being made.
-    if (next.hasAttribute('data-pending')) asking = setTimeout(load, 2000)
+    if (next.hasAttribute('data-pending')) asking = window.setTimeout(load, 2000)
     watchExpiry()
     follow()
     tell({ type: 'ready' })
   }
-  /** The requests of an hour, the first 200, as rows of a table; null if there are only sums. */
+  /**
+   * The requests of an hour, the first 200, as rows of a table; null if there are only sums.
+   *
+   * @param {BoardData} data
+   * @param {Choice} choice
+   * @returns {Promise<readonly (readonly TableCell[])[] | null>}
+   */
   async function requests(data, choice) {
+    /** @param {number} hour */
     const clock = (hour) => `${dateOf(hour)}T${String(hour % 24).padStart(2, '0')}:00`
     const query = new URLSearchParams(location.search)
     query.set('from', clock(choice.from))
@@ -130,11 +176,15 @@
     for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])
     const answer = await ask(`v1/usage/requests?${query}`)
     if (!answer.ok) return null
-    const words = JSON.parse(document.querySelector('main').dataset.outcomes)
+    /** @type {Readonly<Record<string, string>>} */
+    const words = JSON.parse(document.querySelector('main')?.dataset.outcomes ?? '{}')
     const { say } = speechOf(data)
+    /** @param {string | null} name */
     const nameOf = (name) => name ?? say('unknown')
-    return (await answer.json()).requests
-      .reverse()
+    /** @type {Answers['requests']} */
+    const { requests: found } = await answer.json()
+    return found
+      .toReversed()
       .map((each) => [
         each.at.slice(11, 19),
         ...[nameOf(each.model), nameOf(each.key), nameOf(each.endpoint), words[each.outcome]],
@@ -143,7 +193,8 @@
   }
   function watchExpiry() {
     clearTimeout(renewal)
-    renewal = setTimeout(
+    if (token === null) return
+    renewal = window.setTimeout(
       () => tell({ type: 'token-expiring', inSeconds: 60 }),
       endOf(token) - Date.now() - 60_000,
     )
@@ -154,8 +205,10 @@
     stream = new AbortController()
     try {
       const answer = await ask('v1/live', { signal: stream.signal })
-      const reader = answer.ok ? answer.body.pipeThrough(new TextDecoderStream()).getReader() : null
-      for (let text = ''; reader !== null; ) {
+      const reader = answer.ok
+        ? answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+        : null
+      for (let text = ''; reader; ) {
         const { value, done } = await reader.read()
         if (done) break
         text += value
@@ -173,28 +226,53 @@
     stream = null
     setTimeout(follow, 5000)
   }
-  /** Shows another period with these filters. */
+  /**
+   * Copies what an address says of some names.
+   *
+   * @param {readonly string[]} names
+   * @param {URLSearchParams} said
+   * @param {URLSearchParams} query
+   */
+  function keep(names, said, query) {
+    for (const name of names) {
+      const value = said.get(name)
+      if (value !== null) query.set(name, value)
+    }
+  }
+  /**
+   * Shows another period with these filters.
+   *
+   * @param {number} from
+   * @param {number} to
+   * @param {URLSearchParams} fragment
+   */
   function go(from, to, fragment) {
     return visit(textOf(periodOf(from, to), '?') + textOf(fragment, '#'))
   }
+  /** @param {string} address */
   function visit(address) {
     history.pushState(null, '', location.pathname + address)
     tellFilters()
     return load()
   }
+  /** @param {string} text */
   const query = (text) => {
     const { search, fragment } = addressOf(text)
     return visit(textOf(search, '?') + textOf(fragment, '#'))
   }
   addEventListener('popstate', () => location.search !== loaded && load())
-  /** The sums of the view as a file, named by the account and the period. */
+  /**
+   * The sums of the view as a file, named by the account and the period.
+   *
+   * @param {string} format
+   */
   async function save(format) {
-    const { from, to, account } = document.querySelector('main').dataset
+    const { from = '', to = '', account = '' } = document.querySelector('main')?.dataset ?? {}
     const asked = new URLSearchParams({ from, to, format })
     const said = new URLSearchParams(location.hash.slice(1))
-    for (const name of ['from', 'to'])
-      if (said.has(name)) asked.set(name, said.get(name).slice(0, 10))
-    for (const name of dimensions) if (said.has(name)) asked.set(name, said.get(name))
+    keep(['from', 'to', ...dimensions], said, asked)
+    for (const [name, value] of [...asked])
+      if (name === 'from' || name === 'to') asked.set(name, value.slice(0, 10))
     const answer = await ask(`v1/export?${asked}`)
     if (!answer.ok) return
     const link = document.createElement('a')
@@ -204,11 +282,15 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
   }
   addEventListener('click', (event) => {
-    if (event.target.dataset?.export) save(event.target.dataset.export)
-    const link = event.target.closest?.('a[href^="?"]')
-    if (!link) return
+    const { target } = event
+    if (!(target instanceof Element)) return
+    const format = target.getAttribute('data-export')
+    if (format) save(format)
+    /** @type {HTMLAnchorElement | null} */
+    const link = target.closest('a[href^="?"]')
+    if (link === null) return
     event.preventDefault()
-    const asked = new URLSearchParams(link.getAttribute('href'))
+    const asked = new URLSearchParams(link.search)
     // Another period or unit keeps what the reader filtered since.
     if (link.dataset.keep !== undefined)
       for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
@@ -221,7 +303,7 @@
     if (data.type === 'token' && typeof data.token === 'string') {
       token = data.token
       tries = 0
-      keepToken(token)
+      keepToken(data.token)
       stream?.abort()
       load()
     } else if (data.type === 'filters' && typeof data.query === 'string') query(data.query)
@@ -235,7 +317,7 @@
     waiting = true
     setTimeout(() => {
       waiting = false
-      const px = Math.ceil(document.querySelector('main').getBoundingClientRect().height)
+      const px = Math.ceil(document.querySelector('main')?.getBoundingClientRect().height ?? 0)
       if (Math.abs(px - heightPx) < 2) return
       heightPx = px
       tell({ type: 'height', px })

@@ -1,5 +1,16 @@
 // Loads the page again when the service reports a change, and replaces its content.
-let tag = document.querySelector('[data-tag]')?.dataset.tag ?? ''
+/**
+ * The tag of a page's figures.
+ *
+ * @param {ParentNode} page
+ */
+function tagOf(page) {
+  /** @type {HTMLElement | null} */
+  const tagged = page.querySelector('[data-tag]')
+  return tagged?.dataset.tag ?? ''
+}
+
+let tag = tagOf(document)
 let asking = false
 /** Whether a change is not shown yet. */
 let stale = false
@@ -26,7 +37,7 @@ async function refresh() {
     const focused = focusedIn(old, fresh)
     old.replaceWith(fresh)
     focused?.focus({ preventScroll: true })
-    tag = fresh.querySelector('[data-tag]')?.dataset.tag ?? ''
+    tag = tagOf(fresh)
   } catch {
     // The service cannot be reached. The next attempt may succeed.
     stale = true
@@ -35,46 +46,71 @@ async function refresh() {
   }
 }
 
-/** Shows the service's time, which is the time of the figures. */
+/**
+ * Shows the service's time, which is the time of the figures.
+ *
+ * @param {number} ms
+ */
 function showTime(ms) {
+  /** @type {HTMLElement | null} */
   const time = document.querySelector('[data-as-of]')
   if (time === null) return
-  const style = { dateStyle: 'medium', timeStyle: 'medium', timeZone: time.dataset.zone }
-  time.textContent = new Intl.DateTimeFormat('en-GB', style).format(new Date(ms))
+  time.textContent = new Date(ms).toLocaleString('en-GB', {
+    ...{ dateStyle: 'medium', timeStyle: 'medium' },
+    ...(time.dataset.zone === undefined ? {} : { timeZone: time.dataset.zone }),
+  })
   document.querySelector('[data-live][hidden]')?.removeAttribute('hidden')
 }
 
-/** Makes a screen reader read the balance when it changes, and nothing else of the page. */
+/**
+ * Makes a screen reader read the balance when it changes, and nothing else of the page.
+ *
+ * @param {Element} old
+ * @param {Element} fresh
+ */
 function sayAloud(old, fresh) {
   const [before, after] = [old, fresh].map((main) => main.querySelector('#remaining')?.textContent)
   if (after === undefined || after === before) return
-  document.querySelector('[data-aloud]').textContent = `Credits left: ${after}`
+  document.querySelector('[data-aloud]')?.replaceChildren(`Credits left: ${after}`)
 }
 
-/** Keeps what is unfolded and how far tables are scrolled. */
+/**
+ * Keeps what is unfolded and how far tables are scrolled.
+ *
+ * @param {Element} old
+ * @param {Element} fresh
+ */
 function keepOpen(old, fresh) {
-  const pairs = (selector) => {
-    const now = [...fresh.querySelectorAll(selector)]
-    return [...old.querySelectorAll(selector)].map((each, at) => [each, now[at]])
-  }
-  for (const [before, after] of pairs('details')) {
-    if (after !== undefined) after.open = before.open
-  }
-  const scrolled = pairs('.table-scroll').map(([before, after]) => [after, before.scrollLeft])
+  const folds = fresh.querySelectorAll('details')
+  old.querySelectorAll('details').forEach(({ open }, at) => {
+    const after = folds[at]
+    if (after !== undefined) after.open = open
+  })
+  const tables = fresh.querySelectorAll('.table-scroll')
+  const lefts = [...old.querySelectorAll('.table-scroll')].map(({ scrollLeft }) => scrollLeft)
   queueMicrotask(() => {
-    for (const [after, left] of scrolled) if (after !== undefined) after.scrollLeft = left
+    tables.forEach((table, at) => {
+      table.scrollLeft = lefts[at] ?? 0
+    })
   })
 }
 
-/** The new element for the focused one: the same one among those with the same text. */
+/**
+ * The new element for the focused one: the same one among those with the same text.
+ *
+ * @param {Element} old
+ * @param {Element} fresh
+ */
 function focusedIn(old, fresh) {
   const here = document.activeElement
   if (here === null || !old.contains(here)) return null
-  const alike = (main) =>
-    [...main.querySelectorAll(here.localName)].filter(
-      (each) => each.textContent === here.textContent,
-    )
-  return alike(fresh)[alike(old).indexOf(here)] ?? null
+  /** @param {Element} main */
+  const alike = (main) => {
+    /** @type {NodeListOf<HTMLElement>} */
+    const some = main.querySelectorAll(here.localName)
+    return [...some].filter((each) => each.textContent === here.textContent)
+  }
+  return alike(fresh)[alike(old).findIndex((each) => here.isSameNode(each))] ?? null
 }
 
 /** Without a time zone in the address, the browser's own applies. */
@@ -87,6 +123,7 @@ if (!asked.searchParams.get('timezone') && own && own !== 'UTC') {
 }
 /** Refreshes for what changes with time only: a new hour, token counts that a charge gets late. */
 const anywayMs = 30_000
+/** @type {EventSource | null} */
 let news = null
 let refreshedMs = Date.now()
 

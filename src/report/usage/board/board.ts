@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { asClassic } from '../../../user/classic-script.ts'
 import { type Html, html, scriptJson, trusted } from '../../../user/html.ts'
 import { fragmentOf, initial } from './choice.js'
 import type { BoardData } from './data.ts'
@@ -59,15 +60,14 @@ const files = [
 /**
  * The board's script: the modules that also draw here, as one classic script.
  *
- * @param start what is done with `startBoard`; default: the board of the file is started
+ * @param start a script that is done with the board in scope; default: the board of the file is started
  */
 export function boardScript(start = 'startBoard()'): string {
   const texts = files.map((name) =>
-    readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8')
-      .replace(/^import [^;]*? from '[^']*'$/gms, '')
-      .replace(/^export (?=const|function)/gm, ''),
+    readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8'),
   )
-  return `;(() => {\n${[...texts, start].map(withoutComments).join('\n')}\n})()`
+  const parts = [...texts, start].map((text) => withoutComments(asClassic(text)))
+  return `;(() => {\n${parts.join('\n')}\n})()`
 }
 
 /** Comments, indents and breaks beside brackets, commas and operators are for those who write a script. No text of these files spans two lines. */

@@ -3,24 +3,52 @@
 import { choiceOf, fragmentOf, initial } from './choice.js'
 import { drawTable, h } from './draw.js'
 import { speechOf } from './speech.js'
-import { bucketOf, dateOf, dimensions, hourOf } from './sums.js'
+import { bucketOf, dateOf, dimensions, hourOf, item } from './sums.js'
 import { requestHeads, requestsOf, titleOf } from './tables.js'
 import { viewsOf } from './views.js'
 
+/** @import { Dimension } from './cells.ts' */
+/** @import { BoardData } from './data.ts' */
+/** @import { Bar, BoardSpeech, Card, Choice, Element as Drawn, SizeName, Stop, TableCell, Tree, View } from './types.ts' */
+
+/**
+ * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises the rows of an
+ * hour, `changed` hears of each choice, and `reload` asks for the figures of the choice.
+ *
+ * @typedef {object} Served
+ * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
+ * @property {(data: BoardData, choice: Choice) => Promise<readonly (readonly TableCell[])[] | null>} [requests]
+ * @property {() => void} [changed]
+ * @property {() => void} [reload]
+ */
+
 const svgNames = new Set(['svg', 'path', 'text', 'rect', 'title'])
 
-function make(tree) {
-  if (typeof tree !== 'object') return document.createTextNode(String(tree))
-  const { name, attributes, children } = tree
+/**
+ * @param {Tree} tree
+ * @returns {Node}
+ */
+const nodeOf = (tree) =>
+  typeof tree === 'object' ? make(tree) : document.createTextNode(String(tree))
+
+/** @param {Drawn} tree */
+function make({ name, attributes, children }) {
   const element = svgNames.has(name)
     ? document.createElementNS('http://www.w3.org/2000/svg', name)
     : document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-  element.append(...children.map(make))
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value))
+  element.append(...children.map(nodeOf))
   return element
 }
 
-/** The values of a chart that the pointer and the arrow keys reach: a place in the drawing, and what is said. */
+/**
+ * The values of a chart that the pointer and the arrow keys reach: a place in the drawing, and what is said.
+ *
+ * @param {View} view
+ * @param {SVGSVGElement} svg
+ * @param {BoardSpeech} speech
+ * @returns {readonly Stop[]}
+ */
 function stopsOf(view, svg, { say, timeOf }) {
   if (view.bars === undefined) return view.stops()
   const [left, step] = [Number(svg.dataset.left), Number(svg.dataset.step)]
@@ -36,27 +64,39 @@ function stopsOf(view, svg, { say, timeOf }) {
   })
 }
 
-/** A cursor over the values of a chart. */
-function explore(figure, view, speech, open) {
-  const stage = figure.querySelector('.b-stage')
-  const said = figure.querySelector('.b-said')
+/**
+ * A cursor over the values of a chart.
+ *
+ * @param {HTMLElement} stage holds the drawing
+ * @param {Element} said where a value is written
+ * @param {View} view
+ * @param {BoardSpeech} speech
+ * @param {(bar: Bar) => void} open
+ */
+function explore(stage, said, view, speech, open) {
   const svg = stage.querySelector('svg')
+  if (svg === null) return
   const stops = stopsOf(view, svg, speech)
   if (stops.length === 0) return
   let at = -1
   const cursor = make(h('path', { class: 'b-cursor' }))
   svg.append(cursor)
+  /** @param {number} place */
   const tell = (place) => {
     at = Math.max(0, Math.min(stops.length - 1, place))
-    const { x, y, width, height } = stops[at]
-    said.textContent = stops[at].said
+    const { x, y, width, height, said: text } = item(stops, at)
+    said.textContent = text
     cursor.setAttribute('d', `M${x} ${y}h${width}v${height}h${-width}z`)
   }
-  const openStop = () => at >= 0 && stops[at].bar !== undefined && open(stops[at].bar)
+  const openStop = () => {
+    const bar = stops[at]?.bar
+    if (bar !== undefined) open(bar)
+  }
   stage.tabIndex = 0
   stage.setAttribute('role', 'group')
   const word = view.bars === undefined ? 'exploreValues' : 'explore'
   stage.setAttribute('aria-label', speech.say(word, { title: view.title, bars: stops.length }))
+  const rows = view.bars === undefined ? view.rows : undefined
   stage.onpointermove = (event) => {
     const box = svg.getBoundingClientRect()
     const scale = svg.viewBox.baseVal.width / box.width
@@ -65,24 +105,27 @@ function explore(figure, view, speech, open) {
       (stop) =>
         x >= stop.x &&
         x < stop.x + stop.width &&
-        (view.rows === undefined || (y >= stop.y && y < stop.y + stop.height)),
+        (rows === undefined || (y >= stop.y && y < stop.y + stop.height)),
     )
     if (place >= 0) tell(place)
   }
   stage.onclick = openStop
   stage.onkeydown = (event) => {
-    const row = view.rows ?? 1
+    const row = rows ?? 1
+    /** @type {Readonly<Record<string, number>>} */
     const moves = {
       ...{ ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: stops.length - 1 },
       ...(row > 1 ? { ArrowDown: at + row, ArrowUp: at - row } : {}),
     }
-    if (Object.hasOwn(moves, event.key)) tell(moves[event.key])
+    const place = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined
+    if (place !== undefined) tell(place)
     else if (event.key === 'Enter') openStop()
     else return
     event.preventDefault()
   }
 }
 
+/** @param {TableCell} value */
 function cellText(value) {
   if (value === null || value === undefined) return ''
   const text = String(value)
@@ -90,6 +133,10 @@ function cellText(value) {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
+/**
+ * @param {View} view
+ * @param {string} period
+ */
 function save(view, period) {
   const [heads, rows] = view.table()
   const text = [heads, ...rows].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('')
@@ -100,12 +147,18 @@ function save(view, period) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
+/**
+ * @param {string} text
+ * @param {string} label
+ * @param {() => void} act
+ */
 function button(text, label, act) {
   const made = make(h('button', { type: 'button', class: 'rows', 'aria-label': label }, text))
   made.addEventListener('click', act)
   return made
 }
 
+/** @type {(label: string, control: Node) => Node} */
 const field = (label, control) => {
   const made = make(h('label', {}, h('span', {}, label)))
   made.append(control)
@@ -115,31 +168,52 @@ const field = (label, control) => {
 /**
  * Starts the board of the document.
  *
- * @param served for a page with a server: `go(from, to, filters)` shows another period of local hours, `requests(data, choice)`
- * promises the rows of an hour, `changed()` hears of each choice
- * @returns a function that ends it
+ * @param {Served} [served]
+ * @returns {() => void} a function that ends it
  */
 export function startBoard(served = {}) {
   const payload = document.getElementById('board-data')
-  if (payload === null) return () => {}
+  const board = document.getElementById('board')
+  if (payload === null || board === null) return () => {}
   const ending = new AbortController()
+  /** @type {BoardData} */
   const data = JSON.parse(payload.textContent)
   const speech = speechOf(data)
   const { say } = speech
-  const board = document.getElementById('board')
-  const firstCards = [...board.querySelector('.b-cards').childNodes]
+  /**
+   * A place of the board's markup.
+   *
+   * @param {string} name
+   */
+  const placeOf = (name) => {
+    /** @type {HTMLElement | null} */
+    const found = board.querySelector(`.b-${name}`)
+    if (found === null) throw new TypeError(`the board has no .b-${name}`)
+    return found
+  }
+  const firstCards = [...placeOf('cards').childNodes]
+  /** @type {HTMLElement | null} */
   const own = board.querySelector('.b-own')
   const used = document.querySelector('[data-figure=used]')
-  const allUsed = used?.textContent
+  const allUsed = used?.textContent ?? ''
   // The first choice of a page that a backend made is in its markup.
   const { choice: first } = board.dataset
   if (location.hash === '' && first) history.replaceState(null, '', `#${first}`)
   let choice = choiceOf(data, location.hash.slice(1))
-  /** What figures are of: the markup has those of the first choice. */
+  /**
+   * What figures are of: the markup has those of the first choice.
+   *
+   * @param {Choice} choice
+   */
   const partOf = ({ by: _, metric: __, ...part }) => JSON.stringify(part)
   const firstPart = partOf(first === undefined ? initial(data) : choiceOf(data, first))
 
-  /** As the columns of the style sheet. */
+  /**
+   * As the columns of the style sheet.
+   *
+   * @param {string} [type] an event
+   * @returns {SizeName}
+   */
   const sizeFor = (type) =>
     type === 'beforeprint'
       ? 'paper'
@@ -150,6 +224,7 @@ export function startBoard(served = {}) {
           : 'desk'
   let size = sizeFor()
 
+  /** @param {Partial<Choice>} changed */
   function change(changed) {
     choice = { ...choice, ...changed }
     const fragment = fragmentOf(data, choice)
@@ -162,7 +237,12 @@ export function startBoard(served = {}) {
     draw()
   }
 
-  /** Shows a period; one that the data have not, or not in enough detail, is asked for. */
+  /**
+   * Shows a period; one that the data have not, or not in enough detail, is asked for.
+   *
+   * @param {number} from
+   * @param {number} to
+   */
   function period(from, to) {
     const isInside = from >= data.from && to <= data.to
     const isCoarse = data.finest !== 'hour' && to - from <= 24 && (from > data.from || to < data.to)
@@ -173,7 +253,11 @@ export function startBoard(served = {}) {
     } else change({ from: Math.max(from, data.from), to: Math.min(to, data.to) })
   }
 
-  /** Opens a bar: its hours, and at last the requests of an hour. */
+  /**
+   * Opens a bar: its hours, and at last the requests of an hour.
+   *
+   * @param {Bar} bar
+   */
   function open({ start, end }) {
     const from = Math.max(start, data.from)
     const to = Math.min(end, data.to)
@@ -183,6 +267,7 @@ export function startBoard(served = {}) {
     if (from < to && !(isFinest && choice.to - choice.from === to - from)) period(from, to)
   }
 
+  /** @param {View} view */
   function figureOf(view) {
     const head = make(h('figcaption', {}, h('h3', {}, view.title)))
     head.append(
@@ -196,42 +281,67 @@ export function startBoard(served = {}) {
         id: `board-${view.id}`,
       }),
     )
-    const stage = make(h('div', { class: 'b-stage chart-drawings' }, view.tree))
+    const stage = document.createElement('div')
+    stage.className = 'b-stage chart-drawings'
+    stage.append(nodeOf(view.tree))
     const said = make(h('p', { class: 'note b-said', role: 'status' }))
-    const details = make(h('details', { class: 'as-table' }, h('summary', {}, say('table'))))
+    const details = document.createElement('details')
+    details.className = 'as-table'
+    details.append(make(h('summary', {}, say('table'))))
     details.addEventListener('toggle', () => {
       if (details.open && details.childElementCount === 1)
         details.append(make(drawTable(view.speech ?? speech, view.title, ...view.table())))
     })
-    figure.append(head, ...(view.legend ? [make(view.legend)] : []), stage, said)
+    figure.append(head, ...(view.legend ? [nodeOf(view.legend)] : []), stage, said)
     if (view.under) {
-      figure.append(make(view.under))
-      for (const item of figure.querySelectorAll('li[data-from]')) {
-        const { from, to } = item.dataset
-        const text = item.textContent
-        item.replaceChildren(button(text, text, () => period(Number(from), Number(to))))
+      figure.append(nodeOf(view.under))
+      /** @type {NodeListOf<HTMLElement>} */
+      const marks = figure.querySelectorAll('li[data-from]')
+      for (const mark of marks) {
+        const { from, to } = mark.dataset
+        const text = mark.textContent
+        mark.replaceChildren(button(text, text, () => period(Number(from), Number(to))))
       }
     }
     if (view.note) figure.append(make(h('p', { class: 'note' }, view.note)))
     figure.append(details)
-    explore(figure, view, speech, open)
+    explore(stage, said, view, speech, open)
     return figure
   }
 
-  function select(name, options) {
+  /**
+   * @param {string} name
+   * @param {string} value
+   * @param {readonly (readonly [value: string, text: string])[]} options
+   * @param {(value: string) => void} choose
+   */
+  function select(name, value, options, choose) {
     const made = document.createElement('select')
-    made.append(
-      ...options.map(([value, text]) => new Option(text, value, false, value === choice[name])),
-    )
-    made.addEventListener('change', () => change({ [name]: made.value }))
+    made.append(...options.map(([each, text]) => new Option(text, each, false, each === value)))
+    made.addEventListener('change', () => choose(made.value))
     made.dataset.name = name
     return made
   }
 
+  /** @type {(name: Dimension, value: string) => void} */
+  const filter = (name, value) => {
+    const filters = { model: choice.model, key: choice.key, endpoint: choice.endpoint }
+    filters[name] = value
+    change(filters)
+  }
+
+  /**
+   * @param {'from' | 'to'} name
+   * @param {number} hour
+   */
   function date(name, hour) {
-    const limits =
-      served.go === undefined ? { min: dateOf(data.from), max: dateOf(data.to - 1) } : {}
-    const made = make(h('input', { type: 'date', value: dateOf(hour), ...limits }))
+    const made = document.createElement('input')
+    made.type = 'date'
+    if (served.go === undefined) {
+      made.min = dateOf(data.from)
+      made.max = dateOf(data.to - 1)
+    }
+    made.defaultValue = dateOf(hour)
     made.dataset.name = name
     made.addEventListener('change', () => {
       if (made.value === '') return
@@ -243,19 +353,30 @@ export function startBoard(served = {}) {
   }
 
   function filterBar() {
-    const bar = board.querySelector('.b-filters')
-    const kept = document.activeElement?.dataset?.name
+    const bar = placeOf('filters')
+    const kept = document.activeElement?.getAttribute('data-name')
     const shown = dimensions.filter((name) => data.names[name].length > 1)
+    /** @type {(name: Dimension) => readonly (readonly [string, string])[]} */
     const names = (name) => data.names[name].map((each) => [each, speech.nameOf(each, name)])
     bar.replaceChildren(
       field(say('from'), date('from', choice.from)),
       field(say('to'), date('to', choice.to - 1)),
-      ...shown.map((name) => field(say(name), select(name, [['', say('all')], ...names(name)]))),
+      ...shown.map((name) =>
+        field(
+          say(name),
+          select(name, choice[name], [['', say('all')], ...names(name)], (value) =>
+            filter(name, value),
+          ),
+        ),
+      ),
       field(
         say('show'),
         select(
           'metric',
+          choice.metric,
           data.metrics.map((metric) => [metric, titleOf(data, metric)]),
+          (value) =>
+            change({ metric: data.metrics.find((each) => each === value) ?? choice.metric }),
         ),
       ),
       ...(shown.length === 0
@@ -265,23 +386,28 @@ export function startBoard(served = {}) {
               say('by'),
               select(
                 'by',
+                choice.by,
                 dimensions
                   .filter((name) => shown.includes(name) || name === choice.by)
                   .map((name) => [name, say(name)]),
+                (value) => change({ by: dimensions.find((each) => each === value) ?? choice.by }),
               ),
             ),
           ]),
       button(say('reset'), say('resetAll'), () => change(initial(data))),
     )
     bar.hidden = false
-    if (kept) bar.querySelector(`[data-name="${kept}"]`)?.focus()
+    /** @type {HTMLElement | null} */
+    const again = kept ? bar.querySelector(`[data-name="${kept}"]`) : null
+    again?.focus()
   }
 
+  /** @param {Card} card */
   const cardOf = ([, label, value, aside]) =>
     h('div', {}, h('dt', {}, label), h('dd', {}, value, h('span', { class: 'aside' }, aside)))
 
   function draw() {
-    const focused = document.activeElement?.closest?.('figure')?.id
+    const focused = document.activeElement?.closest('figure')?.id
     const { views, cards, tables, sums } = viewsOf(data, choice, size)
     filterBar()
     const isFirst = partOf(choice) === firstPart
@@ -293,47 +419,45 @@ export function startBoard(served = {}) {
         : show(sums[data.metrics.includes('credits') ? 'credits' : 'requests'])
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
     }
-    board
-      .querySelector('.b-cards')
-      .replaceChildren(
-        ...(isFirst
-          ? firstCards
-          : [
-              make(
-                h(
-                  'dl',
-                  { class: 'figures' },
-                  cards
-                    .filter(([name]) => !used || (name !== 'credits' && name !== 'money'))
-                    .map(cardOf),
-                ),
-              ),
-            ]),
-      )
-    board.querySelector('.b-first').replaceChildren(figureOf(views[0]))
-    board.querySelector('.b-more').replaceChildren(...views.slice(1).map(figureOf))
-    board
-      .querySelector('.b-tables')
-      .replaceChildren(
-        ...tables
-          .filter(({ by }) => !(own && isFirst) || by === 'endpoint')
-          .map(({ title, tree, by }) =>
+    placeOf('cards').replaceChildren(
+      ...(isFirst
+        ? firstCards
+        : [
             make(
-              h('section', { class: 'card whole', id: `board-by-${by}` }, h('h3', {}, title), tree),
+              h(
+                'dl',
+                { class: 'figures' },
+                cards
+                  .filter(([name]) => !used || (name !== 'credits' && name !== 'money'))
+                  .map(cardOf),
+              ),
             ),
+          ]),
+    )
+    placeOf('first').replaceChildren(...views.slice(0, 1).map(figureOf))
+    placeOf('more').replaceChildren(...views.slice(1).map(figureOf))
+    placeOf('tables').replaceChildren(
+      ...tables
+        .filter(({ by }) => !(own && isFirst) || by === 'endpoint')
+        .map(({ title, tree, by }) =>
+          make(
+            h('section', { class: 'card whole', id: `board-by-${by}` }, h('h3', {}, title), tree),
           ),
-      )
+        ),
+    )
     listRequests()
-    if (focused) document.getElementById(focused)?.querySelector('.b-stage')?.focus()
+    const stage = focused ? document.getElementById(focused)?.querySelector('.b-stage') : null
+    if (stage instanceof HTMLElement) stage.focus()
   }
 
   /** The requests of an hour: those of the page, or those that the server knows. */
   function listRequests() {
-    const place = board.querySelector('.b-requests')
+    const place = placeOf('requests')
     place.replaceChildren()
     if (choice.to - choice.from !== 1) return
     const title = say('hourRequests')
     const section = make(h('section', { class: 'card' }, h('h3', {}, title)))
+    /** @param {Drawn} tree */
     const put = (tree) => section.append(make(tree))
     place.append(section)
     const rows = requestsOf(data, choice)
@@ -352,6 +476,7 @@ export function startBoard(served = {}) {
     }
   }
 
+  /** @type {(name: string, act: () => void) => void} */
   const listen = (name, act) => addEventListener(name, act, { signal: ending.signal })
   const follow = () => {
     choice = choiceOf(data, location.hash.slice(1))

@@ -415,7 +415,7 @@ export const legendOf = (nameOf, series) =>
  * @param {string} label
  * @param {readonly string[]} heads
  * @param {readonly (readonly TableCell[])[]} rows
- * @returns {Tree}
+ * @returns {Element}
  */
 export function drawTable(speech, label, heads, rows) {
   return h(
