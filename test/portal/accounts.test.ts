@@ -96,6 +96,10 @@ test('its text names who grows, who is over a budget and who fails most, and no 
   expect(text).toMatch(/Fails most: .*27 \(100 %\) of 27 requests/)
   const csv = accountsText(all, 'csv').split('\r\n')
   expect(csv.find((line) => line.startsWith('grows'))).toContain(',credits,540,270,1,27,0,0,700,')
+  const exact = '-12345678901234567.000000000000000001'
+  const [grows] = all.filter(({ account }) => account === 'grows')
+  const long = [{ ...grows!, amounts: [{ ...grows!.amounts[0]!, used: exact }] }]
+  expect(accountsText(long, 'csv')).toContain(`,credits,${exact},270,`)
   expect(JSON.parse(accountsText(all, 'json'))).toEqual({ accounts: all })
   const page = accountsPage(all, new Map([['grows', 'pages/customer-3.html']]))
   expect(page).not.toContain('<img')

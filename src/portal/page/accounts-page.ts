@@ -139,9 +139,9 @@ export function accountsText(accounts: readonly AccountFigures[], format: TextFo
     const names = [...['account', 'label', 'from', 'to', 'unit', 'used', 'before', 'change']]
     const more = ['requests', 'failed', 'cost_unknown', 'budget', 'budget_period']
     const lines = rows.map(({ budget, ...row }) => [
-      ...[row.account, row.label, row.from, row.to, row.unit, number(row.used)],
-      ...[number(row.before), row.change, row.requests, row.failed, row.costUnknown],
-      ...[number(budget?.amount ?? null), budget?.period ?? null],
+      ...[row.account, row.label, row.from, row.to, row.unit, row.used],
+      ...[row.before, row.change, row.requests, row.failed, row.costUnknown],
+      ...[budget?.amount ?? null, budget?.period ?? null],
       ...[budget?.share ?? null, budget?.crosses ?? null],
     ])
     return [[...names, ...more, 'budget_share', 'budget_crosses'], ...lines]
@@ -166,9 +166,6 @@ export function accountsText(accounts: readonly AccountFigures[], format: TextFo
     '',
   ].join('\n')
 }
-
-/** An exact decimal is a number in a spreadsheet, and keeps its digits. */
-const number = (text: string | null) => (text === null ? null : Number(text))
 
 /**
  * The customers as a page that opens offline.

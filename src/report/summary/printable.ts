@@ -20,11 +20,12 @@ export const jsonText = (value: unknown): string => safeJson(JSON.stringify(valu
 
 /**
  * A CSV cell (RFC 4180), as `visible`. Text that a spreadsheet would run as a formula gets an apostrophe. Numbers stay
- * unchanged; null is empty.
+ * unchanged, and so does the text of a decimal, which has more digits than a number holds; null is empty.
  */
 export function csvCell(value: string | number | boolean | null): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
+  if (/^-?\d+(\.\d+)?$/.test(value)) return value
   const shown = visible(value)
   const safe = /^\s*[=+\-@\t\r]/.test(shown) ? `'${shown}` : shown
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
