@@ -17,7 +17,7 @@ const mayImport: Record<string, readonly string[]> = {
   measure: ['contract', 'attempt'],
   limits: ['contract'],
   chart: [],
-  scenario: ['contract'],
+  scenario: ['contract', 'measure'],
   schedule: ['scenario'],
   store: ['money', 'tokens', 'attempt', 'measure'],
   client: ['money', 'tokens', 'contract', 'attempt'],

@@ -19,6 +19,8 @@ export interface Measure {
   /** SQL: whether the value of a row is only a lower bound. Null if values are always exact. */
   readonly cut: string | null
   readonly whoIsCut: string
+  /** The requests that have it, so that a threshold may name it; null if none may. */
+  readonly judged: 'all' | 'streams' | null
 }
 
 /** SQL over `attempts`: when a request was sent, and when its answer ended; microseconds of the run's clock. */
@@ -49,20 +51,23 @@ const ofAnswers = {
   who: 'requests meant to succeed that succeeded or timed out',
   cut: `outcome = 'timeout'`,
   whoIsCut: 'a timeout counts as at least the time until it was given up',
-}
+  judged: 'all',
+} as const
 const ofFirstText = {
   of: `${answered} AND ${asStream}`,
   who: 'streams meant to succeed that succeeded or timed out',
   cut: 'first_content_us IS NULL',
   whoIsCut: 'a stream without any text counts as at least the time until its end or its timeout',
-}
+  judged: 'streams',
+} as const
 const ofStreams = {
   of: `${succeeded} AND streamed = 1`,
   who: 'streams that succeeded',
   cut: null,
   whoIsCut: '',
-}
-const ofSent = { of: 'true', cut: null, whoIsCut: '' }
+  judged: 'streams',
+} as const
+const ofSent = { of: 'true', cut: null, whoIsCut: '', judged: 'all' } as const
 
 export const measures = {
   service: {
@@ -103,6 +108,8 @@ export const measures = {
     summary: 'the longest gap between two events with text of one stream',
     value: 'itl_max_us',
     ...ofStreams,
+    // A threshold on gaps is on all of them.
+    judged: null,
   },
   lag: {
     title: 'lag',
@@ -127,11 +134,30 @@ export const measures = {
     who: 'HTTP errors and broken answers, including expected ones',
     cut: null,
     whoIsCut: '',
+    judged: null,
   },
 } as const satisfies Record<string, Measure>
 
 export type MeasureName = keyof typeof measures
 export const measureNames = Object.keys(measures) as readonly MeasureName[]
+
+/** `response_ttft` of `responseTtft`. */
+type SqlName<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Uppercase<Letter> ? `_${Lowercase<Letter>}` : Letter}${SqlName<Rest>}`
+  : ''
+type Judged<Needs> = {
+  [Name in MeasureName]: (typeof measures)[Name]['judged'] extends Needs ? SqlName<Name> : never
+}[MeasureName]
+
+const judgedBy = <Needs extends 'all' | 'streams'>(needs: readonly Needs[]) =>
+  measureNames
+    .filter((name) => needs.some((one) => one === measures[name].judged))
+    .map(sqlName) as Judged<Needs>[]
+
+/** Measures that a threshold may name, by their names in it. */
+export const judgedNames = judgedBy(['all', 'streams'])
+/** Those that only a stream has. */
+export const streamNames = judgedBy(['streams'])
 
 /** Column of a measure in SQL: `responseTtft` is `response_ttft_us`. */
 export const columnOf = (name: MeasureName): string => `${sqlName(name)}_us`

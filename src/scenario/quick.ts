@@ -123,7 +123,7 @@ function shareOfObjective(text: string): {
   const threshold = parseThreshold(text)
   if (typeof threshold === 'string')
     throw new RangeError(`--slo: expected ${threshold}; got ${text}.`)
-  const { metric, statistic, operator } = threshold
+  const { metric, statistic, operator, boundText } = threshold
   if (taskMetrics.includes(metric)) {
     throw new RangeError(
       `--slo: ${metric} is of tasks, and bench sends single requests; got ${text}. Write a scenario with tasks and a phase { load: sweep, tasks: […] }, such as scenarios/agents-at-once.yaml, and start it with assay run.`,
@@ -140,7 +140,7 @@ function shareOfObjective(text: string): {
   }
   return {
     objective: metric,
-    bound: text.split('<').at(-1)!.replace('=', '').trim(),
+    bound: boundText,
     percent: statistic.p,
   }
 }

@@ -1,17 +1,9 @@
+import { type Condition, notACondition, parseCondition } from '../measure/condition.ts'
+import { judgedNames } from '../measure/measures.ts'
 import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
 
-export const timeMetrics = [
-  'service',
-  'response',
-  'ttft',
-  'response_ttft',
-  'tpot',
-  'itl',
-  'lag',
-  'pool_wait',
-  'task',
-  'task_service',
-] as const
+/** Times: the judged measures of an attempt, all gaps between tokens, and the times of whole tasks. */
+export const timeMetrics = [...judgedNames, 'itl', 'task', 'task_service'] as const
 export const shareMetrics = [
   'errors',
   'success',
@@ -25,29 +17,20 @@ export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
 /** Amounts of one thing each: the credits of a task, and its cost in the contract's currency. */
 export const amountMetrics = ['task_credits', 'task_cost'] as const
 
+const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics, ...amountMetrics] as const
+type Metric = (typeof metrics)[number]
+
 /** Metrics of whole tasks; a threshold on them may name a task. */
 export const taskMetrics: readonly string[] = [
   ...['task', 'task_service', 'task_success', 'tasks'],
   ...amountMetrics,
 ]
 
-/**
- * `steady/chat.ttft.p95 < 800ms`; inconclusive without samples.
- *
- *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
- */
-export interface Threshold {
-  readonly text: string
-  readonly metric:
-    | (typeof timeMetrics)[number]
-    | (typeof shareMetrics)[number]
-    | (typeof countMetrics)[number]
-    | (typeof amountMetrics)[number]
-  readonly step: string | null
-  readonly phase: string | null
+/** `steady/chat.ttft.p95 < 800ms`; inconclusive without samples. */
+export interface Threshold
+  extends Pick<Condition<Metric>, 'text' | 'phase' | 'step' | 'metric' | 'operator'> {
   readonly statistic: Statistic
   readonly filter: Readonly<Partial<Record<FilterKey, string>>>
-  readonly operator: '<' | '<=' | '>' | '>=' | '=='
   /** In microseconds for times, 0 to 1 for shares, per second for rates. */
   readonly bound: number
   /** The bound as it is written: an amount has more digits than a number holds. */
@@ -63,66 +46,23 @@ export type Statistic =
 export const filterKeys = ['code', 'status', 'outcome', 'reason', 'model', 'account'] as const
 export type FilterKey = (typeof filterKeys)[number]
 
-/** The expressions below take time by the square of the length. */
-const longest = 1000
-const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics, ...amountMetrics]
-
 /**
- *     threshold = [phase "/"] [step "."] metric ["{" key=value, … "}"] ["." statistic] op bound
+ * Parses a threshold: a condition whose metric is one of the above, with filters such as `{code=429}`.
  *
  * @returns the threshold, or a noun phrase for what was expected
  */
 export function parseThreshold(text: string, abort = false): Threshold | string {
-  if (text.length > longest) return `a threshold of at most ${longest} characters`
-  const sides = /^\s*(.+?)\s*(<=|>=|==|<|>)\s*(\S+)\s*$/.exec(text)
-  if (!sides) return 'a threshold such as chat.ttft.p95 < 800ms: a metric, a comparison, a bound'
-  const [, left, operator, right] = sides as unknown as [string, string, string, string]
-  const parts =
-    /^(?:([^/{}]+)\/)?(?:([^.{}]+)\.)?([a-z_]+?)(?:\{([^}]*)\})?(?:\.(p\d+(?:\.\d+)?|[a-z]+))?$/.exec(
-      left,
-    )
-  const read = parts && rearrange(parts)
-  if (!read) return `a metric before ${operator}, one of ${metrics.join(', ')}`
-  const filter = parseFilter(read.filter)
+  const read = parseCondition(text, metrics)
+  if (read === notACondition) return `a threshold such as chat.ttft.p95 < 800ms: ${read}`
+  if (typeof read === 'string') return read
+  const filter = parseFilter(read.filter ?? '')
   if (typeof filter === 'string') return filter
   const statistic = statisticOf(read.metric, read.statistic)
   if (typeof statistic === 'string') return statistic
-  const bound = boundOf(read.metric, statistic, right)
+  const bound = boundOf(read.metric, statistic, read.bound)
   if (typeof bound === 'string') return bound
-  return {
-    text: text.trim(),
-    metric: read.metric,
-    step: read.step,
-    phase: read.phase,
-    statistic,
-    filter,
-    operator: operator as Threshold['operator'],
-    bound,
-    boundText: right,
-    abort,
-  }
+  return { ...read, statistic, filter, bound, boundText: read.bound, abort }
 }
-
-interface Parts {
-  readonly phase: string | null
-  readonly step: string | null
-  readonly metric: Threshold['metric']
-  readonly filter: string
-  readonly statistic: string | null
-}
-
-/** In `ttft.p95`, which has no step, the parsed step is the metric, and the parsed metric the statistic. */
-function rearrange(match: RegExpExecArray): Parts | null {
-  const [, phase = null, step = null, metric, filter = '', statistic = null] = match
-  if (isMetric(metric)) return { phase, step, metric, filter, statistic }
-  if (isMetric(step) && statistic === null && filter === '') {
-    return { phase, step: null, metric: step, filter, statistic: metric ?? null }
-  }
-  return null
-}
-
-const isMetric = (name: string | null | undefined): name is Threshold['metric'] =>
-  (metrics as readonly string[]).includes(name ?? '')
 
 const isTime = (metric: string) => (timeMetrics as readonly string[]).includes(metric)
 const isAmount = (metric: string) => (amountMetrics as readonly string[]).includes(metric)

@@ -1,7 +1,8 @@
+import { streamNames } from '../measure/measures.ts'
 import type { Scenario, Step } from './scenario.ts'
 
 /** Times that only a stream has. */
-const ofStreams: readonly string[] = ['ttft', 'response_ttft', 'tpot', 'itl']
+const ofStreams: readonly string[] = [...streamNames, 'itl']
 
 /** A sentence for each threshold that no sample can decide, because none of its steps streams. */
 export function undecidable({ thresholds, steps }: Scenario): readonly string[] {

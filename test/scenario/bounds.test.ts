@@ -23,7 +23,7 @@ test.each([
 })
 
 test('100,000 spaces in a threshold are refused at once', () => {
-  expect(parseThreshold(`a${' '.repeat(100_000)}b`)).toBe('a threshold of at most 1000 characters')
+  expect(parseThreshold(`a${' '.repeat(100_000)}b`)).toBe('a condition of at most 1000 characters')
 })
 
 test.each([

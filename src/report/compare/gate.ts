@@ -1,3 +1,4 @@
+import { type Figure, notACondition, parseCondition, parseFigure } from '../../measure/condition.ts'
 import { smallest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { notOneLevel, openText } from '../page-verdict.ts'
@@ -40,64 +41,59 @@ const metrics: Readonly<Record<Difference['metric'], Difference['statistic'] | n
   credits: 'each',
 }
 const statistics: readonly Difference['statistic'][] = ['p50', 'p90', 'p95', 'p99', 'mean']
-const grammar = `with a metric of ${Object.keys(metrics).join(', ')} and a statistic of ${statistics.join(', ')}`
+const metricNames = Object.keys(metrics) as readonly Difference['metric'][]
+const grammar = `with a metric of ${metricNames.join(', ')} and a statistic of ${statistics.join(', ')}`
 
 /**
- * Parses a gate:
- *
- *     [step.][metric.][statistic] > +10%      p95 > +10%, chat.ttft.p99 > 5%, errors > +1%,
- *                                             throughput < -5%, credits > 0%
- *
- * A statistic without a metric is that of the response time.
+ * Parses a gate, a condition on a change: `p95 > +10%`, `chat.ttft.p99 > 5%`, `throughput < -5%`. A statistic without a
+ * metric is that of the response time.
  *
  * @throws UserError with the grammar
  */
 export function parseGate(text: string): Gate {
-  const match = /^\s*(?:(\S+)\s*)([<>])\s*([+-]?\d+(?:\.\d+)?)\s*%\s*$/.exec(text)
   const issue = (what: string) =>
     new UserError(
       'report',
       `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, ${grammar}.`,
     )
-  if (match === null) throw issue('not a condition')
-  return {
-    ...figureName(match[1]!, issue),
-    text: text.trim(),
-    operator: match[2] as '>' | '<',
-    bound: Number(match[3]) / 100,
-  }
+  const read = parseCondition(text, metricNames, 'response')
+  if (read === notACondition) throw issue('not a condition')
+  if (typeof read === 'string') throw issue('it names neither metric nor statistic')
+  const { operator } = read
+  if (operator !== '<' && operator !== '>') throw issue(`a change has no ${operator}`)
+  const bound = /^([+-]?\d+(?:\.\d+)?)\s*%$/.exec(read.bound)
+  if (bound === null) throw issue(`${read.bound} is no percentage`)
+  return { ...named(read, issue), text: read.text, operator, bound: Number(bound[1]) / 100 }
 }
 
 /** Parses `[step.][metric.][statistic]`. @throws UserError with the grammar */
-export const parseFigureName = (text: string): FigureName =>
-  figureName(
-    text.trim(),
-    (what) =>
-      new UserError(
-        'report',
-        `--history "${text}": ${what}. Expected [step.][metric.][statistic], ${grammar}.`,
-      ),
-  )
+export function parseFigureName(text: string): FigureName {
+  const issue = (what: string) =>
+    new UserError(
+      'report',
+      `--history "${text}": ${what}. Expected [step.][metric.][statistic], ${grammar}.`,
+    )
+  const read = parseFigure(text, metricNames, 'response')
+  if (read === null) throw issue('it names neither metric nor statistic')
+  return { ...named(read, issue), text: text.trim() }
+}
 
-function figureName(text: string, issue: (what: string) => UserError): FigureName {
-  const words = text.split('.')
-  const isStatistic = (word: string | undefined): word is Difference['statistic'] =>
-    statistics.some((known) => known === word)
-  const isMetric = (word: string | undefined): word is Difference['metric'] =>
-    word !== undefined && Object.hasOwn(metrics, word)
-  const statistic = isStatistic(words.at(-1)) ? (words.pop() as Difference['statistic']) : null
-  const metric = isMetric(words.at(-1)) ? (words.pop() as Difference['metric']) : null
-  if (statistic === null && metric === null) throw issue('it names neither metric nor statistic')
-  const of = metric ?? 'response'
-  const fixed = metrics[of]
-  if (fixed !== null && statistic !== null) throw issue(`${of} has no ${statistic}`)
-  if (fixed === null && statistic === null) throw issue(`${of} needs a statistic`)
-  return {
-    text,
-    step: words.length === 0 ? null : words.join('.'),
-    metric: of,
-    statistic: fixed ?? statistic!,
-  }
+/** The figure of a comparison, which has no phases and no filters. */
+function named(
+  { phase, step, metric, statistic, filter }: Figure<Difference['metric']>,
+  issue: (what: string) => UserError,
+): Omit<FigureName, 'text'> {
+  if (filter !== null) throw issue(`a comparison has no {${filter}}`)
+  if (phase !== null && step === null) throw issue('it names neither metric nor statistic')
+  const of = { step: phase === null ? step : `${phase}/${step}`, metric }
+  const fixed = metrics[metric]
+  if (fixed !== null && statistic !== null) throw issue(`${metric} has no ${statistic}`)
+  const known = statistics.find((one) => one === statistic)
+  if (fixed === null && known === undefined)
+    throw issue(
+      statistic === null ? `${metric} needs a statistic` : `${metric} has no ${statistic}`,
+    )
+  return { ...of, statistic: fixed ?? known! }
 }
 
 /**
