@@ -1,5 +1,5 @@
 /**
- * `npx node bench/sold-rates.ts [--audits 1000]`: how often the rules SOLD-03 to 08 pass, fail and leave open simulated providers, honest
+ * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]`: how often the rules SOLD-03 to 08 pass, fail and leave open simulated providers, honest
  * and not, by the product's own functions. Seeded: each run prints the same. The providers are those of the design of these rules, and so
  * are the figures beside: of an honest one the most that may fail, of another the least. An honest provider that fails by a point more, or
  * another by five less, makes the command end with 1.
@@ -14,10 +14,14 @@ import { judgeSchemas } from '../src/audit/evidence/sold/tool-calls.ts'
 import { judgeWatch } from '../src/audit/evidence/sold/watch.ts'
 import { askedOf } from '../test/asked.ts'
 
-const { values } = askedOf('npx node bench/sold-rates.ts [--audits 1000]', {
-  audits: { type: 'string', default: '1000' },
-})
+const { values } = askedOf(
+  'npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]',
+  { audits: { type: 'string', default: '1000' }, only: { type: 'string', default: 'SOLD' } },
+)
 const audits = Number(values.audits)
+const only = values.only.split(',')
+/** Whether the table of this title was asked for; rows are of the last title. */
+let isAsked = true
 type Draw = () => number
 type Verdict = 'pass' | 'fail' | 'inconclusive'
 
@@ -32,6 +36,7 @@ const tolerated = { most: 1, least: 5 } as const
 const missed: string[] = []
 
 function row(name: string, audit: (draw: Draw) => { readonly is: string }, bound: Bound): void {
+  if (!isAsked) return
   const counts: Record<Verdict, number> = { pass: 0, fail: 0, inconclusive: 0 }
   for (let at = 0; at < audits; at++)
     counts[shownBy[audit(drawsOf(`${name} ${at}`)).is] ?? 'inconclusive']++
@@ -49,6 +54,8 @@ function row(name: string, audit: (draw: Draw) => { readonly is: string }, bound
 }
 
 function head(title: string): void {
+  isAsked = only.some((rule) => title.startsWith(rule))
+  if (!isAsked) return
   print(
     `\n${title}\n\n| provider | pass % | fail % | inconclusive % | fail % of the design |\n|---|---|---|---|---|`,
   )

@@ -109,12 +109,35 @@ test('without a named encoding, repeats of common words have one token each', as
 })
 
 test.each([
-  [1.01, 'has 1.010 tokens'],
-  [1.1, 'has 1.100 tokens'],
-  [2, 'has 2.000 tokens'],
+  [1.01, '1.010 times a whole number of tokens'],
+  [1.1, '1.100 times a whole number of tokens'],
 ])('without a named encoding, a factor of %d fails', async (factor, said) => {
   const verdict = await verdictOf(repeated, (tokens) => Math.round((tokens + 7) * factor), unnamed)
   expect(verdict).toMatchObject({ verdict: 'fail', observed: expect.stringContaining(said) })
+})
+
+test('without a named encoding, two tokens for every word accuse nobody: a multiple is not told from small pieces', async () => {
+  const verdict = await verdictOf(repeated, (tokens) => 2 * (tokens + 7), unnamed)
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('an encoding of small pieces, or a multiple'),
+  })
+  expect(await verdictOf(audited, (tokens) => 2 * (tokens + 7))).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('The service counts 2.000 tokens'),
+  })
+})
+
+test('a factor on some requests fails, since texts with the same words have fewer', async () => {
+  const verdict = await verdictOf(audited, (tokens, at) =>
+    [4, 7].includes(at) ? Math.round(1.1 * (tokens + 7)) : tokens + 7,
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      '2 of 8 texts of common words are counted more than others with the same words.',
+    ),
+  })
 })
 
 test('an encoding of bytes is no multiple: its words have as many tokens as letters', async () => {

@@ -1,4 +1,3 @@
-import { smallest } from '../../../user/extremes.ts'
 import { slackTokens } from './line.ts'
 
 /** A prompt of one word, again and again. */
@@ -12,8 +11,12 @@ export interface RepeatPoint {
 export interface WordSlope {
   readonly word: string
   readonly slope: number
-  /** Distance to the nearest whole number beyond what slack explains. */
+  /** Whether it is a whole number, as far as slack shows. */
   readonly isWhole: boolean
+  /** Whether an encoding gives it: it is whole, or words share tokens. */
+  readonly isHonest: boolean
+  /** Tokens beside the repeats, by the line of both lengths. */
+  readonly beside: number
 }
 
 export type RepeatResult =
@@ -21,52 +24,62 @@ export type RepeatResult =
   | { readonly is: 'pass'; readonly slopes: readonly WordSlope[] }
   | {
       readonly is: 'fail'
-      readonly why: 'not-whole' | 'doubled'
       /** Tokens that the service counts for each token. */
       readonly factor: number
       readonly slopes: readonly WordSlope[]
     }
   | { readonly is: 'inconclusive'; readonly why: string; readonly slopes: readonly WordSlope[] }
 
-/** So many words make a verdict, and so many slopes that are not whole a failure. */
+/** So many words make a verdict, and so many slopes that no encoding gives a failure. */
 const leastWords = 6
 const leastOff = 4
 /** A slope that may be off by more shows nothing. */
 const widestBound = 0.1
+/** Encodings whose tokens span words have at most so many in one. */
+const mostWordsInToken = 4
+/** Tokens by which a prompt of one word may be off the line of the long ones, since its word is another. */
+const strayTokens = 8 * slackTokens
 
 /**
- * Whether repeats of a word are counted as whole tokens: SOLD-01 without a named encoding. An encoding that splits at spaces gives
- * each repeat of a word the same whole number of tokens, so `(r(m) - r(n)) / (m - n)` is whole within `4J / (m - n)`. Common words
- * are one token each; the same whole number above 1 for all of them is a multiple. Numbers that differ are an encoding of small
- * pieces, or a multiple of one.
+ * Whether repeats of a word are counted as an encoding can count them: SOLD-01 where nothing names the encoding. One that splits at spaces gives
+ * each repeat of a word the same whole number of tokens, so `(r(m) - r(n)) / (m - n)` is whole within `4J / (m - n)`; one whose tokens span up to
+ * four words gives it halves, thirds or quarters. Nothing else is honest. A whole number above 1 for every word is a
+ * multiple, or an encoding of small pieces: that accuses nobody.
+ *
+ * @param oneWord tokens that are reported for a prompt of one word; null if none was sent. Counts that do not come from
+ * there by a line are of prompts that were cut
  */
-export function judgeRepeats(points: readonly RepeatPoint[]): RepeatResult {
+export function judgeRepeats(
+  points: readonly RepeatPoint[],
+  oneWord: number | null = null,
+): RepeatResult {
   const slopes = wordSlopes(points)
   if (slopes.length === 0) return { is: 'unseen' }
-  const off = slopes.filter(({ isWhole }) => !isWhole)
-  const wholes = slopes.map(({ slope }) => Math.round(slope))
-  const least = smallest(wholes)
-  if (off.length >= leastOff) return { is: 'fail', why: 'not-whole', factor: factorOf(off), slopes }
+  const off = slopes.filter(({ isHonest }) => !isHonest)
+  const inconclusive = (why: string): RepeatResult => ({ is: 'inconclusive', why, slopes })
+  const isCut = ({ slope, beside }: WordSlope) =>
+    oneWord !== null && Math.abs(beside + slope - oneWord) > strayTokens
+  if (slopes.some(isCut))
+    return inconclusive(
+      'long prompts of a word are not counted in proportion to short ones: a part of them may be cut, or a part of the requests is counted otherwise',
+    )
+  const over = off.filter(({ slope }) => slope > 1)
+  if (over.length >= leastOff) return { is: 'fail', factor: factorOf(over), slopes }
   if (off.length > 0)
-    return {
-      is: 'inconclusive',
-      why: `${off.length} of ${slopes.length} words have no whole number of tokens: a part of the requests is counted otherwise`,
-      slopes,
-    }
+    return inconclusive(
+      `${off.length} of ${slopes.length} words have a number of tokens that no encoding gives: a part of the requests is counted otherwise`,
+    )
   if (slopes.length < leastWords)
-    return {
-      is: 'inconclusive',
-      why: `only ${slopes.length} of ${leastWords} words were sent`,
-      slopes,
-    }
-  if (least <= 1) return { is: 'pass', slopes }
-  return wholes.every((each) => each === least)
-    ? { is: 'fail', why: 'doubled', factor: least, slopes }
-    : {
-        is: 'inconclusive',
-        why: 'each repeat of a common word has several tokens, and not alike: an encoding of small pieces, or a multiple',
-        slopes,
-      }
+    return inconclusive(`only ${slopes.length} of ${leastWords} words were sent`)
+  if (slopes.some(({ isWhole }) => !isWhole))
+    return inconclusive(
+      'several common words share tokens: an encoding whose tokens span words, or a factor',
+    )
+  return slopes.some(({ slope }) => Math.round(slope) <= 1)
+    ? { is: 'pass', slopes }
+    : inconclusive(
+        'each repeat of a common word has several tokens: an encoding of small pieces, or a multiple. A tokenizer in the contract tells which',
+      )
 }
 
 /** The slope of each word that is sent in two lengths which are far enough apart. */
@@ -78,7 +91,10 @@ function wordSlopes(points: readonly RepeatPoint[]): readonly WordSlope[] {
     const bound = (4 * slackTokens) / apart
     if (apart === 0 || bound > widestBound) return []
     const slope = (many.reported - few.reported) / apart
-    return [{ word, slope, isWhole: Math.abs(slope - Math.round(slope)) <= bound }]
+    const isNear = (words: number) => Math.abs(slope - Math.round(slope * words) / words) <= bound
+    const isHonest = Array.from({ length: mostWordsInToken }, (_, at) => at + 1).some(isNear)
+    const beside = few.reported - few.times * slope
+    return [{ word, slope, isWhole: isNear(1), isHonest, beside }]
   })
 }
 

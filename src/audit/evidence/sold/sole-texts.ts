@@ -38,6 +38,9 @@ export const soleTexts = oncePerEvidence(
   },
 )
 
+/** Whether a prompt is one word. */
+export const isOneWord = ({ text }: SoleText): boolean => /^\p{L}+$/u.test(text)
+
 /** The text of a request's only message; null if its prompt has anything else. */
 export function soleTextOf(body: Json | undefined): string | null {
   if (!isObject(body) || !Object.keys(body).every((name) => silent.has(name))) return null

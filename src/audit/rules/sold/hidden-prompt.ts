@@ -7,7 +7,7 @@ import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { tokensOfWords } from '../../evidence/sold/repeats.ts'
 import { repeatedWord } from '../../evidence/sold/script-of.ts'
-import { type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
+import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
@@ -129,8 +129,6 @@ function ofRepeats(texts: readonly SoleText[]): readonly Point[] {
     return { ...least!, counted: tokens * least!.times }
   })
 }
-
-const isOneWord = ({ text }: SoleText) => /^\p{L}+$/u.test(text)
 
 /** A word has one token or more, so that what is beside it is at most the rest: enough for a pass, and for nothing else. */
 function ofOneWord(words: readonly SoleText[], promised: number): Verdict {

@@ -2,13 +2,13 @@ import type { EncodingName, Model } from '../../../contract/contract.ts'
 import { largest } from '../../../user/extremes.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
-import { slackTokens } from '../../evidence/sold/line.ts'
+import { median, slackTokens } from '../../evidence/sold/line.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { judgeRepeats, type RepeatResult } from '../../evidence/sold/repeats.ts'
 import { repeatedWord, scriptOf } from '../../evidence/sold/script-of.ts'
 import { judgeSlopes, type ScriptLine, type SlopeFault } from '../../evidence/sold/slopes.ts'
-import { type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
+import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import {
   fail,
@@ -35,9 +35,9 @@ export const sold01: Rule = {
   explain: `Counts the text of each request with one user message by the encoding that the contract names, and fits a line to
 what the service reports. If each count may be off by ${slackTokens} tokens (the text merges with the template, and templates vary),
 the slope is off by a bound that follows from the sizes; no probability is involved. A slope above 1.005 beyond it fails if texts
-of common words, code and Chinese are all counted alike, or all above: another encoding has another ratio for each. Counts that
-are all multiples of one number fail. Without a named encoding, repeats of one word must have a whole number of tokens each,
-and not the same number above 1 for all words. It cannot detect a factor on a script that is not sent, a service that treats
+of common words, code and Chinese are all counted alike: another encoding has another ratio for each, which is inconclusive. Counts that
+are all multiples of one number fail. Where that settles nothing, and without a named encoding, repeats of one word must have a whole number of tokens each, or share
+tokens (a half, a third, a quarter); 1.05 is what no encoding gives, and fails. Two for every word may be an encoding of small pieces: inconclusive. It cannot detect a factor on a script that is not sent, a service that treats
 probes honestly, an encoding that is itself wasteful, or a small share of the requests.`,
   ...whenPromised(
     ['models'],
@@ -51,13 +51,24 @@ async function decide(evidence: Evidence): Promise<Verdict> {
   const verdicts = await Promise.all(
     [...byModel].map(async ([model, texts]) => ({
       model,
-      verdict:
-        model.tokenizer === undefined
-          ? await verdictOfRepeats(evidence, model, texts)
-          : await verdictOfSlopes(evidence, model, model.tokenizer, texts),
+      verdict: await verdictOfTexts(evidence, model, texts),
     })),
   )
   return worstOf(verdicts, requires)
+}
+
+/** By the named encoding; where that leaves it open, as without one, repeats of words may still have what no encoding gives. */
+async function verdictOfTexts(
+  evidence: Evidence,
+  model: Model,
+  texts: readonly SoleText[],
+): Promise<Verdict> {
+  const byRepeats = () => verdictOfRepeats(evidence, model, texts)
+  if (model.tokenizer === undefined) return byRepeats()
+  const named = await verdictOfSlopes(evidence, model, model.tokenizer, texts)
+  if (named.verdict === 'pass' || named.verdict === 'fail') return named
+  const repeats = await byRepeats()
+  return repeats.verdict === 'fail' ? repeats : named
 }
 
 async function verdictOfSlopes(
@@ -109,7 +120,7 @@ function sentenceOf(why: SlopeFault, encoding: EncodingName, lines: readonly Scr
     case 'rounded':
       return `All counts are multiples of ${why.to}: the service rounds them up.`
     case 'share':
-      return `${why.strays} of ${why.of} texts of common words are counted more than the others.`
+      return `${why.strays} of ${why.of} texts of common words are counted more than others with the same words.`
     case 'factor':
       return `The service counts ${first.slope.toFixed(3)} tokens (${range(first)}) for each token of ${encoding}, alike in three scripts; at 4,096 tokens that is ${Math.round(4096 * (first.slope - 1))} more than the text has.`
   }
@@ -153,7 +164,11 @@ async function verdictOfRepeats(
     const repeated = repeatedWord(each.text)
     return repeated === null ? [] : [{ ...each, ...repeated }]
   })
-  const found = judgeRepeats(repeats)
+  const short = texts.filter(isOneWord)
+  const found = judgeRepeats(
+    repeats,
+    short.length === 0 ? null : median(short.map(({ reported }) => reported)),
+  )
   if (found.is === 'unseen') return notObserved(requires)
   const observations = repeats.length
   if (found.is === 'pass') return pass(observations, { note: wholeNote(found) })
@@ -165,8 +180,8 @@ async function verdictOfRepeats(
     .slice(0, 5)
     .map((each) => witnessOf(each, each.times, 'a word'))
   return fail(observations, {
-    expected: 'a whole number of tokens for each repeat of a word, one for a common word',
-    observed: `Each repeat of a common word has ${found.factor.toFixed(3)} tokens (${wholeNote(found)}). At that factor about ${counts}.`,
+    expected: 'a whole number of tokens for each repeat of a word',
+    observed: `Each repeat of a common word has ${found.factor.toFixed(3)} times a whole number of tokens (${wholeNote(found)}), which no encoding gives. At that factor about ${counts}.`,
     witnesses: [first!, ...others],
   })
 }
