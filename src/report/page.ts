@@ -31,7 +31,13 @@ import { storeEngine, type UsageEngine } from './usage/engine/engine.ts'
 import { unitName } from './usage/figures.ts'
 import { enterPrices, NoUsage } from './usage/prepare.ts'
 import { readUsageIn } from './usage/read.ts'
-import type { UsageOptions, UsagePage } from './usage/shape.ts'
+import {
+  type PartsOfUsage,
+  type ShownUsage,
+  shownParts,
+  type UsageOptions,
+  type UsagePart,
+} from './usage/shape.ts'
 import { aboutUsage, usageAnswerOf, usageCards } from './usage-page.ts'
 import { fillUsageTables } from './usage-tables.ts'
 
@@ -207,9 +213,9 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
 }
 
 async function prepareUsageTop(store: Session, options: ReportOptions): Promise<Top> {
-  let page: UsagePage
+  let page: ShownUsage
   try {
-    page = await readUsageOf(store, options, false)
+    page = await readUsageOf(store, options, shownParts)
   } catch (error) {
     if (error instanceof NoUsage) return { ...emptyTop(error), isEmpty: true }
     throw error
@@ -234,12 +240,12 @@ const emptyTop = ({ message }: NoUsage): Top => ({
   figures: [],
 })
 
-/** The usage page as data. */
-export async function readUsageOf(
+/** The usage page as data; all its parts by default. */
+export async function readUsageOf<Part extends UsagePart = UsagePart>(
   store: Session,
   options: ReportOptions,
-  withHours = true,
-): Promise<UsagePage> {
+  parts?: readonly Part[],
+): Promise<PartsOfUsage<Part>> {
   const { timeZone, nowUs, usage = {} } = options
   const asked = {
     ...allUsage,
@@ -250,7 +256,7 @@ export async function readUsageOf(
     // Fixed, so that a repeated page has the same dates.
     seed: 1,
   }
-  return readUsageIn(store, asked, usage.engine, withHours)
+  return readUsageIn(store, asked, usage.engine, parts)
 }
 
 const allUsage: UsageScopeOptions = {

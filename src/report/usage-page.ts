@@ -10,13 +10,13 @@ import {
   type Depletion,
   forecastOfCredits,
   measuredShare,
+  type ShownUsage,
   type Card as UsageCard,
-  type UsagePage,
 } from './usage/shape.ts'
 import { dayBeside, longDayIn } from './zone-words.ts'
 
 /** The line under the title: the period, and the sources. */
-export function aboutUsage({ scope }: UsagePage): Html {
+export function aboutUsage({ scope }: ShownUsage): Html {
   const lastUs = scope.toUs - 1
   const to = longDayIn(lastUs, scope.timezone)
   const from = dayBeside(scope.fromUs, lastUs, scope.timezone)
@@ -32,10 +32,10 @@ export function aboutUsage({ scope }: UsagePage): Html {
 }
 
 /** The answer of the usage page: when do the credits run out? */
-export const usageAnswerOf = (page: UsagePage): Html => renderHeadline(usageAnswer(page))
+export const usageAnswerOf = (page: ShownUsage): Html => renderHeadline(usageAnswer(page))
 
 /** The cards of the whole period, and what its sums are of. */
-export function usageCards(page: UsagePage): Html {
+export function usageCards(page: ShownUsage): Html {
   return html`${renderCards(page.cards.filter(({ name, value }) => value !== null || name === 'requests').map((card) => cardOf(card, page)))}${amountsUnder(page)}${page.scope.notes.map(
     (note) => html`<p class="note">${note}</p>`,
   )}`
@@ -44,7 +44,7 @@ export function usageCards(page: UsagePage): Html {
 const dayUs = 86_400e6
 
 /** When the credits run out, what to buy, whether the service agrees, and which rate bands are lost. */
-export function usageAnswer(page: UsagePage): Headline {
+export function usageAnswer(page: ShownUsage): Headline {
   const { depletion, scope } = page
   const checks = [...planChecks(page), reconciliationCheck(page), ...bandChecks(page)]
   if (!depletion.known) {
@@ -87,7 +87,7 @@ export function usageAnswer(page: UsagePage): Headline {
 }
 
 /** Why it is not known when the credits run out. */
-const withReason = (page: UsagePage) => {
+const withReason = (page: ShownUsage) => {
   const { forecast, scope } = page
   const burn = forecastOfCredits(page)
   const other = scope.unit !== 'credits' && forecast.known ? [forecast.summary] : []
@@ -95,7 +95,7 @@ const withReason = (page: UsagePage) => {
 }
 
 /** What was used in the period, if no date answers the question. */
-function usedText(page: UsagePage): string {
+function usedText(page: ShownUsage): string {
   const { unit } = page.scope
   const used = page.cards.find(({ name, value }) => name === 'credits' && value !== null)
   const requests = page.cards.find(({ name }) => name === 'requests')
@@ -109,7 +109,7 @@ const newsShare = 0.02
 
 /** Expiring credits come before depletion, because the reader can still use them. */
 function expiringUnused(
-  { scope }: UsagePage,
+  { scope }: ShownUsage,
   { wasted, balance }: Extract<Depletion, { known: true }>,
 ): string | null {
   const [first] = wasted
@@ -125,11 +125,11 @@ function expiringUnused(
 const span = (early: string, late: string) =>
   early === late ? `on ${early}` : `between ${early} and ${late}`
 
-function lastSeenUs({ scope }: UsagePage): number {
+function lastSeenUs({ scope }: ShownUsage): number {
   return Math.min(scope.nowUs, largest(scope.sources.map((source) => source.lastUs)))
 }
 
-function planChecks(page: UsagePage): readonly Check[] {
+function planChecks(page: ShownUsage): readonly Check[] {
   const { plan } = page
   // Without a forecast there is no plan; the headline has the reason.
   if (plan === null || !(plan.known || forecastOfCredits(page).known)) return []
@@ -147,7 +147,7 @@ function planChecks(page: UsagePage): readonly Check[] {
   ]
 }
 
-function reconciliationCheck({ reconciliation }: UsagePage): Check {
+function reconciliationCheck({ reconciliation }: ShownUsage): Check {
   if (!reconciliation.known) {
     return { tone: 'none', name: 'Reconciliation:', figure: reconciliation.summary, remedy: null }
   }
@@ -161,7 +161,7 @@ function reconciliationCheck({ reconciliation }: UsagePage): Check {
 }
 
 /** The rate bands to be lost, in a sentence. A table has their intervals. */
-function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
+function bandChecks({ bandLosses, scope }: ShownUsage): readonly Check[] {
   const days = new Map<string, string[]>()
   for (const { band, lost, requestsPerMinute } of [...bandLosses].reverse()) {
     if (lost === null || lost.medianUs === null) continue
@@ -178,7 +178,7 @@ function bandChecks({ bandLosses, scope }: UsagePage): readonly Check[] {
   ]
 }
 
-function cardOf(card: UsageCard, page: UsagePage): Card {
+function cardOf(card: UsageCard, page: ShownUsage): Card {
   const { before, change } = card
   const { unit, creditUsd } = page.scope
   const { text, exactly } = cardValue(card, page, 'not measured')
@@ -201,7 +201,7 @@ function cardOf(card: UsageCard, page: UsagePage): Card {
 }
 
 /** Other amounts than that of the card, in a list; and what the sums are of. */
-function amountsUnder(page: UsagePage): Html {
+function amountsUnder(page: ShownUsage): Html {
   const rows = amountRows(page)
   const unit = unitName(page.scope.unit)
   const isFirst = page.cards.every(({ before }) => before === null)

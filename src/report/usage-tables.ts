@@ -1,7 +1,7 @@
 import type { Session } from '../store/session/session.ts'
 import { fillTable } from './temp-table.ts'
 import { outlookPoints } from './usage/board/outlook.ts'
-import type { Anomaly, DateBand, UsagePage } from './usage/shape.ts'
+import type { Anomaly, DateBand, ShownUsage } from './usage/shape.ts'
 import { longDayIn, momentIn } from './zone-words.ts'
 
 /** Anomalies of these kinds are hours, which dates name. */
@@ -11,7 +11,7 @@ const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-ju
  * Creates temporary tables of the values that were not computed in SQL, for the charts' queries: `usage_balance`,
  * `usage_outlook`, `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local text.
  */
-export async function fillUsageTables(store: Session, page: UsagePage): Promise<void> {
+export async function fillUsageTables(store: Session, page: ShownUsage): Promise<void> {
   const { timezone } = page.scope
   const empty = page.depletion.known ? page.depletion.runsOut : null
   const nameOf = (kind: Anomaly['kind'], { id, atUs }: Anomaly['rows'][number]) =>

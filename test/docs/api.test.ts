@@ -194,8 +194,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async readUsage() {
     const store = await openExistingStore('assay.duckdb')
-    const usage = await readUsage(store, { timeZone: 'Asia/Kolkata' })
-    console.log(JSON.stringify(usage).length)
+    const { totals } = await readUsage(store, { timeZone: 'Asia/Kolkata', parts: ['totals'] })
+    for (const { used, unit } of totals.money) console.log(`${used} ${unit}`)
     store.close()
   },
   async run() {

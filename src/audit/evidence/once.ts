@@ -1,15 +1,6 @@
 import type { PromiseName } from '../../contract/promises.ts'
 import type { Evidence } from '../rule.ts'
 
-/** Computes a value at its first use, once. */
-export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | null = null
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
-
 /** Loads something once for all rules with the same evidence. */
 export function oncePerEvidence<Value, P extends PromiseName = never>(
   load: (evidence: Evidence<P>) => Promise<Value>,

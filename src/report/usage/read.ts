@@ -5,6 +5,7 @@ import type { FigureName, Sums } from '../../measure/usage/sums.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { largest } from '../../user/extremes.ts'
+import { once } from '../../user/once.ts'
 import { randomOf } from '../../user/random.ts'
 import { findAnomalies, oddHoursAndKeys } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
@@ -23,11 +24,14 @@ import {
   type ErrorPoint,
   type KeyRow,
   noneInCredits,
+  type PartsOfUsage,
   type SeenPeak,
   type UsageForecast,
   type UsageOptions,
   type UsagePage,
+  type UsagePart,
   type UsageScope,
+  usageParts,
   type WeekHour,
 } from './shape.ts'
 import { periodSums, readSeries, readTotals } from './totals.ts'
@@ -36,16 +40,18 @@ const horizonDays = 365
 const planDays = 30
 
 /**
- * Everything on the usage page, from the store.
+ * The usage page, from the store.
  *
+ * @param parts what is read of it; all by default
  * @throws UserError as `prepareUsage` does
  */
-export function readUsage(
+export function readUsage<Part extends UsagePart = UsagePart>(
   store: Store,
   options: UsageOptions,
-  engine: UsageEngine = storeEngine,
-): Promise<UsagePage> {
-  return inSession(store, {}, (session) => readUsageIn(session, options, engine))
+  engine?: UsageEngine,
+  parts?: readonly Part[],
+): Promise<PartsOfUsage<Part>> {
+  return inSession(store, {}, (session) => readUsageIn(session, options, engine, parts))
 }
 
 /**
@@ -64,17 +70,13 @@ export async function readForecastIn(
   return { ...future, anomalies: await oddHoursAndKeys(store, engine) }
 }
 
-/**
- * The page within the session of another operation, whose queries then read its tables.
- *
- * @param withHours false leaves `hours` empty: ten years of them are most of a page's time
- */
-export async function readUsageIn(
+/** The page within the session of another operation, whose queries then read its tables. */
+export async function readUsageIn<Part extends UsagePart = UsagePart>(
   store: Session,
   options: UsageOptions,
   engine: UsageEngine = storeEngine,
-  withHours = true,
-): Promise<UsagePage> {
+  parts?: readonly Part[],
+): Promise<PartsOfUsage<Part>> {
   const prepared = await prepareUsage(store, options, engine)
   const { keys } = accountOf(options)
   const balance = keys === null ? await readBalance(store) : []
@@ -86,22 +88,50 @@ export async function readUsageIn(
     ...(keys === null ? [] : [keysNote]),
   ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
-  const { future, planned } = await foresee(store, options, scope, contract)
-  const peak = await readPeak(store, engine, contract)
-  const reconciliation = await reconcile(store, engine)
+  const whole = { store, options, engine, scope, contract, balance }
+  const read = partsOf(whole)
+  const page: Record<string, unknown> = { scope }
+  for (const part of usageParts)
+    if (parts === undefined || parts.some((each) => each === part)) page[part] = await read[part]()
+  return page as PartsOfUsage<Part>
+}
+
+/** What all parts of a page are read from. */
+interface WholePage {
+  readonly store: Session
+  readonly options: UsageOptions
+  readonly engine: UsageEngine
+  readonly scope: UsageScope
+  readonly contract: Contract | null
+  readonly balance: UsagePage['balance']
+}
+
+/** How each part is read. What several parts need is read once. */
+function partsOf({ store, options, engine, scope, contract, balance }: WholePage): {
+  readonly [Part in UsagePart]: () => UsagePage[Part] | Promise<UsagePage[Part]>
+} {
+  const foreseen = once(() => foresee(store, options, scope, contract))
+  const future = async () => (await foreseen()).future
+  const peak = once(() => readPeak(store, engine, contract))
+  const reconciliation = once(() => reconcile(store, engine))
   return {
-    ...future,
-    totals: await readTotals(store, engine),
-    cards: await readCards(store),
-    hours: withHours ? await readSeries(store, 'usage_hours', scope.units) : [],
-    weekHours: await readWeekHours(store),
-    balance,
-    errors: await readErrors(store, engine),
-    topKeys: await readKeys(store),
+    days: async () => (await future()).days,
+    bandLosses: async () => (await future()).bandLosses,
+    forecast: async () => (await future()).forecast,
+    otherForecasts: async () => (await future()).otherForecasts,
+    courses: async () => (await future()).courses,
+    depletion: async () => (await future()).depletion,
+    totals: () => readTotals(store, engine),
+    cards: () => readCards(store),
+    hours: () => readSeries(store, 'usage_hours', scope.units),
+    weekHours: () => readWeekHours(store),
+    balance: () => balance,
+    errors: () => readErrors(store, engine),
+    topKeys: () => readKeys(store),
     peak,
-    plan: planned(peak),
+    plan: async () => (await foreseen()).planned(await peak()),
     reconciliation,
-    anomalies: await findAnomalies(store, engine, contract, reconciliation),
+    anomalies: async () => findAnomalies(store, engine, contract, await reconciliation()),
   }
 }
 

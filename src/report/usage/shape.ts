@@ -2,6 +2,8 @@ import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import type { ShownToken, TokenField } from '../../measure/usage/quantities.ts'
 import type { AccountScope } from '../../store/session/account.ts'
+import { suggestion } from '../../user/nearest.ts'
+import { UserError } from '../../user/user-error.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
@@ -72,6 +74,32 @@ export interface UsagePage {
   readonly plan: PlanAdvice | null
   readonly reconciliation: Reconciliation
   readonly anomalies: readonly Anomaly[]
+}
+
+export type UsagePart = Exclude<keyof UsagePage, 'scope'>
+
+/** The scope, and these parts of a page. */
+export type PartsOfUsage<Part extends UsagePart> = Pick<UsagePage, 'scope' | Part>
+
+/** All parts, in the order in which they are read and written. */
+export const usageParts = [
+  ...['days', 'bandLosses', 'forecast', 'otherForecasts', 'courses', 'depletion', 'totals'],
+  ...['cards', 'hours', 'weekHours', 'balance', 'errors', 'topKeys', 'peak', 'plan'],
+  ...['reconciliation', 'anomalies'],
+] as const satisfies readonly UsagePart[]
+
+/** What is shown to people. Hours are left out: they are most of a page, hundreds of rows for each month and series. */
+export type ShownUsage = Omit<UsagePage, 'hours'>
+export const shownParts = usageParts.filter((part) => part !== 'hours')
+
+/** @throws UserError for a part that a page does not have */
+export function checkParts(parts: readonly string[]): void {
+  for (const part of parts)
+    if (!usageParts.some((each) => each === part))
+      throw new UserError(
+        'report',
+        `"${part}" is no part of usage. ${suggestion(part, usageParts)}`,
+      )
 }
 
 /** What a forecast needs no page for. */

@@ -12,7 +12,7 @@ import {
   forecastOfCredits,
   measuredShare,
   type SeriesPoint,
-  type UsagePage,
+  type ShownUsage,
 } from './shape.ts'
 
 const barColumns = 34
@@ -20,7 +20,7 @@ const shownDays = 14
 const nameColumns = 24
 
 /** The usage page for a terminal, at most 80 columns wide. */
-export function terminalUsage(page: UsagePage): string {
+export function terminalUsage(page: ShownUsage): string {
   const { scope } = page
   const day = (us: number) => dayLabel(us, scope.timezone)
   const lines = [
@@ -86,7 +86,7 @@ export function terminalUsage(page: UsagePage): string {
 }
 
 /** Units beside that of the cards, and what changes a balance without being usage. */
-const moneyLines = (page: UsagePage) =>
+const moneyLines = (page: ShownUsage) =>
   amountRows(page).map(
     ({ title, amount, unit, aside }) =>
       `${title.padEnd(20)}${amountText(amount, unit).padStart(14)} ${unitName(unit)}${aside === null ? '' : `   (${aside})`}`,
@@ -105,7 +105,7 @@ function costOf(
   return { amount, text: `${unknown > 0 ? '≥ ' : ''}${amountText(amount, unit)}` }
 }
 
-function dayLines({ days, scope }: UsagePage): readonly string[] {
+function dayLines({ days, scope }: ShownUsage): readonly string[] {
   const used = [...Map.groupBy(days, (day) => dayName(day, scope.timezone))]
     .map(([label, points]) => {
       return {
@@ -159,7 +159,7 @@ const dayName = ({ label, timezone }: SeriesPoint, own: string) =>
   timezone === own ? label : `${label} ${timezone}`
 
 /** Rows by model, key or endpoint (`--by`). */
-function seriesLines({ days, scope }: UsagePage): readonly string[] {
+function seriesLines({ days, scope }: ShownUsage): readonly string[] {
   const tellsCached = days.some(
     ({ requests, cachedTokens }) => requests !== 0 && cachedTokens !== null,
   )
@@ -208,7 +208,7 @@ function seriesLines({ days, scope }: UsagePage): readonly string[] {
   ]
 }
 
-function cardText(card: Card, page: UsagePage): string {
+function cardText(card: Card, page: ShownUsage): string {
   const { text, exactly } = cardValue(card, page, '-')
   const before =
     card.before === null

@@ -1,6 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { smallest } from '../../../user/extremes.ts'
-import { once } from '../once.ts'
+import { once } from '../../../user/once.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'

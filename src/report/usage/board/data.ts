@@ -2,7 +2,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { dayBeside } from '../../zone-words.ts'
 import { queryText, type UsageEngine } from '../engine/engine.ts'
-import type { UsageForecast, UsagePage } from '../shape.ts'
+import type { ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
 import { outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
@@ -74,7 +74,7 @@ const mostCells = 9000
 export function readBoard(
   store: Session,
   engine: UsageEngine,
-  page: UsagePage,
+  page: ShownUsage,
 ): Promise<BoardData> {
   const { scope, anomalies } = page
   const some = scope.sources.filter(({ origin }) => origin !== 'poll')

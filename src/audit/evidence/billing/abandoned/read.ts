@@ -1,5 +1,5 @@
 import type { Credits } from '../../../../contract/contract.ts'
-import { once } from '../../once.ts'
+import { once } from '../../../../user/once.ts'
 import type { IntervalConflict, IntervalReading } from '../charge-intervals.ts'
 import type { Conservation } from '../conservation.ts'
 import { type BalanceHistory, effects } from '../history.ts'
