@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
 import { baseUrlSays, isBaseUrl } from './base-url.ts'
@@ -5,9 +6,11 @@ import {
   calendarLengths,
   encodingNames,
   type HeaderNames,
+  isTokenizerFile,
   namesOf,
   resetFormats,
   structuredNames,
+  type TokenizerFile,
 } from './contract.ts'
 import { snake } from './mapping.ts'
 
@@ -47,6 +50,9 @@ function isZone(name: string): boolean {
     return false
   }
 }
+
+const isFileOfTokenizer = (given: unknown) =>
+  typeof given === 'string' && isTokenizerFile(given) && existsSync(given)
 
 /** A section whose fields may each be left out. */
 const section = <Shape extends Readonly<Record<string, z.ZodType>>>(shape: Shape) =>
@@ -88,7 +94,9 @@ const makeForm = () =>
             listed: flag.default(true),
             reasoning: flag.default(false),
             tokenizer: z
-              .enum(encodingNames, { error: `one of ${encodingNames.join(', ')}` })
+              .union([z.enum(encodingNames), z.custom<TokenizerFile>(isFileOfTokenizer)], {
+                error: `one of ${encodingNames.join(', ')}, or the path of a tokenizer.json that exists`,
+              })
               .exactOptional(),
             templateTokens: z
               .int({ error: 'a whole number of tokens' })

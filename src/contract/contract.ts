@@ -23,8 +23,8 @@ export interface Model {
   /** Whether `GET /v1/models` shows it (svc-k2.5 is usable, but not in the listing: gap G-02). */
   readonly listed: boolean
   readonly reasoning: boolean
-  /** The encoding whose tokens the service counts. */
-  readonly tokenizer?: EncodingName
+  /** What counts the tokens of a text as the service does. */
+  readonly tokenizer?: Tokenizer
   /** Most tokens that the service adds to one user message. */
   readonly templateTokens?: number
   readonly cache?: CachePromise
@@ -72,6 +72,12 @@ export interface ServedTier {
 /** Encodings whose tokens can be counted here: those of gpt-tokenizer. */
 export const encodingNames = ['o200k', 'cl100k', 'p50k', 'r50k'] as const
 export type EncodingName = (typeof encodingNames)[number]
+/** The absolute path of a `tokenizer.json`, as open models have it. */
+export type TokenizerFile = `${string}.json`
+export type Tokenizer = EncodingName | TokenizerFile
+
+export const isTokenizerFile = (tokenizer: string): tokenizer is TokenizerFile =>
+  tokenizer.endsWith('.json')
 
 export interface PricedModel extends Model {
   readonly costCredits: Credits

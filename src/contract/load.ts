@@ -19,6 +19,7 @@ import {
   withoutNulls,
 } from './mapping.ts'
 import { splitPrices } from './split-prices.ts'
+import { withTokenizerPaths, withTokenizers } from './tokenizer-paths.ts'
 
 /** Names of whole contracts that a file may extend. */
 const whole: Readonly<Record<string, FullContract>> = lookup({
@@ -100,15 +101,20 @@ export function parseContract(given: unknown, where: string): Contract {
   )
 }
 
-/** What a contract's file says, with all that it extends but a whole contract, as JSON that `loadContract` reads alike. */
-export function contractText(path: string): string {
+/**
+ * What a contract's file says, with all that it extends but a whole contract, as JSON that `loadContract` reads alike.
+ *
+ * @param nameOf the name beside it of each file of a tokenizer
+ */
+export function contractText(path: string, nameOf: (tokenizer: string) => string): string {
   if (path === defaultContract.name) return `{ "extends": "${defaultContract.name}" }\n`
   const given = readContractFile(path, path)
   // What is no contract is refused with every issue.
   const { name } = parseContract(given, path)
   const { base, own } = extended(given as Mapping, path, [])
   const extending = base === defaultContract ? { extends: defaultContract.name } : {}
-  return `${JSON.stringify({ ...extending, ...own, name }, null, 2)}\n`
+  const named = withTokenizers(own, nameOf)
+  return `${JSON.stringify({ ...extending, ...named, name }, null, 2)}\n`
 }
 
 /**
@@ -120,7 +126,8 @@ function extended(
   where: string,
   files: readonly string[],
 ): { readonly base: Partial<FullContract>; readonly own: Mapping } {
-  const { extends: named, ...own } = given
+  const { extends: named, ...rest } = given
+  const own = withTokenizerPaths(rest, dirname(where))
   if (named === undefined || named === null || named === 'none') return { base: {}, own }
   const known = typeof named === 'string' ? whole[named] : undefined
   if (known !== undefined) return { base: known, own }

@@ -33,7 +33,10 @@ test('the contract in evidence has each price to the last digit of its file', ()
         own,
         `extends: none\ncurrency: USD\nmodels: [{ id: m, round: { at: request, digits: 6, mode: half_up }, price: { input: ${input}, output: ${output} } }]\n`,
       )
-      writeFileSync(kept, contractText(own))
+      writeFileSync(
+        kept,
+        contractText(own, (file) => file),
+      )
       const prices = (path: string) => loadContract(path).prices!.models[0]!.price
       expect(prices(kept)).toEqual(prices(own))
       expect(prices(kept).input!.price).toEqual(readNumber(input.replaceAll('"', '')))

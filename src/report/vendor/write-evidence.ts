@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  copyFileSync,
   createWriteStream,
   existsSync,
   mkdirSync,
@@ -11,7 +12,8 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { contractText } from '../../contract/load.ts'
+import { contractText, loadContract } from '../../contract/load.ts'
+import { tokenizerFilesOf } from '../../contract/tokenizer-paths.ts'
 import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { linesOf } from '../../store/import/formats/documents.ts'
@@ -117,7 +119,7 @@ function partialFolder(folder: string): string {
 /** Puts what the audit reads into the folder. */
 async function place(options: EvidenceOptions, folder: string): Promise<Judged> {
   const { runs, contract, profile, log, choices, nowMs, isAnonymous } = options
-  if (contract !== null) writeFileSync(join(folder, 'contract.json'), contractText(contract))
+  if (contract !== null) placeContract(contract, folder)
   if (profile !== null)
     writeFileSync(join(folder, 'profile.json'), JSON.stringify(profile, null, 2))
   const logName = log === null ? null : await placeLog(log, folder, options)
@@ -130,6 +132,15 @@ async function place(options: EvidenceOptions, folder: string): Promise<Judged> 
     log: logName,
     choices: { ...choices },
   }
+}
+
+/** The contract, and beside it the files of its tokenizers. */
+function placeContract(contract: string, folder: string): void {
+  const files = tokenizerFilesOf(loadContract(contract))
+  const nameOf = (path: string) =>
+    `tokenizer-${files.findIndex((file) => resolve(file) === path) + 1}.json`
+  writeFileSync(join(folder, 'contract.json'), contractText(contract, nameOf))
+  for (const file of files) copyFileSync(file, join(folder, nameOf(file)))
 }
 
 /** The log as plain text, without our own key and without what looks like one (`sk-…`, `Bearer …`). */

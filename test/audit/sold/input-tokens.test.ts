@@ -147,6 +147,6 @@ test('an encoding of bytes is no multiple: its words have as many tokens as lett
 
 test('an encoding that nobody can count is refused, and says which there are', () => {
   expect(() => named({ tokenizer: 'llama' })).toThrow(
-    'models.0.tokenizer: expected one of o200k, cl100k, p50k, r50k; got "llama"',
+    'models.0.tokenizer: expected one of o200k, cl100k, p50k, r50k, or the path of a tokenizer.json that exists; got "llama"',
   )
 })

@@ -1,4 +1,6 @@
-import type { EncodingName } from '../../../contract/contract.ts'
+import { basename } from 'node:path'
+import { type EncodingName, isTokenizerFile, type Tokenizer } from '../../../contract/contract.ts'
+import { countOfFile } from './tokenizer-file.ts'
 
 /** Text such as `<|endoftext|>` in a prompt is ordinary text, not a control token. */
 const asText = { disallowedSpecial: new Set<string>() }
@@ -13,8 +15,18 @@ const load = {
   r50k: () => import('gpt-tokenizer/encoding/r50k_base'),
 } as const satisfies Readonly<Record<EncodingName, () => Promise<unknown>>>
 
-/** The count of an encoding, which is loaded when a contract names it. Null for a text that nobody can count in time. */
-export async function countOf(name: EncodingName): Promise<(text: string) => number | null> {
-  const { countTokens } = await load[name]()
-  return (text) => (endless.test(text) ? null : countTokens(text, asText))
+/** The count of a tokenizer, which is loaded when a contract names it. Null for a text that nobody can count in time. */
+export async function countOf(tokenizer: Tokenizer): Promise<(text: string) => number | null> {
+  const count = isTokenizerFile(tokenizer)
+    ? await countOfFile(tokenizer)
+    : await countOfEncoding(tokenizer)
+  return (text) => (endless.test(text) ? null : count(text))
 }
+
+async function countOfEncoding(name: EncodingName): Promise<(text: string) => number> {
+  const { countTokens } = await load[name]()
+  return (text) => countTokens(text, asText)
+}
+
+/** What a sentence calls it: the name of an encoding or of a file. */
+export const shownTokenizer = (tokenizer: Tokenizer): string => basename(tokenizer)

@@ -39,7 +39,7 @@ const widestBound = 2 * toleratedExcess
 const strayTokens = 4 * slackTokens
 /** Different texts that are all multiples of 4 or more by chance: once in 4^12. */
 const leastRounded = 12
-const compared: readonly Script[] = ['words', 'code', 'han']
+const comparedScripts = 3
 
 /**
  * Whether the counts of a service are those of the texts: SOLD-01 with a named encoding. One factor on all scripts is a factor on
@@ -53,9 +53,12 @@ export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
   if (to !== null) return { is: 'fail', why: { kind: 'rounded', to }, lines }
   const found = new Map(lines.map((line) => [line.script, line]))
   const isOver = ({ slope, bound }: ScriptLine) => slope - bound > 1 + toleratedExcess
-  const three = compared.flatMap((script) => found.get(script) ?? [])
   const words = found.get('words')
-  if (three.length === compared.length && words !== undefined && isOver(words)) {
+  // By an encoding of small pieces no word has one token, and all plain text is prose.
+  const plain = words ?? found.get('prose')
+  const three = [plain, found.get('code'), found.get('han')].flatMap((line) => line ?? [])
+  const isWhole = three.length === comparedScripts
+  if (isWhole && plain !== undefined && isOver(plain)) {
     const slopes = three.map(({ slope }) => slope)
     const widest = largest(
       three.map(({ bound }) => bound),
@@ -67,11 +70,11 @@ export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
   const isFit = (line: ScriptLine) =>
     Math.abs(line.slope - 1) + line.bound <= widestBound && line.strays === 0
   if (lines.every(isFit)) return { is: 'pass', lines }
-  if (three.length === compared.length && words !== undefined && isOver(words)) {
+  if (isWhole && words !== undefined && isOver(words)) {
     const share = shareOf(points.filter(({ script }) => script === 'words'))
     if (share !== null) return { is: 'fail', why: share, lines }
   }
-  return { is: 'inconclusive', why: doubt(lines, three.length === compared.length), lines }
+  return { is: 'inconclusive', why: doubt(lines, isWhole), lines }
 }
 
 function lineOfScript(all: readonly TextPoint[], script: Script): ScriptLine | null {

@@ -1,7 +1,7 @@
-import type { EncodingName, Model } from '../../../contract/contract.ts'
+import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { largest } from '../../../user/extremes.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
-import { countOf } from '../../evidence/sold/encodings.ts'
+import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { median, slackTokens } from '../../evidence/sold/line.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
@@ -74,10 +74,11 @@ async function verdictOfTexts(
 async function verdictOfSlopes(
   evidence: Evidence,
   model: Model,
-  encoding: EncodingName,
+  tokenizer: Tokenizer,
   texts: readonly SoleText[],
 ): Promise<Verdict> {
-  const count = await countOf(encoding)
+  const count = await countOf(tokenizer)
+  const encoding = shownTokenizer(tokenizer)
   const known = new Map<string, number | null>()
   const countedOf = (text: string) => {
     if (!known.has(text)) known.set(text, count(text))
@@ -114,7 +115,7 @@ async function verdictOfSlopes(
   }
 }
 
-function sentenceOf(why: SlopeFault, encoding: EncodingName, lines: readonly ScriptLine[]): string {
+function sentenceOf(why: SlopeFault, encoding: string, lines: readonly ScriptLine[]): string {
   const first = lines[0]!
   switch (why.kind) {
     case 'rounded':

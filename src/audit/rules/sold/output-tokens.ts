@@ -1,9 +1,9 @@
-import type { EncodingName, Model } from '../../../contract/contract.ts'
+import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { modelNamed } from '../../../contract/contract.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
-import { countOf } from '../../evidence/sold/encodings.ts'
+import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { judgeOutputs, leastAnswers, leastReported } from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
@@ -47,10 +47,11 @@ async function decide(evidence: Evidence): Promise<Verdict> {
 async function verdictOf(
   evidence: Evidence,
   model: Model,
-  encoding: EncodingName,
+  tokenizer: Tokenizer,
   exchanges: readonly Exchange[],
 ): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
-  const count = await countOf(encoding)
+  const count = await countOf(tokenizer)
+  const encoding = shownTokenizer(tokenizer)
   const points = exchanges.flatMap((exchange) => {
     const { row } = exchange
     const reported = row.completionTokens
