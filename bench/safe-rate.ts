@@ -6,6 +6,7 @@ import type { SafeRate } from '../src/schedule/safe-rate/outcome.ts'
 import type { TrialPlan } from '../src/schedule/safe-rate/search.ts'
 import { partsOfTrial, type Trial, type TrialEvidence } from '../src/schedule/safe-rate/trial.ts'
 import { TrialWatch } from '../src/schedule/safe-rate/watch.ts'
+import { largest } from '../src/user/extremes.ts'
 import {
   type Answer,
   bridge,
@@ -76,10 +77,11 @@ function simulated(server: Server, random: Random, plan: TrialPlan, fromS: numbe
       end,
       atS - fromS,
       drainedS - fromS,
+      fromS,
     )
   }
   const drainedS = answers.reduce((most, { endS }) => Math.max(most, endS), fromS + spanS)
-  return evidence(arrivals, answers, plan, watch, 'plan', spanS, drainedS - fromS)
+  return evidence(arrivals, answers, plan, watch, 'plan', spanS, drainedS - fromS, fromS)
 }
 
 const isMiss = ({ judgedS }: Answer) => judgedS > 1
@@ -94,6 +96,7 @@ function evidence(
   end: TrialEvidence['end'],
   lastedS: number,
   tookS: number,
+  fromS: number,
 ): TrialEvidence {
   const zeros = () => new Array<number>(partsOfTrial).fill(0)
   const parts = { judged: zeros(), missed: zeros(), logUs: zeros() }
@@ -110,8 +113,17 @@ function evidence(
     meanUs: mean(answers.map(({ endS }, at) => (endS - arrivals[at]!) * 1e6)),
     parts,
     inFlight: watch.moments(lastedS * 1e6),
+    resetUs: resetUsOf(answers, fromS + tookS),
     ...{ lastedUs: lastedS * 1e6, tookUs: tookS * 1e6, end },
   }
+}
+
+/** The last time that a refusal named, after the end of the trial. */
+function resetUsOf(answers: readonly Answer[], nowS: number): number | null {
+  const resets = answers.flatMap(({ endS, retryS }) =>
+    retryS === undefined ? [] : [endS + retryS],
+  )
+  return resets.length === 0 ? null : Math.max(0, largest(resets) - nowS) * 1e6
 }
 
 function warmUp(server: Server, plan: TrialPlan, fromS: number): TrialEvidence {
@@ -125,7 +137,8 @@ function warmUp(server: Server, plan: TrialPlan, fromS: number): TrialEvidence {
     nowS = answer!.endS
   }
   const seconds = nowS - fromS
-  return evidence(arrivals, answers, plan, new TrialWatch(plan, Infinity), 'plan', seconds, seconds)
+  const watch = new TrialWatch(plan, Infinity)
+  return evidence(arrivals, answers, plan, watch, 'plan', seconds, seconds, fromS)
 }
 
 const mean = (values: readonly number[]) =>
@@ -134,6 +147,7 @@ const mean = (values: readonly number[]) =>
 interface Found {
   readonly safePerS: number | null
   readonly kind: SafeRate['kind']
+  readonly trials: readonly Trial[]
   readonly seconds: number
   readonly requests: number
 }
@@ -148,6 +162,7 @@ export function searchOnce(server: Server, random: Random, search: Search): Foun
       return {
         safePerS: safeRate.kind === 'held' ? safeRate.safePerS : null,
         kind: safeRate.kind,
+        trials,
         seconds: nowS,
         requests: trials.reduce((sum, { sent }) => sum + sent, 0),
       }

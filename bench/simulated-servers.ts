@@ -21,6 +21,8 @@ export interface Answer {
   readonly judgedS: number
   readonly endS: number
   readonly limited?: boolean
+  /** Seconds that a refusal asks to wait. */
+  readonly retryS?: number
 }
 
 export interface Server {
@@ -142,6 +144,50 @@ class Limited implements Server {
   windBack(nowS: number): void {
     this.inner.windBack(nowS, 0)
     this.atS = nowS
+  }
+}
+
+/** A fixed window before a server: above its count, a request is refused at once, with the seconds until the next window. */
+class Windowed implements Server {
+  /** Requests that each window has admitted. */
+  private readonly used = new Map<number, number>()
+  /** The window of each request of the last call that was admitted; null for a refusal. */
+  private last: (number | null)[] = []
+  private readonly inner: Queue
+  private readonly count: number
+  private readonly windowS: number
+  private readonly beganS: number
+
+  /** @param beganS seconds of the first window that have passed before the search */
+  constructor(inner: Queue, count: number, windowS: number, beganS: number) {
+    this.inner = inner
+    this.count = count
+    this.windowS = windowS
+    this.beganS = beganS
+  }
+
+  serve(arrivals: readonly number[]): readonly Answer[] {
+    this.last = []
+    return arrivals.map((atS) => {
+      const window = Math.floor((atS + this.beganS) / this.windowS)
+      const used = this.used.get(window) ?? 0
+      const isAdmitted = used < this.count
+      this.last.push(isAdmitted ? window : null)
+      if (isAdmitted) {
+        this.used.set(window, used + 1)
+        return this.inner.one(atS)
+      }
+      // Retry-After has whole seconds.
+      const retryS = Math.ceil((window + 1) * this.windowS - this.beganS - atS)
+      return { judgedS: Infinity, endS: atS + 0.005, limited: true, retryS }
+    })
+  }
+
+  windBack(nowS: number, unsent: number): void {
+    this.inner.windBack(nowS, 0)
+    for (const window of unsent === 0 ? [] : this.last.slice(-unsent)) {
+      if (window !== null) this.used.set(window, this.used.get(window)! - 1)
+    }
   }
 }
 
@@ -312,6 +358,20 @@ export const simulatedServers: Readonly<Record<string, SimulatedServer>> = {
   limiter: {
     title: 'M/D/4, limit of 5/s',
     make: () => new Limited(new Queue(4, () => 0.4), 5, 10),
+    isSteady: true,
+  },
+  minute: {
+    title: 'M/M/8, 60 a minute',
+    make: (random) =>
+      new Windowed(new Queue(8, () => exponential(random) * 0.2), 60, 60, random() * 60),
+    exact: 1,
+    isSteady: true,
+  },
+  minutes: {
+    title: 'M/M/8, 600 a minute',
+    make: (random) =>
+      new Windowed(new Queue(8, () => exponential(random) * 0.2), 600, 60, random() * 60),
+    exact: 10,
     isSteady: true,
   },
   tail: {

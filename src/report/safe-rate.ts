@@ -59,6 +59,12 @@ export const searchShape = z.looseObject({
   objective: z.string().default('the objectives'),
   trials: z.array(trial).default([]),
   safeRate: safeRate.nullable().catch(null).default(null),
+  /** The limit of requests that the service enforces, and whether it decides; null if no trial ran into it. */
+  limit: z
+    .looseObject({ perS: z.number(), decides: z.boolean() })
+    .nullable()
+    .catch(null)
+    .default(null),
   /** Share of the prompt tokens of the claimed trial that a cache had; null if the service does not report it. */
   cachedShare: z.number().nullable().default(null),
 })
@@ -119,7 +125,7 @@ export function safeRateText(search: StoredSearch, isInvalid: boolean): SafeRate
 }
 
 function answerOf(search: StoredSearch): SafeRateText {
-  const { safeRate: found, trials, objective, of } = search
+  const { safeRate: found, trials, objective, of, limit } = search
   if (found === null) {
     const because = ['Another version of Assay searched it; search again.']
     return { isFound: false, tone: 'none', summary: 'The rate is not judged', because }
@@ -144,9 +150,13 @@ function answerOf(search: StoredSearch): SafeRateText {
             : [
                 `The time allowed a short confirmation (a whole one is ${formatNumber(needs.requests)} ${of}), at a lower rate; a longer search may find a higher one.`,
               ]),
-          failedPerS === null
-            ? 'No rate failed: the limit is above the tested rates.'
-            : `${failedText(failedPerS, failed, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${budget === 'thorough' ? '' : `; to know more: --budget ${budget === 'quick' ? 'standard' : 'thorough'}`}.`,
+          ...(limit?.decides === true
+            ? []
+            : [
+                failedPerS === null
+                  ? 'No rate failed: the limit is above the tested rates.'
+                  : `${failedText(failedPerS, failed, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${budget === 'thorough' ? '' : `; to know more: --budget ${budget === 'quick' ? 'standard' : 'thorough'}`}.`,
+              ]),
           ...(confirmation?.drift == null
             ? []
             : [
@@ -157,6 +167,18 @@ function answerOf(search: StoredSearch): SafeRateText {
     }
     case 'bracket': {
       const { lowPerS, failedPerS, needs } = found
+      const takes = needs === null ? [] : [needsText(needs, of)]
+      if (limit?.decides === true) {
+        return {
+          isFound: false,
+          tone: 'warn',
+          summary: `Limited to ${countText(limit.perS, of)} by the service`,
+          because: [
+            `The ${of} that it admitted met the objective (${objective}). No rate below the limit is confirmed yet.`,
+            ...takes,
+          ],
+        }
+      }
       const low = trials.find(({ result, ratePerS }) => result === 'held' && ratePerS === lowPerS)
       return {
         isFound: false,
@@ -172,11 +194,7 @@ function answerOf(search: StoredSearch): SafeRateText {
             .join(', ')
             .concat('; that is a bracket, not a verdict.')
             .replace(/^[an]/, (letter) => letter.toUpperCase()),
-          ...(needs === null
-            ? []
-            : [
-                `To confirm ${rateText(needs.ratePerS)} takes ${formatNumber(needs.requests)} ${of}: ${formatDuration(Math.max(60, needs.requests / needs.ratePerS))} more (budget ${needs.budget}).`,
-              ]),
+          ...takes,
         ],
       }
     }
@@ -195,6 +213,15 @@ function answerOf(search: StoredSearch): SafeRateText {
       }
     }
   }
+}
+
+const needsText = ({ ratePerS, requests, budget }: z.output<typeof needs>, of: string) =>
+  `To confirm ${rateText(ratePerS)} takes ${formatNumber(requests)} ${of}: ${formatDuration(Math.max(60, requests / ratePerS))} more (budget ${budget}).`
+
+/** `about 60 requests a minute (1.0/s)`, or an hour if a minute has fewer than two. */
+function countText(perS: number, of: string): string {
+  const [count, time] = perS * 60 < 2 ? [perS * 3600, 'an hour'] : [perS * 60, 'a minute']
+  return `about ${formatNumber(Number(count.toPrecision(2)))} ${of} ${time} (${rateText(perS)})`
 }
 
 /** A trial may succeed above a rate that failed, and does not count then. */
@@ -243,6 +270,7 @@ export function reasonText({
   why,
   missed,
   judged,
+  limited,
   mostMissed,
   planned,
 }: StoredTrial): string | null {
@@ -250,7 +278,9 @@ export function reasonText({
     case 'held':
       return null
     case 'misses':
-      return `${formatNumber(missed)} of ${formatNumber(judged)} missed`
+      return limited > missed / 2
+        ? `${formatNumber(limited)} of ${formatNumber(judged)} got 429`
+        : `${formatNumber(missed)} of ${formatNumber(judged)} missed`
     case 'backlog':
       return 'its backlog grew'
     case 'margin':
@@ -267,7 +297,12 @@ export function reasonText({
 }
 
 /** Whether a limiter of the service, not its speed, ended the search: a sentence, or none. */
-export function limitText({ trials }: StoredSearch): readonly string[] {
+export function limitText({ trials, limit, safeRate: found, of }: StoredSearch): readonly string[] {
+  if (limit !== null) {
+    if (found?.kind === 'bracket' && limit.decides) return []
+    const why = limit.decides ? ': the limit, not its speed, decides' : ''
+    return [`The service limits this client to ${countText(limit.perS, of)}${why}.`]
+  }
   const failed = trials.filter(({ result }) => result === 'failed')
   const missed = failed.reduce((sum, each) => sum + each.missed, 0)
   const limited = failed.reduce((sum, each) => sum + each.limited, 0)

@@ -3,7 +3,7 @@ import { admittedRate, answerLines } from '../../src/cli/runs/bench.ts'
 import { searchText } from '../../src/cli/runs/live-block.ts'
 import { safeRateText, searchShape } from '../../src/report/safe-rate.ts'
 
-const hold = { step: 'hold', of: 'requests', ratePerS: 10, requests: 800 } as const
+const hold = { step: 'hold', of: 'requests', ratePerS: 10, requests: 800, reset: null } as const
 
 test('the countdown of a search counts while a trial is sent', () => {
   const at = (s: number) => searchText({ ...hold, endsUs: 120e6 }, s * 1e6)
@@ -34,6 +34,7 @@ function wordsOf(trials: readonly object[], failedPerS: number | null, lowPerS: 
 
 test.each([
   [{ why: 'misses', missed: 9 }, '9 of 100 missed'],
+  [{ why: 'misses', missed: 9, limited: 8 }, '8 of 100 got 429'],
   [{ why: 'backlog' }, 'its backlog grew'],
   [{ why: 'margin', missed: 2, mostMissed: 0.063 }, 'up to 6.30 % may miss'],
 ])('a rate that failed says why: %j', (change, reason) => {
@@ -78,4 +79,44 @@ test('the rate that a limit of a minute admits is that of its minute, however fa
   expect(admittedRate(trials)).toBe('8.3/s')
   const longer = trials.map((each) => ({ ...each, lastedUs: 40e6 }))
   expect(admittedRate(longer)).toBe('4.2/s')
+})
+
+test('a search that waits for a limit says for what and until when', () => {
+  const reset = { atUs: 60e6, unixMs: Date.UTC(2026, 10, 29, 10, 5, 12) }
+  expect(searchText({ ...hold, endsUs: 120e6, reset }, 17e6)).toBe(
+    "waits until 10:05:12 UTC for the service's rate limit to reset, 43.0 s left; then confirmation 10.0/s with 800 requests, 80.0 s",
+  )
+})
+
+const limited = {
+  ...{
+    phase: 's',
+    objective: '95 % of first tokens within 1 s',
+    limit: { perS: 1, decides: true },
+  },
+  trials: [trial(16, { result: 'failed', why: 'misses', missed: 4, limited: 4 })],
+}
+
+test('the limit of a service is the answer of a search that had no time to confirm a rate below it', () => {
+  const needs = { budget: 'quick', ratePerS: 0.7, requests: 800 }
+  const safeRate = { kind: 'bracket', lowPerS: null, failedPerS: 16, needs }
+  const { summary, because } = safeRateText(searchShape.parse({ ...limited, safeRate }), false)
+  expect(summary).toBe('Limited to about 60 requests a minute (1.0/s) by the service')
+  expect(because.slice(0, 2)).toEqual([
+    'The requests that it admitted met the objective (95 % of first tokens within 1 s). No rate below the limit is confirmed yet.',
+    'To confirm 0.70/s takes 800 requests: 19 min 03 s more (budget quick).',
+  ])
+  const perHour = { ...limited, limit: { perS: 20 / 3600, decides: true }, safeRate }
+  expect(safeRateText(searchShape.parse(perHour), false).summary).toBe(
+    'Limited to about 20 requests an hour (0.0056/s) by the service',
+  )
+})
+
+test('a safe rate below a limit of the service names the limit, and calls no rate above it unknown', () => {
+  const safeRate = { kind: 'held', heldPerS: 0.7, safePerS: 0.64, failedPerS: 16, budget: 'quick' }
+  const { because } = safeRateText(searchShape.parse({ ...limited, safeRate }), false)
+  expect(because).toContain(
+    'The service limits this client to about 60 requests a minute (1.0/s): the limit, not its speed, decides.',
+  )
+  expect(because.join(' ')).not.toContain('nothing is known')
 })

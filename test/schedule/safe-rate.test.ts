@@ -32,7 +32,7 @@ function sharp(plan: TrialPlan, capacityPerS: number, meanUs = 100_000): TrialEv
   return {
     ...{ sent: requests, notSent: 0, late: 0, judged: requests, missed, limited: 0, meanUs },
     parts: { judged: even(requests), missed: even(missed), logUs: even(requests * 10) },
-    inFlight: [],
+    ...{ inFlight: [], resetUs: null },
     ...{ lastedUs: us, tookUs: us, end: missed > plan.mayMiss ? 'misses' : 'plan' },
   }
 }

@@ -45,7 +45,11 @@ export async function begunSearch(path: string, baseUrl: string | null): Promise
         return {
           ...row,
           scenario: storedScenario(scenario),
-          trials: trials.map((trial) => ({ runId: row.runId, ...trial })),
+          // An earlier version has no time of a reset.
+          trials: trials.map((trial) => ({
+            ...{ runId: row.runId, ...trial },
+            resetUs: trial.resetUs ?? null,
+          })),
         }
       }
     }

@@ -75,13 +75,17 @@ export const waitWords = ({ waiting, atUs }: Progress): readonly string[] =>
 
 /** @param atUs now, on the clock of the search's end */
 export function searchText(
-  { step, of, ratePerS, requests, endsUs }: Searching,
+  { step, of, ratePerS, requests, endsUs, reset }: Searching,
   atUs: number,
 ): string {
   const what =
     ratePerS === 0
       ? `${stepName({ step })}, one request at a time`
       : `${stepName({ step })} ${rateText(ratePerS, 'thorough')} with ${requests} ${of}, ${duration((requests / ratePerS) * 1e6)}`
+  if (reset !== null) {
+    const time = new Date(reset.unixMs).toISOString().slice(11, 19)
+    return `waits until ${time} UTC for the service's rate limit to reset, ${duration(Math.max(0, reset.atUs - atUs))} left; then ${what}`
+  }
   if (endsUs === null) return what
   return endsUs <= atUs ? `${what}; ends soon` : `${what}; about ${duration(endsUs - atUs)} to go`
 }

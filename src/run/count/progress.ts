@@ -36,6 +36,8 @@ export interface Searching {
   readonly requests: number
   /** Predicted end of the search, on the clock of `atUs`; null if it is not known yet. */
   readonly endsUs: number | null
+  /** The reset of the service's limit that the trial waits for, on the same clock and as Unix time; null if it does not wait. */
+  readonly reset: { readonly atUs: number; readonly unixMs: number } | null
 }
 
 /** Money of a run so far. Amounts are exact decimals. */

@@ -204,6 +204,11 @@ export class Coordinator {
     await this.until(() => (this.drained.get(phases) ?? 0) >= this.options.scenario.threads, endUs)
   }
 
+  /** A moment of the run as Unix time. */
+  unixMs(us: number): number {
+    return (this.options.run.startedAtUs + us) / 1000
+  }
+
   /** Waits for a time, or until the run is stopped. */
   async rest(us: number): Promise<void> {
     await this.until(() => false, this.now() + us)

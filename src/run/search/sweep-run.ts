@@ -1,11 +1,13 @@
 import type { Objectives, Phase, Search } from '../../scenario/scenario.ts'
 import { exactArrivals } from '../../schedule/exact-arrivals.ts'
 import { judgeTrial } from '../../schedule/safe-rate/judge.ts'
+import { limitOf } from '../../schedule/safe-rate/limit.ts'
 import { nextTrial } from '../../schedule/safe-rate/next-trial.ts'
-import { type SafeRate, safeRateOf } from '../../schedule/safe-rate/outcome.ts'
+import { bracketOf, type SafeRate, safeRateOf } from '../../schedule/safe-rate/outcome.ts'
 import type { TrialPlan } from '../../schedule/safe-rate/search.ts'
 import type { Trial, TrialEvidence } from '../../schedule/safe-rate/trial.ts'
 import { TrialWatch } from '../../schedule/safe-rate/watch.ts'
+import type { Searching } from '../count/progress.ts'
 import type { Coordinator } from '../crew/coordinator.ts'
 import { type TrialCounts, total } from './trial-counts.ts'
 import { atAllMachines } from './trial-words.ts'
@@ -16,12 +18,21 @@ export interface SweepResult {
   readonly search: Search
   readonly trials: readonly Trial[]
   readonly safeRate: SafeRate
+  /** The limit of requests that the service enforces; null if no trial ran into it. */
+  readonly limit: SweepLimit | null
   /** What the rate is of. */
   readonly of: 'requests' | 'tasks'
   /** What had to hold, such as `95 % of first tokens within 1 s`. */
   readonly objective: string
   /** Share of the prompt tokens of the claimed trial that a cache had; null if unknown. */
   readonly cachedShare: number | null
+}
+
+export interface SweepLimit {
+  /** Over whole windows. */
+  readonly perS: number
+  /** Whether the service is fast enough for it, so that the limit is the answer. */
+  readonly decides: boolean
 }
 
 /** Longer than the clock of a search, requests in flight are awaited no more. */
@@ -48,14 +59,22 @@ export async function runSweep(
     const next = nextTrial(search, trials)
     if (next.kind === 'done' || coordinator.stopReason !== null) break
     const { plan } = next
-    coordinator.searching = {
+    const nowUs = coordinator.now()
+    const searching: Searching = {
       step: plan.step,
       of,
       ratePerS: plan.ratePerS,
       requests: plan.requests,
-      endsUs: next.toGo === null ? null : coordinator.now() + next.toGo.us,
+      endsUs: next.toGo === null ? null : nowUs + next.pauseUs + next.toGo.us,
+      reset: null,
+    }
+    const resetUs = nowUs + next.limitWaitUs
+    coordinator.searching = {
+      ...searching,
+      reset: next.limitWaitUs === 0 ? null : { atUs: resetUs, unixMs: coordinator.unixMs(resetUs) },
     }
     if (next.pauseUs > 0) await coordinator.rest(next.pauseUs)
+    coordinator.searching = searching
     const name = `${phase.name} ${trials.length + 1}`
     const startUs = await coordinator.agreedStart(name)
     if (coordinator.stopReason !== null) continue
@@ -75,7 +94,13 @@ export async function runSweep(
   coordinator.searching = null
   const objective = objectiveText(search, coordinator.objectives)
   const safeRate = safeRateOf(search, trials)
-  return { phase: phase.name, search, trials, safeRate, of, objective, cachedShare: null }
+  const limit = sweepLimit(trials)
+  return { phase: phase.name, search, trials, safeRate, limit, of, objective, cachedShare: null }
+}
+
+function sweepLimit(trials: readonly Trial[]): SweepLimit | null {
+  const limit = limitOf(trials)
+  return limit === null ? null : { perS: limit.perS, decides: bracketOf(trials).isByLimit }
 }
 
 const names = {
@@ -160,10 +185,10 @@ function evidenceOf(
   watch: TrialWatch,
   took: Pick<TrialEvidence, 'end' | 'lastedUs' | 'tookUs'>,
 ): TrialEvidence {
-  const { sent, notSent, late, limited } = counts
+  const { sent, notSent, late, limited, resetUs } = counts
   const judged = total(counts.judged)
   return {
-    ...{ sent, notSent, late, limited, judged, missed: total(counts.missed) },
+    ...{ sent, notSent, late, limited, resetUs, judged, missed: total(counts.missed) },
     meanUs: judged === 0 ? null : counts.serviceUs / judged,
     parts: { judged: counts.judged, missed: counts.missed, logUs: counts.logUs },
     inFlight: watch.moments(took.lastedUs),

@@ -1,7 +1,9 @@
 import type { Attempt } from '../../client/row/attempt.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import { partsOfTrial } from '../../schedule/safe-rate/trial.ts'
+import { largest } from '../../user/extremes.ts'
 import type { Flight } from '../send/flight.ts'
+import { resetAtUs } from './reset.ts'
 
 /** Counts of a trial in one thread; plain data. Sums over threads and machines are those of the trial. */
 export interface TrialCounts {
@@ -14,6 +16,8 @@ export interface TrialCounts {
   readonly overdue: number
   /** Answers of 429. */
   readonly limited: number
+  /** How long from now the last of these asks to wait; null if none names a time. */
+  readonly resetUs: number | null
   /** Sum of the service times of the judged requests, in microseconds. */
   readonly serviceUs: number
   readonly judged: readonly number[]
@@ -51,6 +55,7 @@ export class TrialCounter implements TrialCounting {
   private notSent = 0
   private late = 0
   private limited = 0
+  private resetAtUs = Number.NaN
   private serviceUs = 0
   private readonly judged = zeros()
   private readonly missed = zeros()
@@ -89,7 +94,9 @@ export class TrialCounter implements TrialCounting {
     this.missed[part]! += judged - good
     this.logUs[part]! += Math.log(Math.max(1, (byFirst ? firstContentUs : endedUs) - beganUs))
     this.serviceUs += endedUs - beganUs
-    if (attempt.status === rateLimited) this.limited++
+    if (attempt.status !== rateLimited) return
+    this.limited++
+    this.resetAtUs = laterOf(this.resetAtUs, resetAtUs(attempt))
   }
 
   disappointed(slot: number): void {
@@ -110,6 +117,7 @@ export class TrialCounter implements TrialCounting {
     const { judged, missed, logUs } = this
     return {
       ...{ sent, notSent, late, inFlight, overdue, limited, serviceUs },
+      resetUs: untilUs(this.resetAtUs, nowUs),
       ...{ judged: [...judged], missed: [...missed], logUs: [...logUs] },
     }
   }
@@ -141,11 +149,26 @@ export function sumOfTrials(all: readonly TrialCounts[]): TrialCounts {
     inFlight: sum(({ inFlight }) => inFlight),
     overdue: sum(({ overdue }) => overdue),
     limited: sum(({ limited }) => limited),
+    resetUs: longest(all.map(({ resetUs }) => resetUs)),
     serviceUs: sum(({ serviceUs }) => serviceUs),
     judged: parts('judged'),
     missed: parts('missed'),
     logUs: parts('logUs'),
   }
+}
+
+/** The later of two moments, of which each may be NaN. */
+export const laterOf = (one: number, other: number) =>
+  Number.isNaN(one) || other > one ? other : one
+
+/** The time until a moment, which may be past; null for NaN. */
+export const untilUs = (atUs: number, nowUs: number) =>
+  Number.isNaN(atUs) ? null : Math.max(0, atUs - nowUs)
+
+/** The longest of the waits that are known. */
+export function longest(waits: readonly (number | null)[]): number | null {
+  const known = waits.filter((wait) => wait !== null)
+  return known.length === 0 ? null : largest(known)
 }
 
 export const total = (parts: readonly number[]) => parts.reduce((sum, part) => sum + part, 0)

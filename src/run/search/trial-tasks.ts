@@ -1,12 +1,15 @@
 import type { TaskOutcome } from '../../attempt/outcome.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import type { Flight } from '../send/flight.ts'
+import { resetAtUs } from './reset.ts'
 import {
+  laterOf,
   lateUs,
   partOf,
   rateLimited,
   type TrialCounting,
   type TrialCounts,
+  untilUs,
   zeros,
 } from './trial-counts.ts'
 
@@ -37,6 +40,7 @@ export class TaskTrialCounter implements TrialCounting {
   private notSent = 0
   private late = 0
   private limited = 0
+  private resetAtUs = Number.NaN
   private tookUs = 0
   private readonly judged = zeros()
   private readonly missed = zeros()
@@ -86,7 +90,9 @@ export class TaskTrialCounter implements TrialCounting {
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void {
     // A failure that is not repeated makes its task fail.
     if (attempt.outcome === 'ok' && judged > good) this.spoilt.add(this.indexOf(flight.slot))
-    if (attempt.status === rateLimited) this.limited++
+    if (attempt.status !== rateLimited) return
+    this.limited++
+    this.resetAtUs = laterOf(this.resetAtUs, resetAtUs(attempt))
   }
 
   disappointed(slot: number): void {
@@ -104,6 +110,7 @@ export class TaskTrialCounter implements TrialCounting {
     const { judged, missed, logUs } = this
     return {
       ...{ sent, notSent, late, inFlight: this.running.size, overdue, limited, serviceUs },
+      resetUs: untilUs(this.resetAtUs, nowUs),
       ...{ judged: [...judged], missed: [...missed], logUs: [...logUs] },
     }
   }

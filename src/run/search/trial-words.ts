@@ -2,6 +2,7 @@ import { partsOfTrial, type TrialEvidence } from '../../schedule/safe-rate/trial
 import { largest, smallest } from '../../user/extremes.ts'
 import type { Coordinator } from '../crew/coordinator.ts'
 import type { Said } from '../crew/team.ts'
+import { longest } from './trial-counts.ts'
 
 /** The evidence of a trial over all machines of a run; null if the run was stopped. */
 export async function atAllMachines(
@@ -18,12 +19,13 @@ const ends: readonly TrialEvidence['end'][] = ['plan', 'backlog', 'misses']
 /** Numbers by name, as machines exchange them. */
 function wordsOf(seen: TrialEvidence): Said {
   const { sent, notSent, late, judged, missed, limited, lastedUs, tookUs } = seen
-  const { parts, inFlight } = seen
+  const { parts, inFlight, resetUs } = seen
   const named = (name: string, values: readonly number[]) =>
     values.map((value, at) => [`${name} ${at}`, value] as const)
   return {
     ...{ sent, notSent, late, judged, missed, limited, lastedUs, tookUs },
     serviceUs: (seen.meanUs ?? 0) * judged,
+    ...(resetUs === null ? {} : { resetUs }),
     end: ends.indexOf(seen.end),
     moments: inFlight.length,
     ...Object.fromEntries([
@@ -49,6 +51,7 @@ function evidenceOf(all: readonly Said[]): TrialEvidence {
     judged,
     missed: sum('missed'),
     limited: sum('limited'),
+    resetUs: longest(all.map((said) => said.resetUs ?? null)),
     meanUs: judged === 0 ? null : sum('serviceUs') / judged,
     parts: {
       judged: series('judged', partsOfTrial),

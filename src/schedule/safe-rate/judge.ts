@@ -39,6 +39,7 @@ export function judgeTrial(
     meanUs: seen.meanUs,
     lastedUs,
     tookUs: seen.tookUs,
+    resetUs: seen.resetUs,
     earlier: false,
   }
 }

@@ -1,6 +1,7 @@
 import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
+import { isLimited, limitWaitUs } from './limit.ts'
 import { bracketOf, elapsedUs, mostFall, type SafeRate, safeRateOf, warmUpOf } from './outcome.ts'
-import { type Forecast, type PlannedTrial, Plans } from './plans.ts'
+import { type Forecast, mostWaitUs, type PlannedTrial, Plans } from './plans.ts'
 import { budgets, stepOf, type TrialPlan } from './search.ts'
 import type { Trial } from './trial.ts'
 
@@ -10,6 +11,8 @@ export type NextTrial = PlannedTrial | { readonly kind: 'done'; readonly safeRat
 const mostTrials = 80
 const mostWarmUps = 20
 const requestsOfWarmUp = 10
+/** Groups that a limiter refused, after which the search goes on. */
+const mostLimited = 2
 /** A warm-up is over when the mean falls by less than this from one group to the next. */
 const stillFalls = 0.25
 /** Share of the time of a search for one group of the warm-up. */
@@ -25,7 +28,12 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   const done: NextTrial = { kind: 'done', safeRate: safeRateOf(search, trials) }
   const mine = trials.filter(({ earlier }) => !earlier)
   const warmUp = nextWarmUp(search, mine)
-  if (warmUp !== null) return { kind: 'try', plan: warmUp, pauseUs: 0, toGo: null }
+  if (warmUp !== null) {
+    const waitUs = mine.length === 0 ? 0 : limitWaitUs(mine.at(-1)!)
+    const isTooLong = waitUs > Math.min(mostWaitUs, (search.mostUs ?? Infinity) - elapsedUs(mine))
+    if (isTooLong) return done
+    return { kind: 'try', plan: warmUp, pauseUs: waitUs, limitWaitUs: waitUs, toGo: null }
+  }
   const { allMiss, meanUs } = warmUpOf(trials)
   // A search that goes on has more time than the short confirmation that it begins with.
   const isDecided =
@@ -33,7 +41,7 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
     (done.safeRate.needs === null ||
       mine.some(({ step, result }) => step === 'hold' && result === 'held'))
   if (isDecided || allMiss || trials.length >= mostTrials) return done
-  const { lowPerS, highPerS } = bracketOf(trials)
+  const { lowPerS, highPerS, isByLimit } = bracketOf(trials)
   const budget = budgetFor(search, trials)
   const plans = new Plans(search, budget, trials)
   const mustHold = lowPerS !== null && plans.mustHold(plans.rough(lowPerS * 2), lowPerS)
@@ -55,7 +63,8 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   const brief = isBrief ? plans.brief(holdRate) : null
   const isHolding = plans.lastFailedHold !== undefined
   const isWide = highPerS !== null && highPerS / lowPerS > stepOf(search, budgets[budget])
-  if (highPerS !== null && !isHolding && (isWide || isDoubtful(trials, highPerS))) {
+  const isRefined = isHolding || isByLimit
+  if (highPerS !== null && !isRefined && (isWide || isDoubtful(trials, highPerS))) {
     const fine = isWide ? plans.fine(lowPerS, highPerS) : plans.again(highPerS)
     const toGo = forecastOf(search, budget, lowPerS, highPerS)
     // A confirmation decides, so a refining trial may not take its time, unless there is too little for any.
@@ -81,11 +90,13 @@ function isDoubtful(trials: readonly Trial[], highPerS: number): boolean {
 }
 
 function nextWarmUp(search: Search, mine: readonly Trial[]): TrialPlan | null {
-  const groups = mine.filter(({ step }) => step === 'warm-up')
+  const all = mine.filter(({ step }) => step === 'warm-up')
+  const groups = all.filter((group) => !isLimited(group))
   const [before, last] = [groups.at(-2)?.meanUs ?? null, groups.at(-1)?.meanUs ?? null]
   const isWarm = before !== null && last !== null && last > (1 - stillFalls) * before
   const isLong = search.mostUs !== null && elapsedUs(mine) > 2 * warmUpShare * search.mostUs
-  if (mine.length > groups.length || groups.length >= mostWarmUps || isWarm || isLong) return null
+  const isEnough = isWarm || isLong || all.length - groups.length > mostLimited
+  if (mine.length > all.length || all.length >= mostWarmUps || isEnough) return null
   return {
     step: 'warm-up',
     ratePerS: 0,

@@ -1,5 +1,6 @@
 import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
 import { largest, smallest } from '../../user/extremes.ts'
+import { isLimited, limitOf, sustainsLimit } from './limit.ts'
 import { budgets, scaleOf, stepOf } from './search.ts'
 import type { Trial } from './trial.ts'
 
@@ -46,16 +47,24 @@ export function warmUpOf(trials: readonly Trial[]): {
   readonly meanUs: number | null
   readonly allMiss: boolean
 } {
-  const last = trials.findLast(({ step }) => step === 'warm-up')
+  const groups = trials.filter(({ step }) => step === 'warm-up')
+  // What a limiter refuses says nothing about the speed of the service.
+  const last = groups.findLast((group) => !isLimited(group))
   if (last === undefined) return { meanUs: null, allMiss: false }
   return { meanUs: last.meanUs, allMiss: last.judged >= 3 && last.missed > last.judged / 2 }
 }
 
-/** Between which rates the limit lies, by all trials but the confirmations. */
+/**
+ * Between which rates the capacity lies, by all trials but the confirmations. A limit of the service is the upper rate if no
+ * lower one failed; the service may be known to be fast enough for it.
+ */
 export function bracketOf(trials: readonly Trial[]): {
   readonly lowPerS: number | null
   readonly highPerS: number | null
+  /** Whether the limit of the service, not its speed, is between them. */
+  readonly isByLimit: boolean
 } {
+  const limit = limitOf(trials)
   const rough = trials.filter(({ step }) => step === 'bracket' || step === 'refine')
   // A service that was cold, or that has grown since, may sustain what it failed before.
   const heldLater = (trial: Trial, at: number) =>
@@ -64,12 +73,17 @@ export function bracketOf(trials: readonly Trial[]): {
       .some(({ result, ratePerS }) => result === 'held' && ratePerS >= trial.ratePerS)
   const failed = rough
     .filter((trial, at) => isFailed(trial, rough) && !heldLater(trial, at))
+    // Below the limit, the trials before it had used up its window.
+    .filter((trial) => limit === null || trial.ratePerS > limit.perS || !isLimited(trial))
     .map(({ ratePerS }) => ratePerS)
+    .concat(limit === null ? [] : [limit.perS])
   const highPerS = failed.length === 0 ? null : smallest(failed)
   const held = rough
     .filter(({ result, ratePerS }) => result === 'held' && ratePerS < (highPerS ?? Infinity))
     .map(({ ratePerS }) => ratePerS)
-  return { lowPerS: held.length === 0 ? null : largest(held), highPerS }
+  const isByLimit = limit !== null && highPerS === limit.perS && sustainsLimit(trials, limit)
+  if (isByLimit) held.push(limit.steadyPerS)
+  return { lowPerS: held.length === 0 ? null : largest(held), highPerS, isByLimit }
 }
 
 /** A rate that could not be sent twice is the limit of this machine: no search goes above it. */
@@ -112,7 +126,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   }
   const failedPerS = lowestAbove(0)
   if (warmUpOf(trials).allMiss) return { kind: 'none', because: 'one at a time', failedPerS }
-  const { lowPerS, highPerS } = bracketOf(trials)
+  const { lowPerS, highPerS, isByLimit } = bracketOf(trials)
   const holds = trials.filter(({ step }) => step === 'hold')
   const lowestHold = smallest(holds.map(({ ratePerS }) => ratePerS))
   const budget = holds.at(-1)?.budget ?? search.budget ?? 'quick'
@@ -136,7 +150,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   return {
     kind: 'bracket',
     // A rate whose confirmation failed is not sustained, whatever a shorter trial said.
-    lowPerS: lowestHold <= lowPerS ? null : lowPerS,
+    lowPerS: lowestHold <= lowPerS || isByLimit ? null : lowPerS,
     failedPerS,
     needs: { budget, ratePerS, requests: holdRequests(search, budget) },
   }

@@ -1,7 +1,8 @@
 import type { BudgetName, Search } from '../../scenario/scenario.ts'
 import { mayMissOf } from './judge.ts'
+import { limitOf, limitWaitUs } from './limit.ts'
 import { elapsedUs, warmUpOf } from './outcome.ts'
-import { budgets, type JudgedStep, scaleOf, stepOf, type TrialPlan } from './search.ts'
+import { budgets, type JudgedStep, mostPauseUs, scaleOf, stepOf, type TrialPlan } from './search.ts'
 import type { Trial } from './trial.ts'
 
 /** What remains of a search, predicted from the results so far. */
@@ -15,6 +16,8 @@ export interface PlannedTrial {
   readonly plan: TrialPlan
   /** Pause before it, after a failed trial. */
   readonly pauseUs: number
+  /** Of the pause, the part in which a limit of the service resets; 0 for none. */
+  readonly limitWaitUs: number
   /** Of the whole search; null until the rate is roughly known. */
   readonly toGo: Forecast | null
 }
@@ -32,9 +35,13 @@ const fewestOfHold = 120
 const holdShare = 0.4
 /** Where such a confirmation is, as a share of the bracket's lower rate, and of a rate that was not confirmed. */
 const [belowLow, belowFailed] = [0.75, 0.65]
+/** The same below a limit of the service, which is known better than a speed: of its steady rate, and at most of the limit. */
+const [belowLimit, nearLimit] = [0.95, 0.9]
 /** The same after a whole confirmation that failed, if time is limited. */
 const belowWhole = 0.85
-const mostPauseUs = 5e6
+
+/** A search does not wait longer for a limit to reset. */
+export const mostWaitUs = 3600e6
 
 /** The trials that a search can plan at a moment, and the time that they take. */
 export class Plans {
@@ -42,6 +49,9 @@ export class Plans {
   private readonly name: BudgetName
   private readonly trials: readonly Trial[]
   private readonly scale: number
+  /** Until a limit of the service resets. */
+  private readonly waitUs: number
+  /** After that wait. */
   private readonly leftUs: number
 
   constructor(search: Search, name: BudgetName, trials: readonly Trial[]) {
@@ -49,7 +59,10 @@ export class Plans {
     this.name = name
     this.trials = trials
     this.scale = scaleOf(search)
-    this.leftUs = search.mostUs === null ? Infinity : search.mostUs - elapsedUs(trials)
+    const last = trials.at(-1)
+    this.waitUs = last === undefined || last.earlier ? 0 : limitWaitUs(last)
+    this.leftUs =
+      search.mostUs === null ? Infinity : search.mostUs - elapsedUs(trials) - this.waitUs
   }
 
   rough(ratePerS: number): TrialPlan {
@@ -145,6 +158,13 @@ export class Plans {
   nextBriefPerS(lowPerS: number): number {
     const last = this.lastFailedHold
     if (last !== undefined && last.ratePerS <= lowPerS) return last.ratePerS * belowFailed
+    const limit = limitOf(this.trials)
+    if (lowPerS === limit?.steadyPerS) {
+      // The fewest requests take less time at a higher rate, which the limit admits with more luck.
+      const forFewestPerS =
+        (1.001e6 * fewestOfHold * this.scale) / (this.leftUs - this.lastAnswerUs)
+      return Math.min(limit.perS * nearLimit, Math.max(lowPerS * belowLimit, forFewestPerS))
+    }
     // If there is time for one alone, it must not fail.
     const usual = lowPerS * belowLow
     return this.leftUs < 2 * this.leastBriefUs(usual) ? lowPerS * belowFailed : usual
@@ -185,17 +205,19 @@ export class Plans {
 
   /** The trial, if its time remains; a void trial is planned again. */
   tried(plan: TrialPlan, toGo: Forecast | null): PlannedTrial | null {
-    return this.fits(plan) ? { kind: 'try', plan, pauseUs: this.pauseUs, toGo } : null
+    if (!this.fits(plan) || this.waitUs > mostWaitUs) return null
+    const { waitUs } = this
+    return { kind: 'try', plan, pauseUs: waitUs + this.pauseUs, limitWaitUs: waitUs, toGo }
   }
 
   private voidsAt(ratePerS: number): number {
     return this.trials.filter((each) => each.result === 'void' && each.ratePerS === ratePerS).length
   }
 
-  /** The backlog of a failed trial is gone before the next, and a tenth of the trial passes. */
+  /** The backlog of a failed trial is gone before the next, and a tenth of the trial passes, unless a limit resets meanwhile. */
   private get pauseUs(): number {
     const last = this.trials.at(-1)
-    if (last === undefined || last.earlier || last.result === 'held') return 0
+    if (last === undefined || last.earlier || last.result === 'held' || this.waitUs > 0) return 0
     return this.search.coolDownUs ?? Math.min(last.lastedUs / 10, mostPauseUs)
   }
 

@@ -49,6 +49,9 @@ export interface TrialPlan {
 /** Requests for a share are those for 95 %, times this: a p99 needs five times as many for as many misses. */
 export const scaleOf = ({ goodput }: Pick<Search, 'goodput'>) => 0.05 / (1 - goodput)
 
+/** Longest pause after a trial, unless the service asks for a longer one. */
+export const mostPauseUs = 5e6
+
 /** Whole requests, without the rounding error of a product such as 0.05 × 60. */
 export const allowed = (share: number, requests: number) => Math.floor(share * requests + 1e-9)
 

@@ -28,6 +28,8 @@ export interface TrialEvidence {
   readonly parts: PartCounts
   /** Requests in flight at even moments over its last four fifths. */
   readonly inFlight: readonly number[]
+  /** How long after the end of the trial the service's limiter asks to wait; null if it refused nothing or names no time. */
+  readonly resetUs: number | null
   /** Over the arrivals, and until nothing was in flight and the pause was over. */
   readonly lastedUs: number
   readonly tookUs: number
@@ -67,6 +69,8 @@ export interface Trial {
   readonly meanUs: number | null
   readonly lastedUs: number
   readonly tookUs: number
+  /** How long after its end the service's limiter asks to wait; null if it refused nothing or names no time. */
+  readonly resetUs: number | null
   /** Whether an earlier run of the same search sent it, and which; its rows are there. */
   readonly earlier: boolean
   readonly runId?: string
