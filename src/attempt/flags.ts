@@ -39,6 +39,8 @@ export const flags = {
   structuredRateLimit: 1 << 16,
   /** The stream holds a part or a summary of the tokens that the service counted: how many of them is not known. */
   textInPart: 1 << 17,
+  /** The answer was made in several passes, and the tokens of the row are those of its usage as a whole: not all that it costs. */
+  severalPasses: 1 << 18,
 } as const
 
 /** SQL condition: a row of `attempts` has the flag. */

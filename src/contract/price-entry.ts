@@ -1,4 +1,11 @@
-import { type Price, type PriceEntry, type TokenPrice, tokenPrices } from './prices.ts'
+import { isZero } from '../money/rational.ts'
+import {
+  type Price,
+  type PriceEntry,
+  type TokenPrice,
+  tokenPriceNames,
+  tokenPrices,
+} from './prices.ts'
 
 /** The price that holds for a name: its own, or that of its nearest parent that has one. */
 export function entryFor(
@@ -10,4 +17,19 @@ export function entryFor(
     if (entry !== undefined) return { written: at, entry }
   }
   return null
+}
+
+/** Whether an answer of the model costs something: a model for embeddings, whose answers count no output, has no such price. */
+export function pricesOutput(price: Price): boolean {
+  return tokenPriceNames
+    .filter((name) => isOfOutput(name))
+    .some((name) => {
+      const entry = price[name]
+      return entry !== undefined && (entry.price === 'open' || !isZero(entry.price))
+    })
+}
+
+function isOfOutput(name: TokenPrice): boolean {
+  const parent = tokenPrices[name]
+  return name === 'output' || (parent !== null && isOfOutput(parent))
 }

@@ -235,7 +235,8 @@ async function carryOut(
     options.stopNow?.addEventListener('abort', leave)
     if (options.signal?.aborted) drain()
     if (options.firstRequests && !isTimed) {
-      await sendFirstRequests(coordinator, scenario, loads)
+      const balance = contract.prices?.evidence.balance ?? null
+      await sendFirstRequests(coordinator, scenario, loads, balance)
     }
     await coordinator.runPhases(scenario.phases, loads, isTimed ? 0 : null)
     sweeps = loads.sweeps

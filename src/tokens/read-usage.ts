@@ -113,7 +113,7 @@ function listsOfCounts(
 }
 
 /** Anthropic's field: an answer with a summary before it, or of a fallback model, has several. */
-const passesField = 'iterations'
+export const passesField = 'iterations'
 
 /** Lists that a dialect reads by their elements: `cacheDetails[5m]`. */
 function elementFields(dialect: DialectName): ReadonlySet<string> {

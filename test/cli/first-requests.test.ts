@@ -83,6 +83,53 @@ test.each([
   },
 )
 
+const reading = `
+name: priced
+question: Does it bill?
+model: m
+steps:
+  money: { endpoint: other, method: GET, path: /key/info, model: null }
+  chat: { endpoint: chat, prompt: Hello, max_tokens: 8 }
+phases:
+  - { name: before, load: concurrency, users: 1, max_requests: 1, steps: [money] }
+  - { name: load, load: constant, rate: 50/s, max_requests: 5, steps: [chat] }
+`
+const priced = `
+name: priced
+currency: USD
+models: [{ id: m, price: { input: 1, output: 2 } }]
+evidence: { balance: { get: /key/info, value: info.spend, moves: up } }
+`
+
+test.each([
+  [404, 1],
+  [500, 3],
+])(
+  'a balance that cannot be read (status %i) is said before a request is paid',
+  async (status, reads) => {
+    const paths: (string | undefined)[] = []
+    const service = await target((request, response) => {
+      paths.push(request.url)
+      if (request.url === '/key/info') refuse(response, status, 'no_such_page')
+      else answerChat(response)
+    })
+    await withStorePath(async (dbPath) => {
+      const contract = join(dirname(dbPath), 'priced-contract.yaml')
+      writeFileSync(contract, priced)
+      const { code, error } = await runAgainst(
+        service.baseUrl,
+        dbPath,
+        ...['--contract', contract],
+        { text: reading },
+      )
+      expect(paths).toEqual(Array.from({ length: reads }, () => '/key/info'))
+      expect(error).toContain(`GET ${service.baseUrl}/key/info (step money) answered ${status}`)
+      expect(error).toContain('The load was not sent')
+      expect(code).toBe(4)
+    })
+  },
+)
+
 test('a service that accepts the first request gets the whole load, with or without /v1', {
   tags: 'whole',
 }, async () => {

@@ -242,6 +242,7 @@ const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   hasReasoning: from.hasReasoning,
   counts: [...from.counted.subarray(0, from.countedEnd)].map((path) => [path, from.counts[path]]),
   semantic: from.semantic,
+  passes: from.passes,
   ends: [from.seen, from.ended, from.otherFailed],
   isError: [from.isError, from.isComplaint],
   unknown:
@@ -267,6 +268,12 @@ const document = fc.oneof(
     usage: {
       prompt_tokens_details: { cached_tokens: of.cached },
       cache_read_input_tokens: of.read,
+    },
+  })),
+  fc.record({ type: word, counts: fc.array(count, { maxLength: 3 }) }).map((of) => ({
+    usage: {
+      input_tokens: 1,
+      iterations: of.counts.map((input_tokens) => ({ type: of.type, input_tokens })),
     },
   })),
   fc.record({ id: word, text: word, prompt: count, completion: count }).map((of) => ({

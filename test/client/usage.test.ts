@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
 import { tokenColumns } from '../../src/client/document/usage-counts.ts'
 import type { Endpoint } from '../../src/contract/request.ts'
 import { answer, delta, done, event, stopped, stream } from './answers.ts'
@@ -248,3 +249,37 @@ test('a plain body that says 0 beside text does not report its tokens', async ()
   const { columns } = await send(origin)
   expect(tokensOf(columns)).toEqual({ promptTokens: 7, totalTokens: 7 })
 })
+
+test.each([
+  [0, false],
+  [1, false],
+  [2, true],
+  [3, true],
+])(
+  'usage with %i passes says so if they are several, and keeps the counts of the whole',
+  async (passes, isFlagged) => {
+    const iterations = Array.from({ length: passes }, () => ({
+      type: 'message',
+      input_tokens: 500,
+    }))
+    const usage = { input_tokens: 9, output_tokens: 4, iterations }
+    const plain = await answer(200, JSON.stringify({ ...bodies.messages, usage }))
+    const streamed = await stream(
+      event('message_start', { message: { usage: { input_tokens: 9, output_tokens: 1 } } }),
+      event('content_block_delta', { delta: { text: 'a' } }),
+      event('message_delta', { delta: { stop_reason: 'end_turn' }, usage }),
+      event('message_stop', {}),
+    )
+    for (const [origin, isStream] of [
+      [plain.origin, false],
+      // The shape of the document is known the second time.
+      [plain.origin, false],
+      [streamed.origin, true],
+      [streamed.origin, true],
+    ] as const) {
+      const { columns } = await send(origin, { endpoint: 'messages', stream: isStream })
+      expect((Number(columns.flags) & flags.severalPasses) !== 0).toBe(isFlagged)
+      expect(tokensOf(columns)).toEqual({ promptTokens: 9, completionTokens: 4 })
+    }
+  },
+)

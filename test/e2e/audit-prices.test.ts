@@ -29,22 +29,38 @@ test('the shipped scenario is the one that contract traffic makes, within a budg
 })
 
 test.each([
-  ['a log', '{ log: { cost: spend, id: id } }', 1],
-  ['the body of each answer', '{ cost: [{ body: usage.cost }] }', 1],
-  ['a header, which most streams lack', '{ cost: [{ header: x-cost }] }', 3],
+  ['a log', '{ log: { cost: spend, id: id } }', ['n-abort']],
+  ['the body of each answer', '{ cost: [{ body: usage.cost }] }', ['n-abort']],
+  // After the exact costs of each model, and after those of answers that were left.
+  [
+    'a header, which most streams lack',
+    '{ cost: [{ header: x-cost }] }',
+    ['m-cache', 'm-abort', 'n-cache', 'n-abort'],
+  ],
 ])(
-  'it waits for a late balance as often as the evidence needs, with %s',
-  async (_, more, waits) => {
+  'it waits for a late balance as often as the evidence needs and no more, with %s',
+  async (_, more, probes) => {
     await withStorePath(async (path) => {
       const contract = join(path, '../late.yaml')
       const evidence = `${more.slice(0, -1)}, balance: { get: /me, value: spend, moves: up, within: 60s } }`
       writeFileSync(
         contract,
-        `name: late\ncurrency: USD\ncharged: { success: full, abort: received }\nmodels: [{ id: m, price: { input: 1, output: 2, cache_read: 0.1 } }]\nevidence: ${evidence}\n`,
+        `name: late\ncurrency: USD\ncharged: { success: full, abort: received }\nmodels: [{ id: m, price: &p { input: 1, output: 2, cache_read: 0.1 } }, { id: n, price: *p }]\nevidence: ${evidence}\n`,
       )
       const out = join(path, '../late-traffic.yaml')
       trafficAction(contract, { out })
-      expect(readFileSync(out, 'utf8').match(/think: 61s/g)).toHaveLength(waits)
+      const { phases } = await loadScenario(out, loadContract(contract))
+      const reads = phases.flatMap(({ name }, at) => (name.startsWith('money-') ? [at] : []))
+      // One before everything, and each of the others waits.
+      expect(reads[0]).toBe(0)
+      const last: Readonly<Record<string, string>> = { 'long-stream': 'cache', half: 'abort' }
+      expect(
+        reads.slice(1).map((at) => {
+          const [, model, step] = /^(.)-(.*)$/.exec(phases[at - 1]!.name)!
+          return `${model}-${last[step!]}`
+        }),
+      ).toEqual(probes)
+      expect(readFileSync(out, 'utf8').match(/think: 61s/g)).toHaveLength(probes.length)
     })
   },
 )

@@ -13,7 +13,7 @@
  * `npm run matrix -- unnamed [found|quiet] [--part 2/6]`: 300 faults that are composed at random,
  * what found each and why the others were missed; and the same with no effect, where nothing may fail.
  *
- * `npm run matrix -- money [honest|faulty]`: 300 worlds with prices, conducts and faults drawn at random (`worlds/`), how well the
+ * `npm run matrix -- money [honest|faulty [usual|wide]]`: 300 worlds with prices, conducts and faults drawn at random (`worlds/`), how well the
  * judge tells each family of faults, and each world where it accuses what nothing explains, with as few requests as show it.
  */
 import { allRules } from '../../src/audit/rules/list.ts'
@@ -28,15 +28,16 @@ import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
 import { worldsTable } from './worlds/table.ts'
+import { widths } from './worlds/world.ts'
 
-const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet] | money [honest|faulty]] [--part 2/6]
+const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet] | money [honest|faulty [usual|wide]]] [--part 2/6]
 MATRIX_SEED and MATRIX_RANDOM set the seed and how many are composed.`
 
 const kinds = ['all', 'faults', 'variants', 'shipped', 'unnamed', 'money']
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const { positionals, values } = askedOf(usage, { part: { type: 'string', default: '1/1' } })
-const [what = 'all', pattern = '.'] = positionals
+const [what = 'all', pattern = '.', width] = positionals
 if (!kinds.includes(what)) {
   process.stderr.write(`${what} is no kind.\n${usage}\n`)
   process.exit(2)
@@ -196,10 +197,14 @@ async function unnamedWithoutEffect(): Promise<number> {
 /** @returns how many worlds the judge is at fault in */
 async function worldsInMoney(): Promise<number> {
   const count = Number(process.env.MATRIX_RANDOM ?? 300)
-  print(`worlds of the ${count} seeds from ${seed}:`)
   const seeds = ofPart(Array.from({ length: count }, (_, at) => seed + at))
   const wanted = (['honest', 'faulty'] as const).filter((kind) => ['.', kind].includes(pattern))
-  return worldsTable(seeds, wanted, print)
+  let bad = 0
+  for (const each of widths.filter((name) => width === undefined || name === width)) {
+    print(`${each} worlds of the ${count} seeds from ${seed}:`)
+    bad += await worldsTable(seeds, wanted, each, print)
+  }
+  return bad
 }
 
 async function play(): Promise<number> {

@@ -14,7 +14,7 @@ import {
   zero,
 } from '../../money/rational.ts'
 import { type Probe, probesOf } from '../../price/traffic/probes.ts'
-import { type LeftOut, trafficScenario } from '../../price/traffic/scenario.ts'
+import { type LeftOut, readsAfter, trafficScenario } from '../../price/traffic/scenario.ts'
 import { parseScenario } from '../../public/scenario.ts'
 import { planOf } from '../../run/plan/plan.ts'
 import { writeOutput } from '../../store/files/output.ts'
@@ -59,14 +59,14 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
     isStated,
   }
   writeOutput(out, trafficScenario(kept, leftOut, balance, head))
-  const reads = balance === null || balance.get === null ? 0 : isStated ? 1 : kept.length
+  const reads = readsAfter(kept, balance, isStated).size
   process.stdout.write(
     [
       `Wrote ${out}: ${kept.length} probes, at most ${shownAmount(sum, unit)}.`,
       ...leftOut.map(({ probe, because }) => `Left out: ${probe.name}, ${because}.`),
-      ...(reads > 1 && balance !== null && balance.withinMs > 0
+      ...(balance !== null && balance.withinMs > 0 && reads > 0
         ? [
-            `It waits ${Math.ceil((reads * balance.withinMs) / 60_000)} minutes in all: evidence.balance.within says that a value may be so late.`,
+            `It waits ${Math.ceil((reads * balance.withinMs) / 60_000)} minutes in all, for ${reads} ${reads === 1 ? 'reading' : 'readings'} of the balance: evidence.balance.within says that a value may be so late.`,
           ]
         : []),
       `After its run: assay audit --contract ${shellWord(file)} --rule PRICE`,

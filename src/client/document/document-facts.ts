@@ -55,6 +55,8 @@ export abstract class DocumentFacts extends JsonCursor {
   countedEnd = 0
   /** Index in `semantics`; -1 if it is not stated. */
   semantic = -1
+  /** How many passes its usage lists. */
+  passes = 0
   /** Whether `error` says something; `null`, `""` and `{}` do not. */
   hasError = false
   /** The same by its structure alone. */
@@ -109,6 +111,7 @@ export abstract class DocumentFacts extends JsonCursor {
     this.unknown.start = -1
     this.countedEnd = 0
     this.semantic = -1
+    this.passes = 0
     this.hasError = false
     this.hasErrorMember = false
     this.errorIsObject = false

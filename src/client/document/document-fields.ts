@@ -73,6 +73,7 @@ export class DocumentFields extends TokenFields {
       this.usage.take(document.counted, document.countedEnd, document.counts, document.semantic)
     }
     if (document.hasReasoning) this.flags |= flags.reasoning
+    if (document.passes > 1) this.flags |= flags.severalPasses
   }
 
   keepError(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {

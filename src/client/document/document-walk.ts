@@ -170,6 +170,8 @@ export class DocumentWalk extends DocumentFacts {
         return this.inside(objects.usage)
       case holds.semantic:
         return this.keepSemantic()
+      case holds.passes:
+        return this.peek() === 91 ? this.array(objects.pass) : this.skip()
       default:
         return held >= usageObjectsFrom
           ? this.inside(objects.usage + held - usageObjectsFrom)
@@ -185,6 +187,9 @@ export class DocumentWalk extends DocumentFacts {
         return this.choice(index)
       case objects.embedding:
         this.blocks = index + 1
+        return this.skip()
+      case objects.pass:
+        this.passes = index + 1
         return this.skip()
       case objects.block:
         this.blocks = Math.max(this.blocks, index + 1)

@@ -36,8 +36,10 @@ export const objects = {
   /** `metrics` of vLLM and `timings` of llama.cpp. */
   metrics: 15,
   timings: 16,
+  /** A pass of an answer, in `iterations` of its usage. */
+  pass: 17,
   /** `usage`. The objects inside it have the numbers after it. */
-  usage: 17,
+  usage: 18,
 } as const
 
 /** What a member holds. */
@@ -91,6 +93,8 @@ export const holds = {
   errorMessage: 34,
   metrics: 35,
   timings: 36,
+  /** `iterations` of a usage. */
+  passes: 37,
 } as const
 /** From here on: a count by index in `usagePaths`, then a time by index in `answerTimes`. */
 export const countsFrom = 64
@@ -234,7 +238,8 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
   incomplete: { reason: 'finish' },
   metrics: {},
   timings: {},
-  usage: { usage_semantic: 'semantic' },
+  pass: {},
+  usage: { usage_semantic: 'semantic', iterations: 'passes' },
 }
 
 /** Members of `usage` and of the objects inside it, from the paths of all dialects. */

@@ -43,6 +43,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       this.isErrorKind = facts.isErrorKind
       this.complains = facts.complains
       this.semantic = facts.semantic
+      this.passes = facts.passes
       if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
       return !this.badUtf8
     }

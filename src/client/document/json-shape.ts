@@ -14,6 +14,7 @@ export interface ShapeFacts {
   readonly isErrorKind: boolean
   readonly complains: boolean
   readonly semantic: number
+  readonly passes: number
 }
 
 /** Cells of a value: start, end, use. */
@@ -76,6 +77,7 @@ export class JsonShape {
       isErrorKind: facts.isErrorKind,
       complains: facts.complains,
       semantic: facts.semantic,
+      passes: facts.passes,
     }
     this.wanted = this.wantedValues()
   }

@@ -1,15 +1,16 @@
 import type { Outcome } from '../../attempt/outcome.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
+import { pricesOutput } from '../../contract/price-entry.ts'
 import type { ChargedOutcome, ModelPrice, PriceTerms } from '../../contract/prices.ts'
 import { mostDigits } from '../../money/money.ts'
 import { multiply, powerOfTen, type Rational, rational, roundWhole } from '../../money/rational.ts'
 import { outputOf, promptOf, type Usage, unknownUsage } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
-import { type TokenColumns, tokenColumnNames, usageOfColumns } from './column-usage.ts'
+import { type CountedAnswer, tokenColumnNames, usageOfColumns } from './column-usage.ts'
 
 /** What the cost of an attempt depends on, as far as the client sees it. */
-export interface CostedAttempt extends TokenColumns {
+export interface CostedAttempt extends CountedAnswer {
   readonly model: string | null
   readonly responseModel: string | null
   readonly outcome: Outcome
@@ -60,7 +61,7 @@ export class AttemptCosts {
     const { outcome, finishReason, serviceTier } = attempt
     const isTimed = model.hours.length > 0 || model.changes.length > 0
     const minute = isTimed ? Math.floor(attempt.atMs / minuteMs) : 0
-    const key = `${model.id}|${outcome}|${finishReason}|${serviceTier}|${minute}|${tokenColumnNames.map((name) => attempt[name]).join()}`
+    const key = `${model.id}|${outcome}|${finishReason}|${serviceTier}|${minute}|${attempt.severalPasses}|${tokenColumnNames.map((name) => attempt[name]).join()}`
     const known = this.known.get(key)
     if (known !== undefined) return known
     const units = this.computed(attempt, model)
@@ -88,7 +89,7 @@ export class AttemptCosts {
 
   private computed(attempt: CostedAttempt, model: ModelPrice): bigint | null {
     const usage = usageOfColumns(attempt, model.dialect) ?? unknownUsage
-    const outcome = chargedAs(attempt, usage)
+    const outcome = chargedAs(attempt, usage, pricesOutput(model.price))
     const isLeft = outcome === 'abort' || outcome === 'broken'
     // What the service sent, or meant to send, of an answer without an end is not known.
     if (isLeft && model.charged[outcome] !== 'none') return null
@@ -106,12 +107,16 @@ export class AttemptCosts {
 const unitsOfCost = (cost: Rational) =>
   roundWhole(multiply(cost, powerOfTen(costDigits)), 'half_even')
 
-function chargedAs({ outcome, finishReason }: CostedAttempt, usage: Usage): ChargedOutcome {
+function chargedAs(
+  { outcome, finishReason }: CostedAttempt,
+  usage: Usage,
+  mayBeEmpty: boolean,
+): ChargedOutcome {
   if (outcome === 'http_error') return 'refused'
   if (outcome === 'broken') return 'broken'
   if (outcome !== 'ok') return 'abort'
   if (finishReason === 'content_filter' || finishReason === 'refusal') return 'filtered'
-  const isEmpty = outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
+  const isEmpty = mayBeEmpty && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
   return isEmpty ? 'empty' : 'success'
 }
 

@@ -1,5 +1,7 @@
 import { type ColumnName, sqlName } from '../../attempt/columns.ts'
+import { flagSql } from '../../attempt/flags.ts'
 import type { DialectName } from '../../tokens/dialects.ts'
+import { passesField } from '../../tokens/read-usage.ts'
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
 
 /** Columns of an attempt with its tokens, and the counts that they are. */
@@ -24,19 +26,26 @@ export const tokenColumnNames = Object.keys(countOf) as (keyof typeof countOf)[]
 
 export type TokenColumns = { readonly [Name in keyof typeof countOf]: number | null }
 
+/** The columns, and whether they are those of an answer in several passes, whose counts they do not have. */
+export interface CountedAnswer extends TokenColumns {
+  readonly severalPasses: boolean
+}
+
 /** SQL: these columns, in a list of a SELECT. */
 export const tokenColumnsSql = tokenColumnNames
   .map((name) => `${sqlName(name)} AS "${name}"`)
   .join(', ')
 
+export const severalPassesSql = flagSql('severalPasses')
+
 /**
  * The usage of an answer that was not stored, from the columns that the client filled. A part that was not reported
- * is null, as in the answer itself.
+ * is null, as in the answer itself. The passes of an answer that had several are not read.
  *
  * @param dialect that of the contract, which the client does not know
  * @returns null if the answer reported no usage, or if the client cannot tell that dialect from another
  */
-export function usageOfColumns(row: TokenColumns, dialect: DialectName | null): Usage | null {
+export function usageOfColumns(row: CountedAnswer, dialect: DialectName | null): Usage | null {
   if (row.promptTokens === null && row.completionTokens === null) return null
   if (dialect === 'new-api-anthropic' || dialect === 'xai-chat') return null
   const counts = Object.fromEntries(tokenColumnNames.map((name) => [countOf[name], row[name]]))
@@ -50,7 +59,7 @@ export function usageOfColumns(row: TokenColumns, dialect: DialectName | null): 
     { input: 'all', output: 'all' },
   )
   // The client laid out the counts, so what is wrong with them is no longer the service's own words.
-  return { ...usage, flags: [], totalIs: null }
+  return { ...usage, flags: [], totalIs: null, unread: row.severalPasses ? [passesField] : [] }
 }
 
 /** Null if the first is unknown, since the second is a part of the same whole. */

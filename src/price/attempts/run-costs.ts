@@ -4,7 +4,7 @@ import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
 import { AttemptCosts } from './attempt-costs.ts'
-import { type TokenColumns, tokenColumnNames } from './column-usage.ts'
+import { severalPassesSql, type TokenColumns, tokenColumnNames } from './column-usage.ts'
 
 /** Whoever answers queries over the rows of attempts. */
 interface Rows {
@@ -23,7 +23,7 @@ export interface CostKind {
   readonly key: CostKey
 }
 
-type CostKey = Readonly<Record<string, string | number | null>>
+type CostKey = Readonly<Record<string, string | number | boolean | null>>
 
 /** What a cost depends on, as SQL over `attempts` and `templates`. */
 export const costKeySql: Readonly<Record<string, string>> = {
@@ -31,6 +31,7 @@ export const costKeySql: Readonly<Record<string, string>> = {
   response_model: 'attempts.response_model',
   outcome: 'attempts.outcome',
   finish_reason: `CASE WHEN attempts.finish_reason IN ('content_filter', 'refusal') THEN attempts.finish_reason END`,
+  several_passes: severalPassesSql,
   ...Object.fromEntries(
     tokenColumnNames.map((name) => [sqlName(name), `attempts.${sqlName(name)}`]),
   ),
@@ -117,6 +118,7 @@ function costedOf(key: CostKey) {
   ) as unknown as TokenColumns
   return {
     ...tokens,
+    severalPasses: key.several_passes === true,
     model: key.model as string | null,
     responseModel: key.response_model as string | null,
     outcome: key.outcome as Outcome,

@@ -12,7 +12,13 @@ export interface Probe {
   /** Steps as in a scenario file, each sent `times` times, in turn. */
   readonly steps: Readonly<Record<string, object>>
   readonly times: number
+  /** The model whose prices it shows. */
+  readonly model: string
+  /** Whether nothing but one cost of it is right: what a client pays that leaves lies between bounds. */
+  readonly isExact: boolean
 }
+
+type ModelProbe = Omit<Probe, 'model' | 'isExact'>
 
 /** Cached prompts are longer than what any service seen needs to keep one: 1,024 or 2,048 tokens. */
 const longTokens = 2_300
@@ -21,13 +27,14 @@ const aboveThreshold = 1.1
 const shortAnswer = 32
 const hello = 'Say what a carat is.'
 
-/** The least traffic that shows each part of each price of a contract, the cheapest first for each model. */
+/** The least traffic that shows each part of each price of a contract, for each model the cheapest first, and what is left at last. */
 export function probesOf(prices: PriceTerms, models: readonly Model[]): readonly Probe[] {
   return prices.models
     .filter(({ price }) => Object.keys(price).length > 0)
     .flatMap((price) =>
       ofModel(price, models.find(({ id }) => id === price.id)?.aliases ?? []).map((probe) => ({
         ...probe,
+        ...{ model: price.id, isExact: probe.name !== abortName },
         name: `${nameOf(price.id)}-${probe.name}`,
         steps: Object.fromEntries(
           Object.entries(probe.steps).map(([step, fields]) => [
@@ -45,7 +52,9 @@ const chat = { endpoint: 'chat', max_tokens: shortAnswer }
 const streamed = { ...chat, stream: true, include_usage: true }
 const messages = { endpoint: 'messages', max_tokens: shortAnswer }
 
-function ofModel(model: ModelPrice, aliases: readonly string[]): readonly Probe[] {
+const abortName = 'abort'
+
+function ofModel(model: ModelPrice, aliases: readonly string[]): readonly ModelProbe[] {
   const prompt = hello
   const long = { synthetic: longTokens, pool: 1 }
   const has = (...names: readonly string[]) =>
@@ -57,7 +66,7 @@ function ofModel(model: ModelPrice, aliases: readonly string[]): readonly Probe[
   const content = (extra: object) => [
     { role: 'user', content: [{ type: 'text', text: `${hello} `.repeat(500), ...extra }] },
   ]
-  const probes: (Probe | false)[] = [
+  const probes: (ModelProbe | false)[] = [
     {
       name: 'plain',
       shows: 'the price of input and output, plain and streamed',
@@ -159,15 +168,6 @@ function ofModel(model: ModelPrice, aliases: readonly string[]): readonly Probe[
       steps: { [nameOf(tier)]: { ...plainForm, prompt, body: { service_tier: tier } } },
       times: 1,
     })),
-    model.charged.abort !== 'open' && {
-      name: 'abort',
-      shows: 'what a client pays that leaves at half of a stream',
-      steps: {
-        whole: { ...streamForm, prompt, max_tokens: 64 },
-        half: { ...streamForm, prompt, max_tokens: 64, abort: { events: 20 } },
-      },
-      times: 1,
-    },
     ...(model.tiers?.steps ?? []).map((step, at) => ({
       name: `above-${at + 1}`,
       shows: `the tier from ${roundWhole(startOf(step), 'up')} tokens on: two equal prompts above it`,
@@ -179,6 +179,15 @@ function ofModel(model: ModelPrice, aliases: readonly string[]): readonly Probe[
       },
       times: has('cache_read') ? 2 : 1,
     })),
+    model.charged.abort !== 'open' && {
+      name: abortName,
+      shows: 'what a client pays that leaves at half of a stream',
+      steps: {
+        whole: { ...streamForm, prompt, max_tokens: 64 },
+        half: { ...streamForm, prompt, max_tokens: 64, abort: { events: 20 } },
+      },
+      times: 1,
+    },
   ]
   return probes.filter((probe) => probe !== false)
 }

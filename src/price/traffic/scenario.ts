@@ -18,8 +18,9 @@ export interface TrafficHead {
 }
 
 /**
- * A scenario file that sends probes one after the other. It reads the balance or spend between them, and waits
- * until a late value is there at the end, or after each of them where nothing else shows what it cost.
+ * A scenario file that sends probes one after the other. It reads a balance or spend that is never late between them. For a late one
+ * it waits: at the end, for the sum, if a log or the answers show which request cost what; else after those of each model, whose costs are
+ * exact, and after those that the client leaves.
  */
 export function trafficScenario(
   probes: readonly Probe[],
@@ -28,9 +29,8 @@ export function trafficScenario(
   { contract, maxCost, isStated }: TrafficHead,
 ): string {
   const reads = balance !== null && balance.get !== null
-  // A log, or a cost in each answer, says which request cost what; a late balance then has the sum alone to show.
-  const waitOf = (at: number) => (isStated && at < probes.length - 1 ? '0s' : waits)
-  const waits = reads ? `${Math.ceil(balance.withinMs / 1000) + 1}s` : '0s'
+  const readAfter = readsAfter(probes, balance, isStated)
+  const waits = reads && balance.withinMs > 0 ? `${Math.ceil(balance.withinMs / 1000) + 1}s` : '0s'
   const steps = {
     ...(reads
       ? { money: { endpoint: 'other', method: 'GET', path: balance.get, model: null } }
@@ -46,7 +46,7 @@ export function trafficScenario(
       max_requests: probe.times,
       steps: [step],
     })),
-    ...(reads ? [readPhase(at + 1, waitOf(at))] : []),
+    ...(readAfter.has(probe) ? [readPhase([...readAfter].indexOf(probe) + 1, waits)] : []),
   ])
   const document = {
     name: 'audit-prices',
@@ -66,6 +66,23 @@ export function trafficScenario(
     ),
     stringify(document, { lineWidth: 110 }),
   ].join('\n')
+}
+
+/** The probes after which the balance is read: no more than the evidence needs. */
+export function readsAfter(
+  probes: readonly Probe[],
+  balance: BalanceTerms | null,
+  isStated: boolean,
+): ReadonlySet<Probe> {
+  if (balance === null || balance.get === null) return new Set()
+  if (balance.withinMs === 0) return new Set(probes)
+  return new Set(
+    probes.filter((probe, at) => {
+      const next = probes[at + 1]
+      if (next === undefined) return true
+      return !isStated && (next.model !== probe.model || next.isExact !== probe.isExact)
+    }),
+  )
 }
 
 /** A user reads, waits and reads again: the second value is as late as it may be. */

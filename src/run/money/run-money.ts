@@ -1,3 +1,4 @@
+import { flags } from '../../attempt/flags.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
@@ -145,6 +146,7 @@ function costed(flight: Flight, attempt: Attempt, startedMs: number): CostedAtte
     finishReason: attempt.finishReason,
     serviceTier: serviceTierOf(flight.plan.step),
     atMs: startedMs + attempt.sentUs / 1000,
+    severalPasses: (attempt.flags & flags.severalPasses) !== 0,
     promptTokens: orNull(attempt.promptTokens),
     cachedTokens: orNull(attempt.cachedTokens),
     cacheReadAudioTokens: orNull(attempt.cacheReadAudioTokens),

@@ -1,3 +1,4 @@
+import type { BalanceTerms } from '../../contract/prices.ts'
 import { takesPrompt } from '../../contract/request.ts'
 import type { Phase, Scenario, Step } from '../../scenario/scenario.ts'
 import type { Session } from '../../store/session/session.ts'
@@ -13,16 +14,17 @@ const mostWaitUs = 10e6
 const onceASecond = [{ durationUs: 1e6, fromPerS: 1, toPerS: 1 }]
 
 /**
- * Sends one request of each kind before the load, one at a time. A permanent refusal stops the run,
- * because a wrong path or key would fail the whole load.
+ * Sends one request of each kind before the load, one at a time, and one read of the balance if the scenario reads it. A
+ * permanent refusal stops the run, because a wrong path or key would fail the whole load, or leave it without a balance.
  */
 export async function sendFirstRequests(
   coordinator: Coordinator,
   scenario: Scenario,
   loads: Loads,
+  balance: BalanceTerms | null,
 ): Promise<void> {
   const endUs = coordinator.now() + mostWaitUs
-  for (const step of oneOfEachKind(scenario.steps)) {
+  for (const step of [...balanceReads(scenario.steps, balance), ...oneOfEachKind(scenario.steps)]) {
     const phase: Phase = {
       name: firstPhase,
       part: 'warmup',
@@ -48,6 +50,19 @@ export async function sendFirstRequests(
     }
     if (isStopped()) return
   }
+}
+
+/** A step that reads the page where the contract has the balance. */
+function balanceReads(steps: readonly Step[], balance: BalanceTerms | null): readonly Step[] {
+  const read = steps.find(
+    ({ endpoint, path, wrong, weight }) =>
+      endpoint === 'other' &&
+      wrong === null &&
+      weight > 0 &&
+      path !== null &&
+      path === balance?.get,
+  )
+  return read === undefined ? [] : [read]
 }
 
 /**

@@ -43,12 +43,14 @@ const usages: readonly (readonly [DialectName, object])[] = [
 for (const [dialect, usage] of usages) {
   test(`columns of an answer hold its parts in ${dialect}: ${JSON.stringify(usage)}`, () => {
     const columns = columnsOf(usage, dialect === 'anthropic' ? 'messages' : 'chat')
-    expect(usageOfColumns(columns, dialect)!.parts).toEqual(readUsage(usage, dialect).parts)
+    expect(usageOfColumns({ ...columns, severalPasses: false }, dialect)!.parts).toEqual(
+      readUsage(usage, dialect).parts,
+    )
   })
 }
 
 test('columns without usage are no usage', () => {
-  expect(usageOfColumns(columnsOf({}, 'chat'), null)).toBeNull()
+  expect(usageOfColumns({ ...columnsOf({}, 'chat'), severalPasses: false }, null)).toBeNull()
 })
 
 test('a dialect that the client reads as another one is unknown', () => {
@@ -58,7 +60,9 @@ test('a dialect that the client reads as another one is unknown', () => {
     total_tokens: 1310,
     completion_tokens_details: { reasoning_tokens: 320 },
   }
-  expect(usageOfColumns(columnsOf(usage, 'chat'), 'xai-chat')).toBeNull()
+  expect(
+    usageOfColumns({ ...columnsOf(usage, 'chat'), severalPasses: false }, 'xai-chat'),
+  ).toBeNull()
 })
 
 const both = ['chat', 'messages'] as const

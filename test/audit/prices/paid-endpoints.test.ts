@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { flags } from '../../../src/attempt/flags.ts'
 import { audit } from '../../../src/audit/audit.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
@@ -18,6 +19,10 @@ interface Sent {
   readonly id?: string | null
   readonly isLeft?: boolean
   readonly events?: number
+  /** False: the client kept the counts of the answer alone. */
+  readonly isStored?: boolean
+  /** Whether its usage lists several passes. */
+  readonly isPassed?: boolean
 }
 
 const contractOf = (more: object = {}) =>
@@ -68,12 +73,15 @@ async function audited(
   ]
   const rows = all.map(
     (
-      { model = 'big', endpoint = 'chat', id = null, isLeft = false, events = 0 },
+      { model = 'big', endpoint = 'chat', id = null, isLeft = false, events = 0, ...sent },
       slot,
     ): AttemptRow =>
       attempt(slot, {
         ...{ endpoint, model, responseModel: model, responseId: id, template: slot },
-        ...{ promptTokens: null, completionTokens: null, totalTokens: null },
+        ...(sent.isStored === false
+          ? { promptTokens: 23_000, completionTokens: 1000, totalTokens: null }
+          : { promptTokens: null, completionTokens: null, totalTokens: null }),
+        flags: sent.isPassed === true ? flags.severalPasses : 0,
         ...{ streamed: isLeft ? 1 : 0, outcome: isLeft ? 'aborted' : 'ok', contentEvents: events },
         ...{ intendedUs: slot * 1e6, dispatchedUs: slot * 1e6, sentUs: slot * 1e6 },
         ...{ headersUs: slot * 1e6 + 1e3, doneUs: slot * 1e6 + 1e5, closedUs: slot * 1e6 + 1e5 },
@@ -96,9 +104,11 @@ async function audited(
       ),
     )
     recorder.appendBodies(
-      all.map(({ answer }, slot) => ({
-        ...{ runId: 'a', slot, retry: 0, headers: 'x: 1', body: answer, truncated: false },
-      })),
+      all.flatMap(({ answer, isStored = true }, slot) =>
+        isStored
+          ? [{ runId: 'a', slot, retry: 0, headers: 'x: 1', body: answer, truncated: false }]
+          : [],
+      ),
     )
     recorder.flush()
     await recorder.close()
@@ -142,6 +152,54 @@ test('a paid request without a known price explains a charge, and makes it incon
   })
   expect(named['PRICE-06']).toMatchObject({ verdict: 'pass' })
   expect((await audited([], ['0', '0.00038']))['PRICE-06']).toMatchObject({ verdict: 'fail' })
+})
+
+test.each(['embeddings', 'other'])(
+  'embeddings whose usage counts an output of 0, as LiteLLM writes it, are no empty answers (%s)',
+  async (endpoint) => {
+    const embedding = (input: number): Sent => ({
+      ...{
+        endpoint,
+        path: '/v1/embeddings',
+        model: 'embed',
+        body: `{"input":"${'a'.repeat(input)}"}`,
+      },
+      answer: `{"object":"list","data":[{"embedding":[0.5]}],"usage":{"prompt_tokens":${input},"completion_tokens":0,"total_tokens":${input}}}`,
+    })
+    for (const price of [{ input: 0.5 }, { input: 0.5, output: 0 }]) {
+      const contract = contractOf({
+        charged: { success: 'full', empty: 'none' },
+        models: [{ id: 'embed', price }],
+      })
+      const found = await audited([embedding(1000), embedding(3000)], ['0', '0.002'], { contract })
+      expect(found['PRICE-06']).toMatchObject({ verdict: 'pass' })
+      const free = await audited([embedding(1000), embedding(3000)], ['0', '0'], { contract })
+      expect(free['PRICE-06']).toMatchObject({ verdict: 'fail' })
+    }
+  },
+)
+
+test('an answer in several passes that was not stored leaves its cost open, with the name of the field', async () => {
+  const usage = { input_tokens: 23_000, output_tokens: 1000 }
+  const sent = (answer: string | null): Sent => ({
+    ...{ endpoint: 'messages', path: '/v1/messages', id: 'a', isPassed: true },
+    ...(answer === null ? { isStored: false } : {}),
+    answer: answer ?? '',
+  })
+  const iterations = [
+    { type: 'compaction', input_tokens: 180_000, output_tokens: 3500 },
+    { type: 'message', ...usage },
+  ]
+  // 203,000 tokens of input at 4, and 4,500 of output at 20.
+  const log = [{ ...row('a', 0.902, 1, 23_000, 1000) }]
+  const stored = JSON.stringify({ id: 'a', usage: { ...usage, iterations } })
+  const told = await audited([sent(stored)], ['0', '0.902'], { log })
+  expect(told['PRICE-04']).toMatchObject({ verdict: 'pass' })
+  const untold = await audited([sent(null)], ['0', '0.902'], { log })
+  expect(untold['PRICE-04']).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('usage.iterations'),
+  })
 })
 
 const chat = (id: string): Sent => ({
@@ -373,6 +431,24 @@ test('what remains and what is used are both compared with the costs, and with e
   expect(shown['PRICE-07']!.verdict).toBe('pass')
   expect((await found(money('0.99972', '0.00028'), { limit: 1 }))['PRICE-07']!.verdict).toBe('pass')
   expect((await found(money('0.99972', '0.00028'), { limit: 2 }))['PRICE-07']!.verdict).toBe('fail')
+})
+
+test('a payment between two pages explains that what remains and is used pass the amount of the contract', async () => {
+  const contract = both({ limit: 100 })
+  const pages = (last: string) =>
+    audited([chat('a')], ['{"remaining": 60, "used": 40}', last], { contract })
+  const paid = await pages('{"remaining": 84.99986, "used": 40.00014}')
+  expect(paid['PRICE-07']).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('something was paid in'),
+  })
+  expect((await pages('{"remaining": 59.99986, "used": 40.00014}'))['PRICE-07']!.verdict).toBe(
+    'pass',
+  )
+  // What remains did not rise: nothing was paid in.
+  expect((await pages('{"remaining": 60.00000, "used": 40.00014}'))['PRICE-07']!.verdict).toBe(
+    'fail',
+  )
 })
 
 test('a page without one of the values that the contract names is no pass', async () => {

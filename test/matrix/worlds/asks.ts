@@ -30,6 +30,20 @@ export interface Ask {
   readonly silent?: readonly string[]
   /** Which earlier request a cache of the gateway answers it from. */
   readonly repeats: number | null
+  /** Another endpoint than that of the dialect; its answers have no id. */
+  readonly other?: 'embeddings' | 'transcriptions'
+  /** Tenths of a second of the sound that was sent. */
+  readonly soundTenths?: number
+  /** How the answer was made, if in several passes; the last one has its counts. */
+  readonly passes?: readonly Pass[]
+}
+
+/** One pass of an answer. A `message` before a `fallback_message` gave way to it. */
+export interface Pass {
+  readonly kind: 'compaction' | 'message' | 'fallback_message'
+  /** Null: the answer names none. */
+  readonly model: string | null
+  readonly counts: Counts
 }
 
 export const promptTokens = ({ input, cache_read, cache_write, cache_write_1h }: Counts) =>
@@ -37,6 +51,9 @@ export const promptTokens = ({ input, cache_read, cache_write, cache_write_1h }:
 export const outputTokens = ({ output, reasoning }: Counts) => output + reasoning
 export const modelOf = ({ models }: Terms, name: string): Model =>
   models.find(({ id, alias }) => id === name || alias === name)!
+
+/** The model that an answer names. */
+export const answeredBy = ({ passes, model }: Ask): string => passes?.at(-1)?.model ?? model
 
 interface Prompt {
   readonly name: string

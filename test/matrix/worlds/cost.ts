@@ -7,6 +7,7 @@ import {
   type Prices,
   parents,
   parts,
+  type Sound,
   type Terms,
 } from './terms.ts'
 
@@ -47,9 +48,26 @@ export function costOf(
   if (charge === 'none' || (ask.ended === 'refused' && other === undefined))
     return whole?.(0n, ask) ?? 0n
   const counts = chargedCounts(ask, charge)
+  if (ask.passes !== undefined) {
+    const sum = costOfPasses(terms, model, ask, ofModel, ofLines)
+    return whole?.(sum, ask) ?? sum
+  }
+  const right = linesFor(terms, model, ask, counts, charge)
   const rateOf = (part: Part) => rateAt(terms, model, ask, counts, part)
+  const cost = finished(terms, model, ofLines?.(right, rateOf, ask) ?? right)
+  return whole?.(cost, ask) ?? cost
+}
+
+/** What a request costs, part by part and call by call. */
+function linesFor(
+  terms: Terms,
+  model: Model,
+  ask: Ask,
+  counts: Counts,
+  charge: Charged,
+): readonly Line[] {
   const searches = charge === 'input' ? 0 : ask.searches
-  const right: readonly Line[] = [
+  return [
     ...parts.flatMap((part) => linesOf(terms, model, ask, counts, part)),
     ...(model.request === null
       ? []
@@ -63,9 +81,50 @@ export function costOf(
             each: scaled(terms, model, ask, amount(model.search)),
           },
         ]),
+    ...(model.second === undefined || ask.soundTenths === undefined
+      ? []
+      : [soundLine(model.second, ask.soundTenths)]),
   ]
-  const cost = finished(terms, model, ofLines?.(right, rateOf, ask) ?? right)
-  return whole?.(cost, ask) ?? cost
+}
+
+/** Seconds are billed in whole steps, and no less than the least; tenths of a second, so that they stay whole. */
+function soundLine({ price, least, step }: Sound, tenths: number): Line {
+  const stepped = step === 0 ? tenths : Math.ceil(tenths / (10 * step)) * 10 * step
+  return { name: 'second', count: Math.max(stepped, 10 * least), each: amount(price) / 10n }
+}
+
+/**
+ * The sum of the passes, each by its own counts and its own model. The request and its calls are charged with the first. An attempt
+ * that gave way to another model costs what the terms say; rounding and smallest charge are those of the request.
+ */
+function costOfPasses(
+  terms: Terms,
+  model: Model,
+  ask: Ask,
+  ofModel: Twist['model'],
+  ofLines: Twist['lines'],
+): Amount {
+  const passes = ask.passes!
+  const last = passes.findLastIndex(({ kind }) => kind === 'fallback_message')
+  const costs = passes.map(({ kind, model: name, counts }, at) => {
+    const isFree = kind === 'message' && at < last && terms.inner !== 'full'
+    if (isFree) return 0n
+    const named = name === null ? model : modelOf(terms, name)
+    const own = name === null ? model : (ofModel?.(named, ask, terms) ?? named)
+    const asked = { ...ask, counts, searches: at === 0 ? ask.searches : 0 }
+    const lines = linesFor(terms, own, asked, counts, 'full').filter(
+      (line) => line.name !== 'request' || at === 0,
+    )
+    const rateOf = (part: Part) => rateAt(terms, own, asked, counts, part)
+    const round = own.round?.at === 'component' ? own.round : null
+    const changed = ofLines?.(lines, rateOf, asked) ?? lines
+    return finished(terms, { ...own, round, minimum: null }, changed)
+  })
+  const { round, minimum } = model
+  const sum = sumOf(costs)
+  const cost = round?.at === 'request' ? rounded(sum, round.digits, round.mode) : sum
+  const least = minimum === null ? 0n : amount(minimum)
+  return sum > 0n && cost < least ? least : cost
 }
 
 /** The tokens that an ending is charged for. */
@@ -112,7 +171,11 @@ function rateOf(terms: Terms, model: Model, ask: Ask, part: Part, step: Prices):
   const now = change !== null && ask.at >= change.at ? { ...prices, ...change.prices } : prices
   const all: Prices = { ...now, ...step }
   let at: Part = part
-  while (all[at] === undefined) at = parents[at]!
+  while (all[at] === undefined) {
+    const parent = parents[at]
+    if (parent === null) return 0n
+    at = parent
+  }
   return scaled(terms, model, ask, ofOne(all[at]!))
 }
 

@@ -17,6 +17,7 @@ export type Deed =
   | 'given back'
   | 'given back twice'
   | 'grant taken'
+  | 'posted in one value'
 
 export type Family = string
 

@@ -3,16 +3,19 @@ import type { Fault } from './fault.ts'
 import { deedFaults, endFaults } from './fault-ends.ts'
 import { partFaults, roundedFault, wholeFaults, wrongNumber } from './fault-prices.ts'
 import { stepFaults } from './fault-steps.ts'
+import { wideFaults } from './fault-wide.ts'
 import { type Part, parts } from './terms.ts'
 
-/** A fault of any family, with the places where it shows. */
-export function drawFault(draw: Draw): Fault {
+/** A fault of any family, with the places where it shows. @param isWide also those of what few services have */
+export function drawFault(draw: Draw, isWide = false): Fault {
+  const wide = () => draw.one(wideFaults)
   const part = (other?: Part) => draw.one(parts.filter((each) => each !== other))
   const ofParts = () => {
     const one = part()
     return draw.one(partFaults(one, part(one)))
   }
   const fault = draw.one([
+    ...(isWide ? [wide, wide, wide, wide, wide, wide] : []),
     ...[ofParts, ofParts, ofParts],
     () => wrongNumber(part(), draw.one([11n, 9n, 13n, 8n])),
     () => draw.one(wholeFaults(draw.chance(0.4))),

@@ -39,7 +39,11 @@ export function labelFor(world: World, played: Played): Label {
   }
   return {
     provenAt: places.filter((place) => proof[place]()),
-    mayFail: new Set(places.flatMap((place) => rulesOf[place])),
+    mayFail: new Set([
+      ...places.flatMap((place) => rulesOf[place]),
+      // What remains and what is used no longer add up.
+      ...(fault.deed === 'posted in one value' ? ['PRICE-07'] : []),
+    ]),
     about: fault.about,
     isDoubtful,
   }
@@ -64,9 +68,23 @@ function isCertain(world: World, ask: Asked): boolean {
 }
 
 /** Whether the usage that the client has of an answer says all that is priced. */
-function isTold({ terms, isCaptured }: World, { model, dialect, ended }: Asked): boolean {
+function isTold(world: World, ask: Asked): boolean {
+  const { terms, isCaptured } = world
+  // Columns have neither seconds nor passes, nor tokens of other endpoints.
+  if (!isCaptured && (ask.other !== undefined || ask.passes !== undefined)) return false
+  if (ask.passes?.some(({ kind }) => kind === 'fallback_message') && terms.inner === undefined)
+    return false
+  const names = new Set([ask.model, ...(ask.passes ?? []).flatMap(({ model }) => model ?? [])])
+  return [...names].every((model) => isToldOf(world, ask, model))
+}
+
+function isToldOf(
+  { terms, isCaptured }: World,
+  { dialect, ended, other }: Asked,
+  model: string,
+): boolean {
   const { prices, search, flex } = modelOf(terms, model)
-  if (ended !== 'ok') return true
+  if (ended !== 'ok' || other !== undefined) return true
   // Columns have no calls, no writes by life, and no tier that served.
   if (!isCaptured && (search !== null || flex !== null || prices.cache_write_1h !== undefined))
     return false
@@ -116,9 +134,16 @@ function isProvenBySums(world: World, played: Played): boolean {
   return [...accounts].some(([account, values]) =>
     values
       .toSorted((a, b) => a.until - b.until)
-      .some((last, at, all) => at > 0 && isWrongSum(world, played, account, all[at - 1]!, last)),
+      .some(
+        (last, at, all) =>
+          at > 0 &&
+          (isWrongSum(world, played, account, all[at - 1]!, last) ||
+            isWrongSum(world, played, account, ofOther(all[at - 1]!), ofOther(last))),
+      ),
   )
 }
+
+const ofOther = (shown: Shown): Shown => ({ ...shown, taken: shown.otherTaken ?? shown.taken })
 
 function isWrongSum(
   world: World,

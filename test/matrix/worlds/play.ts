@@ -1,13 +1,15 @@
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../../src/attempt/evidence.ts'
+import { flags } from '../../../src/attempt/flags.ts'
 import { columnsOf } from '../../audit/prices/columns.ts'
 import { attempt } from '../../report/attempts.ts'
 import { type Amount, amount, rounded, sumOf, text } from './amounts.ts'
-import { outputTokens, promptTokens } from './asks.ts'
+import { answeredBy, outputTokens, promptTokens } from './asks.ts'
 import { costOf } from './cost.ts'
 import type { Place } from './fault.ts'
 import { grantTaken } from './fault-ends.ts'
 import { answerText, isMute, usageOf } from './shapes.ts'
+import { sumOfBoth } from './terms.ts'
 import type { World } from './world.ts'
 
 type Asked = World['asks'][number]
@@ -17,6 +19,8 @@ export interface Posting {
   readonly at: number
   readonly account: string
   readonly amount: Amount
+  /** Whether the other value of the balance misses it. */
+  readonly isOfOne?: boolean
 }
 
 /** A value that the service showed of a balance, with what had been taken by then, exactly. */
@@ -25,6 +29,8 @@ export interface Shown {
   readonly until: number
   readonly account: string
   readonly taken: Amount
+  /** The same of the other value, if there is one. */
+  readonly otherTaken: Amount | null
   /** What came in between: a payment, or a new period. Values with different ones cannot be compared. */
   readonly extra: Amount
 }
@@ -102,6 +108,8 @@ function postingsOf({ fault }: World, ask: Asked, of: Amount): readonly Posting[
       return [usual, back]
     case 'given back twice':
       return [usual, back, back]
+    case 'posted in one value':
+      return [{ ...usual, isOfOne: true }]
     case 'grant taken':
       return [usual, { ...usual, amount: grantTaken }]
     default:
@@ -109,7 +117,14 @@ function postingsOf({ fault }: World, ask: Asked, of: Amount): readonly Posting[
   }
 }
 
-const idOf = ({ repeats, nth }: Asked) => `r-${repeats ?? nth}`
+const idOf = ({ repeats, nth, other }: Asked) =>
+  other === undefined ? `r-${repeats ?? nth}` : `${other}-${nth}`
+
+function pathOf({ other, dialect }: Asked): string {
+  if (other === 'embeddings') return '/v1/embeddings'
+  if (other === 'transcriptions') return '/v1/audio/transcriptions'
+  return dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages'
+}
 
 /** Rows of the service's own log, each as JSON with its numbers as the service writes them. */
 function rowsOf({ terms, fault, conduct }: World, ask: Asked, spend: string): readonly string[] {
@@ -163,7 +178,7 @@ class Sheet {
       this.add(
         ['GET', '/key/info', ''],
         { endpoint: 'other', model: null, account, ...noTokens, ...timesOf(at, 0.05) },
-        ['', `{"info":{"value":${value}}}`],
+        ['', `{"info":${info(value, '"value"', '"other"', '"most"')}}`],
       )
     }
   }
@@ -180,9 +195,7 @@ class Sheet {
         ? [`x-cost: ${cost}`]
         : []),
       ...(terms.balance?.at === 'header' && isStored
-        ? [
-            `x-balance: ${this.balanceAt(this.headerAt(ask), ask.account, ask.at + ask.seconds, ask.at)}`,
-          ]
+        ? headersOf(this.balanceAt(this.headerAt(ask), ask.account, ask.at + ask.seconds, ask.at))
         : []),
     ]
     const inBody =
@@ -192,7 +205,7 @@ class Sheet {
           : cost
         : null
     const body = answerText(ask, usage, idOf(ask), inBody)
-    const path = ask.dialect === 'chat' ? '/v1/chat/completions' : '/v1/messages'
+    const isOther = ask.other !== undefined
     const request = JSON.stringify({
       ...{
         model: ask.model,
@@ -204,12 +217,18 @@ class Sheet {
       ...(ask.maySearch ? { web_search_options: {} } : {}),
     })
     this.add(
-      ['POST', path, request],
+      [
+        'POST',
+        pathOf(ask),
+        isOther ? JSON.stringify({ model: ask.model, input: promptText(ask) }) : request,
+      ],
       {
-        ...{ endpoint: ask.dialect, model: ask.model, account: ask.account },
-        responseModel: isWhole ? ask.model : null,
-        responseId: ask.ended === 'refused' ? null : idOf(ask),
-        ...(isStored || !isWhole ? noTokens : columnsOf(usage, ask.dialect, !isMute(ask))),
+        ...{ endpoint: isOther ? 'other' : ask.dialect, model: ask.model, account: ask.account },
+        responseModel: isWhole && ask.other !== 'transcriptions' ? answeredBy(ask) : null,
+        responseId: ask.ended === 'refused' || isOther ? null : idOf(ask),
+        ...(isStored || !isWhole || isOther
+          ? noTokens
+          : columnsOf(usage, ask.dialect, !isMute(ask))),
         streamed: ask.isStream ? 1 : 0,
         outcome:
           ask.ended === 'refused'
@@ -224,7 +243,9 @@ class Sheet {
         doneMarks: isWhole && ask.isStream ? 1 : 0,
         contentEvents: ask.isStream ? (isWhole ? ask.counts.output : ask.received) : 0,
         events: ask.isStream ? 3 : 0,
-        flags: ask.isStream ? 256 : 128,
+        flags:
+          (ask.isStream ? flags.sseType : flags.jsonType) +
+          ((ask.passes?.length ?? 0) > 1 ? flags.severalPasses : 0),
         ...timesOf(ask.at, ask.seconds),
       },
       isStored ? [headers.join('\n') || 'x-none: 1', body] : null,
@@ -237,12 +258,13 @@ class Sheet {
   }
 
   /** The value that is shown at a moment, which may be late within its promise. */
-  private balanceAt(at: number, account: string, until: number, from = at): string {
+  private balanceAt(at: number, account: string, until: number, from = at): Values {
     const { terms, conduct, asks } = this.world
     const { moves, withinS } = terms.balance!
     const late = conduct.has('late balance') ? withinS * ((Math.round(10 * at) % 10) / 10) : 0
     const seen = this.postings.filter((each) => each.account === account && each.at <= at - late)
     const taken = sumOf(seen.map((each) => each.amount))
+    const inBoth = sumOf(seen.map((each) => (each.isOfOne === true ? 0n : each.amount)))
     const middle = asks[Math.floor(asks.length / 2)]?.at ?? 0
     const isAfter = at > middle
     const extra =
@@ -251,9 +273,16 @@ class Sheet {
         : moves === 'up' && conduct.has('period restarts') && isAfter
           ? sumOf(seen.filter((each) => each.at <= middle).map((each) => each.amount)) + begins
           : 0n
-    this.shown.push({ from, until, account, taken, extra })
+    const { both } = this.world.terms.balance!
+    const otherTaken = both === undefined ? null : inBoth
+    this.shown.push({ from, until, account, taken, otherTaken, extra })
+    const write = (of: Amount) => text(rounded(of, most, 'half_even'))
     const value = moves === 'up' ? begins + taken - extra : begins - taken + extra
-    return text(rounded(value, most, 'half_even'))
+    if (otherTaken === null) return { value: write(value), other: null, most: null }
+    // A payment is part of the sum; a new period is not.
+    const sum = amount(String(sumOfBoth)) + (moves === 'up' ? 0n : extra)
+    const left = moves === 'up' ? begins + otherTaken - extra : begins - otherTaken + extra
+    return { value: write(value), other: write(sum - left), most: write(sum) }
   }
 
   private add(
@@ -280,6 +309,22 @@ class Sheet {
     return this.templates.length - 1
   }
 }
+
+/** The values of a balance that are shown at once. */
+interface Values {
+  readonly value: string
+  readonly other: string | null
+  readonly most: string | null
+}
+
+/** As the page has them: amounts are written as they are. */
+const info = ({ value, other, most: sum }: Values, ...names: readonly string[]) =>
+  `{${[value, other, sum].flatMap((each, at) => (each === null ? [] : [`${names[at]}:${each}`])).join(',')}}`
+
+const headersOf = ({ value, other, most: sum }: Values) =>
+  [value, other, sum].flatMap((each, at) =>
+    each === null ? [] : [`${['x-balance', 'x-other', 'x-most'][at]}: ${each}`],
+  )
 
 /** A text with a byte for each token, or more: no service counts more tokens than bytes. */
 const promptText = ({ prompt, counts }: Asked) => `${prompt} ${'x'.repeat(promptTokens(counts))}`

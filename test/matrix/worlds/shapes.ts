@@ -1,10 +1,32 @@
-import { type Ask, outputTokens, promptTokens } from './asks.ts'
+import { type Ask, answeredBy, outputTokens, type Pass, promptTokens } from './asks.ts'
 
 /** An answer without text, which counts no output. */
 export const isMute = ({ ended }: Pick<Ask, 'ended'>) => ended === 'empty' || ended === 'filtered'
 
 /** A usage as each dialect writes it. @param isBare without the details that are 0 */
-export function usageOf(
+export function usageOf(ask: Ask, isBare: boolean): Record<string, unknown> {
+  if (ask.other === 'transcriptions')
+    return { type: 'duration', seconds: (ask.soundTenths ?? 0) / 10 }
+  if (ask.other === 'embeddings') {
+    const prompt = promptTokens(ask.counts)
+    // Some gateways count an output of embeddings, which is 0.
+    const output = isBare ? {} : { completion_tokens: 0 }
+    return { prompt_tokens: prompt, ...output, total_tokens: prompt }
+  }
+  const { passes } = ask
+  const usage = textUsage(ask, isBare)
+  return passes === undefined
+    ? usage
+    : { ...usage, iterations: passes.map((pass) => iteration(ask, pass, isBare)) }
+}
+
+const iteration = (ask: Ask, { kind, model, counts }: Pass, isBare: boolean) => ({
+  type: kind,
+  ...(model === null ? {} : { model }),
+  ...textUsage({ ...ask, counts, searches: 0 }, isBare),
+})
+
+function textUsage(
   { counts, dialect, searches, ended, silent = [] }: Ask,
   isBare: boolean,
 ): Record<string, unknown> {
@@ -53,7 +75,8 @@ export function answerText(
   cost: string | null,
 ): string {
   if (ask.ended === 'refused') return JSON.stringify({ error: { message: 'no' } })
-  const head = { id, model: ask.model, ...(ask.isFlex ? { service_tier: 'flex' } : {}) }
+  if (ask.other !== undefined) return otherAnswer(ask, usage, cost)
+  const head = { id, model: answeredBy(ask), ...(ask.isFlex ? { service_tier: 'flex' } : {}) }
   const priced = (of: object) => (cost === null ? of : { ...of, cost: 'the cost' })
   const write = (document: object) =>
     JSON.stringify(document).replace('"the cost"', cost ?? '"the cost"')
@@ -66,7 +89,7 @@ export function answerText(
     return write({ ...head, ...said, usage: priced(usage) })
   }
   const event = (data: object) => `data: ${write(data)}\n\n`
-  const { output_tokens, ...start } = usage
+  const { output_tokens, iterations, ...start } = usage
   const first = isChat
     ? event({ ...head, choices: [{ delta: { content: answer } }] })
     : event({
@@ -80,5 +103,19 @@ export function answerText(
   if (ask.ended === 'abort') return first
   return isChat
     ? `${first}${event({ ...head, choices: [], usage: priced(usage) })}data: [DONE]\n\n`
-    : `${first}${event({ type: 'message_delta', usage: priced({ output_tokens }) })}${event({ type: 'message_stop' })}`
+    : `${first}${event({ type: 'message_delta', usage: priced({ output_tokens, iterations }) })}${event({ type: 'message_stop' })}`
+}
+
+/** Answers of other endpoints have no id. */
+function otherAnswer(
+  { other, model }: Ask,
+  usage: Readonly<Record<string, unknown>>,
+  cost: string | null,
+): string {
+  const said =
+    other === 'embeddings'
+      ? { object: 'list', data: [{ object: 'embedding', index: 0, embedding: [0.5] }], model }
+      : { text: 'Hello.' }
+  const priced = cost === null ? usage : { ...usage, cost: 'the cost' }
+  return JSON.stringify({ ...said, usage: priced }).replace('"the cost"', cost ?? '"the cost"')
 }

@@ -1,6 +1,6 @@
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { isBad, shownWorld, shrunk } from './shrink.ts'
-import { drawFaulty, drawHonest } from './world.ts'
+import { drawFaulty, drawHonest, type Width } from './world.ts'
 
 /** How well the faults of one family are told. */
 interface Line {
@@ -18,19 +18,21 @@ const mostShown = 20
 /**
  * The judge's table over worlds of these seeds, honest ones and faulty ones.
  *
+ * @param width worlds of most services, or with what few have
  * @param print takes each bad world, and then the table
  * @returns how many worlds the judge is at fault in
  */
 export async function worldsTable(
   seeds: readonly number[],
   kinds: readonly ('honest' | 'faulty')[],
+  width: Width,
   print: (line: string) => void,
 ): Promise<number> {
   const lines = new Map<string, Line>()
   let [bad, needless] = [0, 0]
   for (const kind of kinds) {
     for (const seed of seeds) {
-      const world = kind === 'honest' ? drawHonest(seed) : drawFaulty(seed)
+      const world = kind === 'honest' ? drawHonest(seed, width) : drawFaulty(seed, width)
       const outcome = await outcomeOf(world)
       const family = world.fault?.family ?? 'honest'
       const line = lines.get(family) ?? newLine()

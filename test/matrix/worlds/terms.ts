@@ -42,6 +42,14 @@ export interface Model {
     readonly mode: Rounding
   } | null
   readonly minimum: string | null
+  /** For a second of sound: rounded up to whole steps, and no less than the least. */
+  readonly second?: Sound | undefined
+}
+
+export interface Sound {
+  readonly price: string
+  readonly least: number
+  readonly step: number
 }
 
 export type Ending = 'refused' | 'broken' | 'abort' | 'empty' | 'filtered' | 'gateway_cache'
@@ -61,12 +69,17 @@ export interface Terms {
     readonly at: 'page' | 'header'
     readonly moves: 'up' | 'down'
     readonly withinS: number
+    /** Whether it shows what is left and what is used, and how the contract states their sum. */
+    readonly both?: 'no limit' | 'an amount' | 'a place'
   } | null
+  /** What an attempt costs that gave way to another model; absent: the contract does not say. */
+  readonly inner?: 'full' | 'none'
 }
 
 export type Need =
   | ('cache' | 'reasoning' | 'search' | 'request' | 'tier' | 'flex' | 'hours' | 'change' | 'margin')
   | ('group' | 'round' | 'minimum' | 'models' | 'alias' | 'down' | Ending)
+  | ('passes' | 'fallback' | 'embeddings' | 'transcriptions' | 'both')
 
 const minuteMs = 60_000
 
@@ -213,6 +226,20 @@ export function drawTerms(draw: Draw, needs: ReadonlySet<Need>): Terms {
   }
 }
 
+/** What is left and what is used add up to this. */
+export const sumOfBoth = 300
+
+const bothValues = ({ at, moves, both }: NonNullable<Terms['balance']>) => ({
+  also: [
+    {
+      ...(at === 'page' ? { value: 'info.other' } : { header: 'x-other' }),
+      moves: moves === 'up' ? 'down' : 'up',
+    },
+  ],
+  ...(both === 'an amount' ? { limit: sumOfBoth } : {}),
+  ...(both === 'a place' ? { limit: at === 'page' ? 'info.most' : 'x-most' } : {}),
+})
+
 const clock = (minute: number) =>
   `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`
 
@@ -226,11 +253,17 @@ export function contractText({
   cost,
   log,
   balance,
+  inner,
 }: Terms) {
   const written = Object.entries(charged).filter(([, charge]) => charge !== 'open')
   return {
     ...{ extends: 'none', name: 'world', currency, digits },
-    charged: { success: 'full', ...Object.fromEntries(written) },
+    charged: {
+      success: 'full',
+      ...Object.fromEntries(written),
+      ...(inner === undefined ? {} : { inner_attempt: inner }),
+    },
+    ...(inner === undefined ? {} : { served: 'any' }),
     models: models.map((model) => ({
       id: model.id,
       ...(model.alias === null ? {} : { aliases: [model.alias] }),
@@ -238,6 +271,15 @@ export function contractText({
         ...model.prices,
         ...(model.request === null ? {} : { request: model.request }),
         ...(model.search === null ? {} : { search: model.search }),
+        ...(model.second === undefined
+          ? {}
+          : {
+              second: {
+                price: model.second.price,
+                ...(model.second.least === 0 ? {} : { minimum: model.second.least }),
+                ...(model.second.step === 0 ? {} : { step: model.second.step }),
+              },
+            }),
       },
       ...(model.tier === null
         ? {}
@@ -307,6 +349,7 @@ export function contractText({
                 ? { get: '/key/info', value: 'info.value' }
                 : { header: 'x-balance' }),
               moves: balance.moves,
+              ...(balance.both === undefined ? {} : bothValues(balance)),
               ...(balance.withinS === 0 ? {} : { within: `${balance.withinS}s` }),
             },
           }),

@@ -5,6 +5,7 @@ import { drawFault } from './faults.ts'
 import { labelFor } from './label.ts'
 import { play } from './play.ts'
 import { drawTerms, type Need, type Terms } from './terms.ts'
+import { widened } from './wider.ts'
 
 /** What an honest service may do that looks wrong. */
 export const conducts = [
@@ -33,27 +34,39 @@ export interface World {
   readonly readEvery: number
 }
 
-export const drawHonest = (seed: number): World => drawn(seed, new Draw(seed), null)
+/** Which worlds are drawn: those of most services, or with what few have (`wider.ts`). */
+export const widths = ['usual', 'wide'] as const
+export type Width = (typeof widths)[number]
+
+export const drawHonest = (seed: number, width: Width = 'usual'): World =>
+  drawn(seed, new Draw(seed), null, width)
 
 /** Most draws of one seed; the last one counts if none shows its fault. */
 const mostTries = 20
 
 /** A world whose fault can be seen, but for one in eight: those prove that a rule says no more than it can know. */
-export function drawFaulty(seed: number): World {
+export function drawFaulty(seed: number, width: Width = 'usual'): World {
   const draw = new Draw(seed)
   const isAny = draw.chance(1 / 8)
   for (let tried = 1; ; tried++) {
-    const world = drawn(seed, draw, drawFault(draw))
+    const world = drawn(seed, draw, drawFault(draw, width === 'wide'), width)
     if (isAny || tried === mostTries || labelFor(world, play(world)).provenAt.length > 0)
       return world
   }
 }
 
-function drawn(seed: number, draw: Draw, fault: Fault | null): World {
+function drawn(seed: number, draw: Draw, fault: Fault | null, width: Width): World {
   const needs = new Set<Need>(fault?.needs)
-  const terms = drawTerms(draw, needs)
-  const asks = drawAsks(draw, terms, needs)
-  const struck = asks.flatMap((ask, nth) => (fault?.strikes(ask, terms) === true ? [nth] : []))
+  if (needs.has('fallback')) needs.add('models')
+  const usualTerms = drawTerms(draw, needs)
+  const usualAsks = drawAsks(draw, usualTerms, needs)
+  const { terms, asks } =
+    width === 'wide'
+      ? widened(draw, usualTerms, usualAsks, needs)
+      : { terms: usualTerms, asks: usualAsks }
+  const struck = asks.flatMap((ask, nth) =>
+    fault?.strikes(ask, terms) === true && !isHidden(fault, ask) ? [nth] : [],
+  )
   const only = fault?.deed !== undefined || draw.chance(0.15) ? draw.one([...struck, -1]) : null
   return {
     ...{ seed, terms, fault },
@@ -66,6 +79,10 @@ function drawn(seed: number, draw: Draw, fault: Fault | null): World {
     readEvery: draw.one([1, 1, 2, 4, 100]),
   }
 }
+
+/** A row of an answer without an id cannot be told from another. */
+const isHidden = ({ deed, places }: Fault, { other }: Ask) =>
+  deed !== undefined && other !== undefined && places.includes('log')
 
 /** `seed 17: tier ignored at log; answer header, log, balance page down; 5 requests`. */
 export function labelOf({ seed, terms, asks, fault, conduct, isCaptured }: World): string {

@@ -115,19 +115,28 @@ export function unequalSums(
     if (all.length < values.length || !isSettled) return []
     const sum = all.map(({ value }) => value).reduce(add, zero)
     const slack = all.map(({ place }) => place).reduce(add, zero)
-    return [{ reading, sum, slack, text: all.map(({ text }) => text).join(' + ') }]
+    const left = all
+      .filter((_, at) => values[at]!.moves === 'down')
+      .map(({ value }) => value)
+      .reduce(add, zero)
+    return [{ reading, sum, slack, left, text: all.map(({ text }) => text).join(' + ') }]
   })
   return [...Map.groupBy(sums, ({ reading }) => reading.account).values()].flatMap((own) =>
     own.flatMap(({ reading, sum, slack, text }, at): readonly Unequal[] => {
       const limit = limitAt(found, terms, reading)
       const before = own[at - 1]
+      // A payment raises what remains; an amount in the contract does not know of it, as a limit on the page would.
+      const isStale =
+        limit !== null &&
+        typeof terms.limit !== 'string' &&
+        own.some((each, nth) => nth > 0 && nth <= at && compare(each.left, own[nth - 1]!.left) > 0)
       const total = limit ?? before?.sum
       if (total === undefined || isWithin(subtract(sum, total), slack)) return []
       return [
         {
           shows: `${text} = ${decimalText(sum)} ${unit}, where ${limit === null ? 'the page before' : 'the limit'} has ${decimalText(total)}`,
           request: reading.request,
-          mayBePaidIn: limit === null && compare(sum, total) > 0,
+          mayBePaidIn: (limit === null || isStale) && compare(sum, total) > 0,
         },
       ]
     }),

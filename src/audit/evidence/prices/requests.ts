@@ -1,9 +1,17 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { modelPriceOf } from '../../../contract/model-price.ts'
-import type { ChargedOutcome, PriceTerms, StatedPlace } from '../../../contract/prices.ts'
+import { pricesOutput } from '../../../contract/price-entry.ts'
+import type {
+  ChargedOutcome,
+  ModelPrice,
+  PriceTerms,
+  StatedPlace,
+} from '../../../contract/prices.ts'
+import { generates } from '../../../contract/request.ts'
 import { multiply } from '../../../money/rational.ts'
 import {
-  type TokenColumns,
+  type CountedAnswer,
+  severalPassesSql,
   tokenColumnsSql,
   usageOfColumns,
 } from '../../../price/attempts/column-usage.ts'
@@ -24,7 +32,7 @@ import {
   textDocuments,
 } from './answer-json.ts'
 
-interface Row extends TokenColumns {
+interface Row extends CountedAnswer {
   readonly runId: string
   readonly slot: number
   readonly retry: number
@@ -87,7 +95,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
        epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "startMs",
        epoch_us(started_at) / 1000 + coalesce(closed_us, headers_us, sent_us) * time_scale / 1000 AS "endMs",
        coalesce(account, key_fp, '') AS account,
-       ${tokenColumnsSql},
+       ${tokenColumnsSql}, ${severalPassesSql} AS "severalPasses",
        templates.body AS "requestBody", md5(coalesce(templates.body, path)) AS prompt,
        bodies.headers AS "responseHeaders", bodies.body AS "responseBody", truncated,
        packed_at AS "packedAt"
@@ -188,7 +196,7 @@ function requestOf(
     requestedModel: named,
     returnedModel: row.responseModel,
     isStream: row.streamed === 1,
-    outcomes: outcomesOf(row, known, isFinal, headers),
+    outcomes: outcomesOf(row, known, isFinal, headers, isTextual(row, model)),
     startMs: row.startMs,
     endMs: row.endMs,
     serviceTier: serviceTier ?? requestedTier(row.requestBody),
@@ -315,6 +323,10 @@ function headersOf(text: string | null): ReadonlyMap<string, string> {
   )
 }
 
+/** Whether the request asks for text: embeddings have none, and some services count an output of 0 for them. */
+const isTextual = ({ endpoint }: Row, model: ModelPrice | null) =>
+  generates(endpoint) || (endpoint === 'other' && model !== null && pricesOutput(model.price))
+
 /** Headers that say that a gateway answered from its own cache. */
 const cacheHeaders = ['x-litellm-cache-hit', 'x-cache', 'x-cache-status', 'cf-aig-cache-status']
 
@@ -323,6 +335,7 @@ function outcomesOf(
   usage: Usage | null,
   isFinal: boolean,
   headers: ReadonlyMap<string, string>,
+  mayBeEmpty: boolean,
 ): readonly ChargedOutcome[] {
   if (outcome === 'http_error') return ['refused']
   if (outcome === 'broken') return ['broken']
@@ -334,6 +347,7 @@ function outcomesOf(
     cacheHeaders.some((name) => /^(hit|true)/i.test(headers.get(name) ?? ''))
   if (isHit) return ['gateway_cache', 'success']
   if (finishReason === 'content_filter' || finishReason === 'refusal') return ['filtered']
-  const isEmpty = usage !== null && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
+  const isEmpty =
+    mayBeEmpty && usage !== null && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
   return isEmpty ? ['empty'] : ['success']
 }

@@ -71,7 +71,8 @@ export async function overcharge(
     if (excess <= 0) continue
     requests += attempts
     tokens += excess * attempts
-    const attempt = { ...row, model: model.id }
+    // What one part costs does not depend on other passes.
+    const attempt = { ...row, model: model.id, severalPasses: false }
     const charged = costs?.unitsOf(attempt) ?? null
     const right = costs?.unitsOf({ ...attempt, ...without(row, part, excess) }) ?? null
     if (charged === null || right === null) unpriced += attempts
