@@ -155,6 +155,7 @@ function answerOf(
       ...emptyOf(all),
       ...unclosedOf(all),
       ...stretchChecks(balances),
+      ...verdicts.flatMap((each) => each.told),
       ...doubtChecks([...(isInvalid ? [] : failed), ...doubtful]),
     ],
   })

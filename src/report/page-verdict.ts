@@ -4,6 +4,15 @@ import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
 import { claimedTrial, rateText, safeRateText, searchShape, trialName } from './safe-rate.ts'
 
+const test = z.looseObject({
+  name: z.string(),
+  result: z.string(),
+  figure: z.string().default(''),
+  bound: z.string().default(''),
+  remedy: z.string().default(''),
+  isTold: z.boolean().default(false),
+})
+
 /**
  * The verdict of a run in `runs.verdict_json`. It is read leniently, because another version may have written the
  * store. A missing verdict never counts as good.
@@ -12,17 +21,7 @@ const shape = z.looseObject({
   verdict: z.string().nullable().default(null),
   summary: z.string().default(''),
   stopped: z.string().nullable().default(null),
-  tests: z
-    .array(
-      z.looseObject({
-        name: z.string(),
-        result: z.string(),
-        figure: z.string().default(''),
-        bound: z.string().default(''),
-        remedy: z.string().default(''),
-      }),
-    )
-    .default([]),
+  tests: z.array(test).default([]),
   thresholds: z
     .array(
       z.looseObject({
@@ -49,6 +48,8 @@ export interface PageVerdict {
   /** Why the run ended before its plan; null if it did not. */
   readonly stopped: string | null
   readonly tests: readonly Check[]
+  /** Those of them that a reader must know even if they are no doubt. */
+  readonly told: readonly Check[]
   readonly thresholds: readonly Check[]
   readonly searches: readonly (Check & { readonly isFound: boolean })[]
   /** Of each search, all its trials. */
@@ -81,12 +82,8 @@ export function readPageVerdict(json: string | null): PageVerdict {
   return {
     summary,
     stopped,
-    tests: tests.map(({ name, result, figure, bound, remedy }) => ({
-      tone: tones[result] ?? 'none',
-      name,
-      figure: bound === '' ? figure : `${figure} (${bound})`,
-      remedy: remedy === '' ? null : remedy,
-    })),
+    tests: tests.map(checkOf),
+    told: tests.filter(({ isTold }) => isTold).map(checkOf),
     thresholds: thresholds.map(
       ({
         text,
@@ -130,6 +127,13 @@ export function readPageVerdict(json: string | null): PageVerdict {
     }),
   }
 }
+
+const checkOf = ({ name, result, figure, bound, remedy }: z.output<typeof test>): Check => ({
+  tone: tones[result] ?? 'none',
+  name,
+  figure: bound === '' ? figure : `${figure} (${bound})`,
+  remedy: remedy === '' ? null : remedy,
+})
 
 /** `self-tests: 10 of 12 held; not judged: samples, …`. Tests that were not judged do not count as held. */
 export function selfTestsText(of: number, unheld: number, notJudged: readonly string[]): string {

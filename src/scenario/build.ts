@@ -85,6 +85,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
       },
     },
     capture: file.capture,
+    ...(file.warmup === undefined ? {} : { warmUp: file.warmup }),
     modulePath: origin.modulePath,
   })
 }

@@ -312,6 +312,7 @@ export interface Target {
 export const targetNames = ['a', 'b'] as const
 export type TargetName = (typeof targetNames)[number]
 
+export const warmUps = ['auto'] as const
 export const captures = ['all', 'sample', 'none'] as const
 export type Capture = (typeof captures)[number]
 
@@ -393,6 +394,8 @@ export interface Scenario {
   readonly objectives: Objectives
   readonly policy: RunPolicy
   readonly capture: Capture
+  /** `auto`: what a run planned before its times are steady is no part of its figures. Absent: it is. */
+  readonly warmUp?: (typeof warmUps)[number]
   /** The module with its prompt functions; null for a YAML file. */
   readonly modulePath: string | null
 }

@@ -3,11 +3,12 @@ import { figureText } from '../../src/cli/runs/run-judgement.ts'
 import { runJunit } from '../../src/cli/runs/run-junit.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { readPageVerdict } from '../../src/report/page-verdict.ts'
-import { readChange } from '../../src/run/judge/level-test.ts'
+import { levelChange } from '../../src/run/judge/level-test.ts'
 import { checkThresholds } from '../../src/run/judge/thresholds/check.ts'
 import { run } from '../../src/run/run.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
+import { readSteadiness } from '../../src/store/read/steadiness.ts'
 import { attempt, enterRun } from '../report/attempts.ts'
 import { openStore } from '../store/opened.ts'
 import { answerChat, key, query, startTarget, withStorePath } from './target.ts'
@@ -53,7 +54,8 @@ async function judged(laterMs: number) {
     })
     await appendAttempts(store, rows)
     const session = await store.session()
-    const change = await readChange(session, 'a', Date.UTC(2026, 10, 1, 14, 3, 17))
+    const steadiness = await readSteadiness(session, 'a')
+    const change = levelChange(steadiness.change, Date.UTC(2026, 10, 1, 14, 3, 17))
     const { objectives } = scenario
     const scope = { runId: 'a', contract: defaultContract, objectives }
     return { change, results: await checkThresholds(session, scenario.thresholds, scope, change) }

@@ -7,6 +7,7 @@ const counts = { ...noCounts, planned: 1000, sent: 1000, ok: 1000 }
 const sound: RunFacts = {
   streams: null,
   unsteady: null,
+  warmUp: null,
   loadPerCore: null,
   counts,
   rows: counts,

@@ -122,7 +122,8 @@ function valueText(number: number, unit: ThresholdResult['unit']): string {
 /** Self-tests that held are one line; every figure is on the launch page and in the JSON. */
 function verdictLines({ verdict }: RunResult): readonly string[] {
   const { tests } = verdict
-  const told = tests.filter(({ result }) => result !== 'held' && result !== 'not judged')
+  const inDoubt = tests.filter(({ result }) => result !== 'held' && result !== 'not judged')
+  const told = tests.filter((test) => inDoubt.includes(test) || test.isTold)
   const unjudged = tests.filter(({ result }) => result === 'not judged')
   const names = largest(
     told.map((test) => test.name.length),
@@ -133,7 +134,7 @@ function verdictLines({ verdict }: RunResult): readonly string[] {
     ...wrapped(
       selfTestsText(
         tests.length,
-        told.length,
+        inDoubt.length,
         unjudged.map(({ name }) => name),
       ),
       '  ',

@@ -1,7 +1,7 @@
 import { percentileOf } from '../percentile.ts'
+import { averageOf } from './average.ts'
 import type { DifferenceInterval } from './difference.ts'
 import { longRunOf } from './long-run.ts'
-import { averageOf } from './series.ts'
 
 /** Fewest cosines of the difference of two requests of a pair, which share what neighbours share. */
 const fewestCosines = 8

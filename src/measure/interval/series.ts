@@ -1,5 +1,6 @@
 import { largest } from '../../user/extremes.ts'
 import { percentileOf } from '../percentile.ts'
+import { averageOf } from './average.ts'
 import type { Interval } from './interval.ts'
 import { longRunOf } from './long-run.ts'
 
@@ -145,14 +146,4 @@ function atMost(sorted: Float64Array, bound: number): number {
 export function effectOf(n: number, valueAt: (at: number) => number, base: number) {
   const { variance, t } = longRunOf(n, valueAt)
   return { effect: base > 0 ? Math.max(1, variance / base) : 1, t }
-}
-
-/** The mean, and the mean square of the distances from it. */
-export function averageOf(values: Float64Array) {
-  let sum = 0
-  for (let at = 0; at < values.length; at++) sum += values[at]!
-  const mean = sum / values.length
-  let squares = 0
-  for (let at = 0; at < values.length; at++) squares += (values[at]! - mean) ** 2
-  return { mean, variance: squares / values.length }
 }

@@ -1,6 +1,7 @@
+import { averageOf } from './average.ts'
 import { betaQuantile } from './distributions.ts'
 import type { Interval } from './interval.ts'
-import { averageOf, effectOf } from './series.ts'
+import { effectOf } from './series.ts'
 
 /** A share of fewer independent bursts has no bound on the far side. */
 const fewestBursts = 20

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { readUnsteady, type Unsteady, unsteadyText } from '../../store/read/steadiness.ts'
+import {
+  readSteadiness,
+  startText,
+  type Unsteady,
+  unsteadyText,
+} from '../../store/read/steadiness.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import { beginPart, type Work } from '../../user/work.ts'
@@ -111,17 +116,22 @@ async function compareBoth(givenA: OpenSide, givenB: OpenSide, work: Work): Prom
   const { sides: repeated, warnings: ofRepeats } = isPaired
     ? { sides: null, warnings: [] }
     : await readRepeatedSides(a, b)
-  const unsteady = {
-    a: await unsteadyOf(a, repeated?.a ?? [runA]),
-    b: await unsteadyOf(b, repeated?.b ?? [runB]),
+  const steadiness = {
+    a: await steadinessOf(a, repeated?.a ?? [runA]),
+    b: await steadinessOf(b, repeated?.b ?? [runB]),
   }
+  const unsteady = { a: steadiness.a.unsteady, b: steadiness.b.unsteady }
   const warnings = [
     ...warningsOf(runA, runB),
     ...unpaired,
     ...ofRepeats,
-    ...(['a', 'b'] as const).flatMap((name) =>
-      unsteady[name] === null ? [] : [`run ${name} is not of one level: ${unsteady[name]}`],
-    ),
+    ...(['a', 'b'] as const).flatMap((name) => {
+      const { unsteady, start } = steadiness[name]
+      return [
+        ...(unsteady === null ? [] : [`run ${name} is not of one level: ${unsteady}`]),
+        ...(start === null ? [] : [`run ${name} begins cold: ${start}`]),
+      ]
+    }),
     ...(unsteadyPairs === null
       ? []
       : [`the targets differ by more than one level: ${unsteadyPairs}`]),
@@ -186,13 +196,16 @@ async function creditsDifference(
   }
 }
 
-/** Where the first of the runs of a side that has more than one level changed it. */
-async function unsteadyOf({ session }: OpenSide, runs: readonly RunSummary[]) {
+/** Of the runs of a side, where the first that has more than one level changed it, and how the first that begins cold does. */
+async function steadinessOf({ session }: OpenSide, runs: readonly RunSummary[]) {
+  let unsteady: string | null = null
+  let start: string | null = null
   for (const { run } of runs) {
-    const found = await readUnsteady(session, run.runId)
-    if (found !== null) return unsteadyText(found, Date.parse(run.startedAt))
+    const { change, coldStart } = await readSteadiness(session, run.runId)
+    if (change !== null) unsteady ??= unsteadyText(change, Date.parse(run.startedAt))
+    if (coldStart !== null) start ??= startText(coldStart)
   }
-  return null
+  return { unsteady, start }
 }
 
 function warningsOf(a: RunSummary, b: RunSummary): readonly string[] {

@@ -42,12 +42,15 @@ export async function readPairs(
   b: { readonly session: Session; readonly group: Group },
 ): Promise<PairsOfTimes> {
   const [left, right] = [await readSlots(a), await readSlots(b)]
+  // `warmup: auto` may have cut more off one of the two.
+  const first = Math.max(left.slots[0] ?? 0, right.slots[0] ?? 0)
   const placeOf = new Map(Array.from(right.slots, (slot, at) => [slot, at]))
   const of = (metric: SampledMetric) => {
     const [times, others] = [left.times[metric], right.times[metric]]
     const places: (readonly [a: number, b: number])[] = []
     let broken = 0
     for (const [at, slot] of left.slots.entries()) {
+      if (slot < first) continue
       const other = placeOf.get(slot)
       const known = {
         a: !Number.isNaN(times[at]!),

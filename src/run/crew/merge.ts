@@ -1,6 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { readSteadiness } from '../../store/read/steadiness.ts'
 import { validities } from '../../store/runs/run-end.ts'
 import { otherTries, type RunShard, readShards } from '../../store/runs/run-shards.ts'
 import { endRun } from '../../store/runs/runs.ts'
@@ -9,10 +10,11 @@ import { inSession, type Session } from '../../store/session/session.ts'
 import { largest } from '../../user/extremes.ts'
 import { type AttemptCounts, addCounts, countIssues, noCounts } from '../count/attempt-counts.ts'
 import { runFigures } from '../count/run-figures.ts'
-import { type LevelChange, levelTests, readChange } from '../judge/level-test.ts'
+import { type LevelChange, levelChange, levelTests } from '../judge/level-test.ts'
 import { type RunTest, testResults } from '../judge/run-test.ts'
 import { checkThresholds } from '../judge/thresholds/check.ts'
 import type { RunVerdict } from '../judge/verdict.ts'
+import { cutWarmUp, type WarmUp, warmUpTests } from '../judge/warm-up.ts'
 import type { RunResult } from '../run.ts'
 
 export interface JudgeOptions {
@@ -61,10 +63,13 @@ async function judgeIn(
       addCounts(sum, JSON.parse(attemptCountsJson ?? 'null') ?? noCounts),
     noCounts,
   )
+  const cut = scenario.warmUp === 'auto' ? await cutWarmUp(store, runId) : null
   const figures = await runFigures(store, runId, contract)
   const tries = await judgeTries(store, runId, contract, clockErrorUs)
-  const unsteady = await readChange(store, runId, run!.startedAtMs)
-  const verdict = verdictOf(shards, ends, tries, counts, figures.rows, unsteady)
+  const { change, coldStart } = await readSteadiness(store, runId)
+  const unsteady = levelChange(change, run!.startedAtMs)
+  const warmUp = cut ?? ({ kind: 'kept', coldStart } as const)
+  const verdict = verdictOf(shards, ends, tries, counts, figures.rows, { unsteady, warmUp })
   const scope = { runId, contract, objectives: scenario.objectives }
   const thresholds = await checkThresholds(store, scenario.thresholds, scope, unsteady)
   const stopped = ends.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
@@ -145,7 +150,7 @@ function verdictOf(
   tries: readonly OtherTry[],
   counts: AttemptCounts,
   rows: AttemptCounts,
-  unsteady: LevelChange | null,
+  { unsteady, warmUp }: { readonly unsteady: LevelChange | null; readonly warmUp: WarmUp },
 ): RunVerdict {
   const of = shards[0]!.shards
   const killed = shards.filter((_, at) => ends[at] === null).map(({ shard }) => shard)
@@ -176,7 +181,10 @@ function verdictOf(
     remedy: issues.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
   }
   const level = levelTests(unsteady?.text ?? null)
-  const tests = [parts, ...again, added, ...level, ...worstTests(shards, ends)]
+  const tests = [
+    ...[parts, ...again, added, ...level, ...warmUpTests(warmUp)],
+    ...worstTests(shards, ends),
+  ]
   const failed = tests.some(({ result }) => result === 'failed')
   const worst = largest(
     ends.map((each) => validities.indexOf(each?.verdict ?? 'invalid')),

@@ -2,6 +2,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { readSteadiness } from '../../store/read/steadiness.ts'
 import type { RunEnd } from '../../store/runs/run-end.ts'
 import { endShard } from '../../store/runs/run-shards.ts'
 import {
@@ -28,10 +29,11 @@ import { settleTrials, withCachedShares } from '../search/settle-trials.ts'
 import type { SweepResult } from '../search/sweep-run.ts'
 import { firstRefusal } from '../start/first-requests.ts'
 import { gapLimitUs } from './client-tests.ts'
-import { readChange } from './level-test.ts'
+import { levelChange } from './level-test.ts'
 import { readStreams } from './stream-tests.ts'
 import { checkThresholds, undecided } from './thresholds/check.ts'
 import { judge, type RunFacts } from './verdict.ts'
+import { cutWarmUp } from './warm-up.ts'
 
 /** A run whose requests have all ended. */
 export interface Ended {
@@ -56,6 +58,8 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
       ? 'unreachable'
       : stopReason
   await settleTrials(store, runId, coordinator, ended.sweeps)
+  // A part of a run is too short to tell; its merge looks at all.
+  const cut = isPart(options) || scenario.warmUp !== 'auto' ? null : await cutWarmUp(store, runId)
   await store.takeAttemptsAtHand({ values: true })
   const figures = await runFigures(store, runId, contract)
   const sweeps = await withCachedShares(store, runId, ended.sweeps)
@@ -67,8 +71,9 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     planned += counted.planned
     inTime += counted.inTime
   }
-  // A part of a run is too short to tell; its merge looks at all.
-  const unsteady = isPart(options) ? null : await readChange(store, runId, start.startedAtUs / 1000)
+  const steadiness = isPart(options) ? null : await readSteadiness(store, runId)
+  const unsteady = levelChange(steadiness?.change ?? null, start.startedAtUs / 1000)
+  const warmUp = cut ?? (steadiness && { kind: 'kept', coldStart: steadiness.coldStart })
   const medians = mediansOf(scenario, coordinator.phases, tally)
   const verdict = judge({
     ...countedFacts(ended),
@@ -83,6 +88,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     inFlight: await inFlightFigures(store, runId),
     streams: await readStreams(store, runId),
     unsteady: unsteady?.text ?? null,
+    warmUp,
     loadPerCore: loadavg()[0]! / availableParallelism(),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(
@@ -159,6 +165,7 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
       inFlight: null,
       streams: null,
       unsteady: null,
+      warmUp: null,
       loadPerCore: null,
       fewestSamples: null,
       ceilingShare: null,

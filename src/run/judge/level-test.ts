@@ -1,5 +1,4 @@
-import { readUnsteady, unsteadyText } from '../../store/read/steadiness.ts'
-import type { Session } from '../../store/session/session.ts'
+import { type Unsteady, unsteadyText } from '../../store/read/steadiness.ts'
 import type { RunTest } from './run-test.ts'
 
 /** Where the times of a run changed their level: the moment on the run's clock, and all of it in words. */
@@ -8,15 +7,9 @@ export interface LevelChange {
   readonly text: string
 }
 
-/** Null for one level, or if that cannot be told. @param startedAtMs Unix milliseconds of the run's start */
-export async function readChange(
-  store: Session,
-  runId: string,
-  startedAtMs: number,
-): Promise<LevelChange | null> {
-  const found = await readUnsteady(store, runId)
-  return found === null ? null : { atUs: found.atUs, text: unsteadyText(found, startedAtMs) }
-}
+/** @param startedAtMs Unix milliseconds of the run's start */
+export const levelChange = (found: Unsteady | null, startedAtMs: number): LevelChange | null =>
+  found === null ? null : { atUs: found.atUs, text: unsteadyText(found, startedAtMs) }
 
 /** Shown only if the times are of more than one level. */
 export function levelTests(unsteady: string | null): readonly RunTest[] {

@@ -11,6 +11,8 @@ export interface RunTest {
   readonly bound: string
   /** Empty if it held. */
   readonly remedy: string
+  /** Whether a user must know it even if it is no doubt. */
+  readonly isTold?: true
 }
 
 /** Samples for 99 % confidence in a percentile, from MLPerf's early stopping. */

@@ -19,6 +19,7 @@ import {
 import { levelTests } from './level-test.ts'
 import { notJudged, type RunTest, samplesFor } from './run-test.ts'
 import { type StreamFigures, streamTests } from './stream-tests.ts'
+import { type WarmUp, warmUpTests } from './warm-up.ts'
 
 export { validities } from '../../store/runs/run-end.ts'
 
@@ -65,6 +66,8 @@ export interface RunFacts {
   readonly streams: StreamFigures | null
   /** Where times changed their level, in words; null for one level, or if that cannot be told. */
   readonly unsteady: string | null
+  /** Null if that was not looked at. */
+  readonly warmUp: WarmUp | null
   /** Load average of the last minute for each core of this machine; null if it is not known. */
   readonly loadPerCore: number | null
   /** Requests for which this machine could open no connection, by the resource that ran out. */
@@ -105,6 +108,7 @@ export function judge(facts: RunFacts): RunVerdict {
       loadPerCore: facts.loadPerCore,
     }),
     ...levelTests(facts.unsteady),
+    ...warmUpTests(facts.warmUp),
     samplesTest(facts),
     ceilingTest(facts),
   ]

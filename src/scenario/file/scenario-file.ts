@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from '../fields.ts'
-import { captures, pacings, retryRules, shardings, transports } from '../scenario.ts'
+import { captures, pacings, retryRules, shardings, transports, warmUps } from '../scenario.ts'
 import { moduleCheck, modulePath } from './expect.ts'
 import { phase } from './loads.ts'
 import { filePrompt, modulePrompt } from './prompt.ts'
@@ -216,6 +216,10 @@ const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
     stop: [
       stop.default({}),
       'When the run gives up by itself. Default: after 30 s of nothing but refusals.',
+    ],
+    warmup: [
+      oneOf(warmUps).optional(),
+      'auto: cut the warm-up off the first phase, where its times become steady. Default: report a cold start, and cut nothing.',
     ],
     capture: [
       oneOf(captures).default('sample'),

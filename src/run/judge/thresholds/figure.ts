@@ -1,4 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
+import { countedSql } from '../../../measure/measures.ts'
 import type { Rational } from '../../../money/rational.ts'
 import type { Objectives } from '../../../scenario/scenario.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
@@ -52,7 +53,18 @@ export function chosenRows(
 ) {
   const parameters: string[] = [runId]
   const parameter = (value: string) => `$${parameters.push(value)}`
-  const where = ['run_id = $1', phase === null ? `part = 'steady'` : `phase = ${parameter(phase)}`]
+  const where = ['run_id = $1']
+  if (phase === null) where.push(`part = 'steady'`)
+  else {
+    const named = parameter(phase)
+    // `warmup: auto` moves the first requests of a steady phase to another part.
+    where.push(
+      `phase = ${named}`,
+      countedSql(
+        `EXISTS (FROM request_kinds WHERE run_id = $1 AND phase = ${named} AND part = 'steady')`,
+      ),
+    )
+  }
   if (step !== null) where.push(`${named} = ${parameter(step)}`)
   if (side !== undefined)
     where.push(`intended_us ${side.of === 'before' ? '<' : '>='} ${Math.round(side.atUs)}`)
