@@ -1,3 +1,5 @@
+import type { TagDimension } from '../measure/usage/tags.ts'
+
 export const pageNames = ['launch', 'audit', 'usage', 'run'] as const
 export type PageName = (typeof pageNames)[number]
 
@@ -9,7 +11,7 @@ export type TextFormat = (typeof textFormats)[number]
  * Dimensions that split the usage page. They are apart from the page's types because the command line imports them.
  */
 export const usageDimensions = ['model', 'key', 'endpoint', 'account'] as const
-export type UsageDimension = (typeof usageDimensions)[number]
+export type UsageDimension = (typeof usageDimensions)[number] | TagDimension
 
 /** For whom a page is: `customer` of usage, `vendor` of the audit. */
 export const pageReaders = ['operator', 'customer', 'vendor'] as const

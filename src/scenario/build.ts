@@ -55,6 +55,7 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
     certFile: pathOf(file.cert_file, origin),
     keyFile: pathOf(file.key_file, origin),
     keys: keysOf(file, origin),
+    ...(file.tags === undefined ? {} : { tags: file.tags }),
     steps: Object.entries(file.steps).map(([name, step]) => stepOf(name, step, file.model, origin)),
     tasks: Object.entries(file.tasks).map(([name, task]) => taskOf(name, task)),
     phases: file.phases.map((phase) =>

@@ -387,6 +387,8 @@ export interface Scenario {
   readonly certFile: string | null
   readonly keyFile: string | null
   readonly keys: readonly KeySource[]
+  /** Own dimensions of usage by name, each with the header that has its value; absent for none. */
+  readonly tags?: Readonly<Record<string, string>>
   readonly steps: readonly Step[]
   readonly tasks: readonly Task[]
   readonly phases: readonly Phase[]

@@ -41,6 +41,18 @@ CREATE TABLE templates (
   prompt_hash VARCHAR
 );
 
+-- What the headers of a request say of it (`tags` of a scenario: a name, and the header that has its value).
+CREATE VIEW run_tags AS
+SELECT run_id, template, to_json(map_from_entries(list(ROW(name, value) ORDER BY name)))::VARCHAR AS tags
+FROM (
+  SELECT
+    run_id, template, named.key AS name, header.value ->> '$' AS value
+  FROM templates JOIN runs USING (run_id), json_each(scenario_json, '$.tags') AS named,
+    json_each(templates.headers) AS header
+  WHERE lower(header.key) = lower(named.value ->> '$'))
+WHERE value <> ''
+GROUP BY run_id, template;
+
 -- The captured bodies of responses, if the scenario asks for them.
 CREATE TABLE bodies (
   run_id VARCHAR NOT NULL,
@@ -192,7 +204,8 @@ CREATE TABLE usage_events (
   cache_write_1h_tokens BIGINT,         -- of those: for an hour
   reasoning_tokens BIGINT,              -- of the output
   version_us BIGINT,                    -- when the source last changed the row; the newest version counts
-  priced_by VARCHAR                     -- the contract whose prices gave the credits; null: as logged
+  priced_by VARCHAR,                    -- the contract whose prices gave the credits; null: as logged
+  tags VARCHAR                          -- own dimensions: a JSON object of texts, sorted by name; null: none
 );
 
 -- Sums over an interval, as a provider reports them. A newer statement about the same interval and dimensions
@@ -220,7 +233,8 @@ CREATE TABLE usage_statements (
   cache_write_1h_tokens BIGINT,
   completion_tokens BIGINT,
   reasoning_tokens BIGINT,
-  priced_by VARCHAR                     -- the contract whose prices gave the credits; null: as reported
+  priced_by VARCHAR,                    -- the contract whose prices gave the credits; null: as reported
+  tags VARCHAR                          -- as those of usage_events
 );
 
 -- Statements that replaced others with other figures.

@@ -31,7 +31,7 @@ async function interrupted(db: string, logs: readonly string[]) {
     told.err += text
     return true
   })
-  await importAction(logs, { db: join(folder, db), map, maxRejects: '0.01' })
+  await importAction(logs, { db: join(folder, db), map, tag: [], maxRejects: '0.01' })
   vi.restoreAllMocks()
   return { ...told, code: process.exitCode ?? 0 }
 }
@@ -69,7 +69,7 @@ test('an import that rejects more of a log than --max-rejects allows exits with 
   })
   const importInto = async (db: string, maxRejects = '0.01') => {
     process.exitCode = 0
-    await importAction([file], { db: join(folder, db), map, maxRejects })
+    await importAction([file], { db: join(folder, db), map, tag: [], maxRejects })
     return process.exitCode
   }
   expect(await importInto('three.duckdb')).toBe(3)

@@ -20,6 +20,9 @@ export const secret = 'a secret of the operator with more than 32 bytes'
 export const webhookSecret = `whsec_${Buffer.from('32 bytes of a secret of webhooks').toString('base64')}`
 export const env = { USAGE_SECRET: secret, USAGE_WEBHOOK_SECRET: webhookSecret }
 
+/** A name that would be SQL, markup, a path or a property if it were not data. */
+export const oddTag = `__proto__ ~1/a.b"'<b>`
+
 export const settingsText = `product: Example Text API
 locale: en
 timezone: UTC
@@ -29,6 +32,7 @@ origins: [https://app.example.com]
 support: https://example.com/help
 tokens: { algorithm: HS256, secretEnv: USAGE_SECRET }
 keyNames: ${JSON.stringify(keyNames)}
+tags: [team, ${JSON.stringify(oddTag)}]
 `
 export const settingsOf = (more = ''): Settings => ({
   ...parseSettings(settingsText + more, 'settings.yaml'),
@@ -48,7 +52,7 @@ export function tokenOf(
     ...{ sub: account, aud: 'assay-usage', iat: nowS - 10, nbf: nowS - 10, exp: nowS + 3600 },
     ...{
       jti: `token-${made++}`,
-      shows: ['credits', 'cost', 'keys', 'models', 'requests', 'export'],
+      shows: ['credits', 'cost', 'keys', 'models', 'tags', 'requests', 'export'],
     },
     ...claims,
   }
@@ -151,6 +155,8 @@ export const everyPath = [
   `/v1/usage/breakdown?${november}&by=model`,
   `/v1/usage/breakdown?${november}&by=key&limit=1`,
   `/v1/usage/breakdown?${november}&by=day&sort=name`,
+  `/v1/usage/breakdown?${november}&by=tag:team`,
+  `/v1/usage/series?${november}&by=tag:team&metric=requests`,
   `/v1/usage/requests?${november}`,
   '/v1/credits',
   '/v1/credits/outlook?days=30',

@@ -11,6 +11,8 @@ export interface MarkedAccount {
   readonly keyNames: readonly [string, string]
   readonly model: string
   readonly endpoint: string
+  /** The value of its tag `team`. */
+  readonly tag: string
   /** Credits of a request. */
   readonly amount: number
   readonly id: (at: number) => string
@@ -26,6 +28,7 @@ export const accounts: readonly MarkedAccount[] = Array.from({ length: 50 }, (_,
     keyNames: [`billing ${mark}`, `search ${mark}`],
     model: `model-${mark}`,
     endpoint: `chat-${mark}`,
+    tag: `team-${mark}`,
     amount: 31_013_007 + at * 1_009_003,
     id: (id) => `id-${mark}-${id}`,
   }
@@ -60,11 +63,12 @@ export async function enterMarked(store: Store, some: readonly MarkedAccount[]):
   const sums: string[] = []
   const imported = new Set<string>()
   for (const account of some) {
-    const { name, keys, model, endpoint, amount, id } = account
+    const { name, keys, model, endpoint, tag, amount, id } = account
     const isSubject = account === subject
     const event = (at: number, change: object) => ({
       ...{ atUs: novemberUs + at, id: id(Math.round(at / 1e6)), account: name, model, endpoint },
       ...{ source: 'gateway', keyFp: keys[0], credits: amount, promptTokens: amount },
+      tags: JSON.stringify({ team: tag }),
       ...change,
     })
     const days = isSubject ? 20 : 26

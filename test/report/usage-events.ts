@@ -24,6 +24,8 @@ export interface EventChange {
   readonly type?: string
   readonly cacheWriteTokens?: number | null
   readonly reasoningTokens?: number | null
+  /** As the store has them: a JSON object. */
+  readonly tags?: string | null
 }
 
 /** Unix microseconds of a time in UTC; months from 1. */
@@ -31,7 +33,7 @@ export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
 const columns =
-  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us, unit, type, cache_write_tokens, reasoning_tokens'
+  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us, unit, type, cache_write_tokens, reasoning_tokens, tags'
 
 let made = 0
 
@@ -73,6 +75,7 @@ export async function enterEvents(
             value(event.type, 'usage'),
             value(event.cacheWriteTokens, null),
             value(event.reasoningTokens, null),
+            value(event.tags, null),
           ].join(', ')})`,
       )
     await store.execute(`INSERT INTO usage_events (${columns}) VALUES ${rows.join(', ')}`)

@@ -1,5 +1,7 @@
 import type * as typed from '@commander-js/extra-typings'
 import * as commander from 'commander'
+import { isTagDimension } from '../../measure/usage/tags.ts'
+import { type UsageDimension, usageDimensions } from '../../report/pages.ts'
 import type { FileRole, NamedFile } from '../../store/files/files-apart.ts'
 import { storeFile } from '../../store/session/store-file.ts'
 import { suggestion } from '../../user/nearest.ts'
@@ -182,6 +184,14 @@ const oneOf =
     if (choices.includes(value)) return value
     throw new InvalidArgumentError(suggestion(value, choices))
   }
+
+/** What usage is split by: a dimension that every log has, or a tag. */
+export const byOption = (does: string) =>
+  new Option('--by <what>', `${does} (choices: ${usageDimensions.join(', ')}, tag:NAME)`)
+    .argParser(
+      (value): UsageDimension => (isTagDimension(value) ? value : oneOf(usageDimensions)(value)),
+    )
+    .default('model' as UsageDimension)
 
 /** Adds a value to an option that may be repeated. */
 export const gather = (value: string, before: readonly string[]): readonly string[] => [

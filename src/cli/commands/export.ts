@@ -49,7 +49,7 @@ const exportOptions = () =>
     .addOption(engineOption('sums: ClickHouse instead of the store'))
     .addOption(quartersOption('sums: '))
     .addOption(contractOption())
-    .option('--by <list>', `sums: by which of ${sumDimensions.join(', ')}`, 'day,model')
+    .option('--by <list>', `sums: by which of ${sumDimensions.join(', ')}, tag:NAME`, 'day,model')
     .option('--timezone <zone>', 'sums: IANA zone of hours, days and months', 'UTC')
     .option('--from <date>', 'sums: first day or time; focus: the first day of a month, UTC')
     .option('--to <date>', 'sums: end, exclusive; focus: the first day of the next month')

@@ -3,6 +3,7 @@ import {
   choice,
   command,
   engineOption,
+  gather,
   inputArgument,
   inputOption,
   type OptionsOf,
@@ -63,6 +64,12 @@ const importOptions = () =>
     )
     .addOption(
       choice('--cached <how>', 'whether the prompt tokens contain cached ones', partPlaces),
+    )
+    .option(
+      '--tag <name=column>',
+      'an own dimension, such as team=metadata.team; repeatable',
+      gather,
+      [] as readonly string[],
     )
     .option(
       '--max-rejects <share>',

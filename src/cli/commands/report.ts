@@ -1,6 +1,7 @@
-import { pageNames, pageReaders, textFormats, usageDimensions } from '../../report/pages.ts'
+import { pageNames, pageReaders, textFormats } from '../../report/pages.ts'
 import {
   accountOption,
+  byOption,
   choice,
   choiceArgument,
   command,
@@ -41,9 +42,7 @@ const reportOptions = () =>
       'usage: first date or time; default: the first day of usage, at most 31 days back',
     )
     .option('--to <date>', 'usage: end, exclusive; default: the end of the last day of usage')
-    .addOption(
-      choice('--by <dimension>', 'usage: how to stack the bars', usageDimensions).default('model'),
-    )
+    .addOption(byOption('usage: how to stack the bars'))
     .option('--source <name...>', 'usage: only these imported logs', [])
     .addOption(accountOption('usage: only the usage of this account'))
     .addOption(keysOption('usage: only these keys, by name or fingerprint'))

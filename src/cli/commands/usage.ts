@@ -1,7 +1,7 @@
 import { creditsFields } from '../../probe/usage-body.ts'
-import { usageDimensions } from '../../report/pages.ts'
 import {
   accountOption,
+  byOption,
   choice,
   command,
   contractOption,
@@ -33,7 +33,7 @@ const usageOptions = () =>
     )
     .option('--to <date>', 'end, exclusive; default: the last day of usage')
     .option('--timezone <zone>', 'IANA zone of days and hours', 'UTC')
-    .addOption(choice('--by <what>', 'what to split usage by', usageDimensions).default('model'))
+    .addOption(byOption('what to split usage by'))
     .option('--source <name...>', 'only these imported logs', [])
     .addOption(accountOption())
     .addOption(keysOption())

@@ -1,5 +1,6 @@
 import { loadContract } from '../../contract/load.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
+import { isTagDimension } from '../../measure/usage/tags.ts'
 import { checkTimeZone, parseMoment } from '../../measure/usage/zone.ts'
 import { storeEngine } from '../../report/usage/engine/engine.ts'
 import { fillQuarters } from '../../report/usage/engine/fill-quarters.ts'
@@ -50,11 +51,13 @@ export async function exportSumsAction(options: Options): Promise<void> {
 
 function dimensionsOf(text: string): readonly SumDimension[] {
   const names = text.split(',').map((name) => name.trim())
-  const by = sumDimensions.filter((each) => names.includes(each))
-  if (by.length === names.length) return names as readonly SumDimension[]
+  const isKnown = (name: string) =>
+    isTagDimension(name) || sumDimensions.some((each) => each === name)
+  if (names.every(isKnown) && new Set(names).size === names.length)
+    return names as readonly SumDimension[]
   throw new UserError(
     'usage',
-    `--by ${text}: expected different ones of ${sumDimensions.join(', ')}, such as day,model.`,
+    `--by ${text}: expected different ones of ${sumDimensions.join(', ')} and tag:NAME, such as day,model.`,
   )
 }
 

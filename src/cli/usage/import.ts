@@ -18,7 +18,7 @@ import {
 } from '../../store/import/import-file.ts'
 import { pageGroups } from '../../store/import/known-logs.ts'
 import type { LogSummary } from '../../store/import/log-summary.ts'
-import { type Mapping, ownMapping } from '../../store/import/mapping.ts'
+import { type Mapping, ownMapping, parseTags } from '../../store/import/mapping.ts'
 import { suggestMapping } from '../../store/import/suggest.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -167,7 +167,7 @@ async function importOne(
 }
 
 function meaningOf(options: Options): Meaning {
-  const { bucket, decimal, dateOrder, timezone, ambiguous, cached } = options
+  const { bucket, decimal, dateOrder, timezone, ambiguous, cached, tag } = options
   if (timezone !== undefined) checkTimeZone(timezone)
   return {
     ...(bucket === undefined ? {} : { bucket: bucketOf(bucket) }),
@@ -176,6 +176,7 @@ function meaningOf(options: Options): Meaning {
     ...(timezone === undefined ? {} : { timezone }),
     ...(ambiguous === undefined ? {} : { ambiguous }),
     ...(cached === undefined ? {} : { cached }),
+    ...(tag.length === 0 ? {} : { tags: parseTags(tag) }),
   }
 }
 

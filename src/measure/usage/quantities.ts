@@ -225,6 +225,7 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
   account: group('VARCHAR', 'account'),
   model: group('VARCHAR', 'model'),
   endpoint: group('VARCHAR', 'endpoint'),
+  tags: group('VARCHAR', 'own dimensions: a JSON object of texts, sorted by name'),
   outcome: { type: 'VARCHAR', adds: 'group', summary: 'how it ended', isNeverNull: true },
   status: group('INTEGER', 'status', { ofSum: always('CAST(NULL AS INTEGER)') }),
   error_code: group('VARCHAR', 'code of the error', { ofSum: always('CAST(NULL AS VARCHAR)') }),

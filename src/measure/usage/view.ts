@@ -11,7 +11,7 @@ const kinds: readonly TokenKind[] = Object.values(tokenKinds)
  */
 export const usageViewSql = `CREATE OR REPLACE VIEW usage AS
 SELECT
-  'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, outcome, status,
+  'import' AS origin, source, id, at_us, model, endpoint, key_fp, account, tags, outcome, status,
   error_code, credits, credits AS possible_credits, ${tokenColumns.join(', ')}, requests,
   ttft_us, latency_us, type, unit, priced_by
 FROM usage_events WHERE type IN ('usage', 'refund')
@@ -19,7 +19,7 @@ UNION ALL
 SELECT
   'run' AS origin, run_id AS source, slot::VARCHAR || '.' || retry::VARCHAR AS id,
   service_start_us + (coalesce(closed_us, intended_us) * time_scale)::BIGINT AS at_us,
-  attempts.model, endpoint, key_fp, account, outcome, status, error_code,
+  attempts.model, endpoint, key_fp, account, run_tags.tags, outcome, status, error_code,
   CASE outcome WHEN 'ok' THEN model_prices.credits WHEN 'http_error' THEN 0 END AS credits,
   CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
   ${kinds.map(({ column, ofAttempt }) => `(${ofAttempt})::BIGINT AS ${column}`).join(', ')},
@@ -27,6 +27,7 @@ SELECT
   'usage' AS type, 'credits' AS unit, NULL AS priced_by
 FROM attempts
 JOIN run_clocks USING (run_id)
+LEFT JOIN run_tags USING (run_id, template)
 LEFT JOIN model_prices
   ON model_prices.contract = run_clocks.contract
  AND model_prices.model = coalesce(attempts.model, attempts.response_model)

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Period } from '../../measure/usage/calendar.ts'
 import { endSql, endsOf } from '../../measure/usage/ends.ts'
+import { isTagDimension, tagFilter, tagOf } from '../../measure/usage/tags.ts'
 import { decimalText, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
 import { textList } from '../../store/literal.ts'
+import { tagSql } from '../../store/quarters/tags.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
@@ -27,7 +29,7 @@ export interface Asked {
 }
 
 export type Input<Name extends keyof typeof parameters> = z.output<(typeof parameters)[Name]>
-type Filters = Pick<Input<'summary'>, 'model' | 'key' | 'endpoint' | 'outcome'>
+type Filters = Pick<Input<'summary'>, 'model' | 'key' | 'endpoint' | 'tag' | 'outcome'>
 
 export const scopeOf = ({ account, keys }: Bearer): AccountScope => ({ account, keys })
 
@@ -44,12 +46,34 @@ export function needs({ bearer }: Pick<Asked, 'bearer'>, shown: Shown): void {
   })
 }
 
-export const neededBy: Readonly<Partial<Record<string, Shown>>> = lookup({
+const neededBy: Readonly<Partial<Record<string, Shown>>> = lookup({
   credits: 'credits',
   cost: 'cost',
   key: 'keys',
   model: 'models',
 })
+
+/** @throws Problem for a dimension or a metric that the token does not show */
+export function needsEach(asked: Asked, names: readonly string[]): void {
+  for (const name of names) {
+    const tag = tagOf(name)
+    if (tag !== null) needsTag(asked, tag)
+    else if (name.startsWith('tag:')) throw noSuchTag()
+    else if (neededBy[name] !== undefined) needs(asked, neededBy[name])
+  }
+}
+
+/** The tags that the token shows. */
+export const tagsShown = ({ bearer, view }: Pick<Asked, 'bearer' | 'view'>): readonly string[] =>
+  bearer.shows.has('tags') ? view.tags : []
+
+const noSuchTag = () => new Problem(404, 'no-such-tag', 'This account has no such tag')
+
+/** @throws Problem 404 for a tag that the settings do not show; the same if it exists or not */
+function needsTag(asked: Asked, name: string): void {
+  needs(asked, 'tags')
+  if (!asked.view.tags.includes(name)) throw noSuchTag()
+}
 
 export const periodAsked = (
   { from, to, timezone }: { from: string; to: string; timezone?: string | undefined },
@@ -57,14 +81,40 @@ export const periodAsked = (
 ) => periodOf(from, to, timezone ?? view.timezone)
 
 /** SQL for what a dimension is called. */
-export const dimensionSql = (by: Dimension): string =>
-  ({ model: 'model', key: 'key_fp', endpoint: 'endpoint', outcome: `(${endSql})` })[by]
+export function dimensionSql(by: Dimension): string {
+  if (isTagDimension(by)) return tagSql(tagOf(by)!)
+  const plain = { model: 'model', key: 'key_fp', endpoint: 'endpoint', outcome: `(${endSql})` }
+  return plain[by as keyof typeof plain]
+}
 
 /** The whole names that filters stand for, since a page shows long ones shortened. */
 export interface NamesAsked {
   readonly model: readonly string[]
   readonly key: readonly string[]
   readonly endpoint: readonly string[]
+  /** Values by the name of their tag. */
+  readonly tags: ReadonlyMap<string, readonly string[]>
+}
+
+/** @throws Problem 404 for a tag that the account does not have, or the token does not show */
+async function tagsAsked(asked: Asked, texts: readonly string[]): Promise<NamesAsked['tags']> {
+  const values = new Map<string, readonly string[]>()
+  for (const text of texts) {
+    const filter = tagFilter(text)
+    if (filter === null)
+      throw new Problem(400, 'bad-parameter', 'tag has a value that is not known here', {
+        hint: 'For example, tag=team:search.',
+      })
+    needsTag(asked, filter.name)
+    values.set(filter.name, [...(values.get(filter.name) ?? []), filter.value])
+  }
+  for (const [name, wanted] of values) {
+    const rows = await asked.session.rows<{ value: string }>(
+      `SELECT DISTINCT ${tagSql(name)} AS value FROM my_hours WHERE list_contains(${textList(wanted)}, ${tagSql(name)})`,
+    )
+    if (rows.length < new Set(wanted).size) throw noSuchTag()
+  }
+  return values
 }
 
 /** @throws Problem 404 for a model or a key that the account does not have; the same if it exists elsewhere or nowhere */
@@ -96,14 +146,14 @@ export async function namesAsked(
     throw new Problem(404, 'no-such-model', 'This account has not used such a model')
   const endpoint = await whole('endpoint', filters.endpoint)
   return {
-    ...{ key: key.names, model: model.names },
+    ...{ key: key.names, model: model.names, tags: await tagsAsked(asked, filters.tag) },
     endpoint: endpoint.isKnown ? endpoint.names : filters.endpoint,
   }
 }
 
 /** The SQL condition of the filters. @throws Problem as `namesAsked` does */
 export async function conditionOf(asked: Asked, filters: Filters): Promise<string> {
-  const { key, model, endpoint } = await namesAsked(asked, filters)
+  const { key, model, endpoint, tags } = await namesAsked(asked, filters)
   const only = (column: string, values: readonly string[]) =>
     values.length === 0 ? [] : [`list_contains(${textList(values)}, ${column})`]
   return [
@@ -111,6 +161,7 @@ export async function conditionOf(asked: Asked, filters: Filters): Promise<strin
     ...only('key_fp', key),
     ...only('model', model),
     ...only('endpoint', endpoint),
+    ...[...tags].flatMap(([name, values]) => only(tagSql(name), values)),
     ...only(`(${endSql})`, filters.outcome.flatMap(endsOf)),
   ].join(' AND ')
 }

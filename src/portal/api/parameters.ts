@@ -4,7 +4,7 @@ import type { RouteName } from './openapi.ts'
 import { Problem } from './problem.ts'
 import { parameters } from './shapes.ts'
 
-const lists = new Set(['model', 'key', 'endpoint', 'outcome'])
+const lists = new Set(['model', 'key', 'endpoint', 'tag', 'outcome'])
 
 /** @throws Problem 400 for a parameter that is unknown or wrong, so that a typo never widens a query */
 export function parametersOf(name: RouteName, search: URLSearchParams): unknown {
@@ -47,6 +47,10 @@ function said(name: string, issue: z.core.$ZodIssue): { title: string; hint: str
   switch (issue.code) {
     case 'invalid_value':
       return { title: wrong, hint: `Known: ${issue.values.join(', ')}.` }
+    case 'invalid_union': {
+      const known = issue.errors.flat().flatMap((each) => ('values' in each ? each.values : []))
+      return { title: wrong, hint: `Known: ${known.join(', ')}, and tag:NAME.` }
+    }
     case 'too_big':
       if (issue.origin === 'array')
         return { title: `${name} stands too often`, hint: `It may stand ${issue.maximum} times.` }

@@ -16,6 +16,7 @@ export const problemCodes = [
   'origin-not-allowed',
   'no-such-key',
   'no-such-model',
+  'no-such-tag',
   'no-such-unit',
   'no-requests',
   'no-such-page',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
 import { eachToken, shownTokens } from '../../measure/usage/quantities.ts'
+import type { TagDimension } from '../../measure/usage/tags.ts'
 import { billEntries } from '../../store/import/entry-types.ts'
 import { alertTypes, deliveryStates } from '../alerts/journal.ts'
 import { budgetPeriods, showable } from '../settings/settings.ts'
@@ -14,7 +15,12 @@ const names = (most = 20) => z.array(z.string().max(300)).max(most)
 export const metrics = ['credits', 'cost', 'requests', ...shownTokens] as const
 export type Metric = (typeof metrics)[number]
 export const dimensions = ['model', 'key', 'endpoint', 'outcome'] as const
-export type Dimension = (typeof dimensions)[number]
+export type Dimension = (typeof dimensions)[number] | TagDimension
+/** One of a list, or a tag by its name. */
+const split = <const Names extends readonly string[]>(names: Names) =>
+  z
+    .union([z.enum(names), z.templateLiteral(['tag:', z.string().min(1).max(50)])])
+    .meta({ description: 'tag:NAME is an own dimension, such as tag:team' })
 
 export const period = z.strictObject({
   from: text().meta({
@@ -28,6 +34,12 @@ export const filters = z.strictObject({
   model: names().default([]),
   key: names().default([]).meta({ description: 'A name, or the first 12 digits of a fingerprint' }),
   endpoint: names().default([]),
+  tag: names()
+    .default([])
+    .meta({
+      description: 'NAME:VALUE of an own dimension; values of one name add up',
+      examples: [['team:search']],
+    }),
   outcome: z
     .array(z.enum(endFilters))
     .default([])
@@ -56,12 +68,12 @@ export const parameters = {
   series: asked.extend({
     bucket: z.enum(['auto', ...barWidths]).default('auto'),
     metric: z.enum(metrics).default('credits'),
-    by: z.enum(['none', ...dimensions]).default('none'),
+    by: split(['none', ...dimensions]).default('none'),
     unit: unit(),
     cumulative: flag,
   }),
   breakdown: asked.extend({
-    by: z.enum([...dimensions, 'day']),
+    by: split([...dimensions, 'day']),
     sort: z.enum(['credits', 'cost', 'requests', 'tokens', 'name']).default('credits'),
     ...paging,
   }),
@@ -122,6 +134,7 @@ export const answers = {
       label: text(),
       currency: text().nullable(),
       ...{ locale: text(), timezone: text(), shows: z.array(z.enum(showable)) },
+      tags: z.array(text()).meta({ description: 'The own dimensions that the token shows' }),
       coverage: z.object({
         first: time.nullable(),
         last: time.nullable(),
@@ -184,6 +197,7 @@ export const answers = {
         z.object({
           at: time,
           ...{ model: text().nullable(), key: text().nullable(), endpoint: text().nullable() },
+          tags: z.array(z.object({ name: text(), value: text() })),
           outcome: z.enum(ends),
           ...eachToken(() => count),
           ...{ credits: amount, cost: z.array(money) },

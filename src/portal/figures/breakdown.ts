@@ -7,8 +7,7 @@ import {
   dimensionSql,
   type Input,
   nameOf,
-  neededBy,
-  needs,
+  needsEach,
   periodAsked,
   within,
 } from '../api/asked.ts'
@@ -27,10 +26,7 @@ export async function readBreakdown(
 ): Promise<Answers['breakdown']> {
   const { view, bearer } = asked
   const { by, sort, limit } = query
-  for (const each of [by, sort]) {
-    if (each === 'credits' && query.sort === 'credits') continue
-    if (neededBy[each] !== undefined) needs(asked, neededBy[each])
-  }
+  needsEach(asked, sort === 'credits' ? [by] : [by, sort])
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
   const skip = skipOf(query.cursor)

@@ -10,9 +10,9 @@ import type { Answers } from '../api/shapes.ts'
 export async function readEntries(
   { session, bearer }: Pick<Asked, 'session' | 'bearer'>,
   { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
-  { model, key, endpoint }: Input<'summary'>,
+  { model, key, endpoint, tag }: Input<'summary'>,
 ): Promise<Answers['summary']['entries']> {
-  if ([model, key, endpoint].some((names) => (names ?? []).length > 0)) return []
+  if ([model, key, endpoint, tag].some((names) => (names ?? []).length > 0)) return []
   const rows = await session.rows<{
     type: BillEntry
     unit: string

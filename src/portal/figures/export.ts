@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { exportQuery } from '../../store/files/export.ts'
-import { literal, textList } from '../../store/literal.ts'
-import { type Asked, conditionOf, needs, periodAsked, within } from '../api/asked.ts'
+import { identifier, literal, textList } from '../../store/literal.ts'
+import { tagSql } from '../../store/quarters/tags.ts'
+import { type Asked, conditionOf, needs, periodAsked, tagsShown, within } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
@@ -36,6 +38,9 @@ export async function exportSums(
   const bars = barsAsked(period, query.bucket)
   const startsUs = bars.map(({ startUs }) => startUs)
   const starts = bars.map(({ startUs }) => timeIn(startUs, period.timezone))
+  // Names are foreign, so within the query their places stand for them.
+  const tags = tagsShown(asked)
+  const tagGroups = tags.map((_, at) => `tag ${at}`)
   const sums = sumsOfUnitsSql({
     ...within(period, condition, startsUs),
     by: {
@@ -43,6 +48,7 @@ export async function exportSums(
       key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',
       endpoint: 'endpoint',
       outcome: 'outcome',
+      ...Object.fromEntries(tags.map((name, at) => [tagGroups[at], tagSql(name)])),
     },
     bars: startsUs,
   })
@@ -53,9 +59,10 @@ export async function exportSums(
   const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`
   const sql = `
     SELECT (${textList(starts)})[bar + 1] AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, CASE type WHEN 'usage' THEN outcome END AS outcome,
+      ${tags.map((name, at) => `"${tagGroups[at]}" AS ${identifier(tagDimension(name))}, `).join('')}
       requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}
-    FROM (${linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome'])})
-    ORDER BY bar, type DESC, model, key, endpoint, outcome, unit`
+    FROM (${linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups])})
+    ORDER BY bar, type DESC, model, key, endpoint, outcome, ${tagGroups.map((each) => `"${each}", `).join('')}unit`
   const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
   try {
     const file = join(folder, `usage.${format}`)

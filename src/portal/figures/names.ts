@@ -1,9 +1,10 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import { eachToken, type ShownToken } from '../../measure/usage/quantities.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
+import type { TagDimension } from '../../measure/usage/tags.ts'
 import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
-import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
+import { type Asked, conditionOf, dimensionSql, type Input, nameOf, within } from '../api/asked.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums } from './sums.ts'
 
 /** A name of a table with its sums. */
@@ -17,9 +18,9 @@ export interface NameRow {
   readonly failed: number | null
 }
 
-/** All that used something in a period, by model or key: nothing is folded. */
+/** All that used something in a period, by model, key or tag: nothing is folded. */
 export interface NamesTable {
-  readonly by: 'model' | 'key'
+  readonly by: 'model' | 'key' | TagDimension
   readonly rows: readonly NameRow[]
   /** How many more there are: a table has at most a thousand rows. */
   readonly more: number
@@ -48,14 +49,14 @@ export async function readNames(
     unit === null ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
   const sums = await readSums<{ readonly name: string | null }>(
     asked,
-    { from, where, by: { name: by === 'model' ? shortSql('model') : 'key_fp' } },
+    { from, where, by: { name: by === 'model' ? shortSql('model') : dimensionSql(by) } },
     `ORDER BY ${order} DESC NULLS LAST, requests DESC, name LIMIT ${mostRows + 1}`,
   )
   const [all] = await readSums<object>(asked, { from, where })
   const rowOf = (row: (typeof sums)[number]): NameRow => {
     const [used, refunds] = [partOf(row, 'used'), partOf(row, 'refunds')]
     return {
-      name: row.name === null || by === 'model' ? row.name : asked.keys.nameOf(row.name),
+      name: row.name === null ? null : nameOf(asked, by, row.name),
       requests: requestsOf(row),
       amount:
         used === null || refunds === null
@@ -86,7 +87,7 @@ async function countOf(
   where: string,
 ): Promise<number> {
   const [counted] = await session.rows<{ n: number }>(
-    `SELECT count(DISTINCT ${by === 'model' ? 'model' : 'key_fp'})::INTEGER AS n FROM ${from} WHERE ${where}`,
+    `SELECT count(DISTINCT ${dimensionSql(by)})::INTEGER AS n FROM ${from} WHERE ${where}`,
   )
   return counted!.n
 }

@@ -11,6 +11,7 @@ import {
   needs,
   periodAsked,
   scopeOf,
+  tagsShown,
 } from '../api/asked.ts'
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { Problem } from '../api/problem.ts'
@@ -35,19 +36,21 @@ export async function readRequests(
   const skip = skipOf(query.cursor)
   const rows = await read(scopeOf(bearer), {
     ...{ fromUs: period.fromUs, toUs: period.toUs, limit: query.limit + 1, skip },
-    ...{ models: names.model, keys: names.key },
+    ...{ models: names.model, keys: names.key, tags: names.tags },
     ...{ endpoints: names.endpoint, outcomes: query.outcome.flatMap(endsOf) },
   })
   if (rows === null) {
     throw new Problem(404, 'no-requests', 'Only sums are known, no single requests')
   }
   const shown = bearer.shows
+  const tags = tagsShown(asked)
   return {
     requests: rows.slice(0, query.limit).map((row) => ({
       at: timeIn(row.at_us, period.timezone),
       model: shown.has('models') ? row.model : null,
       key: shown.has('keys') && row.key_fp !== null ? asked.keys.nameOf(row.key_fp) : null,
       endpoint: row.endpoint,
+      tags: tagsOf(row.tags, tags),
       outcome: endOf(row),
       ...eachToken((name) => row[name]),
       credits: shown.has('credits') && row.unit === 'credits' ? exact(row.credits) : null,
@@ -61,4 +64,14 @@ export async function readRequests(
     })),
     next: rows.length > query.limit ? cursorAt(skip + query.limit) : null,
   }
+}
+
+/** The tags of a request that the token shows. */
+function tagsOf(text: string | null, names: readonly string[]) {
+  if (text === null || names.length === 0) return []
+  const values = new Map(Object.entries(JSON.parse(text) as object))
+  return names.flatMap((name) => {
+    const value: unknown = values.get(name)
+    return typeof value === 'string' ? [{ name, value }] : []
+  })
 }

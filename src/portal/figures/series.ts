@@ -7,8 +7,7 @@ import {
   dimensionSql,
   type Input,
   nameOf,
-  neededBy,
-  needs,
+  needsEach,
   periodAsked,
   us,
   within,
@@ -23,7 +22,7 @@ const mostSeries = 10
 export async function readSeries(asked: Asked, query: Input<'series'>): Promise<Answers['series']> {
   const { session, view, nowMs } = asked
   const { by, metric } = query
-  for (const each of [by, metric]) if (neededBy[each] !== undefined) needs(asked, neededBy[each])
+  needsEach(asked, [by, metric])
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
   const { unit, units } = await unitOf(asked, metric, query.unit)

@@ -7,6 +7,7 @@ import {
   coverageOf,
   type Input,
   periodAsked,
+  tagsShown,
   us,
   within,
 } from '../api/asked.ts'
@@ -22,6 +23,7 @@ export async function readAccount(asked: Asked): Promise<Answers['account']> {
   return {
     ...{ label: view.label, currency: bearer.shows.has('cost') ? view.currency : null },
     ...{ locale: view.locale, timezone: view.timezone, shows: [...bearer.shows] },
+    tags: [...tagsShown(asked)],
     coverage: { first: time(first), last: time(last), widthSeconds: width, gaps: [] },
     refreshedAt: timeIn(us(refreshedMs), view.timezone),
   }

@@ -32,6 +32,7 @@ export interface Amounts {
  * The board of an account, from its own sums alone. What the token does not show has no names and no amounts.
  *
  * @param asked names of the address, which the board has even if they used little
+ * @param where SQL: the rows that it is of, as a filter by a tag has it
  */
 export async function readBoardFor(
   { session, keys: naming, bearer, nowMs }: Asked,
@@ -39,7 +40,7 @@ export async function readBoardFor(
   asked: BoardScope['asked'],
   page: UsageForecast | null,
   speech: Speech,
-  amounts: Amounts,
+  { amounts, where }: { readonly amounts: Amounts; readonly where: string },
 ): Promise<BoardData> {
   const { shows } = bearer
   const { first, last } = await coverageOf(session)
@@ -67,7 +68,7 @@ export async function readBoardFor(
       `${refundOr('endpoint')} AS endpoint`,
     ].join(
       ', ',
-    )}), NULL::VARCHAR AS account FROM (${refundsApartSql(sumsWithin(period, localStarts(period)), refunds)})`)
+    )}), NULL::VARCHAR AS account FROM (${refundsApartSql(`(FROM ${sumsWithin(period, localStarts(period))} WHERE ${where})`, refunds)})`)
   const fill = (store: Session, table: string, sql: string) =>
     store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
   const nowUs = nowMs * 1000

@@ -79,7 +79,7 @@ async function requestsOf(
   const moment = (us: number) => new Date(us / 1000).toISOString()
   const query = {
     ...{ from: moment(fromUs), to: moment(toUs), timezone: asked.view.timezone },
-    ...{ model: [], key: [], endpoint: [], outcome: [], limit: mostRequests },
+    ...{ model: [], key: [], endpoint: [], tag: [], outcome: [], limit: mostRequests },
   }
   try {
     const { requests, next } = await readRequests(asked, query, (scope, of) =>

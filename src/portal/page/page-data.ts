@@ -1,7 +1,8 @@
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { choiceOf } from '../../report/usage/board/choice.js'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import type { Choice } from '../../report/usage/board/types.ts'
-import { type Asked, coverageOf, periodAsked } from '../api/asked.ts'
+import { type Asked, conditionOf, coverageOf, periodAsked, tagsShown } from '../api/asked.ts'
 import { parametersOf } from '../api/parameters.ts'
 import { presetPeriods, usualPeriod } from '../api/period.ts'
 import { Problem } from '../api/problem.ts'
@@ -21,9 +22,9 @@ import type { Speech } from './speech.ts'
 
 const period = ['from', 'to', 'timezone']
 const filters = ['model', 'key', 'endpoint'] as const
-const unfiltered = { model: [], key: [], endpoint: [] }
+const unfiltered = { model: [], key: [], endpoint: [], tag: [] }
 /** The parameters of the page; the period may be left out. */
-const known = [...period, ...filters, 'metric', 'by', 'unit']
+const known = [...period, ...filters, 'tag', 'metric', 'by', 'unit']
 
 /**
  * Reads the page: the answers of the API, and the board.
@@ -67,12 +68,20 @@ export async function readPageData(
   const tables: NamesTable[] = []
   if (bearer.shows.has('models')) tables.push(await readNames(asked, 'model', asks, query, unit))
   if (bearer.shows.has('keys')) tables.push(await readNames(asked, 'key', asks, query, unit))
-  const isFiltered = filters.some((name) => search.has(name))
+  for (const name of tagsShown(asked)) {
+    const table = await readNames(asked, tagDimension(name), asks, query, unit)
+    // Of a tag that the account never has, there is nothing to show.
+    if (table.rows.some((row) => row.name !== null)) tables.push(table)
+  }
+  const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
   const board =
     coverage.first === null
       ? null
-      : await readBoardFor(asked, asks, namesOf(search, asked.keys), page, speech, amounts)
+      : await readBoardFor(asked, asks, namesOf(search, asked.keys), page, speech, {
+          amounts,
+          where: await conditionOf(asked, { ...unfiltered, tag: query.tag, outcome: [] }),
+        })
   const named = board === null ? null : withAsked(board, search, asked.keys)
   return {
     ...{ from: chosen.get('from')!.slice(0, 10), to: chosen.get('to')!.slice(0, 10) },

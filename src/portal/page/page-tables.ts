@@ -1,4 +1,5 @@
 import { shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
+import { tagOf } from '../../measure/usage/tags.ts'
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { NameRow, NamesTable } from '../figures/names.ts'
@@ -7,12 +8,12 @@ import type { Speech } from './speech.ts'
 
 const top = 5
 
-/** Models and keys: the first five with their shares, and all of them in a table that adds up. */
+/** Models, keys and own dimensions: the first five with their shares, and all of them in a table that adds up. */
 export function renderTables(data: PageData, speech: Speech): Html {
-  return html`<div class="tops">${data.tables.filter(({ rows }) => rows.length > 0).map((table) => renderTable(table, data, speech))}</div>`
+  return html`<div class="tops">${data.tables.filter(({ rows }) => rows.length > 0).map((table, at) => renderTable(table, at, data, speech))}</div>`
 }
 
-function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
+function renderTable(table: NamesTable, place: number, data: PageData, speech: Speech): Html {
   const { by, rows, refunds, total, more } = table
   const { say, number } = speech
   const { unit } = data
@@ -26,11 +27,12 @@ function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
     Number.EPSILON,
     isAmount ? Number(withoutRefunds(total.amount!, refunds)) : (total.requests ?? 0),
   )
-  const title = say(by === 'model' ? 'table.models' : 'table.keys')
+  const tag = tagOf(by)
+  const title = tag ?? say(by === 'model' ? 'table.models' : 'table.keys')
   const link = (name: string | null) =>
     name === null
       ? html`${say('table.unnamed')}`
-      : html`<a href="?${String(new URLSearchParams({ ...Object.fromEntries(data.kept), from: data.from, to: data.to, [by]: name }))}">${name}</a>`
+      : html`<a href="?${String(new URLSearchParams({ ...Object.fromEntries(data.kept), from: data.from, to: data.to, ...(tag === null ? { [by]: name } : { tag: `${tag}:${name}` }) }))}">${name}</a>`
   const count = (value: number | null) => (value === null ? '–' : number(value))
   const bars = rows.slice(0, top).map((row, at) => {
     const share = Math.max(0, size(row) / whole)
@@ -41,7 +43,7 @@ function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
     (kind) => tokenKinds[kind].within === null || total.tokens[kind] !== null,
   )
   const heads = [
-    say(by === 'model' ? 'board.model' : 'board.key'),
+    tag ?? say(by === 'model' ? 'board.model' : 'board.key'),
     ...(isAmount
       ? [unit === 'credits' ? say('chart.credits') : `${say('card.cost')} (${unit})`]
       : []),
@@ -60,7 +62,7 @@ function renderTable(table: NamesTable, data: PageData, speech: Speech): Html {
         .column([...rows.map(({ amount }) => amount), total.amount], null)
         .at(-1)
     : ''
-  return html`<section class="card" id="top-${by}"><h3>${title}</h3><ol class="top">${bars}</ol><details><summary>${say('table.all', { all: rows.length + more })}</summary><div class="table-scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead><tbody>${body}${refund}</tbody><tfoot>${line(say('table.total'), total, sum)}</tfoot></table></div>${more > 0 && html`<p class="note">${say('table.rest', { more })}</p>`}</details></section>`
+  return html`<section class="card" id="${`top-${tag === null ? by : `tag-${place}`}`}"><h3>${title}</h3><ol class="top">${bars}</ol><details><summary>${say('table.all', { all: rows.length + more })}</summary><div class="table-scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead><tbody>${body}${refund}</tbody><tfoot>${line(say('table.total'), total, sum)}</tfoot></table></div>${more > 0 && html`<p class="note">${say('table.rest', { more })}</p>`}</details></section>`
 }
 
 const withoutRefunds = (used: string, refunds: string | null) =>

@@ -173,6 +173,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     query.set('from', clock(choice.from))
     query.set('to', clock(choice.to))
     query.set('limit', '200')
+    query.delete('unit')
     for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])
     const answer = await ask(`v1/usage/requests?${query}`)
     if (!answer.ok) return null
@@ -247,7 +248,9 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
    * @param {URLSearchParams} fragment
    */
   function go(from, to, fragment) {
-    return visit(textOf(periodOf(from, to), '?') + textOf(fragment, '#'))
+    const next = periodOf(from, to)
+    keep(['unit', 'tag'], new URLSearchParams(location.search), next)
+    return visit(textOf(next, '?') + textOf(fragment, '#'))
   }
   /** @param {string} address */
   function visit(address) {
@@ -271,6 +274,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     const asked = new URLSearchParams({ from, to, format })
     const said = new URLSearchParams(location.hash.slice(1))
     keep(['from', 'to', ...dimensions], said, asked)
+    keep(['tag'], new URLSearchParams(location.search), asked)
     for (const [name, value] of [...asked])
       if (name === 'from' || name === 'to') asked.set(name, value.slice(0, 10))
     const answer = await ask(`v1/export?${asked}`)

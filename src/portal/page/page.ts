@@ -97,7 +97,13 @@ function controls(
     (format) =>
       html`<button type="button" class="rows" data-export="${format}">${format.toUpperCase()}</button>`,
   )
-  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${switches.length > 1 && html`<span class="choices units" role="group" aria-label="${say('unit.title')}">${switches}</span>`}${canExport && html`<span class="choices exports" role="group" aria-label="${say('export.title')}" hidden>${say('export.title')} ${files}</span>`}</nav>`
+  // A filter by a tag stands in the query: its link takes it away.
+  const tag = kept.find(([name]) => name === 'tag')?.[1]
+  const others = Object.fromEntries(kept.filter(([name]) => name !== 'tag'))
+  const filter =
+    tag !== undefined &&
+    html`<span class="choices"><a href="?${String(new URLSearchParams({ ...others, from, to }))}" data-keep aria-current="true" aria-label="${say('board.reset')}: ${tag}">${tag} ✕</a></span>`
+  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${switches.length > 1 && html`<span class="choices units" role="group" aria-label="${say('unit.title')}">${switches}</span>`}${filter}${canExport && html`<span class="choices exports" role="group" aria-label="${say('export.title')}" hidden>${say('export.title')} ${files}</span>`}</nav>`
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {

@@ -24,6 +24,8 @@ export interface AccountView {
   readonly alertDays: readonly number[]
   /** Credits in the currency of the settings; null without a price. */
   moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
+  /** The own dimensions that the customer sees. */
+  readonly tags: readonly string[]
   /** By fingerprint. */
   readonly keyNames: ReadonlyMap<string, string>
 }
@@ -39,6 +41,7 @@ export function accountView(settings: Settings, account: string): AccountView {
     firstWeekday: weekStartsOn(locale),
     ...{ budgets: own.budget ?? [], burnOrder: settings.burnOrder },
     ...{ alertBelow: own.alertBelow ?? [], alertDays: settings.alerts?.daysLeft ?? [] },
+    tags: own.tags ?? settings.tags,
     ...heldOf(own, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined

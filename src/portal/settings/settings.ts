@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter } from 'yaml'
 import { z } from 'zod'
 import { quarterUs } from '../../measure/usage/quantities.ts'
+import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { pageReaders } from '../../report/pages.ts'
 import { burnOrders } from '../../report/usage/ledger.ts'
@@ -10,7 +11,7 @@ import { UserError } from '../../user/user-error.ts'
 import { yamlDocument } from '../../user/yaml.ts'
 
 /** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
-export const showable = ['credits', 'cost', 'keys', 'models', 'requests', 'export'] as const
+export const showable = ['credits', 'cost', 'keys', 'models', 'tags', 'requests', 'export'] as const
 export type Shown = (typeof showable)[number]
 
 const decimal = z.string().regex(/^\d+(\.\d+)?$/, 'expected a decimal as text, such as "0.0125"')
@@ -120,6 +121,17 @@ const alerts = z.strictObject({
   daysLeft: z.array(z.int().positive()).default([14, 3]),
 })
 
+/** Own dimensions that customers see, by name. A log may have others, which are the operator's alone. */
+const tags = z
+  .array(
+    z.string().superRefine((name, context) => {
+      const problem = tagNameProblem(name)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+    }),
+  )
+  .max(mostTags, `expected at most ${mostTags} names`)
+  .refine((names) => new Set(names).size === names.length, 'expected each name once')
+
 /** What an account may be watched for. */
 const watched = {
   budget: z.union([budget.transform((one) => [one]), z.array(budget)]).optional(),
@@ -132,6 +144,7 @@ const accountShape = z.strictObject({
   locale: locale.optional(),
   grants: z.array(grant).optional(),
   balance: z.strictObject({ credits, asOf: moment }).optional(),
+  tags: tags.optional(),
   ...watched,
 })
 
@@ -146,6 +159,7 @@ const shape = z.strictObject({
   burnOrder: z.enum(burnOrders).default('expiry'),
   timezone: zone.default('UTC'),
   shows: z.array(z.enum(showable)).default([...showable]),
+  tags: tags.default([]),
   words: byName(z.string(), z.string().max(300)),
   support: z.url({ protocol: /^https?$|^mailto$/ }).optional(),
   origins: z.array(origin).default([]),

@@ -44,6 +44,8 @@ export interface RequestRow extends Readonly<Record<ShownToken, number | null>> 
   readonly model: string | null
   readonly key_fp: string | null
   readonly endpoint: string | null
+  /** As `usage` has them. */
+  readonly tags: string | null
   readonly outcome: string
   readonly status: number | null
   readonly credits: string | null

@@ -6,6 +6,7 @@ import { tokensSql } from '../../measure/usage/sums.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
+import { tagSql } from '../../store/quarters/tags.ts'
 import { limitTo, mainOf } from '../../store/session/account.ts'
 import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
@@ -93,7 +94,7 @@ export function storeSource(place: Store | string, contract: Contract): Source {
       })
     },
     requests(scope, query) {
-      const { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip } = query
+      const { fromUs, toUs, models, keys, endpoints, tags, outcomes, limit, skip } = query
       return opened((store) =>
         inSession(store, {}, async (session) => {
           await limitTo(session, scope)
@@ -101,10 +102,11 @@ export function storeSource(place: Store | string, contract: Contract): Source {
           const only = (column: string, values: readonly string[]) =>
             values.length === 0 ? '' : `AND list_contains(${textList(values)}, ${column})`
           const rows = await session.rows<RequestRow>(
-            `SELECT at_us, model, key_fp, endpoint, outcome, status, ${tokensSql},
+            `SELECT at_us, model, key_fp, endpoint, tags, outcome, status, ${tokensSql},
                credits::VARCHAR AS credits, unit, latency_us
              FROM usage WHERE type = 'usage' AND at_us >= $1 AND at_us < $2
                ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(endSql, outcomes)}
+               ${[...tags].map(([name, values]) => only(tagSql(name), values)).join(' ')}
              ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
             [BigInt(fromUs), BigInt(toUs)],
           )

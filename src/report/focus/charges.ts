@@ -59,6 +59,7 @@ export type Charge =
       readonly model: string | null
       readonly credits: Rational
       readonly key: FocusKey
+      readonly tags: Readonly<Record<string, string>>
       readonly requests: number
       readonly creditsKnown: number
       readonly widthS: number | null
@@ -169,7 +170,7 @@ function tokensOf(charge: Extract<Charge, { type: 'tokens' }>, of: FocusAccount)
 
 /** Without a price of tokens, what is priced is the credits that were charged. */
 function creditsOf(charge: Extract<Charge, { type: 'credits' }>, of: FocusAccount): Cells {
-  const { model, credits, key, requests, creditsKnown, widthS } = charge
+  const { model, credits, key, tags, requests, creditsKnown, widthS } = charge
   const name = model ?? 'unknown model'
   return {
     ...costs(credits, credits, rational(1n), of),
@@ -180,7 +181,7 @@ function creditsOf(charge: Extract<Charge, { type: 'credits' }>, of: FocusAccoun
     },
     ...{ ConsumedQuantity: focusNumber(rational(BigInt(requests))), ConsumedUnit: 'Requests' },
     ...{ PricingUnit: 'Credits', SkuId: `${name}/request`, SkuMeter: 'Requests' },
-    ...{ SkuPriceId: `${name}/request/credits`, SkuPriceDetails: json({ x_Model: name }) },
+    ...{ SkuPriceId: `${name}/request/credits`, SkuPriceDetails: json({ x_Model: name }), Tags: json(tags) },
     ...keyCells(key),
     ...{ x_Requests: String(requests), x_CreditsKnown: String(creditsKnown) },
     x_AggregateWidthSeconds: widthS === null ? '' : String(widthS),

@@ -53,6 +53,8 @@ interface Bucket {
   readonly width_us: number
   readonly key_fp: string | null
   readonly model: string | null
+  /** As `usage` has them. */
+  readonly tags: string | null
   readonly requests: number
   readonly credits: string | null
   readonly credits_known: number
@@ -82,12 +84,12 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
   const within = `first_us >= ${fromUs} AND first_us < ${toUs} AND unit = 'credits'`
   const sums = (known: string) => `
     ${cells}
-    SELECT (first_us // ${width} * ${width})::BIGINT AS start_us, greatest(max(width_us), ${width})::BIGINT AS width_us, key_fp, model,
+    SELECT (first_us // ${width} * ${width})::BIGINT AS start_us, greatest(max(width_us), ${width})::BIGINT AS width_us, key_fp, model, tags,
       coalesce(${figures.requests}, 0)::BIGINT AS requests, sum(credits)::VARCHAR AS credits, coalesce(${figures.costKnown}, 0)::BIGINT AS credits_known,
       (${figures.input} - coalesce(${figures.cached}, 0))::VARCHAR AS input, ${figures.cached}::VARCHAR AS cached,
       ${figures.output}::VARCHAR AS output
-    FROM usage_cells WHERE ${within} AND credits IS ${known} GROUP BY 1, key_fp, model
-    ORDER BY start_us, key_fp NULLS LAST, model NULLS LAST`
+    FROM usage_cells WHERE ${within} AND credits IS ${known} GROUP BY 1, key_fp, model, tags
+    ORDER BY start_us, key_fp NULLS LAST, model NULLS LAST, tags NULLS LAST`
   const known = await session.rows<Bucket>(sums('NOT NULL'))
   const unknown = await session.rows<Bucket>(sums('NULL'))
   const entries = await session.rows<Entry>(
@@ -177,6 +179,7 @@ function bucketCharges(
   }
   const times = { startUs: start_us, endUs: start_us + width_us }
   const credits = exactNumber(bucket.credits!)
+  const tags = JSON.parse(bucket.tags ?? '{}') as Readonly<Record<string, string>>
   const price = entryOf(prices, model ?? '') ?? {}
   const kinds = [
     ['input', bucket.input],
@@ -196,7 +199,7 @@ function bucketCharges(
   )
   if (parts.length > 0 && compare(subtract(sum, credits), rational(0n)) === 0) {
     return parts.map((part, at) => ({
-      ...{ type: 'tokens', ...times, ...part, model: model!, priceId, key, tags: {} },
+      ...{ type: 'tokens', ...times, ...part, model: model!, priceId, key, tags },
       // A request is counted once.
       ...{
         requests: at === 0 ? requests : 0,
@@ -208,7 +211,7 @@ function bucketCharges(
   const widthS = width_us / 1e6
   return [
     {
-      ...{ type: 'credits', ...times, model, credits, key, requests, creditsKnown: credits_known },
+      ...{ type: 'credits', ...times, model, credits, key, tags, requests, creditsKnown: credits_known },
       widthS: widthS === 3600 ? null : widthS,
     },
   ]

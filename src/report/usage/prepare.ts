@@ -1,6 +1,7 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
+import { tagOf } from '../../measure/usage/tags.ts'
 import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { limitTo } from '../../store/session/account.ts'
@@ -58,13 +59,15 @@ export async function prepareDays(
 ): Promise<UsageScope> {
   checkTimeZone(options.timezone)
   const names = options.keyNames ?? {}
+  const tag = tagOf(options.by)
   await enterPrices(store, options.contract ?? defaultContract)
   await enterCosts(store, options.contract ?? defaultContract)
   await store.execute(`
     SET VARIABLE usage_runs = ${textList(options.runIds)};
     SET VARIABLE usage_sources = ${textList(options.sources)};
     SET VARIABLE usage_timezone = ${literal(options.timezone)};
-    SET VARIABLE usage_by = ${literal(options.by)};
+    SET VARIABLE usage_by = ${literal(tag === null ? options.by : 'tag')};
+    SET VARIABLE usage_tag = ${literal(tag ?? '')};
     SET VARIABLE usage_credit_usd = ${options.creditUsd ?? 'NULL'}::DOUBLE;
     SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
     CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);

@@ -4,7 +4,7 @@ import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { queryText, type UsageEngine } from './engine/engine.ts'
-import { keyOutcomesSql, outcomesSql } from './engine/outcomes.ts'
+import { keyOutcomesSql, outcomesSql, seriesSql } from './engine/outcomes.ts'
 import { shortSql } from './short-name.ts'
 
 /** The name of a series; the user's name for a key. */
@@ -68,7 +68,7 @@ export async function prepareQuarters(
   const amounts = units
     .map((unit, at) => `, sum(credits) FILTER (WHERE unit = ${literal(unit)}) AS amount_${at}`)
     .join('')
-  await engine.fill(store, 'usage_series', queryText('series'))
+  await engine.fill(store, 'usage_series', seriesSql)
   await store.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
   )

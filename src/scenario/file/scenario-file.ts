@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { baseUrlSays, isBaseUrl } from '../../contract/base-url.ts'
+import { mostTags, tagNameProblem } from '../../contract/tag-name.ts'
 import {
   duration,
   flag,
@@ -111,6 +112,18 @@ const targets = shape('targets: a and b', {
   b: [target, 'The other service.'],
 })
 
+const tags = map(
+  text('the name of a header'),
+  'tags: a mapping of names to headers, such as team: X-Team',
+).superRefine((given, context) => {
+  const names = Object.keys(given)
+  const wrong = names.find((name) => tagNameProblem(name) !== null)
+  if (wrong !== undefined)
+    context.addIssue({ code: 'custom', message: `${wrong}: ${tagNameProblem(wrong)}` })
+  if (names.length > mostTags)
+    context.addIssue({ code: 'custom', message: `expected at most ${mostTags} tags` })
+})
+
 const pemFile = text('a path of a PEM file').optional()
 
 const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
@@ -140,6 +153,10 @@ const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
     pacing: [
       oneOf(pacings).default('timer'),
       'timer: sleeps until a request is due. precise: spins, and takes a core for each thread.',
+    ],
+    tags: [
+      tags.optional(),
+      'Own dimensions of usage: a name, and the header of the requests that has its value, such as team: X-Team.',
     ],
     shards: [
       oneOf(shardings).default('by index'),

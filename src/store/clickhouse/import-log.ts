@@ -10,13 +10,23 @@ import type { ClickHouse } from './clickhouse.ts'
 
 const columns = [
   ...['source', 'id', 'at_us', 'ingested_us', 'version_us', 'type', 'model', 'endpoint', 'key_fp'],
-  ...['account', 'outcome', 'status', 'error_code', 'credits', 'unit', ...tokenColumns, 'requests'],
+  ...[
+    'account',
+    'tags',
+    'outcome',
+    'status',
+    'error_code',
+    'credits',
+    'unit',
+    ...tokenColumns,
+    'requests',
+  ],
   'priced_by',
 ]
 
 const statementColumns = [
   ...['source', 'id', 'statement', 'ingested_us', 'start_us', 'end_us', 'dimensions', 'measures'],
-  ...['model', 'endpoint', 'key_fp', 'account', 'outcome', 'credits', 'unit', 'requests'],
+  ...['model', 'endpoint', 'key_fp', 'account', 'tags', 'outcome', 'credits', 'unit', 'requests'],
   ...[...tokenColumns, 'priced_by'],
 ]
 

@@ -1,3 +1,4 @@
+import { groupColumns } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { identifier, literal } from '../literal.ts'
@@ -22,8 +23,7 @@ const exported = {
       return `SELECT * REPLACE (CASE WHEN width_us = 900000000 THEN minutes END AS minutes) FROM (WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()}) ${quartersSql()})`
     },
     run: 'source',
-    order:
-      'source, quarter, width_us, key_fp, account, model, endpoint, outcome, status, error_code, unit',
+    order: groupColumns.join(', '),
   },
   runs: { sql: 'SELECT * FROM runs', run: 'run_id', order: 'started_at, run_id' },
   health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },

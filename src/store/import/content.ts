@@ -9,6 +9,7 @@ export const content = [
   'endpoint',
   'key_fp',
   'account',
+  'tags',
   'outcome',
   'status',
   'error_code',

@@ -1,6 +1,7 @@
 import { outcomes } from '../../attempt/outcome.ts'
 import { mappedTokens, tokenNames } from '../../measure/usage/quantities.ts'
-import { literal } from '../literal.ts'
+import { mostTags, tagDimension } from '../../measure/usage/tags.ts'
+import { identifier, literal } from '../literal.ts'
 import { entryTypes } from './entry-types.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
 import {
@@ -189,6 +190,25 @@ export function stagedFields(
     durationField('ttft_us', fields.ttft, read),
     durationField('latency_us', fields.latency, read),
   ]
+}
+
+/** The tags of a line: each by its name, to be joined once keys are hidden, or all as a store has them. */
+export function stagedTags(mapping: Mapping, read: ColumnReader): readonly StagedField[] {
+  const { tags = [], tagsColumn } = mapping
+  if (tagsColumn !== undefined) {
+    const sql = `nullif(${read.text(tagsColumn)}, '')`
+    const isRight = `TRY(json_type(tags)) = 'OBJECT' AND len(TRY(json_keys(tags))) <= ${mostTags}`
+    const wrong = `CASE WHEN tags IS NULL THEN false ELSE NOT coalesce(${isRight}, false) END`
+    const expected = `a JSON object of at most ${mostTags} texts`
+    return [{ name: 'tags', sql, wrong, expected, observed: sql }]
+  }
+  const own = tags.map(([tag, at]): StagedField => {
+    const name = identifier(tagDimension(tag))
+    const sql = `nullif(${placeSql(at, read)}, '')`
+    const wrong = `coalesce(length(${name}) > ${longestName}, false)`
+    return { name, sql, wrong, expected: `at most ${longestName} characters`, observed: sql }
+  })
+  return [...own, sameField('tags', 'NULL::VARCHAR')]
 }
 
 const currencies = Intl.supportedValuesOf('currency')

@@ -1,3 +1,4 @@
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import {
@@ -10,7 +11,7 @@ import {
   shortestKey,
 } from './log-keys.ts'
 import type { Scan } from './log-scan.ts'
-import type { Mapping } from './mapping.ts'
+import { type Mapping, tagNamesOf } from './mapping.ts'
 import { placeSql } from './places.ts'
 import { hasErrors } from './rejects.ts'
 
@@ -30,7 +31,8 @@ const nameColumns = ['model', 'endpoint', 'key_fp', 'account', 'unit']
 export async function hideKeys(store: Session, scanned: Scan): Promise<readonly string[]> {
   const { mapping } = scanned
   const dimensions = (mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`))
-  const names = [...nameColumns, ...dimensions]
+  const tags = tagNamesOf(mapping).map((name) => identifier(tagDimension(name)))
+  const names = [...nameColumns, ...dimensions, ...tags]
   const found = await keysOf(store, scanned)
   const alike = await alikeIn(store, [...wideColumns, ...names, 'error_code', 'reason', 'line'])
   const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
@@ -38,7 +40,8 @@ export async function hideKeys(store: Session, scanned: Scan): Promise<readonly 
     const name = (text: string) => keys.hiddenName(text)
     for (const column of wideColumns) await rewriteRows(store, column, name)
     for (const column of names) await rewriteValues(store, column, name)
-    await rewriteValues(store, 'error_code', (text) => keys.hidden(text))
+    const texts = ['error_code', ...(mapping.tagsColumn === undefined ? [] : ['tags'])]
+    for (const column of texts) await rewriteValues(store, column, (text) => keys.hidden(text))
   }
   if (keys.areKnown || found.length > 0) await rewriteRejects(store, scanned, keys)
   await readUnread(store, scanned, keys)

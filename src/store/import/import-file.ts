@@ -64,6 +64,8 @@ export interface Meaning {
   readonly ambiguous?: RepeatedTime
   /** Whether the tokens of the input contain cached ones. */
   readonly cached?: (typeof partPlaces)[number]
+  /** Where a line has own dimensions, by their names. */
+  readonly tags?: NonNullable<Mapping['tags']>
 }
 
 export type FileImported =
@@ -183,7 +185,7 @@ async function importLog(
         ? null
         : readKnown(known, [{ file, path: whole!.path }, ...pages], {
             partial,
-            bucket: options.bucket,
+            ...{ bucket: options.bucket, tags: options.tags },
           })
   const hasOwnNames = rows === null && options.mapping === undefined
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
@@ -194,7 +196,12 @@ async function importLog(
       `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.${named === 'parquet' ? '' : columnsText(file, plain.path)}`,
     )
   }
-  const mapping = rows === null || ruled === null ? withMeaning(given, options) : given
+  // The reader of a known log has read its tags.
+  const { tags: _tags, ...untagged } = options
+  const mapping =
+    rows === null || ruled === null
+      ? withMeaning(given, known === null ? options : untagged)
+      : given
   const format =
     rows === null
       ? ((options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file))
@@ -240,7 +247,7 @@ function ruledMapping(options: FileImport, recognised: KnownFormat | null): Mapp
 }
 
 function withMeaning(mapping: Mapping, options: Meaning): Mapping {
-  const { bucket, decimal, dateOrder, ambiguous, cached, timezone } = options
+  const { bucket, decimal, dateOrder, ambiguous, cached, timezone, tags } = options
   const { time } = mapping.fields
   const place = typeof time === 'string' ? { column: time, unit: 'auto' as const } : time
   return {
@@ -250,6 +257,7 @@ function withMeaning(mapping: Mapping, options: Meaning): Mapping {
     ...(dateOrder === undefined ? {} : { dateOrder }),
     ...(ambiguous === undefined ? {} : { ambiguous }),
     ...(cached === undefined ? {} : { cached }),
+    ...(tags === undefined ? {} : { tags }),
     fields: {
       ...mapping.fields,
       ...(timezone === undefined ? {} : { time: { ...place, timezone } }),

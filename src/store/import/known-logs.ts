@@ -13,6 +13,7 @@ import { first, isFields, parsedJson } from './formats/row.ts'
 import { hasDecimalCommas, plainCells } from './formats/spreadsheet.ts'
 import { UnpricedLines } from './formats/unpriced-lines.ts'
 import { Identities } from './lines/identity.ts'
+import { ownTags, tagsOf } from './lines/read-lines.ts'
 import type { Mapping } from './mapping.ts'
 import { plainText } from './whole/plain-text.ts'
 
@@ -83,7 +84,7 @@ export interface KnownRows {
 export function readKnown(
   format: KnownFormat,
   files: readonly KnownFile[],
-  { partial, bucket }: { readonly partial: boolean; readonly bucket?: string | undefined },
+  { partial, bucket, tags = [] }: KnownReading,
 ): KnownRows {
   for (const { file, path } of files) {
     if (!isJson(path)) headerOf({ file, read: path }, delimiterOf(beginningOf(path)))
@@ -132,11 +133,21 @@ export function readKnown(
     )
   }
   return {
-    lines: linesOf(format, files, notes),
-    mapping: normalRows(format, needsWidth ? bucket : undefined),
+    lines: linesOf(format, files, notes, tags),
+    mapping: {
+      ...normalRows(format, needsWidth ? bucket : undefined),
+      ...(tags.length === 0 ? {} : { tags: ownTags(tags.map(([name]) => name)) }),
+    },
     notes,
     isPartial: missing !== null,
   }
+}
+
+interface KnownReading {
+  readonly partial: boolean
+  readonly bucket?: string | undefined
+  /** Where a document has own dimensions. */
+  readonly tags?: NonNullable<Mapping['tags']> | undefined
 }
 
 /** Rows of a file whose names are compared with those of its format. */
@@ -169,6 +180,7 @@ function* linesOf(
   format: KnownFormat,
   files: readonly KnownFile[],
   notes: string[],
+  tags: NonNullable<Mapping['tags']>,
 ): Generator<object | string> {
   const reader = format.reader?.(notes)
   const identities = format.isAmount === undefined ? null : new Identities(format.isAmount)
@@ -189,6 +201,7 @@ function* linesOf(
           ...(isEmbedding ? { output: row.output ?? 0 } : {}),
           ...(first(key) === undefined ? {} : { keyFp: fingerprint(String(key)) }),
           ...(identities === null ? {} : { id: identities.of(document) }),
+          ...tagsOf(document, tags),
         }
       }
       if (isLeft) left++

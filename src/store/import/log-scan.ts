@@ -139,7 +139,13 @@ function withoutMissing(
       !optional.some((each) => each === name) ||
       columnsOf(fields[name as FieldName]).every(isThere),
   )
-  return { ...mapping, fields: Object.fromEntries(kept) as Mapping['fields'] }
+  const { tagsColumn, ...others } = mapping
+  return {
+    ...others,
+    // Files of older versions lack it.
+    ...(tagsColumn !== undefined && isThere(tagsColumn) ? { tagsColumn } : {}),
+    fields: Object.fromEntries(kept) as Mapping['fields'],
+  }
 }
 
 /** Scans a file that has columns. The error for a missing mapped column lists the existing ones. */

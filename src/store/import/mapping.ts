@@ -1,6 +1,7 @@
 import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/quantities.ts'
+import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { columnName, lineRules } from './lines/line-rules.ts'
@@ -48,6 +49,27 @@ const durationPlace = z.union([
   z.strictObject({ from: columnName, to: columnName }),
 ])
 
+/** Own dimensions, each with its name and place. Names are foreign, so none is the name of a property. */
+const tags = z.preprocess(
+  (given) =>
+    typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? Object.entries(given)
+      : given,
+  z
+    .array(
+      z.tuple([
+        z.string().superRefine((name, context) => {
+          const problem = tagNameProblem(name)
+          if (problem !== null)
+            context.addIssue({ code: 'custom', message: `${JSON.stringify(name)}: ${problem}` })
+        }),
+        place,
+      ]),
+      { error: 'expected names, each with the place of its value' },
+    )
+    .max(mostTags, `expected at most ${mostTags} tags`),
+)
+
 const mappingShape = z.strictObject({
   source: z.string().min(1).max(100).optional(),
   format: z.enum(logFormats).optional(),
@@ -70,6 +92,8 @@ const mappingShape = z.strictObject({
     .optional(),
   /** Buckets only: columns beside model, endpoint, key and account that the sums are grouped by. */
   dimensions: z.array(z.string().min(1)).optional(),
+  /** Own dimensions, such as a team or a feature: by name, where a line has their value. */
+  tags: tags.optional(),
   /** Whether `promptTokens` contain cached tokens, and `completionTokens` reasoning. */
   cached: z.enum(partPlaces).default('within'),
   reasoning: z.enum(partPlaces).default('within'),
@@ -114,6 +138,8 @@ const mappingShape = z.strictObject({
 export type Mapping = z.infer<typeof mappingShape> & {
   /** Fields whose columns may be missing, as in exports of earlier builds. */
   readonly optional?: readonly FieldName[]
+  /** The column with all tags, as a store has them: a JSON object. */
+  readonly tagsColumn?: string
   /** The column with the reason why a line is none, in rows that another reader made. */
   readonly problem?: string
   /** Rows are charges, and their id is their identity: of two exports the newest counts. */
@@ -127,6 +153,10 @@ export type Place = z.infer<typeof place>
 export type DurationPlace = z.infer<typeof durationPlace>
 export type TimePlace = z.infer<typeof timePlace>
 export type FieldName = keyof z.infer<typeof mappingShape>['fields']
+
+/** The names of the tags that a mapping gives a place. */
+export const tagNamesOf = ({ tags }: Mapping): readonly string[] =>
+  (tags ?? []).map(([name]) => name)
 
 /**
  * Reads a mapping from YAML.
@@ -171,6 +201,7 @@ export const ownMapping: Mapping = {
   ids: 'unique',
   // Files of older versions lack kinds that came later.
   optional: ['type', 'unit', ...partTokens],
+  tagsColumn: 'tags',
   fields: {
     id: ['source', 'id'],
     time: { column: 'at_us', unit: 'us', timezone: 'UTC' },
@@ -198,4 +229,18 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false
   }
+}
+
+/** @throws UserError for a text that is no `NAME=COLUMN` */
+export function parseTags(texts: readonly string[]): NonNullable<Mapping['tags']> {
+  const parsed = tags.safeParse(
+    texts.map((text) => [text.split('=', 1)[0]!, text.slice(text.indexOf('=') + 1)]),
+  )
+  const wrong = texts.find((text) => !/=./.test(text))
+  if (parsed.success && wrong === undefined) return parsed.data
+  const why = parsed.success ? '' : ` ${parsed.error.issues[0]!.message}.`
+  throw new UserError(
+    'usage',
+    `--tag ${wrong ?? texts.join(' --tag ')}: expected a name and the column of its values, such as team=metadata.team.${why}`,
+  )
 }

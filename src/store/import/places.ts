@@ -17,6 +17,8 @@ export function mappedColumns(mapping: Mapping): readonly (string | readonly str
   return [
     ...places,
     ...(mapping.dimensions ?? []),
+    ...(mapping.tags ?? []).flatMap(([, at]) => columnsOf(at)),
+    ...(mapping.tagsColumn === undefined ? [] : [mapping.tagsColumn]),
     ...(mapping.problem === undefined ? [] : [mapping.problem]),
   ]
 }

@@ -81,7 +81,9 @@ export async function rejectedLines(
 }
 
 function storedMapping(json: string): Mapping {
-  const { optional, problem, identified, table, newest, ...written } = JSON.parse(json) as Mapping
+  const { optional, problem, identified, table, newest, tagsColumn, ...written } = JSON.parse(
+    json,
+  ) as Mapping
   return {
     ...parseMapping(JSON.stringify(written), 'the mapping of the store'),
     ...(optional === undefined ? {} : { optional }),
@@ -89,6 +91,7 @@ function storedMapping(json: string): Mapping {
     ...(identified === undefined ? {} : { identified }),
     ...(table === undefined ? {} : { table }),
     ...(newest === undefined ? {} : { newest }),
+    ...(tagsColumn === undefined ? {} : { tagsColumn }),
   }
 }
 
@@ -126,5 +129,10 @@ function withFlatNames(mapping: Mapping, names: ReadonlySet<string>): Mapping {
     name,
     place(at as Place),
   ])
-  return { ...mapping, fields: Object.fromEntries(fields) as Mapping['fields'] }
+  const tags = mapping.tags?.map(([name, at]) => [name, place(at)] as [string, Place])
+  return {
+    ...mapping,
+    ...(tags === undefined ? {} : { tags }),
+    fields: Object.fromEntries(fields) as Mapping['fields'],
+  }
 }

@@ -5,14 +5,16 @@ import {
   tokenNames,
   unknownSql,
 } from '../../measure/usage/quantities.ts'
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal } from '../literal.ts'
+import { tagsSql } from '../quarters/tags.ts'
 import type { Session } from '../session/session.ts'
-import { stagedFields } from './fields.ts'
+import { stagedFields, stagedTags } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type Scan, scanOf } from './log-scan.ts'
-import type { FieldName, LogFormat, Mapping } from './mapping.ts'
+import { type FieldName, type LogFormat, type Mapping, tagNamesOf } from './mapping.ts'
 import { dateOrderOf, decimalOf, doubtSql, isShortened, type Readings } from './readings.ts'
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
@@ -64,6 +66,7 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
   const series = [
     ...['model', 'key_fp', 'account', 'outcome'],
     ...(mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`)),
+    ...tagNamesOf(mapping).map((name) => identifier(tagDimension(name))),
   ].map((sql) => `coalesce(${sql}, '')`)
   for (const each of await placeLocalTimes(store, { timezone, ambiguous, bucket, series }))
     notes.push(each)
@@ -71,8 +74,18 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
   await settleTypes(store, log)
   await keepLines(store, scanned, 'false')
   for (const each of await hideKeys(store, scanned)) notes.push(each)
+  await joinTags(store, mapping)
   for (const each of await checkParts(store, log)) notes.push(each)
   return { notes, scanned, readings }
+}
+
+/** Makes one text of the tags of each line. */
+async function joinTags(store: Session, mapping: Mapping): Promise<void> {
+  const names = tagNamesOf(mapping)
+  if (names.length === 0) return
+  const values = new Map(names.map((name) => [name, identifier(tagDimension(name))]))
+  await storeColumns(store, ['tags'])
+  await store.execute(`UPDATE staging.stored SET tags = ${tagsSql(values)}`)
 }
 
 /**
@@ -125,7 +138,7 @@ async function stageLines(
   { scan, reader, raw, mapping }: Scan,
   readings: Readings,
 ): Promise<void> {
-  const fields = stagedFields(mapping, reader, readings)
+  const fields = [...stagedFields(mapping, reader, readings), ...stagedTags(mapping, reader)]
   const dimensions = (mapping.dimensions ?? []).map(
     (name) => `nullif(${reader.text(name)}, '') AS ${identifier(`dimension ${name}`)}`,
   )

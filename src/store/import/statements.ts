@@ -1,8 +1,9 @@
 import { tokenColumns } from '../../measure/usage/quantities.ts'
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
-import type { Mapping } from './mapping.ts'
+import { type Mapping, tagNamesOf } from './mapping.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 
 const counts = ['requests', ...tokenColumns] as const
@@ -52,7 +53,7 @@ export async function compareStatements(
      FROM (
        SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(${pricedUnitSql(prices?.unit)}) AS unit,
          CASE WHEN count(priced_by) = count(*) THEN any_value(priced_by) END AS priced_by,
-         ${['model', 'endpoint', 'key_fp', 'account'].map((name) => `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`).join(', ')},
+         ${['model', 'endpoint', 'key_fp', 'account', 'tags'].map((name) => `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`).join(', ')},
          sum(${stagedCredits}) AS credits, ${counts.map((name) => `sum(${name})::BIGINT AS ${name}`).join(', ')}
        FROM ${isBill ? newestLines : 'staging.lines'}
        WHERE reason IS NULL AND end_us IS NOT NULL AND (${isBill ? 'true OR ' : ''}
@@ -92,7 +93,7 @@ export async function enterStatements(
   await store.execute(
     `INSERT INTO usage_statements BY NAME
      SELECT $1 AS source, id, $2 AS statement, $3 AS ingested_us, start_us, end_us, ${literal(dimensions)} AS dimensions,
-       measures, model, endpoint, key_fp, account, outcome, credits, unit, priced_by, ${counts.join(', ')}
+       measures, model, endpoint, key_fp, account, tags, outcome, credits, unit, priced_by, ${counts.join(', ')}
      FROM staging.compared WHERE NOT is_same`,
     [source, importNo, nowUs],
   )
@@ -122,6 +123,10 @@ async function dimensionsOf(store: Session, mapping: Mapping): Promise<readonly 
   const all = [
     ...Object.entries(ownDimensions).map(([name, sql]) => ({ name, sql: sql as string })),
     ...(mapping.dimensions ?? []).map((name) => ({ name, sql: identifier(`dimension ${name}`) })),
+    ...tagNamesOf(mapping).map((name) => ({
+      name: tagDimension(name),
+      sql: identifier(tagDimension(name)),
+    })),
   ]
   const [row] = await store.rows<Record<string, boolean>>(
     `SELECT ${all.map(({ sql }, at) => `count(${sql}) > 0 AS d${at}`).join(', ')}

@@ -1,7 +1,9 @@
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
-import { literal } from '../literal.ts'
+import { type TagDimension, tagOf } from '../../measure/usage/tags.ts'
+import { identifier, literal } from '../literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from './quarters.ts'
+import { tagSql } from './tags.ts'
 
 /** The first and the last local time of a row's interval. */
 const first = 'first_clock'
@@ -28,8 +30,14 @@ const dimensionSql = {
   source: 'source',
 } as const
 
-export type SumDimension = keyof typeof dimensionSql
-export const sumDimensions = Object.keys(dimensionSql) as readonly SumDimension[]
+type PlainDimension = keyof typeof dimensionSql
+export type SumDimension = PlainDimension | TagDimension
+export const sumDimensions = Object.keys(dimensionSql) as readonly PlainDimension[]
+
+const ofDimension = (by: SumDimension): string => {
+  const tag = tagOf(by)
+  return tag === null ? dimensionSql[by as PlainDimension] : tagSql(tag)
+}
 
 const ofStore = `(
   WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()})
@@ -71,10 +79,16 @@ export function exportedSumsSql(
   const unknown = (known: string, name: string) =>
     `greatest(0, coalesce(requests, 0) - coalesce("${known}", 0)) AS ${name}`
   return `
-    SELECT ${by.map((each) => `"${each}"`).join(', ')}, type,
+    SELECT ${by.map((each, at) => `"by ${at}" AS ${identifier(each)}`).join(', ')}, type,
       requests, coalesce("requestsUnknown", 0) AS requests_unknown, coalesce(failed, 0) AS failed,
       ${fileTokensSql}, ${unknown('inputKnown', 'tokens_unknown')},
       unit, amount, ${unknown('costKnown', 'amount_unknown')}
-    FROM (${linesSql(sumsOfUnitsSql({ from: localRows, by: Object.fromEntries(by.map((each) => [each, dimensionSql[each]])) }), by)})
+    FROM (${linesSql(
+      sumsOfUnitsSql({
+        from: localRows,
+        by: Object.fromEntries(by.map((each, at) => [`by ${at}`, ofDimension(each)])),
+      }),
+      by.map((_, at) => `by ${at}`),
+    )})
     ORDER BY ${by.map((_, at) => `${at + 1} NULLS LAST`).join(', ')}, type DESC, unit`
 }

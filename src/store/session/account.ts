@@ -52,6 +52,8 @@ export async function setAccount(session: Session, { account, keys }: AccountSco
   // See docs/decisions/0707.
   await session.execute(`
     CREATE TEMP MACRO IF NOT EXISTS has(names, name) AS list_contains(names, name);
+    CREATE TEMP MACRO IF NOT EXISTS JSONExtractString(json, name) AS
+      json_extract_string(json, '/' || replace(replace(name, '~', '~0'), '/', '~1'));
     SET VARIABLE usage_account = ${account === null ? 'NULL::VARCHAR' : literal(account)};
     SET VARIABLE usage_only_keys = ${textList(keys ?? [])};
   `)

@@ -8,11 +8,12 @@ import { fillQuarters } from '../../../src/report/usage/engine/fill-quarters.ts'
 import { enterPrices } from '../../../src/report/usage/prepare.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import type { UsageOptions, UsagePage } from '../../../src/report/usage/shape.ts'
+import { identifier } from '../../../src/store/literal.ts'
 import { exportedSumsSql } from '../../../src/store/quarters/sums.ts'
 import { limitTo } from '../../../src/store/session/account.ts'
 import { openExistingStore, type Store } from '../../../src/store/session/open.ts'
 import { inSession } from '../../../src/store/session/session.ts'
-import { november, type Served, served, settingsOf, tokenOf } from '../../portal/portal.ts'
+import { november, oddTag, type Served, served, settingsOf, tokenOf } from '../../portal/portal.ts'
 import { usageOptions, utc } from '../usage-events.ts'
 
 /**
@@ -26,6 +27,8 @@ export interface Line {
   readonly model: string | null
   readonly keyFp: string | null
   readonly endpoint: string | null
+  /** The value of the tag `oddTag`. */
+  readonly tag: string | null
   readonly outcome: string
   readonly status: number | null
   readonly unit: string
@@ -102,6 +105,7 @@ export const line = (units: readonly string[]): fc.Arbitrary<Line> =>
       model: fc.constantFrom('large', 'small', 'constructor'),
       keyFp: fc.constantFrom('0123456789ab', 'ba9876543210'),
       endpoint: fc.constantFrom('chat', 'embeddings'),
+      tag: maybe(fc.constantFrom('search', `o'brien</script>`, '__proto__')),
       end: fc.constantFrom(...ends),
       unit: fc.constantFrom(...units),
       micros: maybe(fc.integer({ min: 0, max: 9_999_999 })),
@@ -122,7 +126,7 @@ export const line = (units: readonly string[]): fc.Arbitrary<Line> =>
             ...{ ...of, outcome: 'ok', status: null, type: 'refund', micros: -(micros ?? 1) },
             ...{ promptTokens: null, cachedTokens: null, cacheWriteTokens: null },
             ...{ completionTokens: null, reasoningTokens: null },
-            ...(namesNothing ? { model: null, keyFp: null, endpoint: null } : {}),
+            ...(namesNothing ? { model: null, keyFp: null, endpoint: null, tag: null } : {}),
           }
         : {
             ...{ ...of, outcome, status, type: 'usage', micros },
@@ -137,12 +141,14 @@ export const line = (units: readonly string[]): fc.Arbitrary<Line> =>
 const dayOf = ({ atUs }: Line) => new Date(atUs / 1000).toISOString().slice(0, 10)
 const hourOf = ({ atUs }: Line) =>
   `${new Date(atUs / 1000).toISOString().slice(0, 13).replace('T', ' ')}:00 +00:00`
+const oddDimension = `tag:${oddTag}` as const
 const dimensions = {
   day: dayOf,
   model: ({ model }: Line) => model,
   key: ({ keyFp }: Line) => keyFp,
   endpoint: ({ endpoint }: Line) => endpoint,
-}
+  [oddDimension]: ({ tag }: Line) => tag,
+} as const
 type Dimension = keyof typeof dimensions
 /** What a file of sums has beside these. */
 const fileDimensions = { ...dimensions, hour: hourOf, account: ({ account }: Line) => account }
@@ -246,11 +252,11 @@ export async function expectSums(
       (Object.keys(fileDimensions) as readonly FileDimension[]).map(async (by) => ({
         by,
         rows: await session.rows<Record<string, number | string | null>>(
-          `SELECT "${by}" AS name, sum(requests)::INTEGER AS requests, sum(failed)::INTEGER AS failed, sum(input_tokens)::INTEGER AS input,
+          `SELECT ${identifier(by)} AS name, sum(requests)::INTEGER AS requests, sum(failed)::INTEGER AS failed, sum(input_tokens)::INTEGER AS input,
              sum(reasoning_tokens)::INTEGER AS reasoning, sum(cache_write_tokens)::INTEGER AS "cacheWrite",
              sum(amount_unknown)::INTEGER AS unknown,
              list({unit: unit, amount: amount::VARCHAR}) FILTER (WHERE amount IS NOT NULL)::JSON::VARCHAR AS amounts
-           FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null }, quarters)}) GROUP BY "${by}" ORDER BY "${by}"`,
+           FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null }, quarters)}) GROUP BY 1 ORDER BY 1`,
         ),
       })),
     )
@@ -310,16 +316,19 @@ export async function expectApi(
   }
   for (const by of Object.keys(dimensions) as readonly Dimension[]) {
     const { rows, refunds, total } = await read<Answers['breakdown']>(
-      `/v1/usage/breakdown?${november}&by=${by}&sort=name`,
+      `/v1/usage/breakdown?${november}&by=${encodeURIComponent(by)}&sort=name`,
     )
-    expect(rows.map(({ name }) => name).sort()).toEqual(namesIn(mine, shown[by]))
+    const named = rows.flatMap(({ name }) => name ?? [])
+    expect(named.sort()).toEqual(namesIn(mine, shown[by]))
     const apart = figuresOf(mine.filter((each) => shown[by](each) === null))
     expect(refunds).toEqual({
       credits: apart.refunds.credits ?? null,
       cost: costOf(apart.refunds, price),
     })
     for (const row of rows) {
-      const own = figuresOf(mine.filter((each) => shown[by](each) === row.name))
+      const some = mine.filter((each) => shown[by](each) === row.name)
+      // What names nothing is use without refunds, which stand apart.
+      const own = figuresOf(some.filter(({ type }) => row.name !== null || type === 'usage'))
       expect([by, row.name, row.requests, row.failed, row.input, row.credits]).toEqual([
         ...[by, row.name, own.requests, own.failed, own.tokens.input],
         own.amounts.credits ?? null,
@@ -386,6 +395,21 @@ export async function expectApi(
   expect(new Set(csv.map(({ key }) => key).filter((key) => key !== ''))).toEqual(
     new Set(namesIn(mine, shown.key)),
   )
+  for (const tag of namesIn(mine, (each) => each.tag)) {
+    const own = mine.filter((each) => each.tag === tag)
+    const asked = encodeURIComponent(`${oddTag}:${tag}`)
+    const path = `?${november}&tag=${asked}`
+    const some = await read<Answers['summary']>(`/v1/usage/summary${path}`)
+    expect([tag, some.requests.value]).toEqual([tag, String(figuresOf(own).requests)])
+    const exported = csvOf(await (await service.ask(`/v1/export${path}`, token)).text())
+    expect(exported.every((row) => Object.values(row).includes(tag))).toBe(true)
+    const { requests } = await read<Answers['requests']>(
+      `/v1/usage/requests?from=2026-11-01&to=2026-11-30&tag=${asked}`,
+    )
+    expect(requests.map(({ tags }) => tags)).toEqual(
+      own.filter(({ type }) => type === 'usage').map(() => [{ name: oddTag, value: tag }]),
+    )
+  }
   for (const [unit, text] of Object.entries(expected.amounts)) {
     expect([unit, decimal(inUnit(unit))]).toEqual([unit, text])
   }
@@ -422,8 +446,9 @@ export async function expectOneMeaning(
 
 /** These lines as events of a log. */
 export const eventsOf = (lines: readonly Line[]) =>
-  lines.map(({ micros, ...rest }) => ({
+  lines.map(({ micros, tag, ...rest }) => ({
     ...rest,
+    tags: tag === null ? null : JSON.stringify(Object.fromEntries([[oddTag, tag]])),
     credits: micros === null ? null : decimal(micros),
     requests: rest.type === 'refund' ? 0 : 1,
   }))
@@ -432,6 +457,6 @@ export const threeUnits = ['USD', 'EUR', 'credits']
 
 /** Always the same lines of three units, with refunds in each. */
 export const someLines = (): readonly Line[] =>
-  fc.sample(fc.array(line(threeUnits), { minLength: 30, maxLength: 30 }), {
-    ...{ seed: 29, numRuns: 1 },
+  fc.sample(fc.array(line(threeUnits), { minLength: 40, maxLength: 40 }), {
+    ...{ seed: 31, numRuns: 1 },
   })[0]!

@@ -38,7 +38,7 @@ test.each([
 test('each figure of a run has one value everywhere', async () => {
   const asLine = (at: number, outcome: string, status: number | null): Line => ({
     ...{ atUs: utc(2026, 11, 5) + at * 1e6, account: 'main', model: 'svc-k2' },
-    ...{ keyFp: '0123456789ab', endpoint: 'chat', outcome, status, unit: 'credits' },
+    ...{ keyFp: '0123456789ab', endpoint: 'chat', tag: null, outcome, status, unit: 'credits' },
     ...{ micros: outcome === 'ok' ? 1e6 : status === null ? null : 0, type: 'usage' },
     ...{ promptTokens: 10, cachedTokens: 3, cacheWriteTokens: 5, completionTokens: 20 },
     reasoningTokens: 7,

@@ -17,8 +17,8 @@ async function importedOf(name: string, text: string): Promise<readonly object[]
   const file = join(folder, name)
   const db = join(folder, 'a.duckdb')
   writeFileSync(file, text)
-  await importAction([file], { db, json: true, maxRejects: '0.01' })
-  await importAction([file], { db, json: true, maxRejects: '0.01' })
+  await importAction([file], { db, json: true, tag: [], maxRejects: '0.01' })
+  await importAction([file], { db, json: true, tag: [], maxRejects: '0.01' })
   const store = await openStore(db)
   try {
     return await store.rows(

@@ -1,12 +1,14 @@
+import { tagOf } from '../../../measure/usage/tags.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
+import type { UsageDimension } from '../../pages.ts'
 import { dayBeside } from '../../zone-words.ts'
 import { queryText, type UsageEngine } from '../engine/engine.ts'
 import type { ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
 import { outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
-import { accountWords, type BoardWords, boardWords } from './words.ts'
+import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
 
 /** The usage of a page, in a compact form that the page's filters sum. Times are local hours since 1970. */
 export interface BoardData {
@@ -20,8 +22,8 @@ export interface BoardData {
   /** What a unit costs; null if the page shows no costs. */
   readonly money: { readonly currency: string; readonly perCredit: number } | null
   readonly by: 'model' | 'key' | 'endpoint'
-  /** What its keys are, in the address too: a page by account has accounts in their place. */
-  readonly keyIs: 'key' | 'account'
+  /** What its keys are, in the address too: a page by account or by tag has accounts or values in their place. */
+  readonly keyIs: 'key' | 'account' | 'tag'
   readonly metrics: readonly ('credits' | 'requests' | 'tokens' | 'money')[]
   readonly from: number
   readonly to: number
@@ -90,15 +92,21 @@ export function readBoard(
       scope.fromUs,
     ),
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
-    keyIs: scope.by === 'account' ? 'account' : 'key',
-    by: scope.by === 'account' ? 'key' : scope.by,
+    ...splitOf(scope.by),
     ...{ mostCells, locale: 'en-GB', page },
-    words: scope.by === 'account' ? accountWords : boardWords,
     marks: unusual.map(({ atUs, id, shows }) => ({
       atUs,
       text: `${dayBeside(atUs, scope.toUs - 1, scope.timezone)} ${id.slice(11, 16)}: ${shows}`,
     })),
   })
+}
+
+/** A board splits by three dimensions: others stand in the place of keys. */
+function splitOf(by: UsageDimension): Pick<BoardScope, 'by' | 'keyIs' | 'words'> {
+  const tag = tagOf(by)
+  if (tag !== null) return { by: 'key', keyIs: 'tag', words: tagWords(tag) }
+  if (by === 'account') return { by: 'key', keyIs: 'account', words: accountWords }
+  return { by: by as BoardData['by'], keyIs: 'key', words: boardWords }
 }
 
 /**

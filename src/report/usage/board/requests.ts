@@ -53,7 +53,7 @@ const placed = [
   placeSql(
     'key',
     shortSql(
-      `coalesce(CASE WHEN getvariable('usage_by') = 'account' THEN account ELSE key_fp END, '(unknown)')`,
+      `coalesce(CASE getvariable('usage_by') WHEN 'account' THEN account WHEN 'tag' THEN nullif(JSONExtractString(tags, getvariable('usage_tag')), '') ELSE key_fp END, '(unknown)')`,
     ),
   ),
   placeSql('endpoint', shortSql(`coalesce(endpoint, '(unknown)')`)),

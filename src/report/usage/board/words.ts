@@ -72,5 +72,12 @@ export const boardWords = {
 /** Of a page by account, which has accounts in the place of keys. */
 export const accountWords: BoardWords = { ...boardWords, key: 'account', byKey: 'By account' }
 
+/** Of a page by a tag, which has its values in the place of keys. */
+export const tagWords = (name: string): BoardWords => ({
+  ...boardWords,
+  key: name,
+  byKey: `By ${name}`,
+})
+
 export type BoardWord = keyof typeof boardWords
 export type BoardWords = Readonly<Record<BoardWord, string>>

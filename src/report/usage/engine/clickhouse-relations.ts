@@ -14,7 +14,7 @@ export function clickhouseRelations(scope: AccountScope): string {
   const tokens = tokenColumns.join(', ')
   return `WITH
 usage_lines AS (
-  SELECT source, id, at_us, quarter, type, model, endpoint, key_fp, account, outcome, status,
+  SELECT source, id, at_us, quarter, type, model, endpoint, key_fp, account, tags, outcome, status,
     error_code, credits, credits AS possible_credits, unit, ${tokens}, requests, priced_by
   FROM usage_events FINAL
   WHERE type <> 'moved' AND ${mine}),

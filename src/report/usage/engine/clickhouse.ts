@@ -77,6 +77,7 @@ const variable = /getvariable\('(\w+)'\)/g
 
 const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_by: 'String',
+  usage_tag: 'String',
   usage_unit: 'String',
   usage_series: 'Array(String)',
   usage_top: 'Array(String)',
@@ -191,6 +192,8 @@ export interface RequestQuery {
   readonly models: readonly string[]
   readonly keys: readonly string[]
   readonly endpoints: readonly string[]
+  /** Values by the name of their tag. */
+  readonly tags: ReadonlyMap<string, readonly string[]>
   readonly outcomes: readonly string[]
   readonly limit: number
   readonly skip: number
@@ -200,21 +203,31 @@ export interface RequestQuery {
 export async function fetchRequests<Row>(
   clickhouse: ClickHouse,
   scope: AccountScope,
-  { fromUs, toUs, models, keys, endpoints, outcomes, limit, skip }: RequestQuery,
+  { fromUs, toUs, models, keys, endpoints, tags, outcomes, limit, skip }: RequestQuery,
 ): Promise<readonly Row[] | null> {
   const parameters = {
     ...{ usage_account: scope.account ?? '', usage_only_keys: scope.keys ?? [], usage_sources: [] },
     ...{ fromUs, toUs, models, keys, endpoints, outcomes },
+    ...Object.fromEntries(
+      [...tags].flatMap(([name, values], at) => [
+        [`tag${at}`, name],
+        [`values${at}`, values],
+      ]),
+    ),
   }
+  const tagged = [...tags.keys()].map(
+    (_, at) =>
+      `AND has({values${at}:Array(String)}, coalesce(JSONExtractString(tags, {tag${at}:String}), ''))`,
+  )
   const mine = withParameters(accountCondition(scope))
   const only = (column: string, name: string) =>
     `AND (empty({${name}:Array(String)}) OR has({${name}:Array(String)}, coalesce(${column}, '')))`
   const rows = await clickhouse.rows<Row>(
-    `SELECT at_us, model, key_fp, endpoint, outcome, status, ${tokensSql},
+    `SELECT at_us, model, key_fp, endpoint, tags, outcome, status, ${tokensSql},
        toString(credits) AS credits, unit, NULL AS latency_us
      FROM usage_events FINAL
      WHERE ${mine} AND type = 'usage' AND at_us >= {fromUs:Int64} AND at_us < {toUs:Int64}
-       ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(endSql, 'outcomes')}
+       ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(endSql, 'outcomes')} ${tagged.join(' ')}
      ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
     parameters,
   )

@@ -75,7 +75,7 @@ const plan = z.object({
 export const usageShape = z.object({
   scope: z.object({
     ...{ fromUs: us, toUs: us, timezone: z.string(), nowUs: us },
-    by: z.enum(usageDimensions),
+    by: z.union([z.enum(usageDimensions), z.templateLiteral(['tag:', z.string()])]),
     account: z.string().nullable(),
     sources: z.array(
       z.object({

@@ -1,4 +1,5 @@
 import { mappedName, shownTokens, tokenKinds } from '../../../measure/usage/quantities.ts'
+import { tagDimension } from '../../../measure/usage/tags.ts'
 import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
@@ -206,7 +207,7 @@ function fieldsOf(document: Fields, mapping: Mapping): Row {
   }
   for (const name of mapping.dimensions ?? [])
     setAt(row, name.split('.'), columnText(document, name))
-  return row
+  return Object.assign(row, tagsOf(document, mapping.tags))
 }
 
 function setAt(row: Row, [step, ...rest]: readonly string[], value: string | null): void {
@@ -285,9 +286,17 @@ function amountsOf(mapping: Mapping, isKnown: ((name: string) => boolean) | unde
   return (name: string) => named.has(name) || isKnown?.(name) === true
 }
 
+/** The values of tags, each by the name of its dimension. */
+export const tagsOf = (document: Fields, tags: Mapping['tags'] = []): Row =>
+  Object.fromEntries(tags.map(([name, at]) => [tagDimension(name), placeText(document, at)]))
+
+/** Where rows that another reader made have the tags with these names. */
+export const ownTags = (names: Iterable<string>): NonNullable<Mapping['tags']> =>
+  [...names].map((name) => [name, { column: [tagDimension(name)] }])
+
 /** The mapping of the rows that `rowsOf` gives. */
 function flatMapping(mapping: Mapping, isTable: boolean): Mapping {
-  const { where, carry, cumulative, quantity, request, amounts, fields, ...rest } = mapping
+  const { where, carry, cumulative, quantity, request, amounts, fields, tags, ...rest } = mapping
   const flat: Record<string, unknown> = lookup()
   for (const [name, place] of Object.entries(fields)) {
     if (name === 'session' || place === undefined) continue
@@ -305,6 +314,7 @@ function flatMapping(mapping: Mapping, isTable: boolean): Mapping {
   if (charges) flat.id = 'id'
   return {
     ...rest,
+    ...(tags === undefined ? {} : { tags: ownTags(tags.map(([name]) => name)) }),
     fields: flat as Mapping['fields'],
     ...(charges ? { identified: true } : {}),
     ...(isTable ? { table: true } : {}),
