@@ -316,7 +316,7 @@ describe('an answer', () => {
     [
       `/v1/usage/breakdown?${november}&by=modle`,
       'by has a value that is not known here',
-      'Known: model, key, endpoint, outcome, day.',
+      'Known: model, key, endpoint, outcome, day, and tag:NAME.',
     ],
     [
       `/v1/usage/breakdown?${november}&by=day&limit=201`,

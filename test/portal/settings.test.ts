@@ -22,7 +22,7 @@ import { settingsOf, settingsText } from './portal.ts'
 test('every fault of a settings file has its line and column', () => {
   const text = `${settingsText}accent: blue\norigins2: []\naccounts:\n  a: { label: A, zone: UTC }\n`
   expect(() => parseSettings(text, 's.yaml')).toThrow(
-    /s\.yaml:10:9: accent: expected a colour[\s\S]*s\.yaml:13:24: accounts\.a\.zone: Unrecognized key[\s\S]*origins2: Unrecognized key/,
+    /s\.yaml:11:9: accent: expected a colour[\s\S]*s\.yaml:14:24: accounts\.a\.zone: Unrecognized key[\s\S]*origins2: Unrecognized key/,
   )
   expect(() => parseSettings('product: [', 's.yaml')).toThrow(/s\.yaml:1:\d+: /)
   expect(() =>
