@@ -13,11 +13,10 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { renderPng } from '../src/chart/png.ts'
-import type { ChartSpec } from '../src/chart/spec.ts'
 import { openStore } from '../src/store/session/open.ts'
 import { rssMiB } from './process-memory.ts'
 import type { Ready } from './service-server.ts'
+import { soakPicture } from './soak-picture.ts'
 
 const { values } = parseArgs({
   options: {
@@ -136,29 +135,6 @@ process.stdout.write(
       )
       .join(''),
 )
-if (values.picture !== undefined) writeFileSync(values.picture, await picture())
+if (values.picture !== undefined) writeFileSync(values.picture, await soakPicture(course, n(rate)))
 rmSync(home, { recursive: true })
 process.exit(agreements.every(([, left, , right]) => left === right) ? 0 : 1)
-
-/** Memory of each process over the minutes. */
-async function picture(): Promise<Uint8Array> {
-  const chart: ChartSpec = {
-    title: `Resident memory, ${n(rate)} requests a second`,
-    description: 'Lines of the resident memory of the run and of the service over the minutes.',
-    empty: 'Nothing was measured.',
-    heightPx: 240,
-    vegaLite: {
-      mark: { type: 'line', point: true },
-      encoding: {
-        x: { field: 'minute', type: 'quantitative', title: 'minute' },
-        y: { field: 'mib', type: 'quantitative', title: 'memory (MiB)' },
-        color: { field: 'process', type: 'nominal' },
-      },
-    } as ChartSpec['vegaLite'],
-  }
-  const points = course.flatMap(({ minute, runMiB, serviceMiB }) => [
-    { minute, process: 'run', mib: runMiB },
-    { minute, process: 'service', mib: serviceMiB },
-  ])
-  return (await renderPng(chart, points, { widthPx: 720 })).png
-}

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -215,7 +214,6 @@ describe.skipIf(!canBrowse)(
       await register(page)
       await usedForDays(target, clock, await makeKey(page, 'laptop <b>at work</b>'))
       await makeKey(page, 'a-name-without-any-space-that-is-as-long-as-a-name-may-be-60')
-      const pictures = process.env.ASSAY_PICTURES
       for (const path of ['/dashboard', '/my-credits?timezone=Europe%2FBerlin']) {
         await page.goto(target.service.baseUrl + path)
         for (const [viewport, size] of [
@@ -230,12 +228,6 @@ describe.skipIf(!canBrowse)(
             const rules = colorScheme === 'dark' ? ofColours : undefined
             const found = await violations(page, rules)
             expect([path, size, colorScheme, found]).toEqual([path, size, colorScheme, []])
-            if (pictures !== undefined) {
-              mkdirSync(pictures, { recursive: true })
-              const name = path.slice(1).split('?')[0]
-              const file = `${pictures}/service-${name}-${size}-${colorScheme}.png`
-              await page.screenshot({ path: file })
-            }
           }
         }
         const fits = () =>
