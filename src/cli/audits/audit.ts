@@ -191,14 +191,20 @@ function commandOf(commands: ReadonlyMap<string, string>, rule: string): string 
   throw new UserError('usage', `--again: ${rule} did not fail on a request that can be sent again.`)
 }
 
-/** Longer commands are hard to copy, and may be too long for a shell. */
-const longestCommand = 8_000
+/** Longer commands are hard to copy, and may be too long for a shell; in text they push the finding off the screen. */
+const longestCommand = { inText: 800, elsewhere: 8_000 }
 
 /** The commands to print; a command that is too long is replaced by one that prints it. */
 function shortened(
   commands: ReadonlyMap<string, string>,
   runIds: readonly string[],
-  { db, contract, log }: { readonly db: string; readonly contract?: string; readonly log?: string },
+  {
+    db,
+    contract,
+    log,
+    json,
+    format,
+  }: MergeOptions & { readonly contract?: string; readonly log?: string },
 ): ReadonlyMap<string, string> {
   // What was given decides which rules fail, so the printed command gives it, too.
   const given = [
@@ -206,11 +212,12 @@ function shortened(
     ...(contract === undefined ? [] : ['--contract', contract]),
     ...(log === undefined ? [] : ['--log', log]),
   ]
+  const longest = format === 'text' && !json ? longestCommand.inText : longestCommand.elsewhere
   const audit = ['assay audit', ...given.map(shellWord), '--again'].join(' ')
   return new Map(
     [...commands].map(([rule, command]) => [
       rule,
-      command.length <= longestCommand ? command : `${audit} ${rule} | sh`,
+      command.length <= longest ? command : `${audit} ${rule} | sh`,
     ]),
   )
 }
