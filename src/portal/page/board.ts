@@ -4,9 +4,9 @@ import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import type { BoardWords } from '../../report/usage/board/words.ts'
+import { fillInStore } from '../../report/usage/engine/engine.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
-import type { Session } from '../../store/session/session.ts'
 import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
@@ -69,14 +69,12 @@ export async function readBoardFor(
     ].join(
       ', ',
     )}), NULL::VARCHAR AS account FROM (${refundsApartSql(`(FROM ${sumsWithin(period, localStarts(period))} WHERE ${where})`, refunds)})`)
-  const fill = (store: Session, table: string, sql: string) =>
-    store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
   const nowUs = nowMs * 1000
   const isOpen = shows.has('credits') && period.toUs > nowUs - dayUs
   const unusual = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
   return readBoardOf(
     session,
-    { fill, holdsRequests: false },
+    { fill: fillInStore, holdsRequests: false },
     {
       ...{ fromUs: period.fromUs, toUs: period.toUs, nowUs, mostCells },
       ...{ firstUs: first ?? period.toUs, lastUs: last ?? period.fromUs },

@@ -4,8 +4,9 @@ import { balanceOrder } from '../../measure/measures.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
-import { queryText, type UsageEngine } from './engine/engine.ts'
-import { oddSql } from './engine/outcomes.ts'
+import type { Variable } from '../../store/session/variable.ts'
+import type { UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
 const rowsShown = 5
@@ -44,14 +45,14 @@ export async function oddHoursAndKeys(
 /** A kind of odd request: an SQL condition, and SQL for what to show of a request. */
 interface OddKind {
   readonly kind: Anomaly['kind']
-  readonly when: string
+  readonly when: (variable: Variable) => string
   readonly shows: string
   readonly summary: (count: string) => string
 }
 
 const chargeWithoutSuccess: OddKind = {
   kind: 'charge-without-success',
-  when: `outcome = 'http_error' AND credits > 0`,
+  when: () => `outcome = 'http_error' AND credits > 0`,
   shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
   summary: (n) => `${n} failed requests were charged.`,
 }
@@ -60,7 +61,8 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
   const { maxInputTokens, maxOutputTokens } = limits
   const uncharged: OddKind = {
     kind: 'success-without-charge',
-    when: `outcome = 'ok' AND credits = 0 AND has(getvariable('usage_priced'), coalesce(model, ''))`,
+    when: (variable) =>
+      `outcome = 'ok' AND credits = 0 AND has(${variable('usage_priced')}, coalesce(model, ''))`,
     shows: `model || ', charged 0'`,
     summary: (n) => `${n} successes on priced models were charged nothing.`,
   }
@@ -70,7 +72,7 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
     {
       // A row can be many requests, so their mean is compared with the limit.
       kind: 'tokens-over-limit',
-      when: `completion_tokens >= ${maxOutputTokens + 1} * requests
+      when: () => `completion_tokens >= ${maxOutputTokens + 1} * requests
              OR prompt_tokens >= ${maxInputTokens + 1} * requests`,
       shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
       summary: (n) =>
@@ -91,7 +93,7 @@ async function oddRows(
   await store.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, summary } of kinds) {
-    await engine.fill(store, 'usage_odd', oddSql(when))
+    await engine.fill(store, 'usage_odd', queries.odd(when))
     const rows = await store.rows<Row & { n: number }>(
       `SELECT source, id, at_us AS "atUs", ${shows} AS shows, n::BIGINT AS n
        FROM usage_odd ORDER BY at_us, source, id`,
@@ -264,7 +266,7 @@ export function chanceOfAtLeast(count: number, mean: number): number {
 
 /** Keys first seen in the period, if there is a whole day of earlier usage. */
 async function newKeys(store: Session, engine: UsageEngine): Promise<readonly Anomaly[]> {
-  await engine.fill(store, 'usage_new_keys', queryText('new-keys'))
+  await engine.fill(store, 'usage_new_keys', queries.newKeys)
   const rows = await store.rows<Row & { n: number }>(
     `SELECT 'key' AS source, key_fp AS id, first_us AS "atUs",
        requests || ' requests in the period' AS shows, n::BIGINT AS n

@@ -2,7 +2,8 @@ import type { Contract } from '../../contract/contract.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
 import { smallest } from '../../user/extremes.ts'
-import { queryText, type UsageEngine } from './engine/engine.ts'
+import type { UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import type { SeenPeak } from './shape.ts'
 
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
@@ -14,7 +15,7 @@ export async function readPeak(
   const limits = contract?.bands?.map((band) => band.requests.minute) ?? []
   const lowest = smallest(limits, Number.MAX_SAFE_INTEGER)
   await store.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
-  await engine.fill(store, 'usage_peaks', queryText('peaks'))
+  await engine.fill(store, 'usage_peaks', queries.peaks)
   const [row] = await store.rows<Omit<SeenPeak, 'unknown'> & { width_us: number | null }>(
     'FROM usage_peaks',
   )

@@ -9,7 +9,8 @@ import type { Session } from '../../store/session/session.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'
 import { hideTable } from '../temp-table.ts'
-import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
+import { storeEngine, type UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import { enterCosts } from './money-of-runs.ts'
 import { comparedPeriod, scopeOf } from './period.ts'
 import { placeBuckets, prepareBuckets, prepareCalendar, prepareWeekHours } from './points.ts'
@@ -140,7 +141,7 @@ async function readPartial(
   engine: UsageEngine,
   sources: UsageScope['sources'],
 ): Promise<ReadonlyMap<string, Partial>> {
-  await engine.fill(store, 'usage_partial', queryText('partial'))
+  await engine.fill(store, 'usage_partial', queries.partial)
   const rows = await store.rows<{ source: string; from_us: number; to_us: number }>(
     'FROM usage_partial',
   )
@@ -198,7 +199,7 @@ async function readSources(
   engine: UsageEngine,
   options: UsageOptions,
 ): Promise<UsageScope['sources']> {
-  await engine.fill(store, 'usage_coverage', queryText('coverage'))
+  await engine.fill(store, 'usage_coverage', queries.coverage)
   // Charts and forecasts are about one unit: that of most amounts.
   const [unit = 'credits'] = await readUnits(store)
   await store.execute(`SET VARIABLE usage_unit = ${literal(unit)}`)

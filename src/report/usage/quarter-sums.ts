@@ -3,8 +3,8 @@ import { figuresOfEnded } from '../../measure/usage/sums.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
-import { queryText, type UsageEngine } from './engine/engine.ts'
-import { keyOutcomesSql, outcomesSql, seriesSql } from './engine/outcomes.ts'
+import type { UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import { shortSql } from './short-name.ts'
 
 /** The name of a series; the user's name for a key. */
@@ -48,16 +48,16 @@ const usageSums = (() => {
 
 /** `usage_key_sums`: all sums of the twenty keys with the most credits; `usage_key_models`: the same by model. */
 export async function prepareKeys(store: Session, engine: UsageEngine): Promise<void> {
-  await engine.fill(store, 'usage_top_keys', queryText('top-keys'))
+  await engine.fill(store, 'usage_top_keys', queries.topKeys)
   await store.execute(
     `SET VARIABLE usage_top = (SELECT coalesce(list(coalesce(key_fp, '')), []) FROM usage_top_keys)`,
   )
-  await engine.fill(store, 'usage_key_outcomes', keyOutcomesSql)
+  await engine.fill(store, 'usage_key_outcomes', queries.keyOutcomes)
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_key_sums AS
     SELECT key_fp, account, ${usageSums} FROM usage_key_outcomes GROUP BY ALL
   `)
-  await engine.fill(store, 'usage_key_models', queryText('key-models'))
+  await engine.fill(store, 'usage_key_models', queries.keyModels)
 }
 
 export async function prepareQuarters(
@@ -68,11 +68,11 @@ export async function prepareQuarters(
   const amounts = units
     .map((unit, at) => `, sum(credits) FILTER (WHERE unit = ${literal(unit)}) AS amount_${at}`)
     .join('')
-  await engine.fill(store, 'usage_series', seriesSql)
+  await engine.fill(store, 'usage_series', queries.series)
   await store.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
   )
-  await engine.fill(store, 'usage_outcomes', outcomesSql)
+  await engine.fill(store, 'usage_outcomes', queries.outcomes)
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
     SELECT quarter, width_us, bucket_source, ${shortened('series')} AS series, ${usageSums}${amounts} FROM usage_outcomes GROUP BY ALL

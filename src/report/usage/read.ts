@@ -10,7 +10,8 @@ import { randomOf } from '../../user/random.ts'
 import { findAnomalies, oddHoursAndKeys } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
 import { comingDays, pastDays } from './days.ts'
-import { queryText, storeEngine, type UsageEngine } from './engine/engine.ts'
+import { storeEngine, type UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
@@ -273,7 +274,7 @@ async function readCards(store: Session): Promise<readonly Card[]> {
 }
 
 async function readErrors(store: Session, engine: UsageEngine): Promise<readonly ErrorPoint[]> {
-  await engine.fill(store, 'usage_errors', queryText('errors'))
+  await engine.fill(store, 'usage_errors', queries.errors)
   return store.rows<ErrorPoint>(
     `SELECT hour_us AS "startUs", any_value(hour_label) AS label, error, sum(requests)::BIGINT AS count
      FROM usage_errors JOIN usage_calendar USING (quarter) GROUP BY hour_us, error

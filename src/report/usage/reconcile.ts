@@ -1,5 +1,6 @@
 import type { Session } from '../../store/session/session.ts'
-import { queryText, type UsageEngine } from './engine/engine.ts'
+import type { UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import type { Reconciliation, ReconciliationRow } from './shape.ts'
 
 /** A poll of a key, and the usage since the previous poll. */
@@ -81,7 +82,7 @@ export async function reconcile(store: Session, engine: UsageEngine): Promise<Re
       SET VARIABLE usage_poll_from = (SELECT list(from_us ORDER BY pair) ${some});
       SET VARIABLE usage_poll_to = (SELECT list(to_us ORDER BY pair) ${some});
     `)
-    await engine.fill(store, 'usage_seen', queryText('seen'))
+    await engine.fill(store, 'usage_seen', queries.seen)
     for (const each of await store.rows<Interval>(
       `SELECT pairs.key_fp AS account, from_us AS "fromUs", to_us AS "toUs",
            before::DOUBLE AS before, after::DOUBLE AS after,

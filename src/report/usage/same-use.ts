@@ -1,7 +1,8 @@
 import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
-import { queryText, type UsageEngine } from './engine/engine.ts'
+import type { UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import type { UsageOptions, UsageScope } from './shape.ts'
 
 type Source = UsageScope['sources'][number]
@@ -27,7 +28,7 @@ export async function sameUse(
     }),
   )
   if (pairs.length === 0) return []
-  await engine.fill(store, 'usage_billing_sources', queryText('billing-sources'))
+  await engine.fill(store, 'usage_billing_sources', queries.billingSources)
   const bills = await store.rows<{ source: string }>('FROM usage_billing_sources')
   const isBill = ({ source }: Source) => bills.some((bill) => bill.source === source)
   const found: string[] = []
@@ -84,7 +85,7 @@ async function sameId(
     SET VARIABLE usage_both_from = ${fromUs}::BIGINT;
     SET VARIABLE usage_both_to = ${toUs}::BIGINT;
   `)
-  await engine.fill(store, 'usage_same_ids', queryText('same-ids'))
+  await engine.fill(store, 'usage_same_ids', queries.sameIds)
   const [row] = await store.rows<{ same: number; example: string }>('FROM usage_same_ids')
   return row === undefined || row.same === 0 ? null : row.example
 }

@@ -9,7 +9,8 @@ import {
 import { decimalText, readNumber } from '../../money/rational.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
-import { queryText, type UsageEngine } from './engine/engine.ts'
+import type { UsageEngine } from './engine/engine.ts'
+import * as queries from './engine/queries.ts'
 import type { SeriesPoint, UsageTotals } from './shape.ts'
 
 /** An exact decimal of SQL without zeros at its end. */
@@ -27,7 +28,7 @@ export const periodSums = <Groups>(
 /** What was used in the period, from the sums of `prepareUsage`. */
 export async function readTotals(store: Session, engine: UsageEngine): Promise<UsageTotals> {
   const [sums] = (await periodSums<object>(store, { where: inPeriod })) as [Sums]
-  await engine.fill(store, 'usage_ledger_sums', queryText('ledger'))
+  await engine.fill(store, 'usage_ledger_sums', queries.ledger)
   const ledger = await store.rows<{ type: string; unit: string; entries: number; amount: string }>(
     `SELECT type, unit, sum(entries)::BIGINT AS entries, sum(amount)::VARCHAR AS amount
      FROM usage_ledger_sums WHERE type <> 'refund' GROUP BY ALL ORDER BY type, unit`,

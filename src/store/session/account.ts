@@ -1,6 +1,7 @@
 import { UserError } from '../../user/user-error.ts'
 import { identifier, literal, textList } from '../literal.ts'
 import type { Session } from './session.ts'
+import { sessionVariable, type Variable } from './variable.ts'
 
 /** Whose usage an operation sees. */
 export interface AccountScope {
@@ -19,12 +20,15 @@ export const isWhole = ({ account, keys }: AccountScope): boolean =>
  * The condition on rows with the columns `account` and `key_fp`, for both engines. Its values are the variables
  * `usage_account` and `usage_only_keys` (`setAccount`), never part of the SQL.
  */
-export function accountCondition({ account, keys }: AccountScope): string {
+export function accountCondition(
+  { account, keys }: AccountScope,
+  variable: Variable = sessionVariable,
+): string {
   const conditions = [
     // Only the plain column lets an engine skip the rows of other accounts unread.
     account !== null &&
-      `${account === '' ? "coalesce(account, '')" : 'account'} = getvariable('usage_account')`,
-    keys !== null && `has(getvariable('usage_only_keys'), coalesce(key_fp, ''))`,
+      `${account === '' ? "coalesce(account, '')" : 'account'} = ${variable('usage_account')}`,
+    keys !== null && `has(${variable('usage_only_keys')}, coalesce(key_fp, ''))`,
   ].filter(Boolean)
   return conditions.length === 0 ? 'true' : conditions.join(' AND ')
 }
@@ -33,12 +37,15 @@ export function accountCondition({ account, keys }: AccountScope): string {
  * SQL for the keys whose polls the account may see: its own, and of no other account. The balance of a key that two
  * accounts use would tell one about the other.
  */
-export const pollKeysSql = (tables: readonly string[]): string =>
+export const pollKeysSql = (
+  tables: readonly string[],
+  variable: Variable = sessionVariable,
+): string =>
   `SELECT key_fp FROM (${tables
     .map((table) => `SELECT DISTINCT key_fp, account FROM ${table}`)
     .join(' UNION ALL ')}) AS used
    WHERE key_fp IS NOT NULL AND account IS NOT NULL GROUP BY key_fp
-   HAVING min(account) = getvariable('usage_account') AND max(account) = getvariable('usage_account')`
+   HAVING min(account) = ${variable('usage_account')} AND max(account) = ${variable('usage_account')}`
 
 /**
  * Sets the variables that `accountCondition` and `pollKeysSql` read.

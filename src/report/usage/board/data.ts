@@ -3,7 +3,8 @@ import type { Session } from '../../../store/session/session.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import type { UsageDimension } from '../../pages.ts'
 import { dayBeside } from '../../zone-words.ts'
-import { queryText, type UsageEngine } from '../engine/engine.ts'
+import type { UsageEngine } from '../engine/engine.ts'
+import * as queries from '../engine/queries.ts'
 import type { ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
 import { outlookOf } from './outlook.ts'
@@ -119,7 +120,7 @@ export async function readBoardOf(
   scope: BoardScope,
 ): Promise<BoardData> {
   const { unit, money, by, keyIs, page, locale, words } = scope
-  await engine.fill(store, 'usage_board', queryText('board'))
+  await engine.fill(store, 'usage_board', queries.board)
   const { finest, names, cells, folded } = await readCells(
     store,
     scope.mostCells,

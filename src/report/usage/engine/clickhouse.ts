@@ -15,11 +15,13 @@ import {
   pollKeysSql,
 } from '../../../store/session/account.ts'
 import type { Session } from '../../../store/session/session.ts'
+import { sessionVariable, type Variable } from '../../../store/session/variable.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { hideTable } from '../../temp-table.ts'
 import { accountOf } from '../shape.ts'
 import { clickhouseRelations } from './clickhouse-relations.ts'
 import type { UsageEngine } from './engine.ts'
+import { type PageQuery, statementOf } from './queries.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
@@ -29,16 +31,16 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
     holdsRequests: true,
     async begin(store, options) {
       scope = accountOf(options)
-      const sql = pollsOf(scope)
-      await fetch(clickhouse, withParameters(sql), await variablesIn(store, sql), (file) =>
+      const { sql, variables } = asked(pollsOf(scope))
+      await fetch(clickhouse, sql, await valuesOf(store, variables), (file) =>
         enterPolls(store, file),
       )
     },
     // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
-    async fill(store, table, sql) {
-      const parameters = await variablesIn(store, `${clickhouseRelations(scope)}${sql}`)
-      await fetch(clickhouse, inClickhouse(sql, scope), parameters, (file) =>
+    async fill(store, table, query) {
+      const { sql, variables } = asked(query, relationsOf(scope))
+      await fetch(clickhouse, sql, await valuesOf(store, variables), (file) =>
         store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS FROM ${file}`),
       )
       await narrow(store, table)
@@ -51,29 +53,37 @@ async function enterPolls(store: Session, file: string): Promise<void> {
   await store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`)
 }
 
-function pollsOf(scope: AccountScope): string {
+function pollsOf(scope: AccountScope): PageQuery {
   const all = 'SELECT * FROM usage_polls FINAL'
-  if (isWhole(scope)) return all
+  if (isWhole(scope)) return () => ({ rows: all })
   // A balance belongs to the whole account.
-  if (scope.account === null || scope.keys !== null) return `${all} WHERE false`
-  const keys = pollKeysSql(['usage_events FINAL', 'usage_buckets FINAL', 'usage_quarters FINAL'])
-  return `${all} WHERE key_fp IN (${keys})`
+  if (scope.account === null || scope.keys !== null) return () => ({ rows: `${all} WHERE false` })
+  const tables = ['usage_events FINAL', 'usage_buckets FINAL', 'usage_quarters FINAL']
+  return (variable) => ({ rows: `${all} WHERE key_fp IN (${pollKeysSql(tables, variable)})` })
 }
 
-/** A query of this folder after the relations that it reads. Variables become parameters. */
-function inClickhouse(sql: string, scope: AccountScope): string {
-  const text = sql.replace(/^(--.*\n)*/, '')
-  return withParameters(
-    text.startsWith('WITH ')
-      ? `${clickhouseRelations(scope)},\n${text.slice('WITH '.length)}`
-      : `${clickhouseRelations(scope)}\n${text}`,
-  )
+/** A statement, and the variables of the store that are its parameters. */
+interface Asked {
+  readonly sql: string
+  readonly variables: readonly string[]
 }
 
-const withParameters = (sql: string) =>
-  sql.replace(variable, (_, name: string) => `{${name}:${typesOfVariables[name] ?? 'Int64'}}`)
+/** A query after the relations that it reads. */
+function asked(query: PageQuery, relations?: ReturnType<typeof relationsOf>): Asked {
+  const variables = new Set<string>()
+  const variable = (name: string) => {
+    variables.add(name)
+    return parameter(name)
+  }
+  const sql = statementOf(query(variable), relations?.(variable))
+  return { sql, variables: [...variables] }
+}
 
-const variable = /getvariable\('(\w+)'\)/g
+const relationsOf = (scope: AccountScope) => (variable: Variable) =>
+  clickhouseRelations(scope, variable)
+
+/** A variable as a parameter of a query. */
+const parameter: Variable = (name) => `{${name}:${typesOfVariables[name] ?? 'Int64'}}`
 
 const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_by: 'String',
@@ -91,11 +101,10 @@ const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_poll_to: 'Array(Int64)',
 })
 
-async function variablesIn(store: Session, sql: string): Promise<Parameters> {
-  const names = new Set([...sql.matchAll(variable)].map(([, name]) => name!))
-  if (names.size === 0) return {}
+async function valuesOf(store: Session, names: readonly string[]): Promise<Parameters> {
+  if (names.length === 0) return {}
   const [values] = await store.rows<Parameters>(
-    `SELECT ${[...names].map((name) => `getvariable('${name}') AS ${name}`).join()}`,
+    `SELECT ${names.map((name) => `${sessionVariable(name)} AS ${name}`).join()}`,
   )
   // Queries before the period is known do not use it.
   return Object.fromEntries(Object.entries(values!).map(([name, value]) => [name, value ?? 0]))
@@ -153,10 +162,9 @@ export async function closeDays(
   )
   for (const { day } of days) {
     const some = `(SELECT * FROM requests WHERE quarter >= ${day * 96} AND quarter < ${day * 96 + 96})`
-    const sums = quartersSql(`${some} AS cells`)
     await clickhouse.command(
-      `INSERT INTO usage_quarters (${Object.keys(quantities).join()}) ${inClickhouse(sums, allAccounts)}`,
-      { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0 },
+      `INSERT INTO usage_quarters (${Object.keys(quantities).join()}) ${quartersOfAll(some)}`,
+      ofAll,
     )
   }
   return days.length
@@ -177,13 +185,15 @@ export async function fetchQuarters(
       ? '(SELECT * FROM buckets WHERE account IS NOT NULL)'
       : `(SELECT * FROM open WHERE account IS NOT NULL AND intDiv(quarter, 96) IN {days:Array(Int64)}
           UNION ALL SELECT * FROM closed WHERE account IS NOT NULL AND intDiv(quarter, 96) IN {days:Array(Int64)})`
-  const sums = quartersSql(`${which} AS cells`)
-  await clickhouse.writeParquet(
-    inClickhouse(sums, allAccounts),
-    { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0, days: days ?? [] },
-    file,
-  )
+  await clickhouse.writeParquet(quartersOfAll(which), { ...ofAll, days: days ?? [] }, file)
 }
+
+/** The sums of all accounts by quarter. @param rows a subquery with the columns of quarters */
+const quartersOfAll = (rows: string) =>
+  asked(() => ({ rows: quartersSql(`${rows} AS cells`) }), relationsOf(allAccounts)).sql
+
+/** The parameters of `quartersOfAll`. */
+const ofAll: Parameters = { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0 }
 
 /** Which requests of an account, the newest first. Times are Unix microseconds. */
 export interface RequestQuery {
@@ -219,7 +229,7 @@ export async function fetchRequests<Row>(
     (_, at) =>
       `AND has({values${at}:Array(String)}, coalesce(JSONExtractString(tags, {tag${at}:String}), ''))`,
   )
-  const mine = withParameters(accountCondition(scope))
+  const mine = accountCondition(scope, parameter)
   const only = (column: string, name: string) =>
     `AND (empty({${name}:Array(String)}) OR has({${name}:Array(String)}, coalesce(${column}, '')))`
   const rows = await clickhouse.rows<Row>(

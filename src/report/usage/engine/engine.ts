@@ -1,18 +1,19 @@
-import { readFileSync } from 'node:fs'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import { keepRunClocks } from '../../../store/runs/run-clocks.ts'
 import { accountCondition } from '../../../store/session/account.ts'
 import type { Session } from '../../../store/session/session.ts'
+import { sessionVariable } from '../../../store/session/variable.ts'
 import { relationSql } from '../../temp-table.ts'
 import { accountOf, type UsageSelection } from '../shape.ts'
+import { keyHours, type PageQuery, statementOf } from './queries.ts'
 
 /**
- * Sums requests of one account, or of all, for the usage page, in a few queries with results of bounded size. Each engine reads the same queries
- * (`*.sql` and `outcomes.ts` in this folder), and defines the relations that they read:
+ * Sums requests of one account, or of all, for the usage page, in a few queries with results of bounded size. Each engine reads
+ * the same queries (`queries.ts`), and defines the relations that they read:
  *
  * - `usage_cells`: sums of quarters of an hour, or the contribution of each request
  * - `usage_minutes`: requests of each key and clock minute
- * - `usage_key_hours`: the result of `key-hours.sql`
+ * - `usage_key_hours`: the result of `keyHours`
  * - `usage_import_spans`: the interval of each import, and whether it was a part of a log
  * - `usage_ledger`: signed entries that are no usage, and refunds
  * - `usage_bills`: the sources whose lines are charges of a bill
@@ -30,24 +31,18 @@ export interface UsageEngine {
   /** Called once the variables of the period are set. */
   enterPeriod(store: Session): Promise<void>
   /** Runs a query and stores its rows in a temporary table of the store. */
-  fill(store: Session, table: string, sql: string): Promise<void>
+  fill(store: Session, table: string, query: PageQuery): Promise<void>
 }
 
-/** The text of a file in this folder. A query with parts has a function in `outcomes.ts` instead. */
-export function queryText(name: string): string {
-  return readFileSync(
-    new URL(`../../../../src/report/usage/engine/${name}.sql`, import.meta.url),
-    'utf8',
-  )
+/** Runs a query in the store itself. */
+export function fillInStore(store: Session, table: string, query: PageQuery): Promise<void> {
+  const sql = statementOf(query(sessionVariable))
+  return store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
 }
 
 const inDuckdb = {
-  enterPeriod: (store: Session) => fill(store, 'usage_key_hours', queryText('key-hours')),
-  fill,
-}
-
-function fill(store: Session, table: string, sql: string): Promise<void> {
-  return store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
+  enterPeriod: (store: Session) => fillInStore(store, 'usage_key_hours', keyHours),
+  fill: fillInStore,
 }
 
 /** Runs and imported logs in the store. */
@@ -65,7 +60,9 @@ export const storeEngine: UsageEngine = {
       CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events
       WHERE type <> 'usage' ${importsOnly(options)};
       ${relationSql('usage_cells', isSmall)} ${cellsSql()};
-      CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.duckdb')};
+      CREATE OR REPLACE TEMP VIEW usage_minutes AS 
+      SELECT key_fp, at_us // 60000000 AS minute, at_us // 3600000000 AS hour, at_us AS first_us, requests
+      FROM usage_shown;
       CREATE OR REPLACE TEMP VIEW usage_import_spans AS
       SELECT source, imported_us, from_us, to_us, is_partial FROM usage_imports WHERE from_us IS NOT NULL;
     `)
@@ -105,7 +102,9 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
         CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * FROM (${cells})
         WHERE ${accountCondition(accountOf(options))}
         ${options.sources.length > 0 ? `AND list_contains(getvariable('usage_sources'), source)` : ''};
-        CREATE OR REPLACE TEMP VIEW usage_minutes AS ${queryText('minutes.quarters')};
+        CREATE OR REPLACE TEMP VIEW usage_minutes AS 
+        SELECT key_fp, quarter * 15 + minute AS minute, hour, first_us, minutes[minute + 1] AS requests
+        FROM (SELECT *, unnest(range(15)) AS minute FROM usage_cells WHERE minutes IS NOT NULL);
         CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events WHERE false;
         CREATE OR REPLACE TEMP VIEW usage_bills AS SELECT source FROM usage_statements WHERE false;
         CREATE OR REPLACE TEMP VIEW usage_import_spans AS SELECT * FROM usage_imports WHERE false;

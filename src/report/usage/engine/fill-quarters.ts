@@ -16,6 +16,6 @@ export async function fillQuarters(
   )
   await limitTo(session, scope, engine.keyTables)
   await engine.begin(session, { ...scope, runIds, sources: [] })
-  await engine.fill(session, 'usage_sums', quartersSql())
+  await engine.fill(session, 'usage_sums', () => ({ rows: quartersSql() }))
   return 'usage_sums'
 }

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { storeEngine } from '../../../../src/report/usage/engine/engine.ts'
-import {
-  keyOutcomesSql,
-  oddSql,
-  outcomesSql,
-} from '../../../../src/report/usage/engine/outcomes.ts'
+import * as queries from '../../../../src/report/usage/engine/queries.ts'
 import { prepareUsage } from '../../../../src/report/usage/prepare.ts'
 import { appendAttempts } from '../../../../src/store/attempts/recorder.ts'
+import { sessionVariable } from '../../../../src/store/session/variable.ts'
 import { openStore, type Store } from '../../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../../attempts.ts'
 import { enterEvents, usageOptions } from '../../usage-events.ts'
@@ -40,11 +37,24 @@ test('the engine of the store has no name and holds single requests', () => {
 })
 
 test('sums that two queries share are in the text of each', () => {
-  for (const sql of [outcomesSql, keyOutcomesSql]) {
-    expect(sql).toContain("WHEN status = 429 THEN 'limited'")
+  for (const query of [queries.outcomes, queries.keyOutcomes]) {
+    expect(query(sessionVariable).rows).toContain("WHEN status = 429 THEN 'limited'")
   }
 })
 
 test('the condition of odd requests chooses them and is counted alike', () => {
-  expect(oddSql('credits > 7').split('AND (credits > 7)')).toHaveLength(3)
+  const { rows } = queries.odd(() => 'credits > 7')(sessionVariable)
+  expect(rows.split('AND (credits > 7)')).toHaveLength(3)
+})
+
+test('an engine says how a variable is written, and its relations come before those of the query', () => {
+  const sql = queries.statementOf(
+    queries.seen((name) => `{${name}}`),
+    { usage_cells: 'SELECT 1' },
+  )
+  expect(sql).toMatch(
+    /^WITH usage_cells AS \(SELECT 1\),\npolled AS \(\n {2}SELECT pair, \{usage_poll_keys\}\[pair\]/,
+  )
+  expect(sql).not.toContain('getvariable')
+  expect(queries.statementOf({ rows: 'SELECT 1' })).toBe('SELECT 1')
 })

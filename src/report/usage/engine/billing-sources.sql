@@ -1,2 +1,0 @@
--- Sources whose lines are charges of a bill.
-SELECT DISTINCT source FROM usage_bills
