@@ -351,7 +351,10 @@ const scripts = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.js') && file !== join('cli', 'assay.js'))
   .sort()
 
-test('every script of a page is type-checked, and none switches the checker off', () => {
+test('every script of a page is type-checked, and none switches the checker off', {
+  tags: 'whole',
+  timeout: 30_000,
+}, () => {
   const root = dirname(source)
   const config = ['tsc', '-p', 'tsconfig.browser.json']
   const run = (...words: string[]) =>
@@ -369,7 +372,7 @@ test('every script of a page is type-checked, and none switches the checker off'
     /@ts-(?:nocheck|ignore|expect-error)|\{\s*any\b/.test(readFileSync(join(source, file), 'utf8')),
   )
   expect(silent).toEqual([])
-}, 30_000)
+})
 
 test('a script that code outside a browser imports is checked without the types of a browser', () => {
   // A script that is read as text is no import.

@@ -47,7 +47,9 @@ test('a scenario may be an object, and its issues are reported at once', () => {
   expect(issues.toSorted()).toEqual(['phases.0.rate', 'seed'])
 })
 
-test('an audit reports each rule as it decides it, and a signal aborts it with its reason', async () => {
+test('an audit reports each rule as it decides it, and a signal aborts it with its reason', {
+  tags: 'whole',
+}, async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const parts: api.WorkProgress[] = []

@@ -97,7 +97,7 @@ test('the rule of the recipe is decided over a store', async () => {
   })
 })
 
-test('with the fault of the recipe the service rejects every key', async () => {
+test('with the fault of the recipe the service rejects every key', { tags: 'whole' }, async () => {
   const example = (await moduleOf('A fault')).example as Fault
   const statuses: number[] = []
   for (const faults of [[], [example]]) {

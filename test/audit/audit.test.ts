@@ -34,7 +34,7 @@ test('by default, the audit selects all runs with the base URL of the newest run
   expect((await selectRuns(store, [])).map((run) => run.runId)).toEqual(['b', 'c'])
 })
 
-test('the audit writes its findings to the store', async () => {
+test('the audit writes its findings to the store', { tags: 'whole' }, async () => {
   await enterEndedRun(store, 'a')
   await appendAttempts(store, [attempt(0)])
   const report = await audit(store, options)

@@ -30,7 +30,9 @@ const foreign = (slot: number, more: object = {}) =>
     ...more,
   })
 
-test('without a contract, an unknown service is judged by the formats alone, and the first line says so', async () => {
+test('without a contract, an unknown service is judged by the formats alone, and the first line says so', {
+  tags: 'whole',
+}, async () => {
   await appendAttempts(store, [foreign(0), foreign(1, { status: 418, outcome: 'http_error' })])
   const report = await audit(store, {})
   const [first] = terminalText(report, new Map()).split('\n')

@@ -44,7 +44,9 @@ async function verdictOf(rule: string, rows: readonly AttemptRow[]): Promise<Ver
 const slots = (verdict: Verdict) =>
   verdict.verdict === 'fail' ? verdict.witnesses.map((witness) => witness.slot) : []
 
-test('T0: three successes between two reads that differ by 4 are a failure', async () => {
+test('T0: three successes between two reads that differ by 4 are a failure', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-10', [
     read(0, 0, 100),
     inFlight(1, 1, 9, 99),
@@ -61,7 +63,9 @@ test('T0: three successes between two reads that differ by 4 are a failure', asy
   expect(slots(verdict)).toEqual([4, 0])
 })
 
-test('T0: a rising balance is reported as a rise, without the note about other users', async () => {
+test('T0: a rising balance is reported as a rise, without the note about other users', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-10', [
     read(0, 0, 100),
     inFlight(1, 1, 9, 101),
@@ -83,7 +87,9 @@ test('T0: an aborted stream may have cost its price, but no more', { tags: 'whol
   expect(await verdictOf('BILL-10', [...rows, read(3, 10, 97)])).toMatchObject({ verdict: 'fail' })
 })
 
-test('T1: two concurrent requests that both show 99 of 100 lost an update', async () => {
+test('T1: two concurrent requests that both show 99 of 100 lost an update', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 5, 99),
@@ -98,7 +104,9 @@ test('T1: two concurrent requests that both show 99 of 100 lost an update', asyn
   expect(slots(verdict)).toEqual([2, 1])
 })
 
-test('T1: header values shown a moment late are legal, though none is exact', async () => {
+test('T1: header values shown a moment late are legal, though none is exact', {
+  tags: 'whole',
+}, async () => {
   // Both of each pair were charged before either header was read: 100 -> 99 -> 98, and each shows
   // 98, and so on. Sorted: those of 98 or more cost 2 together, and 100 - 98 allows 2; of 96 or
   // more 4; of 94 or more 6. No request shows more than the balance before its call. One such pair
@@ -168,7 +176,9 @@ test('T2: a balance above one that was shown before the call is a failure', asyn
   expect(slots(verdict)).toEqual([3, 1])
 })
 
-test('T3: a balanceGap of one credit is located between its neighbours', async () => {
+test('T3: a balanceGap of one credit is located between its neighbours', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 4, 99),
@@ -187,7 +197,9 @@ test('T3: a balanceGap of one credit is located between its neighbours', async (
   expect(slots(verdict)).toEqual([3, 2, 1, 4])
 })
 
-test('T3: a header that lags one request is reported as lagging, not as missing credits', async () => {
+test('T3: a header that lags one request is reported as lagging, not as missing credits', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
     inFlight(1, 1, 4, 99),

@@ -67,7 +67,9 @@ test('a success that costs too much fails if the rate limit counts no other traf
   expect(await verdictOver('BILL-01', lone(nobody))).toMatchObject({ verdict: 'pass' })
 })
 
-test("credits that are lost while idle are no request's price, and make a pass inconclusive", async () => {
+test("credits that are lost while idle are no request's price, and make a pass inconclusive", {
+  tags: 'whole',
+}, async () => {
   const rows = [read(0, 0, 100), read(1, 1, 100), read(2, 2, 97), read(3, 3, 97), read(4, 4, 92)]
   const more = [inFlight(5, 5, 6, 91), inFlight(6, 7, 8, 90), read(7, 9, 90)]
   const why = 'account main lost 8 credits in 2 stretches in which this run sent nothing but reads'
@@ -132,7 +134,9 @@ test("requests on the account's own list that the store lacks are named", {
   expect(await listed('b2', 'c3')).toMatchObject({ verdict: 'fail' })
 })
 
-test("two concurrent runs on one account are not accused of each other's cost", async () => {
+test("two concurrent runs on one account are not accused of each other's cost", {
+  tags: 'whole',
+}, async () => {
   const rows = (runId: string) => lone([1, 1, 1, 1, 1], { runId, ...without })
   expect(await verdictOver('BILL-10', [...rows('a'), ...rows('b')])).toMatchObject({
     verdict: 'inconclusive',
@@ -161,7 +165,9 @@ test('a run with a missing part leaves billing and limit rules inconclusive, and
   })
 })
 
-test('clock differences within the bound cause no failure and hide no double charge', async () => {
+test('clock differences within the bound cause no failure and hide no double charge', {
+  tags: 'whole',
+}, async () => {
   // Two hosts: the clock of the second is half a second behind that of the first.
   const skewed = (double: number) =>
     Array.from({ length: 20 }, (_, at) => {

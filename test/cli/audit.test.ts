@@ -18,7 +18,9 @@ phases:
   - { name: one, load: constant, rate: 10/s, duration: 100ms, steps: [long] }
 `
 
-test('a reproduction with a long body is referred to in the text, and --again prints it in full', async () => {
+test('a reproduction with a long body is referred to in the text, and --again prints it in full', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-audit-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const service = await startService({ seed: 1, faults: ['context-truncated'] })

@@ -54,15 +54,19 @@ test.each([
     '--header Authorization: a key comes from ASSAY_API_KEY',
   ],
   [['--header', 'x team: a'], "--header: expected a name and a value, such as 'x-team: a'; header"],
-])('%j is refused with one sentence before anything is sent', async (words, sentence) => {
-  const { code, stderr: error } = await assay(
-    ['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
-    { cwd: emptyFolder() },
-  ).ended
-  expect(error).toMatch(/^[^\n]+\n$/)
-  expect(error).toContain(sentence)
-  expect(code).toBe(2)
-})
+])(
+  '%j is refused with one sentence before anything is sent',
+  { tags: 'whole' },
+  async (words, sentence) => {
+    const { code, stderr: error } = await assay(
+      ['bench', 'http://127.0.0.1:1', '--model', 'm', ...words],
+      { cwd: emptyFolder() },
+    ).ended
+    expect(error).toMatch(/^[^\n]+\n$/)
+    expect(error).toContain(sentence)
+    expect(code).toBe(2)
+  },
+)
 
 const quick: QuickLoad = {
   model: 'm',

@@ -37,12 +37,12 @@ async function sumsOf(...flags: readonly string[]) {
   return Object.fromEntries(rows.map(({ source, requests }) => [source, requests]))
 }
 
-test('sums of named runs are of these alone', async () => {
+test('sums of named runs are of these alone', { tags: 'whole' }, async () => {
   expect(await sumsOf('--db', db)).toEqual({ one: 2, two: 3, log: 1 })
   expect(await sumsOf('--db', db, '--run', 'two')).toEqual({ two: 3 })
 })
 
-test('sums of a file of quarters are those of its store', async () => {
+test('sums of a file of quarters are those of its store', { tags: 'whole' }, async () => {
   const quarters = join(folder, 'quarters.parquet')
   expect((await assay(['export', 'quarters', '--db', db, '--out', quarters]).ended).code).toBe(0)
   expect(await sumsOf('--quarters', quarters)).toEqual(await sumsOf('--db', db))

@@ -239,7 +239,7 @@ test('--no-first-requests sends only the load', { tags: 'whole' }, async () => {
   })
 })
 
-test('http to an https port is reported after three requests', async () => {
+test('http to an https port is reported after three requests', { tags: 'whole' }, async () => {
   const pem = (name: string) =>
     readFileSync(new URL(`../client/tls/${name}.pem`, import.meta.url), 'utf8')
   const server = createTlsServer({ key: pem('server-key'), cert: pem('server') })
@@ -275,7 +275,9 @@ test('a first request that is cut once is sent again, and the load follows', {
   })
 })
 
-test('a kind of request that is always cut is not blamed on the base URL if others are answered', async () => {
+test('a kind of request that is always cut is not blamed on the base URL if others are answered', {
+  tags: 'whole',
+}, async () => {
   const service = await target((_, response) => {
     if (service.requests > 1) response.socket?.destroy()
     else refuse(response, 503, 'busy')

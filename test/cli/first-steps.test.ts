@@ -88,7 +88,9 @@ test('a fact that the system does not show is unknown, not good', () => {
   ])
 })
 
-test('doctor checks the folder of the store, and exits with 3 if it is not writable', () => {
+test('doctor checks the folder of the store, and exits with 3 if it is not writable', {
+  tags: 'whole',
+}, () => {
   const { status, stdout } = assay(emptyFolder(), 'doctor', '--db', 'nowhere/a.duckdb', '--json')
   expect(JSON.parse(stdout)).toContainEqual({
     name: 'disk',

@@ -10,9 +10,7 @@ import { answerChat, key, startTarget } from '../run/target.ts'
 
 test(
   'a store that cannot grow ends the run with its summary, the file, the cause and a remedy',
-  {
-    timeout: 120_000,
-  },
+  { tags: 'whole', timeout: 120_000 },
   () =>
     withFolder(async (folder) => {
       const target = await startTarget((_, response) => answerChat(response))

@@ -90,7 +90,7 @@ test('SIGHUP from a closed terminal drains a run like SIGTERM', { tags: 'whole' 
   expect(await endOf(db)).toMatchObject({ ended: true })
 })
 
-test('SIGHUP ends a service and a watch cleanly', async () => {
+test('SIGHUP ends a service and a watch cleanly', { tags: 'whole' }, async () => {
   const service = assay(['serve', '--json', '--port', '0'])
   const { baseUrl, keys } = JSON.parse(await service.firstLine())
   const watch = assay(
@@ -152,7 +152,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 )
 
-test('a check of a log leaves no store where there was none', async () => {
+test('a check of a log leaves no store where there was none', { tags: 'whole' }, async () => {
   const inner = mkdtempSync(join(folder, 'check-'))
   const [log, map] = [join(inner, 'log.jsonl'), join(inner, 'map.yaml')]
   writeFileSync(log, '{"id":"1","at":"2026-01-01T00:00:00Z","model":"svc-k2"}\n')

@@ -54,7 +54,9 @@ test('a signal between two logs names the one that is not imported', async () =>
   })
 })
 
-test('an import that rejects more of a log than --max-rejects allows exits with 3, and keeps its good lines', async () => {
+test('an import that rejects more of a log than --max-rejects allows exits with 3, and keeps its good lines', {
+  tags: 'whole',
+}, async () => {
   const file = join(folder, 'bad.jsonl')
   const good = Array.from({ length: 99 }, (_, id) => `{"id":"${id}","at":"2026-01-01T00:00:00Z"}\n`)
   writeFileSync(file, `${good.join('')}{"id":"x","at":"never"}\n{"id":"y","at":"never"}\n`)

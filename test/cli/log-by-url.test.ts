@@ -178,7 +178,9 @@ test.each(Object.keys(shapes))(
   },
 )
 
-test('a log at an address where nobody listens is an error, and no finding', async () => {
+test('a log at an address where nobody listens is an error, and no finding', {
+  tags: 'whole',
+}, async () => {
   const { folder, assay } = inFolder()
   const gateway = await gatewayOf('LiteLLM')
   writeFileSync(join(folder, 'gateway.yaml'), firstContract('litellm', null))

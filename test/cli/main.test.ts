@@ -63,7 +63,7 @@ test('a truncated or damaged store is reported in one sentence, on opening or la
   })
 })
 
-test('--explain takes several rules, and an unknown rule is an error', () => {
+test('--explain takes several rules, and an unknown rule is an error', { tags: 'whole' }, () => {
   const explained = (...args: readonly string[]) =>
     spawnSync(process.execPath, [main, 'audit', ...args], { encoding: 'utf8' })
   for (const args of [

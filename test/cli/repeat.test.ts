@@ -8,7 +8,9 @@ import { openStore } from '../store/opened.ts'
 
 const env = { ASSAY_API_KEY: key }
 
-test('run --repeat makes runs of one name, each with its own seed, that compare takes together', async () => {
+test('run --repeat makes runs of one name, each with its own seed, that compare takes together', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response, 'Yes.', 2))
   try {
     await withFolder(async (folder) => {

@@ -155,7 +155,9 @@ async function firstRequest(target: Target): Promise<void> {
   while (target.requests === 0) await new Promise((done) => setTimeout(done, 20))
 }
 
-test('a second Ctrl-C aborts requests in flight, keeps every row and ends with 130', async () => {
+test('a second Ctrl-C aborts requests in flight, keeps every row and ends with 130', {
+  tags: 'whole',
+}, async () => {
   const db = join(folder, 'cut.duckdb')
   const path = scenarioFile(
     'cut',
@@ -209,7 +211,7 @@ test('one Ctrl-C drains: requests in flight complete, and no new ones start', {
   expect(counts.planned).toBeLessThan(1000)
 })
 
-test('a dry run prints the plan and sends nothing', async () => {
+test('a dry run prints the plan and sends nothing', { tags: 'whole' }, async () => {
   const before = quick.requests
   const path = scenarioFile(
     'dry',

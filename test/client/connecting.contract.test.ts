@@ -35,6 +35,7 @@ async function named(name: string, host: string, port: number): Promise<number> 
 describe.each(transports)('%s', (_name, open) => {
   test.runIf(process.platform === 'linux')(
     'connecting times out if the backlog of the service is full, and nothing is sent',
+    { tags: 'whole' },
     async () => {
       const transport = openOn(open, await fullBacklog(), { connectTimeoutMs: 300 })
       const all = Array.from({ length: 6 }, () => exchange(transport))

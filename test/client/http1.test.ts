@@ -15,7 +15,9 @@ test('an exchange reports whether its connection was reused', async () => {
   expect((await exchange(transport).done).reused).toBe(true)
 })
 
-test('a connection that the service is about to close is not reused', async () => {
+test('a connection that the service is about to close is not reused', {
+  tags: 'whole',
+}, async () => {
   const { origin, connections } = await scriptedServer((socket) =>
     socket.write(response(200, { 'Keep-Alive': 'timeout=1' }, 'ok')),
   )

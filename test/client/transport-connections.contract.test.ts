@@ -155,7 +155,9 @@ describe.each(transports)('%s', (name, open) => {
     }
   })
 
-  test('an idle connection that closed while this thread was busy is not reused', async () => {
+  test('an idle connection that closed while this thread was busy is not reused', {
+    tags: 'whole',
+  }, async () => {
     const { origin } = await serverThread('http closes')
     const transport = openOn(open, origin)
     expect((await exchange(transport).done).failure).toBe(null)

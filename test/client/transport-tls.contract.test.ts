@@ -18,7 +18,7 @@ const post = (body: string): WireRequest => ({
 })
 
 describe.each(transports)('%s', (name, open) => {
-  test('a handshake that is never answered times out', async () => {
+  test('a handshake that is never answered times out', { tags: 'whole' }, async () => {
     const silent = await scriptedServer(() => {})
     const origin = silent.origin.replace('http:', 'https:')
     const { failure, calls } = await exchange(openOn(open, origin, { connectTimeoutMs: 60 })).done

@@ -114,7 +114,9 @@ async function both({ bytes, cuts: places }: Case) {
   return results.map(seen) as [ReturnType<typeof seen>, ReturnType<typeof seen>]
 }
 
-test('both transports read complete responses the same, cut anywhere', async () => {
+test('both transports read complete responses the same, cut anywhere', {
+  tags: 'whole',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(whole, cuts, async (bytes, places) => {
       const [ours, theirs] = await both({ bytes, cuts: places })
@@ -138,7 +140,7 @@ const differences: Readonly<Record<string, RegExp>> = {
     /content-length: \d+[ \t]+\r\n/i,
 }
 
-test('both transports accept and refuse the same chunk extensions', async () => {
+test('both transports accept and refuse the same chunk extensions', { tags: 'whole' }, async () => {
   const broken = fc
     .array(fc.constantFrom(';', '=', '"', '\\', 'a', ' ', '\t', 'é', '\u007f'), { maxLength: 6 })
     .map((parts) => parts.join(''))

@@ -34,7 +34,7 @@ function faultsOf(documents: readonly { apiVersion: string; kind: string }[]): s
   return stdout
 }
 
-test('the manifests match the Kubernetes API, and no shard runs twice', () => {
+test('the manifests match the Kubernetes API, and no shard runs twice', { tags: 'whole' }, () => {
   const [files, shards] = manifestsOf(text('kubernetes/shards.yaml'))
   const [merge] = manifestsOf(text('kubernetes/merge.yaml'))
   expect(faultsOf([files, shards, merge])).toBe('')

@@ -132,7 +132,7 @@ test('a rule of your own is decided beside ours', { tags: 'whole' }, async () =>
   expect(found).toEqual([{ verdict: without > 0 ? 'fail' : 'pass', observations: answers }])
 })
 
-test('a rule of your own may not take the id of one of ours', async () => {
+test('a rule of your own may not take the id of one of ours', { tags: 'whole' }, async () => {
   const store = await seededStore({ attempts: 20 })
   onTestFinished(() => store.close())
   const [ours] = (await import('../../src/audit/rules/list.ts')).allRules

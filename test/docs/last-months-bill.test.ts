@@ -7,7 +7,10 @@ import { shownIn } from './console.ts'
 
 const page = readFileSync(new URL('../../docs/guides/last-months-bill.md', import.meta.url), 'utf8')
 
-test("each command of the guide on last month's bill prints what the guide shows, on the files that it shows", () => {
+test("each command of the guide on last month's bill prints what the guide shows, on the files that it shows", {
+  tags: 'whole',
+  timeout: 60_000,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bill-guide-'))
   try {
     const files = [...page.matchAll(/^```\w+ \[([\w.-]+)\]\n([\s\S]*?)^```/gm)]
@@ -31,4 +34,4 @@ test("each command of the guide on last month's bill prints what the guide shows
   } finally {
     rmSync(folder, { recursive: true })
   }
-}, 60_000)
+})

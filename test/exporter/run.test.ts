@@ -389,7 +389,9 @@ test.concurrent('a queue that answers do not state is not said to be empty', {
   )
 })
 
-test.concurrent('parts that are more than the client measured explain nothing', async () => {
+test.concurrent('parts that are more than the client measured explain nothing', {
+  tags: 'whole',
+}, async () => {
   const service = await runOfStreams(() => ({
     metrics: { queue_time_ms: 9000, time_to_first_token_ms: 30 },
   }))

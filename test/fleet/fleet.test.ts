@@ -254,6 +254,7 @@ test.skipIf(skipped)(
 
 test.skipIf(skipped)(
   `a server without JetStream, wrong credentials or no server give one sentence${why}`,
+  { tags: 'whole' },
   async () => {
     const join = (address: string) =>
       joinFleet({ address, runId: 'r', shard: { index: 0, of: 2 }, waitMs: 1000 })

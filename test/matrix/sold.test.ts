@@ -10,7 +10,9 @@ const counted = (Object.keys(soldActs) as ActName[]).filter((name) => !timed.inc
 const saidOf = async (names: readonly ActName[], rules: readonly string[]) =>
   [...(await verdictsOf({}, names, rules))].map(([rule, { verdict }]) => [rule, verdict.verdict])
 
-test('an honest service that counts by the named encoding passes, and its hidden reasoning is none', async () => {
+test('an honest service that counts by the named encoding passes, and its hidden reasoning is none', {
+  tags: 'whole',
+}, async () => {
   expect(await saidOf(counted, ['SOLD'])).toEqual([
     ['SOLD-01', 'pass'],
     ['SOLD-02', 'pass'],

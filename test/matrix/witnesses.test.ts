@@ -27,7 +27,7 @@ const textsOf = (finding: Finding): readonly string[] => {
 describe('each witness of a failed rule has its UTC time, and the ids that its service answered', () => {
   test.each(played.map(({ name, rule }) => ({ name, rule })))(
     '$rule: $name',
-    { timeout: 60_000 },
+    { tags: 'whole', timeout: 60_000 },
     async ({ name, rule }) => {
       const verdicts = await verdictsOf({ faults: [name] }, actsOf(rule), [rule])
       const finding = verdicts.get(rule)!

@@ -162,7 +162,9 @@ test('a collector is sent the metrics and spans of a run, which add up to its ro
   expect(read).toEqual({ calls: all!.n, input: all!.input, output: all!.output })
 })
 
-test('protobuf is what is sent without a wish, and a refusal says only its status', async () => {
+test('protobuf is what is sent without a wish, and a refusal says only its status', {
+  tags: 'whole',
+}, async () => {
   const store = await seededStore({ attempts: 50 })
   onTestFinished(() => store.close())
   const { taken, url } = await collector()

@@ -61,7 +61,9 @@ async function accounts() {
   }
 }
 
-test('the operator sees for each customer and unit what was used, how it changed, its budget and its failures', async () => {
+test('the operator sees for each customer and unit what was used, how it changed, its budget and its failures', {
+  tags: 'whole',
+}, async () => {
   const all = await accounts()
   expect(all.map(({ account }) => account)).toEqual(
     [hostile, 'euro', 'grows', 'silent', 'stopped'].sort(),
@@ -106,7 +108,10 @@ test('its text names who grows, who is over a budget and who fails most, and no 
   expect(page).toContain('<a href="pages/customer-3.html">Grows &#38; Co</a>')
 })
 
-test('the command writes the rows and a page for each customer, linked from its row', async () => {
+test('the command writes the rows and a page for each customer, linked from its row', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   writeFileSync(join(folder, 'settings.yaml'), settingsText + accountsYaml)
   const line = 'report usage --by account --db usage.duckdb --settings settings.yaml'
   const words = [...line.split(' '), '--from', '2026-11-01', '--to', '2026-12-01']
@@ -116,7 +121,7 @@ test('the command writes the rows and a page for each customer, linked from its 
   expect(links).toHaveLength(6)
   for (const [, link] of links)
     expect(existsSync(join(folder, decodeURIComponent(link!)))).toBe(true)
-}, 120_000)
+})
 
 describe.skipIf(!canBrowse)('in a browser', () => {
   let browser: Browser
@@ -130,6 +135,7 @@ describe.skipIf(!canBrowse)('in a browser', () => {
     [390, 'dark'],
   ] as const)(
     'axe finds nothing at %i px in %s',
+    { tags: 'whole', timeout: 60_000 },
     async (width, colorScheme) => {
       const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
       await page.setContent(accountsPage(await accounts()))
@@ -138,6 +144,5 @@ describe.skipIf(!canBrowse)('in a browser', () => {
       expect(wide).toBeLessThanOrEqual(width)
       await page.close()
     },
-    60_000,
   )
 })

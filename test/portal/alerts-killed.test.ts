@@ -42,7 +42,10 @@ const until = async (isSo: () => boolean, what: string) => {
   }
 }
 
-test('a server that is killed at a failing, then a silent receiver still delivers each alert under its one id', async () => {
+test('a server that is killed at a failing, then a silent receiver still delivers each alert under its one id', {
+  tags: 'whole',
+  timeout: 150_000,
+}, async () => {
   receiver.listen(0, '127.0.0.1')
   await once(receiver, 'listening')
   const { port } = receiver.address() as AddressInfo
@@ -98,4 +101,4 @@ accounts: { a: { budget: '100' }, b: { budget: '80' } }
   await new Promise((resolve) => setTimeout(resolve, 4000))
   expect(got).toHaveLength(before)
   expect(log.join('') + file()).not.toMatch(/127\.0\.0\.1:\d+\/x|whsec/)
-}, 150_000)
+})

@@ -205,7 +205,10 @@ test('an alert has no more than the page: neither money nor names that the setti
   expect(typesOf()).toContain('budget.reached EUR')
 })
 
-test('an account that no settings name is watched, with what the settings say of every account', async () => {
+test('an account that no settings name is watched, with what the settings say of every account', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const { messages, post } = receiverOf(() => 204)
   const hourly = (account: string) =>
     Array.from({ length: 8 * 24 }, (_, hour) => ({
@@ -228,9 +231,12 @@ test('an account that no settings name is watched, with what the settings say of
   const { ask } = service!
   const answer = await ask('/v1/budgets', await tokenOf('stranger'))
   expect(await answer.json()).toMatchObject({ budgets: [{ amount: '300', used: '40384' }] })
-}, 60_000)
+})
 
-test('of two servers on one file one sends, and the other takes over when it ends', async () => {
+test('of two servers on one file one sends, and the other takes over when it ends', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
   const file = newFile()
   const text = `${alertsText(file)}accounts: { a: { budget: "100" } }\n`
   const [first, second] = [receiverOf(() => 500), receiverOf(() => 204)]
@@ -264,7 +270,7 @@ test('of two servers on one file one sends, and the other takes over when it end
   )
   const ids = readFileSync(file, 'utf8').match(/"alert":/g)
   expect(ids).toHaveLength(2)
-}, 60_000)
+})
 
 test('a token sees the alerts of its account, of what it shows, and of all its keys', {
   tags: 'whole',

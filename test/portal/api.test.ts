@@ -126,7 +126,7 @@ describe('a token', () => {
       '401 bad-signature',
     ],
   ]
-  test.each(forged)('%s is refused', async (_, made, code) => {
+  test.each(forged)('%s is refused', { tags: 'whole' }, async (_, made, code) => {
     expect(await codeOf(await service.ask(summary, await made()))).toBe(code)
   })
 
@@ -225,7 +225,10 @@ describe('an answer', () => {
     },
   )
 
-  test('has the sums of the events, in the price and the zone of the settings', async () => {
+  test('has the sums of the events, in the price and the zone of the settings', {
+    tags: 'whole',
+    timeout: 30_000,
+  }, async () => {
     const made = await served(
       [],
       settingsOf(`accounts: { a: { label: Nordlicht, timezone: America/New_York } }\n`),
@@ -290,7 +293,7 @@ describe('an answer', () => {
       currency: 'EUR',
     })
     await made.close()
-  }, 30_000)
+  })
 
   test.each([
     [`${summary}&modle=x`, '400 unknown-parameter'],

@@ -152,6 +152,7 @@ test('a name that a spreadsheet would run is disarmed in a file, and is text on 
 
 test.each(['at its next sign of life', 'at the next change'])(
   'a stream of events ends with its token, %s',
+  { tags: 'whole' },
   async (when) => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const own = await served([], settingsOf(), async () => {})

@@ -30,7 +30,9 @@ const portal = () =>
     await enterEvents(store, lines)
   })
 
-test('what a bill has beside its use is named by kind and unit, and is no part of the use', async () => {
+test('what a bill has beside its use is named by kind and unit, and is no part of the use', {
+  tags: 'whole',
+}, async () => {
   const service = await portal()
   const ask = async (path: string, token: string) => (await service.ask(path, token)).json()
   const summary = async (token: string, more = '') =>

@@ -179,6 +179,7 @@ test.each([
   ['exactly', '-4'],
 ])(
   'an account that got back %s what it used has a page',
+  { tags: 'whole', timeout: 60_000 },
   async (_, refund) => {
     const day = (at: number, credits: string, type: 'usage' | 'refund') => ({
       ...{ atUs: utc(2026, 11, at, 9), account: 'a', credits, unit: 'EUR', type },
@@ -195,5 +196,4 @@ test.each([
     expect(textOf(page)).toContain(` ${refund === '-9' ? '-€5.00' : '€0.00'} `)
     expect(textOf(page)).not.toContain('NaN')
   },
-  60_000,
 )

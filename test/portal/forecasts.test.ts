@@ -51,7 +51,9 @@ test('a forecast that failed is made again for the next who asks', { tags: 'whol
   expect(made).toBe(2)
 })
 
-test('a forecast is made once for those who ask at once, and for the endpoints that show it', async () => {
+test('a forecast is made once for those who ask at once, and for the endpoints that show it', {
+  tags: 'whole',
+}, async () => {
   const before = made
   const paths = ['/v1/credits/outlook', '/v1/notices', '/v1/budgets', '/page']
   await Promise.all(paths.map((path) => ask(path)))
@@ -80,7 +82,7 @@ test('under steady use a forecast is made anew once a minute, without a wait, an
   expect(made).toBe(3)
 })
 
-test('a forecast of more than ten minutes ago is not shown', async () => {
+test('a forecast of more than ten minutes ago is not shown', { tags: 'whole' }, async () => {
   await ask()
   const before = made
   await use(3)

@@ -34,7 +34,9 @@ const summary = '/v1/usage/summary?from=2026-11-01&to=2026-12-01&timezone=UTC'
 const asked = (path: string) =>
   new Request(`http://localhost${path}`, { headers: { authorization: `Bearer ${token}` } })
 
-test('the handler answers from an open store, for the account of the token', async () => {
+test('the handler answers from an open store, for the account of the token', {
+  tags: 'whole',
+}, async () => {
   const usage = usageHandler(store, settings)
   onTestFinished(() => usage.close())
   await usage.ready
@@ -61,7 +63,7 @@ test('hono mounts it, and node:http serves it, under a path', { tags: 'whole' },
   expect(answer.status).toBe(200)
 })
 
-test('the page asks for nothing by an absolute path', async () => {
+test('the page asks for nothing by an absolute path', { tags: 'whole' }, async () => {
   const usage = usageHandler(store, settings)
   onTestFinished(() => usage.close())
   const shell = await (await usage(new Request('http://localhost/page'))).text()
@@ -84,7 +86,9 @@ test('what is new in the store is answered soon', { tags: 'whole' }, async () =>
   await expect.poll(requests, { timeout: 20_000 }).toBeGreaterThan(before)
 })
 
-test('the path of a store is open for moments only, so another can write', async () => {
+test('the path of a store is open for moments only, so another can write', {
+  tags: 'whole',
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-handler-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'assay.duckdb')

@@ -217,7 +217,10 @@ test('the page of a file is the served one', { tags: 'whole', timeout: 30_000 },
   expect(file).toContain('"requests":{"hour":[')
 })
 
-test('the shell has no data, and may be framed by the listed origins only', async () => {
+test('the shell has no data, and may be framed by the listed origins only', {
+  tags: 'whole',
+  timeout: 30_000,
+}, async () => {
   await pageOf([event(utc(2026, 11, 27, 9), { model: 'secret-model' })])
   const shell = await service!.ask('/page', null)
   expect(await shell.text()).not.toContain('secret-model')
@@ -226,4 +229,4 @@ test('the shell has no data, and may be framed by the listed origins only', asyn
   )
   expect(shell.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect((await service!.ask('/page?model=nobody', await tokenOf('a'))).status).toBe(404)
-}, 30_000)
+})

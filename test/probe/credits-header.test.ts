@@ -25,7 +25,9 @@ test.each([
   },
 )
 
-test('values after the charge that repeat in concurrent answers are later snapshots', async () => {
+test('values after the charge that repeat in concurrent answers are later snapshots', {
+  tags: 'whole',
+}, async () => {
   const profile = { creditsHeader: 'snapshot' } as const
   const { profile: told } = await probeService({ profile, only: ['G-12'] })
   expect(told.answers['G-12']).toMatchObject({

@@ -97,7 +97,7 @@ test('an account of 100 credits pays for all that an audit reads but the limiter
   expect(tooDear.map(({ gaps }) => gaps.join(' '))).toEqual(['G-22 G-32'])
 })
 
-test('a question that the account may not cover is not asked', async () => {
+test('a question that the account may not cover is not asked', { tags: 'whole' }, async () => {
   const { profile, store, tooDear } = await probeService({ balance: 40, only: ['G-09', 'G-22'] })
   expect(tooDear).toEqual([{ gaps: ['G-22', 'G-32'], credits: 80 }])
   expect(profile.answers['G-09'].status).toBe('answered')
@@ -194,7 +194,9 @@ test('a probe that is stopped while a service hangs is reported as interrupted',
   expect(profile.answers['G-02']).toMatchObject({ why: 'the probe was interrupted before it' })
 })
 
-test('numbers of ledger entries are not taken for counts of requests', async () => {
+test('numbers of ledger entries are not taken for counts of requests', {
+  tags: 'whole',
+}, async () => {
   const { profile } = await probeService({ only: ['G-09'] })
   const told = profile.answers['G-09']
   expect(told).toMatchObject({ status: 'answered' })

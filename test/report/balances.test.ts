@@ -69,7 +69,9 @@ test('between the first and the last balance lie all charges but the first', asy
   )
 })
 
-test('one credit too much in the middle is not explained, and too little neither', async () => {
+test('one credit too much in the middle is not explained, and too little neither', {
+  tags: 'whole',
+}, async () => {
   for (const [more, unexplained] of [
     [1, 1],
     [-1, -1],
@@ -89,7 +91,9 @@ function betweenReads(rows: readonly AttemptRow[], first: number, last: number):
   return [read(1000, -1000, first), ...rows, read(1001, 10_000_000, last)]
 }
 
-test('a header that holds its own charge, as a free read shows, leaves no credit open', async () => {
+test('a header that holds its own charge, as a free read shows, leaves no credit open', {
+  tags: 'whole',
+}, async () => {
   const rows = inTurn(10)
   const last = rows.at(-1)!.creditsRemaining!
   const free = betweenReads(rows.slice(0, 5), 1000, rows[4]!.creditsRemaining!)

@@ -19,7 +19,9 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-test('a comparison page shows conditions and changes with intervals, without warnings', async () => {
+test('a comparison page shows conditions and changes with intervals, without warnings', {
+  tags: 'whole',
+}, async () => {
   const gates = [parseGate('p95 > +10%'), parseGate('tpot.p50 > +1%')]
   const results = gates.map((gate) => judgeGate(comparison, gate))
   const { html, warnings } = await renderComparison(store, comparison, results)
@@ -146,7 +148,7 @@ test('every significant change is drawn, however many there are', async () => {
   expect(places).toEqual(differences.map((_, place) => place))
 })
 
-test('a page of an INVALID run counts and draws no change', async () => {
+test('a page of an INVALID run counts and draws no change', { tags: 'whole' }, async () => {
   await store.execute(`UPDATE runs SET verdict = 'invalid' WHERE run_id = 'run-1'`)
   const sides = [
     { store, runId: 'run-sweep' } as const,

@@ -44,7 +44,9 @@ const p95Of = ({ differences }: Awaited<ReturnType<typeof compareRuns>>) =>
 const restarts = [100, 110, 96, 104, 99]
 const others = [112, 101, 95, 108, 98]
 
-test('restarts of one build differ, and only repeats tell that the build did not change', async () => {
+test('restarts of one build differ, and only repeats tell that the build did not change', {
+  tags: 'whole',
+}, async () => {
   const { store, compared } = await storeOf({
     old: restarts,
     same: others,
@@ -68,7 +70,9 @@ test('restarts of one build differ, and only repeats tell that the build did not
   store.close()
 })
 
-test('one run of each side says that repeats were not made, and calls the same build worse', async () => {
+test('one run of each side says that repeats were not made, and calls the same build worse', {
+  tags: 'whole',
+}, async () => {
   const { store, compared } = await storeOf({ old: [100], same: [110] })
   const single = await compared('old-1', 'same-1')
   expect(p95Of(single).verdict).toBe('worse')
@@ -79,7 +83,9 @@ test('one run of each side says that repeats were not made, and calls the same b
   store.close()
 })
 
-test('repeats of one side alone, too few, or INVALID ones are not compared, and a warning says so', async () => {
+test('repeats of one side alone, too few, or INVALID ones are not compared, and a warning says so', {
+  tags: 'whole',
+}, async () => {
   const { store, compared } = await storeOf({ old: restarts, one: [100], few: [100, 101, 99] })
   const alone = await compared('old-5', 'one-1')
   expect([alone.repeats, alone.warnings]).toEqual([
@@ -104,7 +110,9 @@ test('repeats of one side alone, too few, or INVALID ones are not compared, and 
   store.close()
 })
 
-test('errors of repeats without any error are not known to be zero', async () => {
+test('errors of repeats without any error are not known to be zero', {
+  tags: 'whole',
+}, async () => {
   const { store, compared } = await storeOf({ old: restarts, same: others })
   const comparison = await compared('old-5', 'same-5')
   const errors = comparison.differences.find(({ metric }) => metric === 'errors')!

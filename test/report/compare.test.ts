@@ -122,7 +122,9 @@ describe('two runs', () => {
     )
   })
 
-  test('with too few samples are inconclusive even if the change is within the bound', async () => {
+  test('with too few samples are inconclusive even if the change is within the bound', {
+    tags: 'whole',
+  }, async () => {
     const comparison = await compared(1, 5, { n: 40 })
     expect(find(comparison, 'service', 'p95').change).toBeLessThan(0.9)
     expect(judgeGate(comparison, parseGate('service.p95 > +90%')).result).toBe('inconclusive')

@@ -113,7 +113,7 @@ describe('a summary in every format', () => {
     expect(terminalSummary(few)).toContain('          1  http_error 400 code-0 (on purpose)\n\n')
   })
 
-  test('the attempt count names retries if there are any', async () => {
+  test('the attempt count names retries if there are any', { tags: 'whole' }, async () => {
     const store = await storeOf()
     const told = async () => {
       const summary = await summarise(store, 'a', defaultContract)

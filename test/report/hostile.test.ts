@@ -155,15 +155,21 @@ describe('hostile strings from a service, a log or another tool', () => {
     }
   })
 
-  test.each(exportable)('start no formula in the exported CSV of %s', async (what) => {
-    const file = join(folder, `${what}.csv`)
-    await exportTable(store, { what, file, format: 'csv' })
-    const cells = readFileSync(file, 'utf8').matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]+))/gm)
-    const formulas = [...cells].filter(([, quoted, plain]) =>
-      /^\s*[=@]|^\s*[+-](?![\d.])/.test(quoted ?? plain ?? ''),
-    )
-    expect(formulas.map(([cell]) => cell.slice(0, 60))).toEqual([])
-  })
+  test.each(exportable)(
+    'start no formula in the exported CSV of %s',
+    { tags: 'whole' },
+    async (what) => {
+      const file = join(folder, `${what}.csv`)
+      await exportTable(store, { what, file, format: 'csv' })
+      const cells = readFileSync(file, 'utf8').matchAll(
+        /(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]+))/gm,
+      )
+      const formulas = [...cells].filter(([, quoted, plain]) =>
+        /^\s*[=@]|^\s*[+-](?![\d.])/.test(quoted ?? plain ?? ''),
+      )
+      expect(formulas.map(([cell]) => cell.slice(0, 60))).toEqual([])
+    },
+  )
 })
 
 describe.skipIf(!canBrowse)('in a browser (needs chromium: apt-get install chromium)', () => {

@@ -229,6 +229,7 @@ describe.skipIf(!canBrowse)(
 
     test.each([1440, 375])(
       'the sums of all places and the requests behind each difference stand apart, at %i px',
+      { tags: 'whole' },
       async (width) => {
         const { tab, close } = await openPage(browser, 'priced', false)
         await tab.setViewportSize({ width, height: 900 })
@@ -528,7 +529,9 @@ describe.skipIf(!canBrowse)(
       }
       const tip = () => tab.locator('.chart-tip')
 
-      test('shows the values of a bar under the pointer, and its legend filters', async () => {
+      test('shows the values of a bar under the pointer, and its legend filters', {
+        tags: 'whole',
+      }, async () => {
         const figure = await live('02-usage-by-hour')
         const bars = figure.locator('.chart-live .role-mark path')
         await bars.first().hover()

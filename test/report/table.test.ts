@@ -98,7 +98,7 @@ describe('a figure as text', () => {
     expect(formatCell(column, value)).toBe(text)
   })
 
-  test('grouped numbers are those of Intl', () => {
+  test('grouped numbers are those of Intl', { tags: 'whole' }, () => {
     const decimals = fc.integer({ min: 0, max: 3 })
     const value = fc.oneof(
       fc.double({ noDefaultInfinity: true }),

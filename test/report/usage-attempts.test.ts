@@ -176,7 +176,7 @@ describe('attempts of runs', () => {
     }
   })
 
-  test('the Date of a poll does not shift it', async () => {
+  test('the Date of a poll does not shift it', { tags: 'whole' }, async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0), attempt(3600)])
     for (const [at, serviceUs] of [
@@ -216,7 +216,9 @@ describe('attempts of runs', () => {
     expect(logOnly.cards[1]).toMatchObject({ value: 1 })
   })
 
-  test('the balance over time is the last header of each quarter, and feeds the forecast', async () => {
+  test('the balance over time is the last header of each quarter, and feeds the forecast', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store)
     await appendAttempts(
       store,

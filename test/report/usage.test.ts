@@ -150,7 +150,9 @@ describe('days and hours of a zone', () => {
 })
 
 describe('missing measurements', () => {
-  test('a gap is 0 inside the covered time, null before and after, and the last bucket is open', async () => {
+  test('a gap is 0 inside the covered time, null before and after, and the last bucket is open', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [{ atUs: utc(2026, 11, 3, 10) }, { atUs: utc(2026, 11, 5, 10, 5) }])
     const page = await readUsage(
       store,
@@ -267,7 +269,9 @@ describe('missing measurements', () => {
     expect(page.errors.map(({ error, count }) => [error, count])).toEqual([['429', 10]])
   })
 
-  test('a running period is compared with the same part of the period before', async () => {
+  test('a running period is compared with the same part of the period before', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(
       store,
       Array.from({ length: 40 }, (_, day) => ({ atUs: utc(2026, 10, 1) + day * 86_400e6 })),
@@ -347,7 +351,9 @@ test('by key and by endpoint, the largest seven are named and the rest is combin
   expect([...new Set(byEndpoint.days.map((day) => day.series))]).toEqual(['chat', 'messages'])
 })
 
-test('the peak is the busiest clock minute, hour and day of one key', async () => {
+test('the peak is the busiest clock minute, hour and day of one key', {
+  tags: 'whole',
+}, async () => {
   const at = utc(2026, 11, 3, 10)
   await enterEvents(store, [
     ...Array.from({ length: 30 }, (_, second) => ({ atUs: at + second * 1e6 })),
@@ -444,7 +450,7 @@ describe('a log that begins and ends within a day', () => {
     }
   })
 
-  test('a date that has passed is described as passed', async () => {
+  test('a date that has passed is described as passed', { tags: 'whole' }, async () => {
     await enterHours(utc(2026, 11, 1, 23), 7 * 24)
     const nowUs = utc(2026, 12, 24)
     const page = await readUsage(store, usageOptions({ nowUs, grants }))

@@ -140,7 +140,9 @@ test('the greatest gap is found even if each of its requests met a smaller one l
   expect(found).toEqual({ greatestUs: 400_000, limitUs: 20_000, requests: 3, tainted: 3 })
 })
 
-test('the gaps that each request met are those of a comparison of every pair', async () => {
+test('the gaps that each request met are those of a comparison of every pair', {
+  tags: 'whole',
+}, async () => {
   const [limitUs, seconds] = [5000, 20]
   const thread = fc.record({
     gaps: fc.array(fc.record({ us: fc.integer({ min: 1, max: 40_000 }), at: fc.nat(950_000) }), {

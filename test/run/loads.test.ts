@@ -191,7 +191,9 @@ test('trace requests with shared blocks share the beginning of their prompts, to
   expect(words(own(1), 512, 600)).not.toBe(words(own(2), 512, 600))
 })
 
-test('a budget counts each request of a trace at the price of its own model', async () => {
+test('a budget counts each request of a trace at the price of its own model', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const folder = mkdtempSync(join(tmpdir(), 'assay-trace-'))
   const row = { endpoint: 'chat', streamed: 0, prompt_tokens: 4, completion_tokens: 2 }

@@ -121,7 +121,9 @@ async function contents(store: Store): Promise<readonly unknown[]> {
 const openSql = (from: string) => `SELECT phase, slot, turn, step, key_fp, template, intended_us
   FROM ${from}attempts WHERE phase <> 'closed'`
 
-test('a merge reports the store that it takes, and how many are done', async () => {
+test('a merge reports the store that it takes, and how many are done', {
+  tags: 'whole',
+}, async () => {
   const told: unknown[] = []
   const store = await openStore(path('told'))
   await mergeParts(store, { paths: parts, onProgress: (progress) => told.push(progress) })
@@ -264,7 +266,9 @@ test('the first complete try of a shard counts; a later try is kept and named, a
   expect(audited).toEqual([['launch-7', row.id], []])
 })
 
-test('a killed try of a shard does not count if a later one is complete', async () => {
+test('a killed try of a shard does not count if a later one is complete', {
+  tags: 'whole',
+}, async () => {
   await edited(
     '0',
     'killed',
@@ -290,7 +294,9 @@ test('a killed try of a shard does not count if a later one is complete', async 
   expect(before).toContain('counts a try of shard 0 that another came before')
 })
 
-test('a run with a missing shard is invalid, and names how many are present', async () => {
+test('a run with a missing shard is invalid, and names how many are present', {
+  tags: 'whole',
+}, async () => {
   await merged(
     'gap',
     [parts.slice(0, 2)],

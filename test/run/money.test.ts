@@ -181,7 +181,9 @@ test('a run stops at max_cost, and a dry run tells it in money', { tags: 'whole'
   expect(scenario.policy.maxCost).toBeNull()
 })
 
-test('the cost of a task has thresholds in the currency of the prices, and what is not known is named', async () => {
+test('the cost of a task has thresholds in the currency of the prices, and what is not known is named', {
+  tags: 'whole',
+}, async () => {
   const answered = { n: 0 }
   const target = await startTarget((_, response) => {
     response.setHeader('content-type', 'application/json')

@@ -56,16 +56,24 @@ test.each([
   ['of which one is 12 s late', (at: number) => (at === 60 ? 12_000 : 5), 20, 19.8],
   // A server that ends ten a second: its queue grows, and its answers become later and later.
   ['by half of what is sent', (at: number) => 100 + at * 50, 20, 10],
-])('of 20 requests a second for 5 s with answers %s', async (_how, tookMs, requests, ok) => {
-  const store = await stored({ a: load(100, 20, tookMs) })
-  const sent = await rateOf(store, 'requests.rate >= 19/s')
-  expect([sent.result, sent.value]).toEqual(['held', requests])
-  const tokens = await rateOf(store, 'tokens.rate > 0/s')
-  expect(tokens.value! / 10).toBeCloseTo(ok, 0)
-  const { all } = await summarise(store, 'a', defaultContract)
-  expect(all).toMatchObject({ sentPerS: requests, arrivalS: 5, completionTokensPerS: tokens.value })
-  expect(all.okPerS).toBeCloseTo(ok, 0)
-})
+])(
+  'of 20 requests a second for 5 s with answers %s',
+  { tags: 'whole' },
+  async (_how, tookMs, requests, ok) => {
+    const store = await stored({ a: load(100, 20, tookMs) })
+    const sent = await rateOf(store, 'requests.rate >= 19/s')
+    expect([sent.result, sent.value]).toEqual(['held', requests])
+    const tokens = await rateOf(store, 'tokens.rate > 0/s')
+    expect(tokens.value! / 10).toBeCloseTo(ok, 0)
+    const { all } = await summarise(store, 'a', defaultContract)
+    expect(all).toMatchObject({
+      sentPerS: requests,
+      arrivalS: 5,
+      completionTokensPerS: tokens.value,
+    })
+    expect(all.okPerS).toBeCloseTo(ok, 0)
+  },
+)
 
 test('a rate of arrivals never depends on the answers', { tags: 'whole' }, async () => {
   const rows = fc.array(

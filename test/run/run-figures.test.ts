@@ -114,7 +114,9 @@ test('counts cover all rows, lag and samples only the steady part', async () => 
   })
 })
 
-test('a run without a steady part is measured by all its rows, and a run without rows has no figures', async () => {
+test('a run without a steady part is measured by all its rows, and a run without rows has no figures', {
+  tags: 'whole',
+}, async () => {
   const { lag, fewestSamples, busiestPerS } = await figuresOf(warm)
   expect([lag, fewestSamples, busiestPerS]).toEqual([
     { p50Us: 7_000, p90Us: 7_000, p99Us: 7_000, samples: 4 },

@@ -188,7 +188,9 @@ test('shards of any number send the whole plan, each request once, and have all 
   )
 })
 
-test('with shards by account, the whole plan is sent, and each account has one shard', () => {
+test('with shards by account, the whole plan is sent, and each account has one shard', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(
       fc.array(phase, { minLength: 1, maxLength: 3 }),

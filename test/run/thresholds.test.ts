@@ -281,7 +281,9 @@ test('an error share is of all sent requests, or of those that a filter selects'
   expect(await check('success > 70%', apart)).toMatchObject({ result: 'held' })
 })
 
-test('a share has the interval of Clopper and Pearson, and no error holds a limit after enough requests', async () => {
+test('a share has the interval of Clopper and Pearson, and no error holds a limit after enough requests', {
+  tags: 'whole',
+}, async () => {
   // 3 of 100, spread out: scipy.stats.beta.ppf gives 0.6 % and 8.5 %, a little wider with t for the normal.
   const some = inOrder(mixed.slice(0, 100)).map((row) =>
     row.slot % 33 === 5 ? failure(row.slot, { intendedUs: row.intendedUs }) : row,
@@ -302,7 +304,9 @@ test('a share has the interval of Clopper and Pearson, and no error holds a limi
   expect(await check('success > 99%', first(299))).toMatchObject({ result: 'held' })
 })
 
-test('a bound at an end of all shares, and an equality, are about the requests of the run', async () => {
+test('a bound at an end of all shares, and an equality, are about the requests of the run', {
+  tags: 'whole',
+}, async () => {
   expect(await check('errors <= 0%', successes)).toMatchObject({ result: 'held', worth: null })
   expect(await check('errors == 0', successes)).toMatchObject({ result: 'held' })
   expect(await check('success >= 100%', successes)).toMatchObject({ result: 'held' })

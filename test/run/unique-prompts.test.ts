@@ -115,7 +115,7 @@ test('unique prompts of one length share a template in the store', { tags: 'whol
   expect(templates).toBe(1)
 })
 
-test('each turn of a conversation adds a prompt of its own', async () => {
+test('each turn of a conversation adds a prompt of its own', { tags: 'whole' }, async () => {
   const { prompts } = await promptsOf('{ synthetic: 20 }', {
     step: ', session: { turns: 3 }',
     requests: 5,

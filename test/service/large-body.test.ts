@@ -4,7 +4,9 @@ import { hello, operatorKey, serving } from './serving.ts'
 const tooLong = { ...hello, padding: 'x'.repeat(16 << 20) }
 const message = /^the body must not exceed 16777216 bytes; got 16777\d{3}$/
 
-test('a body that is too long is a request error: its key is checked before', async () => {
+test('a body that is too long is a request error: its key is checked before', {
+  tags: 'whole',
+}, async () => {
   const target = await serving()
   expect((await target.chat(tooLong, 'sk-svc-nobody')).status).toBe(401)
   const refused = await target.chat(tooLong)

@@ -32,7 +32,9 @@ function halvesMiB(begin: string): [began: number, ended: number] {
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }))
 }
 
-test('the young generation of a service grows to 4 MB per half, and no further', () => {
+test('the young generation of a service grows to 4 MB per half, and no further', {
+  tags: 'whole',
+}, () => {
   expect(halvesMiB('holdYoung(); keepPausesShort()')).toEqual([4, 4])
 })
 

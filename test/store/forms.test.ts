@@ -106,7 +106,9 @@ test.each(kindsOfRows)(
   },
 )
 
-test('once a row needs a larger table, all rows after it go there, in order', async () => {
+test('once a row needs a larger table, all rows after it go there, in order', {
+  tags: 'whole',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...kindsOfRows), { minLength: 1, maxLength: 6 }),
@@ -135,7 +137,9 @@ test('once a row needs a larger table, all rows after it go there, in order', as
   )
 })
 
-test('a column that is null in whole batches has its values again in later batches', async () => {
+test('a column that is null in whole batches has its values again in later batches', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const words = new Dictionary()

@@ -66,7 +66,9 @@ async function rowsOf(path: string): Promise<number> {
   return row!.n
 }
 
-test('a kill loses no appended row, and opening the store takes in the journal once', async () => {
+test('a kill loses no appended row, and opening the store takes in the journal once', {
+  tags: 'whole',
+}, async () => {
   const writer = await recording('once')
   writer.append(100)
   writer.append(1)
@@ -119,7 +121,9 @@ test('a kill loses no row at the switch to a larger table', { tags: 'whole' }, a
   expect(await rowsOf(writer.path)).toBe(copies.length * 40)
 })
 
-test('a record that the kill cut off is dropped, and those before it are kept', async () => {
+test('a record that the kill cut off is dropped, and those before it are kept', {
+  tags: 'whole',
+}, async () => {
   const writer = await recording('cut')
   for (const rows of [10, 20, 30]) writer.append(rows)
   const copy = writer.killed()
@@ -223,7 +227,9 @@ test('every record that damage to a journal spares is read', async () => {
   )
 })
 
-test('a journal of many small records is taken in with little memory', async () => {
+test('a journal of many small records is taken in with little memory', {
+  tags: 'whole',
+}, async () => {
   const writer = await recording('small')
   for (let nth = 0; nth < 300; nth++) writer.append(1)
   const copy = writer.killed()

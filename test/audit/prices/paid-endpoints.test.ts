@@ -140,7 +140,9 @@ test('a transcription that a step of another endpoint asks for has the price of 
   })
 })
 
-test('a paid request without a known price explains a charge, and makes it inconclusive', async () => {
+test('a paid request without a known price explains a charge, and makes it inconclusive', {
+  tags: 'whole',
+}, async () => {
   const unknown = await audited([{ ...transcription('1.9'), model: null }], ['0', '0.00038'])
   expect(unknown['PRICE-06']).toMatchObject({ verdict: 'inconclusive' })
   // Its path may have a price, too. Without any request, nothing explains a charge.
@@ -346,7 +348,9 @@ test('a contract that says nothing about streams that were left makes what they 
   }
 })
 
-test("a log whose parts differ from the answer's fails at each part that the contract names", async () => {
+test("a log whose parts differ from the answer's fails at each part that the contract names", {
+  tags: 'whole',
+}, async () => {
   const answer = {
     id: 'a',
     usage: {

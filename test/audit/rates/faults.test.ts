@@ -123,7 +123,9 @@ describe('each rate rule decides on its own fault', () => {
     expect(verdict.verdict).toBe('fail')
   })
 
-  test('RATE-03: 21 of 20 at once, twice, fails, but over twenty seconds a bucket allows it', async () => {
+  test('RATE-03: 21 of 20 at once, twice, fails, but over twenty seconds a bucket allows it', {
+    tags: 'whole',
+  }, async () => {
     const twice = (gapS: number, apartS: number) =>
       decide(
         'RATE-03',

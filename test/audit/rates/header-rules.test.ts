@@ -154,7 +154,7 @@ describe('RATE-12', () => {
     },
   )
 
-  test('fails on an epoch that no single clock explains', async () => {
+  test('fails on an epoch that no single clock explains', { tags: 'whole' }, async () => {
     const late = await rate12.decide(
       await evidenceOf(epochs(5, (nth) => (nth === 0 ? { rateReset: epochS + 183 } : {}))),
     )

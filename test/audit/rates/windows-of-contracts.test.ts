@@ -41,7 +41,9 @@ test('161 of 100 an hour stay undecided if they are so slow that any edge may li
   expect(await decide('RATE-16', rows, hourly)).toMatchObject({ verdict: 'inconclusive' })
 })
 
-test('more than a month allows fail, and the same over its end in the zone do not', async () => {
+test('more than a month allows fail, and the same over its end in the zone do not', {
+  tags: 'whole',
+}, async () => {
   const monthly = contractOf(
     '{ name: all, requests: {}, calendar: [{ each: month, requests: 30, zone: Asia/Kolkata }] }',
   )

@@ -48,7 +48,9 @@ test('another model fails by its difference, which is not yet called another mod
   })
 })
 
-test('four pairs decide nothing, and ten sessions after ten others are one pair', async () => {
+test('four pairs decide nothing, and ten sessions after ten others are one pair', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(inTurn(4, otherThan(model)))).toMatchObject({
     verdict: 'inconclusive',
     why: expect.stringContaining('10 pairs decide'),
@@ -67,7 +69,9 @@ test('without sessions of the reference nothing is observed, and without a refer
   })
 })
 
-test('the distance has no bias: of equal shares with noise it is 0 on average', () => {
+test('the distance has no bias: of equal shares with noise it is 0 on average', {
+  tags: 'whole',
+}, () => {
   const draw = drawsOf('bias')
   const session = () => model.map((share) => [1, 2, 3, 4].filter(() => draw() < share).length / 4)
   const all = Array.from({ length: 200 }, () =>

@@ -9,7 +9,9 @@ const verdictOf = (sessions: readonly Session[], more: object = fixed) =>
 
 const said = /^svc-k2: Since (.+) UTC \((.+) UTC to (.+) UTC\) the answers to 14 fixed prompts/
 
-test('a watch of 60 sessions whose model changes at the 40th fails, and the interval of its date holds the change', async () => {
+test('a watch of 60 sessions whose model changes at the 40th fails, and the interval of its date holds the change', {
+  tags: 'whole',
+}, async () => {
   const sessions = watched(60, 39)
   const verdict = await verdictOf(sessions)
   expect(verdict).toMatchObject({ verdict: 'fail', observations: 60 })
@@ -25,7 +27,9 @@ test('a watch of 60 sessions whose model changes at the 40th fails, and the inte
   expect(tables![0]!.rows.length).toBe(14)
 })
 
-test('a watch of 60 sessions of one model passes, and says what it would not see', async () => {
+test('a watch of 60 sessions of one model passes, and says what it would not see', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(watched(60))).toMatchObject({
     verdict: 'pass',
     observations: 60,
@@ -33,7 +37,9 @@ test('a watch of 60 sessions of one model passes, and says what it would not see
   })
 })
 
-test('25 sessions are too few for a pass, and 10 are the reference alone', async () => {
+test('25 sessions are too few for a pass, and 10 are the reference alone', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(watched(25))).toMatchObject({
     verdict: 'inconclusive',
     why: expect.stringContaining('only 15 of 20 sessions since the 10 of the reference'),
@@ -44,7 +50,9 @@ test('25 sessions are too few for a pass, and 10 are the reference alone', async
   })
 })
 
-test('from the day of a change that was told on, a new watch has a reference of its own', async () => {
+test('from the day of a change that was told on, a new watch has a reference of its own', {
+  tags: 'whole',
+}, async () => {
   // The 40th session is on the evening of March 20.
   expect(await verdictOf(watched(80, 39), { fixed: '2026-03-21' })).toMatchObject({
     verdict: 'pass',
@@ -52,7 +60,9 @@ test('from the day of a change that was told on, a new watch has a reference of 
   })
 })
 
-test('sessions with other prompts are another watch, not a changed model', async () => {
+test('sessions with other prompts are another watch, not a changed model', {
+  tags: 'whole',
+}, async () => {
   const sessions = watched(60).map((session, at) =>
     at < 30
       ? session
@@ -64,7 +74,9 @@ test('sessions with other prompts are another watch, not a changed model', async
   })
 })
 
-test('a model that is not sold as fixed may change, and a watch without a promise accuses nobody', async () => {
+test('a model that is not sold as fixed may change, and a watch without a promise accuses nobody', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(watched(60, 39), {})).toMatchObject({ verdict: 'not-promised' })
 })
 

@@ -38,7 +38,7 @@ const watch = (seed: string, sessions: number, changeAt = sessions, noise = 0.3)
   return { scores, alarm: wealth.findIndex((each) => each >= alarmAt) }
 }
 
-test('of 1,000 honest watches of 60 sessions at most 1 % ever alarm', () => {
+test('of 1,000 honest watches of 60 sessions at most 1 % ever alarm', { tags: 'whole' }, () => {
   const alarms = Array.from({ length: 1_000 }, (_, at) => watch(`honest ${at}`, 60)).filter(
     ({ alarm }) => alarm >= 0,
   )

@@ -209,7 +209,7 @@ test('USE-03: hours of a day that the list omits are a contradiction', async () 
 
 const line = { requests: 10, prompt_tokens: 100, completion_tokens: 200 }
 
-test('USE-05: an all-time average need not match the last days', async () => {
+test('USE-05: an all-time average need not match the last days', { tags: 'whole' }, async () => {
   const daily = days(30, line)
   for (const told of [{ requests: 9000 }, {}]) {
     const body = { ...told, average_tokens: 55, daily }

@@ -15,7 +15,7 @@ test.each([
 test.each([
   '<b>99</b> remaining',
   '<script src="/live.js"></script><b>99</b> remaining, 21 consumed',
-])('PAGE-01: a page that shows the previous figures fails: %s', async (page) => {
+])('PAGE-01: a page that shows the previous figures fails: %s', { tags: 'whole' }, async (page) => {
   expect(await verdictOn('PAGE-01', before, now, page, now)).toMatchObject({
     verdict: 'fail',
     observed: 'no 97 on the page',

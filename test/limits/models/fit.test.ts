@@ -125,7 +125,7 @@ const truths: readonly {
 ]
 
 describe('the true model always fits', () => {
-  test.each(truths)('$name', ({ limiter, is }) => {
+  test.each(truths)('$name', { tags: 'whole' }, ({ limiter, is }) => {
     fc.assert(
       fc.property(traffic, fc.integer({ min: 0, max: minuteUs - 1 }), (sent, phaseUs) => {
         const fits = fitModels(traceOf(play(limiter(phaseUs), sent)))

@@ -100,7 +100,7 @@ describe('the board of a usage page', () => {
     expect([0, 0.25, 3.75, 0.0075].map(compact)).toEqual(['0', '0.25', '3.75', '0.0075'])
   })
 
-  test('sums to what the cards of the page say', async () => {
+  test('sums to what the cards of the page say', { tags: 'whole' }, async () => {
     const page = await readUsageIn(
       store,
       usageOptions({
@@ -203,7 +203,9 @@ describe('the board of a usage page', () => {
     expect(drawn(values.map((value) => Math.min(value, 40)))).not.toContain('↑')
   })
 
-  test('the forecast goes on from the use, and what is held falls where credits expire', async () => {
+  test('the forecast goes on from the use, and what is held falls where credits expire', {
+    tags: 'whole',
+  }, async () => {
     const board = await boardOf(store, {
       ...{ sources: ['gateway'], nowUs: Date.UTC(2026, 2, 15) * 1000 },
       grants: [{ name: 'Standard', credits: 8200, expiresUs: Date.UTC(2026, 3, 1) * 1000 }],
@@ -249,7 +251,9 @@ test('one request at the start of an hour is in its sum, and a week of few reque
   expect(html).toContain('3 credits used')
 })
 
-test('the week shows medians over all measured hours, among them those without a request', async () => {
+test('the week shows medians over all measured hours, among them those without a request', {
+  tags: 'whole',
+}, async () => {
   const own = await openStore(':memory:')
   // Three Mondays at 10:00 with 1, 2 and 90 requests.
   const days = [2, 9, 16].flatMap((day, at) =>
@@ -264,7 +268,9 @@ test('the week shows medians over all measured hours, among them those without a
   expect(rows[10]!.slice(0, 3)).toEqual(['10:00', 2, 0])
 })
 
-test('latency is that of successes, and a percentile with too few of them is not drawn', async () => {
+test('latency is that of successes, and a percentile with too few of them is not drawn', {
+  tags: 'whole',
+}, async () => {
   const own = await openStore(':memory:')
   const hour = (at: number, ms: readonly number[], outcome = 'ok') =>
     ms.map((each) => ({ atUs: utc(2026, 11, 1, at), latencyUs: each * 1000, outcome }))
@@ -294,7 +300,9 @@ test('latency is that of successes, and a percentile with too few of them is not
   expect(view({ ...initial(board), from, to: from + 1 })).toBeUndefined()
 })
 
-test('tokens by kind are stacked as what is not cached, what is, and what was written', async () => {
+test('tokens by kind are stacked as what is not cached, what is, and what was written', {
+  tags: 'whole',
+}, async () => {
   const own = await openStore(':memory:')
   await enterEvents(own, [
     { atUs: utc(2026, 11, 1, 3), promptTokens: 100, cachedTokens: 40, completionTokens: 7 },
@@ -313,7 +321,7 @@ test('tokens by kind are stacked as what is not cached, what is, and what was wr
   ])
 })
 
-test('an hour opens its requests, in the order of time', async () => {
+test('an hour opens its requests, in the order of time', { tags: 'whole' }, async () => {
   const own = await openStore(':memory:')
   await enterEvents(own, [
     { atUs: utc(2026, 11, 1, 3, 20), model: 'b', credits: 2 },

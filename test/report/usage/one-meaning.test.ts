@@ -35,7 +35,10 @@ test.each([
   },
 )
 
-test('each figure of a run has one value everywhere', async () => {
+test('each figure of a run has one value everywhere', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
   const asLine = (at: number, outcome: string, status: number | null): Line => ({
     ...{ atUs: utc(2026, 11, 5) + at * 1e6, account: 'main', model: 'svc-k2' },
     ...{ keyFp: '0123456789ab', endpoint: 'chat', tag: null, outcome, status, unit: 'credits' },
@@ -62,4 +65,4 @@ test('each figure of a run has one value everywhere', async () => {
       ),
     )
   }, lines)
-}, 120_000)
+})

@@ -17,7 +17,7 @@ const prepare = (change: Partial<UsageOptions> = {}) => prepareUsage(store, usag
 const at = utc(2026, 11, 3, 10)
 
 describe('the scope', () => {
-  test('it has the sources, and now is at least the last usage', async () => {
+  test('it has the sources, and now is at least the last usage', { tags: 'whole' }, async () => {
     await enterEvents(store, [
       { atUs: at + 5, source: 'b', requests: 3 },
       { atUs: at + 7, source: 'b' },
@@ -357,7 +357,7 @@ describe('sums', () => {
     ])
   })
 
-  test('attempts of a run have the prices of the given contract', async () => {
+  test('attempts of a run have the prices of the given contract', { tags: 'whole' }, async () => {
     await enterRun(store)
     await appendAttempts(store, [attempt(0)])
     const models = defaultContract.models.map((model) => ({ ...model, costCredits: 7 }))

@@ -64,7 +64,9 @@ async function page(
 const usedOf = ({ totals }: Awaited<ReturnType<typeof page>>) =>
   totals.money.map(({ unit, used }) => [unit, used])
 
-test('a bill and a log of the same days in one currency are not added: the page says which to choose', async () => {
+test('a bill and a log of the same days in one currency are not added: the page says which to choose', {
+  tags: 'whole',
+}, async () => {
   await expect(page([log, bill])).rejects.toThrow(
     'The bill "focus" and the log "litellm" both have amounts in USD of the same days',
   )
@@ -80,7 +82,9 @@ test('two logs that name the same requests are not added, by the ids of the requ
   expect(usedOf(await page([statement, log], ['vendor']))).toEqual([['USD', '0.0192']])
 })
 
-test('who names both sources adds them, and reads that use of both counts twice', async () => {
+test('who names both sources adds them, and reads that use of both counts twice', {
+  tags: 'whole',
+}, async () => {
   const both = await page([log, bill], ['litellm', 'focus'])
   expect(usedOf(both)).toEqual([['USD', '0.0412']])
   expect(both.scope.notes.join('\n')).toContain('requests in both count twice')
@@ -98,6 +102,6 @@ test.each([
       ['USD', '0.0192'],
     ],
   ],
-])('a bill %s is added to the log', async (_, other, used) => {
+])('a bill %s is added to the log', { tags: 'whole' }, async (_, other, used) => {
   expect(usedOf(await page([log, other])).toSorted()).toEqual(used)
 })

@@ -78,7 +78,9 @@ test('days are local, and the end of a period is not in it', async () => {
   ])
 })
 
-test('the offset of an hour is that of the zone asked for, wherever the machine stands', async () => {
+test('the offset of an hour is that of the zone asked for, wherever the machine stands', {
+  tags: 'whole',
+}, async () => {
   const out = join(folder, 'hours.csv')
   const words = ['--by', 'hour', '--timezone', 'America/St_Johns', '--out', out]
   await assay(['export', 'sums', '--db', db, ...words], { env: { TZ: 'Asia/Kolkata' } }).ended

@@ -52,7 +52,9 @@ test('evidence of a run has the earlier runs that decide its findings', {
   expect(readFileSync(join(place, 'earlier', 'rows.duckdb')).includes('Ann Lee')).toBe(true)
 })
 
-test('anonymous evidence of a run names no account in any file, and has the same verdict', async () => {
+test('anonymous evidence of a run names no account in any file, and has the same verdict', {
+  tags: 'whole',
+}, async () => {
   expect(await written('named', true)).toBe('inconclusive')
   for (const name of readdirSync(join(place, 'named'))) {
     expect([name, readFileSync(join(place, 'named', name)).includes('Ann Lee')]).toEqual([

@@ -16,7 +16,9 @@ interface Sent {
   readonly token?: string | undefined
 }
 
-test('tools are answered, a long conversation is compacted, prefixes are shared, and the last token is sent back', async () => {
+test('tools are answered, a long conversation is compacted, prefixes are shared, and the last token is sent back', {
+  tags: 'whole',
+}, async () => {
   const sent: Sent[] = []
   const target = await startTarget((request, response, body) => {
     const asked = JSON.parse(body)

@@ -169,7 +169,7 @@ test('a failed turn ends its task, a deadline cuts it off, and neither is a succ
   target.close()
 })
 
-test('users of a closed load do one task after the other', async () => {
+test('users of a closed load do one task after the other', { tags: 'whole' }, async () => {
   const target = await startTarget((_, response) => setTimeout(() => answerChat(response), 10))
   const scenario = parseScenario(`
 name: agents

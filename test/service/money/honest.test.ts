@@ -95,7 +95,9 @@ describe('conduct that is right and looks wrong', () => {
     expect({ ...again.usage, cost: 0 }).toEqual({ ...first.usage, cost: 0 })
   })
 
-  test('N3 late-spend: the spend rises later, in a batch, to the sum of the log', async () => {
+  test('N3 late-spend: the spend rises later, in a batch, to the sum of the log', {
+    tags: 'whole',
+  }, async () => {
     const target = await gateway({ conducts: ['late-spend'], timeScale: 5 })
     await target.ask(hello)
     await target.ask(hello)

@@ -144,7 +144,9 @@ describe.skipIf(!canBrowse)(
       }
     })
 
-    test('a form shows all its errors at once, and focuses the first wrong field', async () => {
+    test('a form shows all its errors at once, and focuses the first wrong field', {
+      tags: 'whole',
+    }, async () => {
       const { target } = await openHouse()
       const { page, context } = await opened(target)
       await page.getByRole('link', { name: 'Register' }).click()

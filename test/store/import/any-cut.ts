@@ -185,7 +185,9 @@ export function keepsSums(name: string, engine: () => Engine, runs: number): voi
 
   const newSource = () => `s${sources++}`
 
-  describe(`${name}: a log cut into any files, in any order, with any overlap, imported again`, () => {
+  describe(`${name}: a log cut into any files, in any order, with any overlap, imported again`, {
+    tags: 'whole',
+  }, () => {
     test.each(Object.entries(kinds))(
       '%s gives the sums of the whole',
       async (_, { mapping, lines, sums }) => {
@@ -205,7 +207,7 @@ export function keepsSums(name: string, engine: () => Engine, runs: number): voi
     )
   })
 
-  describe(`${name}: a later statement replaces an earlier`, () => {
+  describe(`${name}: a later statement replaces an earlier`, { tags: 'whole' }, () => {
     test.each(['usage', 'refund'] as const)(
       'of a %s with a version, in any order of imports',
       async (type) => {
@@ -305,7 +307,7 @@ export function keepsSums(name: string, engine: () => Engine, runs: number): voi
     }, 240_000)
   })
 
-  describe(`${name}: sums over any partition of the days`, () => {
+  describe(`${name}: sums over any partition of the days`, { tags: 'whole' }, () => {
     const events = kinds['of requests with ids']!
     const over = (width: number): Kind => ({
       mapping: mappingOf('time: at, end: end, credits: cost, promptTokens: prompt, requests: n'),

@@ -263,6 +263,7 @@ test.each(unordered)(
 
 test.each(bills)(
   '%s: a monthly tax displaces no charge',
+  { tags: 'whole', timeout: 60_000 },
   async (name, expected) => {
     const { head, body } = linesOf(name)
     const cells = head[0]!.split(',')
@@ -292,5 +293,4 @@ test.each(bills)(
     expect(said.cost![unit]!.used).toBe(cost.used)
     expect(said.ledger[unit]!.tax).toBe(added([cost.adjustments?.tax ?? null, '7']))
   },
-  60_000,
 )

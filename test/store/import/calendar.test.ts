@@ -51,7 +51,9 @@ const hours = () =>
     )
     .then((rows) => rows.map(({ of }) => of))
 
-test('days of a zone are as long as its clock says, also those of a clock change', async () => {
+test('days of a zone are as long as its clock says, also those of a clock change', {
+  tags: 'whole',
+}, async () => {
   const rows = ['2026-03-28,1', '2026-03-29,2', '2026-03-30,4', '2026-10-24,8', '2026-10-25,16']
   await take(`${berlin}, requests: n`, 'time,n', rows, {
     rest: 'bucket: 1d',
@@ -69,7 +71,7 @@ test('days of a zone are as long as its clock says, also those of a clock change
   ])
 })
 
-test('a day whose midnight does not exist begins after it', async () => {
+test('a day whose midnight does not exist begins after it', { tags: 'whole' }, async () => {
   const rows = ['2026-03-28,1', '2026-03-29,2', '2026-03-30,4']
   const imported = await take(
     'time: { column: time, timezone: Asia/Beirut }, requests: n',
@@ -116,7 +118,9 @@ test('months of different lengths are sums of one width, and all count', {
   expect((await daysIn('UTC'))[0]).toBe(29)
 })
 
-test('an export with sums of several widths covers those, and not the time between them', async () => {
+test('an export with sums of several widths covers those, and not the time between them', {
+  tags: 'whole',
+}, async () => {
   const rows = ['2026-01-14,2026-02-01,1', '2026-02-01,2026-03-01,2', '2026-03-01,2026-04-01,4']
   await take('time: time, end: end, requests: n', 'time,end,n', rows)
   expect((await daysIn('UTC'))[0]).toBe(7)

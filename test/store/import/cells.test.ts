@@ -53,7 +53,7 @@ describe('times of spreadsheets', () => {
       ['2026/11/03 10:00:00', '2026/11/03'],
       ['2026-11-03 10:00:00', '2026-11-03 00:00:00'],
     ],
-  ])('%s', async (cells, expected) => {
+  ])('%s', { tags: 'whole' }, async (cells, expected) => {
     expect(await take(cells.map((time, id) => row(id, { time })))).toMatchObject({ rejected: 0 })
     expect(await stored(times)).toEqual(expected)
   })

@@ -639,7 +639,9 @@ test('pages that are compressed belong together like others', async () => {
   store.close()
 })
 
-test('a log whose first request is longer than a MiB is recognised', async () => {
+test('a log whose first request is longer than a MiB is recognised', {
+  tags: 'whole',
+}, async () => {
   const text = JSON.stringify([{ messages: 'x'.repeat(1_200_000), ...spend('a') }, spend('b')])
   expect(await totalsOf('long.json', text)).toMatchObject({ source: 'litellm', requests: 2 })
 })
@@ -651,7 +653,9 @@ test('a JSON file that is damaged in the middle is refused in one sentence', asy
   )
 })
 
-test('more cached tokens than input stop an import, and --cached separate adds them', async () => {
+test('more cached tokens than input stop an import, and --cached separate adds them', {
+  tags: 'whole',
+}, async () => {
   const rows = table({ id: 'a', time: `${day}T10:00:00Z`, promptTokens: 30, cachedTokens: 60 })
   await expect(totalsOf('cached.csv', rows)).rejects.toThrow(
     /^cached exceeds prompt_tokens on 1 line: are they counted separately\? Add --cached separate\.$/,
@@ -765,7 +769,9 @@ test('names that look like money or tokens and are not read are told', async () 
   expect(notes).toEqual(['not read: input_tokens, cost; a --map says which fields they are'])
 })
 
-test('reordered columns, a byte-order mark, CRLF and a quoted line break change nothing', async () => {
+test('reordered columns, a byte-order mark, CRLF and a quoted line break change nothing', {
+  tags: 'whole',
+}, async () => {
   const text =
     '\ufeffcost_total,created_at,generation_id,model_permaslug,tokens_completion,tokens_prompt,tokens_reasoning,provider_name,app_name,cost_cache,cancelled,api_key_name\r\n' +
     '0.00123,2026-11-03 23:59:59.123,gen-1,openai/gpt-5,50,100,20,OpenAI,"My\r\nApp",-0.0001,False,k1\r\n' +
@@ -815,7 +821,9 @@ test('a known log that a spreadsheet saved with decimal commas is read as it was
   expect(found.days).toEqual(['2026-11-03 UTC: 1 0.00125', '2026-11-04 UTC: 1 1234.5'])
 })
 
-test('cells of a file with both decimal marks are rejected, not guessed', async () => {
+test('cells of a file with both decimal marks are rejected, not guessed', {
+  tags: 'whole',
+}, async () => {
   const text = saved('0.5', '100')
     .replaceAll('03.11.2026 9', '2026-11-03 09')
     .replace('1.150', '150')

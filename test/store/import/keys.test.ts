@@ -156,7 +156,7 @@ test('a line that cannot be read keeps no key, though no other line has it', {
   await quote.catch((error: Error) => expectNoPartOf(error.message, [first, second, third]))
 })
 
-test('a short key replaces its own value and no other text', async () => {
+test('a short key replaces its own value and no other text', { tags: 'whole' }, async () => {
   const json = await imported(
     line(1, 'k', { model: 'k' }) + line(2, 'k', { cost: 'k and key', model: 'k' }),
     'log.jsonl',

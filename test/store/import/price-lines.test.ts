@@ -48,7 +48,9 @@ const cost = '0.00207'
 const pageOf = () => readUsage(store, usageOptions({ contract: null }))
 const moneyOf = async () => (await pageOf()).totals.money
 
-test('lines without a cost get one by the prices of a contract, apart from those that are logged', async () => {
+test('lines without a cost get one by the prices of a contract, apart from those that are logged', {
+  tags: 'whole',
+}, async () => {
   const imported = await importRows(
     [row, { ...row, id: '2', credits: '0.5', unit: 'USD' }, { ...row, id: '3', model: 'other' }],
     { prices: pricesOf(plain) },
@@ -72,7 +74,9 @@ test('lines without a cost get one by the prices of a contract, apart from those
   expect(usageCards(page).text).toContain('by your prices of acme; part of the above')
 })
 
-test('a failed request costs what the contract charges for it, and one without tokens stays unknown', async () => {
+test('a failed request costs what the contract charges for it, and one without tokens stays unknown', {
+  tags: 'whole',
+}, async () => {
   await importRows(
     [
       {

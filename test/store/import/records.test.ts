@@ -198,7 +198,7 @@ describe('percentiles of records equal those of numpy', () => {
     expect(run.startedAt).toBe('2025-10-03T20:13:39.158Z')
   })
 
-  test('of vLLM, with requests of one token', async () => {
+  test('of vLLM, with requests of one token', { tags: 'whole' }, async () => {
     const { ledger } = await importText(
       JSON.stringify({
         date: '20261101-093010',
@@ -237,7 +237,7 @@ describe('percentiles of records equal those of numpy', () => {
   const stampedTtftUs = timings.map((at) => (at.first_token_iteration - at.request_start) * 1e6)
   const stampedLatencyUs = timings.map((at) => (at.request_end - at.request_start) * 1e6)
 
-  test('of GuideLLM, a run for each of its benchmarks', async () => {
+  test('of GuideLLM, a run for each of its benchmarks', { tags: 'whole' }, async () => {
     const request = (at: number, change: object = {}) => ({
       type_: 'generative_request_stats',
       request_id: `r${at}`,
@@ -279,7 +279,7 @@ describe('percentiles of records equal those of numpy', () => {
     ])
   })
 
-  test('of reports before GuideLLM 0.4', async () => {
+  test('of reports before GuideLLM 0.4', { tags: 'whole' }, async () => {
     const successful = timings.map((times, at) => ({
       type_: 'generative_text_response',
       request_id: `r${at}`,

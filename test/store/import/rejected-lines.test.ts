@@ -94,7 +94,7 @@ test('a line with a known id and other content is written as it was, and gets an
   ])
 })
 
-test('rejected lines of a known format are read as that format', async () => {
+test('rejected lines of a known format are read as that format', { tags: 'whole' }, async () => {
   const spend = (id: string, at: string) =>
     `{"request_id":"${id}","startTime":"${at}","spend":0.5,"model_group":"m","prompt_tokens":1,"completion_tokens":1}\n`
   const { again, rows } = await correct(

@@ -478,7 +478,9 @@ describe('other formats', () => {
     'map.yaml',
   )
 
-  test('CSV with quotes, line breaks in cells, broken rows and gzip', async () => {
+  test('CSV with quotes, line breaks in cells, broken rows and gzip', {
+    tags: 'whole',
+  }, async () => {
     const csv =
       'id,when,cost,model\na,2026-11-01 00:30:00,1,"x, ""y""\nz"\nb,2026-11-01T05:30:00Z,,\nshort,1\nc,2026-11-01T05:30:00Z,1,m,extra\n'
     for (const [extension, bytes] of [
@@ -514,7 +516,9 @@ describe('other formats', () => {
     ])
   })
 
-  test('numbers of a Parquet file are imported like those of a CSV file', async () => {
+  test('numbers of a Parquet file are imported like those of a CSV file', {
+    tags: 'whole',
+  }, async () => {
     const own = parseMapping(
       `fields: { id: id, time: at, status: status, credits: cost, promptTokens: tokens, requests: n,
          ttft: { column: ttft, unit: us }, latency: { column: ms, unit: ms } }`,

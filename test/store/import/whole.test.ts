@@ -83,6 +83,7 @@ test.each(Object.entries(forms))('%s is read as one whole file', async (name, by
 
 test.each(Object.entries(forms))(
   '%s, cut at any byte, is refused, or has whole lines only',
+  { tags: 'whole', timeout: 60_000 },
   async (name, bytes) => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: bytes.length - 1 }), async (length) => {
@@ -105,7 +106,6 @@ test.each(Object.entries(forms))(
       },
     )
   },
-  60_000,
 )
 
 test('a cut file says how many whole lines it has, and --partial takes them', async () => {
@@ -123,7 +123,9 @@ test('a cut file says how many whole lines it has, and --partial takes them', as
   expect((await imported('short.csv', short, true)).counts).toMatchObject({ accepted: 11 })
 })
 
-test('a quote that is never closed refuses the file and names its line', async () => {
+test('a quote that is never closed refuses the file and names its line', {
+  tags: 'whole',
+}, async () => {
   const text = `id,at,note\n1,2026-11-01T00:00:00Z,a\n2,2026-11-01T00:00:00Z,"b\n${'3,2026-11-01T00:00:00Z,c\n'.repeat(50_000)}`
   await expect(imported('quote.csv', text)).rejects.toThrow(
     /quote\.csv: the quote in line 3 is never closed, so the lines after it cannot be read\. Nothing was imported\.$/,

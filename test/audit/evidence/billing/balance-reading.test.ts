@@ -6,7 +6,9 @@ import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from './histories.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'
 
-test('each tier detects the faults of the detection power table with an atomic header', () => {
+test('each tier detects the faults of the detection power table with an atomic header', {
+  tags: 'whole',
+}, () => {
   const power = (fault: Parameters<typeof detectionPower>[0]['fault']) =>
     detectionPower({ header: 'atomic', fault }, 60, seeded(7))
   expect(power('none')).toEqual({ T0: 0, T1: 0, T2: 0, T3: 0 })
@@ -286,6 +288,7 @@ test.each([
   { header: 'atomic', chargesLeft: 'finished', located: 10 },
 ] as const)(
   'the request that was charged twice is among 64 suspects in $located of 10 runs, with a $header header and $chargesLeft charged',
+  { tags: 'whole' },
   ({ header, chargesLeft, located }) => {
     const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     const found = seeds.filter((seed) => {

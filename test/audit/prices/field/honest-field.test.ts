@@ -169,7 +169,7 @@ describe("answers that may come from the gateway's own cache (N2)", () => {
     expect(Object.values(found).map((each) => each.verdict)).toEqual([verdict, verdict, verdict])
   })
 
-  test('do not excuse an answer that is free the first time', async () => {
+  test('do not excuse an answer that is free the first time', { tags: 'whole' }, async () => {
     const options = { ...cache, faults: ['stream-free'] }
     const { stated, logged, balance } = await verdicts({}, options, [hello, hello, stream, stream])
     expect([stated.verdict, logged.verdict, balance.verdict]).toEqual(['fail', 'fail', 'fail'])

@@ -63,7 +63,7 @@ const write = (sql: string, name = 'few.parquet') =>
   store.execute(`COPY (${sql}) TO '${join(folder, name)}' (FORMAT parquet)`)
 const few = `SELECT 'log' AS source, 1980000 + i AS quarter, 'ok' AS outcome, 2 AS requests, 0.5 AS credits FROM range(3) AS t(i)`
 
-test('four columns and a folder of files are enough', async () => {
+test('four columns and a folder of files are enough', { tags: 'whole' }, async () => {
   await write(few)
   await write(few, 'more.parquet')
   const { cards, peak } = await readUsage(
@@ -105,7 +105,9 @@ test('only the named sources are read from a file', { tags: 'whole' }, async () 
   expect(await requests(['other'])).toBe(6)
 })
 
-test('decimals of a file keep their digits, and the minutes of a quarter give the peak', async () => {
+test('decimals of a file keep their digits, and the minutes of a quarter give the peak', {
+  tags: 'whole',
+}, async () => {
   const minutes = (first: number) => `[${[first, ...Array.from({ length: 14 }, () => 0)]}]`
   await write(`SELECT * REPLACE (0.123456789::DECIMAL(20, 9) AS credits), CASE WHEN i = 1 THEN ${minutes(2)} END AS minutes
     FROM (SELECT *, quarter - 1980000 AS i FROM (${few}))`)

@@ -191,7 +191,9 @@ test('an abort that the policy charges is a suspect like any success', { tags: '
   }
 })
 
-test('a timeout during a client stall may be charged, so it raises no alarm', () => {
+test('a timeout during a client stall may be charged, so it raises no alarm', {
+  tags: 'whole',
+}, () => {
   const random = seeded(47)
   const { history } = waves(holdsForTimeouts, random, 10, 600)
   const settled = readBalance(history).settled()
@@ -361,6 +363,7 @@ test.each([
   [600, true],
 ])(
   'that any of %i attempts may be charged explains a credit more unless it is less likely than 1e-6: %s',
+  { tags: 'whole' },
   (attempts, isProven) => {
     // All last as long, so that a service that charges from there on may charge any of them.
     const alike = (nth: number) => {
