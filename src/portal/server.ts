@@ -22,6 +22,7 @@ import { wordsFor } from './page/words.ts'
 import { type AccountView, accountView } from './settings/account-view.ts'
 import { loadJose } from './settings/jose.ts'
 import type { OpenedSettings } from './settings/opened-settings.ts'
+import { closedFiles } from './settings/settings.ts'
 import type { Bearer } from './settings/tokens.ts'
 
 export interface PortalOptions extends AnswersOptions {
@@ -68,6 +69,8 @@ export class Portal {
 
   /** Copies what is new, and tells those who listen. @throws UserError as the source does */
   async refresh(): Promise<void> {
+    const { snapshot, settings } = this.options
+    await snapshot.keepClosed(closedFiles(settings().settings))
     for (const account of await this.answering.refresh()) this.live.tell(account)
   }
 

@@ -117,14 +117,17 @@ export class Answering {
     const late = AbortSignal.timeout(longestLookMs)
     return this.forecasts.read(bearer, view).then((page) =>
       this.turns.take(bearer.account, late, () =>
-        this.options.snapshot.within(scopeOf(bearer), async (session) =>
-          read(
-            {
-              ...{ bearer, view, session, keys: await namesOfKeys(session, view) },
-              ...{ nowMs: stepOf(this.options.now()), refreshedMs: this.options.now() },
-            },
-            page,
-          ),
+        this.options.snapshot.within(
+          scopeOf(bearer),
+          async (session) =>
+            read(
+              {
+                ...{ bearer, view, session, keys: await namesOfKeys(session, view) },
+                ...{ nowMs: stepOf(this.options.now()), refreshedMs: this.options.now() },
+              },
+              page,
+            ),
+          view,
         ),
       ),
     )
@@ -138,6 +141,7 @@ export class Answering {
     return JSON.stringify([
       ...[bearer.account, bearer.keys, [...bearer.shows].sort(), bearer.origin],
       ...[this.options.snapshot.versionOf(bearer.account), nowMs, refreshedMs],
+      view.closed.length > 0 && this.options.snapshot.closedMark,
       isForecast && this.forecasts.markOf(bearer, view),
       ...[url.pathname, [...url.searchParams].sort(), ...settings],
     ])
@@ -164,7 +168,7 @@ export class Answering {
               { bearer, view, keys: await namesOfKeys(session, view), session, ...at },
               forecast,
             ),
-          { signal },
+          { signal, closed: view.closed },
         ),
       ),
     )

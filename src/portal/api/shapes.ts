@@ -152,11 +152,18 @@ export const answers = {
       tokens: z.object(eachToken(() => figure)),
       entries: z
         .array(
-          z.object({ type: z.enum(billEntries), unit: text(), value: amount, entries: z.int() }),
+          z.object({
+            ...{ type: z.enum([...billEntries, 'after-closing']), unit: text(), value: amount },
+            entries: z.int(),
+            month: text().nullable().meta({ description: 'The closed month that it is of' }),
+            at: time
+              .nullable()
+              .meta({ description: 'When the last of it came, after the month was closed' }),
+          }),
         )
         .meta({
           description:
-            'What a bill has beside its use, such as taxes and fees; no part of credits or cost',
+            'What a bill has beside its use, such as taxes and fees, and what came after a month was closed; no part of credits or cost',
         }),
       successShare: z.number().min(0).max(1).nullable(),
       refreshedAt: time,

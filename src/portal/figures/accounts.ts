@@ -76,40 +76,44 @@ async function figuresOf(
   // A forecast takes a third of a second of a processor.
   const page =
     view.budgets.length === 0 ? null : await pageOf(snapshot, scope, view, contract, nowMs)
-  return snapshot.within(scope, async (session) => {
-    const bearer = {
-      ...{ ...scope, shows: new Set(showable), origin: null },
-      ...{ id: 'the operator', expiresS: Number.POSITIVE_INFINITY },
-    }
-    const keys = await namesOfKeys(session, view)
-    const asked: Asked = { bearer, view, keys, session, nowMs, refreshedMs: nowMs }
-    const [now] = await readSums<object>(asked, within(period))
-    const past = comparedWith(period, measured)
-    const [then] = past === null ? [null] : await readSums<object>(asked, within(past))
-    /** Where every cost is known, nothing was used in a unit without an amount. */
-    const usedOf = (sums: typeof now | null, unit: string) => {
-      if (sums === null || sums === undefined) return null
-      const isKnown = requestsOf(sums) !== null && (sums.costKnown ?? 0) >= (sums.requests ?? 0)
-      const amount = sums.amounts?.find((each) => each.unit === unit)
-      return exact(amount?.used ?? null) ?? (isKnown ? '0' : null)
-    }
-    const units = new Set(
-      [now, then].flatMap((sums) => (sums?.amounts ?? []).map(({ unit }) => unit)),
-    )
-    const requests = requestsOf(now!)
-    return {
-      ...{ account, label: view.label, requests, failed: failedOf(now!) },
-      ...{ from: timeIn(period.fromUs, view.timezone), to: timeIn(period.toUs, view.timezone) },
-      costUnknown: Math.max(0, (now!.requests ?? 0) - (now!.costKnown ?? 0)),
-      amounts: [...units].sort().map((unit) => {
-        const [used, before] = [usedOf(now!, unit), usedOf(then!, unit)]
-        const change =
-          used === null || before === null || Number(before) <= 0
-            ? null
-            : Number(used) / Number(before) - 1
-        return { unit, used, before, change }
-      }),
-      budgets: budgetsAnswer(await readBudgets(asked, page)).budgets,
-    }
-  })
+  return snapshot.within(
+    scope,
+    async (session) => {
+      const bearer = {
+        ...{ ...scope, shows: new Set(showable), origin: null },
+        ...{ id: 'the operator', expiresS: Number.POSITIVE_INFINITY },
+      }
+      const keys = await namesOfKeys(session, view)
+      const asked: Asked = { bearer, view, keys, session, nowMs, refreshedMs: nowMs }
+      const [now] = await readSums<object>(asked, within(period))
+      const past = comparedWith(period, measured)
+      const [then] = past === null ? [null] : await readSums<object>(asked, within(past))
+      /** Where every cost is known, nothing was used in a unit without an amount. */
+      const usedOf = (sums: typeof now | null, unit: string) => {
+        if (sums === null || sums === undefined) return null
+        const isKnown = requestsOf(sums) !== null && (sums.costKnown ?? 0) >= (sums.requests ?? 0)
+        const amount = sums.amounts?.find((each) => each.unit === unit)
+        return exact(amount?.used ?? null) ?? (isKnown ? '0' : null)
+      }
+      const units = new Set(
+        [now, then].flatMap((sums) => (sums?.amounts ?? []).map(({ unit }) => unit)),
+      )
+      const requests = requestsOf(now!)
+      return {
+        ...{ account, label: view.label, requests, failed: failedOf(now!) },
+        ...{ from: timeIn(period.fromUs, view.timezone), to: timeIn(period.toUs, view.timezone) },
+        costUnknown: Math.max(0, (now!.requests ?? 0) - (now!.costKnown ?? 0)),
+        amounts: [...units].sort().map((unit) => {
+          const [used, before] = [usedOf(now!, unit), usedOf(then!, unit)]
+          const change =
+            used === null || before === null || Number(before) <= 0
+              ? null
+              : Number(used) / Number(before) - 1
+          return { unit, used, before, change }
+        }),
+        budgets: budgetsAnswer(await readBudgets(asked, page)).budgets,
+      }
+    },
+    view,
+  )
 }

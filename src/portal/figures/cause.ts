@@ -16,6 +16,7 @@ export interface Cause {
 
 /** A day far above the others. */
 export interface DearDay extends Cause {
+  readonly unit: string
   /** Of a usual day, the median of those with use. */
   readonly times: number
 }
@@ -56,8 +57,22 @@ export async function causeOf(
 const leastDays = 5
 const leastTimes = 2
 
-/** The dearest day of a period, if it used at least twice what a usual one does. */
+/** The day that exceeds a usual one most, in any of the units, if it used at least twice as much. */
 export async function dearestDay(
+  asked: Asked,
+  period: Period,
+  query: Input<'summary'>,
+  units: readonly string[],
+): Promise<DearDay | null> {
+  let dearest: DearDay | null = null
+  for (const unit of units) {
+    const day = await dearestIn(asked, period, query, unit)
+    if (day !== null && day.times > (dearest?.times ?? 0)) dearest = day
+  }
+  return dearest
+}
+
+async function dearestIn(
   asked: Asked,
   period: Period,
   query: Input<'summary'>,
@@ -83,5 +98,5 @@ export async function dearestDay(
   if (times < leastTimes) return null
   const { startUs, endUs } = days[0]!.bar
   const cause = await causeOf(asked, { fromUs: startUs, toUs: endUs }, unit, condition)
-  return cause === null ? null : { ...cause, times }
+  return cause === null ? null : { ...cause, times, unit }
 }

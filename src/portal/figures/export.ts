@@ -12,6 +12,7 @@ import { type Asked, conditionOf, needs, periodAsked, tagsShown, within } from '
 import { barsAsked } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
+import { readEntries } from './entries.ts'
 
 export interface ExportedFile {
   readonly type: string
@@ -57,11 +58,20 @@ export async function exportSums(
   )
   const keys = known.map(({ key }) => key)
   const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`
+  const closings = await readEntries(asked, period, query)
+  const later = closings.flatMap(({ type, unit, value, month, at }) =>
+    type === 'after-closing' && month !== null && at !== null
+      ? `SELECT ${barOf(startsUs, Date.parse(at) * 1000)} AS bar, 'after-closing' AS type, ${literal(unit)} AS unit,
+           ${literal(value ?? '0')}::DECIMAL(38, 18) AS amount, ${literal(month)} AS closed_month`
+      : [],
+  )
+  const isClosing = view.closed.length > 0
+  const lines = linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups])
   const sql = `
     SELECT (${textList(starts)})[bar + 1] AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, CASE type WHEN 'usage' THEN outcome END AS outcome,
       ${tags.map((name, at) => `"${tagGroups[at]}" AS ${identifier(tagDimension(name))}, `).join('')}
-      requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}
-    FROM (${linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups])})
+      requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}${isClosing ? ', closed_month' : ''}
+    FROM (${[isClosing ? `SELECT *, NULL::VARCHAR AS closed_month FROM (${lines})` : lines, ...later].join(' UNION ALL BY NAME ')})
     ORDER BY bar, type DESC, model, key, endpoint, outcome, ${tagGroups.map((each) => `"${each}", `).join('')}unit`
   const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
   try {
@@ -72,6 +82,10 @@ export async function exportSums(
     rmSync(folder, { recursive: true })
   }
 }
+
+/** The bar of a moment. */
+const barOf = (startsUs: readonly number[], us: number) =>
+  startsUs.findLastIndex((startUs) => startUs <= us)
 
 const amountIsShown = ({ shows }: Asked['bearer']) =>
   `CASE WHEN unit = 'credits' THEN ${shows.has('credits')} ELSE ${shows.has('cost')} END`

@@ -4,7 +4,7 @@ import type { Session } from '../../store/session/session.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { creditsOf, readSums } from './sums.ts'
 
-/** The ledger of an account from its sums `mine`, which must be of all its keys; null without lots in the settings. */
+/** The ledger of an account from its sums `my_use`, which must be of all its keys; null without lots in the settings. */
 export async function readLedger(
   session: Session,
   { lots, burnOrder }: Pick<AccountView, 'lots' | 'burnOrder'>,
@@ -20,7 +20,7 @@ async function usedBetween(session: Session, lots: readonly Lot[]) {
   const segment = `len(list_filter([${times.join()}]::BIGINT[], lambda time: time <= first_us))`
   const rows = await readSums<{ readonly segment: number }>(
     { session },
-    { by: { segment: `${segment}::INTEGER` } },
+    { from: 'my_use', by: { segment: `${segment}::INTEGER` } },
   )
   const used = new Map(rows.map((row) => [row.segment, creditsOf(row)]))
   return Array.from(

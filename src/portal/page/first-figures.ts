@@ -68,6 +68,7 @@ function usedCell(data: PageData, speech: Speech): Cell {
     under: [
       all !== null && say('card.of', { all: write.one(all) }),
       priced,
+      data.isClosed && say('closed'),
       figure.refunds !== null &&
         Number(figure.refunds) !== 0 &&
         say('card.refunds', { amount: write.one(figure.refunds) }),
@@ -94,7 +95,14 @@ function entryLines(
     own.map(({ value }) => value),
     sum,
   )
-  const lines = own.map(({ type }, at) => speech.say(`entry.${type}`, { amount: written[at]! }))
+  const lines = own.map(({ type, month, at: cameAt }, at) =>
+    speech.say(`entry.${type}`, {
+      amount: written[at]!,
+      ...(month === null || cameAt === null
+        ? {}
+        : { month: speech.month(month), date: speech.day(Date.parse(cameAt) * 1000) }),
+    }),
+  )
   const isWhole = own.length > 0 && used !== null && own.every(({ value }) => value !== null)
   return isWhole
     ? [...lines, speech.say('entry.all', { amount: write.one(plus(used, sum)) })]

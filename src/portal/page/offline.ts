@@ -8,7 +8,7 @@ import { namesOfKeys } from '../figures/keys.ts'
 import { pageOf } from '../figures/outlook.ts'
 import { readRequests } from '../figures/requests.ts'
 import { accountView } from '../settings/account-view.ts'
-import type { Settings } from '../settings/settings.ts'
+import { closedFiles, type Settings } from '../settings/settings.ts'
 import { Snapshot, type Source } from '../source/snapshot.ts'
 import { withRequests } from './board.ts'
 import { offlineDocument } from './document.ts'
@@ -39,6 +39,7 @@ export async function offlinePage({ source, ...options }: OfflineOptions): Promi
   const snapshot = await Snapshot.of(await openStore(':memory:'), source)
   try {
     await snapshot.refresh(options.nowMs)
+    await snapshot.keepClosed(closedFiles(options.settings))
     return await offlinePageOf(snapshot, options)
   } finally {
     await snapshot.close()
@@ -57,16 +58,20 @@ export async function offlinePageOf(
     ...{ account, keys, shows: new Set(settings.shows), origin: null },
     ...{ id: 'a file', expiresS: Number.POSITIVE_INFINITY },
   }
-  return snapshot.within({ account, keys }, async (session) => {
-    const named = await namesOfKeys(session, view)
-    const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
-    const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
-    const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
-    const requests = await requestsOf(asked, data, snapshot)
-    const board = data.board === null ? null : withRequests(data.board, requests, speech)
-    const body = pageBody({ ...data, board }, settings, view, speech)
-    return offlineDocument(body, settings, speech, readLogo(settings))
-  })
+  return snapshot.within(
+    { account, keys },
+    async (session) => {
+      const named = await namesOfKeys(session, view)
+      const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
+      const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
+      const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
+      const requests = await requestsOf(asked, data, snapshot)
+      const board = data.board === null ? null : withRequests(data.board, requests, speech)
+      const body = pageBody({ ...data, board }, settings, view, speech)
+      return offlineDocument(body, settings, speech, readLogo(settings))
+    },
+    view,
+  )
 }
 
 /** The single requests of the period, if they are known and few; else none. */

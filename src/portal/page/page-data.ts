@@ -1,3 +1,4 @@
+import type { Period } from '../../measure/usage/calendar.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { choiceOf } from '../../report/usage/board/choice.js'
 import type { BoardData } from '../../report/usage/board/data.ts'
@@ -15,6 +16,7 @@ import { noticesOf } from '../figures/notices.ts'
 import { outlookOf, readCredits } from '../figures/outlook.ts'
 import { monthProjection } from '../figures/projection.ts'
 import { readSummary } from '../figures/summary.ts'
+import type { AccountView } from '../settings/account-view.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { amountsOf, readBoardFor } from './board.ts'
 import type { PageData } from './page.ts'
@@ -90,8 +92,9 @@ export async function readPageData(
     choice: named?.choice ?? null,
     ...{ unit, units: amounts.units, tables },
     before: comparedWith(asks, { firstUs: coverage.first, lastUs: coverage.last }),
+    isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
-    dear: unit === null ? null : await dearestDay(asked, asks, query, unit),
+    dear: await dearestDay(asked, asks, query, amounts.units),
     projection: unit === null ? null : await monthProjection(asked, page, unit),
     presets: presetPeriods(view, nowMs),
     canExport: bearer.shows.has('export'),
@@ -102,6 +105,16 @@ export async function readPageData(
     budgets,
     notices: noticesOf(page, budgets, asked, speech),
   }
+}
+
+/** Whether closed months hold the whole period. */
+function isClosed({ fromUs, toUs }: Period, { closed }: AccountView): boolean {
+  const inside = closed.filter((month) => month.fromUs < toUs && month.toUs > fromUs)
+  const held = inside.reduce(
+    (sum, month) => sum + Math.min(month.toUs, toUs) - Math.max(month.fromUs, fromUs),
+    0,
+  )
+  return held === toUs - fromUs
 }
 
 function namesOf(search: URLSearchParams, { fingerprintOf }: Asked['keys']) {

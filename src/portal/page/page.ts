@@ -31,6 +31,8 @@ export interface PageData {
   readonly summary: Answers['summary']
   /** The same without filters; null if there are none. */
   readonly whole: Answers['summary'] | null
+  /** Whether the period is of closed months alone. */
+  readonly isClosed: boolean
   /** What `previous` is of. */
   readonly before: Period | null
   /** The unit of amounts; null if nothing has an amount that the token shows. */

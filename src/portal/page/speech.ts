@@ -10,12 +10,13 @@ export interface Speech {
   readonly locale: string
   say(word: Word, values?: Values): string
   number(value: number | string): string
-  short(value: number): string
   share(value: number): string
   money(currency: string, value: string): string
   /** Unix microseconds. */
   day(us: number): string
   moment(us: number): string
+  /** @param month `2026-10` */
+  month(month: string): string
   /** The days of a period, its end not included: `Nov 1 – 28`. */
   days(fromUs: number, toUs: number): string
   /** The local date, as the address has it. */
@@ -29,11 +30,13 @@ export function speechOf(
 ): Speech {
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const put = sentences(locale, 2, (value) => numbers.format(value))
-  const shorts = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone })
   const ranges = new Intl.DateTimeFormat(locale, {
     ...{ month: 'short', day: 'numeric', timeZone: timezone },
+  })
+  const months = new Intl.DateTimeFormat(locale, {
+    ...{ month: 'long', year: 'numeric', timeZone: 'UTC' },
   })
   const moments = new Intl.DateTimeFormat(locale, {
     dateStyle: 'medium',
@@ -44,11 +47,11 @@ export function speechOf(
     locale,
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
-    short: (value) => shorts.format(value),
     share: (value) => shares.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days.format(us / 1000),
     moment: (us) => moments.format(us / 1000),
+    month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),
     days: (fromUs, toUs) => ranges.formatRange(fromUs / 1000, (toUs - 1) / 1000),
     date: (us) => timeIn(us, timezone).slice(0, 10),
     amounts: (unit) => amountWriting(locale, unit),

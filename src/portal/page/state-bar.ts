@@ -52,10 +52,10 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     const text = say('state.crosses', { amount, date: speech.day(crossesUs) })
     states.push({ tone: 'warn', text, query: null })
   }
-  if (dear !== null && unit !== null) {
+  if (dear !== null) {
     const values = {
       date: speech.day(dear.fromUs),
-      amount: speech.amounts(unit).one(dear.amount),
+      amount: speech.amounts(dear.unit).one(dear.amount),
       times: dear.times < 10 ? Number(dear.times.toFixed(1)) : Math.round(dear.times),
     }
     const text =
@@ -63,7 +63,8 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
         ? say('state.dear', values)
         : say('state.dearBy', { ...values, names: dear.names.join(' · ') })
     const days = (us: number) => speech.date(us)
-    const query = `?${new URLSearchParams({ from: days(dear.fromUs), to: days(dear.toUs) })}`
+    const other: Readonly<Record<string, string>> = dear.unit === unit ? {} : { unit: dear.unit }
+    const query = `?${new URLSearchParams({ from: days(dear.fromUs), to: days(dear.toUs), ...other })}`
     states.push({ tone: 'warn', text, query })
   }
   if (states.length === 0) {

@@ -4,6 +4,13 @@ import type { BurnOrder, Lot } from '../../report/usage/ledger.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
 
+/** A month whose figures stay. Times are Unix microseconds. */
+export interface ClosedMonth {
+  readonly month: string
+  readonly fromUs: number
+  readonly toUs: number
+}
+
 /** How the settings show an account. */
 export interface AccountView {
   readonly label: string
@@ -26,6 +33,8 @@ export interface AccountView {
   moneyOf(credits: string): { readonly currency: string; readonly value: string } | null
   /** The own dimensions that the customer sees. */
   readonly tags: readonly string[]
+  /** Months whose figures stay, in the zone of the account. */
+  readonly closed: readonly ClosedMonth[]
   /** By fingerprint. */
   readonly keyNames: ReadonlyMap<string, string>
 }
@@ -41,7 +50,7 @@ export function accountView(settings: Settings, account: string): AccountView {
     firstWeekday: weekStartsOn(locale),
     ...{ budgets: own.budget ?? [], burnOrder: settings.burnOrder },
     ...{ alertBelow: own.alertBelow ?? [], alertDays: settings.alerts?.daysLeft ?? [] },
-    tags: own.tags ?? settings.tags,
+    ...{ tags: own.tags ?? settings.tags, closed: closedOf(settings, timezone) },
     ...heldOf(own, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined
@@ -49,6 +58,14 @@ export function accountView(settings: Settings, account: string): AccountView {
         : { currency, value: decimalText(multiply(readNumber(credits)!, readNumber(price)!)) },
     keyNames,
   }
+}
+
+function closedOf({ closed }: Settings, timezone: string): readonly ClosedMonth[] {
+  return closed.map(({ month }) => {
+    const fromUs = parseMoment(`${month}-01`, timezone)
+    const next = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1))
+    return { month, fromUs, toUs: parseMoment(next.toISOString().slice(0, 10), timezone) }
+  })
 }
 
 /** @throws UserError for grants of before the balance that has them */

@@ -160,6 +160,19 @@ const shape = z.strictObject({
   timezone: zone.default('UTC'),
   shows: z.array(z.enum(showable)).default([...showable]),
   tags: tags.default([]),
+  /** Months whose figures stay as a file of quarters has them. */
+  closed: z
+    .array(
+      z.strictObject({
+        month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'expected a month, such as 2026-10'),
+        file: z.string().min(1),
+      }),
+    )
+    .refine(
+      (all) => new Set(all.map(({ month }) => month)).size === all.length,
+      'expected each month once',
+    )
+    .default([]),
   words: byName(z.string(), z.string().max(300)),
   support: z.url({ protocol: /^https?$|^mailto$/ }).optional(),
   origins: z.array(origin).default([]),
@@ -202,6 +215,10 @@ export type Settings = z.infer<typeof shape> & {
   /** The folder of the file, from which its paths start. */
   readonly folder: string
 }
+
+/** The files of closed months. */
+export const closedFiles = ({ closed, folder }: Settings) =>
+  closed.map(({ month, file }) => ({ month, path: resolve(folder, file) }))
 
 /**
  * Reads the settings file (docs/usage-serve.md).

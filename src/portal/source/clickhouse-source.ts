@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../../report/usage/engine/clickhouse.ts'
 import type { ClickHouse } from '../../store/clickhouse/clickhouse.ts'
-import { entriesSql, type RequestRow, type Source } from './snapshot.ts'
+import { arrivalsSql, entriesSql, type RequestRow, type Source } from './snapshot.ts'
 
 interface Day {
   readonly day: number
@@ -33,6 +33,11 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
       await fetchQuarters(clickhouse, null, join(folder, 'sums'))
       await clickhouse.writeParquet('SELECT * FROM usage_polls FINAL', {}, join(folder, 'polls'))
       await clickhouse.writeParquet(entriesSql('usage_events FINAL'), {}, join(folder, 'entries'))
+      const arrivals = arrivalsSql([
+        ['usage_events FINAL', 'at_us'],
+        ['usage_buckets FINAL', 'start_us'],
+      ])
+      await clickhouse.writeParquet(arrivals, {}, join(folder, 'arrivals'))
       return {
         replaced,
         done: () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantities, type ShownToken } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
+import { quarterCells } from '../../report/usage/engine/quarters-file.ts'
 import { billEntries } from '../../store/import/entry-types.ts'
 import { literal } from '../../store/literal.ts'
 import {
@@ -15,6 +16,7 @@ import {
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import type { Work } from '../../user/work.ts'
+import type { ClosedMonth } from '../settings/account-view.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
 export interface Source {
@@ -22,7 +24,7 @@ export interface Source {
   mark(): string | null
   /**
    * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
-   * names), and, always whole, `sums` of longer intervals, `polls`, and `entries`: the result of `entriesSql`.
+   * names), and, always whole, `sums` of longer intervals, `polls`, `entries`: the result of `entriesSql`, and `arrivals`: of `arrivalsSql`.
    *
    * @throws UserError `store-held` while another process writes
    */
@@ -59,6 +61,21 @@ export const entriesSql = (from: string) =>
    FROM ${from} WHERE account IS NOT NULL AND type IN (${billEntries.map(literal).join(', ')})
    GROUP BY account, at_us, type, unit`
 
+/** SQL for when the last line of each account and UTC day came. @param parts tables with the time of their rows */
+export const arrivalsSql = (parts: readonly (readonly [table: string, time: string])[]) =>
+  `SELECT account, day, max(came_us) AS came_us FROM (${parts
+    .map(
+      ([table, time]) =>
+        `SELECT account, CAST(floor(${time} / 86400000000) AS BIGINT) AS day, ingested_us AS came_us FROM ${table} WHERE account IS NOT NULL`,
+    )
+    .join(' UNION ALL ')}) AS parts GROUP BY account, day`
+
+/** Changes with a file; null while there is none. */
+function fileMark(path: string): string | null {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return file === undefined ? null : `${file.ino}/${file.size}/${file.mtimeNs}`
+}
+
 /** The same sums by the hour, which are a quarter of the rows: for periods of whole hours. */
 const heldHours = 'held_hours'
 const groups = Object.entries(quantities).flatMap(([name, { adds }]) =>
@@ -78,6 +95,28 @@ const hoursSql = (from: string) => `
 /** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
 export const keyDays = 'held_key_days'
 
+const within = ({ fromUs, toUs }: ClosedMonth) => `first_us >= ${fromUs} AND first_us < ${toUs}`
+const isOf = (month: ClosedMonth) => `month = ${literal(month.month)} AND ${within(month)}`
+
+/**
+ * SQL for what the sums of closed months are more or less now than they were, by unit, and when the last of it came: as `my_closings` of a
+ * session. A difference of requests without an amount is 0 of its unit.
+ */
+function closingsSql(mine: string, closed: readonly ClosedMonth[]): string {
+  const parts = closed.map((month) => {
+    const days = `day >= ${Math.floor(month.fromUs / 86_400e6)} AND day * 86400000000 < ${month.toUs}`
+    return `SELECT ${literal(month.month)} AS month, unit, coalesce(sum(credits), 0)::DECIMAL(38, 18) AS amount, coalesce(sum(requests), 0)::BIGINT AS requests,
+        (SELECT max(came_us) FROM held_arrivals WHERE account = getvariable('usage_account') AND ${days}) AS at_us
+      FROM (
+        SELECT unit, credits, requests FROM held WHERE ${mine} AND ${within(month)}
+        UNION ALL
+        SELECT unit, -credits, -requests FROM held_closed WHERE ${mine} AND ${isOf(month)})
+      GROUP BY unit HAVING coalesce(sum(credits), 0) <> 0 OR coalesce(sum(requests), 0) <> 0`
+  })
+  const none = `SELECT NULL::VARCHAR AS month, NULL::VARCHAR AS unit, NULL::DECIMAL(38, 18) AS amount, NULL::BIGINT AS requests, NULL::BIGINT AS at_us WHERE false`
+  return [none, ...parts].join(' UNION ALL ')
+}
+
 /** Columns of the table `held` but its day. */
 export const heldColumns = Object.entries(quantities)
   .map(([name, { type }]) => `${name} ${type}`)
@@ -85,7 +124,8 @@ export const heldColumns = Object.entries(quantities)
 
 /**
  * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_days` and `my_entries` of a
- * session are one account; no query reads the sums of others.
+ * session are one account; no query reads the sums of others. Of a closed month, `mine` and `my_hours` are as it was closed, `my_use` as it is now, and
+ * `my_closings` the difference.
  */
 export class Snapshot {
   readonly store: Store
@@ -94,6 +134,8 @@ export class Snapshot {
   /** When each version was first seen, Unix milliseconds. */
   private readonly changes = new Map<string, number>()
   private lastMark: string | null = null
+  /** Changes with the files of closed months. */
+  closedMark = '[]'
   /** When the source was last seen, Unix milliseconds; null before the first copy. */
   refreshedMs: number | null = null
 
@@ -107,6 +149,8 @@ export class Snapshot {
       CREATE TABLE held (${heldColumns}, day BIGINT);
       CREATE TABLE ${heldHours} (${heldColumns}, day BIGINT);
       CREATE TABLE held_entries (account VARCHAR, at_us BIGINT, type VARCHAR, unit VARCHAR, amount DECIMAL(38, 18), entries BIGINT);
+      CREATE TABLE held_arrivals (account VARCHAR, day BIGINT, came_us BIGINT);
+      CREATE TABLE held_closed (${heldColumns}, month VARCHAR);
       CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
     return new Snapshot(store, source)
   }
@@ -169,6 +213,8 @@ export class Snapshot {
         FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
         DELETE FROM held_entries;
         INSERT INTO held_entries BY NAME FROM ${read('entries')};
+        DELETE FROM held_arrivals;
+        INSERT INTO held_arrivals BY NAME FROM ${read('arrivals')};
         DELETE FROM usage_polls;
         INSERT INTO usage_polls BY NAME FROM ${read('polls')};
         COMMIT`)
@@ -176,6 +222,30 @@ export class Snapshot {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  }
+
+  /**
+   * Keeps the sums of closed months, each of a file of quarters, until other files are given.
+   *
+   * @throws UserError for a file that is none
+   */
+  async keepClosed(
+    files: readonly { readonly month: string; readonly path: string }[],
+  ): Promise<void> {
+    const marks = files.map(({ month, path }) => [month, path, fileMark(path)])
+    const mark = JSON.stringify(marks)
+    if (mark === this.closedMark) return
+    const parts: string[] = []
+    for (const { month, path } of files)
+      parts.push(
+        `SELECT *, ${literal(month)} AS month FROM (${await quarterCells(this.store, path, `closed: ${month}`)}) WHERE account IS NOT NULL`,
+      )
+    const columns = [...Object.keys(quantities), 'month'].join(', ')
+    const rows = parts.map(
+      (part) => `INSERT INTO held_closed BY NAME SELECT ${columns} FROM (${part});`,
+    )
+    await this.store.execute(`BEGIN; DELETE FROM held_closed; ${rows.join('\n')} COMMIT`)
+    this.closedMark = mark
   }
 
   /** Names of the accounts with usage. */
@@ -219,13 +289,25 @@ export class Snapshot {
   within<T>(
     scope: AccountScope,
     work: (session: Session) => Promise<T>,
-    given: Pick<Work, 'signal'> = {},
+    {
+      closed = [],
+      ...given
+    }: Pick<Work, 'signal'> & { readonly closed?: readonly ClosedMonth[] } = {},
   ): Promise<T> {
     return inSession(this.store, given, async (session) => {
       await setAccount(session, scope)
+      const mine = accountCondition(scope)
+      const sums = (table: string) =>
+        closed.length === 0
+          ? `SELECT * EXCLUDE (account, day) FROM ${table} WHERE ${mine}`
+          : `SELECT * EXCLUDE (account, day) FROM ${table} WHERE ${mine} AND NOT (${closed.map(within).join(' OR ')})
+             UNION ALL BY NAME
+             SELECT * EXCLUDE (account, month) FROM held_closed WHERE ${mine} AND (${closed.map(isOf).join(' OR ')})`
       await session.execute(`
-        CREATE TEMP VIEW mine AS SELECT * EXCLUDE (account, day) FROM held WHERE ${accountCondition(scope)};
-        CREATE TEMP VIEW my_hours AS SELECT * EXCLUDE (account, day) FROM ${heldHours} WHERE ${accountCondition(scope)};
+        CREATE TEMP VIEW mine AS ${sums('held')};
+        CREATE TEMP VIEW my_hours AS ${sums(heldHours)};
+        CREATE TEMP VIEW my_use AS SELECT * EXCLUDE (account, day) FROM held WHERE ${mine};
+        CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
         CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
         CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
       return work(session)

@@ -11,7 +11,7 @@ import { limitTo, mainOf } from '../../store/session/account.ts'
 import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
-import { entriesSql, type RequestRow, type Source } from './snapshot.ts'
+import { arrivalsSql, entriesSql, type RequestRow, type Source } from './snapshot.ts'
 
 const dayUs = 86_400_000_000
 /** A customer does not wait long for a writer. */
@@ -83,6 +83,13 @@ export function storeSource(place: Store | string, contract: Contract): Source {
         await copySums(store, contract, folder)
         await store.execute(
           `COPY (${entriesSql('usage_events')}) TO ${literal(join(folder, 'entries'))} (FORMAT parquet)`,
+        )
+        const arrivals = arrivalsSql([
+          ['usage_events', 'at_us'],
+          ['usage_statements', 'start_us'],
+        ])
+        await store.execute(
+          `COPY (${arrivals}) TO ${literal(join(folder, 'arrivals'))} (FORMAT parquet)`,
         )
         return {
           replaced,

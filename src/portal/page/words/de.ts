@@ -41,6 +41,9 @@ export const de: Wording = {
   'entry.discount': 'Rabatte {amount}',
   'entry.correction': 'Korrekturen {amount}',
   'entry.fee': 'Gebühren {amount}',
+  'entry.after-closing':
+    '{amount} für {month}, eingegangen am {date}, nach dem Abschluss des Monats',
+  closed: 'Dieser Monat ist abgeschlossen: seine Zahlen bleiben.',
   'entry.all': 'insgesamt {amount}',
   'card.month': 'Dieser Monat, voraussichtlich',
   'card.success': 'Erfolgreiche Anfragen',

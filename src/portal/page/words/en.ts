@@ -39,6 +39,8 @@ export const en = {
   'entry.discount': 'Discounts {amount}',
   'entry.correction': 'Corrections {amount}',
   'entry.fee': 'Fees {amount}',
+  'entry.after-closing': '{amount} for {month}, which came on {date}, after that month was closed',
+  closed: 'This month is closed: its figures stay.',
   'entry.all': 'in all {amount}',
   'card.month': 'This month, probably',
   'card.success': 'Successful requests',

@@ -40,6 +40,8 @@ export const es: Wording = {
   'entry.discount': 'Descuentos {amount}',
   'entry.correction': 'Correcciones {amount}',
   'entry.fee': 'Cargos {amount}',
+  'entry.after-closing': '{amount} de {month}, recibido el {date}, después del cierre del mes',
+  closed: 'Este mes está cerrado: sus cifras no cambian.',
   'entry.all': 'en total {amount}',
   'card.month': 'Este mes, probablemente',
   'card.success': 'Solicitudes correctas',

@@ -41,6 +41,8 @@ export const fr: Wording = {
   'entry.discount': 'Remises {amount}',
   'entry.correction': 'Corrections {amount}',
   'entry.fee': 'Frais {amount}',
+  'entry.after-closing': '{amount} pour {month}, arrivé le {date}, après la clôture du mois',
+  closed: 'Ce mois est clos : ses chiffres ne changent plus.',
   'entry.all': 'en tout {amount}',
   'card.month': 'Ce mois-ci, probablement',
   'card.success': 'Requêtes réussies',

@@ -40,6 +40,8 @@ export const ja: Wording = {
   'entry.discount': '割引{amount}',
   'entry.correction': '訂正{amount}',
   'entry.fee': '手数料{amount}',
+  'entry.after-closing': '{month}分 {amount}（締め後の{date}に到着）',
+  closed: 'この月は締め済みです。数値は変わりません。',
   'entry.all': '合計{amount}',
   'card.month': '今月の見込み',
   'card.success': '成功したリクエスト',

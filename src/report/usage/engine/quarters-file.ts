@@ -13,7 +13,17 @@ import { quartersEngine, type UsageEngine } from './engine.ts'
  * @throws UserError for an unreadable file, a missing column, or a row that is not a quarter
  */
 export async function quartersFile(store: Reader, path: string): Promise<UsageEngine> {
-  if (!existsSync(path)) throw new UserError('usage', `--quarters: ${path}: no such file`)
+  return quartersEngine(path, await quarterCells(store, path, '--quarters'))
+}
+
+/**
+ * SQL for the rows of such a file, as `usage_cells` has them.
+ *
+ * @param named what names the file, for errors
+ * @throws UserError as `quartersFile` does
+ */
+export async function quarterCells(store: Reader, path: string, named: string): Promise<string> {
+  if (!existsSync(path)) throw new UserError('usage', `${named}: ${path}: no such file`)
   const isFolder = statSync(path).isDirectory()
   const files = isFolder
     ? `${pathLiteral(join(path, 'x')).slice(0, -2)}*.parquet'`
@@ -23,7 +33,7 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
       return await store.rows<{ column_name: string; column_type: string }>(sql)
     } catch (error) {
       const [summary] = String(error).split('\n')
-      throw new UserError('usage', `--quarters: ${path} cannot be read: ${summary}`)
+      throw new UserError('usage', `${named}: ${path} cannot be read: ${summary}`)
     }
   }
   const scan = `SELECT * FROM read_parquet(${files})`
@@ -36,7 +46,7 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
   if (missing.length > 0) {
     throw new UserError(
       'usage',
-      `--quarters: ${path} has no column ${missing.join(', ')}; it has ${[...types.keys()].join(', ')}. docs/usage.md has the table.`,
+      `${named}: ${path} has no column ${missing.join(', ')}; it has ${[...types.keys()].join(', ')}. docs/usage.md has the table.`,
     )
   }
   const read = Object.entries(quantities).map(([name, { type, without }]) => {
@@ -54,8 +64,8 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
   if (bad.length > 0) {
     throw new UserError(
       'usage',
-      `--quarters: ${path} contains a row that is not a quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more (or a refund, or a longer interval), a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
+      `${named}: ${path} contains a row that is not a quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more (or a refund, or a longer interval), a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
     )
   }
-  return quartersEngine(path, cells)
+  return cells
 }
