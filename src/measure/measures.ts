@@ -271,6 +271,19 @@ export const tokenParts = {
   },
 } as const satisfies Record<string, { readonly sql: string; readonly summary: string }>
 
+/**
+ * How long an answer is, as a share of the tokens that its request asked for; over rows of `attempt_values` with the
+ * template of each.
+ */
+export const outputLength = {
+  summary:
+    'output tokens of a success, divided by those that its request asked for: its `max_tokens`, times its choices',
+  of: 'output_tokens IS NOT NULL AND asked_tokens > 0',
+  value: 'output_tokens / asked_tokens',
+  from: (rows: string) =>
+    `(SELECT each.*, max_tokens * greatest(1, coalesce(n, 1)) AS asked_tokens FROM ${rows} AS each JOIN templates USING (run_id, template))`,
+} as const
+
 /** SQL: the share of prompt tokens that a cache had, among successes that report it; null without any. */
 export const cachedShareSql = `sum(cached_tokens) FILTER (${succeeded})
   / nullif(sum(prompt_tokens) FILTER (${succeeded} AND cached_tokens IS NOT NULL), 0)`

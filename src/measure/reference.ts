@@ -5,6 +5,7 @@ import {
   type Measure,
   measureNames,
   measures,
+  outputLength,
   standings,
   taskMeasures,
   taskStandings,
@@ -105,6 +106,11 @@ worst request is at most half of it, ${[0.5, 0.9, 0.95, 0.99].map((p) => `${need
           'tokens',
           'count, per second',
           `${standings.output_tokens.summary}; unreported tokens are unknown, not 0`,
+        ],
+        [
+          'output_length',
+          'ratio of each request',
+          `${outputLength.summary}; percentiles, mean, min, max`,
         ],
         ['estimated tokens', 'count', standings.estimated_tokens.summary],
         [

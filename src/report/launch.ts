@@ -28,6 +28,8 @@ import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
 import { emptyShare, failureShare, tokenNotes, unclosedText } from './summary/figures.ts'
+import { countedOf } from './summary/groups.ts'
+import { lengthNotes, readLengths } from './summary/lengths.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
 import { readMoney } from './summary/money.ts'
 import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
@@ -90,6 +92,11 @@ export async function launchTop(
   )
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
+  const lengths: (readonly string[])[] = []
+  for (const { run_id, scenario_json } of runs) {
+    const counted = countedOf(run_id, scenario_json)
+    lengths.push(lengthNotes(await readLengths(store, counted, scenario_json), String))
+  }
   return {
     answer: renderHeadline(
       answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
@@ -97,7 +104,7 @@ export async function launchTop(
     figures: html`${renderCards([
       ...cardsOf(all, closed.length > 0),
       ...moneyCards(money),
-    ])}${tokenNotes(all).map((note) => html`<p class="note">${note}</p>`)}${stretchLine(balances)}`,
+    ])}${[...tokenNotes(all), ...lengths.flat()].map((note) => html`<p class="note">${note}</p>`)}${stretchLine(balances)}`,
   }
 }
 

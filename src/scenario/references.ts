@@ -93,7 +93,12 @@ function stepIssues(scenario: Loose): readonly Found[] {
         message: `${String(step.endpoint)} needs a model; name one here or at the top (model: null sends none).`,
       })
     }
-    if (step.endpoint === 'messages' && step.max_tokens === undefined) {
+    for (const each of lengthIssues(scenario, name, step, path)) found.push(each)
+    if (
+      step.endpoint === 'messages' &&
+      step.max_tokens === undefined &&
+      step.output_tokens === undefined
+    ) {
       found.push({
         path,
         message: 'messages needs max_tokens (max_tokens: null sends none on purpose).',
@@ -105,7 +110,14 @@ function stepIssues(scenario: Loose): readonly Found[] {
         message: 'the endpoint other needs a path, such as path: /v1/moderations.',
       })
     }
-    for (const field of ['stream', 'session', 'max_tokens', 'system', 'prompt'] as const) {
+    for (const field of [
+      'stream',
+      'session',
+      'max_tokens',
+      'output_tokens',
+      'system',
+      'prompt',
+    ] as const) {
       const without =
         plain.has(step.endpoint) || (step.endpoint === 'embeddings' && field !== 'prompt')
       if (without && step[field]) {
@@ -141,6 +153,38 @@ function stepIssues(scenario: Loose): readonly Found[] {
     }
   }
   return found
+}
+
+/** A length has one source: the step, or the trace of a replay. */
+function lengthIssues(scenario: Loose, name: string, step: Loose, path: Path): readonly Found[] {
+  const { output_tokens: asked, max_tokens: most, enforce_output: enforced } = step
+  const issue = (field: string, message: string) => [{ path: [...path, field], message }]
+  if (asked === undefined) {
+    return enforced === undefined
+      ? []
+      : issue(
+          'enforce_output',
+          'enforce_output is of output_tokens, which this step does not have.',
+        )
+  }
+  if (most !== undefined && most !== null)
+    return issue('max_tokens', 'expected one of output_tokens and max_tokens; got both.')
+  const draws = items(scenario.phases).filter((phase) => {
+    const named = items(loose(phase).steps)
+    return named.length === 0 ? step.weight !== 0 : named.includes(name)
+  })
+  const isReplayed = (phase: unknown) => loose(phase).load === 'replay'
+  if (asked === 'trace' && !draws.every(isReplayed))
+    return issue(
+      'output_tokens',
+      'output_tokens: trace needs phases with load: replay; write a number for the others.',
+    )
+  if (asked !== 'trace' && draws.some(isReplayed))
+    return issue(
+      'output_tokens',
+      'a replay has the lengths of its trace; write output_tokens: trace.',
+    )
+  return []
 }
 
 /** Only an answer that may succeed can be correct. */

@@ -92,6 +92,12 @@ export type Expectation =
   /** A function: the default export of a module, or of the scenario's own module if the path is null. */
   | { readonly kind: 'check'; readonly path: string | null }
 
+/** A number of tokens, the number that a trace recorded for each request, and whether the service is made to keep it. */
+export interface OutputLength {
+  readonly tokens: number | 'trace'
+  readonly isEnforced: boolean
+}
+
 export interface Step {
   readonly name: string
   readonly weight: number
@@ -107,6 +113,8 @@ export interface Step {
   readonly prompt: Prompt
   readonly system: string | null
   readonly maxTokens: number | null
+  /** How long each answer is to be; absent for as long as the service likes, up to `maxTokens`. */
+  readonly output?: OutputLength
   readonly wrong: WrongRequest | null
   readonly abort: AbortPoint | null
   readonly session: Session | null

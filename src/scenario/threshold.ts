@@ -17,7 +17,16 @@ export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
 /** Amounts of one thing each: the credits of a task, and its cost in the contract's currency. */
 export const amountMetrics = ['task_credits', 'task_cost'] as const
 
-const metrics = [...timeMetrics, ...shareMetrics, ...countMetrics, ...amountMetrics] as const
+/** Shares that each request has, and not the requests together. */
+export const ratioMetrics = ['output_length'] as const
+
+const metrics = [
+  ...timeMetrics,
+  ...ratioMetrics,
+  ...shareMetrics,
+  ...countMetrics,
+  ...amountMetrics,
+] as const
 type Metric = (typeof metrics)[number]
 
 /** Metrics of whole tasks; a threshold on them may name a task. */
@@ -31,7 +40,7 @@ export interface Threshold
   extends Pick<Condition<Metric>, 'text' | 'phase' | 'step' | 'metric' | 'operator'> {
   readonly statistic: Statistic
   readonly filter: Readonly<Partial<Record<FilterKey, string>>>
-  /** In microseconds for times, 0 to 1 for shares, per second for rates. */
+  /** In microseconds for times, 0 to 1 for shares, 1 for the whole of a ratio, per second for rates. */
   readonly bound: number
   /** The bound as it is written: an amount has more digits than a number holds. */
   readonly boundText: string
@@ -65,6 +74,7 @@ export function parseThreshold(text: string, abort = false): Threshold | string 
 }
 
 const isTime = (metric: string) => (timeMetrics as readonly string[]).includes(metric)
+const isRatio = (metric: string) => (ratioMetrics as readonly string[]).includes(metric)
 const isAmount = (metric: string) => (amountMetrics as readonly string[]).includes(metric)
 const isShare = (metric: string) => (shareMetrics as readonly string[]).includes(metric)
 
@@ -81,7 +91,7 @@ function parseFilter(text: string): Threshold['filter'] | string {
 }
 
 function statisticOf(metric: string, text: string | null): Statistic | string {
-  if (isTime(metric)) {
+  if (isTime(metric) || isRatio(metric)) {
     const percentile = /^p(\d+(?:\.\d+)?)$/.exec(text ?? '')
     if (percentile) {
       const p = Number(percentile[1])
@@ -108,6 +118,8 @@ function statisticOf(metric: string, text: string | null): Statistic | string {
 function boundOf(metric: string, statistic: Statistic, text: string): number | string {
   const plain = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
   if (isTime(metric)) return durationUsOf(text) ?? `a time such as 800ms as bound of ${metric}`
+  if (isRatio(metric))
+    return shareOf(text) ?? plain ?? `a share such as 95% or 0.95 as bound of ${metric}`
   switch (statistic.kind) {
     case 'share': {
       const share = shareOf(text) ?? plain

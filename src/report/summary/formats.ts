@@ -18,6 +18,7 @@ import {
   tokenNotes,
   whole,
 } from './figures.ts'
+import { lengthNotes } from './lengths.ts'
 import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
 import { serviceLines } from './service-metrics.ts'
@@ -59,7 +60,9 @@ export function terminalFigures(summary: RunSummary): string {
     ...(all.cachedShare === null
       ? []
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
-    ...tokenNotes(all).flatMap((note) => wrapped(`  ${note}`, '  ')),
+    ...[...tokenNotes(all), ...lengthNotes(summary.lengths, printable)].flatMap((note) =>
+      wrapped(`  ${note}`, '  '),
+    ),
     ...paidLines(summary),
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
@@ -184,7 +187,10 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
     '',
-    ...tokenNotes(all).flatMap((note) => [note, '']),
+    ...[...tokenNotes(all), ...lengthNotes(summary.lengths, markdownCell)].flatMap((note) => [
+      note,
+      '',
+    ]),
     ...(summary.closedPhases.length === 0
       ? []
       : [

@@ -208,6 +208,20 @@ export const summaryShape = z.object({
       }),
     )
     .describe('tasks of agents that started at their start, by name; empty without any'),
+  lengths: z
+    .array(
+      z.object({
+        step: z.string(),
+        isTrace: z
+          .boolean()
+          .describe('asked for by the trace of a replay; else by output_tokens of the step'),
+        answers: count.describe('successes that reported their tokens'),
+        askedTokens: count.describe('tokens that their requests asked for'),
+        tokens: count.describe('that came'),
+        whole: count.describe('answers with as many tokens as asked for, or more'),
+      }),
+    )
+    .describe('how long answers are, of steps that say how long; empty if none does'),
   wrongAnswers: z
     .array(
       z.object({

@@ -10,6 +10,7 @@ import { closedPhases } from '../closed-phases.ts'
 import { readBalances } from './balances.ts'
 import { readErrors } from './errors.ts'
 import { countedOf, readGroups } from './groups.ts'
+import { readLengths } from './lengths.ts'
 import { machineOf } from './machines.ts'
 import { readMoney } from './money.ts'
 import { readToldByService } from './service-metrics.ts'
@@ -74,6 +75,7 @@ export async function summariseIn(
     steps: groups.filter((group) => group.step !== null),
     errors: counts.attempts === counts.ok ? [] : await readErrors(store, counted),
     tasks: await readTasks(store, runId, contract),
+    lengths: await readLengths(store, counted, run.scenario_json),
     wrongAnswers: all.correctness === null ? [] : await readWrongAnswers(store, counted),
     money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),

@@ -190,7 +190,7 @@ export class StepPlan {
     change: Partial<RequestSpec> = {},
   ): RequestTemplate {
     const { step } = this
-    return buildTemplate(this.options.contract, this.options.basePath, {
+    const spec: RequestSpec = {
       ...plainRequest,
       endpoint: step.endpoint,
       stream: step.stream,
@@ -206,6 +206,10 @@ export class StepPlan {
       ...(step.path === null ? {} : { path: step.path }),
       ...(step.method === null ? {} : { method: step.method }),
       ...change,
+    }
+    return buildTemplate(this.options.contract, this.options.basePath, {
+      ...spec,
+      body: { ...enforcedLength(step, spec), ...spec.body },
     })
   }
 
@@ -221,6 +225,12 @@ export class StepPlan {
     })
     this.options.onTemplate(row)
   }
+}
+
+/** The fields that make a server end an answer neither before nor after its `max_tokens`: vLLM and SGLang read both, llama.cpp the second. */
+function enforcedLength({ output }: Step, { endpoint, maxTokens }: RequestSpec) {
+  if (output?.isEnforced !== true || endpoint !== 'chat' || maxTokens === null) return {}
+  return { min_tokens: maxTokens, ignore_eos: true }
 }
 
 /**

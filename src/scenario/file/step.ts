@@ -7,10 +7,22 @@ import {
   takesPrompt,
   wrongRequests,
 } from '../../contract/request.ts'
-import { duration, either, flag, list, map, oneOf, shape, text, weight, whole } from '../fields.ts'
+import {
+  counted,
+  duration,
+  either,
+  flag,
+  list,
+  map,
+  oneOf,
+  shape,
+  text,
+  weight,
+  whole,
+} from '../fields.ts'
 import type { Step } from '../scenario.ts'
 import { expectation, expectationsOf, type moduleCheck } from './expect.ts'
-import { noTime, think } from './lengths.ts'
+import { mostTokens, noTime, think } from './lengths.ts'
 import type { Origin } from './origin.ts'
 import { type modulePrompt, promptOf } from './prompt.ts'
 
@@ -67,6 +79,14 @@ export const step = <Prompt extends z.ZodType, Check extends z.ZodType>(
     ],
     system: [text('a text').nullish(), 'The system prompt.'],
     max_tokens: [whole(1).nullish(), 'The most tokens of an answer.'],
+    output_tokens: [
+      either([counted(mostTokens), z.literal('trace')], 'a number of tokens, or trace').optional(),
+      'The tokens of each answer, neither more nor fewer; trace: as many as a replay recorded. In place of max_tokens.',
+    ],
+    enforce_output: [
+      flag().default(true),
+      'Send min_tokens and ignore_eos, which make servers such as vLLM, SGLang and llama.cpp keep output_tokens.',
+    ],
     wrong: [
       oneOf(wrongRequests).optional(),
       'Make the request wrong on purpose; its error is then no failure.',
@@ -100,7 +120,8 @@ export function stepOf(
   usualModel: string | undefined,
   origin: Origin,
 ): Step {
-  const { include_usage, max_tokens, model = usualModel, ...step } = written
+  const { include_usage, max_tokens, output_tokens, enforce_output, ...rest } = written
+  const { model = usualModel, ...step } = rest
   return {
     ...step,
     name,
@@ -115,7 +136,10 @@ export function stepOf(
         : null,
     prompt: promptOf(step.prompt, origin),
     system: step.system ?? null,
-    maxTokens: max_tokens ?? null,
+    maxTokens: (output_tokens === 'trace' ? null : output_tokens) ?? max_tokens ?? null,
+    ...(output_tokens === undefined
+      ? {}
+      : { output: { tokens: output_tokens, isEnforced: enforce_output } }),
     wrong: step.wrong ?? null,
     abort: step.abort ?? null,
     session: step.session ?? null,

@@ -1,7 +1,12 @@
 import { fewestOfMean } from '../../../measure/interval/length.ts'
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import { compare as compareAmounts, decimalText, readNumber } from '../../../money/rational.ts'
-import { amountMetrics, type Threshold, taskMetrics } from '../../../scenario/threshold.ts'
+import {
+  amountMetrics,
+  ratioMetrics,
+  type Threshold,
+  taskMetrics,
+} from '../../../scenario/threshold.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { compare } from './compare.ts'
 import { type Figure, none, type ThresholdScope } from './figure.ts'
@@ -138,6 +143,7 @@ export function undecided(threshold: Threshold): ThresholdResult {
 
 export function unitOf({ metric, statistic }: Threshold): ThresholdResult['unit'] {
   if ((amountMetrics as readonly string[]).includes(metric)) return 'amount'
+  if ((ratioMetrics as readonly string[]).includes(metric)) return 'share'
   switch (statistic.kind) {
     case 'share':
       return 'share'

@@ -6,6 +6,7 @@ import {
   goodSql,
   maybeGoodSql,
   measureNames,
+  outputLength,
 } from '../../../measure/measures.ts'
 import { bySecondSql, completedIn, steadySql } from '../../../measure/rates.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
@@ -47,11 +48,16 @@ export async function requestFigure(
     list.push(`${filterColumns[key]!(name)} = ${name}`)
   }
   const chosen = `(FROM attempt_values WHERE ${where.join(' AND ')})`
+  const filtered = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
   const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
   if (measure !== undefined) {
-    const from = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
     const column = { value: columnOf(measure), cut: cutOf(measure) }
-    return timeFigure(store, threshold, { from, column, parameters })
+    return timeFigure(store, threshold, { from: filtered, column, parameters })
+  }
+  if (threshold.metric === 'output_length') {
+    const { of, value, from } = outputLength
+    const column = { value: `CASE WHEN ${of} THEN ${value} END`, cut: null }
+    return timeFigure(store, threshold, { from: from(filtered), column, parameters })
   }
   const sql = countSql(threshold, filter, scope)
   const rated = { from: chosen, offsetUs: '0', bySteps: false }
