@@ -167,13 +167,15 @@ export interface RenderedFindings {
  *
  * @param parts drawn under each failure; their queries read `getvariable('rule')`, the failed rule, and
  * `shown_witnesses` (rule, run_id, slot, retry, shows), the witnesses of all failures
- * @param commands for a failed rule, the command that sends its request again
+ * @param commands for a failed rule, the command that sends its request again, or judges its rows again
+ * @param audit the audit that prints a command that is too long for a page
  */
 export async function renderFindings(
   store: Session,
   findings: readonly StoredFinding[],
   parts: readonly Part[],
   commands: ReadonlyMap<string, string>,
+  audit: AuditOf,
 ): Promise<RenderedFindings> {
   const failures = findings.filter((finding) => finding.verdict === 'fail')
   await prepareWitnesses(store, failures)
@@ -182,7 +184,14 @@ export async function renderFindings(
   for (const [at, finding] of failures.entries()) {
     const drawn = await drawParts(store, finding, parts)
     for (const each of drawn) figures.push(each)
-    shown.push(renderFailure(store, finding, drawn, at > 0, commands.get(finding.rule)))
+    shown.push(
+      renderFailure(
+        finding,
+        drawn,
+        at > 0,
+        reproduceText(finding, commands.get(finding.rule), audit),
+      ),
+    )
   }
   return {
     figures,
@@ -194,7 +203,8 @@ export async function renderFindings(
 const moneyTables = (findings: readonly StoredFinding[]): Html =>
   html`${findings
     .filter(({ verdict }) => verdict !== 'fail')
-    .flatMap(({ detail }) => (detail.tables ?? []).map(renderFigures))}`
+    .flatMap(({ detail }) => detail.tables ?? [])
+    .map((table) => html`<section class="card">${renderFigures(table)}</section>`)}`
 
 function renderFigures({ title, head, rows }: VerdictTable): Html {
   const cells = rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])))
@@ -235,11 +245,10 @@ async function drawParts(
 }
 
 function renderFailure(
-  store: Session,
   finding: StoredFinding,
   drawn: readonly Figure[],
   folded: boolean,
-  command: string | undefined,
+  reproduction: Html | false,
 ): Html {
   const { detail } = finding
   const all = witnessesOf(finding).length
@@ -251,7 +260,7 @@ function renderFailure(
   const body = html`<dl>${detail.expected !== undefined && html`<dt>expected</dt><dd>${detail.expected}</dd>`}${
     detail.observed !== undefined && html`<dt>observed</dt><dd>${detail.observed}</dd>`
   }${detail.note !== undefined && html`<dt>note</dt><dd>${detail.note}</dd>`}${
-    rows.length > 0 && reproduceText(store, finding, command)
+    rows.length > 0 && reproduction
   }</dl>
 ${witnesses}`
   // Browsers open a fold if a link leads to an id inside it.
@@ -263,24 +272,29 @@ ${witnesses}`
 /** A longer command fills the page. */
 const longestCommand = 1_500
 
-/** The request that was wrong, as a command; of a long one, in our own store, the command that prints it. */
+/** The words of the audit that found a rule broken, without `assay`. */
+export type AuditOf = (finding: StoredFinding) => readonly string[]
+
+/** The audit of a store: of the runs of the witnesses, by the same contract. A page never contains a key. */
+export const auditOfStore =
+  (store: Session, contractFile: string | undefined): AuditOf =>
+  (finding) => [
+    'audit',
+    ...new Set(witnessesOf(finding).map(({ runId }) => runId)),
+    ...['--db', store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)],
+    ...(contractFile === undefined ? [] : ['--contract', contractFile]),
+  ]
+
+/** The request that was wrong, as a command; of a long one, the command that prints it for a shell. */
 function reproduceText(
-  store: Session,
   finding: StoredFinding,
   command: string | undefined,
+  audit: AuditOf,
 ): Html | false {
   if (command === undefined) return false
-  const isShort = command.length <= longestCommand
-  if (!isShort && store.path === ':memory:') return false
-  return html`<dt>reproduce</dt><dd><code>${isShort ? command : againText(store, finding)}</code></dd>`
-}
-
-/** The command that prints how to repeat the witness. It never contains a key. */
-function againText(store: Session, finding: StoredFinding): Html {
-  const runs = [...new Set(witnessesOf(finding).map(({ runId }) => runId))]
-  const db = store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)
-  const words = ['assay', 'audit', ...runs, '--db', db, '--again', finding.rule].map(shellWord)
-  return html`${words.map((word, at) => html`${at > 0 && ' '}<span class="${wrapOf(word)}">${word}</span>`)}`
+  const words = ['assay', ...audit(finding), '--again', finding.rule].map(shellWord)
+  const again = html`${words.map((word) => html`<span class="${wrapOf(word)}">${word}</span> `)}| sh`
+  return html`<dt>reproduce</dt><dd><code>${command.length <= longestCommand ? command : again}</code></dd>`
 }
 
 const mostWitnesses = 25
@@ -300,12 +314,14 @@ function witnessRows(finding: StoredFinding): readonly Row[] {
 function witnessRow(witness: Witness): Row {
   const { service, shows } = witness
   const ids = service?.ids ?? []
+  // The amounts and the formula have columns of their own.
+  const isInColumns = service?.formula != null && shows.endsWith(service.formula)
   return {
     UTC: service?.at ?? null,
     'log line': service?.line === undefined ? null : String(service.line),
     'request ids':
       ids.length > 0 ? ids.join(', ') : service?.line === undefined ? ownPlaceOf(witness) : null,
-    shows,
+    shows: isInColumns ? null : shows,
     answered: service?.answered ?? null,
     logged: service?.logged ?? null,
     expected: service?.expected ?? null,

@@ -15,7 +15,7 @@ import { beginPart, type Work } from '../user/work.ts'
 import { renderHeadline } from './banner.ts'
 import { renderDocument } from './document.ts'
 import { drawFigures, type Figure, sketchOf } from './figure.ts'
-import { failedOf, latestFindings, renderFindings } from './findings.ts'
+import { auditOfStore, failedOf, latestFindings, renderFindings } from './findings.ts'
 import { prepareHistograms } from './histograms.ts'
 import { aboutRuns, launchEnd, launchTop } from './launch.ts'
 import type { PageName } from './pages.ts'
@@ -52,6 +52,8 @@ export interface ReportOptions extends Work {
   readonly store: Store
   readonly page: PageName
   readonly contract: Contract
+  /** The file of the contract, for the commands that a page names. */
+  readonly contractFile?: string
   /** The runs to report on. If empty: the last run, or all runs for usage. */
   readonly runIds: readonly string[]
   /** IANA zone of hours and days. */
@@ -200,7 +202,13 @@ export async function prepareTop(store: Session, options: ReportOptions): Promis
   const under = partsIn(['finding'])
   const findings = await latestFindings(store)
   const commands = await reproductions(store, findings.flatMap(failedOf))
-  const { body, figures } = await renderFindings(store, findings, under, commands)
+  const { body, figures } = await renderFindings(
+    store,
+    findings,
+    under,
+    commands,
+    auditOfStore(store, options.contractFile),
+  )
   if (page === 'audit') return { about, body: html`${body}${stretchLine(balances)}`, figures }
   const launch = await launchTop(store, balances, options.contract)
   return {

@@ -299,6 +299,16 @@ test('a body too long for a command line is passed on standard input', () => {
   })
 })
 
+test('a command with signs that no terminal shows is printed with escapes of JSON, and sends the same JSON', () => {
+  const asked = { baseUrl: 'http://127.0.0.1:1', method: 'POST', path: '/v1/x', headers: '{}' }
+  // A soft hyphen, the next line of a mainframe, and a mark that turns the direction of text.
+  const sent = { content: 'co\u00adoperate \u0085 \u202e' }
+  const command = curlOf({ ...asked, body: JSON.stringify(sent), keys: null, account: null })
+  const commands = new Map([['AA-04', command]])
+  const line = /reproduce (curl .*)/.exec(terminalText(report, commands))![1]!
+  expect(JSON.parse(started(line, 'k').arguments.at(-2)!)).toEqual(sent)
+})
+
 test('requests that together broke a rule are reproduced concurrently, whatever their length', () => {
   const asked = { baseUrl: 'http://127.0.0.1:1', method: 'POST', path: '/v1/x', headers: '{}' }
   const long = curlOf({ ...asked, body: 'long '.repeat(100_000), keys: null, account: null })

@@ -38,7 +38,15 @@ const order = ['not-promised', 'not-observed', 'pass', 'inconclusive', 'fail']
 const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
 
 /** Plays one act against a service with these options; the stage is closed, its record kept. */
-export async function playAct(name: ActName, options: ServiceOptions): Promise<Stage> {
+export const playAct = (name: ActName, options: ServiceOptions): Promise<Stage> =>
+  whilePlayed(name, options, async (stage) => stage)
+
+/** Plays one act, and calls `then` before its service is closed. */
+export async function whilePlayed<Result>(
+  name: ActName,
+  options: ServiceOptions,
+  then: (stage: Stage) => Promise<Result>,
+): Promise<Result> {
   const { options: own, play, upstream, reference } = acts[name] as Act
   const answering = await upstream?.()
   const stage = await Stage.open(
@@ -53,10 +61,10 @@ export async function playAct(name: ActName, options: ServiceOptions): Promise<S
     // The service completes its pending work before it is closed.
     stage.rest(10)
     await new Promise((resolve) => setTimeout(resolve, 5))
+    return await then(stage)
   } finally {
     await stage.close()
     await stage.beside?.close()
     await answering?.close()
   }
-  return stage
 }

@@ -151,7 +151,7 @@ describe('a chart of one run', () => {
       [JSON.stringify(detail)],
     )
     await prepareTop(store, { ...seededOptions(store), page: 'audit', runIds: ['a'] })
-    await renderFindings(store, await latestFindings(store), [], new Map())
+    await renderFindings(store, await latestFindings(store), [], new Map(), () => ['audit'])
     await store.execute(`SET VARIABLE rule = 'BILL-10'`)
     const shown = await rowsOf(store, partOf('finding', '10-balance-line'))
     store.close()

@@ -14,6 +14,7 @@ test('the first failure is open, and each further one is a title that unfolds', 
     [failure('BILL-01'), failure('BILL-10')],
     [],
     new Map(),
+    () => ['audit'],
   )
   store.close()
   expect(body.text).toMatch(

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { keyPlaceholder, spoiledKeyPlaceholders } from '../../attempt/shown-key.ts'
 import type { Reader } from '../../store/session/session.ts'
+import { jsonEscape, withoutHostile } from '../../user/hostile.ts'
 import { allRules } from '../rules/list.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { quoted } from './shell-word.ts'
+import { commandText, quoted } from './shell-word.ts'
 
 interface Asked {
   readonly baseUrl: string
@@ -50,6 +51,36 @@ export async function reproductions(
   return commands
 }
 
+/** Longer commands are hard to copy, and may be too long for a shell; in text they push the finding off the screen. */
+const longestCommand = { inText: 800, elsewhere: 8_000 }
+
+/**
+ * The commands to print. In place of one that is too long stands a command that prints it for a shell.
+ *
+ * @param audit the audit that found the rules broken, without `assay`: what was given decides which rules fail
+ */
+export function shortened(
+  commands: ReadonlyMap<string, string>,
+  audit: readonly string[],
+  isText: boolean,
+): ReadonlyMap<string, string> {
+  const longest = isText ? longestCommand.inText : longestCommand.elsewhere
+  const again = (rule: string) => `${commandText([...audit, '--again', rule])} | sh`
+  return new Map(
+    [...commands].map(([rule, command]) => [
+      rule,
+      command.length <= longest ? command : again(rule),
+    ]),
+  )
+}
+
+/** For each rule that a log breaks by itself, the command that judges its rows again: no request of it is known. */
+export const judgedAgain = (
+  findings: readonly Finding[],
+  audit: readonly string[],
+): ReadonlyMap<string, string> =>
+  new Map(failuresOf(findings).map(({ rule }) => [rule, commandText([...audit, '--rule', rule])]))
+
 async function askedBy(store: Reader, witness: Witness): Promise<Asked | null> {
   const [asked] = await store.rows<Asked>(
     `SELECT base_url AS "baseUrl", method, path, templates.headers, templates.body, account,
@@ -78,11 +109,22 @@ export function curlOf({ baseUrl, method, path, headers, body, keys, account }: 
   for (const [name, value] of Object.entries(JSON.parse(headers) as Record<string, string>)) {
     parts.push(`-H ${withKey(`${name}: ${value}`)}`)
   }
-  const isLong = body !== null && body.length > longestArgument
-  if (body !== null) parts.push(isLong ? '--data-binary @-' : `--data-raw ${withKey(body)}`)
+  const text = body === null ? null : printableBody(body)
+  const isLong = text !== null && text.length > longestArgument
+  if (text !== null) parts.push(isLong ? '--data-binary @-' : `--data-raw ${withKey(text)}`)
   const url = URL.canParse(path, baseUrl) ? new URL(path, baseUrl).href : `${baseUrl}${path}`
   parts.push(withKey(url))
-  return isLong ? `${parts.join(' ')} ${heredoc(body)}` : parts.join(' ')
+  return isLong ? `${parts.join(' ')} ${heredoc(text)}` : parts.join(' ')
+}
+
+/** A body with JSON's escapes for characters that a terminal does not show. Without strings of JSON, none is there. */
+function printableBody(body: string): string {
+  try {
+    JSON.parse(body)
+  } catch {
+    return body
+  }
+  return withoutHostile(body, jsonEscape, '\n\r\t')
 }
 
 /** A here-document, with an end line that the text does not contain. */

@@ -10,6 +10,7 @@ import { isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
 import { normalUsage } from '../../tokens/usage.ts'
 import type { Counts, Explained, Pricing } from './reconcile.ts'
+import type { StoredUse } from './store-lines.ts'
 
 /** Amounts that are compared with every change; those after them only with changes that fitted one. */
 const mostTried = 1_000
@@ -19,7 +20,8 @@ export function pricingOf(
   contract: Contract,
   unit: Rational,
 ): Pricing & {
-  costOfUse(model: string, atMs: number, counts: Counts | null, outcome: string): Rational | null
+  /** The cost of a line of a log: of one request, or of a sum of requests. */
+  costOfUse(use: StoredUse): Rational | null
   /** The contract's own name of a model. */
   nameOf(model: string): string
 } {
@@ -58,15 +60,9 @@ export function pricingOf(
     const isTier = /tier|service|times|hours|discount/.test(found.about)
     return { cause: isTier ? 'tier or discount' : 'price', summary: found.summary }
   }
-  const cost = (
-    model: string,
-    atMs: number,
-    counts: Counts | null,
-    outcome: string,
-    requests: number,
-  ) => {
+  const costOfUse = ({ counts, ...use }: StoredUse) => {
     const text = prices.costOf({
-      ...{ model, atUs: atMs * 1000, endUs: null, outcome, requests, cacheWrite1h: null },
+      ...{ ...use, cacheWrite1h: null },
       ...(counts ?? { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }),
     })
     return text === null ? null : readNumber(text)
@@ -74,8 +70,11 @@ export function pricingOf(
   const noon = (day: string) => Date.parse(`${day}T12:00:00Z`)
   return {
     unit,
-    costOfUse: (model, atMs, counts, outcome) => cost(model, atMs, counts, outcome, 1),
-    costOf: (counts, { model, day }, requests) => cost(model, noon(day), counts, 'ok', requests),
+    costOfUse,
+    costOf: (counts, { model, day }, requests) =>
+      costOfUse({
+        ...{ model, atUs: noon(day) * 1000, endUs: null, outcome: 'ok', requests, counts },
+      }),
     explain(amount, counts, { model, day }) {
       const price = priceOf(model)
       return price === null ? null : explained(amount, counts, price, noon(day))

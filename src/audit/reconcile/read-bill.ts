@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
+import { minorDigits } from '../../money/money.ts'
 import { powerOfTen, readNumber } from '../../money/rational.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { delimiterOf, isJson, knownFormat, readKnown } from '../../store/import/known-logs.ts'
@@ -25,10 +26,18 @@ import {
   type Reconciliation,
   reconcileParts,
 } from './reconcile.ts'
+import {
+  notesOfStored,
+  type StoreSource,
+  storedBill,
+  storedLines,
+  storedLog,
+} from './store-lines.ts'
 
 export interface ReconcileFiles {
-  readonly bill: string
-  readonly log: string
+  /** A file, or what was imported. */
+  readonly bill: string | StoreSource
+  readonly log: string | StoreSource
   readonly contract: Contract
   /** For a bill that is not known without one. */
   readonly billMap?: Mapping
@@ -43,12 +52,12 @@ export interface ReconciledFiles extends Reconciliation {
 }
 
 /**
- * Reads a bill, the own log and the contract, and lays them side by side. No store.
+ * Reads a bill, the own log and the contract, and lays them side by side. Files need no store.
  *
  * @throws UserError for a file that is missing, cut, or is no bill; for amounts in another currency than the contract's
  */
 export async function reconcileFiles(files: ReconcileFiles): Promise<ReconciledFiles> {
-  const { contract, bill, log } = files
+  const { contract, bill } = files
   const { prices } = contract
   if (prices === undefined) {
     throw new UserError(
@@ -58,45 +67,100 @@ export async function reconcileFiles(files: ReconcileFiles): Promise<ReconciledF
   }
   const scratch = mkdtempSync(join(tmpdir(), 'assay-reconcile-'))
   try {
-    const billPath = await readable(bill, scratch, 'bill', files.billMap)
-    const logPath = await readable(log, scratch, 'log')
     const unit = prices.currency.name
-    const parts = new Parts(scratch, partsOf(statSync(billPath).size + statSync(logPath).size))
-    const others = new Set<string>()
     const billNotes: string[] = []
+    const billed = await openBill(files, scratch, billNotes)
+    const logged = await openLog(files, scratch)
+    const parts = new Parts(scratch, partsOf(billed.bytes + logged.bytes))
+    const others = new Set<string>()
     let [decimals, stated, withoutAmount] = [0, 0, 0]
     const nameOf = (model: string) => modelPriceOf(contract, model)?.id ?? model
-    for (const row of billRows(bill, billPath, files.billMap, contract, billNotes)) {
-      if (row === 'no amount') {
-        withoutAmount++
-        continue
+    for await (const rows of billed.pages) {
+      for (const row of rows) {
+        if (row === 'no amount') {
+          withoutAmount++
+          continue
+        }
+        stated++
+        if (row.unit !== null && row.unit !== unit) others.add(row.unit)
+        // Tax and credits may be stated more finely than use is rounded.
+        if (row.line.type === 'usage') decimals = Math.max(decimals, row.decimals)
+        parts.add('bill', { ...row.line, model: nameOf(row.line.model) })
       }
-      stated++
-      if (row.unit !== null && row.unit !== unit) others.add(row.unit)
-      decimals = Math.max(decimals, row.decimals)
-      parts.add('bill', { ...row.line, model: nameOf(row.line.model) })
     }
     if (others.size > 0) {
       throw new UserError(
         'usage',
-        `${bill} is in ${[...others].join(', ')}, and the contract ${contract.name} in ${unit}: amounts of two currencies are never compared. Give a contract in the currency of the bill.`,
+        `${billed.name} is in ${[...others].join(', ')}, and the contract ${contract.name} in ${unit}: amounts of two currencies are never compared. Give a contract in the currency of the bill.`,
       )
     }
     if (stated === 0) {
       throw new UserError(
         'usage',
-        `${bill} has no amount in any of its ${withoutAmount} lines: what it charges is unknown, not 0. Expected a bill with a column of amounts; --bill-map names one as credits.${billNotes.map((note) => ` ${note}`).join('')}`,
+        `${billed.name} has no amount in any of its ${withoutAmount} lines: what it charges is unknown, not 0. Expected a bill with a column of amounts; --bill-map names one as credits.${billNotes.map((note) => ` ${note}`).join('')}`,
       )
     }
-    const pricing = pricingOf(contract, powerOfTen(-Math.min(decimals, prices.currency.digits)))
-    const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
-    const lines = logLines({ path: logPath, terms: prices.evidence.log, hasPrice })
-    for (const line of logOf(lines, pricing)) parts.add('log', line)
+    // The store keeps no zeros at the end of an amount.
+    const shown = typeof bill === 'string' ? decimals : Math.max(decimals, minorDigits(unit))
+    const pricing = pricingOf(contract, powerOfTen(-Math.min(shown, prices.currency.digits)))
+    for await (const lines of logged.pages(pricing)) {
+      for (const line of lines) parts.add('log', { ...line, model: pricing.nameOf(line.model) })
+    }
     return { ...reconcileParts(parts, pricing), unit, withoutAmount, billNotes }
   } finally {
     rmSync(scratch, { recursive: true })
   }
 }
+
+/** A side of a reconciliation, some lines at a time. */
+interface Side<Pages> {
+  readonly name: string
+  readonly bytes: number
+  readonly pages: Pages
+}
+
+type Pricing = ReturnType<typeof pricingOf>
+
+async function openBill(
+  { bill, billMap, contract }: ReconcileFiles,
+  scratch: string,
+  notes: string[],
+): Promise<Side<AsyncIterable<Iterable<BillRow | 'no amount'>>>> {
+  if (typeof bill !== 'string') {
+    for (const note of await notesOfStored(bill)) notes.push(note)
+    const bytes = (await storedLines(bill)) * bytesOfLine
+    return { name: `the source ${bill.source}`, bytes, pages: storedBill(bill) }
+  }
+  const path = await readable(bill, scratch, 'bill', billMap)
+  const rows = billRows(bill, path, billMap, contract, notes)
+  return { name: bill, bytes: statSync(path).size, pages: onePage(rows) }
+}
+
+async function openLog(
+  { log, contract }: ReconcileFiles,
+  scratch: string,
+): Promise<Side<(pricing: Pricing) => AsyncIterable<Iterable<LogLine>>>> {
+  const { currency, evidence } = contract.prices!
+  if (typeof log !== 'string') {
+    const bytes = (await storedLines(log)) * bytesOfLine
+    const pages = ({ costOfUse }: Pricing) => storedLog(log, currency.name, costOfUse)
+    return { name: `the source ${log.source}`, bytes, pages }
+  }
+  const path = await readable(log, scratch, 'log')
+  const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
+  const rows = () => logLines({ path, terms: evidence.log, hasPrice })
+  return {
+    ...{ name: log, bytes: statSync(path).size },
+    pages: (pricing) => onePage(logOf(rows(), pricing)),
+  }
+}
+
+async function* onePage<T>(rows: Iterable<T>): AsyncGenerator<Iterable<T>> {
+  yield rows
+}
+
+/** A line of the store, as text. */
+const bytesOfLine = 300
 
 /** Bytes of text for each part: its lines take about ten times that in memory. */
 const bytesOfPart = 32 << 20
@@ -240,21 +304,16 @@ const outcomes: Readonly<Record<string, string>> = lookup({
   broken: 'broken',
 })
 
-function* logOf(
-  lines: Iterable<LoggedRequest>,
-  pricing: ReturnType<typeof pricingOf>,
-): Generator<LogLine> {
+function* logOf(lines: Iterable<LoggedRequest>, pricing: Pricing): Generator<LogLine> {
   for (const row of lines) {
     if (row.atMs === null) continue
     const { request, statement } = row
     const counts = countsOf(request.usage)
     const outcome = outcomes[request.outcomes[0] ?? ''] ?? 'ok'
+    const use = { model: request.requestedModel, atUs: row.atMs * 1000, endUs: null, outcome }
     yield {
-      ...lineOf(row),
-      model: pricing.nameOf(request.requestedModel),
-      counts,
-      logged: statement?.value ?? null,
-      expected: pricing.costOfUse(request.requestedModel, row.atMs, counts, outcome),
+      ...{ ...lineOf(row), counts, logged: statement?.value ?? null },
+      expected: pricing.costOfUse({ ...use, requests: 1, counts }),
     }
   }
 }

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { type AuditReport, keepFindings } from '../../audit/audit.ts'
-import { failuresOf, reproductions } from '../../audit/format/reproduce.ts'
-import { shellWord } from '../../audit/format/shell-word.ts'
+import { failuresOf, judgedAgain, reproductions, shortened } from '../../audit/format/reproduce.ts'
 import { auditLog } from '../../audit/log-alone/audit-log.ts'
 import { explanationOf } from '../../audit/rules/explain.ts'
 import { selectRules } from '../../audit/rules/select.ts'
@@ -25,9 +24,10 @@ import { contractWords, nextLine, optionWords, storeWords } from '../terminal/ne
 import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
 import { fetchLog } from '../usage/fetch-log.ts'
+import { commandOf } from './again.ts'
 import { checkAction } from './evidence.ts'
 import { isLogAlone } from './log-alone.ts'
-import { printFindings } from './print-findings.ts'
+import { isText, ofRules, printFindings } from './print-findings.ts'
 
 export async function auditAction(named: readonly string[], options: Options): Promise<void> {
   if (options.explain !== undefined) {
@@ -39,10 +39,14 @@ export async function auditAction(named: readonly string[], options: Options): P
     )
     return
   }
-  if (options.evidence !== undefined) return checkAction(options.evidence, options)
   if (options.again !== undefined) selectRules([options.again], '--again')
+  if (options.evidence !== undefined) return checkAction(options.evidence, options)
   const contract = options.contract === undefined ? undefined : loadContract(options.contract)
-  if (await isLogAlone(named, options)) return auditLogAlone(options, contract)
+  if (await isLogAlone(named, options)) {
+    // A log has no text of a request.
+    if (options.again !== undefined) commandOf(new Map(), options.again)
+    return auditLogAlone(options, contract)
+  }
   const store = await openExistingStore(options.db)
   try {
     const runIds = await resolveRuns(store, named)
@@ -119,18 +123,17 @@ async function auditLogAlone(options: Options, contract: Contract | undefined): 
       ...{ onProgress, nowMs: Date.now() },
     }),
   )
-  const wanted = new Set(selectRules(options.rule).map(({ id }) => id))
+  const given = [
+    ...['--log', options.log!, '--alone', ...contractWords(options.contract)],
+    ...optionWords('--choose', options.choose),
+  ]
   printFindings(
-    { ...report, findings: report.findings.filter(({ rule }) => wanted.has(rule)) },
-    new Map(),
+    ofRules(report, options.rule),
+    judgedAgain(report.findings, ['audit', ...given]),
     options,
     () =>
       nextLine(
-        [
-          ...['report', 'audit', '--for', 'vendor', '--alone', '--log', options.log!],
-          ...contractWords(options.contract),
-          ...optionWords('--choose', options.choose),
-        ],
+        ['report', 'audit', '--for', 'vendor', ...given],
         'writes the evidence for the vendor',
       ),
   )
@@ -177,47 +180,17 @@ async function printReport(
   store: Store,
   report: AuditReport,
   runIds: readonly string[],
-  options: MergeOptions,
+  options: MergeOptions & Partial<Pick<Options, 'contract' | 'log' | 'profile' | 'choose'>>,
   next: (isBroken: boolean) => string,
 ): Promise<void> {
   const commands = await reproductions(store, failuresOf(report.findings))
-  printFindings(report, shortened(commands, runIds, options), options, next)
-}
-
-/** @throws UserError for a rule that did not fail, or that failed without a request to repeat */
-function commandOf(commands: ReadonlyMap<string, string>, rule: string): string {
-  const command = commands.get(rule.toUpperCase())
-  if (command !== undefined) return command
-  throw new UserError('usage', `--again: ${rule} did not fail on a request that can be sent again.`)
-}
-
-/** Longer commands are hard to copy, and may be too long for a shell; in text they push the finding off the screen. */
-const longestCommand = { inText: 800, elsewhere: 8_000 }
-
-/** The commands to print; a command that is too long is replaced by one that prints it. */
-function shortened(
-  commands: ReadonlyMap<string, string>,
-  runIds: readonly string[],
-  {
-    db,
-    contract,
-    log,
-    json,
-    format,
-  }: MergeOptions & { readonly contract?: string; readonly log?: string },
-): ReadonlyMap<string, string> {
   // What was given decides which rules fail, so the printed command gives it, too.
-  const given = [
-    ...[...runIds, '--db', db],
-    ...(contract === undefined ? [] : ['--contract', contract]),
-    ...(log === undefined ? [] : ['--log', log]),
+  const { db, contract, log, profile, choose } = options
+  const audit = [
+    ...['audit', ...runIds, '--db', db, ...contractWords(contract)],
+    ...optionWords('--profile', profile),
+    ...optionWords('--log', log),
+    ...optionWords('--choose', choose),
   ]
-  const longest = format === 'text' && !json ? longestCommand.inText : longestCommand.elsewhere
-  const audit = ['assay audit', ...given.map(shellWord), '--again'].join(' ')
-  return new Map(
-    [...commands].map(([rule, command]) => [
-      rule,
-      command.length <= longest ? command : `${audit} ${rule} | sh`,
-    ]),
-  )
+  printFindings(report, shortened(commands, audit, isText(options)), options, next)
 }

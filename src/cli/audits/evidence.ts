@@ -1,3 +1,4 @@
+import { judgedAgain, shortened } from '../../audit/format/reproduce.ts'
 import { runsBeside, selectRuns } from '../../audit/runs.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
@@ -8,13 +9,14 @@ import { refused } from '../../report/vendor/manifest.ts'
 import { writeEvidence } from '../../report/vendor/write-evidence.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { UserError } from '../../user/user-error.ts'
-import type { MergeOptions } from '../commands/audit.ts'
+import type { Options as AuditOptions } from '../commands/audit.ts'
 import type { Options } from '../commands/report.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { nextLine } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
+import { commandOf } from './again.ts'
 import { isLogAlone } from './log-alone.ts'
-import { printFindings } from './print-findings.ts'
+import { isText, ofRules, printFindings } from './print-findings.ts'
 
 /** `assay report audit --for vendor`: writes the folder of evidence, and names its files. */
 export async function vendorAction(named: readonly string[], options: Options): Promise<void> {
@@ -61,14 +63,21 @@ async function meantRuns(db: string, named: readonly string[], path: string | un
 }
 
 /** `assay audit --evidence FOLDER`: the findings of the folder, and whether they are those of its manifest. */
-export async function checkAction(folder: string, options: MergeOptions): Promise<void> {
+export async function checkAction(folder: string, options: AuditOptions): Promise<void> {
   const checked = await shown((view) => checkEvidence(folder, view))
   const { report, commands, files, differences, otherRules } = checked
   const again = nextLine(
     ['audit', '--evidence', folder, '--verbose'],
     'also lists what was not observed',
   )
-  printFindings(report, commands, options, () => again)
+  const words = ['audit', '--evidence', folder]
+  const isLog = report.runs.length === 0
+  const reproduced = isLog
+    ? judgedAgain(report.findings, words)
+    : shortened(commands, words, isText(options))
+  if (options.again === undefined) {
+    printFindings(ofRules(report, options.rule), reproduced, options, () => again)
+  } else process.stdout.write(`${commandOf(commands, options.again)}\n`)
   if (otherRules !== null) process.stderr.write(`${otherRules}\n`)
   if (differences.length > 0) {
     throw refused(

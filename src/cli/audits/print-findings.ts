@@ -2,6 +2,7 @@ import type { AuditReport } from '../../audit/audit.ts'
 import { jsonText, junitText, markdownText } from '../../audit/format/machine.ts'
 import { sarifText } from '../../audit/format/sarif.ts'
 import { terminalText } from '../../audit/format/terminal.ts'
+import { selectRules } from '../../audit/rules/select.ts'
 import { isUndecided } from '../../audit/verdict.ts'
 import { isBroken } from '../../public/audit.ts'
 import type { MergeOptions, Options } from '../commands/audit.ts'
@@ -17,6 +18,15 @@ const formats = {
   sarif: sarifText,
   md: markdownText,
 } as const satisfies Record<Options['format'], unknown>
+
+/** Whether findings are printed for a person, on a terminal. */
+export const isText = ({ json, format }: MergeOptions): boolean => format === 'text' && !json
+
+/** A report of these rules alone: ids or families; all without one. */
+export function ofRules(report: AuditReport, rules: readonly string[]): AuditReport {
+  const wanted = new Set(selectRules(rules).map(({ id }) => id))
+  return { ...report, findings: report.findings.filter(({ rule }) => wanted.has(rule)) }
+}
 
 /**
  * Prints the findings in the asked format, and sets the exit code.

@@ -73,21 +73,23 @@ const reconcileOptions = () =>
       'usage reconcile --bill bill.csv --log spend.jsonl --contract gateway.yaml',
       'usage reconcile --bill bill.csv --log spend.jsonl --contract gateway.yaml --format html --out bill.html',
       'usage reconcile --bill bill.csv --bill-map map.yaml --log spend.jsonl --contract gateway.yaml --json',
+      'usage reconcile --db usage.duckdb --bill focus --log litellm --contract gateway.yaml',
     ],
     sends: false,
   })
     .addOption(
       inputOption(
         '--bill <file>',
-        'the bill: a format that import knows, or one with --bill-map',
+        'the bill: a format that import knows, or one with --bill-map; or a source of the store',
       ).makeOptionMandatory(),
     )
     .addOption(
       inputOption(
         '--log <file>',
-        'the log of the requests, with their tokens',
+        'the log of the requests, with their tokens; or a source of the store',
       ).makeOptionMandatory(),
     )
+    .addOption(storeOption())
     .addOption(inputOption('--bill-map <file>', 'YAML: which column of the bill is which field'))
     .addOption(contractOption('the contract with the prices (YAML)'))
     .addOption(

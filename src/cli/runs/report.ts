@@ -55,6 +55,7 @@ export async function reportAction(
       store,
       page,
       contract: loadContract(options.contract),
+      ...(options.contract === undefined ? {} : { contractFile: options.contract }),
       runIds,
       timeZone: options.timezone,
       nowUs: Date.now() * 1000,

@@ -1,4 +1,4 @@
-import { shellWord } from '../../audit/format/shell-word.ts'
+import { commandText } from '../../audit/format/shell-word.ts'
 import { shownBaseUrl } from '../../contract/base-url.ts'
 
 /** The store of commands that name none. */
@@ -14,9 +14,6 @@ const usualStore = 'assay.duckdb'
 export function nextLine(words: readonly string[], does: string): string {
   return `Next: ${commandText(words)}  # ${does}\n`
 }
-
-/** A command as a shell takes it. */
-export const commandText = (words: readonly string[]) => `assay ${words.map(shellWord).join(' ')}`
 
 /** The options that name the store and the contract, without those that are the default. */
 export const storeWords = (db: string): readonly string[] => (db === usualStore ? [] : ['--db', db])

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type ReconcileFiles, reconcileFiles } from '../../audit/reconcile/read-bill.ts'
 import type { Cell } from '../../audit/reconcile/reconcile.ts'
+import { sourceNamed } from '../../audit/reconcile/store-lines.ts'
 import { loadContract } from '../../contract/load.ts'
 import { decimalText, type Rational } from '../../money/rational.ts'
 import { parseMapping } from '../../public/import.ts'
+import { openExistingStore } from '../../public/store.ts'
 import { reconciliationPage } from '../../report/reconcile/page.ts'
 import {
   isDisputedBill,
@@ -31,11 +33,10 @@ export async function reconcileAction(options: ReconcileOptions): Promise<void> 
   const map = options.billMap
   if (map !== undefined && !existsSync(map))
     throw new UserError('usage', `--bill-map ${map}: no such file`)
-  const files: ReconcileFiles = {
-    ...{ bill: options.bill, log: options.log, contract: loadContract(options.contract) },
+  const reconciled = await reconcileNamed(options, {
+    contract: loadContract(options.contract),
     ...(map === undefined ? {} : { billMap: parseMapping(readFileSync(map, 'utf8'), map) }),
-  }
-  const reconciled = await reconcileFiles(files)
+  })
   const format = options.json === true ? 'json' : options.format
   const text = texts[format](reconciled)
   if (options.out === undefined) process.stdout.write(text)
@@ -43,8 +44,8 @@ export async function reconcileAction(options: ReconcileOptions): Promise<void> 
     writeOutput(options.out, text)
     process.stdout.write(`${options.out}\n`)
   }
-  if (format === 'text' || options.out !== undefined) {
-    const { log, contract } = options
+  const { log, contract } = options
+  if (existsSync(log) && (format === 'text' || options.out !== undefined)) {
     process.stdout.write(
       nextLine(
         ['audit', '--log', log, '--alone', '--contract', contract],
@@ -53,6 +54,31 @@ export async function reconcileAction(options: ReconcileOptions): Promise<void> 
     )
   }
   process.exitCode = isDisputedBill(reconciled.cells) ? exit.failed : exit.ok
+}
+
+/** A name is a file if there is one, else a source of the store. */
+async function reconcileNamed(
+  { bill, log, db }: ReconcileOptions,
+  by: Omit<ReconcileFiles, 'bill' | 'log'>,
+): Promise<Reconciled> {
+  const isFile = (name: string) => existsSync(name) || !existsSync(db)
+  if (isFile(bill) && isFile(log)) return reconcileFiles({ ...by, bill, log })
+  if (bill === log) {
+    throw new UserError(
+      'usage',
+      `--bill and --log are both ${bill}: expected a bill and a log of the same requests`,
+    )
+  }
+  const store = await openExistingStore(db)
+  try {
+    const named = (name: string, option: string) =>
+      isFile(name) ? name : sourceNamed(store, name, option)
+    return await reconcileFiles({
+      ...{ ...by, bill: await named(bill, '--bill'), log: await named(log, '--log') },
+    })
+  } finally {
+    store.close()
+  }
 }
 
 const texts: Readonly<Record<ReconcileOptions['format'], (of: Reconciled) => string>> = {

@@ -125,11 +125,8 @@ export async function prepareDays(
 
 /** The first entry of a bill beside its use, such as the tax of a month; null if there is none. */
 async function firstOfBills(store: Session, engine: UsageEngine): Promise<number | null> {
-  if (engine.name !== null) return null
-  const [first] = await store.rows<{ at_us: number | null }>(
-    `SELECT min(at_us) AS at_us FROM usage_ledger
-     WHERE type <> 'refund' AND source IN (SELECT source FROM usage_shown_buckets WHERE measures = 'charges')`,
-  )
+  await engine.fill(store, 'usage_first_of_bills', queryText('first-of-bills'))
+  const [first] = await store.rows<{ at_us: number | null }>('FROM usage_first_of_bills')
   return first?.at_us ?? null
 }
 

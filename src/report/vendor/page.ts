@@ -1,4 +1,5 @@
 import type { AuditReport } from '../../audit/audit.ts'
+import { judgedAgain } from '../../audit/format/reproduce.ts'
 import { judgedBy } from '../../audit/format/terminal.ts'
 import { observationsOf } from '../../audit/verdict.ts'
 import { openStore } from '../../store/session/open.ts'
@@ -7,6 +8,9 @@ import { html } from '../../user/html.ts'
 import { renderDocument } from '../document.ts'
 import { renderFindings, type StoredFinding } from '../findings.ts'
 import { csvCell } from '../summary/printable.ts'
+
+/** The audit of the folder that the page is in. */
+const ofFolder = ['audit', '--evidence', '.']
 
 /** The page for the vendor: the answer, each failure with his own ids and times, and how to check it. No run and no store of ours. */
 export async function vendorPage(
@@ -20,10 +24,12 @@ export async function vendorPage(
       observations: observationsOf(verdict),
     }))
     .toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))
+  const isLog = report.runs.length === 0
+  const shown = isLog ? judgedAgain(report.findings, ofFolder) : commands
   const nothing = await openStore(':memory:')
   try {
     const { body } = await inSession(nothing, {}, (session) =>
-      renderFindings(session, findings, [], commands),
+      renderFindings(session, findings, [], shown, () => ofFolder),
     )
     const subject = report.runs.at(-1)?.baseUrl
     return renderDocument({
@@ -33,7 +39,7 @@ export async function vendorPage(
 <header class="masthead"><h1>Findings</h1><span class="brand"><b>assay</b></span></header>
 <p class="about">${subject === undefined ? 'A log' : html`Requests to ${subject}`}, judged by ${judgedBy(report)}. Request ids and times are those of the service; times are UTC.</p>
 ${body}
-<section class="card"><h3>Check it yourself</h3><p>This folder has the rows, the contract and a manifest with the SHA-256 of each file. This command judges them again, without a store and without sending anything:</p><p><code>npx assay audit --evidence .</code></p><p>The commands above read the key from an environment variable; set it to a key of your own account.</p></section>
+<section class="card"><h3>Check it yourself</h3><p>This folder has the rows, the contract and a manifest with the SHA-256 of each file. This command judges them again, without a store and without sending anything:</p><p><code>npx assay audit --evidence .</code></p>${shown.size > 0 && !isLog && html`<p>The commands above read the key from an environment variable; set it to a key of your own account.</p>`}</section>
 <footer>Made by Assay. A dash means "not measured", never 0.</footer>
 </main>`,
     })

@@ -124,7 +124,43 @@ const mixed: Traffic = {
   },
 }
 
+/** Faults of what is sold that change what is paid: the log states the tokens that it charges. */
+const ofSale = [
+  'token-inflation:1.5',
+  'token-rounding',
+  'hidden-prompt',
+  'cached-not-told',
+  'cached-too-many',
+  'output-inflation:2',
+  'reasoning-inflation:2',
+]
+const thinking: Traffic = {
+  ...mixed,
+  send: async (client) => {
+    await mixed.send(client)
+    await client.ask({ ...hello, reasoning_effort: 'high' })
+  },
+}
+
+describe('a log that charges the tokens that it states passes, whatever the answers had', () => {
+  test.each(ofSale.filter((_, at) => isNight || at % 3 === 0))(
+    '%s',
+    { tags: 'whole' },
+    async (fault) => {
+      const name = fault.split(':')[0]!
+      expect((await judged(thinking, { faults: [fault] })).map(({ rule }) => rule)).toEqual(
+        documented(name),
+      )
+      expect(documented(name)).toEqual([])
+    },
+  )
+})
+
 describe('the log of an honest service raises no alarm by itself', () => {
+  test('each conduct is in the document', () => {
+    for (const name of Object.keys(conducts)) expect(page).toContain(`\`${name}\``)
+  })
+
   const kinds = Object.entries(traffic).filter((_, at) => isNight || at % 10 === 6)
   test.each(kinds)('with the traffic that shows %s', { tags: 'whole' }, async (name, each) => {
     expect(await judged(each, {}, { isText: isOfText(name) })).toEqual([])

@@ -7,6 +7,7 @@ import { parseContract } from '../../../src/contract/load.ts'
 import { decimalText } from '../../../src/money/rational.ts'
 import { reconciliationPage } from '../../../src/report/reconcile/page.ts'
 import { sumsOf } from '../../../src/report/reconcile/sums.ts'
+import { parseMapping } from '../../../src/store/import/mapping.ts'
 import { parseYaml } from '../../../src/user/yaml.ts'
 
 /** An amount that nobody states is unknown. It is in no sum, and never 0. */
@@ -78,4 +79,31 @@ test('a bill or a log that is cut is refused', async () => {
   await expect(reconcileFiles({ bill: cutBill, log, contract })).rejects.toThrow(
     /ends in the middle/,
   )
+})
+
+test('a credit that is stated more finely than the use makes no price of what is rounded', async () => {
+  const use = { a: '0.0004', b: '0.0004' }
+  const bill = file('fine.csv', [
+    'request_id,startTime,model,spend,prompt_tokens,completion_tokens,type',
+    ...Object.entries(use).map(
+      ([id, cost]) => `${id},2026-11-09T08:00:00Z,large,${cost},90,0,usage`,
+    ),
+    'c,2026-11-09T08:00:00Z,,-0.0000001,,,credit',
+  ])
+  const log = file(
+    'fine.jsonl',
+    Object.keys(use).map(
+      (id) =>
+        `{"request_id": "${id}", "startTime": "2026-11-09T08:00:00Z", "model": "large", "prompt_tokens": 90, "completion_tokens": 0}`,
+    ),
+  )
+  const billMap = parseMapping(
+    'fields: { id: request_id, time: startTime, model: model, type: type, credits: spend, promptTokens: prompt_tokens, completionTokens: completion_tokens }',
+  )
+  const { cells } = await reconcileFiles({ bill, log, billMap, contract: contractOf('large') })
+  const causes = sumsOf(cells).causes.map(({ cause, amount }) => [cause, decimalText(amount)])
+  expect(causes).toEqual([
+    ['rounding', '0.00008'],
+    ['credit', '-0.0000001'],
+  ])
 })

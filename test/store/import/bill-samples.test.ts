@@ -2,14 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
-import { prepareUsage } from '../../../src/report/usage/prepare.ts'
-import { readSeries, readTotals } from '../../../src/report/usage/totals.ts'
 import { importFile } from '../../../src/store/import/import-file.ts'
-import { parseMapping } from '../../../src/store/import/mapping.ts'
-import type { Session } from '../../../src/store/session/session.ts'
-import { usageOptions } from '../../report/usage-events.ts'
 import { openStore } from '../opened.ts'
+import { openmeter, type Read, readSample, type Sums, type Tokens, zones } from './read-sample.ts'
 import { added } from './samples.ts'
 
 /**
@@ -18,16 +13,6 @@ import { added } from './samples.ts'
  */
 const folder = join(import.meta.dirname, 'bill-samples')
 
-type Tokens = Readonly<
-  Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
->
-interface Sums {
-  readonly requests: number | null
-  readonly tokens: Tokens | null
-  readonly cost: Readonly<
-    Record<string, { used: string; adjustments?: Readonly<Record<string, string>>; net: string }>
-  > | null
-}
 interface Stated extends Sums {
   readonly days: Readonly<Record<string, Readonly<Record<string, Sums>>>>
 }
@@ -36,97 +21,17 @@ const stated = Object.entries(
   JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Record<string, Stated>,
 )
 const none = { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }
-const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Pacific/Auckland']
-
-/** OpenMeter's events name what they count, and a user says how. */
-export const openmeter = parseMapping(`
-source: openmeter
-where: { type: prompt }
-quantity:
-  column: data.tokens
-  kind: { column: data.type, values: { system: input } }
-fields: { id: [source, id], time: time, model: data.model, account: subject }
-`)
-
 const importOf = (file: string) => ({
   file,
   ...(file.includes('openmeter') ? { mapping: openmeter } : {}),
 })
-
-interface Read extends Sums {
-  readonly days: Readonly<
-    Record<string, Readonly<Record<string, { tokens: Tokens; used: string | null }>>>
-  >
-  readonly ledger: Readonly<Record<string, Readonly<Record<string, string>>>>
-}
-
-/** What the usage page says, by day and model. */
-async function read(store: Session, timezone: string): Promise<Read> {
-  const scope = await prepareUsage(
-    store,
-    usageOptions({ contract: null, timezone, by: 'model' }),
-    storeEngine,
-  )
-  const totals = await readTotals(store, storeEngine)
-  const days: Record<string, Record<string, { tokens: Tokens; used: string | null }>> = {}
-  for (const day of await readSeries(store, 'usage_days', scope.units)) {
-    if (
-      !day.promptTokens &&
-      !day.completionTokens &&
-      !day.requests &&
-      !Number(day.money[scope.unit])
-    ) {
-      if (day.requests === 0) continue
-    }
-    days[day.label] ??= {}
-    days[day.label]![String(day.series)] = {
-      tokens: {
-        ...{ input: day.promptTokens, cached: day.cachedTokens, cacheWrite: day.cacheWriteTokens },
-        ...{ output: day.completionTokens, reasoning: day.reasoningTokens },
-      },
-      used: day.money[scope.unit] ?? null,
-    }
-  }
-  const ledger: Record<string, Record<string, string>> = {}
-  for (const { type, unit, amount } of totals.ledger) {
-    ledger[unit] = { ...ledger[unit], [type]: amount }
-  }
-  for (const { unit, refunds } of totals.money) {
-    if (refunds !== '0') ledger[unit] = { ...ledger[unit], refund: refunds }
-  }
-  return {
-    requests: totals.requests.value,
-    tokens: Object.fromEntries(
-      Object.entries(totals.tokens).map(([kind, { value }]) => [kind, value]),
-    ) as unknown as Tokens,
-    cost:
-      totals.money.length === 0
-        ? null
-        : Object.fromEntries(
-            totals.money.map(({ unit, used, refunds }) => {
-              const without = added([used, refunds.startsWith('-') ? refunds.slice(1) : refunds])!
-              const adjustments = ledger[unit]
-              return [
-                unit,
-                {
-                  used: without,
-                  ...(adjustments === undefined ? {} : { adjustments }),
-                  net: added([without, ...Object.values(adjustments ?? {})])!,
-                },
-              ]
-            }),
-          ),
-    days,
-    ledger,
-  }
-}
 
 async function imported(files: readonly string[], timezone = 'UTC'): Promise<Read> {
   const store = await openStore(':memory:')
   try {
     for (const file of files)
       expect(await importFile(store, importOf(file))).toMatchObject({ rejected: 0 })
-    return await read(store, timezone)
+    return await readSample(store, timezone)
   } finally {
     store.close()
   }
@@ -144,7 +49,7 @@ test.each(stated)(
     onTestFinished(() => store.close())
     for (const file of files) await importFile(store, importOf(file))
     for (const timezone of zones) {
-      const said = await read(store, timezone)
+      const said = await readSample(store, timezone)
       expect([timezone, totalsOf(said)]).toEqual([timezone, totalsOf(expected)])
       const used = Object.values(said.days).flatMap((models) =>
         Object.values(models).map((each) => each.used),
