@@ -29,6 +29,7 @@ const parts: readonly (readonly [name: string, command: string, proves: string])
   ['programs', 'npm run programs', 'the programs of the documents compile strictly and run'],
   ['site', 'npm run site', 'the documents build as a site, and their links lead somewhere'],
   ['matrix', 'npm run matrix', 'every fault is detected, every legal variant is quiet'],
+  ['money', 'npm run matrix -- money', 'no honest price is accused, and faults are named by cause'],
   ['engines', 'node bench/usage-engines.ts --events 0.1', 'both engines give one usage page'],
   ['fuzz', 'npm run fuzz -- --minutes 10', 'readers survive inputs that nobody thought of'],
   ['slurm', 'test/slurm/proof.sh', 'an array of deploy/slurm merges into one page'],

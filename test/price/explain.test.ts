@@ -61,7 +61,9 @@ test('every fault of the price vectors is told, and named', { tags: 'whole' }, (
     expect([vector.id, judge(vector.cost)[0]!.is]).toEqual([vector.id, 'right'])
     for (const [fault, cost] of Object.entries(vector.wrong ?? {})) {
       const judged = judge(cost)
-      const summary = explain(judged, () => model).explanations.map((each) => each.summary)
+      const summary = explain(judged, { priceOf: () => model }).explanations.map(
+        (each) => each.summary,
+      )
       if (!words[fault]!.test(summary.join('; '))) ties.push([vector.id, fault, summary])
       told++
     }
@@ -91,7 +93,7 @@ test('streams that a service counted itself are told with its count, where nothi
         clockErrorMs: 0,
         twinOf: () => null,
       }),
-      () => model,
+      { priceOf: () => model },
     ).explanations.map(({ summary, scope }) => `${summary} ${scope}`)
   // 42 tokens of the prompt cost 168 millionths, and 51 of them 204; 9 of output 180.
   expect(told(of(42, 9, '0.000384', true), of(42, 9, '0.000348', false))).toEqual([

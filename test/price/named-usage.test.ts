@@ -192,7 +192,7 @@ test('a charge of the counts at the top alone, and one without the name, are tol
         twinOf: () => null,
       },
     )
-    return explain(judged, () => model).explanations.map(({ summary }) => summary)
+    return explain(judged, { priceOf: () => model }).explanations.map(({ summary }) => summary)
   }
   expect(told({ price: { input: 3, output: 15 } }, compacted, '0.084')).toEqual([
     'only the counts at the top of the usage, without those of its passes',

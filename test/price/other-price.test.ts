@@ -27,7 +27,7 @@ function said(...amounts: readonly (readonly [number, number, string])[]): reado
       twinOf: () => null,
     },
   )
-  return explain(judged, () => model).explanations.map(({ summary }) => summary)
+  return explain(judged, { priceOf: () => model }).explanations.map(({ summary }) => summary)
 }
 
 test('a price that is another number is named, with the share of it that was charged', () => {
@@ -58,7 +58,7 @@ test('a broken answer that is charged, and must cost nothing, is named by how it
     twinOf: () => null,
   }
   const broken = { request: request({ outcomes: ['broken'] }), statement: statement('0.00031') }
-  const { explanations } = explain(judgePlace([broken], judge), () => free)
+  const { explanations } = explain(judgePlace([broken], judge), { priceOf: () => free })
   expect(explanations.map(({ summary }) => summary)).toEqual([
     'broken answers were charged, which cost nothing',
   ])

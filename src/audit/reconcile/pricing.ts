@@ -36,7 +36,7 @@ export function pricingOf(
     model: ModelPrice,
     atMs: number,
   ): Explained | null => {
-    const all = changes.get(model.id) ?? changesFor([model], priceOf)
+    const all = changes.get(model.id) ?? changesFor([model], { priceOf })
     changes.set(model.id, all)
     const context: PriceContext = {
       atMs,

@@ -5,10 +5,11 @@ import { smallest } from '../../user/extremes.ts'
 import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
+import { freeOfCharge } from './changes/whole.ts'
 import type { Judged } from './judge.ts'
 import { type CountedPart, countedParts, otherCount } from './other-count.ts'
 import { otherPrices } from './other-price.ts'
-import type { LoggedOf, PriceOf } from './price-judge.ts'
+import type { KnownCauses } from './price-judge.ts'
 import { isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
@@ -33,8 +34,7 @@ const mostCompared = 300
  */
 export function explain(
   judged: readonly Judged[],
-  priceOf: PriceOf,
-  loggedOf?: LoggedOf,
+  causes: KnownCauses,
 ): { readonly explanations: readonly Explanation[]; readonly isWhole: boolean } {
   const wrong = sample(judged.filter(({ is }) => is === 'wrong'))
   const right = sample(judged.filter(({ is }) => is === 'right'))
@@ -43,7 +43,7 @@ export function explain(
       expected.readings.map(({ model }) => [model.id, model] as const),
     ),
   )
-  const found = changesFor([...models.values()], priceOf, loggedOf).flatMap((change) => {
+  const found = changesFor([...models.values()], causes).flatMap((change) => {
     const fits = wrong.filter((each) => isGivenBy(change, each) === true)
     if (fits.length === 0) return []
     const spared = right.filter((each) => isGivenBy(change, each) === false)
@@ -69,7 +69,13 @@ export function explain(
   const isWhole = whole.length > 0
   const kept = isWhole ? whole : coverOf(found)
   const fewest = smallest(kept.map(({ spares }) => spares))
-  const best = isWhole ? kept.filter(({ spares }) => spares === fewest) : kept
+  // What costs nothing was free, whatever else would have spared more: a rounding that a smallest charge hides.
+  const isNothing = isWhole && wrong.every(({ statement }) => isZero(statement.value))
+  const best = isWhole
+    ? kept.filter(
+        ({ spares, summary }) => spares === fewest || (isNothing && summary === freeOfCharge),
+      )
+    : kept
   const unique = best.filter(
     ({ summary, about }, at) =>
       best.findIndex((each) => each.summary === summary) === at &&

@@ -1,5 +1,11 @@
-import type { LoggedTokens, ModelPrice } from '../../contract/prices.ts'
+import {
+  type LoggedTokens,
+  type ModelPrice,
+  type PriceTerms,
+  valuesOf,
+} from '../../contract/prices.ts'
 import type { Currency } from '../../money/money.ts'
+import { isEqual, one, type Rational } from '../../money/rational.ts'
 import type { Usage } from '../../tokens/usage.ts'
 import type { PricedRequest } from './request.ts'
 
@@ -23,4 +29,34 @@ export interface PriceJudge {
   readonly twinOf: (request: PricedRequest) => Usage | null
   /** The tokens that the service's own log has for a request; absent without a log. */
   readonly loggedOf?: LoggedOf
+  /** Currencies in which the service may have rounded what it took. */
+  readonly others?: readonly OtherCurrency[]
+}
+
+/** What a judgement knows that may explain a wrong cost. */
+export type KnownCauses = Pick<PriceJudge, 'priceOf' | 'loggedOf' | 'others'>
+
+/** Another currency than that of the contract. */
+export interface OtherCurrency {
+  readonly name: string
+  /** One unit of it in the contract's currency. */
+  readonly rate: Rational
+}
+
+/** The currencies of a contract, and those of the places where the service shows money. */
+export function otherCurrencies({ is, evidence, currency }: PriceTerms): readonly OtherCurrency[] {
+  const { cost, balance, log } = evidence
+  const named = Object.entries(is).map(([name, rate]) => ({ name, rate }))
+  const ofPlaces = [...cost, ...(balance === null ? [] : valuesOf(balance)), log]
+    .flatMap((place) => (place === null ? [] : [place.times]))
+    .filter(
+      (times, at, all) =>
+        !isEqual(times, one) &&
+        all.findIndex((each) => isEqual(each, times)) === at &&
+        !named.some(({ rate }) => isEqual(rate, times)),
+    )
+  return [
+    ...named.filter(({ name }) => name !== currency.name),
+    ...ofPlaces.map((rate) => ({ name: 'the unit that is shown', rate })),
+  ]
 }

@@ -58,7 +58,8 @@ export const wideFaults: readonly Fault[] = [
         ask,
         ask.passes!.map((pass) => ({ ...pass, model: ask.model })),
       ),
-    /every pass at the price of the (requested|first) model/,
+    // Where an attempt that gave way costs nothing, the last pass alone gives the same.
+    /every pass at the price of the requested model|only the counts at the top/,
   ),
   {
     ...onPasses(
@@ -77,9 +78,13 @@ export const wideFaults: readonly Fault[] = [
   onSound(
     'seconds as they are',
     ({ price }) => ({ price, least: 0, step: 0 }),
-    /second.* (not rounded up|as it is|by its exact count)/,
+    /second (by its exact count|rounded up to whole numbers)/,
   ),
-  onSound('seconds in whole minutes', ({ price }) => ({ price, least: 60, step: 60 }), /second/),
+  onSound(
+    'seconds in whole minutes',
+    ({ price }) => ({ price, least: 60, step: 60 }),
+    /second rounded up to whole minutes/,
+  ),
   {
     ...{ ...usual, name: 'other endpoints free', family: 'endpoints', cause: /free/ },
     ...{ needs: ['embeddings', 'transcriptions'], about: ['input', 'second'] },

@@ -138,11 +138,12 @@ function isProvenBySums(world: World, played: Played): boolean {
         (last, at, all) =>
           at > 0 &&
           (isWrongSum(world, played, account, all[at - 1]!, last) ||
-            isWrongSum(world, played, account, ofOther(all[at - 1]!), ofOther(last))),
+            isWrongSum(world, ofOthers(played), account, ofOther(all[at - 1]!), ofOther(last))),
       ),
   )
 }
 
+const ofOthers = (played: Played): Played => ({ ...played, shown: played.shown.map(ofOther) })
 const ofOther = (shown: Shown): Shown => ({ ...shown, taken: shown.otherTaken ?? shown.taken })
 
 function isWrongSum(

@@ -110,7 +110,7 @@ function changeCauses(
       }),
     ),
   )
-  const changes = changesFor([...models.values()], judge.priceOf, judge.loggedOf)
+  const changes = changesFor([...models.values()], judge)
   let hasRounding = false
   const found = changes.flatMap((change): readonly Cause[] => {
     // Of roundings that give the same, one is enough.

@@ -38,6 +38,8 @@ export function joinLog(
   const ofIds = pairs.size
   addByContent(pairs, requests, log)
   addInterchangeable(pairs, requests, log)
+  addInOrder(pairs, requests, log)
+  addOfSameId(pairs, byId)
   const used = usedIn(pairs)
   const free = log.filter((row) => !used.has(row))
   const payers = new Set([...used].map(({ payer }) => payer))
@@ -126,6 +128,47 @@ function addInterchangeable(
       continue
     const [row] = rows.alike(request, (each) => isAlike(request, each), 1, true)
     if (row !== undefined) pairs.set(request, [row])
+  }
+}
+
+/**
+ * Requests one after the other without an id or counts, such as transcriptions, and as many rows of their model: the first row is
+ * that of the first. Rows of one id are one.
+ */
+function addInOrder(
+  pairs: Pairs,
+  requests: readonly PricedRequest[],
+  log: readonly LogRow[],
+): void {
+  const used = usedIn(pairs)
+  const rest = requests.filter((request) => !pairs.has(request) && request.responseId === null)
+  const free = [
+    ...Map.groupBy(
+      log.filter((row) => !used.has(row)),
+      ({ id, line }) => id ?? line,
+    ).values(),
+  ].toSorted(([a], [b]) => (a!.atMs ?? 0) - (b!.atMs ?? 0))
+  for (const [, all] of Map.groupBy(rest, ({ requestedModel }) => requestedModel)) {
+    const own = all.toSorted((a, b) => a.startMs - b.startMs)
+    const rows = free.filter((group) =>
+      own.some((request) => group.some((row) => isAlike(request, row))),
+    )
+    const isOneByOne = own.every((request, at) => at === 0 || own[at - 1]!.endMs <= request.startMs)
+    const isOrdered = own.every((request, at) => rows[at]?.some((row) => isAlike(request, row)))
+    if (rows.length !== own.length || !isOneByOne || !isOrdered) continue
+    for (const [at, request] of own.entries()) pairs.set(request, rows[at]!)
+  }
+}
+
+/** A request that is joined by content has the other rows of its id, too. */
+function addOfSameId(pairs: Pairs, byId: ReadonlyMap<string, readonly LogRow[]>): void {
+  const used = new Set(usedIn(pairs))
+  for (const [request, rows] of pairs) {
+    const [id] = rows.flatMap((row) => row.id ?? [])
+    const others = (byId.get(id ?? '') ?? []).filter((row) => !used.has(row))
+    if (others.length === 0) continue
+    for (const row of others) used.add(row)
+    pairs.set(request, [...rows, ...others])
   }
 }
 

@@ -2,7 +2,7 @@ import { modelPriceOf } from '../../../contract/model-price.ts'
 import type { PriceTerms } from '../../../contract/prices.ts'
 import { add } from '../../../money/rational.ts'
 import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
-import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import { otherCurrencies, type PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { outputOf, type Usage } from '../../../tokens/usage.ts'
 import type { Evidence } from '../../rule.ts'
@@ -57,6 +57,7 @@ function judgedBy(
     clockErrorMs,
     twinOf: ({ prompt }) => twins.get(prompt) ?? null,
     loggedOf: (request) => logged.get(request) ?? null,
+    others: otherCurrencies(prices),
   }
   const amounts = found.requests.flatMap((request) =>
     request.stated.map((statement) => ({ request, statement })),

@@ -37,7 +37,7 @@ export interface PlaceResult {
 export function placeVerdict(
   judged: readonly Judged[],
   prices: PriceTerms,
-  { priceOf, loggedOf }: PriceJudge,
+  judge: PriceJudge,
   requires: string,
   of?: { readonly wrong: number; readonly all: number; readonly stake: string },
 ): PlaceResult {
@@ -48,7 +48,7 @@ export function placeVerdict(
   if (judged.length === 0) return { ...none, verdict: notObserved(requires) }
   const [first] = wrong
   if (first !== undefined) {
-    const { explanations, isWhole } = explain(judged, priceOf, loggedOf)
+    const { explanations, isWhole } = explain(judged, judge)
     const why = explained(explanations, isWhole, wrong.length)
     const witnesses = wrong.slice(0, 5).map((each) => witnessOf(each, unit))
     return {

@@ -1,5 +1,5 @@
 import type { ModelPrice } from '../../../contract/prices.ts'
-import type { LoggedOf, PriceOf } from '../price-judge.ts'
+import type { KnownCauses } from '../price-judge.ts'
 import type { Change } from './change.ts'
 import { feeChanges } from './fees.ts'
 import { groupChanges } from './kinds.ts'
@@ -8,13 +8,12 @@ import { pairChanges, partChanges } from './parts.ts'
 import { sideChanges } from './sides.ts'
 import { priceChanges } from './steps.ts'
 import { streamChanges } from './streams.ts'
-import { nameChanges, outcomeChanges, roundingChanges, wholeChanges } from './whole.ts'
+import { nameChanges, outcomeChanges, roundedIn, roundingChanges, wholeChanges } from './whole.ts'
 
 /** Every single change that may explain a wrong cost. Those to one part come before those to the whole. */
 export function changesFor(
   models: readonly ModelPrice[],
-  priceOf: PriceOf,
-  loggedOf?: LoggedOf,
+  { priceOf, loggedOf, others = [] }: KnownCauses,
 ): readonly Change[] {
   const ofOthers = pairChanges(models)
   return [
@@ -30,6 +29,7 @@ export function changesFor(
     ...nameChanges(models, priceOf),
     ...wholeChanges,
     ...roundingChanges,
+    ...others.flatMap(roundedIn),
     ...(loggedOf === undefined ? [] : loggedChanges(loggedOf, [...partChanges, ...ofOthers])),
   ]
 }

@@ -37,8 +37,34 @@ export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
             },
           } satisfies Change,
         ]
-      : [onceMore(fee)]),
+      : [onceMore(fee), ...countChanges(fee)]),
   ])
+}
+
+const minuteS = 60
+
+/** Another least count, or another step to which a count is rounded up. */
+function countChanges(fee: string): readonly Change[] {
+  const counted = (summary: string, change: (entry: PriceEntry) => PriceEntry | null) =>
+    onModel(summary, fee, (model) => {
+      const entry = model.price[fee]
+      const changed = entry === undefined ? null : change(entry)
+      return changed === null ? null : { ...model, price: { ...model.price, [fee]: changed } }
+    })
+  return [
+    counted(`${fee} by its exact count, not rounded up`, ({ minimum, step, ...exact }) =>
+      minimum === undefined && step === undefined ? null : exact,
+    ),
+    counted(`${fee} rounded up to whole numbers`, (entry) => ({ ...entry, step: one })),
+    ...(fee === 'second'
+      ? [
+          counted('second rounded up to whole minutes', (entry) => ({
+            ...entry,
+            step: rational(BigInt(minuteS)),
+          })),
+        ]
+      : []),
+  ]
 }
 
 /** A call that the request did not make. */

@@ -1,6 +1,6 @@
 import { type Part, type Parts, parts } from '../../../tokens/usage.ts'
 import { calculate } from '../../calculate.ts'
-import { type Change, onUsage } from './change.ts'
+import { type Change, onModel, onUsage } from './change.ts'
 
 /** Counts of a stream that are added up, although each is already a total. */
 export const streamChanges: readonly Change[] = [
@@ -13,6 +13,23 @@ export const streamChanges: readonly Change[] = [
     costOf: (_, model, usage, context) =>
       usage.passes.length === 0 ? null : calculate(model, { ...usage, passes: [] }, context).cost,
   },
+  {
+    summary: 'every pass at the price of the requested model',
+    about: 'usage of passes',
+    costOf: ({ requestedModel }, model, usage, context) =>
+      usage.passes.some((pass) => pass.model !== null)
+        ? calculate(
+            context.priceOf?.(requestedModel) ?? model,
+            { ...usage, passes: usage.passes.map((pass) => ({ ...pass, model: null })) },
+            context,
+          ).cost
+        : null,
+  },
+  onModel('an attempt that gave way to another model charged', 'charged', (model) =>
+    model.charged.inner_attempt === 'none'
+      ? { ...model, charged: { ...model.charged, inner_attempt: 'full' } }
+      : null,
+  ),
   onUsage('input and cached tokens counted twice', 'input', (usage) => ({
     ...usage,
     parts: {

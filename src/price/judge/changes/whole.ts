@@ -1,7 +1,7 @@
 import type { ModelPrice } from '../../../contract/prices.ts'
-import { multiply, rational, subtract, zero } from '../../../money/rational.ts'
+import { divide, multiply, rational, roundTo, subtract, zero } from '../../../money/rational.ts'
 import { calculate } from '../../calculate.ts'
-import type { PriceOf } from '../price-judge.ts'
+import type { OtherCurrency, PriceOf } from '../price-judge.ts'
 import { type Change, onModel } from './change.ts'
 
 /** Another charge for how the request ended. */
@@ -54,11 +54,13 @@ export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): re
 /** Prices of other models are tried up to this number of models. */
 const mostNames = 20
 
+export const freeOfCharge = 'free'
+
 /** The whole cost times a number. */
 export const wholeChanges: readonly Change[] = [
   ...(
     [
-      ['free', zero],
+      [freeOfCharge, zero],
       ['charged twice', rational(2n)],
       ['charged three times', rational(3n)],
       ['in hundredths of the unit', rational(100n)],
@@ -82,11 +84,14 @@ export const wholeChanges: readonly Change[] = [
   ),
 ]
 
+const roundedModes = ['down', 'up', 'half_up', 'half_even'] as const
+const roundedDigits = [0, 2, 4, 6]
+
 /** Roundings that nobody promised. */
 export const roundingChanges: readonly Change[] = (['request', 'component'] as const).flatMap(
   (at) =>
-    (['down', 'up', 'half_up', 'half_even'] as const).flatMap((mode) =>
-      [0, 2, 4, 6].map((digits) =>
+    roundedModes.flatMap((mode) =>
+      roundedDigits.map((digits) =>
         onModel(
           `${at === 'component' ? 'each part' : 'the request'} rounded to ${digits} decimals, ${mode}`,
           'round',
@@ -95,3 +100,19 @@ export const roundingChanges: readonly Change[] = (['request', 'component'] as c
       ),
     ),
 )
+
+/** Roundings in another currency. */
+export function roundedIn({ name, rate }: OtherCurrency): readonly Change[] {
+  return roundedModes.flatMap((mode) =>
+    roundedDigits.map(
+      (digits): Change => ({
+        summary: `the request rounded to ${digits} decimals of ${name}, ${mode}`,
+        about: 'round',
+        costOf(_, model, usage, context) {
+          const { cost } = calculate({ ...model, round: null }, usage, context)
+          return cost === null ? null : multiply(roundTo(divide(cost, rate), digits, mode), rate)
+        },
+      }),
+    ),
+  )
+}
