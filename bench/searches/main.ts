@@ -1,6 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,10 +17,10 @@ import { capacityOf, simulatedServers } from '../simulated-servers.ts'
 /**
  * Searches of `assay bench` with its default budget, one after the other, against real servers:
  *
- *     node bench/searches/main.ts [--searches 40] [--servers mm8,batch,prefix,llama] [--llama URL] [--rows FILE]
+ *     node bench/searches/main.ts [--searches 40] [--servers mm8,batch,prefix,llama] [--llama URL] [--rows FILE] [--page FILE]
  *
  * A search takes at most five minutes. With `--rows`, each is a line of JSON in that file, and those that it has already
- * are not made again. `llama` is a server of llama.cpp that you started, without a known capacity.
+ * are not made again. `--page docs/safe-rate.md` writes the table into that page. `llama` is a server of llama.cpp that you started, without a known capacity.
  */
 interface Row {
   readonly server: string
@@ -34,6 +41,7 @@ const { values } = parseArgs({
     servers: { type: 'string', default: 'mm8,batch,prefix' },
     llama: { type: 'string' },
     rows: { type: 'string' },
+    page: { type: 'string' },
   },
 })
 const assay = resolve(import.meta.dirname, '../../src/cli/assay.js')
@@ -60,6 +68,7 @@ while (made.length < Number(values.searches)) {
   if (values.rows !== undefined) appendFileSync(values.rows, `${JSON.stringify(row)}\n`)
 }
 process.stdout.write(`${tableOf(made)}\n`)
+if (values.page !== undefined) writeTable(values.page, tableOf(made))
 
 async function searchOf(server: string, seed: number): Promise<Row> {
   if (server === 'llama') {
@@ -123,11 +132,22 @@ function tableOf(rows: readonly Row[]): string {
         : `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`
     const seconds = of.map((row) => row.seconds)
     const title = simulatedServers[server]?.title ?? 'llama.cpp'
-    return `| ${title} | ${of.length} | ${found.length} | ${capacity?.toFixed(1) ?? '–'} | ${between(found, 1)} | ${over} | ${between(seconds, 0)} |`
+    const proofs = of.filter(({ verdict }) => verdict !== 'invalid').length
+    return `| ${title} | ${of.length} | ${found.length} | ${capacity?.toFixed(1) ?? '–'} | ${between(found, 2)} | ${over} | ${between(seconds, 0)} | ${proofs} |`
   })
   return [
-    '| server | searches | with a sustained rate | capacity | rates found | above capacity | seconds |',
-    '|---|---|---|---|---|---|---|',
+    '| server | searches | with a sustained rate | capacity | rates found | above capacity | seconds | not INVALID |',
+    '|---|---|---|---|---|---|---|---|',
     ...lines,
   ].join('\n')
+}
+
+/** Replaces the table between the two marks of a page. */
+function writeTable(page: string, table: string): void {
+  const text = readFileSync(page, 'utf8')
+  const [begin, end] = ['<!-- made by bench/searches -->\n', '<!-- end -->']
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end, from)
+  if (from === -1 || to === -1) throw new Error(`${page} has no marks of this table`)
+  writeFileSync(page, `${text.slice(0, from + begin.length)}\n${table}\n\n${text.slice(to)}`)
 }

@@ -80,7 +80,7 @@ function answerOf(comparison: Comparison, gates: readonly GateResult[]): Headlin
   const because =
     isInvalid || comparison.searches?.isAtOneRate === false
       ? ''
-      : `With each step, ${of('worse')} of ${differences.length} figures are significantly worse and ${of('better')} better; about ${Math.round(differences.length / 20)} such are expected by chance.`
+      : `With each step, ${of('worse')} of ${differences.length} figures are significantly worse and ${of('better')} better; by chance alone, about ${Math.round(differences.length / 20)} of them would be.`
   const checks = [
     ...gates.map(({ gate, result, summary }) => ({
       tone: gateTones[result],
