@@ -124,7 +124,7 @@ async function auditLogAlone(options: Options, contract: Contract | undefined): 
     }),
   )
   const given = [
-    ...['--log', options.log!, '--alone', ...contractWords(options.contract)],
+    ...['--alone', '--log', options.log!, ...contractWords(options.contract)],
     ...optionWords('--choose', options.choose),
   ]
   printFindings(
