@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Attempt } from '../../src/client/row/attempt.ts'
-import { TrialCounter, total } from '../../src/run/search/trial-counts.ts'
+import { sumOfTrials, TrialCounter, total } from '../../src/run/search/trial-counts.ts'
 import { type EndedTask, TaskTrialCounter } from '../../src/run/search/trial-tasks.ts'
 import type { Flight } from '../../src/run/send/flight.ts'
 
@@ -47,4 +47,28 @@ test('a task of a trial is good if it succeeds in time and each of its requests 
   counter.began(7, 0)
   counter.disappointed(70)
   expect(counter.counts([], 100).overdue).toBe(1)
+})
+
+test('a trial knows how long the last refusal asks to wait, over all threads', () => {
+  const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }
+  const refused = (endedUs: number, retryAfter: number) =>
+    ({
+      ...{ sentUs: 0, endedUs, firstContentUs: Number.NaN, status: 429 },
+      ...{ retryAfter, rateReset: Number.NaN, dateS: Number.NaN },
+    }) as Attempt
+  const [one, other, tasks] = [
+    new TrialCounter(10, { slotBase: 0 }, 1, none),
+    new TrialCounter(10, { slotBase: 0 }, 1, none),
+    new TaskTrialCounter(10, { slotBase: 0 }, 1, null),
+  ]
+  expect(one.counts([], 0).resetUs).toBe(null)
+  one.ended({ slot: 0 } as Flight, refused(10e6, 30), 1, 0)
+  one.ended({ slot: 1 } as Flight, refused(11e6, Number.NaN), 1, 0)
+  one.ended({ slot: 2 } as Flight, refused(12e6, 20), 1, 0)
+  expect(one.counts([], 15e6)).toMatchObject({ limited: 3, resetUs: 25e6 })
+  expect(one.counts([], 50e6).resetUs).toBe(0)
+  expect(other.counts([], 15e6).resetUs).toBe(null)
+  expect(sumOfTrials([other.counts([], 15e6), one.counts([], 15e6)]).resetUs).toBe(25e6)
+  tasks.ended({ slot: 0 } as Flight, refused(10e6, 30), 1, 0)
+  expect(tasks.counts([], 15e6).resetUs).toBe(25e6)
 })
