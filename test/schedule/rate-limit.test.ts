@@ -76,7 +76,8 @@ test('without a long wait there is no limit of a window', () => {
 
 test('a search waits for the reset and a second more, and a minute if all is refused without a time', () => {
   expect(limitWaitUs(refused())).toBe(41e6)
-  expect(limitWaitUs(refused({ resetUs: 3e6 }))).toBe(0)
+  expect(limitWaitUs(refused({ resetUs: 3e6 }))).toBe(4e6)
+  expect(limitWaitUs(refused({ resetUs: 0 }))).toBe(0)
   expect(limitWaitUs(trial({ missed: 4 }))).toBe(0)
   const none = { sent: 10, judged: 10, missed: 10, limited: 10, resetUs: null }
   expect(limitWaitUs(refused(none))).toBe(61e6)

@@ -26,11 +26,11 @@ const usualWaitUs = 60e6
 export const isLimited = ({ limited, missed }: Pick<Trial, 'limited' | 'missed'>) =>
   limited > missed / 2
 
-/** Time until the reset of a limit after a trial; 0 if the usual pause covers it, or nothing was refused. */
+/** Time until the reset of a limit after a trial; 0 if it did not decide the trial, or names no time. */
 export function limitWaitUs(trial: Trial): number {
   if (!isLimited(trial)) return 0
   const resetUs = trial.resetUs ?? (admittedOf(trial) === 0 ? usualWaitUs : 0)
-  return resetUs > mostPauseUs ? resetUs + roundingUs : 0
+  return resetUs > 0 ? resetUs + roundingUs : 0
 }
 
 /**
@@ -38,7 +38,7 @@ export function limitWaitUs(trial: Trial): number {
  * trial did.
  */
 export function limitOf(trials: readonly Trial[]): ServiceLimit | null {
-  const at = trials.findLastIndex((trial) => trial.resetUs !== null && limitWaitUs(trial) > 0)
+  const at = trials.findLastIndex((trial) => isLimited(trial) && isOfWindow(trial))
   const last = trials[at]
   if (last === undefined) return null
   const resetUs = last.resetUs!
@@ -55,6 +55,9 @@ export function limitOf(trials: readonly Trial[]): ServiceLimit | null {
   const steadyShare = Math.max(leastSteady, 1 - deviations / Math.sqrt(admitted))
   return { perS, steadyPerS: perS * steadyShare }
 }
+
+/** A shorter wait may be that of a bucket for its next token. */
+const isOfWindow = ({ resetUs }: Trial) => resetUs !== null && resetUs > mostPauseUs
 
 /** The number of a window varies by its root; twice the root is exceeded in one window of forty. */
 const deviations = 2
