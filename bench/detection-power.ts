@@ -12,7 +12,7 @@
 import { intervalOperations } from '../src/audit/evidence/billing/balance-reading.ts'
 import { readBounds } from '../src/audit/evidence/billing/bounds.ts'
 import { readIntervals } from '../src/audit/evidence/billing/charge-intervals.ts'
-import { excessOf, readConservation } from '../src/audit/evidence/billing/conservation.ts'
+import { readConservation } from '../src/audit/evidence/billing/conservation.ts'
 import type { BalanceHistory } from '../src/audit/evidence/billing/history.ts'
 import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
 import { printLoneCredits } from './lone-credits.ts'
@@ -28,7 +28,7 @@ export function tiersFlag(history: BalanceHistory): Record<'T0' | 'T1' | 'T2' | 
   const operations = intervalOperations(history, meaning, true)
   const start = Math.max(...history.value.filter((value) => !Number.isNaN(value)))
   return {
-    T0: readConservation(history, includesOwn).segments.some((segment) => excessOf(segment) !== 0),
+    T0: readConservation(history, includesOwn).stretches.some((stretch) => stretch.excess !== 0),
     T1: readMajorization(operations, start).conflict !== null,
     T2: bounds.rise !== null || bounds.least.credits > bounds.most.credits,
     T3: readIntervals(operations).conflictCount > 0,

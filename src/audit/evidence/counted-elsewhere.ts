@@ -1,6 +1,5 @@
 import type { Evidence } from '../rule.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
-import { excessOf } from './billing/conservation.ts'
 import { type BalanceHistory, effects } from './billing/history.ts'
 import { rowsWhere } from './billing/operations.ts'
 
@@ -24,7 +23,7 @@ export interface CountedElsewhere {
  */
 export async function countedElsewhere(
   { store }: Evidence,
-  { history, conservation: { idle, segments } }: BalanceReading,
+  { history, conservation: { idle, stretches } }: BalanceReading,
 ): Promise<CountedElsewhere | null> {
   const [limit, remaining] = await shownAt(store, history, idle)
   const isRepeated = repeatedBy(history)
@@ -32,7 +31,7 @@ export async function countedElsewhere(
   let [judged, missing] = [0, 0]
   let before: { readonly row: number; readonly nth: number } | null = null
   for (const [nth, row] of idle.entries()) {
-    missing += nth === 0 ? 0 : Math.max(0, excessOf(segments[nth - 1]!))
+    missing += nth === 0 ? 0 : Math.max(0, stretches[nth - 1]!.excess)
     if (Number.isNaN(remaining[nth]!)) continue
     if (before !== null && missing > 0 && limit[before.nth] === limit[nth]) {
       const fell = remaining[before.nth]! - remaining[nth]!

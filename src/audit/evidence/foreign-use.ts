@@ -2,7 +2,6 @@ import type { Evidence } from '../rule.ts'
 import type { Witness } from '../verdict.ts'
 import { credits, readingsOf, witnessOf } from './balances.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
-import { excessOf } from './billing/conservation.ts'
 import { concurrentRuns } from './concurrent-runs.ts'
 import { countedElsewhere } from './counted-elsewhere.ts'
 import { listedByOthers } from './listed-requests.ts'
@@ -38,9 +37,7 @@ async function lookedFor(evidence: Evidence): Promise<readonly ForeignUse[]> {
 const runOf = ({ history }: BalanceReading) => history.runId
 
 function isUnexplained({ fits, doubt, conservation }: BalanceReading): boolean {
-  return (
-    fits === 'none' || doubt !== null || conservation.segments.some((each) => excessOf(each) > 0)
-  )
+  return fits === 'none' || doubt !== null || conservation.stretches.some((each) => each.excess > 0)
 }
 
 async function signOf(
@@ -79,8 +76,8 @@ async function signOf(
   if (falls === null) return null
   return {
     runId,
-    shown: `account ${account} lost ${credits(falls.credits)} in ${falls.segments.length} stretches in which this run sent nothing but reads`,
-    witnesses: falls.segments
+    shown: `account ${account} lost ${credits(falls.credits)} in ${falls.stretches.length} stretches in which this run sent nothing but reads`,
+    witnesses: falls.stretches
       .slice(0, 3)
       .map(({ to }) => witnessOf(reading, to, 'lower, and nothing was sent')),
   }

@@ -1,12 +1,12 @@
 import type { Contract, Credits } from '../../contract/contract.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
-import { excessOf, type Segment } from './billing/conservation.ts'
+import type { Stretch } from './billing/conservation.ts'
 import { type BalanceHistory, effects } from './billing/history.ts'
 import { otherCause } from './other-cause.ts'
 
 /** Falls of a balance while no request was sent that could cost as much. */
 export interface LoneFalls {
-  readonly segments: readonly Segment[]
+  readonly stretches: readonly Stretch[]
   readonly credits: Credits
 }
 
@@ -24,24 +24,24 @@ export function loneFallsOf(
 ): LoneFalls | null {
   const { history, conservation } = reading
   const others = readings.filter((each) => each !== reading).map((each) => each.history)
-  const falls = conservation.segments.filter(
-    (segment) =>
-      excessOf(segment) > 0 &&
-      holdsReadsAlone(history, segment) &&
-      otherCause(contract, segment, excessOf(segment)) === null &&
+  const falls = conservation.stretches.filter(
+    (stretch) =>
+      stretch.excess > 0 &&
+      holdsReadsAlone(history, stretch) &&
+      otherCause(contract, stretch, stretch.excess) === null &&
       !others.some((other) =>
-        isBusy(other, history.callUs[segment.from]!, history.endUs[segment.to]!),
+        isBusy(other, history.callUs[stretch.from]!, history.endUs[stretch.to]!),
       ),
   )
-  const credits = falls.reduce((sum, segment) => sum + excessOf(segment), 0)
-  const inAll = conservation.segments.reduce((sum, segment) => sum + excessOf(segment), 0)
-  const beyondReads = falls.some((segment) => excessOf(segment) > segment.to - segment.from)
-  return falls.length >= 2 && beyondReads && inAll >= credits ? { segments: falls, credits } : null
+  const credits = falls.reduce((sum, stretch) => sum + stretch.excess, 0)
+  const inAll = conservation.stretches.reduce((sum, stretch) => sum + stretch.excess, 0)
+  const beyondReads = falls.some((stretch) => stretch.excess > stretch.to - stretch.from)
+  return falls.length >= 2 && beyondReads && inAll >= credits ? { stretches: falls, credits } : null
 }
 
 function holdsReadsAlone(
   { effect, key }: BalanceHistory,
-  { from, to, ambiguous }: Segment,
+  { from, to, ambiguous }: Stretch,
 ): boolean {
   if (ambiguous > 0 || key[from] !== key[to]) return false
   return effect.subarray(from + 1, to + 1).every((each) => each === effects.read)

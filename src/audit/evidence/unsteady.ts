@@ -1,7 +1,6 @@
 import type { Witness } from '../verdict.ts'
 import { credits, readingsOf, witnessOf } from './balances.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
-import { excessOf } from './billing/conservation.ts'
 import type { PricedEvidence } from './billing/price-table.ts'
 import { oncePerEvidence } from './once.ts'
 import { numeric } from './usage/fields.ts'
@@ -34,8 +33,8 @@ async function lookedFor(evidence: PricedEvidence): Promise<readonly Unsteady[]>
 
 function rises(reading: BalanceReading): readonly Unsteady[] {
   const { history, conservation, gifts } = reading
-  const risen = conservation.segments.filter(
-    (segment) => segment.taken < 0 && segment.ambiguous === 0 && excessOf(segment) < 0,
+  const risen = conservation.stretches.filter(
+    (stretch) => stretch.taken < 0 && stretch.ambiguous === 0 && stretch.excess < 0,
   )
   if (gifts.length > 0 || risen.length < fewestRises) return []
   return [

@@ -1,5 +1,5 @@
 import type { SessionScope } from '../../store/session/session.ts'
-import type { Finding } from '../verdict.ts'
+import { type Finding, notObserved } from '../verdict.ts'
 
 /** The accounts that one process judges: share `index` of `of`, from 0, by a hash of the account's name. */
 export interface AccountShare {
@@ -19,5 +19,5 @@ const acrossAccounts: readonly string[] = ['AUTH-06']
 /** The finding of a rule over one share of the accounts. */
 export function asOfShare(finding: Finding): Finding {
   if (!acrossAccounts.includes(finding.rule) || finding.verdict.verdict === 'fail') return finding
-  return { ...finding, verdict: { verdict: 'not-observed', requires: 'an audit of all accounts' } }
+  return { ...finding, verdict: notObserved('an audit of all accounts') }
 }

@@ -5,7 +5,7 @@ import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type Abandoned, fewAmbiguous, readAbandoned } from './abandoned/read.ts'
 import { type BoundsReading, readBounds } from './bounds.ts'
 import { type IntervalReading, readIntervals } from './charge-intervals.ts'
-import { type Conservation, excessOf, readConservation, type Segment } from './conservation.ts'
+import { type Conservation, readConservation, type Stretch } from './conservation.ts'
 import { type Gift, withoutGifts } from './gifts.ts'
 import { type HeaderMeaning, includesOwnCharge, possibleMeanings } from './header-meaning.ts'
 import { type BalanceHistory, effects } from './history.ts'
@@ -104,26 +104,25 @@ export const nearGift: Credits = 20
 const mostOpen: Credits = 40
 
 /** What the largest rise between two idle values may be: abandoned requests may have cost something beside it. */
-function risesOf({ conservation: { segments } }: BalanceReading): readonly Credits[] {
-  const [largest] = segments.toSorted((a, b) => excessOf(a) - excessOf(b))
+function risesOf({ conservation: { stretches } }: BalanceReading): readonly Credits[] {
+  const [largest] = stretches.toSorted((a, b) => a.excess - b.excess)
   if (largest === undefined || largest.ambiguous > mostOpen) return []
-  const least = -excessOf(largest)
+  const least = -largest.excess
   return Array.from({ length: largest.ambiguous + 1 }, (_, at) => least + at)
 }
 
 /** Whether so many credits that came in explain a stretch, whatever its abandoned requests cost. */
-export function isAdded(segment: Segment, added: Credits): boolean {
-  const excess = excessOf(segment)
-  return excess < 0 && added >= -excess && added <= segment.ambiguous - excess
+export function isAdded(stretch: Stretch, added: Credits): boolean {
+  const excess = stretch.excess
+  return excess < 0 && added >= -excess && added <= stretch.ambiguous - excess
 }
 
 /** Whether the values fit, with the gifts that were found. */
-function fitsWithGifts({ fits, gifts, conservation: { segments } }: BalanceReading): boolean {
+function fitsWithGifts({ fits, gifts, conservation: { stretches } }: BalanceReading): boolean {
   return (
     fits !== 'none' &&
-    segments.every(
-      (segment) =>
-        excessOf(segment) === 0 || gifts.some(({ credits }) => isAdded(segment, credits)),
+    stretches.every(
+      (stretch) => stretch.excess === 0 || gifts.some(({ credits }) => isAdded(stretch, credits)),
     )
   )
 }
@@ -181,17 +180,17 @@ function best(readings: readonly BalanceReading[]): BalanceReading {
  * unexplained has an ambiguous attempt pay in two stretches.
  */
 function leastWrong(readings: readonly BalanceReading[]): BalanceReading {
-  const wrong = ({ conservation: { segments } }: BalanceReading) =>
-    segments.filter((segment) => excessOf(segment) !== 0).length
+  const wrong = ({ conservation: { stretches } }: BalanceReading) =>
+    stretches.filter((stretch) => stretch.excess !== 0).length
   const [least = readings[0]!] = readings
     .filter((reading) => wrong(reading) > 0)
     .toSorted((a, b) => wrong(a) - wrong(b))
   return least
 }
 
-function isConserved({ conservation: { segments, whole } }: BalanceReading): boolean {
-  // An ambiguous attempt may be in two segments, but pays once in the whole.
-  return [...segments, ...(whole === null ? [] : [whole])].every((each) => excessOf(each) === 0)
+function isConserved({ conservation: { stretches, whole } }: BalanceReading): boolean {
+  // An ambiguous attempt may be in two stretches, but pays once in the whole.
+  return [...stretches, ...(whole === null ? [] : [whole])].every((each) => each.excess === 0)
 }
 
 function readAs(
@@ -282,7 +281,7 @@ function readAs(
 function lateOrNone(reading: BalanceReading): BalanceReading {
   const { history, conservation, intervals } = reading
   const { whole } = conservation
-  if (whole === null ? isRare(intervals) : excessOf(whole) !== 0) return reading
+  if (whole === null ? isRare(intervals) : whole.excess !== 0) return reading
   // With no value in turn, only a header that was read before its charge may explain the values.
   for (const graceUs of whole === null ? [0] : gracesUs) {
     const bounds = readBounds(history, { includesOwn: () => false, graceUs, holds: true })
@@ -308,7 +307,7 @@ export function isRare({ conflictCount, placed }: IntervalReading): boolean {
 /** How many requests that may be charged were called before the first idle value, or after the last one. */
 function unreadCharges(
   { size, effect, callUs, costCredits }: BalanceHistory,
-  whole: Segment | null,
+  whole: Stretch | null,
 ): number {
   let count = 0
   for (let row = 0; row < size; row++) {

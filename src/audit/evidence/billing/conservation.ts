@@ -13,22 +13,25 @@ export interface Conservation {
   readonly idle: Int32Array
   /** The balance after each of them. */
   readonly balance: Float64Array
-  readonly segments: readonly Segment[]
+  readonly stretches: readonly Stretch[]
   /** From the first idle value to the last; null with fewer than two. */
-  readonly whole: Segment | null
+  readonly whole: Stretch | null
 }
 
-/** The time from one idle value to the next. */
-export interface Segment {
+/** What a balance did from one idle value to the next, and what the charges say that it must do. */
+export interface Stretch {
   readonly from: number
   readonly to: number
+  /** What was taken: the fall of the balance. */
   readonly taken: Credits
   /** Cost of the successes. */
   readonly sure: Credits
   /** Additional cost of the ambiguous requests, at most. */
   readonly ambiguous: Credits
-  /** Credits that ambiguous requests may have held before and returned since (gap G-13). */
-  readonly returned: Credits
+  /** What may be taken: at least the successes less what was held before and is returned (gap G-13). */
+  readonly between: { readonly least: Credits; readonly most: Credits }
+  /** What nothing explains: positive if too much was taken, negative if too little. */
+  readonly excess: Credits
   readonly charges: number
 }
 
@@ -60,34 +63,29 @@ export function readConservation(history: BalanceHistory, includesOwn: IncludesO
   const expiredBy = new RunningSum(ambiguous, (row) => settlesByUs[row]!, cost)
   /** Credits taken beyond the successes so far: ambiguous requests can return at most these. */
   let extra = 0
-  const segmentOf = (first: number, last: number): Segment => {
+  const stretchOf = (first: number, last: number): Stretch => {
     const [from, to] = [idle[first]!, idle[last]!]
-    const between = (sum: RunningSum) => sum.upTo(callUs[to]!) - sum.upTo(callUs[from]!)
-    return {
-      from,
-      to,
-      taken: balance[first]! - balance[last]!,
-      sure: between(sureBy),
-      ambiguous: possibleBy.upTo(endUs[to]!) - expiredBy.before(callUs[from]!),
-      returned: Math.max(
-        0,
-        Math.min(extra, possibleBy.upTo(endUs[from]!) - expiredBy.before(callUs[from]!)),
-      ),
-      charges: between(countBy),
-    }
+    const since = (sum: RunningSum) => sum.upTo(callUs[to]!) - sum.upTo(callUs[from]!)
+    const [taken, sure] = [balance[first]! - balance[last]!, since(sureBy)]
+    const ambiguous = possibleBy.upTo(endUs[to]!) - expiredBy.before(callUs[from]!)
+    const held = possibleBy.upTo(endUs[from]!) - expiredBy.before(callUs[from]!)
+    const returned = Math.max(0, Math.min(extra, held))
+    const between = { least: sure - returned, most: sure + ambiguous }
+    const excess = excessOf(taken, between)
+    return { from, to, taken, sure, ambiguous, between, excess, charges: since(countBy) }
   }
-  const segments: Segment[] = []
-  const whole = idle.length < 2 ? null : segmentOf(0, idle.length - 1)
+  const stretches: Stretch[] = []
+  const whole = idle.length < 2 ? null : stretchOf(0, idle.length - 1)
   for (let at = 1; at < idle.length; at++) {
-    const segment = segmentOf(at - 1, at)
-    segments.push(segment)
-    extra += segment.taken - segment.sure
+    const stretch = stretchOf(at - 1, at)
+    stretches.push(stretch)
+    extra += stretch.taken - stretch.sure
   }
-  return { idle, balance, segments, whole }
+  return { idle, balance, stretches, whole }
 }
 
-/** Unexplained credits: positive if too many were taken, negative if too few. */
-export function excessOf({ taken, sure, ambiguous, returned }: Segment): Credits {
-  if (taken < sure) return Math.min(0, taken - sure + returned)
-  return Math.max(0, taken - sure - ambiguous)
+/** How far what was taken lies outside of what may be taken: positive if it is too much. */
+export function excessOf(taken: Credits, { least, most }: Stretch['between']): Credits {
+  if (taken < least) return taken - least
+  return Math.max(0, taken - most)
 }

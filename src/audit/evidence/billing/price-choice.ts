@@ -1,7 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
 import type { BalanceReading } from './balance-reading.ts'
-import { excessOf } from './conservation.ts'
 import type { Assumptions, OpenPrices, PricedHistories } from './open-prices.ts'
 import { enoughReads } from './read-prices.ts'
 import { readSeries } from './series.ts'
@@ -50,10 +49,10 @@ export function chosenPrices(
 
 /** A measure of what the readings leave unexplained; 0 for nothing. */
 function misfitOf(readings: readonly BalanceReading[]): number {
-  return readings.reduce((sum, { fits, doubt, intervals, conservation: { segments } }) => {
+  return readings.reduce((sum, { fits, doubt, intervals, conservation: { stretches } }) => {
     // Late charges are explained in the end, but some price may explain them without the delay.
     if (fits === 'late') return sum + 1
-    const astray = segments.reduce((total, segment) => total + Math.abs(excessOf(segment)), 0)
+    const astray = stretches.reduce((total, stretch) => total + Math.abs(stretch.excess), 0)
     const conflicts = fits === 'none' ? intervals.conflictCount : doubt === null ? 0 : 1
     return sum + astray + conflicts
   }, 0)

@@ -1,7 +1,6 @@
 import type { Credits } from '../../../contract/contract.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
 import { type BalanceReading, readBalance } from './balance-reading.ts'
-import { excessOf } from './conservation.ts'
 import { looksExpired } from './expiry.ts'
 import { type BalanceHistory, effects, withColumns } from './history.ts'
 import type { PageContradiction } from './page-contradiction.ts'
@@ -22,14 +21,14 @@ export function readSeries(
   const value = history.value.slice()
   for (const row of pages) value[row] = Number.NaN
   const headers = readBalance(withColumns(history, { value }, { pages: [] }), giftSizes, policy)
-  if (headers.conservation.segments.length === 0 || !balances(headers)) return together
+  if (headers.conservation.stretches.length === 0 || !balances(headers)) return together
   const against = contradictions(headers, history, giftSizes)
   return against.length === 0 ? together : { ...headers, pageAgainst: against }
 }
 
 /** Whether every value fits, and between idle values nothing is left over. */
-function balances({ fits, conservation: { segments } }: BalanceReading): boolean {
-  return (fits === 'exact' || fits === 'loose') && segments.every((each) => excessOf(each) === 0)
+function balances({ fits, conservation: { stretches } }: BalanceReading): boolean {
+  return (fits === 'exact' || fits === 'loose') && stretches.every((each) => each.excess === 0)
 }
 
 /**

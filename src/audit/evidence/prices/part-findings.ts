@@ -5,7 +5,15 @@ import { toleranceOf } from '../../../price/judge/tolerance.ts'
 import type { Part } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
 import { lookup } from '../../../user/lookup.ts'
-import type { Finding, Severity, Verdict } from '../../verdict.ts'
+import {
+  type Finding,
+  fail,
+  inconclusive,
+  notObserved,
+  pass,
+  type Severity,
+  type Verdict,
+} from '../../verdict.ts'
 import type { PriceJudgements } from './judgements.ts'
 import type { PlaceResult } from './place-verdict.ts'
 
@@ -50,16 +58,13 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
   const most = largest(blamed.map(({ fits }) => fits))
   const rival = result.explanations.find(({ about, fits }) => about !== name && fits >= most)
   if (first !== undefined && blamed.length > 0 && rival !== undefined)
-    return {
-      verdict: 'inconclusive',
-      observations: having.length,
-      why: `${blamed.map(({ summary }) => summary).join(', or ')} gives the wrong costs, and so does: ${rival.summary}`,
-    }
+    return inconclusive(
+      having.length,
+      `${blamed.map(({ summary }) => summary).join(', or ')} gives the wrong costs, and so does: ${rival.summary}`,
+    )
   if (first !== undefined && blamed.length > 0) {
     const { request, statement } = first
-    return {
-      verdict: 'fail',
-      observations: having.length,
+    return fail(having.length, {
       expected: 'the price of the contract',
       observed: blamed
         .map(({ summary, scope }) => `${summary}${scope === '' ? '' : ` (${scope})`}`)
@@ -72,19 +77,17 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
           shows: `${statement.place} ${statement.text}`,
         },
       ],
-    }
+    })
   }
-  if (right.length > 0 && wrong.length === 0) return { verdict: 'pass', observations: right.length }
+  if (right.length > 0 && wrong.length === 0) return pass(right.length)
   if (having.length > 0)
-    return {
-      verdict: 'inconclusive',
-      observations: having.length,
-      why:
-        wrong.length > 0
-          ? 'the whole cost is wrong, and not by this part alone'
-          : 'the cost of every request with it is open',
-    }
-  return { verdict: 'not-observed', requires: trafficFor(name) }
+    return inconclusive(
+      having.length,
+      wrong.length > 0
+        ? 'the whole cost is wrong, and not by this part alone'
+        : 'the cost of every request with it is open',
+    )
+  return notObserved(trafficFor(name))
 }
 
 /** Whether a request has the part, at a cost that a wrong price would move beyond the tolerance. */

@@ -1,5 +1,5 @@
 import type { Model } from '../../../contract/contract.ts'
-import type { Verdict } from '../../verdict.ts'
+import { notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const worstFirst = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'] as const
 
@@ -12,7 +12,7 @@ export function worstOf(
     (a, b) => worstFirst.indexOf(a.verdict.verdict) - worstFirst.indexOf(b.verdict.verdict),
   )
   const [worst] = sorted
-  if (worst === undefined) return { verdict: 'not-observed', requires }
+  if (worst === undefined) return notObserved(requires)
   const alike = sorted.filter(({ verdict }) => verdict.verdict === worst.verdict.verdict)
   const { verdict } = worst
   const observations = alike.reduce(
@@ -28,11 +28,7 @@ export function worstOf(
           ? [`${each.model.id}: ${each.verdict.note}`]
           : [],
       )
-      return {
-        verdict: 'pass',
-        observations,
-        ...(notes.length === 0 ? {} : { note: notes.join('; ') }),
-      }
+      return pass(observations, notes.length === 0 ? {} : { note: notes.join('; ') })
     }
     case 'fail':
       return { ...verdict, observations, observed: `${worst.model.id}: ${verdict.observed}${also}` }

@@ -5,7 +5,7 @@ import { literal } from '../../../store/literal.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import { fail, inconclusive, notObserved, passed, type Verdict } from '../../verdict.ts'
-import { clearStretches, rowsOf, type Stretch } from '../billing/segments.ts'
+import { clearStretches, rowsOf, type SeenStretch } from '../billing/stretches.ts'
 import { exchangesRule } from '../exchange-rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 
@@ -235,9 +235,9 @@ if most of what is missing went at other times.`,
     for (const run of runs) {
       const judged = run.map((reading) => clearStretches([reading])).filter((all) => all.length > 0)
       // A balance that rose was topped up, which is no undercharge.
-      const all = judged.flat().filter(({ segment }) => segment.taken >= 0)
-      const over = all.filter(({ excess }) => excess > 0)
-      const under = all.filter(({ excess }) => excess < 0)
+      const all = judged.flat().filter(({ stretch }) => stretch.taken >= 0)
+      const over = all.filter(({ stretch: { excess } }) => excess > 0)
+      const under = all.filter(({ stretch: { excess } }) => excess < 0)
       const moved = over.flatMap((more) => {
         const less = under.find((each) => paidBy(more, each))
         return less === undefined ? [] : [{ more, less }]
@@ -247,10 +247,10 @@ if most of what is missing went at other times.`,
         const { more, less } = first
         return fail(judged.length, {
           expected: 'each account pays for its own requests',
-          observed: `${more.reading.history.account} paid ${more.excess} too much, ${less.reading.history.account} ${-less.excess} too little`,
+          observed: `${more.reading.history.account} paid ${more.stretch.excess} too much, ${less.reading.history.account} ${-less.stretch.excess} too little`,
           witnesses: [
-            witnessOf(more.reading, more.segment.to, `${more.excess} too low`),
-            witnessOf(less.reading, less.segment.to, `${-less.excess} too high`),
+            witnessOf(more.reading, more.stretch.to, `${more.stretch.excess} too low`),
+            witnessOf(less.reading, less.stretch.to, `${-less.stretch.excess} too high`),
           ],
         })
       }
@@ -267,10 +267,10 @@ if most of what is missing went at other times.`,
 })
 
 /** Whether what one account paid too much is what another did not pay for a request of that time. */
-function paidBy(more: Stretch, less: Stretch): boolean {
-  if (more.reading === less.reading || more.excess !== -less.excess) return false
+function paidBy(more: SeenStretch, less: SeenStretch): boolean {
+  if (more.reading === less.reading || more.stretch.excess !== -less.stretch.excess) return false
   const { callUs, endUs } = more.reading.history
-  const [fromUs, toUs] = [callUs[more.segment.from]!, endUs[more.segment.to]!]
+  const [fromUs, toUs] = [callUs[more.stretch.from]!, endUs[more.stretch.to]!]
   return rowsOf(less, 'charge').some((row) => {
     const atUs = less.reading.history.callUs[row]!
     return fromUs <= atUs && atUs <= toUs

@@ -1,11 +1,10 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import { readBalance } from '../../evidence/billing/balance-reading.ts'
-import { excessOf } from '../../evidence/billing/conservation.ts'
 import { effects, filterHistory } from '../../evidence/billing/history.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
-import { clearStretches, type Stretch } from './segments.ts'
+import { clearStretches, type SeenStretch } from './stretches.ts'
 
 export const bill16 = billingRule({
   id: 'BILL-16',
@@ -26,15 +25,14 @@ It fails if they do not fit across the keys, while most values of each key alone
         continue
       }
       // Separate balances: idle values fit within each key, but not from one key to another.
-      const wrong = reading.conservation.segments.filter(
-        (segment) =>
-          history.key[segment.from] !== history.key[segment.to] && excessOf(segment) !== 0,
+      const wrong = reading.conservation.stretches.filter(
+        (stretch) => history.key[stretch.from] !== history.key[stretch.to] && stretch.excess !== 0,
       )
       const alone = keys.flatMap((key) => {
         const own = filterHistory(history, (row) => history.key[row] === key)
-        return readBalance(own).conservation.segments
+        return readBalance(own).conservation.stretches
       })
-      const wrongAlone = alone.filter((segment) => excessOf(segment) !== 0)
+      const wrongAlone = alone.filter((stretch) => stretch.excess !== 0)
       if (wrong.length < 2 || wrongAlone.length * 2 > alone.length) continue
       const rowOf = (key: number) =>
         history.key.findIndex((each, row) => each === key && !Number.isNaN(history.value[row]!))
@@ -71,36 +69,32 @@ more than that.`,
     // A charge after its header is in the stretch that begins with its request.
     const singles = readings
       .filter(({ fits }) => fits !== 'late')
-      .flatMap((reading) =>
-        reading.conservation.segments.map((segment) => ({
-          reading,
-          segment,
-          excess: excessOf(segment),
-        })),
-      )
-      .filter(({ reading: { history }, segment }) =>
+      .flatMap((reading) => reading.conservation.stretches.map((stretch) => ({ reading, stretch })))
+      .filter(({ reading: { history }, stretch }) =>
         history.slot
-          .subarray(segment.from, segment.to + 1)
+          .subarray(stretch.from, stretch.to + 1)
           .some((slot) => replayed.has(`${history.runId}/${slot}`)),
       )
     const stretches = clearStretches(readings)
     const other = stretches.find(
-      (stretch) =>
-        stretch.excess > 0 &&
-        onlySucceeded(stretch) &&
-        !singles.some(({ segment }) => segment === stretch.segment),
+      (seen) =>
+        seen.stretch.excess > 0 &&
+        onlySucceeded(seen) &&
+        !singles.some(({ stretch }) => stretch === seen.stretch),
     )
-    const dear = singles.find(({ excess }) => excess > 0)
+    const dear = singles.find(({ stretch: { excess } }) => excess > 0)
     if (dear !== undefined) {
       if (other !== undefined) return costlyWithout(other, singles.length)
       return fail(singles.length, {
         expected: 'at most the price for a request that was sent before under its Idempotency-Key',
-        observed: `${credits(dear.excess)} more`,
-        witnesses: [witnessOf(dear.reading, dear.segment.to, `${credits(dear.excess)} too low`)],
+        observed: `${credits(dear.stretch.excess)} more`,
+        witnesses: [
+          witnessOf(dear.reading, dear.stretch.to, `${credits(dear.stretch.excess)} too low`),
+        ],
       })
     }
-    const isRetried = ({ reading: { history }, segment }: Stretch) =>
-      history.retry.subarray(segment.from + 1, segment.to + 1).some((retry) => retry > 0)
+    const isRetried = ({ reading: { history }, stretch }: SeenStretch) =>
+      history.retry.subarray(stretch.from + 1, stretch.to + 1).some((retry) => retry > 0)
     const retried = stretches.filter(isRetried)
     if (retried.length === 0 && singles.length > 0) {
       return pass(singles.length)
@@ -108,31 +102,37 @@ more than that.`,
     if (retried.length === 0) {
       return notObserved('a retry after a 429 between two idle values (retries: specification)')
     }
-    const wrong = retried.find(({ excess }) => excess > 0)
+    const wrong = retried.find(({ stretch: { excess } }) => excess > 0)
     if (wrong === undefined) return pass(retried.length)
-    const { reading, segment, excess } = wrong
+    const { reading, stretch } = wrong
     if (other !== undefined) return costlyWithout(other, retried.length)
-    const row = reading.history.retry.findIndex((retry, at) => at > segment.from && retry > 0)
+    const row = reading.history.retry.findIndex((retry, at) => at > stretch.from && retry > 0)
     return fail(retried.length, {
-      expected: `${credits(segment.sure)} for ${segment.charges} successes and their failed attempts`,
-      observed: `${credits(segment.sure + excess)}`,
+      expected: `${credits(stretch.sure)} for ${stretch.charges} successes and their failed attempts`,
+      observed: `${credits(stretch.sure + stretch.excess)}`,
       witnesses: [witnessOf(reading, row, 'an attempt that was tried again')],
     })
   },
 })
 
-const costlyWithout = (other: Stretch, observations: number): Verdict =>
+const costlyWithout = (other: SeenStretch, observations: number): Verdict =>
   inconclusive(
     observations,
     'stretches without a retry cost too much as well, so retries need not be the cause',
-    [witnessOf(other.reading, other.segment.to, `${credits(other.excess)} too low, no retry`)],
+    [
+      witnessOf(
+        other.reading,
+        other.stretch.to,
+        `${credits(other.stretch.excess)} too low, no retry`,
+      ),
+    ],
   )
 
-function onlySucceeded({ reading: { history }, segment }: Stretch): boolean {
-  const [from, to] = [segment.from + 1, segment.to + 1]
+function onlySucceeded({ reading: { history }, stretch }: SeenStretch): boolean {
+  const [from, to] = [stretch.from + 1, stretch.to + 1]
   return (
     // A failure may show the balance before a charge of its own.
-    history.effect[segment.from] !== effects.failure &&
+    history.effect[stretch.from] !== effects.failure &&
     history.retry.subarray(from, to).every((retry) => retry === 0) &&
     history.effect
       .subarray(from, to)

@@ -9,10 +9,10 @@ import {
   witnessOf,
 } from '../../evidence/balances.ts'
 import { type BalanceReading, isAdded, mayBeAdded } from '../../evidence/billing/balance-reading.ts'
-import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
-import { inconclusive, notObserved } from '../../verdict.ts'
+import { fail, inconclusive, notObserved } from '../../verdict.ts'
 
 export const bill10 = billingRule({
   id: 'BILL-10',
@@ -34,70 +34,68 @@ expire, are bought or are added meanwhile make it inconclusive.`,
     let observations = 0
     type Breach = {
       reading: BalanceReading
-      segment: Segment
+      stretch: Stretch
       excess: Credits
       otherwise: string | null
     }
     let worst: Breach | null = null
     for (const reading of readings) {
-      const { segments, whole } = reading.conservation
+      const { stretches, whole } = reading.conservation
       // If charges settle late, only the whole can match; BILL-08 is about the delay.
-      const judged = reading.fits === 'late' && whole !== null ? [whole] : segments
+      const judged = reading.fits === 'late' && whole !== null ? [whole] : stretches
       observations += judged.length
       const rises = judged.filter(({ taken }) => taken < 0)
-      for (const segment of judged) {
-        const excess = excessOf(segment)
-        const isRise = reading.unknownRise !== undefined && isAdded(segment, reading.unknownRise)
-        const isClear = segment.ambiguous === 0 && reading.fits !== 'late'
+      for (const stretch of judged) {
+        const excess = stretch.excess
+        const isRise = reading.unknownRise !== undefined && isAdded(stretch, reading.unknownRise)
+        const isClear = stretch.ambiguous === 0 && reading.fits !== 'late'
         // BILL-19 is about a rise that nothing explains.
         if (excess === 0 || (isRise && isClear && contract.packages !== undefined)) continue
         const otherwise =
-          otherCause(contract, segment, excess) ??
-          (isRise || (rises.length === 1 && rises[0] === segment && mayBeAdded(-excess, giftSizes))
+          otherCause(contract, stretch, excess) ??
+          (isRise || (rises.length === 1 && rises[0] === stretch && mayBeAdded(-excess, giftSizes))
             ? 'Credits that somebody added would look the same.'
             : null)
         // Segments without another explanation come first, then the narrowest, which is the most specific.
         const surer = worst?.otherwise !== null && otherwise === null
         const sameAndNarrower =
           (worst?.otherwise === null) === (otherwise === null) &&
-          segment.charges < (worst?.segment.charges ?? Infinity)
+          stretch.charges < (worst?.stretch.charges ?? Infinity)
         if (worst === null || surer || sameAndNarrower) {
-          worst = { reading, segment, excess, otherwise }
+          worst = { reading, stretch, excess, otherwise }
         }
       }
     }
     if (observations === 0) return notObserved(idleTakes)
     if (worst === null) return passWithoutDoubt(readings, observations)
-    const { reading, segment, excess, otherwise } = worst
-    const moved = segment.taken < 0 ? 'rose' : 'fell'
-    const shows = `the balance ${moved} by ${Math.abs(segment.taken)} since the idle balance before`
+    const { reading, stretch, excess, otherwise } = worst
+    const moved = stretch.taken < 0 ? 'rose' : 'fell'
+    const shows = `the balance ${moved} by ${Math.abs(stretch.taken)} since the idle balance before`
     if (otherwise !== null) {
       return inconclusive(
         observations,
-        `account ${reading.history.account}: ${shows}, where ${successes(segment.charges)} cost ${segment.sure}. ${otherwise}`,
+        `account ${reading.history.account}: ${shows}, where ${successes(stretch.charges)} cost ${stretch.sure}. ${otherwise}`,
         [
-          witnessOf(reading, segment.to, shows),
-          witnessOf(reading, segment.from, 'the idle balance before'),
+          witnessOf(reading, stretch.to, shows),
+          witnessOf(reading, stretch.from, 'the idle balance before'),
         ],
       )
     }
     const range =
-      segment.ambiguous > 0 ? ` to ${segment.sure + segment.ambiguous} (ambiguous attempts)` : ''
-    return {
-      verdict: 'fail',
-      observations,
+      stretch.ambiguous > 0 ? ` to ${stretch.sure + stretch.ambiguous} (ambiguous attempts)` : ''
+    return fail(observations, {
       expected:
-        segment.charges === 0 && segment.ambiguous === 0
+        stretch.charges === 0 && stretch.ambiguous === 0
           ? `account ${reading.history.account}: no fall, since nothing succeeded`
-          : `account ${reading.history.account}: a fall by ${segment.sure}${range} for ${successes(segment.charges)}`,
-      observed: `${movedBy(segment.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
+          : `account ${reading.history.account}: a fall by ${stretch.sure}${range} for ${successes(stretch.charges)}`,
+      observed: `${movedBy(stretch.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
       witnesses: [
-        witnessOf(reading, segment.to, shows),
-        witnessOf(reading, segment.from, 'the idle balance before'),
+        witnessOf(reading, stretch.to, shows),
+        witnessOf(reading, stretch.from, 'the idle balance before'),
       ],
       // Traffic of others can take credits, but not return any.
       ...(excess > 0 ? { note: othersLookSo } : {}),
-    }
+    })
   },
 })
 

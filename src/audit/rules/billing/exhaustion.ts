@@ -1,6 +1,5 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import { excessOf } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
 import { fail, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
@@ -89,10 +88,10 @@ a refusal for insufficient credits.`,
       if (first === undefined) continue
       let [spent, refused, last, busyUntil, together] = [0, 0, first, -Infinity, 0]
       // A package bought meanwhile would raise the spendable credits.
-      const risen = conservation.segments.some((segment) => {
-        const excess = excessOf(segment)
-        if (segment.taken < -1) return true
-        return excess < 0 && otherCause(contract, segment, excess) !== null
+      const risen = conservation.stretches.some((stretch) => {
+        const excess = stretch.excess
+        if (stretch.taken < -1) return true
+        return excess < 0 && otherCause(contract, stretch, excess) !== null
       })
       for (let row = first + 1; row < size; row++) {
         if (insufficient[row] === 1) refused++

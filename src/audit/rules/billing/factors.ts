@@ -6,7 +6,7 @@ import { hasSystemPrompt, untestedPairs } from '../../evidence/untested-pairs.ts
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { misread, misreadVerdict } from './misread.ts'
 import { singleCharge } from './prices.ts'
-import { type Stretch, undisturbedStretches } from './segments.ts'
+import { type SeenStretch, undisturbedStretches } from './stretches.ts'
 
 type Single = ReturnType<typeof singleCharge>[number]
 
@@ -97,10 +97,10 @@ streamed in each format, n of 3 or more, a system prompt.`,
 /** Isolated charges, and how many more have a wrong price only beside a value that is off (`misread`). */
 function singlesOf(readings: readonly BalanceReading[], contract: Contract) {
   const off = misread(readings)
-  const isOff = ({ segment }: Stretch) => off.has(segment)
+  const isOff = ({ stretch }: SeenStretch) => off.has(stretch)
   const all = undisturbedStretches(readings, contract)
   return {
-    alone: all.filter((stretch) => !isOff(stretch)).flatMap(singleCharge),
+    alone: all.filter((seen) => !isOff(seen)).flatMap(singleCharge),
     beside: all
       .filter(isOff)
       .flatMap(singleCharge)

@@ -2,7 +2,7 @@ import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
-import { clearStretches, countRows, isAccounted, rowsOf, type Stretch } from './segments.ts'
+import { clearStretches, countRows, isAccounted, rowsOf, type SeenStretch } from './stretches.ts'
 
 const explain = `A stretch between two idle values of the balance that contains failures and no success
 must not change the balance. If the stretch also contains successes, a charge for failures is
@@ -41,28 +41,27 @@ function decideFree(
   hundred: number,
   requires: string,
 ): Verdict {
-  const all = clearStretches(readings).map((stretch) => ({
-    stretch,
-    statuses: statusesOf(stretch),
+  const all = clearStretches(readings).map((seen) => ({
+    seen,
+    statuses: statusesOf(seen),
   }))
   const stretches = all.filter(({ statuses }) => statuses.size > 0)
   const isAnotherCause = all.some(
-    ({ stretch, statuses }) => statuses.size === 0 && stretch.excess > 0,
+    ({ seen, statuses }) => statuses.size === 0 && seen.stretch.excess > 0,
   )
   // If something other than failures took too much, a success of the stretch may have been overcharged.
   const telling = stretches.filter(
-    ({ stretch, statuses }) =>
-      statuses.size === 1 && (stretch.segment.charges === 0 || !isAnotherCause),
+    ({ seen, statuses }) => statuses.size === 1 && (seen.stretch.charges === 0 || !isAnotherCause),
   )
   const ours = stretches.filter(({ statuses }) => [...statuses.keys()].some(isOurs))
-  const charged = ours.filter(({ stretch }) => stretch.excess > 0)
+  const charged = ours.filter(({ seen }) => seen.stretch.excess > 0)
 
   const alone = charged.find(
-    ({ stretch, statuses }) =>
-      stretch.segment.charges === 0 &&
+    ({ seen, statuses }) =>
+      seen.stretch.charges === 0 &&
       [...statuses.keys()].every(isOurs) &&
       // An excess above their possible cost was taken by others.
-      stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(stretch)),
+      seen.stretch.excess <= Math.max(sumOf(statuses, isOurs), costOfFailures(seen)),
   )
   const guilty = alone ?? consistent(telling)
   const proven = readings.filter(isAccounted).reduce((sum, { history }) => {
@@ -71,26 +70,24 @@ function decideFree(
     return sum + countRows(history, failed)
   }, 0)
   const quiet = ours
-    .filter(({ stretch }) => stretch.excess <= 0)
+    .filter(({ seen }) => seen.stretch.excess <= 0)
     .reduce((sum, { statuses }) => sum + sumOf(statuses, isOurs), 0)
   const observations =
     Math.max(proven, quiet) +
     charged.reduce((sum, { statuses }) => sum + sumOf(statuses, isOurs), 0)
 
   if (guilty !== undefined) {
-    const { stretch, statuses } = guilty
-    const rows = rowsOf(stretch, 'failure').filter((row) =>
-      isOurs(stretch.reading.history.status[row]!),
-    )
+    const { seen, statuses } = guilty
+    const rows = rowsOf(seen, 'failure').filter((row) => isOurs(seen.reading.history.status[row]!))
     const names = [...statuses].map(([status, count]) => `${count} with ${status}`).join(', ')
     return fail(observations, {
-      expected: `account ${stretch.reading.history.account}: nothing charged for failures (${names})`,
-      observed: `${credits(stretch.excess)} charged`,
+      expected: `account ${seen.reading.history.account}: nothing charged for failures (${names})`,
+      observed: `${credits(seen.stretch.excess)} charged`,
       witnesses: [
-        witnessOf(stretch.reading, rows[0]!, 'failed, and the balance fell'),
+        witnessOf(seen.reading, rows[0]!, 'failed, and the balance fell'),
         ...rows
           .slice(1, 5)
-          .map((row) => witnessOf(stretch.reading, row, 'failed in the same stretch')),
+          .map((row) => witnessOf(seen.reading, row, 'failed in the same stretch')),
       ],
     })
   }
@@ -99,7 +96,7 @@ function decideFree(
   if (mixed !== undefined && proven === 0) {
     return inconclusive(
       observations,
-      `account ${mixed.stretch.reading.history.account}: ${credits(mixed.stretch.excess)} too much in a stretch that holds failures and ${mixed.stretch.segment.charges} successes; either may have been charged wrongly`,
+      `account ${mixed.seen.reading.history.account}: ${credits(mixed.seen.stretch.excess)} too much in a stretch that holds failures and ${mixed.seen.stretch.charges} successes; either may have been charged wrongly`,
     )
   }
   return pass(observations)
@@ -109,12 +106,12 @@ function decideFree(
   }
 
   /** A stretch with failures of this class, if charging their status explains every stretch with it. */
-  function consistent(single: readonly { stretch: Stretch; statuses: Map<number, number> }[]) {
+  function consistent(single: readonly { seen: SeenStretch; statuses: Map<number, number> }[]) {
     const byStatus = Map.groupBy(single, ({ statuses }) => [...statuses.keys()][0]!)
     for (const [status, group] of byStatus) {
-      const explains = group.every(({ stretch, statuses }) => {
-        const { excess } = stretch
-        return excess === statuses.get(status) || excess === costOfFailures(stretch)
+      const explains = group.every(({ seen, statuses }) => {
+        const { excess } = seen.stretch
+        return excess === statuses.get(status) || excess === costOfFailures(seen)
       })
       if (isOurs(status) && explains && group.length >= 2) return group[0]
     }
@@ -123,15 +120,15 @@ function decideFree(
 }
 
 /** The cost of a stretch's failures if they were successes. */
-function costOfFailures(stretch: Stretch): number {
-  const { costCredits } = stretch.reading.history
-  return rowsOf(stretch, 'failure').reduce((sum, row) => sum + costCredits[row]!, 0)
+function costOfFailures(seen: SeenStretch): number {
+  const { costCredits } = seen.reading.history
+  return rowsOf(seen, 'failure').reduce((sum, row) => sum + costCredits[row]!, 0)
 }
 
-function statusesOf(stretch: Stretch): Map<number, number> {
+function statusesOf(seen: SeenStretch): Map<number, number> {
   const counts = new Map<number, number>()
-  for (const row of rowsOf(stretch, 'failure')) {
-    const status = stretch.reading.history.status[row]!
+  for (const row of rowsOf(seen, 'failure')) {
+    const status = seen.reading.history.status[row]!
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
   return counts

@@ -6,17 +6,17 @@ import { nearGift } from '../../evidence/billing/balance-reading.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
-import { clearStretches } from './segments.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
+import { clearStretches } from './stretches.ts'
 
 /** Rises of balances between idle values. */
 function rises(readings: Parameters<typeof clearStretches>[0]) {
   return clearStretches(readings)
     .filter(
-      ({ segment, excess, reading }) =>
-        excess < 0 && (segment.taken < 0 || -excess === reading.unknownRise),
+      ({ stretch: { excess, taken }, reading }) =>
+        excess < 0 && (taken < 0 || -excess === reading.unknownRise),
     )
-    .map((stretch) => ({ ...stretch, gained: -stretch.excess }))
+    .map((seen) => ({ ...seen, gained: -seen.stretch.excess }))
 }
 
 /**
@@ -135,19 +135,19 @@ tolerance of a day), and no credits may remain a day after that.`,
     const odd = large.find(({ gained }) => !sums.includes(gained))
     const isNear = (size: number) => odd !== undefined && Math.abs(odd.gained - size) <= nearGift
     if (odd !== undefined && !sums.some(isNear)) {
-      const { reading, segment, gained } = odd
+      const { reading, stretch, gained } = odd
       const fits = gained === reading.unknownRise ? 'Without that rise every value fits, so ' : ''
       return inconclusive(
         large.length,
         `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. ${fits}${fits === '' ? 'Credits' : 'credits'} were added by hand, or wrongly.`,
-        [witnessOf(reading, segment.to, `${gained} more than before`)],
+        [witnessOf(reading, stretch.to, `${gained} more than before`)],
       )
     }
     if (odd !== undefined) {
       return fail(large.length, {
         expected: `a rise by a package or grant: ${gifts.join(', ')}`,
         observed: `a rise by ${odd.gained}`,
-        witnesses: [witnessOf(odd.reading, odd.segment.to, `${odd.gained} more than before`)],
+        witnesses: [witnessOf(odd.reading, odd.stretch.to, `${odd.gained} more than before`)],
       })
     }
     const bought = large.filter(({ gained }) => packages.includes(gained)).length

@@ -61,13 +61,13 @@ export function knownBalances(
 
 /** Whether credits came in or may have expired between this idle value and the next. */
 function isMoved(reading: BalanceReading, at: number, contract: Contract): boolean {
-  const { idle, segments } = reading.conservation
+  const { idle, stretches } = reading.conservation
   const { readUs } = reading.history
   const from = readUs[idle[at]!]!
   const to = at + 1 < idle.length ? readUs[idle[at + 1]!]! : Infinity
   if (reading.gifts.some(({ row }) => readUs[row]! > from && readUs[row]! <= to)) return true
-  const segment = segments[at]
-  return segment !== undefined && mayBeMoved(contract, segment)
+  const stretch = stretches[at]
+  return stretch !== undefined && mayBeMoved(contract, stretch)
 }
 
 /** Upper bound of the balance after the first idle value. */
@@ -104,7 +104,7 @@ function isSettled({ history, meanings }: BalanceReading, row: number): boolean 
 function creditsPaid({ fits, doubt, conservation }: BalanceReading): (at: number) => number {
   if (fits === 'none' || doubt !== null) return () => 0
   const paid = [0]
-  for (const { taken, sure } of conservation.segments) paid.push(paid.at(-1)! + taken - sure)
+  for (const { taken, sure } of conservation.stretches) paid.push(paid.at(-1)! + taken - sure)
   return (at) => Math.max(0, paid[at]!)
 }
 

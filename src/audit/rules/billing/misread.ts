@@ -1,8 +1,8 @@
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import type { Segment } from '../../evidence/billing/conservation.ts'
+import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { inconclusive, type Verdict } from '../../verdict.ts'
-import { clearStretches, rowsOf, type Stretch } from './segments.ts'
+import { clearStretches, rowsOf, type SeenStretch } from './stretches.ts'
 
 /** This many stretches beside each other may be off through one value, or a few. */
 const mostBeside = 4
@@ -20,14 +20,14 @@ const mostBeside = 4
  * Two wrong prices in turn look the same. So some such stretch must be one that nothing paid for, or all that is off in an account
  * cancels, more than once, on models that cost their price elsewhere.
  */
-export function misread(readings: readonly BalanceReading[]): ReadonlySet<Segment> {
+export function misread(readings: readonly BalanceReading[]): ReadonlySet<Stretch> {
   const clear = readings.map((reading) => clearStretches([reading]))
   const right = new Set(
-    clear.flat().flatMap((stretch) => (stretch.excess === 0 ? modelsOf(stretch) : [])),
+    clear.flat().flatMap((seen) => (seen.stretch.excess === 0 ? modelsOf(seen) : [])),
   )
-  const costsElsewhere = (stretch: Stretch) => modelsOf(stretch).every((model) => right.has(model))
+  const costsElsewhere = (seen: SeenStretch) => modelsOf(seen).every((model) => right.has(model))
   const accounts = clear.map((stretches) => {
-    const off = stretches.filter(({ excess }) => excess !== 0)
+    const off = stretches.filter(({ stretch: { excess } }) => excess !== 0)
     const groups = cancelling(off)
     const cancelled = groups.flat()
     const isAll = cancelled.length === off.length && off.every(costsElsewhere)
@@ -37,17 +37,17 @@ export function misread(readings: readonly BalanceReading[]): ReadonlySet<Segmen
   return new Set(
     accounts
       .filter(({ isHabit }) => isProven || isHabit)
-      .flatMap(({ cancelled }) => cancelled.map(({ segment }) => segment)),
+      .flatMap(({ cancelled }) => cancelled.map(({ stretch }) => stretch)),
   )
 }
 
 /** Of stretches that are off, in their order, neighbours whose excesses cancel each other. */
-function cancelling(off: readonly Stretch[]): readonly (readonly Stretch[])[] {
-  const found: (readonly Stretch[])[] = []
+function cancelling(off: readonly SeenStretch[]): readonly (readonly SeenStretch[])[] {
+  const found: (readonly SeenStretch[])[] = []
   for (let from = 0; from < off.length; from++) {
     let sum = 0
     const near = off.slice(from, from + mostBeside)
-    const last = near.findIndex(({ excess }) => {
+    const last = near.findIndex(({ stretch: { excess } }) => {
       sum += excess
       return sum === 0
     })
@@ -58,12 +58,12 @@ function cancelling(off: readonly Stretch[]): readonly (readonly Stretch[])[] {
   return found
 }
 
-function modelsOf(stretch: Stretch): readonly number[] {
-  return rowsOf(stretch, 'charge').map((row) => stretch.reading.history.model[row]!)
+function modelsOf(seen: SeenStretch): readonly number[] {
+  return rowsOf(seen, 'charge').map((row) => seen.reading.history.model[row]!)
 }
 
 /** Whether only reads are in the stretch: no success and no failure, which may have cost something. */
-function paysNothing({ reading: { history }, segment: { from, to, sure } }: Stretch): boolean {
+function paysNothing({ reading: { history }, stretch: { from, to, sure } }: SeenStretch): boolean {
   const between = history.effect.subarray(from + 1, to + 1)
   return sure === 0 && between.every((effect) => effect === effects.read)
 }

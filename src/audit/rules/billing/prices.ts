@@ -6,7 +6,13 @@ import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { misread, misreadVerdict } from './misread.ts'
-import { countRows, isAccounted, rowsOf, type Stretch, undisturbedStretches } from './segments.ts'
+import {
+  countRows,
+  isAccounted,
+  rowsOf,
+  type SeenStretch,
+  undisturbedStretches,
+} from './stretches.ts'
 
 const explain = `A charge is isolated if it is the only one between two idle values of the
 balance, as with one request at a time. Its amount must be the price. Under concurrency the price is
@@ -54,7 +60,7 @@ function decidePrices(
   const undisturbed = undisturbedStretches(readings, contract)
   const stretches = undisturbed.filter(
     // A balance that rose was topped up meanwhile.
-    ({ segment }) => segment.taken >= 0 && !off.has(segment),
+    ({ stretch }) => stretch.taken >= 0 && !off.has(stretch),
   )
   const ofOurs = ({ model }: Single) => models.includes(model)
   const ours = stretches.flatMap(singleCharge).filter(ofOurs)
@@ -72,16 +78,16 @@ function decidePrices(
     .map((model) => wrongPrice(stretches, model))
     .find((each) => each !== null)
   if (mispriced !== undefined) {
-    const { model, off, stretch, observations } = mispriced
+    const { model, off, seen, observations } = mispriced
     const { id, costCredits } = contract.models[model]!
     return fail(observations, {
       expected: `${id} costs ${credits(costCredits)}`,
       observed: `between idle values it cost ${costCredits + off} throughout`,
-      witnesses: [witnessOf(stretch.reading, stretch.segment.to, `${credits(stretch.excess)} off`)],
+      witnesses: [witnessOf(seen.reading, seen.stretch.to, `${credits(seen.stretch.excess)} off`)],
     })
   }
   const beside = undisturbed
-    .filter(({ segment }) => off.has(segment))
+    .filter(({ stretch }) => off.has(stretch))
     .flatMap(singleCharge)
     .filter((single) => ofOurs(single) && single.took !== single.price)
   if (beside.length > 0) return misreadVerdict(ours.length + beside.length, beside.length)
@@ -115,41 +121,41 @@ interface Single {
 }
 
 /** The charge of a stretch with exactly one charge and no failure. */
-export function singleCharge(stretch: Stretch): readonly Single[] {
-  const { reading, segment } = stretch
+export function singleCharge(seen: SeenStretch): readonly Single[] {
+  const { reading, stretch } = seen
   // A balance that rose was topped up meanwhile.
-  if (segment.charges !== 1 || segment.taken < 0) return []
-  if (rowsOf(stretch, 'failure').length > 0) return []
-  const [row] = rowsOf(stretch, 'charge')
+  if (stretch.charges !== 1 || stretch.taken < 0) return []
+  if (rowsOf(seen, 'failure').length > 0) return []
+  const [row] = rowsOf(seen, 'charge')
   if (row === undefined) return []
   const { model, costCredits, effect } = reading.history
   // A failure may show the balance before a charge of its own, which then falls into this stretch.
-  if (effect[segment.from] === effects.failure && segment.taken > segment.sure) return []
-  return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: segment.taken }]
+  if (effect[stretch.from] === effects.failure && stretch.taken > stretch.sure) return []
+  return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: stretch.taken }]
 }
 
 /** A single other price of a model that would explain every stretch. */
-function wrongPrice(stretches: readonly Stretch[], model: number) {
+function wrongPrice(stretches: readonly SeenStretch[], model: number) {
   let off: number | null = null
-  let worst: Stretch | null = null
+  let worst: SeenStretch | null = null
   let observations = 0
   // Next to a failure each time, the failures may have cost what is off.
   let isAlone = false
-  for (const stretch of stretches) {
-    const { history } = stretch.reading
-    const count = rowsOf(stretch, 'charge').filter((row) => history.model[row] === model).length
+  for (const seen of stretches) {
+    const { history } = seen.reading
+    const count = rowsOf(seen, 'charge').filter((row) => history.model[row] === model).length
     if (count === 0) {
-      if (stretch.excess !== 0) return null
+      if (seen.stretch.excess !== 0) return null
       continue
     }
     observations += count
-    if (stretch.excess % count !== 0 || (off !== null && off !== stretch.excess / count))
+    if (seen.stretch.excess % count !== 0 || (off !== null && off !== seen.stretch.excess / count))
       return null
-    off = stretch.excess / count
-    worst = stretch
-    isAlone ||= rowsOf(stretch, 'failure').length === 0
+    off = seen.stretch.excess / count
+    worst = seen
+    isAlone ||= rowsOf(seen, 'failure').length === 0
   }
   return off === null || off === 0 || worst === null || !isAlone
     ? null
-    : { model, off, stretch: worst, observations }
+    : { model, off, seen: worst, observations }
 }

@@ -2,7 +2,7 @@ import type { Credits } from '../../../contract/contract.ts'
 import { billingRule, credits, successes, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { readBounds } from '../../evidence/billing/bounds.ts'
-import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { rowsWhere } from '../../evidence/billing/operations.ts'
 import { RunningSum } from '../../evidence/billing/running-sum.ts'
@@ -10,7 +10,7 @@ import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { numeric } from '../../evidence/usage/fields.ts'
 import { usageReports } from '../../evidence/usage/reports.ts'
 import { fail, inconclusive, passed, type Verdict, type Witness } from '../../verdict.ts'
-import { rowsOf } from './segments.ts'
+import { rowsOf } from './stretches.ts'
 
 export const bill07 = billingRule({
   id: 'BILL-07',
@@ -34,7 +34,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
     )
     const brokeOff = new Set(broken.map(({ name }) => name))
     let observations = 0
-    let mixed: { reading: BalanceReading; segment: Segment; failed: readonly number[] } | null =
+    let mixed: { reading: BalanceReading; stretch: Stretch; failed: readonly number[] } | null =
       null
     let isAnotherCause = false
     for (const reading of readings) {
@@ -45,41 +45,41 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
           `${history.earlierRunIds?.[row] ?? history.runId}/${history.slot[row]}/${history.retry[row]}`,
         )
       const isOtherOpen = mayBeChargedIn(reading, (row) => !isBrokeOff(row))
-      for (const segment of reading.conservation.segments) {
-        const stretch = { reading, segment, excess: excessOf(segment) }
-        const failed = rowsOf(stretch, 'ambiguous').filter(isBrokeOff)
-        if (failed.length > 0 && !isOtherOpen(segment)) {
+      for (const stretch of reading.conservation.stretches) {
+        const seen = { reading, stretch }
+        const failed = rowsOf(seen, 'ambiguous').filter(isBrokeOff)
+        if (failed.length > 0 && !isOtherOpen(stretch)) {
           observations += failed.length
-          const tookCredits = segment.taken - segment.sure
-          if (tookCredits > 0 && segment.charges === 0)
+          const tookCredits = stretch.taken - stretch.sure
+          if (tookCredits > 0 && stretch.charges === 0)
             return chargedMidway(reading, failed, tookCredits)
-          if (tookCredits > 0) mixed ??= { reading, segment, failed }
+          if (tookCredits > 0) mixed ??= { reading, stretch, failed }
         }
-        isAnotherCause ||= failed.length === 0 && stretch.excess > 0
-        const charges = rowsOf(stretch, 'charge')
+        isAnotherCause ||= failed.length === 0 && seen.stretch.excess > 0
+        const charges = rowsOf(seen, 'charge')
         const [charge] = charges
-        if (charge === undefined || charges.length > 1 || segment.ambiguous > 0) continue
+        if (charge === undefined || charges.length > 1 || stretch.ambiguous > 0) continue
         if (!readWhileOpen(reading, charge)) continue
         // BILL-06 covers charges of a concurrent failure.
-        if (segment.taken !== segment.sure && rowsOf(stretch, 'failure').length > 0) continue
+        if (stretch.taken !== stretch.sure && rowsOf(seen, 'failure').length > 0) continue
         observations++
-        if (segment.taken === segment.sure) continue
+        if (stretch.taken === stretch.sure) continue
         return fail(observations, {
-          expected: `${credits(segment.sure)} charged once the stream was over`,
-          observed: `${credits(segment.taken)} charged`,
+          expected: `${credits(stretch.sure)} charged once the stream was over`,
+          observed: `${credits(stretch.taken)} charged`,
           witnesses: [witnessOf(reading, charge, 'the stream during which the balance was read')],
         })
       }
     }
     if (mixed !== null) {
-      const { reading, segment, failed } = mixed
-      const tookCredits = segment.taken - segment.sure
+      const { reading, stretch, failed } = mixed
+      const tookCredits = stretch.taken - stretch.sure
       const costCredits = failed.reduce((sum, row) => sum + reading.history.costCredits[row]!, 0)
       if (!isAnotherCause && failed.length > 1 && tookCredits === costCredits)
         return chargedMidway(reading, failed, tookCredits)
       return inconclusive(
         observations,
-        `account ${reading.history.account}: ${credits(tookCredits)} too much in a stretch of ${failed.length} streams that failed midway and ${segment.charges} successes; either may have been charged wrongly`,
+        `account ${reading.history.account}: ${credits(tookCredits)} too much in a stretch of ${failed.length} streams that failed midway and ${stretch.charges} successes; either may have been charged wrongly`,
         [witnessOf(reading, failed[0]!, 'ended with an error event')],
       )
     }
@@ -103,7 +103,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
 function mayBeChargedIn(
   { history }: BalanceReading,
   counts: (row: number) => boolean,
-): (segment: Segment) => boolean {
+): (stretch: Stretch) => boolean {
   const { size, effect, callUs, endUs, settlesByUs } = history
   const rows = rowsWhere(size, (row) => effect[row] === effects.ambiguous && counts(row))
   const called = new RunningSum(rows, (row) => callUs[row]!)
@@ -225,22 +225,22 @@ header before it contradict a body, it is inconclusive: they may have taken anot
       const header = numeric(
         names.map((name) => exchange.header(name)).find((each) => each !== undefined),
       )
-      const segment = reading.conservation.segments[at - 1]
+      const stretch = reading.conservation.stretches[at - 1]
       // Credits that an abandoned request may hold are in only one of the two.
-      if (segment === undefined ? reading.ambiguous > 0 : segment.ambiguous > 0) continue
+      if (stretch === undefined ? reading.ambiguous > 0 : stretch.ambiguous > 0) continue
       const expected =
         header ??
-        (segment === undefined || segment.taken < 0 || mayBeMoved(evidence.contract, segment)
+        (stretch === undefined || stretch.taken < 0 || mayBeMoved(evidence.contract, stretch)
           ? null
-          : balance[at - 1]! - segment.sure - (reading.history.spentOnReads?.[idle[at]!] ?? 0))
+          : balance[at - 1]! - stretch.sure - (reading.history.spentOnReads?.[idle[at]!] ?? 0))
       if (expected === null) continue
       observations++
       if (expected === remaining) continue
       // The page is itself the value after the charges: either it is wrong, or they took another price.
-      if (header === null && segment !== undefined && segment.taken !== segment.sure) {
+      if (header === null && stretch !== undefined && stretch.taken !== stretch.sure) {
         open ??= inconclusive(
           observations,
-          `remaining ${remaining} in the body, ${expected} by the prices of the ${successes(segment.charges)} since the header before it; either the body is wrong, or they took another price`,
+          `remaining ${remaining} in the body, ${expected} by the prices of the ${successes(stretch.charges)} since the header before it; either the body is wrong, or they took another price`,
           [{ runId, slot, retry, shows: `remaining ${remaining} in the body` }],
         )
         continue

@@ -68,7 +68,7 @@ test('without reads, the meaning of the header under which credits are conserved
   )
   const { meaning, conservation } = readBalance(historyOf(rows))
   expect(meaning).toEqual({ plain: 'before', stream: 'before' })
-  expect(conservation.segments.map(({ taken, sure }) => taken - sure)).toEqual([
+  expect(conservation.stretches.map(({ taken, sure }) => taken - sure)).toEqual([
     0, 0, 0, 0, 0, 0, 0,
   ])
 })
@@ -107,7 +107,7 @@ test('reads around it show that a header gives the balance before its own charge
   const reading = readBalance(history)
   expect(reading.meaning.plain).toBe('before')
   expect(reading).toMatchObject({ fits: 'exact' })
-  expect(reading.conservation.segments.map(({ taken, sure }) => taken - sure)).toEqual(
+  expect(reading.conservation.stretches.map(({ taken, sure }) => taken - sure)).toEqual(
     Array(10).fill(0),
   )
 })

@@ -1,25 +1,23 @@
 import type { Contract } from '../../../contract/contract.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import { excessOf, type Segment } from '../../evidence/billing/conservation.ts'
+import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { type BalanceHistory, effects } from '../../evidence/billing/history.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 
-/** A stretch between two idle values, with its rows: `(from, to]` in call order. */
-export interface Stretch {
+/** A stretch between two idle values, in the reading that shows it. Its rows are `(from, to]` in call order. */
+export interface SeenStretch {
   readonly reading: BalanceReading
-  readonly segment: Segment
-  /** Positive: too much was taken. */
-  readonly excess: number
+  readonly stretch: Stretch
 }
 
 /** Stretches without ambiguous attempts, in readings whose charges settle in time. */
-export function clearStretches(readings: readonly BalanceReading[]): readonly Stretch[] {
+export function clearStretches(readings: readonly BalanceReading[]): readonly SeenStretch[] {
   return readings
     .filter((reading) => reading.fits !== 'late')
     .flatMap((reading) =>
-      reading.conservation.segments
-        .filter((segment) => segment.ambiguous === 0)
-        .map((segment) => ({ reading, segment, excess: excessOf(segment) })),
+      reading.conservation.stretches
+        .filter((stretch) => stretch.ambiguous === 0)
+        .map((stretch) => ({ reading, stretch })),
     )
 }
 
@@ -30,22 +28,22 @@ const mostExpiries = 3
 export function undisturbedStretches(
   readings: readonly BalanceReading[],
   contract: Contract,
-): readonly Stretch[] {
+): readonly SeenStretch[] {
   return readings.flatMap((reading) => {
     const stretches = clearStretches([reading])
-    const moved = new Set(stretches.filter(({ segment }) => mayBeMoved(contract, segment)))
-    const expired = [...moved].filter(({ excess }) => excess > 0)
-    if (expired.length > mostExpiries) for (const stretch of expired) moved.delete(stretch)
-    return stretches.filter((stretch) => !moved.has(stretch))
+    const moved = new Set(stretches.filter(({ stretch }) => mayBeMoved(contract, stretch)))
+    const expired = [...moved].filter(({ stretch: { excess } }) => excess > 0)
+    if (expired.length > mostExpiries) for (const seen of expired) moved.delete(seen)
+    return stretches.filter((seen) => !moved.has(seen))
   })
 }
 
 export function rowsOf(
-  { reading: { history }, segment }: Stretch,
+  { reading: { history }, stretch }: SeenStretch,
   effect: keyof typeof effects,
 ): readonly number[] {
   const rows: number[] = []
-  for (let row = segment.from + 1; row <= segment.to; row++) {
+  for (let row = stretch.from + 1; row <= stretch.to; row++) {
     if (history.effect[row] === effects[effect]) rows.push(row)
   }
   return rows
