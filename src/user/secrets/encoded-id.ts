@@ -54,7 +54,14 @@ const digits = new Uint8Array(longestId)
 const noDigit = 64
 const sextets = Uint8Array.from(base64.values, (value) => (value < 0 ? noDigit : value))
 
-/** Finds out whether ids may contain a secret in an encoding. Few do, and those are searched. */
+/**
+ * Finds out whether ids may contain a secret in an encoding. Few do, and those are searched. Each answer has an id, so most of its
+ * bytes are skipped, and a part is decoded only where a secret may be:
+ *
+ *     a%41b%42…               `%` is odd, a part of an escape: searched
+ *     chatcmpl-9fK2xQ7b…      one group of four characters in several is decoded as base64: do three bytes of a secret come out?
+ *     550e8400-e29b-41d4-…    a run that is long enough is decoded as hex: are there as many letters of a secret as the shortest has?
+ */
 export class EncodedIds {
   private readonly index: KeyIndex
   private readonly scan: TextScan

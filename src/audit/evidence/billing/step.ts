@@ -13,6 +13,12 @@ import { RunningSum } from './running-sum.ts'
  * their own costs and by what the policy charges for abandoned requests. Any further fall is zero before the wrong
  * charge and its price after it, except for a few values when credits were held or returned. The likeliest place is
  * the step that fits most values.
+ *
+ *     requests, by their values           a     b     c     d     e
+ *     the balance by their own costs      98    97    96    95    94
+ *     their values, with what is held     98    97    94    93    92
+ *     beyond: the further fall            0     0     2     2     2
+ *                                                 ^ a step of 2: the place of the wrong charge
  */
 export function placesOfStep(
   history: BalanceHistory,
