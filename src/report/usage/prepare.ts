@@ -125,7 +125,7 @@ export async function prepareDays(
 
 /** The first entry of a bill beside its use, such as the tax of a month; null if there is none. */
 async function firstOfBills(store: Session, engine: UsageEngine): Promise<number | null> {
-  await engine.fill(store, 'usage_first_of_bills', queryText('first-of-bills'))
+  await engine.fill(store, 'usage_first_of_bills', queries.firstOfBills)
   const [first] = await store.rows<{ at_us: number | null }>('FROM usage_first_of_bills')
   return first?.at_us ?? null
 }

@@ -42,6 +42,13 @@ FROM usage_cells GROUP BY origin, source, unit, width_us, priced_by`,
 /** Sources whose lines are charges of a bill. */
 export const billingSources: PageQuery = () => ({ rows: 'SELECT DISTINCT source FROM usage_bills' })
 
+/** The first entry of a bill beside its use, such as the tax of a month. */
+export const firstOfBills: PageQuery = () => ({
+  rows: `
+SELECT CASE WHEN count(*) = 0 THEN NULL ELSE min(at_us) END AS at_us FROM usage_ledger
+WHERE type <> 'refund' AND source IN (SELECT source FROM usage_bills)`,
+})
+
 /** Imports of a part of a log (`--partial`), unless a whole log of the source covered their time later. */
 export const partial: PageQuery = () => ({
   relations: {
