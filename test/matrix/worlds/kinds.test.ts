@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { outcomeOf, wordsOf } from './outcome.ts'
 import type { Terms } from './terms.ts'
-import { type Conduct, drawFaulty, drawHonest, type World } from './world.ts'
+import { type Conduct, drawFaulty, drawHonest, type Width, type World } from './world.ts'
 
 /** The kinds of worlds that a search found, each with as few requests as show it. */
 
@@ -135,8 +135,9 @@ test.each([
   ['a balance that is right where the log is wrong about an open cost', drawFaulty, 161],
   ['a balance that is right where the log is wrong about an open cost', drawFaulty, 536],
   ['an older value than a payment, beside a fault of the log', drawFaulty, 503],
-] as const)('%s is accused of nothing (seed %#)', async (_, draw, seed) => {
-  const { wrongly } = await outcomeOf(draw(seed))
+  ['a balance that shows fewer places than an earlier charge had', drawFaulty, 2008, 'wide'],
+] as const)('%s is accused of nothing (seed %#)', async (_, draw, seed, width?: Width) => {
+  const { wrongly } = await outcomeOf(draw(seed, width))
   expect(wrongly).toEqual([])
 })
 

@@ -135,8 +135,10 @@ export function stretchesOf(
       chargeOf(request, judge, recordedBounds(recorded.get(request), unit)),
     )
     const sums = new ChargeSums(charges, terms.withinMs)
+    // After a charge that is no whole unit, the balance is none either, and its values are rounded.
+    const isRounded = charges.some(({ isWhole, high }) => !isWhole && high !== null)
     const stretch = (first: Reading, last: Reading) =>
-      stretchOf(first, last, sums, terms, [unit, smallest])
+      stretchOf(first, last, sums, terms, { unit, smallest, isRounded })
     // The whole comes first: the sums go forward in time.
     const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
     const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
@@ -220,7 +222,11 @@ function stretchOf(
   last: Reading,
   sums: ChargeSums,
   { moves }: BalanceTerms,
-  [unit, smallest]: readonly [Rational, Rational],
+  {
+    unit,
+    smallest,
+    isRounded,
+  }: { readonly unit: Rational; readonly smallest: Rational; readonly isRounded: boolean },
 ): Omit<ReadingStretch, 'isWhole'> {
   const change = subtract(last.value, first.value)
   const taken = moves === 'up' ? change : negate(change)
@@ -231,6 +237,7 @@ function stretchOf(
   // The places that two readings show, and what rounding each charge that is no whole unit may add.
   const ofCharges = multiply(smallest, rational(BigInt(notWhole)))
   const isExact =
+    !isRounded &&
     notWhole === 0 &&
     compare(unit, smallest) === 0 &&
     [first, last].every(({ value }) => isWholeIn(value, smallest, count))
