@@ -140,7 +140,7 @@ try {
           colorScheme: mode,
         })
         await page.goto(`http://127.0.0.1:${port}/page#t=${token}`)
-        await page.waitForSelector('figure svg')
+        await page.waitForSelector('figure svg', { timeout: 120_000 })
         const picture = join(out, `${name}-${width}-${mode}`)
         await page.screenshot({ path: `${picture}.png` })
         await page.screenshot({ path: `${picture}-whole.png`, fullPage: true })

@@ -92,6 +92,11 @@ const table: readonly (readonly [command: string, line: string, next: string])[]
   ['report', 'report launch --db a.duckdb --out l.html', 'audit --db a.duckdb'],
   ['report', 'report audit --for vendor --db a.duckdb --out evidence', 'audit --evidence evidence'],
   ['audit', 'audit --evidence evidence', 'audit --evidence evidence --verbose'],
+  [
+    'report',
+    'report usage --by account --settings settings.yaml --db a.duckdb --out c.html',
+    'report usage --db a.duckdb --for customer --account ACCOUNT --settings settings.yaml',
+  ],
   ['summary', 'summary --db a.duckdb', 'report run RUN --db a.duckdb'],
   [
     'compare',
