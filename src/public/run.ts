@@ -1,6 +1,7 @@
 /** `assay/run`: load against a service, and what this machine can send. A function loads its code when it is first called. */
 import type { JudgeOptions } from '../run/crew/merge.ts'
 import type { PairOptions } from '../run/pair.ts'
+import type { RepeatOptions } from '../run/repeats.ts'
 import type { RunOptions, RunResult } from '../run/run.ts'
 import type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
 import type { Scenario, TargetName } from '../scenario/scenario.ts'
@@ -17,6 +18,7 @@ export type { RunTest } from '../run/judge/run-test.ts'
 export type { ThresholdResult } from '../run/judge/thresholds/check.ts'
 export type { RunVerdict } from '../run/judge/verdict.ts'
 export type { PairOptions } from '../run/pair.ts'
+export type { RepeatOptions } from '../run/repeats.ts'
 export type { RunOptions, RunPlace, RunResult, RunSettings } from '../run/run.ts'
 export type { SweepResult } from '../run/search/sweep-run.ts'
 export type { CalibrateOptions, Calibration } from '../run/self-test/calibrate.ts'
@@ -77,6 +79,33 @@ export async function runPair(
   options: PairOptions,
 ): Promise<Readonly<Record<TargetName, RunResult>>> {
   return (await import('../run/pair.ts')).runPair(scenario, options)
+}
+
+/**
+ * Runs a scenario several times, one after the other, each with the next seed. `compareRuns` takes all repeats of both sides if
+ * each has at least three.
+ *
+ * @throws UserError as `run` does
+ * @example
+ * const service = await startService()
+ * const scenario = scenarioFrom({
+ *   ...{ name: 'repeats', question: 'How far do runs differ?', model: 'svc-k2' },
+ *   steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+ *   phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 5 }],
+ * })
+ * const results = await runRepeats(scenario, {
+ *   ...{ name: 'before', count: 3, baseUrl: service.baseUrl, dbPath: 'repeats.duckdb' },
+ *   keys: { default: service.keys[1]!.apiKey },
+ *   beforeEach: (number) => console.log(`run ${number}`),
+ * })
+ * console.log(results.map(({ runId }) => runId))
+ * await service.close()
+ */
+export async function runRepeats(
+  scenario: Scenario,
+  options: RepeatOptions,
+): Promise<readonly RunResult[]> {
+  return (await import('../run/repeats.ts')).runRepeats(scenario, options)
 }
 
 /**

@@ -38,6 +38,7 @@ const {
   readUsage,
   run,
   runPair,
+  runRepeats,
   scenarioFrom,
   startService,
   summarise,
@@ -233,6 +234,21 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
     console.log(results.a.verdict, results.b.verdict)
     await one.close()
     await two.close()
+  },
+  async runRepeats() {
+    const service = await startService()
+    const scenario = scenarioFrom({
+      ...{ name: 'repeats', question: 'How far do runs differ?', model: 'svc-k2' },
+      steps: { chat: { endpoint: 'chat', max_tokens: 8 } },
+      phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 5 }],
+    })
+    const results = await runRepeats(scenario, {
+      ...{ name: 'before', count: 3, baseUrl: service.baseUrl, dbPath: 'repeats.duckdb' },
+      keys: { default: service.keys[1]!.apiKey },
+      beforeEach: (number) => console.log(`run ${number}`),
+    })
+    console.log(results.map(({ runId }) => runId))
+    await service.close()
   },
   scenarioFrom() {
     const scenario = scenarioFrom({

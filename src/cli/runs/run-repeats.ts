@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { Contract } from '../../contract/contract.ts'
-import { repeatsOf } from '../../run/repeats.ts'
+import { endsRepeats, repeatsOf } from '../../run/repeats.ts'
 import type { RunResult } from '../../run/run.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { largest } from '../../user/extremes.ts'
@@ -55,8 +55,7 @@ export async function runRepeatsAction(
       false,
     )
     results.push(result)
-    if (result.stopped === 'interrupted' || result.refusal !== null) break
-    if (result.stopped === 'unreachable' || result.stopped === 'store') break
+    if (endsRepeats(result)) break
   }
   process.exitCode = largest(results.map(exitOf))
   const words = [
