@@ -1,67 +1,21 @@
 /**
- * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]`: how often the rules SOLD-03 to 08 pass, fail and leave open simulated providers, honest
+ * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]`: how often the rules SOLD-01 to 09 pass, fail and leave open simulated providers, honest
  * and not, by the product's own functions. Seeded: each run prints the same. The providers are those of the design of these rules, and so
  * are the figures beside: of an honest one the most that may fail, of another the least. An honest provider that fails by a point more, or
  * another by five less, makes the command end with 1.
  */
 import { judgeCacheTimes } from '../src/audit/evidence/sold/cache.ts'
-import { drawsOf } from '../src/audit/evidence/sold/chance.ts'
 import { type CodeTrial, judgeContext } from '../src/audit/evidence/sold/context.ts'
 import { judgeNamed } from '../src/audit/evidence/sold/named.ts'
 import { pairsOf } from '../src/audit/evidence/sold/pairs.ts'
 import { judgeTier } from '../src/audit/evidence/sold/tier.ts'
 import { judgeSchemas } from '../src/audit/evidence/sold/tool-calls.ts'
 import { judgeWatch } from '../src/audit/evidence/sold/watch.ts'
-import { askedOf } from '../test/asked.ts'
-
-const { values } = askedOf(
-  'npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]',
-  { audits: { type: 'string', default: '1000' }, only: { type: 'string', default: 'SOLD' } },
-)
-const audits = Number(values.audits)
-const only = values.only.split(',')
-/** Whether the table of this title was asked for; rows are of the last title. */
-let isAsked = true
-type Draw = () => number
-type Verdict = 'pass' | 'fail' | 'inconclusive'
-
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const normal = (draw: Draw) => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw())
-const shownBy: Readonly<Record<string, Verdict>> = { pass: 'pass', fail: 'fail' }
-
-/** What fails of a provider in the design, in percent: at most of an honest one, at least of another; null where nothing is claimed. */
-type Bound = { readonly most: number } | { readonly least: number } | null
-/** Points by which a share may be on the wrong side: draws differ. */
-const tolerated = { most: 1, least: 5 } as const
-const missed: string[] = []
-
-function row(name: string, audit: (draw: Draw) => { readonly is: string }, bound: Bound): void {
-  if (!isAsked) return
-  const counts: Record<Verdict, number> = { pass: 0, fail: 0, inconclusive: 0 }
-  for (let at = 0; at < audits; at++)
-    counts[shownBy[audit(drawsOf(`${name} ${at}`)).is] ?? 'inconclusive']++
-  const shares = Object.values(counts).map((count) => ((100 * count) / audits).toFixed(1))
-  const failed = (100 * counts.fail) / audits
-  const isMissed =
-    bound !== null &&
-    ('most' in bound
-      ? failed > bound.most + tolerated.most
-      : failed < bound.least - tolerated.least)
-  if (isMissed) missed.push(`${name}: ${failed.toFixed(1)} % fail`)
-  const claimed =
-    bound === null ? '' : 'most' in bound ? `at most ${bound.most}` : `at least ${bound.least}`
-  print(`| ${name} | ${shares.join(' | ')} | ${claimed}${isMissed ? ', **missed**' : ''} |`)
-}
-
-function head(title: string): void {
-  isAsked = only.some((rule) => title.startsWith(rule))
-  if (!isAsked) return
-  print(
-    `\n${title}\n\n| provider | pass % | fail % | inconclusive % | fail % of the design |\n|---|---|---|---|---|`,
-  )
-}
+import { printCounts } from './sold/counts.ts'
+import { audits, type Bound, type Draw, ended, head, normal, print, row } from './sold/table.ts'
 
 print(`${audits} audits a line`)
+printCounts()
 head('SOLD-03: a prompt of 95 % of the window, and two more inside a hole')
 interface Reader {
   readonly recall: (depth: number) => number
@@ -291,6 +245,7 @@ const watchRows: readonly (readonly [string, Watched, Bound])[] = [
   ['other model', { after: another(1) }, { least: 100 }],
   ['other model for 50 %', { after: another(0.5) }, { least: 87 }],
   ['other model for 25 %', { after: another(0.25) }, { least: 15 }],
+  ['other model for 10 %', { after: another(0.1) }, null],
   ['quantized by 1.0', { after: moved(1) }, { least: 81 }],
   ['quantized by 0.5', { after: moved(0.5) }, { least: 9 }],
   ['other model, noise 1.0', { noise: 1, after: another(1) }, { least: 99 }],
@@ -337,12 +292,8 @@ const namedRows: readonly (readonly [string, (draw: Draw) => { is: string }, Bou
   ['other model', namedAudit(0.3, against(another(1))), { least: 98 }],
   ['other model for 50 %', namedAudit(0.3, against(another(0.5))), { least: 83 }],
   ['other model for 25 %', namedAudit(0.3, against(another(0.25))), { least: 14 }],
+  ['other model for 10 %', namedAudit(0.3, against(another(0.1))), null],
 ]
 for (const [name, audit, bound] of namedRows) row(name, audit, bound)
 
-print(
-  missed.length === 0
-    ? '\nEvery provider is judged as in the design, within the tolerances.'
-    : `\nMissed: ${missed.join('; ')}`,
-)
-process.exitCode = missed.length === 0 ? 0 : 1
+ended()

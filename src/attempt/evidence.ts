@@ -19,6 +19,18 @@ export interface TemplateRow {
   readonly promptHash: string | null
 }
 
+/** First number of templates of unique prompts: one for each step and number of tokens. */
+export const firstUniqueTemplate = 1 << 30
+
+/** Whether requests of this template have prompts of their own, of which its body has one: it is no evidence of theirs. */
+export const isSharedTemplate = ({
+  template,
+  promptHash,
+}: {
+  readonly template: number | null
+  readonly promptHash: string | null
+}): boolean => template !== null && template >= firstUniqueTemplate && promptHash === null
+
 /** A response of bounded size, with every occurrence of the key replaced by `[key]`. */
 export interface BodyRow {
   readonly runId: string

@@ -1,13 +1,17 @@
-"""python model.py FILE.gguf: a llama model of 4 million random weights. Its words are syllables, its answers have no
-meaning, but batching, queueing, prefill and tokens are those of any model."""
+"""python model.py FILE.gguf [LAYERS] [F32|Q4_0] [TOKENIZER.json]: a llama model of 4 million random weights. Its words are
+syllables, its answers have no meaning, but batching, queueing, prefill and tokens are those of any model. The tokenizer is
+written as Hugging Face's form has it as well."""
 
 import itertools
+import json
 import sys
 
 import gguf
 import numpy as np
 
-WIDTH, LAYERS, HEADS, INNER, TOKENS, CONTEXT = 256, 3, 4, 512, 4096, 8192
+WIDTH, HEADS, INNER, TOKENS, CONTEXT = 256, 4, 512, 4096, 8192
+LAYERS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+QUANTIZATION = gguf.GGMLQuantizationType[sys.argv[3] if len(sys.argv) > 3 else 'F32']
 SYLLABLES = 'ba ko ri tu me sa lo ni ve du pa go fi xe za wo ja hu qi yo'.split()
 LETTERS = ' abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,?!-:;()\'"'
 
@@ -73,8 +77,42 @@ writer.add_add_bos_token(True)
 writer.add_add_eos_token(False)
 writer.add_chat_template('{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:')
 for name, tensor in tensors():
-    writer.add_tensor(name, tensor)
+    if tensor.ndim == 1 or QUANTIZATION == gguf.GGMLQuantizationType.F32:
+        writer.add_tensor(name, tensor)
+    else:
+        writer.add_tensor(name, gguf.quants.quantize(tensor, QUANTIZATION), raw_dtype=QUANTIZATION)
 writer.write_header_to_file()
 writer.write_kv_data_to_file()
 writer.write_tensors_to_file()
 writer.close()
+
+
+def merges():
+    """The same tokenizer by pairs: a piece of a higher score is put together first, wherever it is split."""
+    known = set(texts)
+    for text, kind in zip(texts, types):
+        for at in range(1, len(text) if kind == 1 else 0):
+            if text[:at] in known and text[at:] in known:
+                yield [text[:at], text[at:]]
+
+
+if len(sys.argv) > 4:
+    spaces = [{'type': 'Prepend', 'prepend': '▁'}, {'type': 'Replace', 'pattern': {'String': ' '}, 'content': '▁'}]
+    tokenizer = {
+        'version': '1.0',
+        'added_tokens': [],
+        'normalizer': {'type': 'Sequence', 'normalizers': spaces},
+        'pre_tokenizer': None,
+        'post_processor': None,
+        'decoder': None,
+        'model': {
+            'type': 'BPE',
+            'unk_token': '<unk>',
+            'fuse_unk': True,
+            'byte_fallback': True,
+            'vocab': {text: at for at, text in enumerate(texts)},
+            'merges': list(merges()),
+        },
+    }
+    with open(sys.argv[4], 'w', encoding='utf-8') as file:
+        json.dump(tokenizer, file)

@@ -1,18 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/store/session/open.ts'
 import { inSession } from '../../src/store/session/session.ts'
-import { installPython, pythonOf } from '../clients/python.ts'
 import { assay } from '../e2e/command.ts'
 import { type Answer, send } from './independent-client.ts'
+import { makeModel, startLlama } from './server.ts'
 
 // llama.cpp's own server, from PyPI: a service that none of us wrote. It is installed at night or by hand.
 const isNight = process.env.NIGHTLY !== undefined
-const python = pythonOf(import.meta.dirname)
 
 let folder = ''
 let origin = ''
@@ -21,18 +18,9 @@ let stop = () => {}
 beforeAll(async () => {
   if (!isNight) return
   folder = mkdtempSync(join(tmpdir(), 'assay-llama-'))
-  installPython(import.meta.dirname)
   const model = join(folder, 'tiny.gguf')
-  execFileSync(python, [join(import.meta.dirname, 'model.py'), model])
-  const server = spawn(python, [join(import.meta.dirname, 'server.py'), model], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  stop = () => server.kill()
-  for (let said = ''; origin === ''; ) {
-    const [bytes] = await once(server.stdout, 'data')
-    said += String(bytes)
-    origin = /http:\/\/[\d.:]+/.exec(said)?.[0] ?? ''
-  }
+  makeModel(model)
+  ;({ origin, stop } = await startLlama(model))
 }, 600_000)
 
 afterAll(() => {

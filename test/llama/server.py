@@ -1,4 +1,4 @@
-"""python server.py FILE.gguf: llama.cpp's own server on one core: four slots, continuous batching, a prefix cache. It
+"""python server.py FILE.gguf [SLOTS] [CONTEXT]: llama.cpp's own server on one core: four slots, continuous batching, a prefix cache. It
 keeps no idle prompts: with them it grows by a quarter of a megabyte a request, and gets slower. It prints its address."""
 
 import socket
@@ -12,7 +12,9 @@ with socket.socket() as free:
     port = free.getsockname()[1]
 params = xllamacpp.CommonParams()
 params.model.path = sys.argv[1]
-params.n_parallel, params.n_ctx, params.cont_batching = 4, 8192, True
+params.n_parallel = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+params.n_ctx = int(sys.argv[3]) if len(sys.argv) > 3 else 8192
+params.cont_batching = True
 params.cache_ram_mib = 0
 params.port = port
 params.endpoint_metrics = params.endpoint_slots = True

@@ -9,7 +9,7 @@ import { answerChat, key, query, startTarget, withStorePath } from './target.ts'
 const keys = { default: key }
 
 /** The prompts that a service receives from a step, in the order of their arrival. */
-async function promptsOf(prompt: string, { runs = 1, step = '', requests = 40 } = {}) {
+async function promptsOf(prompt: string, { runs = 1, step = '', requests = 40, more = '' } = {}) {
   const prompts: string[] = []
   const target = await startTarget((_, response, body) => {
     const { messages } = JSON.parse(body)
@@ -17,7 +17,7 @@ async function promptsOf(prompt: string, { runs = 1, step = '', requests = 40 } 
     answerChat(response)
   })
   const scenario = parseScenario(
-    `{ name: unique, question: q, model: svc-k2, threads: 2,
+    `{ name: unique, question: q, model: svc-k2, threads: 2, ${more}
        steps: { chat: { endpoint: chat${prompt === '' ? '' : `, prompt: ${prompt}`}${step} } },
        phases: [{ name: steady, load: constant, rate: 400/s, max_requests: ${requests} }] }`,
     'unique.yaml',
@@ -45,6 +45,15 @@ const longestShared = (prompts: readonly string[]) => {
   const sorted = [...prompts].sort()
   return Math.max(...sorted.slice(1).map((prompt, at) => sharedWords(sorted[at]!, prompt)))
 }
+
+test('a scenario that captures all keeps each prompt as it was sent, for whoever counts its tokens', async () => {
+  const { prompts, templates } = await promptsOf('{ synthetic: 50 }', {
+    requests: 12,
+    more: 'capture: all,',
+  })
+  expect(new Set(prompts).size).toBe(12)
+  expect(templates).toBe(12)
+})
 
 test('no two requests start with the same six words, in one run or in two with one seed', {
   tags: 'whole',

@@ -38,6 +38,7 @@ export interface ExchangeRow {
   readonly method: string | null
   readonly path: string | null
   readonly requestHeaders: string | null
+  readonly template: number | null
   /** Null where each request of a template has a prompt of its own, of which `requestBody` is the first. */
   readonly promptHash: string | null
   readonly requestBody: string | null
@@ -129,7 +130,7 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
      SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, account, key_fp AS "keyFp",
        sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
-       choices, first_content_us AS "firstContentUs", cached_tokens AS "cachedTokens", prompt_hash AS "promptHash",
+       choices, first_content_us AS "firstContentUs", cached_tokens AS "cachedTokens", prompt_hash AS "promptHash", attempts.template AS template,
        prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
        done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",
        templates.body AS "requestBody", bodies.headers AS "responseHeaders",

@@ -1,4 +1,5 @@
 import type { TemplateRow } from '../../attempt/evidence.ts'
+import { firstUniqueTemplate } from '../../attempt/evidence.ts'
 import {
   buildTemplate,
   type Message,
@@ -27,8 +28,6 @@ export interface Ready {
   readonly credits: number
 }
 
-/** First number of templates of unique prompts: one for each step and number of tokens. */
-const firstUniqueTemplate = 1 << 30
 const mostLengths = 1 << 20
 
 /** The template of requests that differ only in the words of their prompt. */

@@ -97,7 +97,7 @@ export class Requester {
       const own = unique.of(flight.slot)
       this.use(
         flight,
-        own.isKept
+        own.isKept || this.parts.data.scenario.capture === 'all'
           ? plan.made([{ role: 'user', content: own.text }], flight.key)
           : plan.unique(own, flight.key),
       )

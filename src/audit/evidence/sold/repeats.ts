@@ -1,3 +1,4 @@
+import { largest } from '../../../user/extremes.ts'
 import { slackTokens } from './line.ts'
 
 /** A prompt of one word, again and again. */
@@ -17,6 +18,8 @@ export interface WordSlope {
   readonly isHonest: boolean
   /** Tokens beside the repeats, by the line of both lengths. */
   readonly beside: number
+  /** Tokens of the longer one. */
+  readonly many: number
 }
 
 export type RepeatResult =
@@ -33,6 +36,8 @@ export type RepeatResult =
 /** So many words make a verdict, and so many slopes that no encoding gives a failure. */
 const leastWords = 6
 const leastOff = 4
+/** Of those, so many have too many tokens: fewer tokens harm nobody. */
+const leastOver = 2
 /** A slope that may be off by more shows nothing. */
 const widestBound = 0.1
 /** Encodings whose tokens span words have at most so many in one. */
@@ -47,7 +52,7 @@ const strayTokens = 8 * slackTokens
  * multiple, or an encoding of small pieces: that accuses nobody.
  *
  * @param oneWord tokens that are reported for a prompt of one word; null if none was sent. Counts that do not come from
- * there by a line are of prompts that were cut
+ * there by a line, and end at one number, are of prompts that were cut
  */
 export function judgeRepeats(
   points: readonly RepeatPoint[],
@@ -57,14 +62,19 @@ export function judgeRepeats(
   if (slopes.length === 0) return { is: 'unseen' }
   const off = slopes.filter(({ isHonest }) => !isHonest)
   const inconclusive = (why: string): RepeatResult => ({ is: 'inconclusive', why, slopes })
-  const isCut = ({ slope, beside }: WordSlope) =>
-    oneWord !== null && Math.abs(beside + slope - oneWord) > strayTokens
+  const cap = largest(
+    points.map(({ reported }) => reported),
+    0,
+  )
+  const isCut = ({ slope, beside, many }: WordSlope) =>
+    oneWord !== null && many === cap && beside + slope - oneWord > strayTokens
   if (slopes.some(isCut))
     return inconclusive(
-      'long prompts of a word are not counted in proportion to short ones: a part of them may be cut, or a part of the requests is counted otherwise',
+      'long prompts of a word are not counted in proportion to short ones, and none has more tokens: they may be cut',
     )
   const over = off.filter(({ slope }) => slope > 1)
-  if (over.length >= leastOff) return { is: 'fail', factor: factorOf(over), slopes }
+  if (off.length >= leastOff && over.length >= leastOver)
+    return { is: 'fail', factor: factorOf(over), slopes }
   if (off.length > 0)
     return inconclusive(
       `${off.length} of ${slopes.length} words have a number of tokens that no encoding gives: a part of the requests is counted otherwise`,
@@ -94,7 +104,7 @@ function wordSlopes(points: readonly RepeatPoint[]): readonly WordSlope[] {
     const isNear = (words: number) => Math.abs(slope - Math.round(slope * words) / words) <= bound
     const isHonest = Array.from({ length: mostWordsInToken }, (_, at) => at + 1).some(isNear)
     const beside = few.reported - few.times * slope
-    return [{ word, slope, isWhole: isNear(1), isHonest, beside }]
+    return [{ word, slope, isWhole: isNear(1), isHonest, beside, many: many.reported }]
   })
 }
 

@@ -53,9 +53,8 @@ export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
   if (to !== null) return { is: 'fail', why: { kind: 'rounded', to }, lines }
   const found = new Map(lines.map((line) => [line.script, line]))
   const isOver = ({ slope, bound }: ScriptLine) => slope - bound > 1 + toleratedExcess
-  const words = found.get('words')
   // By an encoding of small pieces no word has one token, and all plain text is prose.
-  const plain = words ?? found.get('prose')
+  const plain = found.get('words') ?? found.get('prose')
   const three = [plain, found.get('code'), found.get('han')].flatMap((line) => line ?? [])
   const isWhole = three.length === comparedScripts
   if (isWhole && plain !== undefined && isOver(plain)) {
@@ -70,6 +69,7 @@ export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
   const isFit = (line: ScriptLine) =>
     Math.abs(line.slope - 1) + line.bound <= widestBound && line.strays === 0
   if (lines.every(isFit)) return { is: 'pass', lines }
+  const words = found.get('words')
   if (isWhole && words !== undefined && isOver(words)) {
     const share = shareOf(points.filter(({ script }) => script === 'words'))
     if (share !== null) return { is: 'fail', why: share, lines }
@@ -87,25 +87,28 @@ function lineOfScript(all: readonly TextPoint[], script: Script): ScriptLine | n
   return { ...line, script, strays }
 }
 
-/** A text of so many words, each of one token: the template's part of its count is small. */
-const longTokens = 500
-
 /**
- * Texts of common words that are counted more than others, though they have no word that those do not have: long texts with exactly the
- * tokens of the encoding show that each of their words has one token, so no other encoding explains the rest. Null if that is not so.
+ * Texts of common words that are counted more than others, though they have no word that those do not have. A text that has the tokens of the
+ * encoding but for the slack, and a word more often than that, shows that the word has one token: no other encoding explains the
+ * rest. Null if that is not so.
  */
-function shareOf(words: readonly TextPoint[]): SlopeFault | null {
+function shareOf(texts: readonly TextPoint[]): SlopeFault | null {
   const apart = ({ counted, reported }: TextPoint) => reported - counted
-  const least = smallest(words.map(apart))
-  const right = words.filter(
-    (point) => point.counted >= longTokens && apart(point) - least <= 2 * slackTokens,
+  const least = smallest(texts.map(apart))
+  const slack = 2 * slackTokens
+  const more = texts.filter((point) => apart(point) - least > strayTokens)
+  if (more.length < 2) return null
+  const known = new Set(
+    texts
+      .filter((point) => apart(point) - least <= slack)
+      .flatMap((point) =>
+        [...Map.groupBy(wordsOf(point), (word) => word)].flatMap(([word, all]) =>
+          all.length > slack ? [word] : [],
+        ),
+      ),
   )
-  const known = new Set(right.flatMap(wordsOf))
-  const strays = words.filter(
-    (point) =>
-      apart(point) - least > strayTokens && wordsOf(point).every((word) => known.has(word)),
-  )
-  return strays.length < 2 ? null : { kind: 'share', strays: strays.length, of: words.length }
+  const strays = more.filter((point) => wordsOf(point).every((word) => known.has(word)))
+  return strays.length < 2 ? null : { kind: 'share', strays: strays.length, of: texts.length }
 }
 
 const wordsOf = ({ text }: TextPoint) => text.split(' ')

@@ -1,4 +1,5 @@
-import { type Model, modelNamed } from '../../../contract/contract.ts'
+import { isSharedTemplate } from '../../../attempt/evidence.ts'
+import { isTokenizerFile, type Model, modelNamed } from '../../../contract/contract.ts'
 import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 import { isList, isObject, type Json } from '../json.ts'
@@ -32,6 +33,8 @@ export const soleTexts = oncePerEvidence(
       const { row } = exchange
       const model = modelNamed(models, row.model ?? '')
       if (model === undefined || !exchange.isOk || row.promptTokens === null) return []
+      // Prompts that share a template have equal tokens by the encodings known here, and by no other.
+      if (isSharedTemplate(row) && isTokenizerFile(model.tokenizer ?? '')) return []
       const text = soleTextOf(exchange.requestJson)
       return text === null ? [] : [{ exchange, model, text, reported: row.promptTokens }]
     })

@@ -1,3 +1,4 @@
+import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { isList, isObject } from '../../evidence/json.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
@@ -97,7 +98,10 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
   async judged(evidence) {
     const all = (await exchangesOf(evidence)).filter(
       (exchange) =>
-        exchange.isOk && exchange.row.endpoint === 'chat' && exchange.row.promptTokens !== null,
+        exchange.isOk &&
+        exchange.row.endpoint === 'chat' &&
+        exchange.row.promptTokens !== null &&
+        !isSharedTemplate(exchange.row),
     )
     const prompts = Map.groupBy(all, promptOf)
     const repeated = [...prompts.values()].filter((group) => group.length > 1)

@@ -1,0 +1,66 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { z } from 'zod'
+
+const asked = z.looseObject({
+  messages: z.array(z.looseObject({ content: z.string() })).min(1),
+})
+const answered = z.looseObject({
+  usage: z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() }),
+})
+
+/** What a dishonest shop in front of a server changes. */
+export interface Cheat {
+  /** Tokens that it counts for each. */
+  readonly factor?: number
+  /** A text that it puts before each prompt. */
+  readonly before?: string
+  /** Share of a long prompt that it drops from the beginning. */
+  readonly dropped?: number
+  /** The server that answers the nth request, from 0, if it is another one. */
+  readonly answers?: (nth: number) => string | undefined
+}
+
+const longLetters = 2_000
+
+/** A shop in front of a server. */
+export async function startProxy(upstream: string, cheat: Cheat) {
+  let nth = 0
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString()
+    const isChat = request.method === 'POST' && request.url!.endsWith('/chat/completions')
+    const to = (isChat ? cheat.answers?.(nth++) : undefined) ?? upstream
+    const answer = await fetch(to + request.url!, {
+      method: request.method!,
+      headers: { 'content-type': 'application/json' },
+      ...(request.method === 'POST' ? { body: isChat ? changed(text, cheat) : text } : {}),
+    })
+    const body = await answer.text()
+    response.writeHead(answer.status, {
+      'content-type': answer.headers.get('content-type') ?? 'application/json',
+    })
+    response.end(isChat && answer.ok ? counted(body, cheat) : body)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => server.close(),
+  }
+}
+
+function changed(text: string, { before = '', dropped = 0 }: Cheat): string {
+  const body = asked.parse(JSON.parse(text))
+  const [first] = body.messages
+  const from = first!.content.length > longLetters ? Math.floor(first!.content.length * dropped) : 0
+  first!.content = before + first!.content.slice(from)
+  return JSON.stringify(body)
+}
+
+function counted(text: string, { factor = 1 }: Cheat): string {
+  const body = answered.parse(JSON.parse(text))
+  body.usage.prompt_tokens = Math.round(body.usage.prompt_tokens * factor)
+  body.usage.total_tokens = body.usage.prompt_tokens + body.usage.completion_tokens
+  return JSON.stringify(body)
+}
