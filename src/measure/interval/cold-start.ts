@@ -43,9 +43,12 @@ export function coldStartOf(values: Float64Array): Start | null {
   if (variance === 0) return null
   const apart = (n: number) =>
     (averageOf(logs.subarray(0, n)).mean - mean) / Math.sqrt(variance * (1 / n + 1 / rest.length))
-  const needed = new Series(values.slice(count)).isShort ? veryClear : clear
-  if (apart(count) < needed.start || apart(Math.ceil(count / 3)) < needed.first) return null
-  return startOf(values, count)
+  const by = { start: apart(count), first: apart(Math.ceil(count / 3)) }
+  const isBeyond = (needed: typeof by) => by.start >= needed.start && by.first >= needed.first
+  // The second look sorts the rest.
+  const isCold =
+    isBeyond(veryClear) || (isBeyond(clear) && !new Series(values.slice(count)).isShort)
+  return isCold ? startOf(values, count) : null
 }
 
 /**
