@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AnyCommand } from '../src/cli/commands/command.ts'
 import { defaultContract, parseScenario } from '../src/index.ts'
+import { metricNames } from '../src/scenario/threshold.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
@@ -78,4 +79,14 @@ test.each(pages)('every link of %s to a file of this repository has a target', (
     }
   })
   expect(missing).toEqual([])
+})
+
+test('the table of thresholds names each metric, and no other', () => {
+  const text = readFileSync(join(root, 'docs/scenarios.md'), 'utf8')
+  const table = text.split('| metrics | statistics | example |\n')[1]!.split('\n\n')[0]!
+  const named = table
+    .split('\n')
+    .slice(1)
+    .flatMap((row) => [...row.split('|')[1]!.matchAll(/`(\w+)`/g)].map(([, name]) => name))
+  expect(named.toSorted()).toEqual(metricNames.toSorted())
 })

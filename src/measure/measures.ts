@@ -21,6 +21,8 @@ export interface Measure {
   readonly whoIsCut: string
   /** The requests that have it, so that a threshold may name it; null if none may. */
   readonly judged: 'all' | 'streams' | null
+  /** Whether it begins with the request, so that a delay of this client is a share of it. */
+  readonly fromSend: boolean
 }
 
 /** SQL over `attempts`: when a request was sent, and when its answer ended; microseconds of the run's clock. */
@@ -52,6 +54,7 @@ const ofAnswers = {
   cut: `outcome = 'timeout'`,
   whoIsCut: 'a timeout counts as at least the time until it was given up',
   judged: 'all',
+  fromSend: true,
 } as const
 const ofFirstText = {
   of: `${answered} AND ${asStream}`,
@@ -59,6 +62,7 @@ const ofFirstText = {
   cut: 'first_content_us IS NULL',
   whoIsCut: 'a stream without any text counts as at least the time until its end or its timeout',
   judged: 'streams',
+  fromSend: true,
 } as const
 const ofStreams = {
   of: `${succeeded} AND streamed = 1`,
@@ -66,8 +70,9 @@ const ofStreams = {
   cut: null,
   whoIsCut: '',
   judged: 'streams',
+  fromSend: false,
 } as const
-const ofSent = { of: 'true', cut: null, whoIsCut: '', judged: 'all' } as const
+const ofSent = { of: 'true', cut: null, whoIsCut: '', judged: 'all', fromSend: false } as const
 
 export const measures = {
   service: {
@@ -135,6 +140,7 @@ export const measures = {
     cut: null,
     whoIsCut: '',
     judged: null,
+    fromSend: true,
   },
 } as const satisfies Record<string, Measure>
 
@@ -156,6 +162,10 @@ const judgedBy = <Needs extends 'all' | 'streams'>(needs: readonly Needs[]) =>
 
 /** Measures that a threshold may name, by their names in it. */
 export const judgedNames = judgedBy(['all', 'streams'])
+/** Those of which a delay of this client is a share. */
+export const namesFromSend: readonly string[] = measureNames
+  .filter((name) => measures[name].judged !== null && measures[name].fromSend)
+  .map(sqlName)
 /** Those that only a stream has. */
 export const streamNames = judgedBy(['streams'])
 

@@ -23,7 +23,15 @@ import {
   roundWhole,
   zero,
 } from '../money/rational.ts'
-import { outputParts, type Part, type Parts, parts, promptOf, type Usage } from '../tokens/usage.ts'
+import {
+  freshOf,
+  outputParts,
+  type Part,
+  type Parts,
+  parts,
+  promptOf,
+  type Usage,
+} from '../tokens/usage.ts'
 import { entryOf } from '../user/lookup.ts'
 import { scaled, sheetAt } from './price-at.ts'
 
@@ -280,14 +288,7 @@ class CostSum {
   private priceOfWhole(): Price {
     const { tiers } = this
     if (tiers === null || tiers.apply === 'marginal') return this.base
-    const prompt = promptOf(this.parts)
-    const { input_uncached: uncached, input_audio: audio, input_image: image } = this.parts
-    const count =
-      tiers.count === 'prompt'
-        ? prompt
-        : uncached === null
-          ? null
-          : uncached + (audio ?? 0) + (image ?? 0)
+    const count = tiers.count === 'prompt' ? promptOf(this.parts) : freshOf(this.parts)
     if (count === null) {
       this.addUnknownOnce('the count of the tier')
       return this.base

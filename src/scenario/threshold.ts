@@ -20,14 +20,15 @@ export const amountMetrics = ['task_credits', 'task_cost'] as const
 /** Shares that each request has, and not the requests together. */
 export const ratioMetrics = ['output_length'] as const
 
-const metrics = [
+/** All that a threshold may name. */
+export const metricNames = [
   ...timeMetrics,
   ...ratioMetrics,
   ...shareMetrics,
   ...countMetrics,
   ...amountMetrics,
 ] as const
-type Metric = (typeof metrics)[number]
+type Metric = (typeof metricNames)[number]
 
 /** Metrics of whole tasks; a threshold on them may name a task. */
 export const taskMetrics: readonly string[] = [
@@ -61,7 +62,7 @@ export type FilterKey = (typeof filterKeys)[number]
  * @returns the threshold, or a noun phrase for what was expected
  */
 export function parseThreshold(text: string, abort = false): Threshold | string {
-  const read = parseCondition(text, metrics)
+  const read = parseCondition(text, metricNames)
   if (read === notACondition) return `a threshold such as chat.ttft.p95 < 800ms: ${read}`
   if (typeof read === 'string') return read
   const filter = parseFilter(read.filter ?? '')

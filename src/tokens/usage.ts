@@ -219,6 +219,12 @@ export function promptOf(of: Parts): number | null {
   return of.input_uncached === null ? null : sumKnown(inputParts.map((part) => of[part]))
 }
 
+/** What of the prompt was neither read from a cache nor written to one; null if it is unknown. */
+export function freshOf(of: Parts): number | null {
+  const fresh = inputParts.filter((part) => !part.startsWith('cache_'))
+  return of.input_uncached === null ? null : sumKnown(fresh.map((part) => of[part]))
+}
+
 /** Everything generated, with reasoning; null if it is unknown. */
 export function outputOf(of: Parts): number | null {
   return of.output_visible === null ? null : sumKnown(outputParts.map((part) => of[part]))

@@ -10,6 +10,7 @@ import {
   csvSummary,
   jsonSummary,
   markdownSummary,
+  shownTimes,
   terminalFigures,
 } from '../../src/report/summary/formats.ts'
 import { percentiles, type RunSummary, type SummaryGroup } from '../../src/report/summary/shape.ts'
@@ -148,9 +149,8 @@ function cellsOf(cells: readonly string[]): readonly (number | null)[] {
 /** The expected numbers of a summary table, to their four digits. The terminal folds rows without any percentile. */
 function tableRows({ all, steps }: RunSummary, isFolded = false) {
   const groups = steps.length > 1 ? [all, ...steps] : [all]
-  const shown = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure'] as const
   return groups.flatMap((group) =>
-    shown
+    shownTimes
       .map((name) => group.metrics[name])
       .filter(({ n, p50 }) => n > 0 && !(isFolded && p50.mark === 'too-few'))
       .map((of) => [
@@ -338,7 +338,8 @@ test('a named figure has one value in threshold, terminal, JSON, Markdown, CSV, 
               ),
             ),
           )
-          const metricTitle = /(?:service|response|TTFT|TPOT|ITL|failures) {2,}(.*)$/
+          const titles = shownTimes.map((name) => (name === 'itl' ? 'ITL' : measures[name].title))
+          const metricTitle = new RegExp(`(?:${titles.join('|')}) {2,}(.*)$`)
           const terminal = terminalFigures(summary).split('\n')
           expect(
             terminal.flatMap((line) => {

@@ -47,7 +47,7 @@ export async function seededStore(
   await editAttempts(
     store,
     `
-    INSERT INTO edited
+    INSERT INTO edited BY NAME
     WITH base AS (
       SELECT i, (i * 20e6 / ${attempts})::BIGINT AS intended,
         (hash(i) % 1000) / 1000.0 AS u, (hash(i + 7919) % 1000) / 1000.0 AS v,
@@ -68,32 +68,33 @@ export async function seededStore(
              WHEN kind = -1 THEN 900000 ELSE 1500 END AS lasts
       FROM kinds
     )
-    SELECT 'run-1', i, 0, 0, 'main', CASE WHEN intended < 1000000 THEN 'warmup' ELSE 'steady' END, step, NULL, NULL, NULL,
-      'abcdef012345', account,
-      CASE WHEN step LIKE 'chat%' THEN 'chat' WHEN step LIKE 'messages%' THEN 'messages' ELSE 'models' END,
-      streams::INTEGER,
-      CASE WHEN step = 'models' THEN NULL WHEN i % 3 = 0 THEN 'svc-k2.5' ELSE 'svc-k2' END,
-      CASE WHEN kind IN (400, 401) THEN 'invalid_request' ELSE 'ok' END,
-      intended, intended + 200, sent,
-      CASE WHEN kind > 0 THEN sent + 1000 END,
-      CASE WHEN kind = 200 AND streams THEN sent + ttft - 50 END,
-      CASE WHEN kind = 200 AND step <> 'models' THEN sent + ttft END,
-      CASE WHEN kind = 200 AND streams THEN sent + ttft + 19 * 9000 WHEN kind = 200 THEN sent + ttft END,
-      CASE WHEN kind = 200 THEN sent + lasts END, sent + lasts,
-      CASE WHEN kind = 200 THEN 'ok' WHEN kind = -1 THEN 'timeout' WHEN kind = -2 THEN 'broken' ELSE 'http_error' END,
-      CASE WHEN kind = -1 THEN 'total' WHEN kind = -2 THEN 'no-done' END,
-      CASE WHEN kind > 0 THEN kind END,
-      CASE WHEN kind >= 400 THEN 'chat' END,
-      CASE kind WHEN 429 THEN 'rate_limit_exceeded' WHEN 403 THEN 'insufficient_credits' WHEN 400 THEN 'invalid_request' WHEN 401 THEN 'invalid_api_key' END,
-      CASE kind WHEN 429 THEN 'rate_limit_error' WHEN 403 THEN 'insufficient_quota' WHEN 500 THEN 'api_error' WHEN 400 THEN 'invalid_request_error' WHEN 401 THEN 'invalid_request_error' END,
-      CASE kind WHEN 429 THEN 'slow down' WHEN 500 THEN 'the service failed' END,
-      CASE WHEN kind = 200 THEN greatest(0, CASE account WHEN 'a-starter' THEN 100 WHEN 'b-small' THEN 900 WHEN 'c-large' THEN 9000 ELSE 40000 END - i / 4) END,
-      CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END,
-      greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8), 40, NULL, NULL, NULL, NULL,
-      epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000,
-      'id-' || i, 'svc-k2', CASE WHEN kind = 200 THEN 'stop' END, 1,
-      12, NULL, CASE WHEN kind = 200 THEN 20 END, 32, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, CASE WHEN streams THEN 22 ELSE 0 END, CASE WHEN streams THEN 20 ELSE 0 END,
-      0, NULL, CASE WHEN streams THEN 20 ELSE 0 END, CASE WHEN streams THEN 1 ELSE 0 END, NULL, NULL, NULL, NULL, NULL, 900, 0, NULL, NULL, NULL
+    SELECT 'run-1' AS run_id, i AS slot, 0 AS retry, 0 AS shard, 'main' AS phase,
+      CASE WHEN intended < 1000000 THEN 'warmup' ELSE 'steady' END AS part, step AS step, 'abcdef012345' AS key_fp,
+      account AS account,
+      CASE WHEN step LIKE 'chat%' THEN 'chat' WHEN step LIKE 'messages%' THEN 'messages' ELSE 'models' END AS endpoint,
+      streams::INTEGER AS streamed,
+      CASE WHEN step = 'models' THEN NULL WHEN i % 3 = 0 THEN 'svc-k2.5' ELSE 'svc-k2' END AS model,
+      CASE WHEN kind IN (400, 401) THEN 'invalid_request' ELSE 'ok' END AS expects, intended AS intended_us,
+      intended + 200 AS dispatched_us, sent AS sent_us, CASE WHEN kind > 0 THEN sent + 1000 END AS headers_us,
+      CASE WHEN kind = 200 AND streams THEN sent + ttft - 50 END AS first_event_us,
+      CASE WHEN kind = 200 AND step <> 'models' THEN sent + ttft END AS first_content_us,
+      CASE WHEN kind = 200 AND streams THEN sent + ttft + 19 * 9000 WHEN kind = 200 THEN sent + ttft END AS last_content_us,
+      CASE WHEN kind = 200 THEN sent + lasts END AS done_us, sent + lasts AS closed_us,
+      CASE WHEN kind = 200 THEN 'ok' WHEN kind = -1 THEN 'timeout' WHEN kind = -2 THEN 'broken' ELSE 'http_error' END AS outcome,
+      CASE WHEN kind = -1 THEN 'total' WHEN kind = -2 THEN 'no-done' END AS reason,
+      CASE WHEN kind > 0 THEN kind END AS status, CASE WHEN kind >= 400 THEN 'chat' END AS error_shape,
+      CASE kind WHEN 429 THEN 'rate_limit_exceeded' WHEN 403 THEN 'insufficient_credits' WHEN 400 THEN 'invalid_request' WHEN 401 THEN 'invalid_api_key' END AS error_code,
+      CASE kind WHEN 429 THEN 'rate_limit_error' WHEN 403 THEN 'insufficient_quota' WHEN 500 THEN 'api_error' WHEN 400 THEN 'invalid_request_error' WHEN 401 THEN 'invalid_request_error' END AS error_type,
+      CASE kind WHEN 429 THEN 'slow down' WHEN 500 THEN 'the service failed' END AS error_message,
+      CASE WHEN kind = 200 THEN greatest(0, CASE account WHEN 'a-starter' THEN 100 WHEN 'b-small' THEN 900 WHEN 'c-large' THEN 9000 ELSE 40000 END - i / 4) END AS credits_remaining,
+      CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END AS rate_limit,
+      greatest(0, CASE account WHEN 'a-starter' THEN 20 WHEN 'b-small' THEN 60 WHEN 'c-large' THEN 200 ELSE 500 END - i / 8) AS rate_remaining,
+      40 AS rate_reset, epoch(TIMESTAMP '2026-03-01 09:59:50')::BIGINT + intended // 1000000 AS date_s,
+      'id-' || i AS response_id, 'svc-k2' AS response_model, CASE WHEN kind = 200 THEN 'stop' END AS finish_reason,
+      1 AS choices, 12 AS prompt_tokens, CASE WHEN kind = 200 THEN 20 END AS completion_tokens, 32 AS total_tokens,
+      CASE WHEN streams THEN 22 ELSE 0 END AS events, CASE WHEN streams THEN 20 ELSE 0 END AS content_events,
+      0 AS unknown_events, CASE WHEN streams THEN 20 ELSE 0 END AS content_reads,
+      CASE WHEN streams THEN 1 ELSE 0 END AS done_marks, 900 AS bytes_in, 0 AS flags
     FROM timed;
     INSERT INTO health SELECT 'run-1', 0, s * 1000000, CASE WHEN s = 11 THEN 34000 ELSE 900 + s * 40 END,
       CASE WHEN s = 11 THEN 41000 ELSE 1200 + s * 40 END, s * 1000000 - 500000, CASE WHEN s = 11 THEN 0.9 ELSE 0.2 END, 700 + s * 10, 12, 0 FROM range(20) AS t(s);

@@ -31,7 +31,15 @@ import {
 } from './shape.ts'
 import { moneyEach } from './tasks.ts'
 
-const shown: readonly MetricName[] = ['service', 'response', 'ttft', 'tpot', 'itl', 'failure']
+/** The times of a summary, in the order of its table. */
+export const shownTimes: readonly MetricName[] = [
+  'service',
+  'response',
+  'ttft',
+  'tpot',
+  'itl',
+  'failure',
+]
 
 /** A run's summary for a terminal: at most 80 columns, no escape sequences. */
 export function terminalSummary(summary: RunSummary): string {
@@ -76,10 +84,12 @@ export function terminalFigures(summary: RunSummary): string {
     `${'milliseconds'.padEnd(24)}${['n', ...percentiles.map(([name]) => percentileTitle(name))].map((cell) => cell.padStart(9)).join('')}`,
   ]
   const folded = groupsOf(summary).flatMap((group) =>
-    measuredMetrics(group, shown).filter(([, distribution]) => isFew(distribution)),
+    measuredMetrics(group, shownTimes).filter(([, distribution]) => isFew(distribution)),
   )
   for (const group of groupsOf(summary)) {
-    const rows = measuredMetrics(group, shown).filter(([, distribution]) => !isFew(distribution))
+    const rows = measuredMetrics(group, shownTimes).filter(
+      ([, distribution]) => !isFew(distribution),
+    )
     for (const [at, [name, distribution]] of rows.entries()) {
       const title = at === 0 ? printable(group.step ?? 'all steps', 13) : ''
       const cells = [
@@ -142,7 +152,7 @@ const isFew = ({ p50 }: Distribution) => p50.mark === 'too-few'
 const fewOf = (summary: RunSummary): string | null =>
   fewText(
     groupsOf(summary).flatMap((group) =>
-      measuredMetrics(group, shown).map(([, distribution]) => distribution),
+      measuredMetrics(group, shownTimes).map(([, distribution]) => distribution),
     ),
   )
 
@@ -169,7 +179,7 @@ export function markdownSummary(summary: RunSummary): string {
     'max',
   ]
   const rows = groupsOf(summary).flatMap((group) =>
-    measuredMetrics(group, shown).map(([name, distribution]) => [
+    measuredMetrics(group, shownTimes).map(([name, distribution]) => [
       markdownCell(group.step ?? 'all steps'),
       metricTitles[name],
       whole(distribution.n),

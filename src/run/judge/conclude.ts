@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { namesFromSend } from '../../measure/measures.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { readSteadiness } from '../../store/read/steadiness.ts'
 import type { RunEnd } from '../../store/runs/run-end.ts'
@@ -175,15 +176,12 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
   }
 }
 
-/** Times from the send to something, of which lag takes a share. */
-const judgedTimes: readonly string[] = ['service', 'response', 'ttft', 'response_ttft']
-
 /** The tightest time that the run judges, by a threshold or as the objective of a search; null for none. */
 function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
   const searches = phases.some(({ load }) => load.kind === 'sweep')
   const { ttftUs, serviceUs, responseUs } = objectives
   const bounds = [
-    ...thresholds.filter(({ metric }) => judgedTimes.includes(metric)).map(({ bound }) => bound),
+    ...thresholds.filter(({ metric }) => namesFromSend.includes(metric)).map(({ bound }) => bound),
     ...(searches ? [ttftUs, serviceUs, responseUs].filter((us) => us !== null) : []),
   ]
   return bounds.length === 0 ? null : smallest(bounds)

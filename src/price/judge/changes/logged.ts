@@ -1,5 +1,5 @@
 import type { LoggedTokens } from '../../../contract/prices.ts'
-import { outputParts, type Parts, type Usage } from '../../../tokens/usage.ts'
+import { inputParts, outputParts, type Parts, type Usage } from '../../../tokens/usage.ts'
 import { calculate } from '../../calculate.ts'
 import type { LoggedOf } from '../price-judge.ts'
 import type { Change } from './change.ts'
@@ -40,7 +40,13 @@ function withLogged({ parts, ...usage }: Usage, logged: LoggedTokens): Usage | n
   const read = logged.cache_read ?? parts.cache_read
   const write = logged.cache_write ?? parts.cache_write
   const reasoning = logged.reasoning ?? parts.reasoning
-  const others = [read, write, parts.cache_write_1h, parts.cache_read_audio, parts.input_audio]
+  const inner: Partial<Parts> = {
+    input_uncached: 0,
+    cache_read: read,
+    cache_write: write,
+    output_visible: 0,
+    reasoning,
+  }
   const left = (whole: number | null, inner: readonly (number | null)[], own: number | null) =>
     whole === null ? own : Math.max(0, whole - inner.reduce<number>((sum, n) => sum + (n ?? 0), 0))
   const changed: Parts = {
@@ -48,12 +54,14 @@ function withLogged({ parts, ...usage }: Usage, logged: LoggedTokens): Usage | n
     cache_read: read,
     cache_write: write,
     reasoning,
-    input_uncached: left(logged.prompt, [...others, parts.input_image], parts.input_uncached),
+    input_uncached: left(
+      logged.prompt,
+      inputParts.map((part) => inner[part] ?? parts[part]),
+      parts.input_uncached,
+    ),
     output_visible: left(
       logged.completion,
-      outputParts.map((part) =>
-        part === 'output_visible' ? 0 : part === 'reasoning' ? reasoning : parts[part],
-      ),
+      outputParts.map((part) => inner[part] ?? parts[part]),
       parts.output_visible,
     ),
   }
