@@ -109,7 +109,7 @@ test('a budget is told at each threshold once in a period, whatever comes later'
     portal.deliver()
     await settled()
   }
-  expect(reached().map(({ data }) => data['threshold'])).toEqual([0.25, 0.5])
+  expect(reached().map(({ data }) => data.threshold)).toEqual([0.25, 0.5])
   expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
   // A refund takes the use below the threshold, and more use takes it over it again.
   await enter([
@@ -156,7 +156,7 @@ test('a balance is told below its thresholds and before it runs out, and again a
   ])
   // Seventy credits last seven days at ten a day.
   expect(data('credits.running-out')).toMatchObject([{ days: 14, remaining: '70' }])
-  const { median } = data('credits.running-out')[0]!['runsOut'] as { median: string }
+  const { median } = data('credits.running-out')[0]!.runsOut as { median: string }
   expect(['2026-12-04', '2026-12-05', '2026-12-06']).toContain(median)
   await service!.close()
   const second = receiverOf(() => 204)
@@ -167,7 +167,7 @@ test('a balance is told below its thresholds and before it runs out, and again a
   )
   await next.portal.alert()
   await settled()
-  expect(second.messages.map(({ type, data: given }) => [type, given['remaining']])).toEqual([
+  expect(second.messages.map(({ type, data: given }) => [type, given.remaining])).toEqual([
     ['credits.below', '80'],
     ['credits.running-out', '80'],
   ])
@@ -186,7 +186,7 @@ test('an alert has no more than the page: neither money nor names that the setti
   const accounts =
     'accounts: { a: { grants: [{ name: P, credits: 9 }], alertBelow: [50], budget: [{ amount: "100" }, { amount: "1", unit: EUR }] } }\n'
   const shows = (some: string) => `shows: [${some}]\n${alertsText(newFile())}${accounts}`
-  const typesOf = () => messages.map(({ type, data }) => `${type} ${data['unit'] ?? ''}`.trim())
+  const typesOf = () => messages.map(({ type, data }) => `${type} ${data.unit ?? ''}`.trim())
   await (await alerting(shows('credits, models'), events, post)).portal.alert()
   await settled()
   expect(new Set(typesOf())).toEqual(
@@ -220,7 +220,7 @@ test('an account that no settings name is watched, with what the settings say of
   const events = [...hourly('stranger'), dear, ...hourly('b'), ...hourly('c')]
   await (await alerting(alertsText(newFile()) + every, events, post)).portal.alert()
   await settled()
-  const told = messages.map(({ type, data }) => `${data['account']} ${type}`)
+  const told = messages.map(({ type, data }) => `${data.account} ${type}`)
   // b has 384 of 5,000; c has a name and the budget of every account, as the stranger has.
   expect([...new Set(told)].sort()).toEqual([
     'c budget.reached',
