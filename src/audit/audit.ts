@@ -197,7 +197,11 @@ export async function keepFindings(
   const runIds = JSON.stringify(runs.map((run) => run.runId))
   const auditedUs = BigInt(auditedAt.getTime()) * 1000n
   const rows = findings.map(({ rule, severity, title, verdict }) => ({
-    ...{ rule, severity, verdict: verdict.verdict, observations: observationsOf(verdict), title },
+    rule,
+    severity,
+    verdict: verdict.verdict,
+    observations: observationsOf(verdict),
+    title,
     detail: JSON.stringify(verdict),
   }))
   // One statement: each would be a transaction, and a write to the disk.

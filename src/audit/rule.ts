@@ -87,7 +87,8 @@ export function whenPromised<P extends PromiseName>(
       const [first, ...others] = missingPromises(evidence.contract, names)
       const note = await measure?.(evidence)
       return {
-        ...{ verdict: 'not-promised', promises: [first!, ...others] },
+        verdict: 'not-promised',
+        promises: [first!, ...others],
         ...(note === undefined ? {} : { note }),
       }
     },

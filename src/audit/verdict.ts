@@ -35,7 +35,10 @@ const serviceSide = z
 /** An attempt as evidence. `shows` says what its row shows, in a few words: `remaining 41 after 43, cost 1`. */
 const witness = z
   .object({
-    ...{ runId: text, slot: z.number(), retry: z.number(), shows: text },
+    runId: text,
+    slot: z.number(),
+    retry: z.number(),
+    shows: text,
     service: serviceSide.exactOptional(),
   })
   .readonly()

@@ -45,7 +45,9 @@ export function dashLines(encoding: Record<string, Json>, mark: unknown): void {
   const { domain } = color.scale as { readonly domain: readonly unknown[] }
   if (domain.length < 2) return
   encoding.strokeDash = {
-    ...{ field: color.field, type: 'nominal', legend: color.legend },
+    field: color.field,
+    type: 'nominal',
+    legend: color.legend,
     scale: { domain, range: domain.map((_, at) => dashes[at % dashes.length]) },
   }
 }

@@ -84,7 +84,10 @@ export const drawingFont = 'sans-serif'
 /** Stripes that let the colour below through. */
 const hatching = {
   gradient: 'linear',
-  ...{ x1: 0, y1: 0, x2: 1, y2: 1 },
+  x1: 0,
+  y1: 0,
+  x2: 1,
+  y2: 1,
   stops: Array.from({ length: 12 }, (_, at) => at / 12).flatMap((from) => [
     { offset: from, color: 'transparent' },
     { offset: from + 1 / 24, color: 'transparent' },

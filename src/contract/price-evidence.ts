@@ -94,7 +94,10 @@ function readBalance(
     return read
   })
   return {
-    ...{ get, ...own, also, limit: readLimit(fields.limit, `${path}.limit`, reader) },
+    get,
+    ...own,
+    also,
+    limit: readLimit(fields.limit, `${path}.limit`, reader),
     withinMs: reader.duration(fields.within, `${path}.within`),
   }
 }

@@ -172,7 +172,8 @@ function writtenBalance({ get, also, limit, withinMs, ...own }: BalanceTerms) {
 
 const writtenValue = ({ header, value, moves, times: scale }: BalanceValue) => ({
   ...present({ header, value }),
-  ...{ moves, ...times(scale) },
+  moves,
+  ...times(scale),
 })
 
 function writtenLog({ get, cost, id, model, at, tokens, join, withinMs, ...log }: LogTerms) {

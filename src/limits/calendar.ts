@@ -12,7 +12,10 @@ function clockOf(zone: string): Intl.DateTimeFormat {
     hourCycle: 'h23',
     // The hour that a clock repeats in autumn is two hours.
     timeZoneName: 'longOffset',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
   })
   fields.set(zone, made)
   return made

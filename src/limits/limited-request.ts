@@ -63,8 +63,23 @@ export function withUnknownDecision(request: LimitedRequest): LimitedRequest {
   const { fromUs, untilUs, closedUs, costCredits, credits } = request
   const { limit, remaining, reset, dateS, retryAfterS } = request
   return {
-    ...{ runId, slot, retry, key, account, endpoint, decision: 'unknown', status },
-    ...{ fromUs, untilUs, closedUs, costCredits, credits },
-    ...{ limit, remaining, reset, dateS, retryAfterS },
+    runId,
+    slot,
+    retry,
+    key,
+    account,
+    endpoint,
+    decision: 'unknown',
+    status,
+    fromUs,
+    untilUs,
+    closedUs,
+    costCredits,
+    credits,
+    limit,
+    remaining,
+    reset,
+    dateS,
+    retryAfterS,
   }
 }

@@ -28,8 +28,11 @@ export function mountUsage(
       ? followedSettings(settings, process.env, log)
       : settingsInCode(settings)
   return followSource({
-    ...{ source: storeSource(store, contract ?? defaultContract), settings: opened },
-    ...{ contract: contract ?? null, refreshMs: refreshS * 1000, log },
+    source: storeSource(store, contract ?? defaultContract),
+    settings: opened,
+    contract: contract ?? null,
+    refreshMs: refreshS * 1000,
+    log,
   })
 }
 
@@ -59,7 +62,13 @@ export function signUsageToken(
 ): Promise<string> {
   const read = typeof settings === 'string' ? readSettings(settings) : settingsFrom(settings)
   return signToken(read, {
-    ...{ account, forS, shows: shows ?? read.shows, keys: keys ?? null, origin: origin ?? null },
-    ...{ privateKey: privateKey ?? null, nowMs: Date.now(), id: randomUUID() },
+    account,
+    forS,
+    shows: shows ?? read.shows,
+    keys: keys ?? null,
+    origin: origin ?? null,
+    privateKey: privateKey ?? null,
+    nowMs: Date.now(),
+    id: randomUUID(),
   })
 }

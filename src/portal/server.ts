@@ -61,10 +61,7 @@ export class Portal {
     this.live = new Live(options.snapshot, options.now)
     this.answering = new Answering(options, (account) => this.live.tell(account))
     const { snapshot, settings, now, post = postByFetch, log = () => {} } = options
-    this.alerting = new Alerting({
-      ...{ snapshot, settings, answering: this.answering },
-      ...{ post, now, log },
-    })
+    this.alerting = new Alerting({ snapshot, settings, answering: this.answering, post, now, log })
   }
 
   /** Copies what is new, and tells those who listen. @throws UserError as the source does */
@@ -211,7 +208,10 @@ export class Portal {
     const { account } = bearer
     const own = settings.accounts.get(account) ?? null
     const { tag, answer } = this.answering.ask({
-      ...{ bearer, ...what, read, url: new URL(context.req.url) },
+      bearer,
+      ...what,
+      read,
+      url: new URL(context.req.url),
       signal: context.req.raw.signal,
       view: accountView(settings, account),
       settings: [digest, own, what.name === 'alerts' && this.alerting.versionOf(account)],

@@ -3,13 +3,15 @@ import { lookup } from '../user/lookup.ts'
 import type { Calculation } from './calculate.ts'
 
 const words: Readonly<Record<string, string>> = lookup({
-  ...{ input_uncached: 'input tokens', cache_read: 'tokens read from a cache' },
-  ...{
-    cache_write: 'tokens written to a cache',
-    cache_write_1h: 'tokens written to a cache for an hour',
-  },
-  ...{ output_visible: 'output tokens', reasoning: 'reasoning tokens', request: 'request' },
-  ...{ input_audio: 'audio tokens in', output_audio: 'audio tokens out' },
+  input_uncached: 'input tokens',
+  cache_read: 'tokens read from a cache',
+  cache_write: 'tokens written to a cache',
+  cache_write_1h: 'tokens written to a cache for an hour',
+  output_visible: 'output tokens',
+  reasoning: 'reasoning tokens',
+  request: 'request',
+  input_audio: 'audio tokens in',
+  output_audio: 'audio tokens out',
 })
 
 /** `14 input tokens x 4 USD per million + 5 output tokens x 20 USD per million`. */

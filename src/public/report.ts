@@ -148,8 +148,10 @@ export async function comparisonMarkdown(
 const svc = async () => (await import('../contract/default.ts')).defaultContract
 
 const complete = async (store: Store, options: PageOptions): Promise<ReportOptions> => ({
-  ...{ contract: options.contract ?? (await svc()), runIds: [], timeZone: 'UTC' },
-  ...{ nowUs: Date.now() * 1000 },
+  contract: options.contract ?? (await svc()),
+  runIds: [],
+  timeZone: 'UTC',
+  nowUs: Date.now() * 1000,
   ...options,
   store,
 })

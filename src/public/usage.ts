@@ -38,8 +38,16 @@ export async function readUsage(
   checkParts(parts ?? [])
   const { readUsage } = await import('../report/usage/read.ts')
   const asked: UsageOptions = {
-    ...{ contract: null, fromUs: null, toUs: null, by: 'model', runIds: [], sources: [] },
-    ...{ nowUs: Date.now() * 1000, seed: 1, grants: null, timezone: timeZone },
+    contract: null,
+    fromUs: null,
+    toUs: null,
+    by: 'model',
+    runIds: [],
+    sources: [],
+    nowUs: Date.now() * 1000,
+    seed: 1,
+    grants: null,
+    timezone: timeZone,
     ...options,
   }
   return readUsage<UsagePart>(store, asked, undefined, parts ?? shownParts)

@@ -198,8 +198,13 @@ export async function fillSearched(store: Session, { searches }: Comparison): Pr
       ? []
       : (['a', 'b'] as const).flatMap((side) =>
           searches[side].trials.map((trial) => ({
-            ...{ goodput: trial.goodput, low: trial.low, high: trial.high, verdict: trial.verdict },
-            ...{ side, per_s: trial.perS, sustained_per_s: searches[side].sustainedPerS },
+            goodput: trial.goodput,
+            low: trial.low,
+            high: trial.high,
+            verdict: trial.verdict,
+            side,
+            per_s: trial.perS,
+            sustained_per_s: searches[side].sustainedPerS,
           })),
         ),
   )

@@ -242,9 +242,7 @@ async function prepareUsageTop(store: Session, options: ReportOptions): Promise<
 /** A store without usage still has a page, which says how usage comes into it. */
 const emptyTop = ({ message }: NoUsage): Top => ({
   about: html`The store holds no usage yet.`,
-  body: renderHeadline({
-    ...{ tone: 'none', summary: 'No usage yet', because: message, checks: [] },
-  }),
+  body: renderHeadline({ tone: 'none', summary: 'No usage yet', because: message, checks: [] }),
   figures: [],
 })
 
@@ -268,7 +266,12 @@ export async function readUsageOf<Part extends UsagePart = UsagePart>(
 }
 
 const allUsage: UsageScopeOptions = {
-  ...{ contract: null, fromUs: null, toUs: null, by: 'model', sources: [], grants: null },
+  contract: null,
+  fromUs: null,
+  toUs: null,
+  by: 'model',
+  sources: [],
+  grants: null,
 }
 
 /**

@@ -31,8 +31,12 @@ export async function prepareService(store: Session): Promise<void> {
     store,
     'shown_service',
     {
-      ...{ place: 'INTEGER', what: 'VARCHAR', client: 'DOUBLE', service: 'DOUBLE' },
-      ...{ verdict: 'VARCHAR', cause: 'VARCHAR' },
+      place: 'INTEGER',
+      what: 'VARCHAR',
+      client: 'DOUBLE',
+      service: 'DOUBLE',
+      verdict: 'VARCHAR',
+      cause: 'VARCHAR',
     },
     counts,
   )

@@ -24,8 +24,14 @@ export async function prepareStretches(
     store,
     'shown_stretches',
     {
-      ...{ run_id: 'VARCHAR', account: 'VARCHAR', first: 'DOUBLE', last: 'DOUBLE' },
-      ...{ taken: 'DOUBLE', expected: 'DOUBLE', expected_at_most: 'DOUBLE', unexplained: 'DOUBLE' },
+      run_id: 'VARCHAR',
+      account: 'VARCHAR',
+      first: 'DOUBLE',
+      last: 'DOUBLE',
+      taken: 'DOUBLE',
+      expected: 'DOUBLE',
+      expected_at_most: 'DOUBLE',
+      unexplained: 'DOUBLE',
     },
     balances.map(({ expectedAtMost, ...row }) => ({ ...row, expected_at_most: expectedAtMost })),
   )

@@ -14,7 +14,10 @@ export async function prepareTaskCosts(store: Session, contract: Contract): Prom
     for (const each of await readTasks(store, run_id, contract)) {
       const { task, counts, creditsEach } = each
       rows.push({
-        ...{ run_id, task, tasks: counts.tasks, credits_each: creditsEach },
+        run_id,
+        task,
+        tasks: counts.tasks,
+        credits_each: creditsEach,
         cost_each: moneyEach(each),
       })
     }
@@ -23,8 +26,11 @@ export async function prepareTaskCosts(store: Session, contract: Contract): Prom
     store,
     'shown_task_costs',
     {
-      ...{ run_id: 'VARCHAR', task: 'VARCHAR', tasks: 'INTEGER' },
-      ...{ credits_each: 'DOUBLE', cost_each: 'VARCHAR' },
+      run_id: 'VARCHAR',
+      task: 'VARCHAR',
+      tasks: 'INTEGER',
+      credits_each: 'DOUBLE',
+      cost_each: 'VARCHAR',
     },
     rows as Record<string, string | number | null>[],
   )

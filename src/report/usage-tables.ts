@@ -45,8 +45,10 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
       empty_late_us: 'BIGINT',
     },
     outlookPoints(page).map(({ atUs, balance }) => ({
-      ...{ at_us: atUs, ...balance },
-      ...{ empty_early_us: whole(empty?.earlyUs), empty_us: whole(empty?.medianUs) },
+      at_us: atUs,
+      ...balance,
+      empty_early_us: whole(empty?.earlyUs),
+      empty_us: whole(empty?.medianUs),
       empty_late_us: whole(empty?.lateUs),
     })),
   )

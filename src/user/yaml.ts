@@ -20,7 +20,10 @@ type Options = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'
 export function yamlDocument(text: string, options: Options = {}): Document.Parsed {
   const lines = options.lineCounter ?? new LineCounter()
   const document = parseDocument(text, {
-    ...{ logLevel: 'error', ...options, lineCounter: lines, uniqueKeys: false },
+    logLevel: 'error',
+    ...options,
+    lineCounter: lines,
+    uniqueKeys: false,
   })
   if (document.errors.length > 0) return document
   visit(document, {

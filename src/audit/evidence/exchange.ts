@@ -112,7 +112,10 @@ export class Exchange {
  */
 /** An exchange as evidence. */
 export const shownBy = ({ row: { runId, slot, retry } }: Exchange, shows: string): Witness => ({
-  ...{ runId, slot, retry, shows },
+  runId,
+  slot,
+  retry,
+  shows,
 })
 
 export const exchangesOf = oncePerEvidence(load, ({ runIds }) => runIds)

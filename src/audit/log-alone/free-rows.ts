@@ -28,7 +28,11 @@ export class FreeRows {
     if (seen !== undefined) seen.freeMs = Math.min(seen.freeMs, atMs)
     else
       this.#seen.set(key, {
-        ...{ freeMs: atMs, wrongMs: Infinity, chargedMs: Infinity, laterFree: 0, laterCharged: 0 },
+        freeMs: atMs,
+        wrongMs: Infinity,
+        chargedMs: Infinity,
+        laterFree: 0,
+        laterCharged: 0,
       })
   }
 

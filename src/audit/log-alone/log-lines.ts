@@ -113,7 +113,11 @@ function lineOf(
         ? null
         : { place: 'log', ...amount, value: multiply(amount.value, terms?.times ?? one) },
     request: {
-      ...{ runId: 'log', slot: line, retry: 0, requestedModel: model, returnedModel: returned },
+      runId: 'log',
+      slot: line,
+      retry: 0,
+      requestedModel: model,
+      returnedModel: returned,
       isStream: isTrue(first(item.stream, item.is_stream, item.streamed)),
       outcomes: outcomesOf(item, normal, status),
       startMs: atMs ?? 0,
@@ -121,17 +125,20 @@ function lineOf(
       serviceTier: tier,
       isTierRead: tier !== null,
       usage,
-      ...{
-        maxOutputTokens: null,
-        mayCall: true,
-        eventUsages: [],
-        receivedEvents: 0,
-        prompt: `line ${line}`,
-        body: null,
-        answer: null,
-      },
-      ...{ isFreeRepeat: false, account: payer ?? '', responseId: id, stated: [] },
-      ...{ receivedBytes: null, askedBytes: null, isRepeat: false },
+      maxOutputTokens: null,
+      mayCall: true,
+      eventUsages: [],
+      receivedEvents: 0,
+      prompt: `line ${line}`,
+      body: null,
+      answer: null,
+      isFreeRepeat: false,
+      account: payer ?? '',
+      responseId: id,
+      stated: [],
+      receivedBytes: null,
+      askedBytes: null,
+      isRepeat: false,
       header: () => undefined,
     },
   }
@@ -156,8 +163,12 @@ function outcomesOf(
 
 /** Places of counts whose names in a contract differ from those of stated counts. */
 const countNames: Readonly<Record<LogToken, keyof StatedCounts>> = {
-  ...{ prompt: 'input', completion: 'output', cache_read: 'cacheRead' },
-  ...{ cache_write: 'cacheWrite', cache_write_1h: 'cacheWrite1h', reasoning: 'reasoning' },
+  prompt: 'input',
+  completion: 'output',
+  cache_read: 'cacheRead',
+  cache_write: 'cacheWrite',
+  cache_write_1h: 'cacheWrite1h',
+  reasoning: 'reasoning',
 }
 
 function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null): Usage | null {
@@ -184,12 +195,12 @@ function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null)
     if ((input ?? output ?? null) === null) return null
     return normalUsage(
       {
-        ...{ input: input ?? null, cacheRead: cached ?? null, cacheWrite: cacheWrite ?? null },
-        ...{
-          cacheWrite1h: cacheWrite1h ?? null,
-          output: output ?? null,
-          reasoning: reasoning ?? null,
-        },
+        input: input ?? null,
+        cacheRead: cached ?? null,
+        cacheWrite: cacheWrite ?? null,
+        cacheWrite1h: cacheWrite1h ?? null,
+        output: output ?? null,
+        reasoning: reasoning ?? null,
       },
       form,
     )

@@ -21,7 +21,9 @@ export function witnessOf(
     shows ??
     `logged ${logged}, expected ${expected ?? 'no known cost'}${formula === null ? '' : ` = ${formula}`}`
   return {
-    ...{ runId: 'log', slot: line, retry: 0 },
+    runId: 'log',
+    slot: line,
+    retry: 0,
     shows: `${request.requestedModel}: ${said}`,
     service: {
       at: atMs === null ? null : new Date(atMs).toISOString(),

@@ -62,7 +62,8 @@ export function pricingOf(
   }
   const costOfUse = ({ counts, ...use }: StoredUse) => {
     const text = prices.costOf({
-      ...{ ...use, cacheWrite1h: null },
+      ...use,
+      cacheWrite1h: null,
       ...(counts ?? { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }),
     })
     return text === null ? null : readNumber(text)
@@ -72,9 +73,7 @@ export function pricingOf(
     unit,
     costOfUse,
     costOf: (counts, { model, day }, requests) =>
-      costOfUse({
-        ...{ model, atUs: noon(day) * 1000, endUs: null, outcome: 'ok', requests, counts },
-      }),
+      costOfUse({ model, atUs: noon(day) * 1000, endUs: null, outcome: 'ok', requests, counts }),
     explain(amount, counts, { model, day }) {
       const price = priceOf(model)
       return price === null ? null : explained(amount, counts, price, noon(day))
@@ -87,21 +86,39 @@ export function pricingOf(
 const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
 
 const countsOf = ({ input, cached, cacheWrite, output, reasoning }: Counts) => ({
-  ...{ input, cacheRead: cached, cacheWrite, output, reasoning },
+  input,
+  cacheRead: cached,
+  cacheWrite,
+  output,
+  reasoning,
 })
 
 const plainRequest = (model: string, atMs: number): PricedRequest => ({
-  ...{
-    runId: 'log',
-    slot: 0,
-    retry: 0,
-    requestedModel: model,
-    returnedModel: null,
-    isStream: false,
-  },
-  ...{ outcomes: ['success'], startMs: atMs, endMs: atMs, serviceTier: null, isTierRead: true },
-  ...{ usage: null, eventUsages: [], receivedEvents: 0, maxOutputTokens: null, mayCall: false },
-  ...{ receivedBytes: null, askedBytes: null, isRepeat: false, isFreeRepeat: false },
-  ...{ prompt: '', body: null, answer: null, account: '', responseId: null, stated: [] },
+  runId: 'log',
+  slot: 0,
+  retry: 0,
+  requestedModel: model,
+  returnedModel: null,
+  isStream: false,
+  outcomes: ['success'],
+  startMs: atMs,
+  endMs: atMs,
+  serviceTier: null,
+  isTierRead: true,
+  usage: null,
+  eventUsages: [],
+  receivedEvents: 0,
+  maxOutputTokens: null,
+  mayCall: false,
+  receivedBytes: null,
+  askedBytes: null,
+  isRepeat: false,
+  isFreeRepeat: false,
+  prompt: '',
+  body: null,
+  answer: null,
+  account: '',
+  responseId: null,
+  stated: [],
   header: () => undefined,
 })

@@ -150,7 +150,8 @@ async function openLog(
   const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
   const rows = () => logLines({ path, terms: evidence.log, hasPrice })
   return {
-    ...{ name: log, bytes: statSync(path).size },
+    name: log,
+    bytes: statSync(path).size,
     pages: (pricing) => onePage(logOf(rows(), pricing)),
   }
 }
@@ -207,7 +208,10 @@ function* billRows(
       const { request, statement } = row
       const line = {
         ...lineOf(row),
-        ...{ type: 'usage', amount: statement.value, requests: 1, counts: countsOf(request.usage) },
+        type: 'usage',
+        amount: statement.value,
+        requests: 1,
+        counts: countsOf(request.usage),
       }
       yield { line, unit: null, decimals: statement.decimals }
     }
@@ -264,14 +268,28 @@ function* billRows(
 
 const countNames = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
 const knownNames = {
-  ...{ cost: 'cost', time: 'time', model: 'model', account: 'account', type: 'type', id: 'id' },
-  ...{ unit: 'unit', requests: 'requests', input: 'input', cached: 'cached' },
-  ...{ cacheWrite: 'cacheWrite', output: 'output', reasoning: 'reasoning' },
+  cost: 'cost',
+  time: 'time',
+  model: 'model',
+  account: 'account',
+  type: 'type',
+  id: 'id',
+  unit: 'unit',
+  requests: 'requests',
+  input: 'input',
+  cached: 'cached',
+  cacheWrite: 'cacheWrite',
+  output: 'output',
+  reasoning: 'reasoning',
 } as const
 const mappedNames: Readonly<Record<keyof typeof knownNames, string>> = {
   ...knownNames,
-  ...{ cost: 'credits', input: 'promptTokens', cached: 'cachedTokens' },
-  ...{ cacheWrite: 'cacheWriteTokens', output: 'completionTokens', reasoning: 'reasoningTokens' },
+  cost: 'credits',
+  input: 'promptTokens',
+  cached: 'cachedTokens',
+  cacheWrite: 'cacheWriteTokens',
+  output: 'completionTokens',
+  reasoning: 'reasoningTokens',
 }
 
 const text = (value: unknown) =>
@@ -282,7 +300,9 @@ function numberOf(value: unknown): number | null {
 }
 
 const lineOf = ({ id, atMs, payer, request }: LoggedRequest) => ({
-  ...{ id, day: new Date(atMs ?? 0).toISOString().slice(0, 10), model: request.requestedModel },
+  id,
+  day: new Date(atMs ?? 0).toISOString().slice(0, 10),
+  model: request.requestedModel,
   account: payer,
 })
 
@@ -312,7 +332,9 @@ function* logOf(lines: Iterable<LoggedRequest>, pricing: Pricing): Generator<Log
     const outcome = outcomes[request.outcomes[0] ?? ''] ?? 'ok'
     const use = { model: request.requestedModel, atUs: row.atMs * 1000, endUs: null, outcome }
     yield {
-      ...{ ...lineOf(row), counts, logged: statement?.value ?? null },
+      ...lineOf(row),
+      counts,
+      logged: statement?.value ?? null,
       expected: pricing.costOfUse({ ...use, requests: 1, counts }),
     }
   }

@@ -124,8 +124,14 @@ class OpenCell {
 }
 
 const beside: Readonly<Record<string, Cause>> = lookup({
-  ...{ tax: 'tax', credit: 'credit', refund: 'credit', correction: 'credit', adjustment: 'credit' },
-  ...{ discount: 'tier or discount', purchase: 'fee', fee: 'fee' },
+  tax: 'tax',
+  credit: 'credit',
+  refund: 'credit',
+  correction: 'credit',
+  adjustment: 'credit',
+  discount: 'tier or discount',
+  purchase: 'fee',
+  fee: 'fee',
 })
 
 /** Lines of a bill and of a log. All lines of one id are in one part, so that one part at a time is in memory. */
@@ -226,9 +232,15 @@ function closed(cell: OpenCell): Cell {
   const told = [...cell.causes.values()].reduce(add, zero)
   cell.give('unexplained', subtract(difference, told))
   return {
-    ...{ day, model, account, bill: cell.bill, logged: cell.logged },
+    day,
+    model,
+    account,
+    bill: cell.bill,
+    logged: cell.logged,
     expected: cell.unknown > 0 && cell.unknown === cell.logLines ? null : cell.expected,
-    ...{ unknown: cell.unknown, difference, notes: [...cell.notes] },
+    unknown: cell.unknown,
+    difference,
+    notes: [...cell.notes],
     causes: Object.fromEntries(
       causes.flatMap((cause) => {
         const amount = cell.causes.get(cause)
@@ -372,8 +384,11 @@ function plus(a: Counts | null, b: Counts | null): Counts | null {
   const sum = (kind: (typeof kinds)[number]) =>
     a[kind] === null && b[kind] === null ? null : (a[kind] ?? 0) + (b[kind] ?? 0)
   return {
-    ...{ input: sum('input'), cached: sum('cached'), cacheWrite: sum('cacheWrite') },
-    ...{ output: sum('output'), reasoning: sum('reasoning') },
+    input: sum('input'),
+    cached: sum('cached'),
+    cacheWrite: sum('cacheWrite'),
+    output: sum('output'),
+    reasoning: sum('reasoning'),
   }
 }
 
@@ -383,11 +398,10 @@ const differ = (a: Counts, b: Counts) =>
 
 /** The counts of the bill, and those of the log where the bill states none. */
 const filled = (billed: Counts, counted: Counts): Counts => ({
-  ...{ input: billed.input ?? counted.input, cached: billed.cached ?? counted.cached },
-  ...{
-    cacheWrite: billed.cacheWrite ?? counted.cacheWrite,
-    output: billed.output ?? counted.output,
-  },
+  input: billed.input ?? counted.input,
+  cached: billed.cached ?? counted.cached,
+  cacheWrite: billed.cacheWrite ?? counted.cacheWrite,
+  output: billed.output ?? counted.output,
   reasoning: billed.reasoning ?? counted.reasoning,
 })
 

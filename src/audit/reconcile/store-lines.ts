@@ -59,7 +59,9 @@ async function* pagesOf({ store, source }: StoreSource): AsyncGenerator<readonly
 }
 
 const placeOf = ({ id, at_us, model, account }: Row) => ({
-  ...{ id, account, model: model ?? '' },
+  id,
+  account,
+  model: model ?? '',
   day: new Date(Math.floor(at_us / 1000)).toISOString().slice(0, 10),
 })
 
@@ -76,7 +78,11 @@ export async function* storedBill(bill: StoreSource) {
       if (amount === null) return 'no amount' as const
       const { type, requests, unit } = row
       const line: BillLine = {
-        ...{ ...placeOf(row), type, amount: amount.value, requests, counts: countsOf(row) },
+        ...placeOf(row),
+        type,
+        amount: amount.value,
+        requests,
+        counts: countsOf(row),
       }
       return { line, unit, decimals: amount.decimals }
     })
@@ -106,7 +112,8 @@ export async function* storedLog(
         const { at_us: atUs, end_us: endUs, outcome, requests, stated } = row
         const [place, counts] = [placeOf(row), countsOf(row)]
         return {
-          ...{ ...place, counts },
+          ...place,
+          counts,
           logged: row.unit === unit && stated !== null ? readNumber(stated) : null,
           expected: costOf({ model: place.model, atUs, endUs, outcome, requests, counts }),
         }

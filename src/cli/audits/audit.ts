@@ -119,8 +119,11 @@ async function auditLogAlone(options: Options, contract: Contract | undefined): 
   }
   const report = await shown(({ onProgress }) =>
     auditLog({
-      ...{ file: options.log!, contract, choices: factorChoices(options.choose) },
-      ...{ onProgress, nowMs: Date.now() },
+      file: options.log!,
+      contract,
+      choices: factorChoices(options.choose),
+      onProgress,
+      nowMs: Date.now(),
     }),
   )
   const given = [

@@ -78,7 +78,9 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
 /** The most that a probe can cost; null if nothing bounds it. */
 function costOf(probe: Probe, balance: BalanceTerms | null, contract: Contract): Rational | null {
   const text = trafficScenario([probe], [], balance, {
-    ...{ contract: '', maxCost: null, isStated: true },
+    contract: '',
+    maxCost: null,
+    isStated: true,
   })
   const costs = planOf(parseScenario(text, 'traffic'), contract, 1).map(({ mostCost }) => mostCost)
   // Phases that only read money have no price.

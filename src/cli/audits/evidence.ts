@@ -34,10 +34,14 @@ export async function vendorAction(named: readonly string[], options: Options): 
   const written = await shown((view) =>
     writeEvidence({
       ...view,
-      ...{ folder: options.out ?? 'evidence', runs },
-      ...{ contract: contract ?? null, log: log ?? null, isAnonymous: options.anonymous === true },
+      folder: options.out ?? 'evidence',
+      runs,
+      contract: contract ?? null,
+      log: log ?? null,
+      isAnonymous: options.anonymous === true,
       profile: profile === undefined ? null : loadProfile(profile, '--profile'),
-      ...{ choices: factorChoices(options.choose), nowMs: Date.now() },
+      choices: factorChoices(options.choose),
+      nowMs: Date.now(),
     }),
   )
   const { folder, files, sha256 } = written

@@ -102,7 +102,8 @@ export function namedFiles(command: AnyCommand): readonly NamedFile[] {
   const values = command.optsWithGlobals()
   const given = [
     ...[...options.values()].map((option) => ({
-      ...{ name: option.long ?? option.flags, role: option.role },
+      name: option.long ?? option.flags,
+      role: option.role,
       value: values[option.attributeName()],
     })),
     ...command.registeredArguments.flatMap((argument, at) =>

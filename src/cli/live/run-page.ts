@@ -115,12 +115,19 @@ ${part('errors', errorCard(progress))}</div>
       us === null ? null : { name: 'objective', value: us / 1000 }
     const loads = this.now === null ? [] : loadsOf(this.now.counted)
     const byLoad: Chart = {
-      ...{ title: 'Response time against load, ms', along: '/s', lines: linesByLoad(loads) },
+      title: 'Response time against load, ms',
+      along: '/s',
+      lines: linesByLoad(loads),
       to: loads.at(-1)?.perS ?? 0,
-      ...{ bound: bound(responseUs), dots: true, note: 'One dot for each load so far.' },
+      bound: bound(responseUs),
+      dots: true,
+      note: 'One dot for each load so far.',
     }
     const overTime = (metric: 'response' | 'ttft', title: string, us: number | null): Chart => ({
-      ...{ title, along: 's', lines: this.latency[metric].lines(), bound: bound(us) },
+      title,
+      along: 's',
+      lines: this.latency[metric].lines(),
+      bound: bound(us),
       to: (this.now?.progress.atUs ?? 0) / 1e6,
       note: 'An interval is as long as its percentile needs samples.',
     })
@@ -188,7 +195,9 @@ function ratesChart(moments: readonly Moment[]): Chart {
     along: 's',
     lines: [
       {
-        ...{ name: 'planned', color: 'c8', dash: '7 3' },
+        name: 'planned',
+        color: 'c8',
+        dash: '7 3',
         points: points(({ plannedPerS }) => plannedPerS),
       },
       { name: 'sent', color: 'c1', points: points(({ sentPerS }) => sentPerS) },

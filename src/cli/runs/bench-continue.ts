@@ -47,7 +47,8 @@ export async function begunSearch(path: string, baseUrl: string | null): Promise
           scenario: storedScenario(scenario),
           // An earlier version has no time of a reset.
           trials: trials.map((trial) => ({
-            ...{ runId: row.runId, ...trial },
+            runId: row.runId,
+            ...trial,
             resetUs: trial.resetUs ?? null,
           })),
         }

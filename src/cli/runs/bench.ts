@@ -226,7 +226,10 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
           }
   const standard = stream ? 'ttft.p95 < 1s' : 'response.p95 < 10s'
   return {
-    ...{ model, endpoint, stream, load },
+    model,
+    endpoint,
+    stream,
+    load,
     promptTokens: Math.max(1, wholeNumberOf('--prompt-tokens', options.promptTokens)),
     outputTokens: Math.max(1, wholeNumberOf('--output-tokens', options.outputTokens)),
     prefixTokens: wholeNumberOf('--prefix-tokens', options.prefixTokens),

@@ -29,7 +29,8 @@ export async function exportAction(what: Exportable, options: Options): Promise<
         runIds: runs,
         file: options.out,
         format,
-        ...{ onProgress, scope },
+        onProgress,
+        scope,
         ...(needsPrices ? { prepare } : {}),
       }),
     )

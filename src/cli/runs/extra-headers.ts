@@ -39,7 +39,9 @@ export function extraHeaders(
     if (issue !== null) throw new UserError('usage', `${option}: ${issue}`)
     const isFromVariable = value !== written
     return {
-      ...{ name, value, shown: isFromVariable ? written : `(value of ${option})` },
+      name,
+      value,
+      shown: isFromVariable ? written : `(value of ${option})`,
       isSecret: isFromVariable || value.length >= keyLength,
     }
   })

@@ -82,7 +82,13 @@ export async function runPairAction(
     const timeScale = positiveOf('--time-scale', options.timeScale)
     const { signal } = drain
     results = await runPair(scenario, {
-      ...{ pair, seed, timeScale, dbPaths, contracts, signal, stopNow: stopNow.signal },
+      pair,
+      seed,
+      timeScale,
+      dbPaths,
+      contracts,
+      signal,
+      stopNow: stopNow.signal,
     })
   } finally {
     ignoreSignals()

@@ -48,7 +48,10 @@ export async function runRepeatsAction(
     const result = await runAndPrint(
       each,
       {
-        ...{ ...settings, baseUrl, dbPath: options.db, contract },
+        ...settings,
+        baseUrl,
+        dbPath: options.db,
+        contract,
         timeScale: positiveOf('--time-scale', options.timeScale),
         firstRequests: options.firstRequests,
       },

@@ -126,7 +126,9 @@ function filesOf(scenario: Scenario, { db, junit }: Options): readonly NamedFile
     { name: '--db', path: db, role: 'store' },
     ...(junit === undefined ? [] : [{ name: '--junit', path: junit, role: 'output' as const }]),
     ...scenarioFiles(scenario).map((path) => ({
-      ...{ name: 'a file of the scenario', path, role: 'input' as const },
+      name: 'a file of the scenario',
+      path,
+      role: 'input' as const,
     })),
   ]
 }

@@ -32,7 +32,12 @@ export async function customerPage(options: Options): Promise<string> {
   }
   try {
     return await offlinePage({
-      ...{ source: await sourceOf(options), settings, account, keys, contract, search },
+      source: await sourceOf(options),
+      settings,
+      account,
+      keys,
+      contract,
+      search,
       nowMs: Date.now(),
     })
   } catch (error) {

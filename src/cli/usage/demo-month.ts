@@ -30,7 +30,9 @@ export async function demoMonth({ db, out }: { readonly db: string; readonly out
   const todayUs = Math.floor((Date.now() * 1000) / dayUs) * dayUs
   const clock = clockFrom(todayUs - (days + spare) * dayUs, timeScale)
   const service = await startService({
-    ...{ clock, seed: 30, accounts: [{ name: 'customer', balance }] },
+    clock,
+    seed: 30,
+    accounts: [{ name: 'customer', balance }],
     // Any wait of ours would be hours of the service.
     shape: {
       timeToFirstUs: { kind: 'constant', value: 0 },

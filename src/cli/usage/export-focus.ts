@@ -62,17 +62,25 @@ export async function exportFocusAction(options: Options): Promise<void> {
   try {
     const { rows, unknown, unknownRequests } = await readFocus(store, {
       of: {
-        ...{
-          account: account!,
-          label: options.label ?? account!,
-          product: product!,
-          serviceName: product!,
-        },
-        ...{ currency: options.currency, creditPrice: price, invoice: options.invoice ?? null },
-        ...{ creditCurrency: options.focusCurrency, periodStart: from!, periodEnd: to! },
+        account: account!,
+        label: options.label ?? account!,
+        product: product!,
+        serviceName: product!,
+        currency: options.currency,
+        creditPrice: price,
+        invoice: options.invoice ?? null,
+        creditCurrency: options.focusCurrency,
+        periodStart: from!,
+        periodEnd: to!,
       },
-      ...{ fromUs, toUs, bucket: options.bucket, keyNames: keyNamesOf(options.keyNames), contract },
-      ...{ prices: readTokenPrices(contract), priceId: contract.name, view: options.focusView },
+      fromUs,
+      toUs,
+      bucket: options.bucket,
+      keyNames: keyNamesOf(options.keyNames),
+      contract,
+      prices: readTokenPrices(contract),
+      priceId: contract.name,
+      view: options.focusView,
     })
     const columns = columnsOf(options.focus)
     if (options.strict && unknownRequests > 0) {

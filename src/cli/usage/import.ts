@@ -124,7 +124,10 @@ async function importOne(
   const file = [first, ...pages].join(', ')
   const imported = await shown(({ onProgress }) =>
     take({
-      ...{ file: first, pages, signal, onProgress },
+      file: first,
+      pages,
+      signal,
+      onProgress,
       ...meaningOf(options),
       ...(map === undefined ? {} : { mapping: mappingOf(map) }),
       ...(source === undefined ? {} : { source }),
@@ -132,7 +135,8 @@ async function importOne(
       ...(rejects === undefined ? {} : { rejectsFile: rejects }),
       ...(model === undefined ? {} : { model }),
       ...(contract === undefined ? {} : { prices: logPrices(loadContract(contract)) }),
-      ...{ partial: partial === true, check: check === true },
+      partial: partial === true,
+      check: check === true,
     }),
   )
   const { kind, ...counts } = imported

@@ -74,7 +74,9 @@ async function reconcileNamed(
     const named = (name: string, option: string) =>
       isFile(name) ? name : sourceNamed(store, name, option)
     return await reconcileFiles({
-      ...{ ...by, bill: await named(bill, '--bill'), log: await named(log, '--log') },
+      ...by,
+      bill: await named(bill, '--bill'),
+      log: await named(log, '--log'),
     })
   } finally {
     store.close()
@@ -95,16 +97,27 @@ function jsonOf({ cells, unit, joinedBy, withoutAmount, billNotes }: Reconciled)
   const causesOf = (of: Cell['causes']) =>
     Object.fromEntries(Object.entries(of).map(([cause, amount]) => [cause, exact(amount)]))
   return `${jsonText({
-    ...{ unit, joinedBy, bill: exact(sums.bill), logged: exact(sums.logged) },
-    ...{ expected: exact(sums.expected), difference: exact(sums.difference) },
+    unit,
+    joinedBy,
+    bill: exact(sums.bill),
+    logged: exact(sums.logged),
+    expected: exact(sums.expected),
+    difference: exact(sums.difference),
     costUnknown: sums.unknown,
     amountUnknown: withoutAmount,
     billNotes,
     causes: Object.fromEntries(sums.causes.map(({ cause, amount }) => [cause, exact(amount)])),
     cells: cells.map((cell) => ({
-      ...{ day: cell.day, model: cell.model, account: cell.account, bill: exact(cell.bill) },
-      ...{ logged: exact(cell.logged), expected: exact(cell.expected), costUnknown: cell.unknown },
-      ...{ difference: exact(cell.difference), causes: causesOf(cell.causes), notes: cell.notes },
+      day: cell.day,
+      model: cell.model,
+      account: cell.account,
+      bill: exact(cell.bill),
+      logged: exact(cell.logged),
+      expected: exact(cell.expected),
+      costUnknown: cell.unknown,
+      difference: exact(cell.difference),
+      causes: causesOf(cell.causes),
+      notes: cell.notes,
     })),
   })}\n`
 }

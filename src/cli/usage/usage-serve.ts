@@ -42,8 +42,12 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
       ? storeSource(flags.db, contract ?? defaultContract)
       : clickhouseSource(await openClickhouse(flags.engine))
   const portal = await openPortal({
-    ...{ source, contract, settingsFile: settingsOf(flags.settings), refreshMs: everyS * 1000 },
-    ...{ host: host.replace(/^\[|\]$/g, ''), port: Number(port) },
+    source,
+    contract,
+    settingsFile: settingsOf(flags.settings),
+    refreshMs: everyS * 1000,
+    host: host.replace(/^\[|\]$/g, ''),
+    port: Number(port),
     log: (line) => process.stderr.write(`${line}\n`),
   })
   const settings = settingsOf(flags.settings)
@@ -72,8 +76,12 @@ export async function tokenAction(flags: TokenOptions): Promise<void> {
   }
   const settings = checkedSettings(flags.settings)
   const token = await signToken(settings, {
-    ...{ account, forS: secondsOf(flags.for), origin: flags.origin ?? null, nowMs: Date.now() },
-    ...{ shows: (shows ?? settings.shows) as readonly Shown[], id: randomUUID() },
+    account,
+    forS: secondsOf(flags.for),
+    origin: flags.origin ?? null,
+    nowMs: Date.now(),
+    shows: (shows ?? settings.shows) as readonly Shown[],
+    id: randomUUID(),
     keys: flags.key.length === 0 ? null : flags.key,
     privateKey: flags.privateKey === undefined ? null : fileOf(flags.privateKey),
   })

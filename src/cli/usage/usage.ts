@@ -27,7 +27,10 @@ export async function usageAction(meant: readonly string[], options: Options): P
   try {
     const runIds = await resolveRuns(store, meant)
     const asked = {
-      ...{ timezone, ...scope, runIds, nowUs: Date.now() * 1000 },
+      timezone,
+      ...scope,
+      runIds,
+      nowUs: Date.now() * 1000,
       seed: wholeNumberOf('--seed', options.seed),
     }
     const page = await readUsage(store, asked, engine)

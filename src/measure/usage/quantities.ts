@@ -181,20 +181,24 @@ const group = (
   type: Quantity['type'],
   summary: string,
   rest: Partial<Quantity> = {},
-): Quantity => ({
-  ...{ type, adds: 'group', summary, without: 'NULL' },
-  ...rest,
-})
+): Quantity => ({ type, adds: 'group', summary, without: 'NULL', ...rest })
 const counted = (of: string, summary: string, rest: Partial<Quantity> = {}): Quantity => {
   const sql = when(of, 'requests')
   return {
-    ...{ type: 'BIGINT', adds: 'sum', summary, without: sql },
-    ...{ ofRequest: always(sql), ofSum: always(sql) },
+    type: 'BIGINT',
+    adds: 'sum',
+    summary,
+    without: sql,
+    ofRequest: always(sql),
+    ofSum: always(sql),
     ...rest,
   }
 }
 const amount = (summary: string, rest: Partial<Quantity> = {}): Quantity => ({
-  ...{ type: 'DECIMAL(38, 18)', adds: 'sum', summary, without: 'NULL' },
+  type: 'DECIMAL(38, 18)',
+  adds: 'sum',
+  summary,
+  without: 'NULL',
   ...rest,
 })
 const computedSql = always(when('priced_by', 'credits'))
@@ -210,7 +214,9 @@ const knownOf = new Map(
 export const quantities: Readonly<Record<string, Quantity>> = lookup({
   source: { type: 'VARCHAR', adds: 'group', summary: 'the log', isNeverNull: true },
   quarter: {
-    ...{ type: 'BIGINT', adds: 'group', isNeverNull: true },
+    type: 'BIGINT',
+    adds: 'group',
+    isNeverNull: true,
     ofRequest: ({ quotient }) => quotient('at_us', quarterUs),
     ofSum: ({ quotient }) => quotient('start_us', quarterUs),
     summary: 'Unix seconds divided by 900, rounded down',
@@ -232,7 +238,9 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
   unit: group('VARCHAR', 'unit of the amounts', { without: `'credits'`, isNeverNull: true }),
   requests: { type: 'BIGINT', adds: 'sum', summary: 'number of requests' },
   requests_unknown: {
-    ...{ type: 'BIGINT', adds: 'sum', isNeverNull: true },
+    type: 'BIGINT',
+    adds: 'sum',
+    isNeverNull: true,
     ofRequest: always('0'),
     ofSum: always(`CASE WHEN requests IS NULL AND measures <> 'costs' THEN 1 ELSE 0 END`),
     without: 'CASE WHEN requests IS NULL THEN 1 ELSE 0 END',
@@ -248,10 +256,13 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
     ofSum: always('CAST(NULL AS DECIMAL(38, 18))'),
   }),
   computed: amount('the part of `credits` that your prices gave, and no log', {
-    ...{ ofRequest: computedSql, ofSum: computedSql },
+    ofRequest: computedSql,
+    ofSum: computedSql,
   }),
   priced_by: {
-    ...{ type: 'VARCHAR', adds: 'max', without: 'NULL' },
+    type: 'VARCHAR',
+    adds: 'max',
+    without: 'NULL',
     summary: 'the contract with these prices',
   },
   credits_known: counted('possible_credits', 'requests whose cost is known', {
@@ -264,8 +275,11 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
     ]),
   ),
   both_tokens: {
-    ...{ type: 'BIGINT', adds: 'sum', without: bothTokens },
-    ...{ ofRequest: always(bothTokens), ofSum: always(bothTokens) },
+    type: 'BIGINT',
+    adds: 'sum',
+    without: bothTokens,
+    ofRequest: always(bothTokens),
+    ofSum: always(bothTokens),
     summary: 'tokens of the requests that report both input and output',
   },
   tokens_known: counted(bothTokens, 'requests that report both', {
@@ -273,13 +287,18 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
   }),
   ...Object.fromEntries(knownOf),
   first_us: {
-    ...{ type: 'BIGINT', adds: 'min', isNeverNull: true },
-    ...{ ofRequest: always('at_us'), ofSum: always('start_us') },
+    type: 'BIGINT',
+    adds: 'min',
+    isNeverNull: true,
+    ofRequest: always('at_us'),
+    ofSum: always('start_us'),
     without: `quarter * ${quarterUs}`,
     summary: 'the first request, Unix microseconds',
   },
   last_us: {
-    ...{ type: 'BIGINT', adds: 'max', isNeverNull: true },
+    type: 'BIGINT',
+    adds: 'max',
+    isNeverNull: true,
     ofRequest: always('at_us'),
     // A sum that was exported before its end is known until then.
     ofSum: always('least(end_us, greatest(start_us + 1, ingested_us)) - 1'),
@@ -287,7 +306,9 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
     summary: 'the last request',
   },
   minutes: {
-    ...{ type: 'BIGINT[]', adds: 'minutes', without: 'NULL' },
+    type: 'BIGINT[]',
+    adds: 'minutes',
+    without: 'NULL',
     ofRequest: ({ minutes }) => minutes('requests'),
     ofSum: ({ noMinutes }) => noMinutes,
     summary: 'requests in each clock minute',

@@ -98,9 +98,15 @@ export class Alerting {
         .reverse()
         .slice(0, limit)
         .map(({ alert, atMs, deliveries }) => ({
-          ...{ id: alert.id, at: time(atMs), type: alert.type, data: alert.data },
+          id: alert.id,
+          at: time(atMs),
+          type: alert.type,
+          data: alert.data,
           deliveries: [...deliveries.values()].map(({ state, attempts, status, dueMs }) => ({
-            ...{ state, attempts, status, next: state === 'pending' ? time(dueMs) : null },
+            state,
+            attempts,
+            status,
+            next: state === 'pending' ? time(dueMs) : null,
           })),
         })),
     }
@@ -183,8 +189,12 @@ export class Alerting {
   private dueOf(account: string, journal: Journal) {
     const { settings: given } = this.options.settings()
     const bearer: Bearer = {
-      ...{ account, keys: null, shows: new Set(given.shows), origin: null },
-      ...{ id: 'alerts', expiresS: 0 },
+      account,
+      keys: null,
+      shows: new Set(given.shows),
+      origin: null,
+      id: 'alerts',
+      expiresS: 0,
     }
     return this.options.answering.look(bearer, accountView(given, account), async (asked, page) => {
       const seesCredits = bearer.shows.has('credits')

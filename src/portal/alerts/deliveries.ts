@@ -16,7 +16,11 @@ const mostAtOnce = 4
 export const postByFetch: Post = async (url, headers, body) => {
   const signal = AbortSignal.timeout(longestMs)
   const { status, body: rest } = await fetch(url, {
-    ...{ method: 'POST', headers, body, signal, redirect: 'manual' },
+    method: 'POST',
+    headers,
+    body,
+    signal,
+    redirect: 'manual',
   })
   await rest?.cancel()
   return status

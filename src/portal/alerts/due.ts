@@ -88,7 +88,9 @@ function ofCredits(
     .filter((threshold) => Number(remaining) < Number(threshold))
     .map((threshold) =>
       alertOf(asked, 'credits.below', [...same, threshold], ['credits'], {
-        ...{ threshold, remaining, source },
+        threshold,
+        remaining,
+        source,
       }),
     )
   const medianUs = page?.depletion.known === true ? page.depletion.runsOut.medianUs : null
@@ -100,7 +102,9 @@ function ofCredits(
     .filter((days) => medianUs < nowMs * 1000 + days * dayUs)
     .map((days) =>
       alertOf(asked, 'credits.running-out', [...same, days], ['credits'], {
-        ...{ days, remaining, runsOut },
+        days,
+        remaining,
+        runsOut,
       }),
     )
   return [...below, ...soon]

@@ -122,8 +122,12 @@ export class Answering {
           async (session) =>
             read(
               {
-                ...{ bearer, view, session, keys: await namesOfKeys(session, view) },
-                ...{ nowMs: stepOf(this.options.now()), refreshedMs: this.options.now() },
+                bearer,
+                view,
+                session,
+                keys: await namesOfKeys(session, view),
+                nowMs: stepOf(this.options.now()),
+                refreshedMs: this.options.now(),
               },
               page,
             ),

@@ -146,7 +146,9 @@ export async function namesAsked(
     throw new Problem(404, 'no-such-model', 'This account has not used such a model')
   const endpoint = await whole('endpoint', filters.endpoint)
   return {
-    ...{ key: key.names, model: model.names, tags: await tagsAsked(asked, filters.tag) },
+    key: key.names,
+    model: model.names,
+    tags: await tagsAsked(asked, filters.tag),
     endpoint: endpoint.isKnown ? endpoint.names : filters.endpoint,
   }
 }

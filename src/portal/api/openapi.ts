@@ -150,11 +150,9 @@ export function openapiDocument(): object {
       const listed = Object.entries(shape.properties ?? {}).map(([parameter, schema]) => {
         const { description, ...rest } = schema
         return {
-          ...{
-            name: parameter,
-            in: 'query',
-            required: shape.required?.includes(parameter) ?? false,
-          },
+          name: parameter,
+          in: 'query',
+          required: shape.required?.includes(parameter) ?? false,
           ...(description === undefined ? {} : { description }),
           schema: lift(rest),
         }
@@ -168,7 +166,10 @@ export function openapiDocument(): object {
             }
           : Object.fromEntries(route.media.map((media) => [media, { schema: { type: 'string' } }]))
       const operation = {
-        ...{ operationId: route.id, tags: [route.tag], summary: route.summary, parameters: listed },
+        operationId: route.id,
+        tags: [route.tag],
+        summary: route.summary,
+        parameters: listed,
         responses: {
           200: {
             description: route.summary,
@@ -203,7 +204,9 @@ export function openapiDocument(): object {
     components: {
       securitySchemes: {
         account: {
-          ...{ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
           description: `Claims: sub (the account), aud ${audience}, exp, nbf, iat, jti, shows, keys, origin`,
         },
       },

@@ -57,7 +57,9 @@ export class Problem extends Error {
     const { status, code, detail, hint, message, id } = this
     return {
       type: `/problems#${code}`,
-      ...{ title: message, status, code },
+      title: message,
+      status,
+      code,
       ...(detail === undefined ? {} : { detail }),
       ...(hint === undefined ? {} : { hint }),
       ...(id === undefined ? {} : { id }),

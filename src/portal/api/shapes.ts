@@ -118,13 +118,11 @@ const spent = figure
 const row = z
   .object({
     name: text().nullable(),
-    ...{
-      requests: count,
-      credits: amount,
-      cost: z.array(money),
-      ...eachToken(() => count),
-      failed: count,
-    },
+    requests: count,
+    credits: amount,
+    cost: z.array(money),
+    ...eachToken(() => count),
+    failed: count,
   })
   .meta({ id: 'Row' })
 
@@ -133,7 +131,9 @@ export const answers = {
     .object({
       label: text(),
       currency: text().nullable(),
-      ...{ locale: text(), timezone: text(), shows: z.array(z.enum(showable)) },
+      locale: text(),
+      timezone: text(),
+      shows: z.array(z.enum(showable)),
       tags: z.array(text()).meta({ description: 'The own dimensions that the token shows' }),
       coverage: z.object({
         first: time.nullable(),
@@ -153,7 +153,9 @@ export const answers = {
       entries: z
         .array(
           z.object({
-            ...{ type: z.enum([...billEntries, 'after-closing']), unit: text(), value: amount },
+            type: z.enum([...billEntries, 'after-closing']),
+            unit: text(),
+            value: amount,
             entries: z.int(),
             month: text().nullable().meta({ description: 'The closed month that it is of' }),
             at: time
@@ -203,11 +205,14 @@ export const answers = {
       requests: z.array(
         z.object({
           at: time,
-          ...{ model: text().nullable(), key: text().nullable(), endpoint: text().nullable() },
+          model: text().nullable(),
+          key: text().nullable(),
+          endpoint: text().nullable(),
           tags: z.array(z.object({ name: text(), value: text() })),
           outcome: z.enum(ends),
           ...eachToken(() => count),
-          ...{ credits: amount, cost: z.array(money) },
+          credits: amount,
+          cost: z.array(money),
           durationMs: z.number().nullable(),
         }),
       ),
@@ -227,8 +232,12 @@ export const answers = {
       asOf: time.nullable().meta({ description: 'When the balance of the settings was so' }),
       grants: z.array(
         z.object({
-          ...{ name: text(), credits: decimal, used: decimal, remaining: decimal },
-          ...{ from: time.nullable(), expires: time.nullable() },
+          name: text(),
+          credits: decimal,
+          used: decimal,
+          remaining: decimal,
+          from: time.nullable(),
+          expires: time.nullable(),
         }),
       ),
     })
@@ -237,8 +246,13 @@ export const answers = {
     .object({
       budgets: z.array(
         z.object({
-          ...{ amount: decimal, unit: text(), period: z.enum(budgetPeriods) },
-          ...{ from: time, to: time, used: decimal, left: decimal },
+          amount: decimal,
+          unit: text(),
+          period: z.enum(budgetPeriods),
+          from: time,
+          to: time,
+          used: decimal,
+          left: decimal,
           share: z.number().meta({ description: 'Of the amount; above 1 beyond it' }),
           crosses: z.iso
             .date()
@@ -263,7 +277,9 @@ export const answers = {
     .object({
       alerts: z.array(
         z.object({
-          ...{ id: text(), at: time, type: z.enum(alertTypes) },
+          id: text(),
+          at: time,
+          type: z.enum(alertTypes),
           data: z.record(text(), z.unknown()).meta({ description: 'As it is sent' }),
           deliveries: z.array(
             z.object({
@@ -308,8 +324,12 @@ export type Answers = { readonly [Name in keyof typeof answers]: z.infer<(typeof
 
 export const problemShape = z
   .object({
-    ...{ type: text(), title: text(), status: z.int(), code: text() },
-    ...{ detail: text().optional(), hint: text().optional() },
+    type: text(),
+    title: text(),
+    status: z.int(),
+    code: text(),
+    detail: text().optional(),
+    hint: text().optional(),
     id: text().optional().meta({ description: 'Of the line of the log that says why' }),
   })
   .meta({ id: 'Problem' })

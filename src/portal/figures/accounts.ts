@@ -80,8 +80,11 @@ async function figuresOf(
     scope,
     async (session) => {
       const bearer = {
-        ...{ ...scope, shows: new Set(showable), origin: null },
-        ...{ id: 'the operator', expiresS: Number.POSITIVE_INFINITY },
+        ...scope,
+        shows: new Set(showable),
+        origin: null,
+        id: 'the operator',
+        expiresS: Number.POSITIVE_INFINITY,
       }
       const keys = await namesOfKeys(session, view)
       const asked: Asked = { bearer, view, keys, session, nowMs, refreshedMs: nowMs }
@@ -100,8 +103,12 @@ async function figuresOf(
       )
       const requests = requestsOf(now!)
       return {
-        ...{ account, label: view.label, requests, failed: failedOf(now!) },
-        ...{ from: timeIn(period.fromUs, view.timezone), to: timeIn(period.toUs, view.timezone) },
+        account,
+        label: view.label,
+        requests,
+        failed: failedOf(now!),
+        from: timeIn(period.fromUs, view.timezone),
+        to: timeIn(period.toUs, view.timezone),
         costUnknown: Math.max(0, (now!.requests ?? 0) - (now!.costKnown ?? 0)),
         amounts: [...units].sort().map((unit) => {
           const [used, before] = [usedOf(now!, unit), usedOf(then!, unit)]

@@ -50,7 +50,11 @@ export async function readBudgets(
 /** The budgets as the API gives them. */
 export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'] => ({
   budgets: states.map(({ budget, period, used, share, crossesUs }) => ({
-    ...{ amount: budget.amount, unit: budget.unit, period: budget.period, used, share },
+    amount: budget.amount,
+    unit: budget.unit,
+    period: budget.period,
+    used,
+    share,
     left: decimalText(subtract(readNumber(budget.amount)!, readNumber(used)!)),
     from: timeIn(period.fromUs, period.timezone),
     to: timeIn(period.toUs, period.timezone),

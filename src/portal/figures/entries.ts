@@ -34,10 +34,19 @@ export async function readEntries(
     some.filter(({ unit }) => bearer.shows.has(unit === 'credits' ? 'credits' : 'cost'))
   return [
     ...shown(rows).map(({ type, unit, amount, n }) => ({
-      ...{ type, unit, value: exact(amount), entries: n, month: null, at: null },
+      type,
+      unit,
+      value: exact(amount),
+      entries: n,
+      month: null,
+      at: null,
     })),
     ...shown(closings).map(({ month, unit, amount, at_us }) => ({
-      ...{ type: 'after-closing' as const, unit, value: exact(amount), entries: 1, month },
+      type: 'after-closing' as const,
+      unit,
+      value: exact(amount),
+      entries: 1,
+      month,
       at: timeIn(at_us, timezone),
     })),
   ]

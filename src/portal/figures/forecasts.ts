@@ -151,8 +151,12 @@ export class Forecasts {
       return pageOf(this.snapshot, scopeOf(bearer), view, this.contract, asOfMs)
     })
     const made: Kept = {
-      ...{ page, mark: this.markNow(bearer), atMs: this.now() },
-      ...{ isMade: false, isKnown: false, isRenewed: false },
+      page,
+      mark: this.markNow(bearer),
+      atMs: this.now(),
+      isMade: false,
+      isKnown: false,
+      isRenewed: false,
     }
     page.then(
       (known) => {

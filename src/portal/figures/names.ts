@@ -74,7 +74,9 @@ export async function readNames(
   )
   const n = sums.length > mostRows ? await countOf(asked, by, from, where) : 0
   return {
-    ...{ by, rows: shown.slice(0, mostRows), more: Math.max(0, n - mostRows) },
+    by,
+    rows: shown.slice(0, mostRows),
+    more: Math.max(0, n - mostRows),
     refunds: partOf(all!, 'refunds'),
     total: { ...rowOf({ ...all!, name: null }), amount: partOf(all!, 'used') },
   }

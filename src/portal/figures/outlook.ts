@@ -41,8 +41,16 @@ export async function pageOf(
         ? await snapshot.within(scope, (session) => readLedger(session, view, nowMs))
         : null
     const options = {
-      ...{ contract, fromUs: null, toUs: null, timezone: view.timezone, by: 'endpoint' as const },
-      ...{ runIds: [], sources: [], ...scope, nowUs: nowMs * 1000, seed: 1 },
+      contract,
+      fromUs: null,
+      toUs: null,
+      timezone: view.timezone,
+      by: 'endpoint' as const,
+      runIds: [],
+      sources: [],
+      ...scope,
+      nowUs: nowMs * 1000,
+      seed: 1,
       grants: ledger === null ? null : grantsLeft(ledger),
     }
     return await inSession(snapshot.store, {}, (session) =>
@@ -65,19 +73,22 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
   if (ledger !== null) {
     const text = decimalText
     return {
-      ...{ held: text(ledger.held), used: text(ledger.used), remaining: text(ledger.left) },
-      ...{ expired: text(ledger.expired), uncovered: text(ledger.uncovered) },
-      ...{ source: view.asOfUs === null ? 'grants' : 'balance', asOf: time(view.asOfUs) },
+      held: text(ledger.held),
+      used: text(ledger.used),
+      remaining: text(ledger.left),
+      expired: text(ledger.expired),
+      uncovered: text(ledger.uncovered),
+      source: view.asOfUs === null ? 'grants' : 'balance',
+      asOf: time(view.asOfUs),
       grants: ledger.lots
         .filter(({ isHeld }) => isHeld)
         .map(({ lot, used, left }) => ({
-          ...{
-            name: lot.name,
-            credits: text(lot.credits),
-            used: text(used),
-            remaining: text(left),
-          },
-          ...{ from: time(lot.fromUs), expires: time(lot.expiresUs) },
+          name: lot.name,
+          credits: text(lot.credits),
+          used: text(used),
+          remaining: text(left),
+          from: time(lot.fromUs),
+          expires: time(lot.expiresUs),
         })),
     }
   }
@@ -85,8 +96,13 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
   const balance = await snapshot.balanceOf(session, scopeOf(bearer))
   const remaining = balance === null ? null : String(balance)
   return {
-    ...{ held: remaining, used: creditsOf(sums!), remaining },
-    ...{ expired: null, uncovered: null, asOf: null, grants: [] },
+    held: remaining,
+    used: creditsOf(sums!),
+    remaining,
+    expired: null,
+    uncovered: null,
+    asOf: null,
+    grants: [],
     source: balance === null ? 'none' : 'polls',
   }
 }
@@ -112,7 +128,8 @@ export function outlookOf(
   const startUs = nowMs * 1000
   const left = (perDay: number, day: number) => Math.max(0, depletion.balance - perDay * day)
   return {
-    ...{ known: true, why: null },
+    known: true,
+    why: null,
     fan: Array.from({ length: days + 1 }, (_, day) => ({
       at: timeIn(startUs + day * dayUs, view.timezone),
       p10: text(left(forecast.highPerDay, day)),

@@ -23,8 +23,10 @@ export function courseIn(
   if (price?.currency !== unit) return []
   const times = Number(price.value)
   return (page?.courses.find((each) => each.unit === 'credits')?.days ?? []).map((day) => ({
-    ...{ endUs: day.endUs, low: day.low * times },
-    ...{ median: day.median * times, high: day.high * times },
+    endUs: day.endUs,
+    low: day.low * times,
+    median: day.median * times,
+    high: day.high * times,
   }))
 }
 

@@ -35,9 +35,15 @@ export async function readRequests(
   const names = await namesAsked(asked, query)
   const skip = skipOf(query.cursor)
   const rows = await read(scopeOf(bearer), {
-    ...{ fromUs: period.fromUs, toUs: period.toUs, limit: query.limit + 1, skip },
-    ...{ models: names.model, keys: names.key, tags: names.tags },
-    ...{ endpoints: names.endpoint, outcomes: query.outcome.flatMap(endsOf) },
+    fromUs: period.fromUs,
+    toUs: period.toUs,
+    limit: query.limit + 1,
+    skip,
+    models: names.model,
+    keys: names.key,
+    tags: names.tags,
+    endpoints: names.endpoint,
+    outcomes: query.outcome.flatMap(endsOf),
   })
   if (rows === null) {
     throw new Problem(404, 'no-requests', 'Only sums are known, no single requests')

@@ -80,7 +80,9 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
     }
   })
   return {
-    ...{ bucket, unit, units: [...units] },
+    bucket,
+    unit,
+    units: [...units],
     bars: bars.map((bar) => ({
       start: timeIn(bar.startUs, period.timezone),
       end: timeIn(bar.endUs, period.timezone),

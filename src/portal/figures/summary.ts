@@ -21,8 +21,11 @@ export async function readAccount(asked: Asked): Promise<Answers['account']> {
   const { first, last, width } = await coverageOf(session)
   const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
   return {
-    ...{ label: view.label, currency: bearer.shows.has('cost') ? view.currency : null },
-    ...{ locale: view.locale, timezone: view.timezone, shows: [...bearer.shows] },
+    label: view.label,
+    currency: bearer.shows.has('cost') ? view.currency : null,
+    locale: view.locale,
+    timezone: view.timezone,
+    shows: [...bearer.shows],
     tags: [...tagsShown(asked)],
     coverage: { first: time(first), last: time(last), widthSeconds: width, gaps: [] },
     refreshedAt: timeIn(us(refreshedMs), view.timezone),
@@ -67,8 +70,11 @@ export async function readSummary(
       ? { ...figure(creditsOf, now.costKnown), refunds: creditsOf(now, 'refunds') }
       : null,
     cost: moneyOf(asked, now).map(({ currency, value }) => ({
-      ...{ currency, value, unknownShare: shareWithout(now.costKnown) },
-      ...{ previous: valueIn(previous, currency), refunds: valueIn(refunds, currency) },
+      currency,
+      value,
+      unknownShare: shareWithout(now.costKnown),
+      previous: valueIn(previous, currency),
+      refunds: valueIn(refunds, currency),
     })),
     tokens,
     entries: await readEntries(asked, period, query),

@@ -76,12 +76,19 @@ export async function readBoardFor(
     session,
     { fill: fillInStore, holdsRequests: false },
     {
-      ...{ fromUs: period.fromUs, toUs: period.toUs, nowUs, mostCells },
-      ...{ firstUs: first ?? period.toUs, lastUs: last ?? period.fromUs },
-      ...{ unit: amounts.unit, money: amounts.money, asked: asked ?? {} },
+      fromUs: period.fromUs,
+      toUs: period.toUs,
+      nowUs,
+      mostCells,
+      firstUs: first ?? period.toUs,
+      lastUs: last ?? period.fromUs,
+      unit: amounts.unit,
+      money: amounts.money,
+      asked: asked ?? {},
       by: shows.has('models') ? 'model' : shows.has('keys') ? 'key' : 'endpoint',
       keyIs: 'key',
-      ...{ locale: speech.locale, words: boardWordsOf(speech, amounts) },
+      locale: speech.locale,
+      words: boardWordsOf(speech, amounts),
       page: isOpen ? page : null,
       marks: (shows.has('credits') ? unusual : [])
         .filter(({ atUs }) => atUs >= period.fromUs && atUs < period.toUs)
@@ -132,7 +139,11 @@ export async function amountsOf(
   }
   const unit = wanted ?? shown[0] ?? 'credits'
   const none = {
-    ...{ unit, sql: 'NULL::DECIMAL(38, 18)', unitSql: 'unit', money: null, isMoney: false },
+    unit,
+    sql: 'NULL::DECIMAL(38, 18)',
+    unitSql: 'unit',
+    money: null,
+    isMoney: false,
     units: shown,
   }
   if (shown.length === 0) return none

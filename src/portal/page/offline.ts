@@ -55,8 +55,12 @@ export async function offlinePageOf(
   const view = accountView(settings, account)
   const speech = speechOf(wordsFor(view.locale, settings), view)
   const bearer = {
-    ...{ account, keys, shows: new Set(settings.shows), origin: null },
-    ...{ id: 'a file', expiresS: Number.POSITIVE_INFINITY },
+    account,
+    keys,
+    shows: new Set(settings.shows),
+    origin: null,
+    id: 'a file',
+    expiresS: Number.POSITIVE_INFINITY,
   }
   return snapshot.within(
     { account, keys },
@@ -83,8 +87,15 @@ async function requestsOf(
   if (!asked.bearer.shows.has('requests')) return []
   const moment = (us: number) => new Date(us / 1000).toISOString()
   const query = {
-    ...{ from: moment(fromUs), to: moment(toUs), timezone: asked.view.timezone },
-    ...{ model: [], key: [], endpoint: [], tag: [], outcome: [], limit: mostRequests },
+    from: moment(fromUs),
+    to: moment(toUs),
+    timezone: asked.view.timezone,
+    model: [],
+    key: [],
+    endpoint: [],
+    tag: [],
+    outcome: [],
+    limit: mostRequests,
   }
   try {
     const { requests, next } = await readRequests(asked, query, (scope, of) =>

@@ -86,11 +86,17 @@ export async function readPageData(
         })
   const named = board === null ? null : withAsked(board, search, asked.keys)
   return {
-    ...{ from: chosen.get('from')!.slice(0, 10), to: chosen.get('to')!.slice(0, 10) },
-    ...{ fromUs, toUs, summary, lastUs: coverage.last },
+    from: chosen.get('from')!.slice(0, 10),
+    to: chosen.get('to')!.slice(0, 10),
+    fromUs,
+    toUs,
+    summary,
+    lastUs: coverage.last,
     board: named?.board ?? null,
     choice: named?.choice ?? null,
-    ...{ unit, units: amounts.units, tables },
+    unit,
+    units: amounts.units,
+    tables,
     before: comparedWith(asks, { firstUs: coverage.first, lastUs: coverage.last }),
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,

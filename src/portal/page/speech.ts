@@ -33,10 +33,14 @@ export function speechOf(
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone })
   const ranges = new Intl.DateTimeFormat(locale, {
-    ...{ month: 'short', day: 'numeric', timeZone: timezone },
+    month: 'short',
+    day: 'numeric',
+    timeZone: timezone,
   })
   const months = new Intl.DateTimeFormat(locale, {
-    ...{ month: 'long', year: 'numeric', timeZone: 'UTC' },
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
   })
   const moments = new Intl.DateTimeFormat(locale, {
     dateStyle: 'medium',

@@ -46,11 +46,17 @@ export function accountView(settings: Settings, account: string): AccountView {
   const { price } = settings.credits
   const { currency, keyNames } = settings
   return {
-    ...{ label: own.label ?? account, locale, timezone, currency },
+    label: own.label ?? account,
+    locale,
+    timezone,
+    currency,
     firstWeekday: weekStartsOn(locale),
-    ...{ budgets: own.budget ?? [], burnOrder: settings.burnOrder },
-    ...{ alertBelow: own.alertBelow ?? [], alertDays: settings.alerts?.daysLeft ?? [] },
-    ...{ tags: own.tags ?? settings.tags, closed: closedOf(settings, timezone) },
+    budgets: own.budget ?? [],
+    burnOrder: settings.burnOrder,
+    alertBelow: own.alertBelow ?? [],
+    alertDays: settings.alerts?.daysLeft ?? [],
+    tags: own.tags ?? settings.tags,
+    closed: closedOf(settings, timezone),
     ...heldOf(own, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined
@@ -76,8 +82,11 @@ function heldOf(
   const momentOf = (text: string | null) => (text === null ? null : parseMoment(text, timezone))
   const asOfUs = momentOf(balance?.asOf ?? null)
   const lots = (grants ?? []).map(({ name, credits, from, expires, priority }) => ({
-    ...{ name, credits: readNumber(credits)!, priority },
-    ...{ fromUs: momentOf(from), expiresUs: momentOf(expires) },
+    name,
+    credits: readNumber(credits)!,
+    priority,
+    fromUs: momentOf(from),
+    expiresUs: momentOf(expires),
   }))
   const early = lots.find(({ fromUs }) => asOfUs !== null && (fromUs === null || fromUs < asOfUs))
   if (early !== undefined) {

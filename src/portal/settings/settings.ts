@@ -56,7 +56,9 @@ const usualThresholds = [0.8, 1]
 const budget = z
   .union([
     decimal.transform((amount) => ({
-      ...{ amount, unit: 'credits', period: 'month' as const },
+      amount,
+      unit: 'credits',
+      period: 'month' as const,
       thresholds: usualThresholds,
     })),
     z.strictObject({

@@ -43,7 +43,9 @@ export function openTokens(settings: Settings, env: NodeJS.ProcessEnv): TokenChe
       let claims: Record<string, unknown>
       try {
         const verified = await jose.jwtVerify(token, key, {
-          ...{ algorithms: [algorithm], audience, clockTolerance: toleranceS },
+          algorithms: [algorithm],
+          audience,
+          clockTolerance: toleranceS,
           currentDate: new Date(nowMs),
           requiredClaims: ['sub', 'aud', 'exp', 'nbf', 'iat', 'jti'],
         })
@@ -110,7 +112,11 @@ function bearerOf(claims: Record<string, unknown>, settings: Settings, nowMs: nu
     })
   }
   return {
-    ...{ account: sub, keys, origin, id: jti, expiresS: exp },
+    account: sub,
+    keys,
+    origin,
+    id: jti,
+    expiresS: exp,
     shows: new Set(
       showable.filter((each) => shows.includes(each) && settings.shows.includes(each)),
     ),

@@ -102,7 +102,8 @@ function readLitellm(body: unknown): ListedPrices {
 
 /** LiteLLM bills a tier without a price of its own at the usual one. */
 const withUsualTiers = (service: Mapping): Mapping => ({
-  ...{ flex: { times: 1 }, priority: { times: 1 } },
+  flex: { times: 1 },
+  priority: { times: 1 },
   ...service,
 })
 

@@ -96,7 +96,10 @@ function chargedEnding(wrong: readonly Judged[]): Explanation | null {
   if (endings.size !== 1 || ending === 'success' || !wrong.every(isFree)) return null
   return {
     summary: `${ending} answers were charged, which cost nothing`,
-    ...{ about: 'charged', fits: wrong.length, spares: 0, scope: '' },
+    about: 'charged',
+    fits: wrong.length,
+    spares: 0,
+    scope: '',
   }
 }
 
@@ -107,14 +110,18 @@ function pricedOtherwise(
 ): readonly Explanation[] {
   const found = otherPrices(
     wrong.map(({ statement, unit, expected: { readings } }) => ({
-      ...{ amount: statement.value, unit },
+      amount: statement.value,
+      unit,
       readings: readings.slice(0, 1),
     })),
   )
   return found.slice(0, mostTied).map(({ summary, about }) => {
     const spared = right.filter(({ expected: { calculation } }) => hasPrice(calculation, about))
     return {
-      ...{ summary, about, fits: wrong.length, spares: spared.length },
+      summary,
+      about,
+      fits: wrong.length,
+      spares: spared.length,
       scope: scopeOf(wrong, spared),
     }
   })

@@ -34,7 +34,8 @@ export function probesOf(prices: PriceTerms, models: readonly Model[]): readonly
     .flatMap((price) =>
       ofModel(price, models.find(({ id }) => id === price.id)?.aliases ?? []).map((probe) => ({
         ...probe,
-        ...{ model: price.id, isExact: probe.name !== abortName },
+        model: price.id,
+        isExact: probe.name !== abortName,
         name: `${nameOf(price.id)}-${probe.name}`,
         steps: Object.fromEntries(
           Object.entries(probe.steps).map(([step, fields]) => [

@@ -18,10 +18,7 @@ const wrong = (
   name: string,
   wrong: NonNullable<RequestSpec['wrong']>,
   ...statuses: readonly number[]
-): Class => ({
-  ...{ name, statuses },
-  call: (prober) => prober.chat({ wrong }),
-})
+): Class => ({ name, statuses, call: (prober) => prober.chat({ wrong }) })
 
 const classes: readonly Class[] = [
   wrong('400', 'invalid-parameter', 400),
@@ -33,7 +30,8 @@ const classes: readonly Class[] = [
 
 /** A paid request, which is always counted. */
 const paid: Class = {
-  ...{ name: 'paid', statuses: [200] },
+  name: 'paid',
+  statuses: [200],
   call: (prober) => prober.chat({}, { step: 'counter' }),
 }
 

@@ -144,7 +144,12 @@ async function compareBoth(givenA: OpenSide, givenB: OpenSide, work: Work): Prom
   const isComparable = ({ metric }: Difference) =>
     searches === null || searches.isAtOneRate || metric === 'credits'
   const comparison = {
-    ...{ a: runA, b: runB, unsteady, unsteadyPairs, warnings, searches },
+    a: runA,
+    b: runB,
+    unsteady,
+    unsteadyPairs,
+    warnings,
+    searches,
     isPaired: isPaired && unpaired.length === 0,
     repeats: repeated === null ? null : { a: repeated.a.length, b: repeated.b.length },
     differences: betweenRepeats(differences.filter(isComparable), repeated),
@@ -182,7 +187,9 @@ async function creditsDifference(
     metric: 'credits',
     statistic: 'each',
     unit: 'credits',
-    ...{ isPaired: false, sides: null, repeats: null },
+    isPaired: false,
+    sides: null,
+    repeats: null,
     a: left.credits,
     b: right.credits,
     marks: ['exact', 'exact'],

@@ -201,8 +201,15 @@ function told(
   const verdict = verdictOf(interval, head.metric)
   return {
     ...head,
-    ...{ a: a.value, b: b.value, marks: [a.mark, b.mark], change, interval, verdict, isPaired },
-    ...{ sides: null, repeats: null },
+    a: a.value,
+    b: b.value,
+    marks: [a.mark, b.mark],
+    change,
+    interval,
+    verdict,
+    isPaired,
+    sides: null,
+    repeats: null,
     worth: intervals === null ? null : [intervals[0].worth, intervals[1].worth],
     needs:
       verdict !== 'unclear' || change === null || evidence === null

@@ -59,7 +59,11 @@ export async function readHistory(
     randomOf(1),
   )
   return {
-    ...{ scenario, figure: name.text, unit: unitOf(name), runs, skipped },
+    scenario,
+    figure: name.text,
+    unit: unitOf(name),
+    runs,
+    skipped,
     steps: steps.map((step) => ({ ...step, runId: runs[step.at]!.runId })),
   }
 }

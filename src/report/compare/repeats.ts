@@ -95,9 +95,17 @@ function repeated(one: Difference, { a, b }: RepeatedSides): Difference {
   const interval = isShare ? wider(between, one.interval) : between
   return {
     ...one,
-    ...{ a: valueA!, b: valueB!, marks: [marks[0]!, marks[1]!], change, interval },
-    ...{ na: a.length, nb: b.length, repeats: [a.length, b.length] },
-    ...{ worth: null, needs: null, verdict: verdictOf(interval, one.metric) },
+    a: valueA!,
+    b: valueB!,
+    marks: [marks[0]!, marks[1]!],
+    change,
+    interval,
+    na: a.length,
+    nb: b.length,
+    repeats: [a.length, b.length],
+    worth: null,
+    needs: null,
+    verdict: verdictOf(interval, one.metric),
   }
 }
 

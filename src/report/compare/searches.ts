@@ -56,7 +56,8 @@ export async function readSearch(store: Session, runId: string): Promise<SearchS
      FROM shown_rates WHERE judged IS NOT NULL ORDER BY offered_per_s, nth`,
   )
   return {
-    ...{ objective, of },
+    objective,
+    of,
     sustainedPerS: safeRate.kind === 'held' ? safeRate.heldPerS : null,
     failedPerS: safeRate.failedPerS,
     figuresPerS: claimedTrial(parsed.data)?.ratePerS ?? null,

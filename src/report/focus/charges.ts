@@ -101,17 +101,23 @@ const json = (value: Readonly<Record<string, string>>) =>
 export function focusRow(charge: Charge, of: FocusAccount): FocusRow {
   const row = {
     ...empty,
-    ...{
-      BillingAccountId: of.account,
-      BillingAccountName: of.label,
-      BillingAccountType: 'Customer',
-    },
-    ...{ BillingCurrency: of.currency, InvoiceId: of.invoice ?? '', InvoiceIssuerName: of.product },
-    ...{ BillingPeriodStart: day(of.periodStart), BillingPeriodEnd: day(of.periodEnd) },
-    ...{ ProviderName: of.product, PublisherName: of.product, ServiceName: of.serviceName },
-    ...{ ServiceCategory: 'AI and Machine Learning', ServiceSubcategory: 'Generative AI' },
-    ...{ ChargePeriodStart: time(charge.startUs), ChargePeriodEnd: time(charge.endUs) },
-    ...{ PricingCategory: 'Standard', Tags: '{}' },
+    BillingAccountId: of.account,
+    BillingAccountName: of.label,
+    BillingAccountType: 'Customer',
+    BillingCurrency: of.currency,
+    InvoiceId: of.invoice ?? '',
+    InvoiceIssuerName: of.product,
+    BillingPeriodStart: day(of.periodStart),
+    BillingPeriodEnd: day(of.periodEnd),
+    ProviderName: of.product,
+    PublisherName: of.product,
+    ServiceName: of.serviceName,
+    ServiceCategory: 'AI and Machine Learning',
+    ServiceSubcategory: 'Generative AI',
+    ChargePeriodStart: time(charge.startUs),
+    ChargePeriodEnd: time(charge.endUs),
+    PricingCategory: 'Standard',
+    Tags: '{}',
   }
   switch (charge.type) {
     case 'tokens':
@@ -128,9 +134,14 @@ function costs(quantity: Rational, credits: Rational, unit: Rational, of: FocusA
   const price = multiply(unit, of.creditPrice)
   const cost = focusNumber(multiply(price, quantity))
   return {
-    ...{ BilledCost: '0.0', ListCost: cost, ContractedCost: cost, EffectiveCost: cost },
-    ...{ ListUnitPrice: focusNumber(price), ContractedUnitPrice: focusNumber(price) },
-    ...{ PricingCurrency: of.creditCurrency, PricingQuantity: focusNumber(quantity) },
+    BilledCost: '0.0',
+    ListCost: cost,
+    ContractedCost: cost,
+    EffectiveCost: cost,
+    ListUnitPrice: focusNumber(price),
+    ContractedUnitPrice: focusNumber(price),
+    PricingCurrency: of.creditCurrency,
+    PricingQuantity: focusNumber(quantity),
     PricingCurrencyListUnitPrice: focusNumber(unit),
     PricingCurrencyContractedUnitPrice: focusNumber(unit),
     PricingCurrencyEffectiveCost: focusNumber(credits),
@@ -140,7 +151,9 @@ function costs(quantity: Rational, credits: Rational, unit: Rational, of: FocusA
 type Cells = Partial<Record<FocusColumn, string>>
 
 const keyCells = ({ id, name }: FocusKey): Cells => ({
-  ...{ SubAccountId: id, SubAccountName: name, SubAccountType: 'API Key' },
+  SubAccountId: id,
+  SubAccountName: name,
+  SubAccountType: 'API Key',
 })
 
 function tokensOf(charge: Extract<Charge, { type: 'tokens' }>, of: FocusAccount): Cells {
@@ -150,18 +163,21 @@ function tokensOf(charge: Extract<Charge, { type: 'tokens' }>, of: FocusAccount)
   const meter = kind.charAt(0).toUpperCase() + kind.slice(1)
   return {
     ...costs(quantity, multiply(quantity, charge.perMillion), charge.perMillion, of),
-    ...{ ChargeCategory: 'Usage', ChargeClass: isCorrection ? 'Correction' : '' },
+    ChargeCategory: 'Usage',
+    ChargeClass: isCorrection ? 'Correction' : '',
     ChargeDescription: `${model}, ${kind} tokens${isCorrection ? ', refunded' : ''}`,
-    ...{
-      ChargeFrequency: 'Usage-Based',
-      ConsumedQuantity: focusNumber(tokens),
-      ConsumedUnit: 'Tokens',
-    },
-    ...{ PricingUnit: '1000000 Tokens', SkuId: `${model}/${kind}`, SkuMeter: `${meter} Tokens` },
-    ...{ SkuPriceId: `${model}/${kind}/${priceId}` },
-    ...{ SkuPriceDetails: json({ x_TokenKind: kind, x_Model: model }), Tags: json(tags) },
+    ChargeFrequency: 'Usage-Based',
+    ConsumedQuantity: focusNumber(tokens),
+    ConsumedUnit: 'Tokens',
+    PricingUnit: '1000000 Tokens',
+    SkuId: `${model}/${kind}`,
+    SkuMeter: `${meter} Tokens`,
+    SkuPriceId: `${model}/${kind}/${priceId}`,
+    SkuPriceDetails: json({ x_TokenKind: kind, x_Model: model }),
+    Tags: json(tags),
     ...keyCells(key),
-    ...{ x_Requests: String(requests), x_CreditsKnown: String(creditsKnown) },
+    x_Requests: String(requests),
+    x_CreditsKnown: String(creditsKnown),
     ...(charge.requestId === undefined
       ? {}
       : { ResourceId: charge.requestId, ResourceName: charge.requestId, ResourceType: 'Request' }),
@@ -174,16 +190,20 @@ function creditsOf(charge: Extract<Charge, { type: 'credits' }>, of: FocusAccoun
   const name = model ?? 'unknown model'
   return {
     ...costs(credits, credits, rational(1n), of),
-    ...{
-      ChargeCategory: 'Usage',
-      ChargeDescription: `${name}, requests`,
-      ChargeFrequency: 'Usage-Based',
-    },
-    ...{ ConsumedQuantity: focusNumber(rational(BigInt(requests))), ConsumedUnit: 'Requests' },
-    ...{ PricingUnit: 'Credits', SkuId: `${name}/request`, SkuMeter: 'Requests' },
-    ...{ SkuPriceId: `${name}/request/credits`, SkuPriceDetails: json({ x_Model: name }), Tags: json(tags) },
+    ChargeCategory: 'Usage',
+    ChargeDescription: `${name}, requests`,
+    ChargeFrequency: 'Usage-Based',
+    ConsumedQuantity: focusNumber(rational(BigInt(requests))),
+    ConsumedUnit: 'Requests',
+    PricingUnit: 'Credits',
+    SkuId: `${name}/request`,
+    SkuMeter: 'Requests',
+    SkuPriceId: `${name}/request/credits`,
+    SkuPriceDetails: json({ x_Model: name }),
+    Tags: json(tags),
     ...keyCells(key),
-    ...{ x_Requests: String(requests), x_CreditsKnown: String(creditsKnown) },
+    x_Requests: String(requests),
+    x_CreditsKnown: String(creditsKnown),
     x_AggregateWidthSeconds: widthS === null ? '' : String(widthS),
   }
 }
@@ -199,14 +219,24 @@ function entryOf(
   const effective = focusNumber(isPurchase ? zero : type === 'refund' ? negate(cost) : cost)
   const price = focusNumber(of.creditPrice)
   return {
-    ...{ BilledCost: billed, ListCost: billed, ContractedCost: billed, EffectiveCost: effective },
+    BilledCost: billed,
+    ListCost: billed,
+    ContractedCost: billed,
+    EffectiveCost: effective,
     ChargeCategory: { purchase: 'Purchase', expiry: 'Adjustment', refund: 'Credit' }[type],
-    ...{ ChargeDescription: summary, ChargeFrequency: 'One-Time' },
-    ...{ ListUnitPrice: price, ContractedUnitPrice: price, PricingCurrency: of.currency },
-    ...{ PricingCurrencyListUnitPrice: price, PricingCurrencyContractedUnitPrice: price },
-    ...{ PricingCurrencyEffectiveCost: effective, PricingUnit: 'Credits' },
+    ChargeDescription: summary,
+    ChargeFrequency: 'One-Time',
+    ListUnitPrice: price,
+    ContractedUnitPrice: price,
+    PricingCurrency: of.currency,
+    PricingCurrencyListUnitPrice: price,
+    PricingCurrencyContractedUnitPrice: price,
+    PricingCurrencyEffectiveCost: effective,
+    PricingUnit: 'Credits',
     PricingQuantity: focusNumber(isPurchase ? credits : zero),
-    ...{ SkuId: sku, SkuMeter: 'Credits', SkuPriceId: `${sku}/${priceId}` },
+    SkuId: sku,
+    SkuMeter: 'Credits',
+    SkuPriceId: `${sku}/${priceId}`,
     SkuPriceDetails: json({ x_CreditPack: sku }),
   }
 }

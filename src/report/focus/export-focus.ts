@@ -154,7 +154,12 @@ function entryCharges(
   }[type]
   return [
     {
-      ...{ type, startUs, endUs: startUs + hourUs, summary, credits, cost },
+      type,
+      startUs,
+      endUs: startUs + hourUs,
+      summary,
+      credits,
+      cost,
       sku: type === 'refund' ? 'refund' : 'credits',
       priceId: 'credits',
     },
@@ -199,19 +204,30 @@ function bucketCharges(
   )
   if (parts.length > 0 && compare(subtract(sum, credits), rational(0n)) === 0) {
     return parts.map((part, at) => ({
-      ...{ type: 'tokens', ...times, ...part, model: model!, priceId, key, tags },
+      type: 'tokens',
+      ...times,
+      ...part,
+      model: model!,
+      priceId,
+      key,
+      tags,
       // A request is counted once.
-      ...{
-        requests: at === 0 ? requests : 0,
-        creditsKnown: at === 0 ? credits_known : 0,
-        isCorrection: false,
-      },
+      requests: at === 0 ? requests : 0,
+      creditsKnown: at === 0 ? credits_known : 0,
+      isCorrection: false,
     }))
   }
   const widthS = width_us / 1e6
   return [
     {
-      ...{ type: 'credits', ...times, model, credits, key, tags, requests, creditsKnown: credits_known },
+      type: 'credits',
+      ...times,
+      model,
+      credits,
+      key,
+      tags,
+      requests,
+      creditsKnown: credits_known,
       widthS: widthS === 3600 ? null : widthS,
     },
   ]

@@ -77,8 +77,13 @@ export async function readToldByService(
 }
 
 const nothingScraped = {
-  ...{ sources: [], reconciliation: [], times: {}, gauges: {}, limit: null },
-  ...{ gpuEnergyJ: null, gpuEnergyPerTokenJ: null },
+  sources: [],
+  reconciliation: [],
+  times: {},
+  gauges: {},
+  limit: null,
+  gpuEnergyJ: null,
+  gpuEnergyPerTokenJ: null,
 }
 
 /** Null if a success does not report it: a part is no sum. */

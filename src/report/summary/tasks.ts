@@ -85,8 +85,11 @@ async function readTaskCosts(
 function summaryOf({ task, requests, credits, ...row }: Row): Omit<TaskSummary, 'money'> {
   const { tasks, ok, failed, deadline, stopped } = row
   const counts = {
-    ...{ tasks: Number(tasks), ok: Number(ok), failed: Number(failed) },
-    ...{ deadline: Number(deadline), stopped: Number(stopped) },
+    tasks: Number(tasks),
+    ok: Number(ok),
+    failed: Number(failed),
+    deadline: Number(deadline),
+    stopped: Number(stopped),
   }
   const judged = counts.tasks - counts.stopped
   return {

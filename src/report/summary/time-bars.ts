@@ -52,7 +52,9 @@ export async function readTimeShape(store: Reader, runId: string): Promise<TimeS
   const countOf = new Map(counts.map(({ bar, n }) => [bar, n]))
   const medianOf = new Map(medians.map(({ nth, us: median }) => [nth, median]))
   return {
-    ...{ n, censored, intervalUs },
+    n,
+    censored,
+    intervalUs,
     bars: Array.from({ length: bars + 1 }, (_, at) => ({
       toUs: at === bars ? most : least + (at + 1) * widthUs,
       n: countOf.get(at) ?? 0,

@@ -101,7 +101,9 @@ async function oddRows(
     const count = rows[0]?.n ?? 0
     if (count === 0) continue
     anomalies.push({
-      ...{ kind, count, summary: summary(count.toLocaleString('en-US')) },
+      kind,
+      count,
+      summary: summary(count.toLocaleString('en-US')),
       rows: rows.map(({ n: _, ...row }) => row),
     })
   }

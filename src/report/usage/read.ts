@@ -167,7 +167,9 @@ async function foresee(
     randomOf(options.seed),
   )
   const future = {
-    ...{ scope, days, bandLosses },
+    scope,
+    days,
+    bandLosses,
     forecast: burns[0]!.forecast,
     otherForecasts: burns.slice(1).map(({ unit, forecast }) => ({ unit, forecast })),
     courses: burns.map((each) => ({

@@ -328,7 +328,9 @@ export const forecastOfCredits = ({
 
 /** The burn of credits where everything is in other units. */
 export const noneInCredits: Forecast = {
-  ...{ known: false, fullDays: 0, summary: 'Nothing that was used is in credits.' },
+  known: false,
+  fullDays: 0,
+  summary: 'Nothing that was used is in credits.',
 }
 
 /** A date with an 80 % interval: 10 % of the futures are before `earlyUs`, 10 % after `lateUs`. */

@@ -57,7 +57,8 @@ export const rulebook = (): string =>
 export function statedFinding({ rule, verdict }: Finding): StatedFinding {
   const failed = verdict.verdict === 'fail' ? verdict : null
   return {
-    ...{ rule, verdict: verdict.verdict },
+    rule,
+    verdict: verdict.verdict,
     observations: 'observations' in verdict ? verdict.observations : 0,
     expected: failed?.expected ?? null,
     observed: failed?.observed ?? null,

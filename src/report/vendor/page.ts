@@ -20,7 +20,11 @@ export async function vendorPage(
   const order = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised']
   const findings: readonly StoredFinding[] = report.findings
     .map(({ rule, severity, title, verdict }) => ({
-      ...{ rule, severity, title, verdict: verdict.verdict, detail: verdict },
+      rule,
+      severity,
+      title,
+      verdict: verdict.verdict,
+      detail: verdict,
       observations: observationsOf(verdict),
     }))
     .toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))

@@ -89,7 +89,10 @@ export async function writeEvidence(options: EvidenceOptions): Promise<WrittenEv
     const files = readdirSync(partial).toSorted()
     const manifest = JSON.stringify(
       {
-        ...{ format: 'assay-evidence', version: 1, assay: assayVersion(), rulebook: rulebook() },
+        format: 'assay-evidence',
+        version: 1,
+        assay: assayVersion(),
+        rulebook: rulebook(),
         ...judged,
         files: await filesOf(partial, files),
         findings: report.findings.map(statedFinding),

@@ -81,7 +81,8 @@ class Content {
 
   whole(): AnswerContent {
     const tools = [...this.calls.values()].map(({ id, name, pieces }) => ({
-      ...{ id, name },
+      id,
+      name,
       arguments: pieces.join(''),
     }))
     return { text: this.pieces.length === 0 ? null : this.pieces.join(''), tools }

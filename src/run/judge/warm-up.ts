@@ -53,6 +53,9 @@ export function warmUpTests(warmUp: WarmUp | null): readonly RunTest[] {
 }
 
 const held = (name: string, figure: string): RunTest => ({
-  ...{ name, result: 'held', figure },
-  ...{ bound: 'warmup: auto', remedy: '' },
+  name,
+  result: 'held',
+  figure,
+  bound: 'warmup: auto',
+  remedy: '',
 })

@@ -177,7 +177,10 @@ export function planOf(
     const trace = load.kind === 'replay' ? tracePlanOf(traceOf(load)) : null
     const isCut = isClosed && phase.durationUs !== null
     return {
-      ...{ ...base, mostCredits, mostCost: moneyOf(mostUnits), trace },
+      ...base,
+      mostCredits,
+      mostCost: moneyOf(mostUnits),
+      trace,
       ...(isCut ? { requests: null, bySteps: {} } : { requests, bySteps }),
       ...(tasks.length === 0 ? {} : { tasks: tasksPlanOf(tasks, begun) }),
     }

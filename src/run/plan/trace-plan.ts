@@ -34,8 +34,13 @@ export function tracePlanOf(trace: Trace): TracePlan {
     const { atUs, inputTokens, outputTokens, session, turn, after, stream } = each
     return {
       dueMs: atUs / 1000,
-      ...{ promptTokens: inputTokens, outputTokens, sharedPrefixTokens: shared?.[at] ?? null },
-      ...{ session, turn, after, stream },
+      promptTokens: inputTokens,
+      outputTokens,
+      sharedPrefixTokens: shared?.[at] ?? null,
+      session,
+      turn,
+      after,
+      stream,
       gapMs: after === null ? null : (atUs - requests[after]!.atUs) / 1000,
       ...each.recorded,
     }

@@ -135,7 +135,9 @@ function launch(coordinator: Coordinator, phase: Phase, plan: TrialPlan, startUs
   const { requests, ratePerS } = plan
   const { withinUs = null } = load.search.ofTasks ?? {}
   const trial = {
-    ...{ ...phase, maxRequests: requests, trialRequests: requests },
+    ...phase,
+    maxRequests: requests,
+    trialRequests: requests,
     ...(load.search.ofTasks === undefined ? {} : { trialTaskUs: withinUs }),
   }
   if (plan.step === 'warm-up') {
@@ -188,7 +190,13 @@ function evidenceOf(
   const { sent, notSent, late, limited, resetUs } = counts
   const judged = total(counts.judged)
   return {
-    ...{ sent, notSent, late, limited, resetUs, judged, missed: total(counts.missed) },
+    sent,
+    notSent,
+    late,
+    limited,
+    resetUs,
+    judged,
+    missed: total(counts.missed),
     meanUs: judged === 0 ? null : counts.serviceUs / judged,
     parts: { judged: counts.judged, missed: counts.missed, logUs: counts.logUs },
     inFlight: watch.moments(took.lastedUs),

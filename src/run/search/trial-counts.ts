@@ -116,9 +116,17 @@ export class TrialCounter implements TrialCounting {
     const { sent, notSent, late, limited, serviceUs } = this
     const { judged, missed, logUs } = this
     return {
-      ...{ sent, notSent, late, inFlight, overdue, limited, serviceUs },
+      sent,
+      notSent,
+      late,
+      inFlight,
+      overdue,
+      limited,
+      serviceUs,
       resetUs: untilUs(this.resetAtUs, nowUs),
-      ...{ judged: [...judged], missed: [...missed], logUs: [...logUs] },
+      judged: [...judged],
+      missed: [...missed],
+      logUs: [...logUs],
     }
   }
 

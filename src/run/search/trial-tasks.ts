@@ -109,9 +109,17 @@ export class TaskTrialCounter implements TrialCounting {
     const { sent, notSent, late, limited, tookUs: serviceUs } = this
     const { judged, missed, logUs } = this
     return {
-      ...{ sent, notSent, late, inFlight: this.running.size, overdue, limited, serviceUs },
+      sent,
+      notSent,
+      late,
+      inFlight: this.running.size,
+      overdue,
+      limited,
+      serviceUs,
       resetUs: untilUs(this.resetAtUs, nowUs),
-      ...{ judged: [...judged], missed: [...missed], logUs: [...logUs] },
+      judged: [...judged],
+      missed: [...missed],
+      logUs: [...logUs],
     }
   }
 

@@ -23,7 +23,14 @@ function wordsOf(seen: TrialEvidence): Said {
   const named = (name: string, values: readonly number[]) =>
     values.map((value, at) => [`${name} ${at}`, value] as const)
   return {
-    ...{ sent, notSent, late, judged, missed, limited, lastedUs, tookUs },
+    sent,
+    notSent,
+    late,
+    judged,
+    missed,
+    limited,
+    lastedUs,
+    tookUs,
     serviceUs: (seen.meanUs ?? 0) * judged,
     ...(resetUs === null ? {} : { resetUs }),
     end: ends.indexOf(seen.end),

@@ -61,8 +61,11 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
       options.with === undefined
         ? null
         : await autocannonPerS(server.baseUrl, {
-            ...{ prompt, maxTokens, connections: usersOf(options) },
-            ...{ threads: options.threads, seconds: options.seconds },
+            prompt,
+            maxTokens,
+            connections: usersOf(options),
+            threads: options.threads,
+            seconds: options.seconds,
           })
     const store = await openStore(options.dbPath)
     let session: Session | undefined

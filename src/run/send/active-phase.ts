@@ -233,11 +233,24 @@ function taskChoiceOf({ taskIndexes: drawn = [] }: PhaseRun, { tasks, steps }: S
 
 /** A recorded session as a task. */
 const sessionOf = ({ name: step }: Step): Task => ({
-  ...{ name: 'session', weight: 1, deadlineUs: null, affinity: null, context: null, prefix: null },
+  name: 'session',
+  weight: 1,
+  deadlineUs: null,
+  affinity: null,
+  context: null,
+  prefix: null,
   turns: [
     {
-      ...{ name: 'request', step, after: [], join: 'all', delay: { kind: 'fixed', us: 0 } },
-      ...{ repeat: { min: 1, max: 1 }, children: 1, context: 'new', takes: [], tools: false },
+      name: 'request',
+      step,
+      after: [],
+      join: 'all',
+      delay: { kind: 'fixed', us: 0 },
+      repeat: { min: 1, max: 1 },
+      children: 1,
+      context: 'new',
+      takes: [],
+      tools: false,
     },
   ],
 })

@@ -84,7 +84,10 @@ export class Requester {
       // A system message stands in front, in the format that has such a message.
       const messages = plan.step.endpoint === 'chat' ? (told?.messages.slice(0, -1) ?? []) : []
       flight.conversation = {
-        ...{ id, messages: [...messages], uniform, index },
+        id,
+        messages: [...messages],
+        uniform,
+        index,
         ...(told === null ? {} : { userTurns: told.turns }),
       }
       this.say(flight)

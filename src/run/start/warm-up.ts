@@ -66,11 +66,17 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   let isOver = false
   const sender = new Sender({
     data: {
-      ...{ ...data, runId: 'warm-up', shard: 0, shards: 1, baseUrl },
+      ...data,
+      runId: 'warm-up',
+      shard: 0,
+      shards: 1,
+      baseUrl,
       checker: undefined,
       scenario: {
         ...scenario,
-        ...{ threads: 1, shards: 'by index' as const, capture: 'none' as const },
+        threads: 1,
+        shards: 'by index' as const,
+        capture: 'none' as const,
         steps: steps.map(({ step }) => ({ ...step, keys: [], expect: [] })),
         policy: { ...policy, maxCredits: null, maxCost: null },
       },
@@ -80,7 +86,10 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
     },
     now,
     client: new AttemptClient({
-      ...{ transport, contract, now, memory: new ResponseMemory(memoryBytes) },
+      transport,
+      contract,
+      now,
+      memory: new ResponseMemory(memoryBytes),
       deadlines: {
         connectUs: deadlineUs,
         firstByteUs: deadlineUs,
@@ -88,8 +97,11 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
         totalUs: deadlineUs,
       },
     }),
-    ...{ prompts: [], tokenText: null },
-    ...{ handOver: () => {}, onIssued: () => {}, onDueSooner: () => {} },
+    prompts: [],
+    tokenText: null,
+    handOver: () => {},
+    onIssued: () => {},
+    onDueSooner: () => {},
     onDrained: () => {},
     onIdle: () => {
       isOver = true
@@ -97,9 +109,15 @@ export async function warmUp(data: SenderData, now: () => number): Promise<numbe
   })
   const rate = [{ durationUs: 1e6, fromPerS: ratePerS, toPerS: ratePerS }]
   sender.addPhase({
-    ...{ ordinal: 0, name: 'warm-up', part: 'warmup', startUs: now(), durationUs: 1e6 },
+    ordinal: 0,
+    name: 'warm-up',
+    part: 'warmup',
+    startUs: now(),
+    durationUs: 1e6,
     load: { kind: 'arrivals', spacing: { kind: 'constant' }, rate },
-    ...{ maxRequests: requests, steps: steps.map((_, at) => at), slotBase: 0 },
+    maxRequests: requests,
+    steps: steps.map((_, at) => at),
+    slotBase: 0,
   })
   sender.finish()
   while (!isOver) {

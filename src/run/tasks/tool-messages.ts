@@ -32,7 +32,9 @@ export function callMessages(
   switch (endpoint) {
     case 'messages': {
       const blocks = calls.map((call, at) => ({
-        ...{ type: 'tool_use', id: idOf(call, at), name: call.name },
+        type: 'tool_use',
+        id: idOf(call, at),
+        name: call.name,
         input: inputOf(call.arguments),
       }))
       const content = said === null ? blocks : [{ type: 'text', text: said }, ...blocks]
@@ -40,14 +42,17 @@ export function callMessages(
     }
     case 'responses': {
       const items = calls.map((call, at) => ({
-        ...{ type: 'function_call', call_id: idOf(call, at), name: call.name },
+        type: 'function_call',
+        call_id: idOf(call, at),
+        name: call.name,
         arguments: call.arguments,
       }))
       return said === null ? items : [{ role: 'assistant', content: said }, ...items]
     }
     default: {
       const made = calls.map((call, at) => ({
-        ...{ id: idOf(call, at), type: 'function' },
+        id: idOf(call, at),
+        type: 'function',
         function: { name: call.name, arguments: call.arguments },
       }))
       return [{ role: 'assistant', content: said, tool_calls: made }]
@@ -64,17 +69,23 @@ export function resultMessages(
   switch (endpoint) {
     case 'messages': {
       const content = calls.map((call, at) => ({
-        ...{ type: 'tool_result', tool_use_id: idOf(call, at), content: result },
+        type: 'tool_result',
+        tool_use_id: idOf(call, at),
+        content: result,
       }))
       return [{ role: 'user', content }]
     }
     case 'responses':
       return calls.map((call, at) => ({
-        ...{ type: 'function_call_output', call_id: idOf(call, at), output: result },
+        type: 'function_call_output',
+        call_id: idOf(call, at),
+        output: result,
       }))
     default:
       return calls.map((call, at) => ({
-        ...{ role: 'tool', tool_call_id: idOf(call, at), content: result },
+        role: 'tool',
+        tool_call_id: idOf(call, at),
+        content: result,
       }))
   }
 }

@@ -22,7 +22,8 @@ export function phaseOf(phase: Written, around: Around): Phase {
   const { name, part, steps, tasks } = phase
   const stepsOfTasks = tasks.flatMap((task) => around.stepsOfTask(task))
   return {
-    ...{ name, part },
+    name,
+    part,
     load: loadOf(phase, around),
     durationUs: durationOf(phase),
     maxRequests: 'max_requests' in phase ? (phase.max_requests ?? null) : null,
@@ -63,7 +64,10 @@ function loadOf(phase: Written, { origin, objectives }: Around): Load {
       const ramp = typeof users === 'number' ? { from: users, to: users, over: 0 } : users
       return {
         kind: 'concurrency',
-        ...{ fromUsers: ramp.from, toUsers: ramp.to, rampUs: ramp.over, think },
+        fromUsers: ramp.from,
+        toUsers: ramp.to,
+        rampUs: ramp.over,
+        think,
       }
     }
     case 'saturate':
@@ -86,7 +90,8 @@ function loadOf(phase: Written, { origin, objectives }: Around): Load {
 
 const arrivals = (spacing: Spacing, rate: readonly RateSegment[]): Load => ({
   kind: 'arrivals',
-  ...{ spacing, rate },
+  spacing,
+  rate,
 })
 
 function gapsOf(gaps: Of<'replay'>['gaps']): Extract<Load, { kind: 'replay' }>['gaps'] {

@@ -60,10 +60,7 @@ const turn = shape('a turn: name, step, after', {
     'Offer a tool; the next request of the conversation answers its calls with its own prompt.',
   ],
 }).transform(
-  ({ after = [], takes = [], delay = noTime, ...turn }): Turn => ({
-    ...turn,
-    ...{ after, takes, delay },
-  }),
+  ({ after = [], takes = [], delay = noTime, ...turn }): Turn => ({ ...turn, after, takes, delay }),
 )
 
 const headerName = text('the name of a header')

@@ -233,7 +233,11 @@ export class Plans {
     const { trialUs, goodput } = this.search
     const requests = Math.ceil(Math.max(wanted, (ratePerS * (trialUs ?? 0)) / 1e6) - 1e-9)
     return {
-      ...{ step, ratePerS, requests, mostUs: null, budget: this.name },
+      step,
+      ratePerS,
+      requests,
+      mostUs: null,
+      budget: this.name,
       nth: this.trials.filter((trial) => trial.step === 'hold' && trial.result === 'failed').length,
       mayMiss: mayMissOf(step, requests, goodput, this.name),
     }

@@ -80,7 +80,11 @@ function rowsOf(source: TraceSource): { format: TraceFormat; read: TraceRows } {
 type ByRecords = (records: readonly TraceRecord[], path: string) => TraceRows
 
 const readers: Readonly<Record<RecordFormat, ByRecords>> = {
-  ...{ mooncake, bailian, azure, burstgpt, assay },
+  mooncake,
+  bailian,
+  azure,
+  burstgpt,
+  assay,
 }
 
 /**

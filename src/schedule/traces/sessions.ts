@@ -40,5 +40,11 @@ export function sessionsOf(
 
 /** A trace has the whole prompt of each request, so none continues another. */
 const turnAfter = (after: readonly number[], delayUs: number): PlannedTurn => ({
-  ...{ turn: 0, after, join: 'all', rest: [], delayUs, continues: null, takes: [] },
+  turn: 0,
+  after,
+  join: 'all',
+  rest: [],
+  delayUs,
+  continues: null,
+  takes: [],
 })

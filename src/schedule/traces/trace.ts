@@ -57,8 +57,16 @@ export type TraceRow = Omit<TraceRequest, 'atUs'> & { readonly time: number }
 /** @returns a row without anything that only some formats know */
 export function plainRow(time: number, inputTokens: number, outputTokens: number): TraceRow {
   return {
-    ...{ time, inputTokens, outputTokens, hashIds: [] },
-    ...{ endpoint: null, stream: null, model: null, session: null, turn: null, after: null },
+    time,
+    inputTokens,
+    outputTokens,
+    hashIds: [],
+    endpoint: null,
+    stream: null,
+    model: null,
+    session: null,
+    turn: null,
+    after: null,
     recorded: {},
   }
 }

@@ -59,8 +59,11 @@ export async function openClickhouse(
   const secret = password || env.CLICKHOUSE_PASSWORD || ''
   secrets.addPassword(secret)
   const client = (await loadClient()).createClient({
-    ...{ url: `http${isSecure ? 's' : ''}://${host}`, username: username || 'default' },
-    ...{ password: secret, database, clickhouse_settings: settings },
+    url: `http${isSecure ? 's' : ''}://${host}`,
+    username: username || 'default',
+    password: secret,
+    database,
+    clickhouse_settings: settings,
     request_timeout: 3_600_000,
     // The client's log lines would mix with ours on standard error.
     log: { level: 127 },
@@ -91,7 +94,9 @@ export async function openClickhouse(
       orUserError(async () => {
         const [first, ...others] = columns
         await client.insert({
-          ...{ table, values: createReadStream(file), format: 'Parquet' },
+          table,
+          values: createReadStream(file),
+          format: 'Parquet',
           columns: [first!, ...others],
         })
       }),

@@ -61,7 +61,9 @@ export function stagedFields(
     fields[field] === undefined
       ? sameField(column, 'NULL::VARCHAR')
       : {
-          ...{ name: column, sql: optional(text(field)), observed: optional(text(field)) },
+          name: column,
+          sql: optional(text(field)),
+          observed: optional(text(field)),
           // Most names are short, and `length` counts their characters.
           wrong: `CASE WHEN strlen(${column}) > ${longest} THEN length(${column}) > ${longest} ELSE false END`,
           expected: `at most ${longest} characters`,
@@ -148,7 +150,10 @@ export function stagedFields(
       : fields.key === undefined
         ? name('key_fp', 'keyFp')
         : {
-            ...{ name: 'key_fp', wrong: null, expected: '', observed: 'NULL' },
+            name: 'key_fp',
+            wrong: null,
+            expected: '',
+            observed: 'NULL',
             sql: fingerprintSql(optional(text('key'))),
           },
     name('account', 'account'),
@@ -175,7 +180,10 @@ export function stagedFields(
             observed: optional(text('credits')),
           },
           {
-            ...{ name: 'credits_wide', wrong: null, expected: '', observed: 'NULL' },
+            name: 'credits_wide',
+            wrong: null,
+            expected: '',
+            observed: 'NULL',
             sql: `CASE WHEN credits IS NULL THEN TRY_CAST(${credits} AS ${creditsTypes.any}) END`,
           },
         ]),

@@ -164,7 +164,10 @@ async function importLog(
     known === null && ruled === null
       ? null
       : await wholeText({
-          ...{ file, plain, partial, copy: join(scratch, 'text') },
+          file,
+          plain,
+          partial,
+          copy: join(scratch, 'text'),
           delimiter: isJson(plain.path) ? null : (ruled?.delimiter ?? ','),
         })
   const pages = await Promise.all(
@@ -176,7 +179,9 @@ async function importLog(
   const rows =
     ruled !== null
       ? readLines({
-          ...{ path: whole!.path, mapping: ruled, isAmount: recognised?.isAmount },
+          path: whole!.path,
+          mapping: ruled,
+          isAmount: recognised?.isAmount,
           delimiter: isJson(whole!.path)
             ? null
             : (ruled.delimiter ?? delimiterOf(beginningOf(whole!.path))),
@@ -185,7 +190,8 @@ async function importLog(
         ? null
         : readKnown(known, [{ file, path: whole!.path }, ...pages], {
             partial,
-            ...{ bucket: options.bucket, tags: options.tags },
+            bucket: options.bucket,
+            tags: options.tags,
           })
   const hasOwnNames = rows === null && options.mapping === undefined
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)

@@ -20,8 +20,12 @@ export function clockChanges(
   const clock = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   })
   const offsetAt = (us: number) => {
     const parts = clock.formatToParts(us / 1000).map(({ type, value }) => [type, Number(value)])

@@ -13,6 +13,10 @@ export interface StagedField {
 
 /** A column that is the same in all lines. */
 export const sameField = (name: string, sql: string): StagedField => ({
-  ...{ name, sql, isSame: true },
-  ...{ wrong: null, expected: '', observed: 'NULL' },
+  name,
+  sql,
+  isSame: true,
+  wrong: null,
+  expected: '',
+  observed: 'NULL',
 })

@@ -43,9 +43,25 @@ const simple: Readonly<Record<string, string>> = lookup({
   t: '\t',
 })
 const named: Readonly<Record<string, string>> = lookup({
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", sol: '/', bsol: '\\', plus: '+' },
-  ...{ period: '.', lowbar: '_', hyphen: '-', dash: '-', equals: '=', colon: ':', percnt: '%' },
-  ...{ num: '#', excl: '!', commat: '@', tilde: '~' },
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  sol: '/',
+  bsol: '\\',
+  plus: '+',
+  period: '.',
+  lowbar: '_',
+  hyphen: '-',
+  dash: '-',
+  equals: '=',
+  colon: ':',
+  percnt: '%',
+  num: '#',
+  excl: '!',
+  commat: '@',
+  tilde: '~',
 })
 
 /**

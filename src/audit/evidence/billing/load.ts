@@ -59,7 +59,8 @@ async function historiesOf(
     const isPage = columns.at(-1)!
     const pages = Array.from(isPage.keys()).filter((row) => isPage[row] === 1)
     const history = {
-      ...{ runId: run.runId, account: run.accounts[account]! },
+      runId: run.runId,
+      account: run.accounts[account]!,
       size: columns[0]!.length,
       ...columnsOf((_, at) => columns[at]!),
       lifetimeUs,

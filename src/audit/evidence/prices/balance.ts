@@ -243,7 +243,12 @@ function stretchOf(
     [first, last].every(({ value }) => isWholeIn(value, smallest, count))
   const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges
   return {
-    ...{ first, last, taken, low: low ?? zero, high, count },
+    first,
+    last,
+    taken,
+    low: low ?? zero,
+    high,
+    count,
     requests: () => sums.listed(first.fromMs, last.untilMs, first.untilMs, last.fromMs),
     isRight:
       (low === null || compare(add(taken, slack), low) >= 0) &&

@@ -169,7 +169,11 @@ function witnessOf(judged: Judged, unit: string): Witness {
     retry: request.retry,
     shows: `${request.requestedModel}${request.isStream ? ' stream' : ''}: ${statement.place} ${statement.text}, expected ${expectedText(judged)} ${unit}${lines.length === 0 ? '' : ` = ${lines.join(' + ')}`}`,
     service: {
-      ...{ at: null, ids: [], endpoint: null, status: null, asked: null },
+      at: null,
+      ids: [],
+      endpoint: null,
+      status: null,
+      asked: null,
       model: request.requestedModel,
       usage: evidenceOfUsage(request.usage),
       answered: statement.place === 'log' ? null : `${statement.text} ${unit}`,

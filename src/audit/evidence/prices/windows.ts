@@ -155,8 +155,12 @@ function windowOf(
   const change = subtract(last.reading.value, first.reading.value)
   const apart = subtract(moves === 'up' ? change : negate(change), sum)
   return {
-    ...{ account: first.reading.account, requests: own, apart, unit },
-    ...{ fromMs: first.reading.fromMs, untilMs: last.reading.untilMs },
+    account: first.reading.account,
+    requests: own,
+    apart,
+    unit,
+    fromMs: first.reading.fromMs,
+    untilMs: last.reading.untilMs,
     isRight: compare(absolute(apart), unit) <= 0,
   }
 }

@@ -95,9 +95,12 @@ export class SentByMoment {
 function timesOf([earlier, later]: Moments) {
   const endUs = later.closedUs ?? later.sentUs
   return {
-    ...{ beforeUs: earlier.sentUs - 1, fromUs: earlier.sentUs },
+    beforeUs: earlier.sentUs - 1,
+    fromUs: earlier.sentUs,
     fromEndUs: earlier.closedUs ?? earlier.sentUs,
-    ...{ beforeToUs: later.sentUs - 1, toUs: later.sentUs },
-    ...{ beforeEndUs: endUs - 1, endUs },
+    beforeToUs: later.sentUs - 1,
+    toUs: later.sentUs,
+    beforeEndUs: endUs - 1,
+    endUs,
   }
 }

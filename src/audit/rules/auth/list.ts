@@ -64,10 +64,12 @@ async function lastServed({ store, runIds }: Evidence): Promise<ReadonlyMap<stri
 }
 
 export const auth01 = takesKey('AUTH-01', 'chat', '§5.2', ({ chat, messages }) => ({
-  ...{ own: chat, other: messages },
+  own: chat,
+  other: messages,
 }))
 export const auth02 = takesKey('AUTH-02', 'messages', '§5.3', ({ chat, messages }) => ({
-  ...{ own: messages, other: chat },
+  own: messages,
+  other: chat,
 }))
 
 /** Requests without a valid key that got only 429s and failures. */

@@ -31,7 +31,10 @@ It cannot know a limit that neither the contract nor the service states.`,
     if (readings.length === 0) return notObserved(requires)
     const unit = found.prices.currency.name
     const witness = (shows: string, { runId, slot, retry }: Omit<Witness, 'shows'>): Witness => ({
-      ...{ runId, slot, retry, shows },
+      runId,
+      slot,
+      retry,
+      shows,
     })
     const overdrawn = values.flatMap(({ each, readings: own }) =>
       each.moves === 'up'

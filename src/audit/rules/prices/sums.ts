@@ -22,7 +22,9 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     const { table, rows, summary, differing, wronglyTaken, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
-      ...{ runId, slot, retry },
+      runId,
+      slot,
+      retry,
       shows: 'costs differ between the places',
     }))
     if (wronglyTaken !== null && witnesses.length === 0) {

@@ -103,7 +103,11 @@ function judge({ limit, windowUs, toleranceUs }: BandTrace, burst: Burst): Judge
   )
   const { startUs, endUs } = burst
   return {
-    ...{ limit, windowUs, toleranceUs, span: { startUs, endUs }, admitted },
+    limit,
+    windowUs,
+    toleranceUs,
+    span: { startUs, endUs },
+    admitted,
     allowed: limit + refillDuring(burst, limit, windowUs),
     lastAdmitted: burst.requests.findLast(({ decision }) => decision === 'admitted'),
   }

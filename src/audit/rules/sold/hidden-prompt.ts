@@ -88,7 +88,9 @@ async function verdictOf(
       const counts = await overcharge(evidence, model, () => hidden)
       const witnesses = points.slice(0, 5).map(
         ({ exchange: { row }, reported, counted }): Witness => ({
-          ...{ runId: row.runId, slot: row.slot, retry: row.retry },
+          runId: row.runId,
+          slot: row.slot,
+          retry: row.retry,
           shows: `${reported} tokens reported, ${counted} in the text`,
         }),
       )

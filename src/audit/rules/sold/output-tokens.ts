@@ -80,7 +80,9 @@ async function verdictOf(
     'completionTokens',
   )
   const witnesses = points.slice(0, 5).map(({ exchange: { row }, reported, counted }) => ({
-    ...{ runId: row.runId, slot: row.slot, retry: row.retry },
+    runId: row.runId,
+    slot: row.slot,
+    retry: row.retry,
     shows: `${reported} tokens reported, ${counted} of ${encoding} in the answer`,
   }))
   return {

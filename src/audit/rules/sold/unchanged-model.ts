@@ -118,8 +118,10 @@ function changed(
   const [before, after] = [watch.slice(0, at), watch.slice(at)]
   const moved = tokens
     .map(([prompt, token]) => ({
-      ...{ prompt, token },
-      ...{ was: meanShare(before, prompt, token), is: meanShare(after, prompt, token) },
+      prompt,
+      token,
+      was: meanShare(before, prompt, token),
+      is: meanShare(after, prompt, token),
     }))
     .toSorted((a, b) => Math.abs(b.was - b.is) - Math.abs(a.was - a.is))
   const most = moved[0]!

@@ -83,7 +83,10 @@ export function readBoard(
   const some = scope.sources.filter(({ origin }) => origin !== 'poll')
   const unusual = anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
   return readBoardOf(store, engine, {
-    ...{ fromUs: scope.fromUs, toUs: scope.toUs, nowUs: scope.nowUs, unit: scope.unit },
+    fromUs: scope.fromUs,
+    toUs: scope.toUs,
+    nowUs: scope.nowUs,
+    unit: scope.unit,
     firstUs: smallest(
       some.map(({ firstUs }) => firstUs),
       scope.toUs,
@@ -94,7 +97,9 @@ export function readBoard(
     ),
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
     ...splitOf(scope.by),
-    ...{ mostCells, locale: 'en-GB', page },
+    mostCells,
+    locale: 'en-GB',
+    page,
     marks: unusual.map(({ atUs, id, shows }) => ({
       atUs,
       text: `${dayBeside(atUs, scope.toUs - 1, scope.timezone)} ${id.slice(11, 16)}: ${shows}`,
@@ -142,8 +147,19 @@ export async function readBoardOf(
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
-    ...{ isMoney: /^[A-Z]{3}$/.test(unit), folded },
-    ...{ locale, words, unit, money, by, keyIs, from, to, now, measuredFrom, measuredTo },
+    isMoney: /^[A-Z]{3}$/.test(unit),
+    folded,
+    locale,
+    words,
+    unit,
+    money,
+    by,
+    keyIs,
+    from,
+    to,
+    now,
+    measuredFrom,
+    measuredTo,
     metrics: [
       ...(hasCredits ? (['credits'] as const) : []),
       ...(hasCredits && money !== null ? (['money'] as const) : []),
@@ -151,7 +167,9 @@ export async function readBoardOf(
       'requests',
     ],
     partial: cuts.map((_, at) => ({ from: cutHours[2 * at]!, to: cutHours[2 * at + 1]! })),
-    ...{ finest, names, cells },
+    finest,
+    names,
+    cells,
     latency: engine.holdsRequests ? await readLatencies(store, finest, cells) : null,
     requests: engine.holdsRequests ? await readRequests(store) : null,
     outlook: page === null ? null : outlookOf(page, await hoursOf(store, page)),

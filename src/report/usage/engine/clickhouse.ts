@@ -216,8 +216,15 @@ export async function fetchRequests<Row>(
   { fromUs, toUs, models, keys, endpoints, tags, outcomes, limit, skip }: RequestQuery,
 ): Promise<readonly Row[] | null> {
   const parameters = {
-    ...{ usage_account: scope.account ?? '', usage_only_keys: scope.keys ?? [], usage_sources: [] },
-    ...{ fromUs, toUs, models, keys, endpoints, outcomes },
+    usage_account: scope.account ?? '',
+    usage_only_keys: scope.keys ?? [],
+    usage_sources: [],
+    fromUs,
+    toUs,
+    models,
+    keys,
+    endpoints,
+    outcomes,
     ...Object.fromEntries(
       [...tags].flatMap(([name, values], at) => [
         [`tag${at}`, name],

@@ -25,8 +25,13 @@ const dateBand = z
 const unknownOf = { known: z.literal(false), summary }
 
 const sums = {
-  ...{ requests: count, ok: count, failed: count, limited: count, ambiguous: count },
-  ...{ credits: measured, possibleCredits: measured },
+  requests: count,
+  ok: count,
+  failed: count,
+  limited: count,
+  ambiguous: count,
+  credits: measured,
+  possibleCredits: measured,
   ...(Object.fromEntries(tokenFields.map((field) => [field, measured])) as Record<
     TokenField,
     typeof measured
@@ -36,8 +41,11 @@ const sums = {
 const forecast = z.discriminatedUnion('known', [
   z.object({
     known: z.literal(true),
-    ...{ medianPerDay: z.number(), lowPerDay: z.number(), highPerDay: z.number() },
-    ...{ fullDays: count, summary },
+    medianPerDay: z.number(),
+    lowPerDay: z.number(),
+    highPerDay: z.number(),
+    fullDays: count,
+    summary,
   }),
   z.object({ ...unknownOf, fullDays: count }),
 ])
@@ -74,13 +82,19 @@ const plan = z.object({
 
 export const usageShape = z.object({
   scope: z.object({
-    ...{ fromUs: us, toUs: us, timezone: z.string(), nowUs: us },
+    fromUs: us,
+    toUs: us,
+    timezone: z.string(),
+    nowUs: us,
     by: z.union([z.enum(usageDimensions), z.templateLiteral(['tag:', z.string()])]),
     account: z.string().nullable(),
     sources: z.array(
       z.object({
         origin: z.enum(['run', 'import', 'poll']),
-        ...{ source: z.string(), requests: count, firstUs: us, lastUs: us },
+        source: z.string(),
+        requests: count,
+        firstUs: us,
+        lastUs: us,
         widestS: measured.describe('the longest interval over which it has sums'),
         partial: z
           .object({ fromUs: us, toUs: us })
@@ -90,7 +104,9 @@ export const usageShape = z.object({
       }),
     ),
     unit: z.string().describe('the unit of credits'),
-    ...{ units: z.array(z.string()), creditUsd: measured, notes: z.array(z.string()) },
+    units: z.array(z.string()),
+    creditUsd: measured,
+    notes: z.array(z.string()),
   }),
   totals: z.object({
     requests: total,
@@ -98,7 +114,8 @@ export const usageShape = z.object({
     money: z.array(
       z.object({ unit: z.string(), used: decimal, refunds: decimal, computed: decimal }),
     ),
-    ...{ pricedBy: z.array(z.string()), unknownCost: count },
+    pricedBy: z.array(z.string()),
+    unknownCost: count,
     ledger: z.array(
       z.object({ type: z.string(), unit: z.string(), entries: count, amount: decimal }),
     ),
@@ -108,7 +125,11 @@ export const usageShape = z.object({
       name: z
         .enum(['credits', 'requests', 'tokens', 'averageTokens'])
         .describe('averageTokens: input and output of a success; each other is of all requests'),
-      ...{ value: measured, before: measured, change: measured, n: count, unmeasured: count },
+      value: measured,
+      before: measured,
+      change: measured,
+      n: count,
+      unmeasured: count,
     }),
   ),
   hours: points,
@@ -116,35 +137,54 @@ export const usageShape = z.object({
   weekHours: z
     .array(
       z.object({
-        ...{ weekday: count, hour: count, credits: measured, requests: measured, hours: count },
+        weekday: count,
+        hour: count,
+        credits: measured,
+        requests: measured,
+        hours: count,
       }),
     )
     .describe('means; weekday 1 is Monday'),
   balance: z.array(
     z.object({
-      ...{ atUs: us, account: z.string(), remaining: z.number() },
+      atUs: us,
+      account: z.string(),
+      remaining: z.number(),
       from: z.enum(['header', 'poll']),
     }),
   ),
   errors: z.array(z.object({ startUs: us, label: z.string(), error: z.string(), count })),
   topKeys: z.array(
     z.object({
-      ...{ keyFp: z.string(), name: z.string().nullable(), account: z.string().nullable() },
-      ...{ firstUs: us, lastUs: us, ...sums },
+      keyFp: z.string(),
+      name: z.string().nullable(),
+      account: z.string().nullable(),
+      firstUs: us,
+      lastUs: us,
+      ...sums,
     }),
   ),
   peak: z.object({
-    ...{ minute: measured, hour: measured, day: measured, unknown: z.string().nullable() },
+    minute: measured,
+    hour: measured,
+    day: measured,
+    unknown: z.string().nullable(),
   }),
   forecast,
   otherForecasts: z.array(z.object({ unit: z.string(), forecast })),
   depletion: z.discriminatedUnion('known', [
     z.object({
-      ...{ known: z.literal(true), balance: z.number(), runsOut: dateBand, summary },
+      known: z.literal(true),
+      balance: z.number(),
+      runsOut: dateBand,
+      summary,
       wasted: z.array(
         z.object({
-          ...{ grant: z.string(), expiresUs: us },
-          ...{ creditsLow: z.number(), creditsMedian: z.number(), creditsHigh: z.number() },
+          grant: z.string(),
+          expiresUs: us,
+          creditsLow: z.number(),
+          creditsMedian: z.number(),
+          creditsHigh: z.number(),
         }),
       ),
     }),
@@ -152,16 +192,24 @@ export const usageShape = z.object({
   ]),
   bandLosses: z.array(
     z.object({
-      ...{ band: z.string(), minBalance: z.number(), requestsPerMinute: z.number() },
-      ...{ lost: dateBand.nullable(), summary },
+      band: z.string(),
+      minBalance: z.number(),
+      requestsPerMinute: z.number(),
+      lost: dateBand.nullable(),
+      summary,
     }),
   ),
   plan: z
     .discriminatedUnion('known', [
       z.object({
-        ...{ known: z.literal(true), needCredits: z.number(), floorBalance: z.number() },
-        ...{ cheapest: plan, chosen: plan, vetoed: plan.nullable() },
-        ...{ wastedCredits: z.number(), reasons: z.array(z.string()) },
+        known: z.literal(true),
+        needCredits: z.number(),
+        floorBalance: z.number(),
+        cheapest: plan,
+        chosen: plan,
+        vetoed: plan.nullable(),
+        wastedCredits: z.number(),
+        reasons: z.array(z.string()),
       }),
       z.object(unknownOf),
     ])
@@ -171,12 +219,18 @@ export const usageShape = z.object({
       known: z.literal(true),
       rows: z.array(
         z.object({
-          ...{ fromUs: us, toUs: us, account: z.string(), serviceReported: z.number() },
-          ...{ seen: z.number(), seenAtMost: z.number(), difference: z.number() },
+          fromUs: us,
+          toUs: us,
+          account: z.string(),
+          serviceReported: z.number(),
+          seen: z.number(),
+          seenAtMost: z.number(),
+          difference: z.number(),
           verdict,
         }),
       ),
-      ...{ verdict, summary },
+      verdict,
+      summary,
     }),
     z.object(unknownOf),
   ]),
@@ -187,7 +241,8 @@ export const usageShape = z.object({
         ...['unusual-hour', 'error-jump', 'limit-jump', 'new-key'],
         ...['service-differs', 'flat-remaining'],
       ] as const),
-      ...{ summary, count },
+      summary,
+      count,
       rows: z.array(z.object({ source: z.string(), id: z.string(), atUs: us, shows: z.string() })),
     }),
   ),

@@ -32,8 +32,10 @@ export function assay(records: readonly TraceRecord[], path: string): TraceRows 
       const session = id === undefined || id === null || id === '' ? null : String(id)
       rows.push({
         ...plainRow(numberOf(intended_us), input, output),
-        ...{ endpoint, session, stream: Number(streamed) === 1 },
-        ...{ model: typeof model === 'string' && model !== '' ? model : null },
+        endpoint,
+        session,
+        stream: Number(streamed) === 1,
+        model: typeof model === 'string' && model !== '' ? model : null,
         turn: session === null ? null : Number(turn ?? 0) + 1,
         after: session === null ? null : (last.get(session) ?? null),
       })
@@ -44,6 +46,7 @@ export function assay(records: readonly TraceRecord[], path: string): TraceRows 
   return {
     rows,
     leftOut: reasons.map(([reason, count]) => ({ rows: count, reason })),
-    ...{ unit: 'us', blocks: [] },
+    unit: 'us',
+    blocks: [],
   }
 }

@@ -21,7 +21,9 @@ export function burstgpt(records: readonly TraceRecord[], path: string): TraceRo
     if (session !== null) last.set(session, { index, turn: turn! })
     return {
       ...plainRow(numberOf(Timestamp), input, output),
-      ...{ session, turn, after: before?.index ?? null },
+      session,
+      turn,
+      after: before?.index ?? null,
       recorded: {
         failed: output === 0,
         ...(model === undefined ? {} : { model: String(model) }),

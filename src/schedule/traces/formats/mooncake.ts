@@ -22,7 +22,9 @@ export function mooncake(records: readonly TraceRecord[], path: string): TraceRo
     if (session !== null) last.set(session, { index, turn: turn! })
     rows.push({
       ...blockRow({ ...record, fields }, path),
-      ...{ session, turn, after: before?.index ?? null },
+      session,
+      turn,
+      after: before?.index ?? null,
     })
   }
   return {

@@ -105,8 +105,14 @@ function windowOf(
   }
   const own = lengths.findLast((each) => each.fromS <= fromS)
   return {
-    ...{ fromS, ratePerS, cv, pattern, shape, scaleS },
-    ...{ input: own?.input ?? null, output: own?.output ?? null },
+    fromS,
+    ratePerS,
+    cv,
+    pattern,
+    shape,
+    scaleS,
+    input: own?.input ?? null,
+    output: own?.output ?? null,
   }
 }
 

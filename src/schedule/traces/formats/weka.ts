@@ -72,7 +72,10 @@ export function weka(text: string, path: string): TraceRows {
       }
       rows.push({
         ...plainRow(offset + entry.t, entry.in, entry.out),
-        ...{ hashIds: entry.hash_ids, session: agent, stream: entry.type === 's', after: waitsFor },
+        hashIds: entry.hash_ids,
+        session: agent,
+        stream: entry.type === 's',
+        after: waitsFor,
         recorded: {
           ...(entry.model === undefined ? {} : { model: entry.model }),
           toolCall: entry.stop === 'tool_use',

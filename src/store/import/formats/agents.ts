@@ -82,13 +82,13 @@ export const codex: KnownFormat = {
           text === null ? null : Number(text),
         )
         yield {
-          ...{
-            time: document.timestamp,
-            model: models.get(session) ?? null,
-            endpoint: 'responses',
-          },
-          ...{ input: input ?? null, cached: cached ?? null },
-          ...{ output: output ?? null, reasoning: reasoning ?? null },
+          time: document.timestamp,
+          model: models.get(session) ?? null,
+          endpoint: 'responses',
+          input: input ?? null,
+          cached: cached ?? null,
+          output: output ?? null,
+          reasoning: reasoning ?? null,
         }
       },
       end() {

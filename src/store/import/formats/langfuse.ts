@@ -23,11 +23,9 @@ function pageOf(document: Fields): Page | null {
   const number = (value: unknown) => (first(value) === undefined ? undefined : Number(value))
   return {
     rows: rowsOf(document).length,
-    ...{
-      number: number(meta.page),
-      pages: number(meta.totalPages),
-      total: number(meta.totalItems),
-    },
+    number: number(meta.page),
+    pages: number(meta.totalPages),
+    total: number(meta.totalItems),
   }
 }
 

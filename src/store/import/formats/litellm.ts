@@ -28,7 +28,8 @@ function pageOf(document: Fields): Page | null {
   if (pages === undefined && meta.has_more === undefined) return null
   return {
     rows: first(document.data, document.results) === undefined ? 0 : items(document).length,
-    ...{ number: number(first(meta.page, document.page)), pages },
+    number: number(first(meta.page, document.page)),
+    pages,
     ...(typeof meta.has_more === 'boolean' ? { hasMore: meta.has_more } : {}),
   }
 }
