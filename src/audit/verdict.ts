@@ -82,6 +82,7 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
       /** Why the evidence fits both; `undecided: …` if the rule failed in itself. */
       why: text,
       isUndecided: z.literal(true).exactOptional(),
+      tables,
       witnesses: z.array(witness).readonly().exactOptional(),
     })
     .readonly(),

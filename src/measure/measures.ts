@@ -151,9 +151,11 @@ export const measureNames = Object.keys(measures) as readonly MeasureName[]
 type SqlName<Name extends string> = Name extends `${infer Letter}${infer Rest}`
   ? `${Letter extends Uppercase<Letter> ? `_${Lowercase<Letter>}` : Letter}${SqlName<Rest>}`
   : ''
-type Judged<Needs> = {
-  [Name in MeasureName]: (typeof measures)[Name]['judged'] extends Needs ? SqlName<Name> : never
-}[MeasureName]
+type Judged<Needs, Name = MeasureName> = Name extends MeasureName
+  ? (typeof measures)[Name]['judged'] extends Needs
+    ? SqlName<Name>
+    : never
+  : never
 
 const judgedBy = <Needs extends 'all' | 'streams'>(needs: readonly Needs[]) =>
   measureNames

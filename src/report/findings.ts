@@ -321,14 +321,15 @@ function witnessRow(witness: Witness): Row {
     'log line': service?.line === undefined ? null : String(service.line),
     'request ids':
       ids.length > 0 ? ids.join(', ') : service?.line === undefined ? ownPlaceOf(witness) : null,
+    model: service?.model ?? null,
     shows: isInColumns ? null : shows,
     answered: service?.answered ?? null,
     logged: service?.logged ?? null,
     expected: service?.expected ?? null,
     formula: service?.formula ?? null,
-    tokens: service?.usage ?? null,
+    // The formula says them, too.
+    tokens: service?.formula == null ? (service?.usage ?? null) : null,
     endpoint: service?.endpoint ?? null,
-    model: service?.model ?? null,
     status: service?.status == null ? null : String(service.status),
     asked: service?.asked ?? null,
   }
@@ -356,7 +357,7 @@ function renderSheet(findings: readonly StoredFinding[]): Html {
 }
 
 function ruleTable(findings: readonly StoredFinding[], words: string): Html {
-  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules that ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">promise</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
+  return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Rules: ${words}"><table><thead><tr><th scope="col">rule</th><th scope="col">promise</th><th scope="col" class="num">observations</th></tr></thead><tbody>${findings.map(
     (finding) =>
       html`<tr><th scope="row"><span class="${wrapOf(finding.rule)}">${finding.rule}</span> <span class="pill ${tones[finding.verdict] ?? 'none'}">${finding.verdict}</span></th><td class="long">${finding.title}${reasonOf(finding)}</td><td class="num">${formatNumber(finding.observations)}</td></tr>`,
   )}</tbody></table></div>`

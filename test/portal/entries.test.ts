@@ -38,11 +38,13 @@ test('what a bill has beside its use is named by kind and unit, and is no part o
   const summary = async (token: string, more = '') =>
     (await ask(`/v1/usage/summary?${november}${more}`, token)) as Answers['summary']
   const { entries, cost } = await summary(await tokenOf('a'))
+  // Month and moment are those of what came after a closed month.
+  const open = { month: null, at: null }
   expect(entries).toEqual([
-    { type: 'adjustment', unit: 'USD', value: '-0.4', entries: 1 },
-    { type: 'discount', unit: 'USD', value: null, entries: 1 },
-    { type: 'fee', unit: 'EUR', value: '3.995', entries: 2 },
-    { type: 'tax', unit: 'EUR', value: '2.375', entries: 1 },
+    { type: 'adjustment', unit: 'USD', value: '-0.4', entries: 1, ...open },
+    { type: 'discount', unit: 'USD', value: null, entries: 1, ...open },
+    { type: 'fee', unit: 'EUR', value: '3.995', entries: 2, ...open },
+    { type: 'tax', unit: 'EUR', value: '2.375', entries: 1, ...open },
   ])
   expect(cost.map(({ currency, value }) => [currency, value])).toEqual([['EUR', '12.5']])
   // An entry has no model, and is of the whole account.

@@ -75,7 +75,7 @@ test('the page has a table of a tag, and a filter by it that can be taken away',
   const page = await answer(`/page?${november}&tag=team:${subject.tag}`)
   expect(page).toContain(`team:${subject.tag} `)
   expect(page).toContain('<h3>team</h3>')
-  expect(page).toContain(`tag=team%3A${subject.tag}">${subject.tag}</a>`)
+  expect(page).toMatch(new RegExp(`tag=team%3A${subject.tag}[^"]*">${subject.tag}</a>`))
   // No use has the other tag, so it has no table.
   expect(page).not.toContain('__proto__')
   expect(oddTag).toContain('__proto__')

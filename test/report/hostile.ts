@@ -111,7 +111,7 @@ export async function makeHostile(store: Store): Promise<void> {
   await store.execute(`INSERT INTO usage_event_days SELECT '', n FROM range(40) AS t(n)`)
   await store.execute(
     `INSERT INTO usage_statements SELECT '', '', 1, n, n * 3600000000, (n + 1) * 3600000000, 'model', 'usage',
-       '', '', '', '', 'ok', 1, '', 1, 1, 0, 0, 0, 1, 0, '' FROM range(40) AS t(n)`,
+       '', '', '', '', 'ok', 1, '', 1, 1, 0, 0, 0, 1, 0, '', '' FROM range(40) AS t(n)`,
   )
   for (const [table, columns] of await hostileColumns(store)) {
     // The text contains the name of its column, so a leak shows where it came from.

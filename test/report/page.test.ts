@@ -256,7 +256,7 @@ describe.skipIf(!canBrowse)(
     // Next to the first column, which is sticky.
     test.each([
       ['audit', 'Witnesses of BILL-10', 'shows'],
-      ['audit', 'Rules that could not be decided', 'promise'],
+      ['audit', 'Rules: could not be decided', 'promise'],
       ['compare', 'Every figure', 'verdict'],
       ['month', 'When each rate band is lost', 'about'],
       ['month', 'Credits that expire unused', 'expires'],

@@ -91,10 +91,11 @@ export async function readUsageIn<Part extends UsagePart = UsagePart>(
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
   const whole = { store, options, engine, scope, contract, balance }
   const read = partsOf(whole)
-  const page: Record<string, unknown> = { scope }
+  const page = new Map<string, unknown>([['scope', scope]])
   for (const part of usageParts)
-    if (parts === undefined || parts.some((each) => each === part)) page[part] = await read[part]()
-  return page as PartsOfUsage<Part>
+    if (parts === undefined || parts.some((each) => each === part))
+      page.set(part, await read[part]())
+  return Object.fromEntries(page) as PartsOfUsage<Part>
 }
 
 /** What all parts of a page are read from. */

@@ -89,7 +89,14 @@ describe('a fault is told by the ids and times of the service', () => {
       const tenths = (100 + nth) * 40 + (20 + (nth % 7)) * 200
       return { ...each, spend: `0.${String(tenths).padStart(7, '0')}` }
     })
-    const verdict = (await verdicts(wrong)).get('PRICE-04')!
+    const found = await verdicts(wrong)
+    // Sums that differ are no pass, and no second accusation.
+    expect(found.get('PRICE-08')).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringMatching(/^the sums differ by what PRICE-04 found: large: /),
+      tables: [{ head: ['model', 'rows', 'logged', 'by the contract', 'wrong'] }],
+    })
+    const verdict = found.get('PRICE-04')!
     expect(verdict).toMatchObject({
       verdict: 'fail',
       observations: 40,

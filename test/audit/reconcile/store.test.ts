@@ -143,7 +143,7 @@ test('an amount that prices gave is none that the bill states, and a source that
   const store = await openStore(':memory:')
   try {
     const unpriced = join(folder, 'unpriced.jsonl')
-    writeFileSync(unpriced, readFileSync(log, 'utf8').replaceAll('"spend":0.006,', ''))
+    writeFileSync(unpriced, readFileSync(log, 'utf8').replaceAll('"spend":0.006,', '"spend":null,'))
     const asked = parseContract(
       parseYaml(
         '{ name: c, extends: none, currency: USD, models: [{ id: none, price: { input: 4, output: 20 } }] }',

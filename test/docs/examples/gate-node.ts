@@ -14,7 +14,9 @@ test('no request fails, and the median chat takes less than a second', async () 
     phases: [{ name: 'steady', load: 'constant', rate: '10/s', max_requests: 40 }],
   })
   const { runId } = await run(scenario, {
-    ...{ store, baseUrl: service.baseUrl, keys: { default: service.keys[1]!.apiKey } },
+    store,
+    baseUrl: service.baseUrl,
+    keys: { default: service.keys[1]!.apiKey },
   })
   const { all } = await summarise(store, { runId })
   assert.deepEqual([all.counts.sent, all.counts.failed], [40, 0])

@@ -87,28 +87,25 @@ function lineOfScript(all: readonly TextPoint[], script: Script): ScriptLine | n
   return { ...line, script, strays }
 }
 
+/** A text of so many words, each of one token: the template's part of its count is small. */
+const longTokens = 500
+
 /**
- * Texts of common words that are counted more than others, though they have no word that those do not have. A text that has the tokens of the
- * encoding but for the slack, and a word more often than that, shows that the word has one token: no other encoding explains the
- * rest. Null if that is not so.
+ * Texts of common words that are counted more than others, though they have no word that those do not have: long texts with exactly the
+ * tokens of the encoding show that each of their words has one token, so no other encoding explains the rest. Null if that is not so.
  */
-function shareOf(texts: readonly TextPoint[]): SlopeFault | null {
+function shareOf(words: readonly TextPoint[]): SlopeFault | null {
   const apart = ({ counted, reported }: TextPoint) => reported - counted
-  const least = smallest(texts.map(apart))
-  const slack = 2 * slackTokens
-  const more = texts.filter((point) => apart(point) - least > strayTokens)
-  if (more.length < 2) return null
-  const known = new Set(
-    texts
-      .filter((point) => apart(point) - least <= slack)
-      .flatMap((point) =>
-        [...Map.groupBy(wordsOf(point), (word) => word)].flatMap(([word, all]) =>
-          all.length > slack ? [word] : [],
-        ),
-      ),
+  const least = smallest(words.map(apart))
+  const right = words.filter(
+    (point) => point.counted >= longTokens && apart(point) - least <= 2 * slackTokens,
   )
-  const strays = more.filter((point) => wordsOf(point).every((word) => known.has(word)))
-  return strays.length < 2 ? null : { kind: 'share', strays: strays.length, of: texts.length }
+  const known = new Set(right.flatMap(wordsOf))
+  const strays = words.filter(
+    (point) =>
+      apart(point) - least > strayTokens && wordsOf(point).every((word) => known.has(word)),
+  )
+  return strays.length < 2 ? null : { kind: 'share', strays: strays.length, of: words.length }
 }
 
 const wordsOf = ({ text }: TextPoint) => text.split(' ')
