@@ -1,8 +1,12 @@
 import { audit, isBroken, openExistingStore, type Rule } from 'assay'
 
 const idsOfAnswers: Rule = {
-  ...{ id: 'MINE-01', title: 'Each answer has an id', section: 'our handbook' },
-  ...{ severity: 'must', needs: ['passive'], promised: [] },
+  id: 'MINE-01',
+  title: 'Each answer has an id',
+  section: 'our handbook',
+  severity: 'must',
+  needs: ['passive'],
+  promised: [],
   explain: 'Looks for answers without an id. It cannot detect an id that was used before.',
   async decide({ store, runIds }) {
     const rows = await store.rows<{
