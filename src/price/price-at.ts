@@ -83,7 +83,7 @@ function chosenBy({ by }: ModelPrice, named: Usage['named']) {
   return { chosen, open: [...new Set(open)], unknown: [] }
 }
 
-const usageField = (field: string) => `usage.${field}`
+export const usageField = (field: string) => `usage.${field}`
 
 function overlaid(
   { price, tiers }: Omit<Sheet, 'because'>,

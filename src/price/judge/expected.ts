@@ -10,6 +10,7 @@ import {
   unknownUsage,
 } from '../../tokens/usage.ts'
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
+import { usageField } from '../price-at.ts'
 import { type Bounds, boundsOfLeft } from './left-answer.ts'
 import type { PriceJudge, PriceOf } from './price-judge.ts'
 import type { PricedRequest } from './request.ts'
@@ -62,6 +63,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   const open = new Set<string>()
   let calculation: Calculation | null = null
   let between: Bounds | null = null
+  if (isServerHidden(request, priceOf)) open.add('the model that answered')
   for (const model of models) {
     for (const context of contextsOf(request, model, judge)) {
       const usage = usageFor(request, model, context)
@@ -74,8 +76,11 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
       }
       readings.push({ model, context, usage })
       const found = calculate(model, usage, context)
-      for (const each of [...found.open, ...found.unknown, ...uncounted(request, found)])
-        open.add(each)
+      const reasons = [
+        ...[...found.open, ...found.unknown, ...uncounted(request, found)],
+        ...hiddenNames(usage, model, context, judge),
+      ]
+      for (const each of reasons) open.add(each)
       if (found.cost === null) continue
       calculation ??= found
       if (!costs.some((cost) => isEqual(cost, found.cost!))) costs.push(found.cost)
@@ -99,17 +104,45 @@ function modelsFor(request: PricedRequest, priceOf: PriceOf): readonly ModelPric
   return requested.priced === 'returned' ? [returned] : [requested]
 }
 
+/** Whether another model may have answered, and the answer ended before it named one. */
+function isServerHidden(
+  { requestedModel, returnedModel, outcomes }: PricedRequest,
+  priceOf: PriceOf,
+): boolean {
+  const requested = priceOf(requestedModel)
+  const [outcome] = outcomes
+  if (requested === null || returnedModel !== null) return false
+  return (
+    (outcome === 'abort' || outcome === 'broken') &&
+    requested.charged[outcome] !== 'none' &&
+    (requested.served === 'any' || requested.priced === 'returned')
+  )
+}
+
+/** Names that other answers of the model choose a price with, where the usage of this one was not read. */
+function hiddenNames(
+  { named }: Usage,
+  model: ModelPrice,
+  { outcome }: PriceContext,
+  { namesOf }: PriceJudge,
+): readonly string[] {
+  if (named !== null || namesOf === undefined || model.charged[outcome] === 'none') return []
+  return namesOf(model).fields.map(usageField)
+}
+
 function contextsOf(
   request: PricedRequest,
   model: ModelPrice,
-  { choices, clockErrorMs, priceOf }: PriceJudge,
+  { choices, clockErrorMs, priceOf, namesOf }: PriceJudge,
 ): readonly PriceContext[] {
   const moments =
     model.hours.length === 0 && model.changes.length === 0
       ? [request.startMs]
       : momentsOf(request, model, clockErrorMs)
   const { serviceTier, isTierRead } = request
-  const tiers = isTierRead ? [] : [null, ...Object.keys(model.service)]
+  const tiers = isTierRead
+    ? []
+    : [null, ...Object.keys(model.service), ...(namesOf?.(model).tiers ?? [])]
   return request.outcomes.flatMap((outcome) =>
     [...new Set([serviceTier, ...tiers])].flatMap((tier) =>
       moments.map((atMs) => ({ atMs, serviceTier: tier, choices, outcome, counts: {}, priceOf })),

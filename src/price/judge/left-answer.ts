@@ -9,7 +9,9 @@ import {
   type Usage,
   unknownUsage,
 } from '../../tokens/usage.ts'
+import { entryOf } from '../../user/lookup.ts'
 import { calculate, type PriceContext } from '../calculate.ts'
+import { usageField } from '../price-at.ts'
 import type { PriceJudge } from './price-judge.ts'
 import type { PricedRequest } from './request.ts'
 
@@ -25,13 +27,16 @@ export type Bounds = readonly [Rational, Rational]
  * anything from that to what it was allowed: nobody knows how long it would have become. If the whole answer arrived in the read
  * in which the client left, its output is the one that it reports, at most.
  *
+ * A name that chooses the price may come at the end of an answer. What has not come is unknown: an equal request may have had
+ * another one.
+ *
  * @returns why there are none, if there are none
  */
 export function boundsOfLeft(
   request: PricedRequest,
   model: ModelPrice,
   context: PriceContext,
-  judge: Pick<PriceJudge, 'twinOf' | 'loggedOf'>,
+  judge: Pick<PriceJudge, 'twinOf' | 'loggedOf' | 'namesOf'>,
 ): Bounds | string {
   const twin = judge.twinOf(request)
   const own = request.usage?.parts.input_uncached == null ? null : request.usage
@@ -42,6 +47,8 @@ export function boundsOfLeft(
   const known = own ?? twin ?? (asked === null || isHidden ? null : promptAlone(asked))
   const charge = model.charged[context.outcome]
   if (known === null) return 'the tokens of an answer that the client left'
+  const hidden = hiddenField(own, model, judge)
+  if (hidden !== undefined) return usageField(hidden)
   if (request.mayCall && charge !== 'input' && hasCalls(model))
     return 'the calls of an answer that the client left'
   const sent = own === null ? null : outputOf(own.parts)
@@ -59,6 +66,18 @@ export function boundsOfLeft(
   return costs.length === 0
     ? 'the cost of an answer that the client left'
     : [costs[0]!, costs.at(-1)!]
+}
+
+/** A field with which a price is chosen, and which is not in the usage that came, as long as there may be more of it. */
+function hiddenField(
+  own: Usage | null,
+  model: ModelPrice,
+  { namesOf }: Pick<PriceJudge, 'namesOf'>,
+): string | undefined {
+  if (own !== null && own.parts.output_visible !== null) return undefined
+  return [...Object.keys(model.by), ...(namesOf?.(model).fields ?? [])].find(
+    (field) => entryOf(own?.named ?? {}, field) === undefined,
+  )
 }
 
 /** A prompt of so many tokens, and nothing else. */

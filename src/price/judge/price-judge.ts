@@ -18,6 +18,13 @@ export type Choices = Readonly<Record<string, string>>
 /** The tokens in the service's own log; null if it has none for the request. */
 export type LoggedOf = (request: PricedRequest) => LoggedTokens | null
 
+/** Names with which answers of a model choose its price. Where an answer was not read, it may have had any of them. */
+export interface SeenNames {
+  /** Fields of the usage: `speed`. */
+  readonly fields: readonly string[]
+  readonly tiers: readonly string[]
+}
+
 /** What a judgement of prices takes beside the requests. */
 export interface PriceJudge {
   readonly currency: Currency
@@ -29,6 +36,8 @@ export interface PriceJudge {
   readonly twinOf: (request: PricedRequest) => Usage | null
   /** The tokens that the service's own log has for a request; absent without a log. */
   readonly loggedOf?: LoggedOf
+  /** What answers of a model name; absent: nothing but what the contract prices. */
+  readonly namesOf?: (model: ModelPrice) => SeenNames
   /** Currencies in which the service may have rounded what it took. */
   readonly others?: readonly OtherCurrency[]
 }

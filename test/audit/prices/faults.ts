@@ -305,7 +305,7 @@ export const faults: readonly PublicFault[] = [
     name: 'abort-refund-all',
     fault: { charge: when((s) => s.ended === 'aborted', free) },
     places: ['log', 'balance'],
-    summary: /expected 0\.0000?48|"expected":"0\.00128 USD"/,
+    summary: /expected 0\.0000?(?:24|48)|"expected":"0\.00128 USD"/,
   },
   {
     id: 'F47',

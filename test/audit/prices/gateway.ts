@@ -2,6 +2,7 @@ import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../../src/attempt/evidence.ts'
 import { audit } from '../../../src/audit/audit.ts'
 import type { Finding } from '../../../src/audit/verdict.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
@@ -41,6 +42,10 @@ export interface Sent {
   readonly serviceTier: string | null
   /** Seconds since the run began. */
   readonly at: number
+  /** Further fields of the body of the request. */
+  readonly asks?: object
+  /** A header of the answer. */
+  readonly header?: string
 }
 
 export type Place = 'stated' | 'log' | 'balance'
@@ -187,6 +192,7 @@ export async function play(
     page = {},
     refusal = 'no',
     stored = true,
+    of = contract,
   }: {
     readonly dialect?: 'chat' | 'messages'
     readonly sends?: readonly Sent[]
@@ -195,6 +201,7 @@ export async function play(
     readonly refusal?: string
     /** Whether the answers were stored. If not, their tokens are in the columns alone, as the client fills them. */
     readonly stored?: boolean
+    readonly of?: Contract
   } = {},
 ): Promise<Played> {
   const rows: AttemptRow[] = []
@@ -257,6 +264,7 @@ export async function play(
       model: sent.model,
       messages: sent.prompt,
       ...(sent.streamed ? { stream: true } : {}),
+      ...sent.asks,
     })
     rows.push(
       attempt(slot, {
@@ -285,7 +293,10 @@ export async function play(
         runId: 'a',
         slot,
         retry: 0,
-        headers: hasCost ? `x-cost: ${decimal(charged('stated'))}` : 'x-none: 1',
+        headers: [
+          hasCost ? `x-cost: ${decimal(charged('stated'))}` : 'x-none: 1',
+          ...(sent.header === undefined ? [] : [sent.header]),
+        ].join('\n'),
         body,
         truncated: false,
       })
@@ -314,7 +325,7 @@ export async function play(
     recorder.flush()
     await recorder.close()
     const { findings } = await audit(store, {
-      contract,
+      contract: of,
       runIds: ['a'],
       rules: ['PRICE'],
       log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'spend.jsonl' },

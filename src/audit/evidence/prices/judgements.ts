@@ -1,10 +1,16 @@
 import { modelPriceOf } from '../../../contract/model-price.ts'
-import type { PriceTerms } from '../../../contract/prices.ts'
+import type { ModelPrice, PriceTerms } from '../../../contract/prices.ts'
 import { add } from '../../../money/rational.ts'
 import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
-import { otherCurrencies, type PriceJudge } from '../../../price/judge/price-judge.ts'
+import {
+  otherCurrencies,
+  type PriceJudge,
+  type PriceOf,
+  type SeenNames,
+} from '../../../price/judge/price-judge.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { outputOf, type Usage } from '../../../tokens/usage.ts'
+import { isUsualValue, selectingNames } from '../../../tokens/usage-names.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
 import type { Recorded } from './balance.ts'
@@ -50,13 +56,15 @@ function judgedBy(
   const join =
     priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
   const logged = new Map((join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens]))
+  const priceOf = onceForEach((name: string) => modelPriceOf(contract, name))
   const judge: PriceJudge = {
     currency: prices.currency,
-    priceOf: onceForEach((name: string) => modelPriceOf(contract, name)),
+    priceOf,
     choices: priceChoices,
     clockErrorMs,
     twinOf: ({ prompt }) => twins.get(prompt) ?? null,
     loggedOf: (request) => logged.get(request) ?? null,
+    namesOf: seenNames(found.requests, priceOf),
     others: otherCurrencies(prices),
   }
   const amounts = found.requests.flatMap((request) =>
@@ -115,6 +123,28 @@ function twinsOf(requests: readonly PricedRequest[]): ReadonlyMap<string, Usage>
     if (!twins.has(prompt)) twins.set(prompt, usage)
   }
   return twins
+}
+
+/** What answers of each model name that may choose their price. */
+function seenNames(
+  requests: readonly PricedRequest[],
+  priceOf: PriceOf,
+): (model: ModelPrice) => SeenNames {
+  const seen = new Map<string, { readonly fields: Set<string>; readonly tiers: Set<string> }>()
+  for (const { requestedModel, usage, serviceTier, isTierRead } of requests) {
+    const id = priceOf(requestedModel)?.id
+    if (id === undefined) continue
+    const names = seen.get(id) ?? { fields: new Set(), tiers: new Set() }
+    seen.set(id, names)
+    for (const [field] of selectingNames(usage?.named ?? {})) names.fields.add(field)
+    if (isTierRead && serviceTier !== null && !isUsualValue(serviceTier))
+      names.tiers.add(serviceTier)
+  }
+  const none: SeenNames = { fields: [], tiers: [] }
+  const lists = new Map(
+    [...seen].map(([id, { fields, tiers }]) => [id, { fields: [...fields], tiers: [...tiers] }]),
+  )
+  return ({ id }) => lists.get(id) ?? none
 }
 
 /** Each name is looked up once: a contract may have many models. */

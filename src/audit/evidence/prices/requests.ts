@@ -196,11 +196,12 @@ function requestOf(
     requestedModel: named,
     returnedModel: row.responseModel,
     isStream: row.streamed === 1,
-    outcomes: outcomesOf(row, known, isFinal, headers, isTextual(row, model)),
+    outcomes: outcomesOf(row, known, isFinal, headers, model),
     startMs: row.startMs,
     endMs: row.endMs,
     serviceTier: serviceTier ?? requestedTier(row.requestBody),
-    isTierRead: documents.length > 0,
+    // A stream may name its tier at its end.
+    isTierRead: documents.length > 0 && (serviceTier !== null || !isLeft),
     usage: known,
     eventUsages: each,
     // The client counts no events after it has left; those that came in the same read are in the body.
@@ -331,12 +332,13 @@ const isTextual = ({ endpoint }: Row, model: ModelPrice | null) =>
 const cacheHeaders = ['x-litellm-cache-hit', 'x-cache', 'x-cache-status', 'cf-aig-cache-status']
 
 function outcomesOf(
-  { outcome, finishReason, doneMarks }: Row,
+  row: Row,
   usage: Usage | null,
   isFinal: boolean,
   headers: ReadonlyMap<string, string>,
-  mayBeEmpty: boolean,
+  model: ModelPrice | null,
 ): readonly ChargedOutcome[] {
+  const { outcome, finishReason, doneMarks, responseHeaders } = row
   if (outcome === 'http_error') return ['refused']
   if (outcome === 'broken') return ['broken']
   const isCut = outcome === 'aborted' || outcome === 'timeout'
@@ -348,6 +350,14 @@ function outcomesOf(
   if (isHit) return ['gateway_cache', 'success']
   if (finishReason === 'content_filter' || finishReason === 'refusal') return ['filtered']
   const isEmpty =
-    mayBeEmpty && usage !== null && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
-  return isEmpty ? ['empty'] : ['success']
+    isTextual(row, model) &&
+    usage !== null &&
+    outputOf(usage.parts) === 0 &&
+    (promptOf(usage.parts) ?? 0) > 0
+  const answered = isEmpty ? 'empty' : 'success'
+  return responseHeaders === null && isCachePriced(model) ? [answered, 'gateway_cache'] : [answered]
 }
+
+/** Whether the contract says what answers of the gateway's cache cost. Headers that were not stored may have named one. */
+const isCachePriced = (model: ModelPrice | null) =>
+  model !== null && model.charged.gateway_cache !== 'open'
