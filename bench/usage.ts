@@ -12,7 +12,8 @@ import { writeUsageLog } from './usage-log.ts'
 /**
  * `node bench/usage.ts [--events 20] [--format parquet|jsonl|csv] [--once] [--json]`: millions of usage
  * events over 30 days, 2,000 keys and 40 models are imported into a new store, imported again, and
- * the data of the usage page is read from them: seconds per million, file size, peak memory.
+ * the data of the usage page is read from them, by model and by key in turns: seconds per million, file size, peak
+ * memory. A page's figures are the medians of five.
  */
 const { values } = parseArgs({
   options: {
@@ -51,8 +52,14 @@ try {
       figures.againS = await seconds(() => importLog(store))
       figures.peakAfterSecondImportMb = peakMb()
     }
-    for (const by of ['model', 'key'] as const) {
-      figures[`pageBy${by === 'model' ? 'Model' : 'Key'}S`] = await seconds(() => page(store, by))
+    const pages = { pageByModel: [] as Cost[], pageByKey: [] as Cost[] }
+    for (let round = 0; round < 5; round++) {
+      pages.pageByModel.push(await cost(() => page(store, 'model')))
+      pages.pageByKey.push(await cost(() => page(store, 'key')))
+    }
+    for (const [name, costs] of Object.entries(pages)) {
+      figures[`${name}S`] = median(costs.map(({ wallS }) => wallS))
+      figures[`${name}ProcessorS`] = median(costs.map(({ processorS }) => processorS))
     }
     figures.peakAfterPagesMb = peakMb()
   } finally {
@@ -90,10 +97,25 @@ async function page(store: Store, by: 'model' | 'key'): Promise<void> {
   })
 }
 
-async function seconds(work: () => Promise<void>): Promise<number> {
-  const start = performance.now()
+interface Cost {
+  readonly wallS: number
+  /** Of all threads: what other programs take from the machine does not count. */
+  readonly processorS: number
+}
+
+async function cost(work: () => Promise<void>): Promise<Cost> {
+  const [start, used] = [performance.now(), process.cpuUsage()]
   await work()
-  return (performance.now() - start) / 1000
+  const { user, system } = process.cpuUsage(used)
+  return { wallS: (performance.now() - start) / 1000, processorS: (user + system) / 1e6 }
+}
+
+async function seconds(work: () => Promise<void>): Promise<number> {
+  return (await cost(work)).wallS
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
 function mb(path: string): number {
