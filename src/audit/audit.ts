@@ -42,6 +42,14 @@ export interface AuditOptions extends Work {
   readonly onFinding?: (finding: Finding) => void
 }
 
+export interface AuditedLog {
+  readonly file: string
+  readonly rows: number
+  /** Times of its first and last row; null if no row has one. */
+  readonly first: Date | null
+  readonly last: Date | null
+}
+
 export interface AuditReport {
   readonly auditId: string
   readonly auditedAt: Date
@@ -49,6 +57,8 @@ export interface AuditReport {
   /** If it judged only a share of the accounts. */
   readonly accounts?: AccountShare
   readonly runs: readonly AuditedRun[]
+  /** Of a log that is judged by itself: then there are no runs. */
+  readonly log?: AuditedLog
   /** One for each selected rule, in the order of the rulebook. */
   readonly findings: readonly Finding[]
 }

@@ -23,14 +23,38 @@ const serviceSide = z
     asked: known,
     /** Tokens as they were answered. */
     usage: known,
-    /** Amounts with their currency. */
+    /** Currency, or credits, of the amounts. Absent without amounts. */
+    unit: text.exactOptional(),
+    /** Amounts as decimal text. */
     answered: known,
     logged: known,
+    /** One amount, or those between which the contract does not decide: `0.1 or 0.2`. */
     expected: known,
+    /** What was charged too much, or with a minus too little; absent if the expected amount is not one. */
+    difference: text.exactOptional(),
     /** How the expected amount follows. */
     formula: known,
   })
   .readonly()
+
+type ServiceSide = z.infer<typeof serviceSide>
+const amounts = ['answered', 'logged', 'expected', 'difference'] as const
+
+/** The amounts of a witness as people read them: `0.04 USD`. */
+export function amountsOf(
+  side: ServiceSide,
+): Readonly<Record<(typeof amounts)[number], string | null>> {
+  const read = (name: (typeof amounts)[number]) => {
+    const amount = side[name] ?? null
+    return amount === null || side.unit === undefined ? amount : `${amount} ${side.unit}`
+  }
+  return {
+    answered: read('answered'),
+    logged: read('logged'),
+    expected: read('expected'),
+    difference: read('difference'),
+  }
+}
 
 /** An attempt as evidence. `shows` says what its row shows, in a few words: `remaining 41 after 43, cost 1`. */
 const witness = z

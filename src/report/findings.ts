@@ -3,6 +3,7 @@ import { ownPlaceOf } from '../audit/format/place.ts'
 import type { Failure } from '../audit/format/reproduce.ts'
 import { shellWord } from '../audit/format/shell-word.ts'
 import {
+  amountsOf,
   severities,
   type Verdict,
   type VerdictTable,
@@ -314,18 +315,20 @@ function witnessRows(finding: StoredFinding): readonly Row[] {
 function witnessRow(witness: Witness): Row {
   const { service, shows } = witness
   const ids = service?.ids ?? []
+  const amounts = service === undefined ? null : amountsOf(service)
   // The amounts and the formula have columns of their own.
   const isInColumns = service?.formula != null && shows.endsWith(service.formula)
   return {
-    UTC: service?.at ?? null,
+    UTC: service?.at?.replace('T', ' ').replace(/(\.000)?Z$/, '') ?? null,
     'log line': service?.line === undefined ? null : String(service.line),
     'request ids':
       ids.length > 0 ? ids.join(', ') : service?.line === undefined ? ownPlaceOf(witness) : null,
     model: service?.model ?? null,
     shows: isInColumns ? null : shows,
-    answered: service?.answered ?? null,
-    logged: service?.logged ?? null,
-    expected: service?.expected ?? null,
+    answered: amounts?.answered ?? null,
+    logged: amounts?.logged ?? null,
+    expected: amounts?.expected ?? null,
+    difference: amounts?.difference ?? null,
     formula: service?.formula ?? null,
     // The formula says them, too.
     tokens: service?.formula == null ? (service?.usage ?? null) : null,

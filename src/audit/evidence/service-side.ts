@@ -98,6 +98,8 @@ function sideOf(row: Row, known: Witness['service']): NonNullable<Witness['servi
     asked: row.asked,
     usage:
       input === null && output === null ? null : `${input ?? '?'} in${read}, ${output ?? '?'} out`,
+    ...(known?.unit === undefined ? {} : { unit: known.unit }),
+    ...(known?.difference === undefined ? {} : { difference: known.difference }),
     answered: known?.answered ?? null,
     logged: known?.logged ?? null,
     expected: known?.expected ?? null,

@@ -1,7 +1,7 @@
 import { safeJson } from '../../user/hostile.ts'
 import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { isBroken, unpromised } from '../verdict.ts'
+import { amountsOf, isBroken, unpromised } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
@@ -108,15 +108,17 @@ function lookUpText(rule: string, witnesses: readonly Witness[]): readonly strin
     'answered',
     'logged',
     'expected',
+    'difference',
   ]
-  const rows = known.map((of) =>
-    [
+  const rows = known.map((of) => {
+    const { answered, logged, expected, difference } = amountsOf(of)
+    return [
       ...[of.at, of.ids.join(', '), of.endpoint, of.model, of.status, of.asked, of.usage],
-      ...[of.answered, of.logged, of.expected],
-    ].map((value) => cell(String(value ?? '-'))),
-  )
-  const formulas = known.flatMap(({ expected, formula }) =>
-    formula === null ? [] : [`- ${cell(`${expected} = ${formula}`)}`],
+      ...[answered, logged, expected, difference],
+    ].map((value) => cell(String(value ?? '-')))
+  })
+  const formulas = known.flatMap((of) =>
+    of.formula === null ? [] : [`- ${cell(`${amountsOf(of).expected} = ${of.formula}`)}`],
   )
   return [
     `### Requests of ${rule}`,

@@ -1,6 +1,6 @@
 import { formatsOnly } from '../../contract/formats-only.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import type { AuditReport } from '../audit.ts'
+import type { AuditedLog, AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
 import { isBroken, unpromised } from '../verdict.ts'
 import { placeOf } from './place.ts'
@@ -43,8 +43,8 @@ export function terminalText(
   const parts = [
     wrapped(
       printable(
-        runs.length === 0
-          ? `Audit of a log by ${judgedBy(report)}`
+        report.log !== undefined
+          ? `Audit of ${logText(report.log)}, by ${judgedBy(report)}`
           : `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by ${judgedBy(report)}`,
       ),
       '',
@@ -100,6 +100,14 @@ export function summary({ findings }: AuditReport): string {
   const advised = of('fail') - broken
   const unpromised = of('not-promised')
   return `${broken} failed, ${advised === 0 ? '' : `${advised} advised, `}${of('inconclusive')} inconclusive, ${of('not-observed')} not observed, ${unpromised === 0 ? '' : `${unpromised} not promised, `}${of('pass')} passed`
+}
+
+/** `october.jsonl, 84 rows of 2026-10-01 to 2026-10-31 UTC`. */
+export function logText({ file, rows, first, last }: AuditedLog): string {
+  const [from, to] = [first, last].map((date) => date?.toISOString().slice(0, 10))
+  const when =
+    from === undefined || to === undefined ? '' : ` of ${from}${from === to ? '' : ` to ${to}`} UTC`
+  return `${file}, ${count(rows, 'row')}${when}`
 }
 
 /** What a service was judged by, for a sentence. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
@@ -56,12 +56,15 @@ export async function auditLog(options: LogAudit): Promise<AuditReport> {
     const plain = await plainText(file, copy, options.signal)
     const delimiter = isJson(plain.path) ? null : delimiterOf(beginningOf(plain.path))
     const { path } = await wholeText({ file, plain, copy, delimiter, partial: false })
-    const findings = judgeLog({ ...options, path }, prices)
+    const { findings, seen } = judgeLog({ ...options, path }, prices)
+    const { rows, firstMs, lastMs } = seen
+    const dateOf = (ms: number) => (Number.isFinite(ms) ? new Date(ms) : null)
     return {
       auditId: randomUUID(),
       auditedAt: new Date(options.nowMs),
       contract: contract.name,
       runs: [],
+      log: { file: basename(file), rows, first: dateOf(firstMs), last: dateOf(lastMs) },
       findings,
     }
   } finally {
@@ -71,7 +74,10 @@ export async function auditLog(options: LogAudit): Promise<AuditReport> {
 
 type ReadLog = LogAudit & { readonly path: string }
 
-function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
+function judgeLog(
+  log: ReadLog,
+  prices: PriceTerms,
+): { readonly findings: readonly Finding[]; readonly seen: Look } {
   const { contract, path } = log
   const terms = prices.evidence.log
   const priced = new Map<string, ReturnType<typeof modelPriceOf>>()
@@ -135,7 +141,7 @@ function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
     'PRICE-05': rowsVerdict(seen, repeats, costs),
     'PRICE-08': costs.sums(),
   })
-  return priceRules.map(({ id, severity, title }) => ({
+  const findings = priceRules.map(({ id, severity, title }) => ({
     rule: id,
     severity,
     title,
@@ -145,10 +151,14 @@ function judgeLog(log: ReadLog, prices: PriceTerms): readonly Finding[] {
         'requests that Assay sent (assay run): a log alone has no answers and no balances',
       ),
   }))
+  return { findings, seen }
 }
 
 interface Look {
   readonly rows: number
+  /** Times of the first and last row; infinite if no row has one. */
+  readonly firstMs: number
+  readonly lastMs: number
   readonly costs: number
   readonly counted: number
   readonly unit: Rational
@@ -166,6 +176,7 @@ const earliestMs = Date.UTC(2000, 0, 1)
 /** What takes a look at all rows before the first is judged: the digits of costs, ids that repeat, times and counts. */
 function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
   let [rows, costs, counted, decimals, flags, misdated] = [0, 0, 0, 0, 0, 0]
+  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   const ids = new RowIds()
   const free = new FreeRows()
   const texts = new Set<string>()
@@ -191,6 +202,10 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
       }
     }
     const summary = misdate(line, log.nowMs)
+    if (summary === null && line.atMs !== null) {
+      firstMs = Math.min(firstMs, line.atMs)
+      lastMs = Math.max(lastMs, line.atMs)
+    }
     if (summary !== null) {
       misdated++
       if (dated.length < keptOfEach) dated.push({ line, summary })
@@ -198,7 +213,20 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
   }
   const shown = powerOfTen(-Math.min(decimals, currency.digits))
   const unit = texts.size >= 3 && decimals > 0 ? shown : powerOfTen(-currency.digits)
-  return { rows, costs, counted, unit, ids, free, flagged, flags, dated, misdated }
+  return {
+    rows,
+    firstMs,
+    lastMs,
+    costs,
+    counted,
+    unit,
+    ids,
+    free,
+    flagged,
+    flags,
+    dated,
+    misdated,
+  }
 }
 
 function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {

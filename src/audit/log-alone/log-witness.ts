@@ -1,6 +1,7 @@
 import { decimalText } from '../../money/rational.ts'
 import { formulaText } from '../../price/formula-text.ts'
 import type { Judged } from '../../price/judge/judge.ts'
+import { differenceOf } from '../evidence/prices/stake.ts'
 import { evidenceOfUsage } from '../evidence/service-side.ts'
 import type { Witness } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
@@ -13,13 +14,13 @@ export function witnessOf(
   shows?: string,
 ): Witness {
   const cost = judged?.expected.costs[0]
-  const expected = cost === undefined ? null : `${decimalText(cost)} ${unit}`
+  const expected = cost === undefined ? null : decimalText(cost)
   const formula =
     judged?.expected.calculation == null ? null : formulaText(judged.expected.calculation, unit)
-  const logged = judged === null ? null : `${judged.statement.text} ${unit}`
+  const logged = judged?.statement.text ?? null
   const said =
     shows ??
-    `logged ${logged}, expected ${expected ?? 'no known cost'}${formula === null ? '' : ` = ${formula}`}`
+    `logged ${logged} ${unit}, expected ${expected === null ? 'no known cost' : `${expected} ${unit}`}${formula === null ? '' : ` = ${formula}`}`
   return {
     runId: 'log',
     slot: line,
@@ -34,6 +35,7 @@ export function witnessOf(
       status,
       asked: null,
       usage: evidenceOfUsage(request.usage),
+      ...(judged === null ? {} : { unit, ...differenceOf(judged) }),
       answered: null,
       logged,
       expected,

@@ -1,5 +1,5 @@
 import type { PriceTerms } from '../../contract/prices.ts'
-import { add, decimalText, type Rational, zero } from '../../money/rational.ts'
+import { add, decimalText, type Rational, subtract, zero } from '../../money/rational.ts'
 import type { Judged } from '../../price/judge/judge.ts'
 import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
@@ -13,6 +13,41 @@ export const keptOfEach = 2_000
 
 export const grouped = (n: number) => n.toLocaleString('en-US')
 
+interface Sums {
+  rows: number
+  wrong: number
+  logged: Rational
+  /** Of the rows whose cost the contract gives. */
+  expected: Rational
+  /** Rows whose cost it leaves open. */
+  unknown: number
+}
+
+const totalOf = (sums: readonly Sums[]): Sums => ({
+  rows: sums.reduce((n, { rows }) => n + rows, 0),
+  wrong: sums.reduce((n, { wrong }) => n + wrong, 0),
+  logged: sums.map(({ logged }) => logged).reduce(add, zero),
+  expected: sums.map(({ expected }) => expected).reduce(add, zero),
+  unknown: sums.reduce((n, { unknown }) => n + unknown, 0),
+})
+
+/** A difference is unknown as long as one cost is. */
+function sumRow(name: string, of: Sums): readonly string[] {
+  const expected = decimalText(of.expected)
+  return [
+    name,
+    grouped(of.rows),
+    decimalText(of.logged),
+    of.unknown === of.rows
+      ? 'unknown'
+      : of.unknown > 0
+        ? `${expected} (${grouped(of.unknown)} open)`
+        : expected,
+    of.unknown > 0 ? 'unknown' : decimalText(subtract(of.logged, of.expected)),
+    grouped(of.wrong),
+  ]
+}
+
 /** Judged costs: all are counted, and some of each kind kept. */
 export class LoggedCosts {
   readonly #prices: PriceTerms
@@ -20,10 +55,7 @@ export class LoggedCosts {
   readonly #stake = new Stake()
   readonly #lines = new Map<Judged, LoggedRequest>()
   readonly counts = { right: 0, wrong: 0, open: 0 }
-  readonly #byModel = new Map<
-    string,
-    { rows: number; wrong: number; logged: Rational; expected: Rational; unknown: number }
-  >()
+  readonly #byModel = new Map<string, Sums>()
 
   constructor(prices: PriceTerms) {
     this.#prices = prices
@@ -101,22 +133,13 @@ export class LoggedCosts {
   sums(): Verdict {
     if (this.all === 0) return notObserved('rows with a cost')
     const { name } = this.#prices.currency
-    const rows = [...this.#byModel].map(([model, of]) => [
-      model,
-      grouped(of.rows),
-      decimalText(of.logged),
-      of.unknown === of.rows
-        ? 'unknown'
-        : of.unknown > 0
-          ? `${decimalText(of.expected)} (${grouped(of.unknown)} open)`
-          : decimalText(of.expected),
-      grouped(of.wrong),
-    ])
+    const sums = [...this.#byModel.values()]
+    const rows = [...this.#byModel].map(([model, of]) => sumRow(model, of))
     const tables = [
       {
         title: `Sums in ${name}`,
-        head: ['model', 'rows', 'logged', 'by the contract', 'wrong'],
-        rows,
+        head: ['model', 'rows', 'logged', 'by the contract', 'difference', 'wrong'],
+        rows: sums.length > 1 ? [...rows, sumRow('all models', totalOf(sums))] : rows,
       },
     ]
     const note = rows

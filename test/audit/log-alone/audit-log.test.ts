@@ -94,14 +94,14 @@ describe('a fault is told by the ids and times of the service', () => {
     expect(found.get('PRICE-08')).toMatchObject({
       verdict: 'inconclusive',
       why: expect.stringMatching(/^the sums differ by what PRICE-04 found: large: /),
-      tables: [{ head: ['model', 'rows', 'logged', 'by the contract', 'wrong'] }],
+      tables: [{ head: ['model', 'rows', 'logged', 'by the contract', 'difference', 'wrong'] }],
     })
     const verdict = found.get('PRICE-04')!
     expect(verdict).toMatchObject({
       verdict: 'fail',
       observations: 40,
       observed:
-        '0.0008000; 14 of 40 costs are wrong: cache_read at the price of input. 0.0025 USD too much in these requests',
+        '0.0008000; 14 of 40 costs are wrong: cache_read at the price of input. 0.00252 USD too much in these requests',
     })
     expect(verdict.verdict === 'fail' && verdict.witnesses[0]).toMatchObject({
       service: {
@@ -109,8 +109,10 @@ describe('a fault is told by the ids and times of the service', () => {
         ids: ['chatcmpl-0'],
         line: 1,
         model: 'large',
-        logged: '0.0008000 USD',
-        expected: '0.00062 USD',
+        unit: 'USD',
+        logged: '0.0008000',
+        expected: '0.00062',
+        difference: '0.00018',
         formula:
           '50 input tokens x 4 USD per million + 50 tokens read from a cache x 0.4 USD per million + 20 output tokens x 20 USD per million',
       },

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { csvRows } from '../../../src/audit/evidence/prices/csv.ts'
 import { anonymousJson } from '../../../src/report/vendor/anonymous.ts'
 import { checkEvidence } from '../../../src/report/vendor/check-evidence.ts'
 import { writeEvidence } from '../../../src/report/vendor/write-evidence.ts'
@@ -62,7 +63,25 @@ test('the findings of a folder are judged again without its log and contract, an
   expect(differences).toEqual([])
   const failed = report.findings.filter(({ verdict }) => verdict.verdict === 'fail')
   expect(failed.length).toBeGreaterThan(0)
-  expect(readFileSync(join(place, 'evidence/requests.csv'), 'utf8')).toContain('req-2')
+})
+
+test('the requests are a table of numbers, with their unit and what is too much', () => {
+  const rows = csvRows(readFileSync(join(place, 'evidence/requests.csv'), 'utf8'))
+  expect(rows).toEqual([
+    expect.objectContaining({
+      request_ids: 'req-2',
+      unit: 'USD',
+      logged: '0.0096',
+      expected: '0.0048',
+      difference: '0.0048',
+    }),
+  ])
+})
+
+test('the page names the log, its rows and its period', () => {
+  expect(readFileSync(join(place, 'evidence/findings.html'), 'utf8')).toContain(
+    'The log log.jsonl, 2 rows of 2026-11-01 UTC, judged by',
+  )
 })
 
 test('no file of the folder has a key of the log', () => {

@@ -156,7 +156,7 @@ function causesBy(
     const spared = right.filter((window) => compare(absolute(sumOf(window)), window.unit) > 0)
     if (spared.length === 0) return [{ summary: summary + words, extras: words === '' ? 0 : 1 }]
     if (words === '' && !isOfForm(wrong, spared))
-      return [{ summary: `${summary} (in some requests)`, extras: 2 }]
+      return [{ summary: `${summary} (only in these requests)`, extras: 2 }]
   }
   const isOne = wrong.every(
     (window) =>
@@ -166,7 +166,7 @@ function causesBy(
         return more !== null && isGiven(window, more)
       }),
   )
-  return isOne ? [{ summary: `${summary} (in some requests)`, extras: 3 }] : []
+  return isOne ? [{ summary: `${summary} (only in these requests)`, extras: 3 }] : []
 }
 
 /** One request of many explains a sum by chance unless the sum is so many times finer than what is wrong with it. */
@@ -206,7 +206,7 @@ function pricedOtherwise(
     const { costs, readings } = expectedCosts(request, judge)
     const amount = add(costs[0]!, window!.apart)
     const found = otherPrices([{ amount, unit: window!.unit, readings: readings.slice(0, 1) }])
-    return found.map(({ summary }) => `${summary} (in some requests)`)
+    return found.map(({ summary }) => `${summary} (only in these requests)`)
   })
 }
 

@@ -20,7 +20,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
-import { stakeOf } from './stake.ts'
+import { differenceOf, stakeOf } from './stake.ts'
 
 /** What the amounts of one place come to. */
 export interface PlaceResult {
@@ -54,7 +54,7 @@ export function placeVerdict(
     return {
       explanations,
       verdict: fail(of?.all ?? judged.length, {
-        expected: `${expectedText(first)} ${unit} at ${first.statement.place}`,
+        expected: `${expectedText(first)} ${unit} ${placeWords(first)}`,
         fact: factOf(
           first,
           of?.wrong ?? wrong.length,
@@ -126,10 +126,12 @@ export function placeVerdict(
   }
 }
 
+const placeWords = ({ statement }: Judged) =>
+  statement.place === 'log' ? 'in the log' : 'in the answers'
+
 /** `2 of 4 costs in the log are wrong: 0.0047 USD too much in these requests`. */
-function factOf({ statement }: Judged, wrong: number, all: number, stake: string): string {
-  const place = statement.place === 'log' ? 'in the log' : 'in the answers'
-  const are = `${wrong} of ${all} costs ${place} ${wrong === 1 ? 'is' : 'are'} wrong`
+function factOf(judged: Judged, wrong: number, all: number, stake: string): string {
+  const are = `${wrong} of ${all} costs ${placeWords(judged)} ${wrong === 1 ? 'is' : 'are'} wrong`
   return stake === '' ? are : `${are}: ${stake}`
 }
 
@@ -176,9 +178,11 @@ function witnessOf(judged: Judged, unit: string): Witness {
       asked: null,
       model: request.requestedModel,
       usage: evidenceOfUsage(request.usage),
-      answered: statement.place === 'log' ? null : `${statement.text} ${unit}`,
-      logged: statement.place === 'log' ? `${statement.text} ${unit}` : null,
-      expected: `${expectedText(judged)} ${unit}`,
+      unit,
+      answered: statement.place === 'log' ? null : statement.text,
+      logged: statement.place === 'log' ? statement.text : null,
+      expected: expectedText(judged),
+      ...differenceOf(judged),
       formula: expected.calculation === null ? null : formulaText(expected.calculation, unit),
     },
   }

@@ -1,5 +1,13 @@
 import { shownAmount } from '../../../money/money.ts'
-import { add, isZero, negate, type Rational, subtract, zero } from '../../../money/rational.ts'
+import {
+  add,
+  decimalText,
+  isZero,
+  negate,
+  type Rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 
 /**
@@ -17,12 +25,29 @@ export class Stake {
     else this.#under = add(this.#under, apart)
   }
 
-  /** `0.0024 USD too much in these requests`. */
+  /** `0.002416 USD too much in these requests`: exact as long as a person can read it, so that it is the sum of the differences. */
   text(currency: string): string {
     const said = (amount: Rational, how: string) =>
-      isZero(amount) ? [] : [`${shownAmount(amount, currency)} too ${how} in these requests`]
+      isZero(amount) ? [] : [`${exactAmount(amount, currency)} too ${how} in these requests`]
     return [...said(this.#over, 'much'), ...said(negate(this.#under), 'little')].join('; ')
   }
+}
+
+const mostShown = 12
+
+function exactAmount(amount: Rational, currency: string): string {
+  const exact = decimalText(amount)
+  return exact.length <= mostShown ? `${exact} ${currency}` : shownAmount(amount, currency)
+}
+
+/** What a wrong amount is too much, or with a minus too little; nothing if the contract gives more than one. */
+export function differenceOf({ statement, expected, is }: Judged): {
+  readonly difference?: string
+} {
+  const [cost] = expected.costs
+  return is !== 'wrong' || cost === undefined || expected.costs.length > 1
+    ? {}
+    : { difference: decimalText(subtract(statement.value, cost)) }
 }
 
 export function stakeOf(judged: readonly Judged[], currency: string): string {
