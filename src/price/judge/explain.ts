@@ -7,6 +7,7 @@ import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import { freeOfCharge } from './changes/whole.ts'
 import type { Judged } from './judge.ts'
+import { chargedBeyondLeft } from './left-count.ts'
 import { type CountedPart, countedParts, otherCount } from './other-count.ts'
 import { otherPrices } from './other-price.ts'
 import type { KnownCauses } from './price-judge.ts'
@@ -63,8 +64,8 @@ export function explain(
     if (priced.length > 0) return { explanations: priced, isWhole: true }
     const counted = countedOtherwise(wrong, right)
     if (counted.length > 0) return { explanations: counted, isWhole: true }
-    const ending = chargedEnding(wrong)
-    if (ending !== null) return { explanations: [ending], isWhole: true }
+    const cause = chargedEnding(wrong) ?? chargedLeft(wrong)
+    if (cause !== null) return { explanations: [cause], isWhole: true }
   }
   const isWhole = whole.length > 0
   const kept = isWhole ? whole : coverOf(found)
@@ -85,6 +86,9 @@ export function explain(
   return { explanations: unique.toSorted(byFit).slice(0, mostNamed), isWhole }
 }
 
+export const endingCharged = (ending: string) =>
+  `${ending} answers were charged, which cost nothing`
+
 /** Whether all wrong costs are charges for one way to end that is free, however much they are. */
 function chargedEnding(wrong: readonly Judged[]): Explanation | null {
   const endings = new Set(wrong.map(({ request }) => request.outcomes.join()))
@@ -95,12 +99,20 @@ function chargedEnding(wrong: readonly Judged[]): Explanation | null {
     readings.every(({ model, context }) => model.charged[context.outcome] === 'none')
   if (endings.size !== 1 || ending === 'success' || !wrong.every(isFree)) return null
   return {
-    summary: `${ending} answers were charged, which cost nothing`,
+    summary: endingCharged(ending!),
     about: 'charged',
     fits: wrong.length,
     spares: 0,
     scope: '',
   }
+}
+
+/** Whether all wrong costs are more than what arrived of an answer that the client left, by a whole number of tokens. */
+function chargedLeft(wrong: readonly Judged[]): Explanation | null {
+  const summary = chargedBeyondLeft(wrong)
+  return summary === null
+    ? null
+    : { summary, about: 'charged', fits: wrong.length, spares: 0, scope: '' }
 }
 
 /** Prices that are another number than the contract has, if all wrong costs follow from one. */

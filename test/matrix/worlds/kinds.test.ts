@@ -153,6 +153,28 @@ test.each([
   expect(wordsOf(findings.find(({ rule }) => rule === 'PRICE-06')!)).toMatch(words)
 })
 
+test.each([
+  [
+    'a value that is late names the change that gives one set of the requests before it',
+    ...['PRICE-06', 134, /stretches are wrong: input counted twice \(only in these requests\)/],
+  ],
+  [
+    'a charge at twice its amount is named where the next request overlaps it',
+    ...['PRICE-06', 183, /charged twice \(only in these requests\)/],
+  ],
+  [
+    'a balance names the one way to end that costs nothing and was charged',
+    ...['PRICE-06', 146, /abort answers were charged, which cost nothing/],
+  ],
+  [
+    'a log names the tokens that were charged for a stream beyond what arrived',
+    ...['PRICE-04', 116, /charged in full: 39 tokens of output, where 11 pieces of text came/],
+  ],
+] as [string, string, number, RegExp][])('%s (seed %#)', async (_, rule, seed, words) => {
+  const { findings } = await outcomeOf(drawFaulty(seed, 'wide'))
+  expect(wordsOf(findings.find((finding) => finding.rule === rule)!)).toMatch(words)
+})
+
 test('a value that is round in one account is as exact as those of the others', async () => {
   const { findings } = await outcomeOf(drawFaulty(327))
   expect(findings.find(({ rule }) => rule === 'PRICE-06')!.verdict).toMatchObject({

@@ -19,6 +19,8 @@ import {
 import type { Change } from '../../../price/judge/changes/change.ts'
 import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
+import { endingCharged } from '../../../price/judge/explain.ts'
+import { boundsOfLeft } from '../../../price/judge/left-answer.ts'
 import { type CountedPart, countedParts, otherCount } from '../../../price/judge/other-count.ts'
 import { otherPrices } from '../../../price/judge/other-price.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
@@ -26,7 +28,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { smallest } from '../../../user/extremes.ts'
 import type { ReadingStretch } from './balance.ts'
 import { onceForEach } from './judgements.ts'
-import { type Window, windowsOf } from './windows.ts'
+import { looseWindows, type Window, windowsOf } from './windows.ts'
 
 const mostWindows = 20
 const mostNamed = 2
@@ -40,7 +42,8 @@ interface Cause {
 
 /**
  * `: cache_read at the price of input`: the simplest single change that gives all wrong sums; empty if there is none. A change is
- * tried on all requests, on streams, on plain answers, and on one request of each wrong window.
+ * tried on all requests, on streams, on plain answers, and on one request of each wrong window. Where no value is an edge without
+ * a doubt, it is tried on each set of requests that may have been charged between two.
  */
 export function explainSums(
   stretches: readonly ReadingStretch[],
@@ -55,9 +58,22 @@ export function explainSums(
         .toSorted((a, b) => a.requests.length - b.requests.length)
         .slice(0, mostWindows)
     const names = causesOf(some(false), some(true), judge)
-    if (names.length > 0) return `: ${names.slice(0, mostNamed).join(', or ')}`
+    if (names.length > 0) return named(names)
   }
-  return ''
+  const loose = looseWindows(stretches, terms, judge)
+  if (loose.length === 0) return ''
+  const causes = plainest(changeCauses(loose, [], judge))
+  return named(causes.length > 0 ? causes : chargedEnding(loose, judge))
+}
+
+const named = (names: readonly string[]) =>
+  names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
+
+function plainest(causes: readonly Cause[]): readonly string[] {
+  const fewest = smallest(causes.map(({ extras }) => extras))
+  return [
+    ...new Set(causes.filter(({ extras }) => extras === fewest).map(({ summary }) => summary)),
+  ]
 }
 
 function causesOf(
@@ -65,18 +81,15 @@ function causesOf(
   right: readonly Window[],
   judge: PriceJudge,
 ): readonly string[] {
-  const causes = changeCauses(wrong, right, judge)
-  if (causes.length > 0) {
-    const plainest = smallest(causes.map(({ extras }) => extras))
-    return [
-      ...new Set(causes.filter(({ extras }) => extras === plainest).map(({ summary }) => summary)),
-    ]
-  }
+  const groups = wrong.map((window) => [window])
+  const causes = changeCauses(groups, right, judge)
+  if (causes.length > 0) return plainest(causes)
   const found = [
     () => pricedOtherwise(wrong, right, judge),
     () => countedOtherwise(wrong, judge),
     () => ofAnotherAccount(wrong),
     () => withoutRequest(wrong, judge.currency.name),
+    () => chargedEnding(groups, judge),
   ]
   for (const cause of found) {
     const names = cause()
@@ -97,13 +110,14 @@ const forms = [
 /** What a balance can do with a charge beside what an answer or a log can show: so many times of it are taken. */
 const bookings = [{ summary: 'charged, and given back twice', times: rational(-1n) }] as const
 
+/** @param wrong each wrong window, as all of those that it may be */
 function changeCauses(
-  wrong: readonly Window[],
+  wrong: readonly (readonly Window[])[],
   right: readonly Window[],
   judge: PriceJudge,
 ): readonly Cause[] {
   const models = new Map(
-    [...wrong, ...right].flatMap(({ requests }) =>
+    [...wrong.flat(), ...right].flatMap(({ requests }) =>
       requests.flatMap(({ requestedModel }) => {
         const model = judge.priceOf(requestedModel)
         return model === null ? [] : [[model.id, model] as const]
@@ -146,31 +160,44 @@ function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rat
 function causesBy(
   summary: string,
   moved: (request: PricedRequest) => Rational | null,
-  wrong: readonly Window[],
+  wrong: readonly (readonly Window[])[],
   right: readonly Window[],
 ): readonly Cause[] {
   for (const [words, has] of forms) {
     const sumOf = ({ requests }: Window) =>
       requests.flatMap((each) => (has(each) ? (moved(each) ?? []) : [])).reduce(add, zero)
-    if (!wrong.every((window) => isGiven(window, sumOf(window)))) continue
+    if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
+      continue
+    const isLoose = wrong.some(({ length }) => length > 1)
+    if (isLoose) return [{ summary: `${summary} (only in these requests)`, extras: 2 }]
     const spared = right.filter((window) => compare(absolute(sumOf(window)), window.unit) > 0)
     if (spared.length === 0) return [{ summary: summary + words, extras: words === '' ? 0 : 1 }]
-    if (words === '' && !isOfForm(wrong, spared))
+    if (words === '' && !isOfForm(wrong.flat(), spared))
       return [{ summary: `${summary} (only in these requests)`, extras: 2 }]
   }
-  const isOne = wrong.every(
-    (window) =>
-      compare(absolute(window.apart), multiply(window.unit, fineness)) >= 0 &&
-      window.requests.some((request) => {
-        const more = moved(request)
-        return more !== null && isGiven(window, more)
-      }),
+  const isOne = wrong.every((windows) =>
+    isGivenIn(
+      windows,
+      (window) =>
+        isFine(window, windows.length) &&
+        window.requests.some((request) => {
+          const more = moved(request)
+          return more !== null && isGiven(window, more)
+        }),
+    ),
   )
   return isOne ? [{ summary: `${summary} (only in these requests)`, extras: 3 }] : []
 }
 
 /** One request of many explains a sum by chance unless the sum is so many times finer than what is wrong with it. */
 const fineness = rational(200n)
+
+const isFine = ({ apart, unit }: Window, sets: number) =>
+  compare(absolute(apart), multiply(unit, multiply(fineness, rational(BigInt(sets))))) >= 0
+
+/** Whether one of the windows that it may be is given: the more there are, the finer the sum must be. */
+const isGivenIn = (windows: readonly Window[], isSo: (window: Window) => boolean) =>
+  windows.some((each) => (windows.length === 1 || isFine(each, windows.length)) && isSo(each))
 
 const isGiven = ({ apart, unit }: Window, moved: Rational) =>
   !isZero(moved) && compare(absolute(subtract(apart, moved)), unit) <= 0
@@ -241,6 +268,43 @@ function ofAnotherAccount(wrong: readonly Window[]): readonly string[] {
   return isPaired && compare(absolute(sum), unit) <= 0
     ? ['requests of one account charged to another account']
     : []
+}
+
+/**
+ * One way to end that costs nothing, and that was charged: nothing else is in a window of which too much was taken, or what was
+ * taken is a possible cost of the one request that ended so.
+ */
+function chargedEnding(
+  wrong: readonly (readonly Window[])[],
+  judge: PriceJudge,
+): readonly string[] {
+  const endings = wrong.map(
+    (windows) => new Set(windows.flatMap((each) => chargedEndingIn(each, judge) ?? [])),
+  )
+  const [first, ...others] = endings
+  const common = [...(first ?? [])].filter((ending) => others.every((each) => each.has(ending)))
+  return common.length === 1 ? [endingCharged(common[0]!)] : []
+}
+
+function chargedEndingIn({ requests, apart }: Window, judge: PriceJudge): string | null {
+  const free = requests.filter((request) => {
+    const { costs } = expectedCosts(request, judge)
+    return costs.length === 1 && isZero(costs[0]!) && !request.outcomes.includes('success')
+  })
+  const [request, second] = free
+  if (request === undefined || apart.numerator <= 0n) return null
+  const [ending] = request.outcomes
+  if (free.length === requests.length)
+    return free.every(({ outcomes }) => outcomes[0] === ending) ? ending! : null
+  if (second !== undefined) return null
+  const [reading] = expectedCosts(request, judge).readings
+  if (reading === undefined) return null
+  const { model, context } = reading
+  const inFull = { ...model, charged: { ...model.charged, [context.outcome]: 'full' as const } }
+  const bounds = boundsOfLeft(request, inFull, context, judge)
+  const isPossible =
+    typeof bounds !== 'string' && compare(apart, bounds[0]) >= 0 && compare(apart, bounds[1]) <= 0
+  return isPossible ? ending! : null
 }
 
 /** The places of a round amount are so many times coarser than what the values hide. */

@@ -73,6 +73,63 @@ export function windowsOf(
   return found.filter((windows) => wrongOf(windows) > 0).toSorted((a, b) => wrongOf(a) - wrongOf(b))
 }
 
+/** So many requests may be on either side of a value: each of their sets is a window of its own. */
+const mostPerhaps = 6
+
+/**
+ * Each wrong stretch whose edges are not certain, as the windows that it may be: one for each set of the requests that may be
+ * charged on either side of a value. Empty if one of the stretches has too many of them, or an open cost.
+ */
+export function looseWindows(
+  stretches: readonly ReadingStretch[],
+  terms: BalanceTerms,
+  judge: PriceJudge,
+): readonly (readonly Window[])[] {
+  const unit = unitOfReadings(
+    stretches.flatMap(({ first, last }) => [first, last]),
+    terms,
+    judge,
+  )
+  const wrong = stretches.filter(({ isRight }) => !isRight)
+  const parts = wrong.filter(({ isWhole }) => !isWhole)
+  const found = (parts.length > 0 ? parts : wrong).map((stretch) =>
+    windowsIn(stretch, terms, judge, unit),
+  )
+  return found.some((windows) => windows.length === 0) ? [] : found
+}
+
+function windowsIn(
+  { first, last, taken, requests }: ReadingStretch,
+  { withinMs }: BalanceTerms,
+  judge: PriceJudge,
+  unit: Rational,
+): readonly Window[] {
+  const all = requests()
+  const isSure = ({ startMs, endMs }: PricedRequest) =>
+    startMs >= first.untilMs && endMs + withinMs <= last.fromMs
+  const perhaps = all.filter((each) => !isSure(each))
+  if (all.length > mostRequests || perhaps.length > mostPerhaps) return []
+  if (all.some((each) => exactCost(each, judge) === null)) return []
+  const sets = perhaps.reduce<readonly (readonly PricedRequest[])[]>(
+    (before, request) => before.flatMap((set) => [set, [...set, request]]),
+    [all.filter(isSure)],
+  )
+  return sets.map((own) => {
+    const apart = own.reduce((rest, each) => subtract(rest, exactCost(each, judge)!), taken)
+    return {
+      ...{ account: first.account, fromMs: first.fromMs, untilMs: last.untilMs },
+      ...{ requests: own, apart, unit, isRight: false },
+    }
+  })
+}
+
+/** The one right cost of a request; null if it is open. */
+function exactCost(request: PricedRequest, judge: PriceJudge): Rational | null {
+  const { costs, between, open } = expectedCosts(request, judge)
+  const isExact = costs.length === 1 && between === null && open.length === 0
+  return isExact && !request.isRepeat ? costs[0]! : null
+}
+
 /** Values of one account with no payment between them. */
 function chainsOf(stretches: readonly ReadingStretch[]): readonly (readonly Reading[])[] {
   const chains: Reading[][] = []
@@ -148,9 +205,9 @@ function windowOf(
   if (own.length > mostRequests) return null
   let sum: Rational = zero
   for (const request of own) {
-    const { costs, between, open } = expectedCosts(request, judge)
-    if (costs.length !== 1 || between !== null || open.length > 0 || request.isRepeat) return null
-    sum = add(sum, costs[0]!)
+    const cost = exactCost(request, judge)
+    if (cost === null) return null
+    sum = add(sum, cost)
   }
   const change = subtract(last.reading.value, first.reading.value)
   const apart = subtract(moves === 'up' ? change : negate(change), sum)
