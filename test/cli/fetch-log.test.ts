@@ -16,9 +16,10 @@ const texts: Record<string, string> = {
   '/page': '<!doctype html><title>Sign in</title>',
 }
 let asked: string[] = []
+let answerOf: (path: string) => string | undefined = () => undefined
 const server = createServer((request, response) => {
   asked.push(`${request.url} ${request.headers.authorization ?? '-'}`)
-  const text = texts[request.url!]
+  const text = answerOf(request.url!) ?? texts[request.url!]
   response.statusCode = request.url === '/secret' ? 403 : text === undefined ? 404 : 200
   response.end(text)
 })
@@ -101,6 +102,38 @@ test('a log in pages is read to its end, and one that shows a part of itself alo
   await expect(fetchLog(answered(), ['r'], terms('/pages?p=1'), base)).rejects.toThrow(
     /shows 2 rows and says that there are more\. Read it page by page/,
   )
+})
+
+test('a log whose last page answers every later number is read once', async () => {
+  for (const [number, id] of [
+    [1, 'a'],
+    [2, 'b'],
+    [3, 'b'],
+  ] as const)
+    texts[`/clamped?p=${number}`] =
+      `{"data": {"page": ${number}, "items": [{"id": "${id}", "cost": 1}]}}`
+  asked = []
+  const text = await fetchLog(answered(), ['r'], terms('/clamped?p={page}'), base)
+  expect(readPriceLog(text, 'log', null).map(({ id }) => id)).toEqual(['a', 'b'])
+  expect(asked).toHaveLength(3)
+})
+
+test('rows that move to the next page, since the log grows, are read again and not twice', async () => {
+  const row = (id: number) => `{"id": "${id}", "cost": ${id}}`
+  const pages = [[row(3), row(2)], [row(2), row(1)], [], [row(4), row(3)], [row(2), row(1)], []]
+  const growing = (turns: readonly (readonly string[])[]) => {
+    let turn = 0
+    return (request: string) =>
+      request.startsWith('/growing') ? `{"rows": [${turns[turn++ % turns.length]}]}` : undefined
+  }
+  answerOf = growing(pages)
+  const text = await fetchLog(answered(), ['r'], terms('/growing?p={page}'), base)
+  expect(readPriceLog(text, 'log', null).map(({ id }) => id)).toEqual(['4', '3', '2', '1'])
+  answerOf = growing(pages.slice(0, 3))
+  await expect(fetchLog(answered(), ['r'], terms('/growing?p={page}'), base)).rejects.toThrow(
+    /\/growing grows while it is read: a row of page 1 is on page 2, too\./,
+  )
+  answerOf = () => undefined
 })
 
 test('a log by id of answers without one is an error: nothing was asked', async () => {

@@ -59,14 +59,46 @@ async function wholePage(url: string, terms: LogTerms | null): Promise<string | 
   )
 }
 
-/** The pages of a log, from 1 to the first without rows, or with those of the page before. */
+/** A log that grows while it is read is read so many times. */
+const mostTurns = 3
+
+/** The pages of a log. @throws UserError if a row moves from one page to the next each time: read twice, it would be a double charge */
 async function everyPage(url: string, terms: LogTerms | null): Promise<readonly string[]> {
-  const texts: string[] = []
+  let moved = 0
+  for (let turn = 0; turn < mostTurns; turn++) {
+    const pages = await pagesOnce(url, terms)
+    moved = pages.findIndex(({ rows }, at) => overlaps(rows, pages[at + 1]?.rows ?? []))
+    if (moved < 0) return pages.map(({ text }) => text)
+  }
+  throw new UserError(
+    'usage',
+    `--log: ${shownPath(url)} grows while it is read: a row of page ${moved + 1} is on page ${moved + 2}, too. Ask for rows up to a time, or export the log to a file.`,
+  )
+}
+
+/** Whether the rows at the end of a page, each to its last field, begin the next one. */
+function overlaps(rows: readonly string[], next: readonly string[]): boolean {
+  const [first] = next
+  return rows.some(
+    (row, at) => row === first && rows.slice(at).every((each, nth) => each === next[nth]),
+  )
+}
+
+interface LogPage {
+  readonly text: string
+  readonly rows: readonly string[]
+}
+
+/** The pages from 1 to the first without rows, or with those of the page before: some services answer their last page again. */
+async function pagesOnce(url: string, terms: LogTerms | null): Promise<readonly LogPage[]> {
+  const pages: LogPage[] = []
   for (let number = 1; number <= most; number++) {
     const text = await page(url.replaceAll(pagePlace, String(number)))
-    const rows = text === null ? [] : rowsIn(parseWritten(text), isRowOf(terms))
-    if (text === null || rows.length === 0 || text === texts.at(-1)) return texts
-    texts.push(text)
+    if (text === null) return pages
+    const rows = rowsIn(parseWritten(text), isRowOf(terms)).map((row) => JSON.stringify(row))
+    const before = pages.at(-1)?.rows
+    if (rows.length === 0 || JSON.stringify(rows) === JSON.stringify(before)) return pages
+    pages.push({ text, rows })
   }
   throw new UserError(
     'usage',

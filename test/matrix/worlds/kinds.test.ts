@@ -136,6 +136,7 @@ test.each([
   ['a balance that is right where the log is wrong about an open cost', drawFaulty, 536],
   ['an older value than a payment, beside a fault of the log', drawFaulty, 503],
   ['a balance that shows fewer places than an earlier charge had', drawFaulty, 2008, 'wide'],
+  ['an answer of a fallback model that reads a cache of the first one', drawHonest, 116, 'wide'],
 ] as const)('%s is accused of nothing (seed %#)', async (_, draw, seed, width?: Width) => {
   const { wrongly } = await outcomeOf(draw(seed, width))
   expect(wrongly).toEqual([])
@@ -145,7 +146,11 @@ test.each([
   ['what is taken without a request', 1, /0\.5 USD taken without a request/],
   ['a charge that is given back twice', 15, /given back twice \(only in these requests\)/],
   ['a tier in the headers of requests that follow each other', 28, /the tier counts input without/],
-  ['one free request of several between two values', 36, /stretches are wrong: free \(only in these/],
+  [
+    'one free request of several between two values',
+    36,
+    /stretches are wrong: free \(only in these/,
+  ],
   ['a price at another number', 126, /output at 1\.1 times its price/],
   ['a wrong form of requests beside others', 276, /charged twice \(of streams\)/],
 ] as const)('a balance names %s (seed %#)', async (_, seed, words) => {

@@ -66,14 +66,19 @@ function usualTotals(requests: readonly PricedRequest[]) {
 
 /**
  * Issues between the usages of equal requests: other prompt counts, and reads of what no earlier answer reported
- * as written, where writes have a price of their own.
+ * as written, where writes have a price of their own. An answer that was made in several passes has prompts of its own, and each of
+ * its models may have written a cache that its counts do not name.
  */
 export function issuesOfTwins(
   requests: readonly PricedRequest[],
   priceOf: PriceOf,
 ): { readonly issues: readonly UsageIssue[]; readonly twins: number } {
+  const ofSeveral = new Set(requests.filter(hasPasses).map(({ prompt }) => prompt))
   const groups = Map.groupBy(
-    requests.filter(({ usage, outcomes }) => usage !== null && outcomes[0] === 'success'),
+    requests.filter(
+      (request) =>
+        request.usage !== null && request.outcomes[0] === 'success' && !hasPasses(request),
+    ),
     ({ prompt, returnedModel, requestedModel }) => `${returnedModel ?? requestedModel} ${prompt}`,
   )
   const issues: UsageIssue[] = []
@@ -91,11 +96,14 @@ export function issuesOfTwins(
           summary: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
         })
     }
-    const unseen = unseenWrite(group, priceOf)
+    const unseen = ofSeveral.has(first!.prompt) ? null : unseenWrite(group, priceOf)
     if (unseen !== null) issues.push(unseen)
   }
   return { issues, twins }
 }
+
+const hasPasses = ({ usage }: PricedRequest) =>
+  usage !== null && (usage.passes.length > 0 || usage.unread.length > 0)
 
 function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageIssue | null {
   const [first] = group
