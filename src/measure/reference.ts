@@ -99,6 +99,11 @@ worst request is at most half of it, ${[0.5, 0.9, 0.95, 0.99].map((p) => `${need
           'share of `examined`',
           '`correct`; an answer that could not be checked is neither correct nor wrong, so a threshold stays inconclusive if it matters',
         ],
+        [
+          'within their own limits',
+          'share of the requests that have the time',
+          'the time is below the limit by length, such as `300ms + 0.2ms/input_token`; of a request without token counts nobody knows it, and a timeout is not',
+        ],
         ['empty', 'share of `generated`', '`empty`'],
         ['not_sent', 'share of all', 'planned, not `was_sent`'],
         ['requests', 'count, per second', '`was_sent`'],

@@ -30,6 +30,7 @@ const shape = z.looseObject({
         value: z.number().nullable().default(null),
         unit: z.string().default('count'),
         currency: z.string().nullable().default(null),
+        shareOf: z.string().nullable().default(null),
         unknown: z.string().nullable().default(null),
         samples: z.number().default(0),
         worth: z.number().nullable().default(null),
@@ -91,6 +92,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
         value,
         unit,
         currency,
+        shareOf,
         unknown,
         samples,
         worth,
@@ -103,13 +105,15 @@ export function readPageVerdict(json: string | null): PageVerdict {
         figure:
           value === null
             ? `${result}, ${unknown ?? 'without samples'}`
-            : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}${worth === null ? '' : ` ${boundsText(interval, unit)}`}, n = ${formatNumber(samples)}`,
+            : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}${shareOf === null ? '' : ` ${shareOf}`}${worth === null ? '' : ` ${boundsText(interval, unit)}`}, n = ${formatNumber(samples)}${unknown === null ? '' : `; ${unknown}`}`,
         remedy:
           unsteady !== null
             ? notOneLevel(unsteady)
-            : result === 'inconclusive' && value !== null
-              ? openText({ samples, worth, needs })
-              : null,
+            : result !== 'inconclusive' || value === null
+              ? null
+              : unknown === null
+                ? openText({ samples, worth, needs })
+                : askForTokens,
       }),
     ),
     searches: sweeps.map((sweep) => {
@@ -182,6 +186,9 @@ export function boundsText(
 ): string {
   return `[${interval.map((end) => (end === null ? '–' : inUnit(end, unit))).join(', ')}]`
 }
+
+/** What would decide a figure whose tokens are not known. */
+export const askForTokens = 'include_usage: true in the step requests the counts of tokens'
 
 /** Why a figure of a run that is not of one level is not decided. */
 export const notOneLevel = (change: string) => `not of one level: ${change}`

@@ -1,3 +1,4 @@
+import { limitColumns, limitSqlOf } from '../measure/limit.ts'
 import {
   columnOf,
   countedSql,
@@ -24,7 +25,7 @@ export interface Scope {
 }
 
 /** SQL over `shown_runs`: whether its scenario says what a good request is: by objectives, or by what it expects. */
-export const hasObjectives = `(examines OR coalesce(${objectiveNames.map((name) => `"${name}"`).join(', ')}) IS NOT NULL)`
+export const hasObjectives = `(examines OR ${objectiveNames.map((name) => `"${name}" IS NOT NULL OR "${byLength(name)}" IS NOT NULL`).join(' OR ')})`
 
 /**
  * Prepares what the queries of `reports/` read, in this connection only:
@@ -59,18 +60,21 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
       SELECT *, epoch_us(started_at) - (SELECT min(epoch_us(started_at)) FROM shown) AS offset_us,
         run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady') AS has_steady,
         coalesce(len(try_cast(scenario_json AS JSON) -> '$.steps[*].expect[*]') > 0, false) AS examines,
-        ${objectiveNames.map((name) => `${boundOf(name)} AS "${name}"`).join(', ')}
+        ${boundColumns}
       FROM runs
       WHERE list_contains(getvariable('run_ids'), run_id)
         OR run_id IN (SELECT unnest(try_cast(verdict_json AS JSON) ->> '$.sweeps[*].trials[*].runId') FROM shown);
     CREATE OR REPLACE TEMP TABLE shown_runs AS
       FROM searched_runs WHERE list_contains(getvariable('run_ids'), run_id);
   `)
-  const [bounded] = await store.rows<Record<ObjectiveName, boolean>>(
-    `SELECT ${objectiveNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
+  const [bounded] = await store.rows<Record<string, boolean>>(
+    `SELECT ${boundNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
   )
   // Bounds that no run has are omitted: their measures would slow down every query.
-  const boundIfAny = (name: ObjectiveName) => (bounded![name] ? `"${name}"` : null)
+  const boundIfAny = (name: ObjectiveName) => {
+    if (bounded![byLength(name)]) return limitSqlOf(`"${name}"`, `"${byLength(name)}"`)
+    return bounded![name] ? { us: `"${name}"`, isUnknown: 'false' } : null
+  }
   const isSmall = await store.takeAttemptsAtHand({ values: true })
   const attemptsOf = (runs: string) => `
       SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,
@@ -81,7 +85,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
         CASE WHEN ${hasObjectives}
              THEN ${goodSql(boundIfAny)} END AS good
       FROM attempt_times AS times
-      JOIN (SELECT run_id, offset_us, has_steady, examines, ${objectiveNames.map((name) => `"${name}"`).join(', ')} FROM ${runs}) USING (run_id)`
+      JOIN (SELECT run_id, offset_us, has_steady, examines, ${boundNames.map((name) => `"${name}"`).join(', ')} FROM ${runs}) USING (run_id)`
   const [earlier] = await store.rows(
     'FROM searched_runs ANTI JOIN shown_runs USING (run_id) LIMIT 1',
   )
@@ -99,8 +103,18 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
   await prepareRates(store)
 }
 
-const boundOf = (name: ObjectiveName) =>
-  `try_cast(try_cast(scenario_json AS JSON) ->> '$.objectives.${name}' AS DOUBLE)`
+/** The column of `shown_runs` with an objective that is a limit by length. */
+function byLength(name: ObjectiveName): string {
+  return `${name}ByLength`
+}
+
+const boundNames = objectiveNames.flatMap((name) => [name, byLength(name)])
+const boundColumns = objectiveNames
+  .map((name) => {
+    const found = limitColumns('try_cast(scenario_json AS JSON)', `$.objectives.${name}`)
+    return `${found.us} AS "${name}", ${found.byLength} AS "${byLength(name)}"`
+  })
+  .join(', ')
 
 /** Measures that are drawn over time. */
 const intervalNames = ['response', 'ttft', 'tpot'] as const

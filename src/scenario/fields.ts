@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { grouped } from '../user/grouped.ts'
 import { lowerField } from './issues.ts'
-import { durationUsOf, mostPerS, patterns, ratePerSOf, shareOf } from './quantity.ts'
+import {
+  durationUsOf,
+  limitForm,
+  limitOf,
+  mostPerS,
+  patterns,
+  ratePerSOf,
+  shareOf,
+} from './quantity.ts'
 
 /**
  * Fields of a scenario file. The `error` of each is a noun phrase for the expected value; `issues.ts`
@@ -116,6 +124,13 @@ function quantity(pattern: string, read: (text: string) => number | null, what: 
 
 export const duration = () =>
   quantity(patterns.duration, durationUsOf, 'a duration such as 800ms, 30s or 5m')
+
+/** What a request may take, which may grow with its tokens. */
+export const limit = () =>
+  z
+    .string({ error: limitForm })
+    .regex(new RegExp(patterns.limit), { error: limitForm })
+    .transform((written) => limitOf(written) ?? 0)
 
 /** @param what a duration of 0 would have no sense in, such as `a timeout` */
 export const someTime = (what: string) => {

@@ -1,3 +1,4 @@
+import { type Limit, limitLengths } from '../measure/limit.ts'
 import { lookup } from '../user/lookup.ts'
 
 /** Parses quantities such as `800ms`, `20/s` and `50%`; null for any other text. */
@@ -20,16 +21,41 @@ const sharePattern = `^${number}%$`
 /** Highest rate, over all shards: times of a plan are whole microseconds. */
 export const mostPerS = 1e8
 
-export const patterns = { duration: durationPattern, rate: ratePattern, share: sharePattern }
+const limitTerm = String.raw`(?:${number}(?:us|ms|s|min|m|h|d))+(?:/(?:${Object.keys(limitLengths).join('|')}))?`
+const limitPattern = String.raw`^${limitTerm}(?:\s*\+\s*${limitTerm})*$`
+
+export const patterns = {
+  duration: durationPattern,
+  rate: ratePattern,
+  share: sharePattern,
+  limit: limitPattern,
+}
+export const limitForm = 'a time such as 800ms, 300ms + 0.2ms/input_token or 5s + 30ms/output_token'
 
 /** `1m30s` is 90,000,000 microseconds. */
 export function durationUsOf(text: string): number | null {
-  if (!new RegExp(durationPattern).test(text)) return null
+  return new RegExp(durationPattern).test(text) ? Math.round(sumUs(text)) : null
+}
+
+function sumUs(text: string): number {
   let sum = 0
   for (const [, count, unit] of text.matchAll(new RegExp(`(${number})(us|ms|min|s|m|h|d)`, 'g'))) {
     sum += Number(count) * timeUnitsUs[unit!]!
   }
-  return Math.round(sum)
+  return sum
+}
+
+/** `300ms + 0.2ms/input_token` is 300,000 microseconds, and 200 more for each token of the prompt. */
+export function limitOf(text: string): Limit | null {
+  if (!new RegExp(limitPattern).test(text)) return null
+  const limit = { us: 0, usPerInputToken: 0, usPerOutputToken: 0 }
+  for (const term of text.split('+')) {
+    const [time, length] = term.trim().split('/') as [string, keyof typeof limitLengths | undefined]
+    if (length === undefined) limit.us += Math.round(sumUs(time))
+    // Less than a thousandth of a microsecond is noise of the sum.
+    else limit[limitLengths[length].field] += Number(sumUs(time).toFixed(3))
+  }
+  return limit.usPerInputToken === 0 && limit.usPerOutputToken === 0 ? limit.us : limit
 }
 
 /** `1200/min` is 20 per second. */

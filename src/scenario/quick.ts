@@ -2,7 +2,7 @@ import type { prompted } from '../contract/request.ts'
 import { largest } from '../user/extremes.ts'
 import { durationUsOf } from './quantity.ts'
 import type { BudgetName } from './scenario.ts'
-import { parseThreshold, taskMetrics } from './threshold.ts'
+import { parseThreshold, type Threshold, taskMetrics } from './threshold.ts'
 
 /** Command-line options that replace a scenario. */
 export interface QuickLoad {
@@ -123,17 +123,14 @@ function shareOfObjective(text: string): {
   const threshold = parseThreshold(text)
   if (typeof threshold === 'string')
     throw new RangeError(`--slo: expected ${threshold}; got ${text}.`)
-  const { metric, statistic, operator, boundText } = threshold
+  const { metric, boundText } = threshold
   if (taskMetrics.includes(metric)) {
     throw new RangeError(
       `--slo: ${metric} is of tasks, and bench sends single requests; got ${text}. Write a scenario with tasks and a phase { load: sweep, tasks: […] }, such as scenarios/agents-at-once.yaml, and start it with assay run.`,
     )
   }
-  if (
-    !objectives.includes(metric) ||
-    statistic.kind !== 'percentile' ||
-    !operator.startsWith('<')
-  ) {
+  const percent = percentOf(threshold)
+  if (!objectives.includes(metric) || percent === null) {
     throw new RangeError(
       `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, such as ttft.p95 < 800ms; got ${text}. Give --rate for any other threshold.`,
     )
@@ -141,6 +138,12 @@ function shareOfObjective(text: string): {
   return {
     objective: metric,
     bound: boundText,
-    percent: statistic.p,
+    percent,
   }
+}
+
+/** Percent of the requests that must be below the bound of an objective; null if it is none. */
+function percentOf({ statistic, operator, bound, ownLimit }: Threshold): number | null {
+  if (ownLimit !== null) return bound < 1 ? Number((bound * 100).toFixed(6)) : null
+  return statistic.kind === 'percentile' && operator.startsWith('<') ? statistic.p : null
 }

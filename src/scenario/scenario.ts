@@ -4,6 +4,7 @@
  */
 
 import type { AbortPoint, Endpoint, Method, WrongRequest } from '../contract/request.ts'
+import type { Limit } from '../measure/limit.ts'
 import type { Threshold } from './threshold.ts'
 
 /** The source of a key; a scenario never contains the key itself. */
@@ -326,10 +327,10 @@ export type Capture = (typeof captures)[number]
 
 /** Upper bounds that a request must meet to be good; null for none. */
 export interface Objectives {
-  readonly ttftUs: number | null
-  readonly tpotUs: number | null
-  readonly serviceUs: number | null
-  readonly responseUs: number | null
+  readonly ttftUs: Limit | null
+  readonly tpotUs: Limit | null
+  readonly serviceUs: Limit | null
+  readonly responseUs: Limit | null
 }
 
 /** When a run stops itself; null for never. */

@@ -1,6 +1,7 @@
 import { type Condition, notACondition, parseCondition } from '../measure/condition.ts'
+import type { LimitByLength } from '../measure/limit.ts'
 import { judgedNames } from '../measure/measures.ts'
-import { durationUsOf, ratePerSOf, shareOf } from './quantity.ts'
+import { limitForm, limitOf, ratePerSOf, shareOf } from './quantity.ts'
 
 /** Times: the judged measures of an attempt, all gaps between tokens, and the times of whole tasks. */
 export const timeMetrics = [...judgedNames, 'itl', 'task', 'task_service'] as const
@@ -41,12 +42,23 @@ export interface Threshold
   extends Pick<Condition<Metric>, 'text' | 'phase' | 'step' | 'metric' | 'operator'> {
   readonly statistic: Statistic
   readonly filter: Readonly<Partial<Record<FilterKey, string>>>
-  /** In microseconds for times, 0 to 1 for shares, 1 for the whole of a ratio, per second for rates. */
+  /**
+   * In microseconds for times, 0 to 1 for shares, 1 for the whole of a ratio, per second for rates. With an own limit of
+   * each request, the share of them that must be within it.
+   */
   readonly bound: number
+  /** What each request may take by its length; null if the bound is the same for all. */
+  readonly ownLimit: OwnLimit | null
   /** The bound as it is written: an amount has more digits than a number holds. */
   readonly boundText: string
   /** Whether the run ends as soon as it is clearly missed. */
   readonly abort: boolean
+}
+
+/** A request is within its own limit if its time is below it, or at most as long. */
+export interface OwnLimit {
+  readonly limit: LimitByLength
+  readonly isStrict: boolean
 }
 
 export type Statistic =
@@ -67,11 +79,44 @@ export function parseThreshold(text: string, abort = false): Threshold | string 
   if (typeof read === 'string') return read
   const filter = parseFilter(read.filter ?? '')
   if (typeof filter === 'string') return filter
+  const rest = { filter, boundText: read.bound, abort }
+  const limit = isTime(read.metric) ? limitOf(read.bound) : null
+  if (limit !== null && typeof limit !== 'number') {
+    const own = byOwnLimit(read, limit)
+    return typeof own === 'string' ? own : { ...read, ...own, ...rest }
+  }
   const statistic = statisticOf(read.metric, read.statistic)
   if (typeof statistic === 'string') return statistic
   const bound = boundOf(read.metric, statistic, read.bound)
   if (typeof bound === 'string') return bound
-  return { ...read, statistic, filter, bound, boundText: read.bound, abort }
+  return { ...read, ...rest, statistic, bound, ownLimit: null }
+}
+
+/**
+ * A percentile is below a limit by length if that share of the requests is within their own limits: all of them without a
+ * statistic.
+ */
+function byOwnLimit(
+  { metric, operator, statistic }: Condition<Metric>,
+  limit: LimitByLength,
+): Pick<Threshold, 'operator' | 'statistic' | 'bound' | 'ownLimit'> | string {
+  if (!(judgedNames as readonly string[]).includes(metric)) {
+    return `a limit that is the same for all: ${metric} is not of one request, so no length is its own`
+  }
+  if (operator !== '<' && operator !== '<=') {
+    return `< or <= before a limit that grows with the request, not ${operator}`
+  }
+  const of = statistic === null || statistic === 'max' ? null : statisticOf(metric, statistic)
+  if (typeof of === 'string') return of
+  if (of !== null && of.kind !== 'percentile') {
+    return `a percentile of ${metric} under a limit that grows with the request, or no statistic, which means every request; not ${statistic}`
+  }
+  return {
+    operator: '>=',
+    statistic: { kind: 'share' },
+    bound: of === null ? 1 : of.p / 100,
+    ownLimit: { limit, isStrict: operator === '<' },
+  }
 }
 
 const isTime = (metric: string) => (timeMetrics as readonly string[]).includes(metric)
@@ -118,7 +163,10 @@ function statisticOf(metric: string, text: string | null): Statistic | string {
 
 function boundOf(metric: string, statistic: Statistic, text: string): number | string {
   const plain = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : null
-  if (isTime(metric)) return durationUsOf(text) ?? `a time such as 800ms as bound of ${metric}`
+  if (isTime(metric)) {
+    const limit = limitOf(text)
+    return typeof limit === 'number' ? limit : `${limitForm} as bound of ${metric}`
+  }
   if (isRatio(metric))
     return shareOf(text) ?? plain ?? `a share such as 95% or 0.95 as bound of ${metric}`
   switch (statistic.kind) {

@@ -94,6 +94,25 @@ test('a search applies the largest share of requests among the objectives to eve
   expect(policy.maxCredits).toBe(300)
 })
 
+test('an objective of a search may grow with the tokens of a request', () => {
+  const objectivesOf = (objectives: readonly string[]) => {
+    const scenario = parseScenario(quickScenario({ ...quick, objectives }), 'bench')
+    const { load } = scenario.phases[0]!
+    return { ...scenario.objectives, search: load.kind === 'sweep' ? load.search : null }
+  }
+  const { ttftUs, serviceUs, search } = objectivesOf([
+    'ttft.p99.9 < 300ms + 0.2ms/input_token',
+    'service.p90 < 1s + 30ms/output_token',
+  ])
+  expect(ttftUs).toEqual({ us: 3e5, usPerInputToken: 200, usPerOutputToken: 0 })
+  expect(serviceUs).toEqual({ us: 1e6, usPerInputToken: 0, usPerOutputToken: 30_000 })
+  // A backlog is judged by what a request of 1,000 tokens may take.
+  expect(search).toMatchObject({ goodput: 0.999, boundUs: 31e6 })
+  expect(() => objectivesOf(['ttft < 300ms + 0.2ms/input_token'])).toThrow(
+    'a search expects a percentile of ttft, tpot, service, response',
+  )
+})
+
 const heldRate = (model: string) =>
   parseScenario(
     quickScenario({

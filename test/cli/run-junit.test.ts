@@ -11,6 +11,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
     worth: null,
     currency: null,
     amount: null,
+    shareOf: null,
     unknown: null,
     unsteady: null,
   } as const

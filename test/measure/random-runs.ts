@@ -116,7 +116,18 @@ export const randomRun = (most = 120): fc.Arbitrary<readonly AttemptRow[]> =>
     )
 
 // One in two is null: with a frequency of 1, all would be.
-const bound = (max: number) => fc.option(us(max), { freq: 2 })
+const bound = (max: number) =>
+  fc.option(
+    fc.oneof(
+      us(max),
+      fc.record({
+        us: us(max),
+        usPerInputToken: fc.constantFrom(0, 500.5),
+        usPerOutputToken: fc.constantFrom(0, 2000),
+      }),
+    ),
+    { freq: 2 },
+  )
 
 export const randomObjectives: fc.Arbitrary<Objectives> = fc.record({
   ttftUs: bound(300_000),

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import { flags } from '../../src/attempt/flags.ts'
 import type { Attempt } from '../../src/client/row/attempt.ts'
+import { limitSql } from '../../src/measure/limit.ts'
 import { columnOf, goodSql, maybeGoodSql, type ObjectiveName } from '../../src/measure/measures.ts'
 import { countEnded } from '../../src/run/count/count-ended.ts'
 import { GapCells } from '../../src/run/count/gap-cells.ts'
@@ -92,7 +93,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
     })
   return {
     good: sum((each) => each.good),
-    untimed: sum((each) => each.untimed),
+    maybeGood: sum((each) => each.maybeGood),
     judged: sum((each) => each.judged),
     succeeded: sum((each) => each.succeeded),
     failed: sum((each) => each.failures),
@@ -127,11 +128,14 @@ test('the counts of a sending thread match SQL over the rows, for any run and ob
       const times = (['service', 'response', 'ttft'] as const).map(
         (name) => `list(${columnOf(name)}::DOUBLE) FILTER (${columnOf(name)} IS NOT NULL)`,
       )
-      const boundOf = (name: ObjectiveName) => objectives[name] ?? null
+      const boundOf = (name: ObjectiveName) => {
+        const limit = objectives[name]
+        return limit === null ? null : limitSql(limit)
+      }
       const [told] = await store.rows<
         Record<string, number> & { times: readonly (readonly number[] | null)[] }
       >(
-        `SELECT count(*) FILTER (${goodSql(boundOf)}) AS good, count(*) FILTER (${maybeGoodSql(boundOf)}) AS untimed,
+        `SELECT count(*) FILTER (${goodSql(boundOf)}) AS good, count(*) FILTER (${maybeGoodSql(boundOf)}) AS "maybeGood",
            count(*) FILTER (judged) AS judged, count(*) FILTER (failed) AS failed,
            count(*) FILTER (succeeded) AS succeeded,
            coalesce(sum(output_tokens), 0)::BIGINT AS tokens,
@@ -188,7 +192,36 @@ test.each([
 ] as const)('a stream %s is neither good nor bad under an objective for TPOT', (_, how) => {
   const none = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
   const rows = [attempt({ ...stream, ...how })]
-  expect(counted(rows, { ...none, tpotUs: 1e9 })).toMatchObject({ good: 0, untimed: 1, judged: 1 })
-  expect(counted(rows, { ...none, ttftUs: 1e9 })).toMatchObject({ good: 1, untimed: 0 })
-  expect(counted(rows, { ...none, tpotUs: 1e9, ttftUs: 1 })).toMatchObject({ good: 0, untimed: 0 })
+  expect(counted(rows, { ...none, tpotUs: 1e9 })).toMatchObject({
+    good: 0,
+    maybeGood: 1,
+    judged: 1,
+  })
+  expect(counted(rows, { ...none, ttftUs: 1e9 })).toMatchObject({ good: 1, maybeGood: 0 })
+  expect(counted(rows, { ...none, tpotUs: 1e9, ttftUs: 1 })).toMatchObject({
+    good: 0,
+    maybeGood: 0,
+  })
+})
+
+test('a request has a limit of its own by its tokens, and without them is neither good nor bad', () => {
+  const none = { serviceUs: null, responseUs: null, ttftUs: null, tpotUs: null }
+  const ttftUs = { us: 30, usPerInputToken: 2, usPerOutputToken: 0 }
+  const goodWith = (promptTokens: number | null, objectives: object) => {
+    const { good, maybeGood } = counted([attempt({ ...stream, promptTokens })], {
+      ...none,
+      ...objectives,
+    })
+    return [good, maybeGood]
+  }
+  // The first token came after 50 us.
+  expect(goodWith(10, { ttftUs })).toEqual([1, 0])
+  expect(goodWith(9, { ttftUs })).toEqual([0, 0])
+  expect(goodWith(null, { ttftUs })).toEqual([0, 1])
+  // A limit that nobody knows saves no request that misses another.
+  expect(goodWith(null, { ttftUs, responseUs: 499 })).toEqual([0, 0])
+  // 4 tokens of 100 us, and 50 more.
+  const serviceUs = { us: 50, usPerInputToken: 0, usPerOutputToken: 100 }
+  expect(goodWith(null, { serviceUs })).toEqual([1, 0])
+  expect(goodWith(null, { serviceUs: { ...serviceUs, us: 49 } })).toEqual([0, 0])
 })

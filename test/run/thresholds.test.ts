@@ -371,3 +371,90 @@ test('each comparison operator compares', () => {
     [false, true, false],
   ])
 })
+
+/** First tokens after 100 ms and 0.1 ms for each token of the prompt, of 1 to 600 kilotokens in an order without a pattern. */
+const byLength = Array.from({ length: 600 }, (_, at): AttemptRow => {
+  const intendedUs = at * 1e6
+  const promptTokens = 1000 * (1 + ((at + 1) ** 7 % 601) - 1 || 1)
+  const firstContentUs = intendedUs + 1000 + 100_000 + 100 * promptTokens
+  const doneUs = firstContentUs + 10_000
+  return {
+    ...successes[0]!,
+    ...{ slot: at, intendedUs, dispatchedUs: intendedUs, sentUs: intendedUs + 1000 },
+    ...{ promptTokens, firstContentUs, lastContentUs: doneUs, doneUs, closedUs: doneUs },
+  }
+})
+
+test('a limit by length is held if enough requests are within their own limits', async () => {
+  const share = { unit: 'share', shareOf: 'within their own limits', unknown: null }
+  expect(await check('ttft.p95 < 100.001ms + 0.1ms/input_token', byLength)).toMatchObject({
+    ...{ ...share, result: 'held', value: 1, bound: 0.95, samples: 600 },
+  })
+  // A limit for all would let short requests be as slow as the longest.
+  expect(await check('ttft.p95 < 70s', byLength)).toMatchObject({ result: 'held', shareOf: null })
+  expect(await check('ttft.p95 < 100ms + 0.1ms/input_token', byLength)).toMatchObject({
+    ...{ ...share, result: 'missed', value: 0 },
+  })
+  expect(await check('ttft.p95 <= 100ms + 0.1ms/input_token', byLength)).toMatchObject({
+    result: 'held',
+  })
+  // Every tenth is slower by a second.
+  const slower = byLength.map((row) =>
+    row.slot % 10 === 3 ? { ...row, firstContentUs: row.firstContentUs! + 1e6 } : row,
+  )
+  const within = (text: string) => check(text, slower)
+  expect(await within('ttft.p80 < 101ms + 0.1ms/input_token')).toMatchObject({
+    ...{ ...share, result: 'held', value: 0.9 },
+  })
+  expect(await within('ttft.p90 < 101ms + 0.1ms/input_token')).toMatchObject({
+    result: 'inconclusive',
+  })
+  expect(await within('ttft.p95 < 101ms + 0.1ms/input_token')).toMatchObject({ result: 'missed' })
+  // Without a statistic, of every request; a fact of the run, which needs no interval.
+  expect(await within('ttft < 1101ms + 0.1ms/input_token')).toMatchObject({
+    ...{ result: 'held', bound: 1, worth: null },
+  })
+  expect(await within('ttft < 101ms + 0.1ms/input_token')).toMatchObject({ result: 'missed' })
+  // 11 tokens of output.
+  expect(await check('service.p50 < 1ms/output_token', byLength)).toMatchObject({ value: 0 })
+  expect(await check('service.p50 < 10s/output_token', byLength)).toMatchObject({ value: 1 })
+})
+
+test('a request whose tokens are not known may be within its limit or not, and a timeout is not', async () => {
+  const unknown = (of: (slot: number) => boolean) =>
+    byLength.map((row) => (of(row.slot) ? { ...row, promptTokens: null } : row))
+  const p95 = (rows: readonly AttemptRow[]) => check('ttft.p95 < 101ms + 0.1ms/input_token', rows)
+  expect(await p95(unknown(() => true))).toMatchObject({
+    ...{ result: 'inconclusive', value: 0, interval: [0, 1], needs: null },
+    unknown: 'of 600 requests the tokens are not known',
+  })
+  // 580 of 600 are enough without them, and 500 are not.
+  expect(
+    await check(
+      'ttft.p90 < 101ms + 0.1ms/input_token',
+      unknown((slot) => slot % 30 === 0),
+    ),
+  ).toMatchObject({ result: 'held', unknown: 'of 20 requests the tokens are not known' })
+  expect(await p95(unknown((slot) => slot % 6 === 0))).toMatchObject({ result: 'inconclusive' })
+  // 100 that are too slow miss it, whatever one more is.
+  const slow = unknown((slot) => slot === 1).map((row) =>
+    row.slot % 6 === 0 ? { ...row, firstContentUs: row.firstContentUs! + 1e6 } : row,
+  )
+  expect(await p95(slow)).toMatchObject({
+    ...{ result: 'missed', unknown: 'of one request the tokens are not known' },
+  })
+  const timedOut = byLength.map((row) =>
+    row.slot % 6 === 0
+      ? {
+          ...row,
+          ...{
+            outcome: 'timeout' as const,
+            promptTokens: null,
+            firstContentUs: null,
+            doneUs: null,
+          },
+        }
+      : row,
+  )
+  expect(await p95(timedOut)).toMatchObject({ result: 'missed', unknown: null })
+})

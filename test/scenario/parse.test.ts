@@ -92,7 +92,7 @@ thresholds:
     'line 16, phases[0].steps[0]: there is no step "chaat"; did you mean "chat"?',
     'line 17, phases[1].name: another phase has the name "a"; give each its own.',
     'line 17, phases[1]: this phase never ends; give it a duration or max_requests.',
-    'line 21, thresholds[0]: expected a time such as 800ms as bound of ttft; got "chat.ttft.p95 < 800".',
+    'line 21, thresholds[0]: expected a time such as 800ms, 300ms + 0.2ms/input_token or 5s + 30ms/output_token as bound of ttft; got "chat.ttft.p95 < 800".',
     'line 22, thresholds[1]: there is no step "chatt"; did you mean "chat"?',
     'line 23, thresholds[2]: goodput counts requests that meet the objectives; name some, such as ttft: 800ms.',
   ])

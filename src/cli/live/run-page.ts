@@ -1,3 +1,4 @@
+import type { Limit } from '../../measure/limit.ts'
 import { renderCards, renderHeadline } from '../../report/banner.ts'
 import type { Front } from '../../report/front.ts'
 import { type Row, renderTable } from '../../report/table.ts'
@@ -111,8 +112,9 @@ ${part('errors', errorCard(progress))}</div>
   /** The charts of the launch page's first screen: times against load, if it varies, and over time. */
   private charts(): readonly { name: string; drawn: Html | null; whole: boolean }[] {
     const { responseUs, ttftUs } = this.scenario.objectives
-    const bound = (us: number | null) =>
-      us === null ? null : { name: 'objective', value: us / 1000 }
+    // A limit that each request has of its own is no line.
+    const bound = (limit: Limit | null) =>
+      typeof limit === 'number' ? { name: 'objective', value: limit / 1000 } : null
     const loads = this.now === null ? [] : loadsOf(this.now.counted)
     const byLoad: Chart = {
       title: 'Response time against load, ms',
@@ -123,11 +125,11 @@ ${part('errors', errorCard(progress))}</div>
       dots: true,
       note: 'One dot for each load so far.',
     }
-    const overTime = (metric: 'response' | 'ttft', title: string, us: number | null): Chart => ({
+    const overTime = (metric: 'response' | 'ttft', title: string, limit: Limit | null): Chart => ({
       title,
       along: 's',
       lines: this.latency[metric].lines(),
-      bound: bound(us),
+      bound: bound(limit),
       to: (this.now?.progress.atUs ?? 0) / 1e6,
       note: 'An interval is as long as its percentile needs samples.',
     })

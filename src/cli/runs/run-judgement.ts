@@ -1,4 +1,5 @@
 import {
+  askForTokens,
   boundsText,
   notOneLevel,
   openText,
@@ -89,9 +90,12 @@ export function figureText(threshold: ThresholdResult): string {
 }
 
 /** The figure, with its interval if it is inconclusive. */
-function shortText({ value, unit, currency, result, worth, needs, interval }: ThresholdResult) {
-  const figure = `${valueText(value ?? 0, unit)}${currency === null ? '' : ` ${currency}`}`
+function shortText(threshold: ThresholdResult) {
+  const { value, unit, currency, shareOf, unknown, result, worth, needs, interval } = threshold
+  const told = [valueText(value ?? 0, unit), currency, shareOf].filter((word) => word !== null)
+  const figure = told.join(' ')
   if (result !== 'inconclusive') return figure
+  if (unknown !== null) return `at least ${figure}; ${unknown}`
   if (needs === null && interval[1] === null)
     return `at least ${figure}; the exact value is unknown`
   return worth === null ? figure : `${figure} ${boundsText(interval, unit)}`
@@ -99,9 +103,9 @@ function shortText({ value, unit, currency, result, worth, needs, interval }: Th
 
 function openOf(threshold: ThresholdResult): string | null {
   if (threshold.unsteady !== null) return notOneLevel(threshold.unsteady)
-  return threshold.result === 'inconclusive' && threshold.worth !== null
-    ? openText(threshold)
-    : null
+  if (threshold.result !== 'inconclusive' || threshold.value === null) return null
+  if (threshold.unknown !== null) return askForTokens
+  return threshold.worth === null ? null : openText(threshold)
 }
 
 function valueText(number: number, unit: ThresholdResult['unit']): string {

@@ -1,4 +1,5 @@
 import { lacks } from '../../attempt/outcome.ts'
+import { limitIn, limitSql } from '../../measure/limit.ts'
 import {
   cachedShareSql,
   columnOf,
@@ -67,7 +68,10 @@ function goodOf(scenarioJson: string): Pick<Counted, 'good' | 'maybeGood'> {
   } catch {
     // An unreadable scenario has no objectives.
   }
-  const boundOf = (name: string) => (typeof bounds[name] === 'number' ? bounds[name] : null)
+  const boundOf = (name: string) => {
+    const limit = limitIn(bounds[name])
+    return limit === null ? null : limitSql(limit)
+  }
   const isFree = !expects && objectiveNames.every((name) => boundOf(name) === null)
   return isFree
     ? { good: null, maybeGood: null }

@@ -29,8 +29,8 @@ export class StepCounters {
   failures = 0
   /** Successes that met every objective. */
   good = 0
-  /** Successes that are not good, and that may be: their TPOT is not known, and they met every other objective. */
-  untimed = 0
+  /** Successes that are not good, and that may be: of an objective it is not known, and they met every other. */
+  maybeGood = 0
   /** Requests meant to succeed that ended, except own aborts. */
   judged = 0
   /** Those of them that did. */

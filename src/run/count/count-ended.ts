@@ -1,6 +1,7 @@
 import { flags } from '../../attempt/flags.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import { generates } from '../../contract/request.ts'
+import { type Limit, limitUsOf } from '../../measure/limit.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import type { SharedNumbers } from '../crew/shared.ts'
 import type { Flight } from '../send/flight.ts'
@@ -60,26 +61,38 @@ export function countEnded(
   if (!Number.isNaN(completionTokens)) counters.tokens += completionTokens
   const holdsNothing = !withText && (attempt.events > 0 || completionTokens === 0)
   if (generates(endpoint) && holdsNothing) return
-  const tpotUs = streamed ? tpotOf(attempt, endpoint) : 0
-  const misses =
-    serviceUs > (objectives.serviceUs ?? Infinity) ||
-    responseUs > (objectives.responseUs ?? Infinity) ||
-    (asStream && ttftUs > (objectives.ttftUs ?? Infinity)) ||
-    tpotUs > (objectives.tpotUs ?? Infinity)
-  if (misses) return
-  if (Number.isNaN(tpotUs) && objectives.tpotUs !== null) counters.untimed++
+  const tpotUs = streamed ? tpotOf(attempt, endpoint) : null
+  const met = [
+    isWithin(serviceUs, objectives.serviceUs, attempt),
+    isWithin(responseUs, objectives.responseUs, attempt),
+    isWithin(asStream ? ttftUs : null, objectives.ttftUs, attempt),
+    isWithin(tpotUs, objectives.tpotUs, attempt),
+  ]
+  if (met.includes(false)) return
+  if (met.includes(null)) counters.maybeGood++
   else counters.good++
 }
 
-/** TPOT of a stream in microseconds: 0 if it has none, NaN if it has one that is not known. */
-function tpotOf(attempt: Attempt, endpoint: string): number {
+/**
+ * Whether a time meets an objective; null if that is not known.
+ *
+ * @param us null for a request that cannot have the time, NaN if it is not known
+ */
+function isWithin(us: number | null, limit: Limit | null, attempt: Attempt): boolean | null {
+  if (limit === null || us === null) return true
+  const limitUs = limitUsOf(limit, attempt)
+  return Number.isNaN(us) || Number.isNaN(limitUs) ? null : us <= limitUs
+}
+
+/** TPOT of a stream in microseconds: null if it has none, NaN if it has one that is not known. */
+function tpotOf(attempt: Attempt, endpoint: string): number | null {
   const { choices, firstContentUs, lastContentUs } = attempt
   // False if there is no text.
-  if (!(lastContentUs > firstContentUs)) return 0
+  if (!(lastContentUs > firstContentUs)) return null
   const streams = endpoint === 'chat' && choices > 1 ? choices : 1
   const textUs = streams > 1 ? attempt.textUs : lastContentUs - firstContentUs
   const further = streamedTokens(attempt) - streams
-  return further <= 0 ? 0 : textUs / further
+  return further <= 0 ? null : textUs / further
 }
 
 /** Completion tokens that the text of a stream is made of; NaN if it is not known how many. */

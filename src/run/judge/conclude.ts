@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { usualLimitUs } from '../../measure/limit.ts'
 import { namesFromSend } from '../../measure/measures.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { readSteadiness } from '../../store/read/steadiness.ts'
@@ -181,8 +182,12 @@ function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
   const searches = phases.some(({ load }) => load.kind === 'sweep')
   const { ttftUs, serviceUs, responseUs } = objectives
   const bounds = [
-    ...thresholds.filter(({ metric }) => namesFromSend.includes(metric)).map(({ bound }) => bound),
-    ...(searches ? [ttftUs, serviceUs, responseUs].filter((us) => us !== null) : []),
+    ...thresholds
+      .filter(({ metric }) => namesFromSend.includes(metric))
+      .map(({ bound, ownLimit }) => usualLimitUs(ownLimit?.limit ?? bound)),
+    ...(searches
+      ? [ttftUs, serviceUs, responseUs].filter((limit) => limit !== null).map(usualLimitUs)
+      : []),
   ]
   return bounds.length === 0 ? null : smallest(bounds)
 }

@@ -1,3 +1,4 @@
+import { type Limit, limitText } from '../../measure/limit.ts'
 import type { Objectives, Phase, Search } from '../../scenario/scenario.ts'
 import { exactArrivals } from '../../schedule/exact-arrivals.ts'
 import { judgeTrial } from '../../schedule/safe-rate/judge.ts'
@@ -112,7 +113,7 @@ const names = {
 
 /** The condition of a search in words. */
 function objectiveText({ goodput, ofTasks }: Search, objectives: Objectives): string {
-  const within = (us: number) => `within ${us < 1e6 ? `${us / 1000} ms` : `${us / 1e6} s`}`
+  const within = (limit: Limit) => `within ${limitText(limit)}`
   const bounds = (Object.keys(names) as (keyof Objectives)[]).flatMap((name) => {
     const us = objectives[name]
     return us === null ? [] : [`${names[name]} ${within(us)}`]

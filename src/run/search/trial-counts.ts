@@ -1,4 +1,5 @@
 import type { Attempt } from '../../client/row/attempt.ts'
+import type { Limit } from '../../measure/limit.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import { partsOfTrial } from '../../schedule/safe-rate/trial.ts'
 import { largest } from '../../user/extremes.ts'
@@ -137,12 +138,15 @@ export class TrialCounter implements TrialCounting {
     if (running === null) return false
     const ageUs = nowUs - running.dispatchedUs
     return (
-      ageUs > (serviceUs ?? Infinity) ||
-      nowUs - intendedUs > (responseUs ?? Infinity) ||
-      (request.streamed && !hasContent && ageUs > (ttftUs ?? Infinity))
+      ageUs > boundOf(serviceUs) ||
+      nowUs - intendedUs > boundOf(responseUs) ||
+      (request.streamed && !hasContent && ageUs > boundOf(ttftUs))
     )
   }
 }
+
+/** How old a request may grow. Before its answer it is not known how many tokens it has, so its own limit bounds nothing. */
+const boundOf = (limit: Limit | null) => (typeof limit === 'number' ? limit : Infinity)
 
 /** The sum of the counts of several threads or machines. */
 export function sumOfTrials(all: readonly TrialCounts[]): TrialCounts {

@@ -256,11 +256,11 @@ export class Sender implements FlightOwner {
   private count(flight: Flight, attempt: Attempt): boolean {
     const { phase, plan } = flight
     const counters = phase.countersOf(plan.index)
-    const { judged, good, untimed } = counters
+    const { judged, good, maybeGood } = counters
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.money?.ended(flight, attempt, counters)
     // What nobody knows to be good or bad decides no trial.
-    const decided = counters.judged - judged - (counters.untimed - untimed)
+    const decided = counters.judged - judged - (counters.maybeGood - maybeGood)
     phase.trial?.ended(flight, attempt, decided, counters.good - good)
     return counters.good > good
   }

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { z } from 'zod'
+import { usualLimitUs } from '../../measure/limit.ts'
+import { largest } from '../../user/extremes.ts'
 import type { Load, Phase, RateSegment, Search, Spacing } from '../scenario.ts'
 import { noTime } from './lengths.ts'
 import type { phase } from './loads.ts'
@@ -113,7 +115,9 @@ function searchOf(
     maxPerS: phase.max,
     goodput: phase.goodput ?? 0.99,
     ...(isOfTasks ? { ofTasks: { withinUs: task ?? null } } : {}),
-    boundUs: Math.max(ttft, service, response, (isOfTasks && task) || 0) || defaultBoundUs,
+    boundUs:
+      largest([...[ttft, service, response].map(usualLimitUs), (isOfTasks && task) || 0]) ||
+      defaultBoundUs,
     budget: phase.budget ?? (mostUs === null ? 'standard' : null),
     mostUs,
     precision: phase.precision ?? null,

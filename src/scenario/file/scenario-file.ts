@@ -4,6 +4,7 @@ import { mostTags, tagNameProblem } from '../../contract/tag-name.ts'
 import {
   duration,
   flag,
+  limit,
   list,
   map,
   money,
@@ -61,11 +62,14 @@ const key = shape('where a key comes from: { env: NAME } or { file: path }', {
 })
 
 const objectives = shape('objectives: ttft, tpot, service, response, task', {
-  ttft: [duration().optional(), 'Time to the first token of a stream, at most.'],
-  tpot: [duration().optional(), 'Time per output token after the first, at most.'],
-  service: [duration().optional(), 'Time from the send to the end of the response, at most.'],
+  ttft: [
+    limit().optional(),
+    'Time to the first token of a stream, at most; as each other limit of a request, it may grow with its tokens: 300ms + 0.2ms/input_token.',
+  ],
+  tpot: [limit().optional(), 'Time per output token after the first, at most.'],
+  service: [limit().optional(), 'Time from the send to the end of the response, at most.'],
   response: [
-    duration().optional(),
+    limit().optional(),
     'Time from the intended send to the end of the response, at most.',
   ],
   task: [

@@ -10,6 +10,7 @@ import {
 import type { Session } from '../../../store/session/session.ts'
 import { compare } from './compare.ts'
 import { type Figure, none, type ThresholdScope } from './figure.ts'
+import { withinOwnLimits } from './own-limit.ts'
 import { requestFigure } from './requests.ts'
 import { taskFigure } from './tasks.ts'
 import { gapFigure } from './times.ts'
@@ -31,7 +32,9 @@ export interface ThresholdResult {
   readonly currency: string | null
   /** An amount of money as it is, a decimal or a fraction; null for any other unit. `value` is near it. */
   readonly amount: string | null
-  /** Why an amount has no value, in words; null if it has one, or if nothing was measured. */
+  /** What a share is of, in words, if the text of the threshold does not say it; else null. */
+  readonly shareOf: string | null
+  /** What is not known and leaves the value open, or an amount without one, in words; null if all is known. */
   readonly unknown: string | null
   readonly samples: number
   /** How many independent samples they are worth, because neighbours wait in the same queues; null for a fact. */
@@ -100,6 +103,7 @@ function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
     unit: unitOf(threshold),
     currency: figure.currency ?? null,
     amount: figure.amount === undefined ? null : decimalText(figure.amount),
+    shareOf: threshold.ownLimit === null ? null : withinOwnLimits,
     unknown: figure.unknown ?? null,
     samples,
     worth: figure.worth,

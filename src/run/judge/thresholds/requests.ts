@@ -1,4 +1,5 @@
 import { pricesOf } from '../../../contract/contract.ts'
+import { limitSql } from '../../../measure/limit.ts'
 import {
   columnOf,
   creditsSql,
@@ -15,6 +16,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.ts'
 import { rateOf, shareOf } from './intervals.ts'
+import { ownLimitFigure } from './own-limit.ts'
 import { timeFigure } from './times.ts'
 
 /** What a filter compares with its value, as SQL. @param value the parameter that holds it */
@@ -50,6 +52,13 @@ export async function requestFigure(
   const chosen = `(FROM attempt_values WHERE ${where.join(' AND ')})`
   const filtered = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
   const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
+  if (measure !== undefined && threshold.ownLimit !== null) {
+    return ownLimitFigure(store, threshold, threshold.ownLimit, {
+      from: filtered,
+      measure,
+      parameters,
+    })
+  }
   if (measure !== undefined) {
     const column = { value: columnOf(measure), cut: cutOf(measure) }
     return timeFigure(store, threshold, { from: filtered, column, parameters })
@@ -144,7 +153,10 @@ function countedBy(
     case 'success':
       return of('succeeded', 'judged')
     case 'goodput': {
-      const boundOf = (name: keyof typeof objectives) => objectives[name] ?? null
+      const boundOf = (name: keyof typeof objectives) => {
+        const limit = objectives[name]
+        return limit === null ? null : limitSql(limit)
+      }
       return { ...of(goodSql(boundOf), 'judged'), unknown: maybeGoodSql(boundOf) }
     }
     case 'correct':

@@ -65,7 +65,8 @@ function figureSoFar(scenario: Scenario, counted: Counted, threshold: Threshold)
   const wants = (phase: PhaseRun, step: number) =>
     (threshold.phase === null ? phase.part === 'steady' : phase.name === threshold.phase) &&
     (threshold.step === null || scenario.steps[step]!.name === threshold.step)
-  const { metric, statistic, filter } = threshold
+  const { metric, statistic, filter, ownLimit } = threshold
+  if (ownLimit !== null) return null
   if ((countedMetrics as readonly string[]).includes(metric)) {
     if (Object.keys(filter).length > 0) return null
     const histogram = counted.histogram(metric as Metric, wants)
@@ -80,7 +81,7 @@ function figureSoFar(scenario: Scenario, counted: Counted, threshold: Threshold)
   const all = sum((each) => each[shareOf[metric] ?? 'sent'])
   if (all === 0) return null
   const value = statistic.kind === 'share' ? one / all : one
-  const open = metric === 'goodput' ? sum((each) => each.untimed) : 0
+  const open = metric === 'goodput' ? sum((each) => each.maybeGood) : 0
   const high = open > 0 ? Infinity : value
   return { ...exactly(value, all), high }
 }
