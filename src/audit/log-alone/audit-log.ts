@@ -114,6 +114,7 @@ function judgeLog(
   const repeats = seen.ids.mayRepeat ? new Repeats() : null
   const settled = new SettledRows()
   const judgeLine = (line: LoggedRequest, hasRoom: boolean) => {
+    if (line.unreadable !== null) costs.addUnreadable(line, line.unreadable)
     if (line.statement === null) return
     const by = judged(line, line.statement)
     const isCached = by.is === 'wrong' && areCached && isFree(line)

@@ -20,6 +20,7 @@ import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.t
 import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
 import { isRowOf, placed, timeOf, usualPlaces } from '../evidence/prices/log.ts'
 import { rowsIn } from '../evidence/prices/log-rows.ts'
+import { unreadableText } from '../evidence/prices/unreadable.ts'
 
 /** A row of a log as a request of its own, since no run sent it. */
 export interface LoggedRequest {
@@ -35,6 +36,8 @@ export interface LoggedRequest {
   readonly request: PricedRequest
   /** Null without a cost. */
   readonly statement: StatedCost | null
+  /** A cost that is no number, as it is written. */
+  readonly unreadable: string | null
   /** Every count and amount, for rows that repeat. */
   readonly content: string
 }
@@ -107,6 +110,7 @@ function lineOf(
     endpoint: text(first(normal?.endpoint, item.endpoint, item.call_type)),
     status: Number.isInteger(status) ? status : null,
     payer,
+    unreadable: unreadableText(text(statedCost)),
     content: JSON.stringify([id, model, payer, usage?.parts, amount?.text]),
     statement:
       amount === null

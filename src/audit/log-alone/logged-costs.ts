@@ -4,6 +4,7 @@ import type { Judged } from '../../price/judge/judge.ts'
 import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
+import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unreadable.ts'
 import { notObserved, pass, type Verdict } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
@@ -54,6 +55,7 @@ export class LoggedCosts {
   readonly #kept = { right: [] as Judged[], wrong: [] as Judged[], open: [] as Judged[] }
   readonly #stake = new Stake()
   readonly #lines = new Map<Judged, LoggedRequest>()
+  readonly #unreadable: UnreadableCost[] = []
   readonly counts = { right: 0, wrong: 0, open: 0 }
   readonly #byModel = new Map<string, Sums>()
 
@@ -86,11 +88,19 @@ export class LoggedCosts {
     this.#byModel.set(model, sums)
   }
 
+  addUnreadable({ request }: LoggedRequest, text: string): void {
+    this.#unreadable.push({ request, place: 'the log', text })
+  }
+
   get all(): number {
     return this.counts.right + this.counts.wrong + this.counts.open
   }
 
   verdict(judge: PriceJudge): Verdict {
+    return unlessUnreadable(this.#ofReadable(judge), this.#unreadable, this.all)
+  }
+
+  #ofReadable(judge: PriceJudge): Verdict {
     const { right, wrong, open } = this.#kept
     const requires = 'rows with a cost of models that the contract has a price of'
     const unit = this.#prices.currency.name

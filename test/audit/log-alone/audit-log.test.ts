@@ -70,6 +70,18 @@ async function verdicts(lines: readonly (Row | string)[]): Promise<ReadonlyMap<s
 const words = (found: ReadonlyMap<string, Verdict>) =>
   Object.fromEntries([...found].map(([rule, { verdict }]) => [rule, verdict]))
 
+test('costs that are no number are no pass, and a wrong cost beside them still fails', async () => {
+  const unreadable = row(3, { spend: '0,0005' })
+  expect((await verdicts([...rows.slice(0, 3), unreadable])).get('PRICE-04')).toMatchObject({
+    verdict: 'inconclusive',
+    why: '1 of 4 costs at the log is no number: "0,0005"',
+  })
+  const wrong = row(4, { spend: '0.5' })
+  expect((await verdicts([...rows.slice(0, 3), unreadable, wrong])).get('PRICE-04')).toMatchObject({
+    verdict: 'fail',
+  })
+})
+
 test('an honest log passes what it shows, and rules that need answers are not observed', async () => {
   expect(words(await verdicts(rows))).toEqual({
     'PRICE-01': 'pass',

@@ -9,11 +9,14 @@ import type { StatedCost } from '../../../price/judge/request.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
 import { type IsRow, logRows } from './log-rows.ts'
+import { unreadableText } from './unreadable.ts'
 
 /** A row of the service's own log. */
 export interface LogRow {
   readonly id: string | null
   readonly cost: StatedCost | null
+  /** A cost that is no number, as it is written; null without one. */
+  readonly unreadable: string | null
   /** Every name that the row gives: a gateway's own, the vendor's. */
   readonly models: readonly string[]
   readonly atMs: number | null
@@ -147,7 +150,8 @@ function valueOfRow(
 function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
   const first = (own: string | null | undefined, usual: readonly string[]) =>
     placed(row, own, usual)
-  const amount = amountOf(first(terms?.cost, usualPlaces.cost))
+  const shown = first(terms?.cost, usualPlaces.cost)
+  const amount = amountOf(shown)
   const tokens = terms?.tokens ?? {}
   return {
     id: textOf(first(terms?.id, usualPlaces.id)),
@@ -155,6 +159,7 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
       amount === null
         ? null
         : { place: 'log', ...paidBack(amount, row), value: valueOfRow(amount, row, terms) },
+    unreadable: unreadableText(shown),
     models: [terms?.model, ...usualPlaces.model].flatMap((place) => {
       const name = place == null ? null : textOf(atPlace(row, place))
       return name === null || name === '' ? [] : [name]

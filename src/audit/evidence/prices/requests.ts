@@ -23,6 +23,7 @@ import type { Evidence } from '../../rule.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
 import {
+  type Amount,
   amountOf,
   answerDigest,
   answerUsage,
@@ -31,6 +32,7 @@ import {
   textBytes,
   textDocuments,
 } from './answer-json.ts'
+import { type UnreadableCost, unreadableText } from './unreadable.ts'
 
 interface Row extends CountedAnswer {
   readonly runId: string
@@ -75,6 +77,8 @@ export interface PriceRequests {
   readonly pages: readonly MoneyPage[]
   /** Requests whose answer was not stored whole, so that its cost cannot be read. */
   readonly uncaptured: number
+  /** Costs in answers that are no number. */
+  readonly unreadable: readonly UnreadableCost[]
   /** Refusals with their text, which may name a counter. */
   readonly refusals: readonly { readonly request: PricedRequest; readonly text: string }[]
 }
@@ -87,7 +91,8 @@ export const priceRequests = oncePerEvidence(load)
 
 async function load({ store, runIds, contract }: Evidence): Promise<PriceRequests> {
   const prices = contract.prices
-  if (prices === undefined) return { requests: [], pages: [], uncaptured: 0, refusals: [] }
+  if (prices === undefined)
+    return { requests: [], pages: [], uncaptured: 0, unreadable: [], refusals: [] }
   const rows = await store.rows<Row>(
     `SELECT run_id AS "runId", slot::DOUBLE AS slot, retry, endpoint, path, method, streamed, model,
        response_model AS "responseModel", response_id AS "responseId", outcome,
@@ -118,6 +123,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
   const requests: PricedRequest[] = []
   const pages: MoneyPage[] = []
   const refusals: { request: PricedRequest; text: string }[] = []
+  const unreadable: UnreadableCost[] = []
   let uncaptured = 0
   for (const [at, stored] of rows.entries()) {
     const row = { ...stored, responseBody: stored.responseBody ?? packed[at]! }
@@ -136,11 +142,14 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
       continue
     }
     if (body === null) uncaptured++
-    const request = requestOf(row, body === null ? [] : documentsOf(body), contract, prices)
+    const texts = body === null ? [] : documentsOf(body)
+    const request = requestOf(row, texts, contract, prices)
     requests.push(request)
+    if (row.outcome === 'ok')
+      unreadable.push(...unreadableIn(request, texts, headersOf(row.responseHeaders), prices))
     if (row.outcome === 'http_error' && body !== null) refusals.push({ request, text: body })
   }
-  return { requests: withRepeats(requests), pages, uncaptured, refusals }
+  return { requests: withRepeats(requests), pages, uncaptured, unreadable, refusals }
 }
 
 /**
@@ -299,18 +308,47 @@ function statedAt(
   texts: readonly string[],
   headers: ReadonlyMap<string, string>,
 ): readonly StatedCost[] {
-  const found =
-    'header' in place
-      ? amountOf(headers.get(place.header))
-      : texts.reduce<ReturnType<typeof amountOf>>((before, text) => {
-          // Most events have no amount, and parsing each twice takes time.
-          const last = place.body.split('.').at(-1)!
-          if (!text.includes(`"${last}"`)) return before
-          return amountOf(atPlace(parseWritten(text), place.body)) ?? before
-        }, null)
-  if (found === null) return []
-  const name = 'header' in place ? `header ${place.header}` : `body ${place.body}`
-  return [{ place: name, ...found, value: multiply(found.value, place.times) }]
+  const found = valuesAt(place, texts, headers).reduce<Amount | null>(
+    (before, value) => amountOf(value) ?? before,
+    null,
+  )
+  return found === null
+    ? []
+    : [{ place: nameOf(place), ...found, value: multiply(found.value, place.times) }]
+}
+
+const nameOf = (place: StatedPlace) =>
+  'header' in place ? `header ${place.header}` : `body ${place.body}`
+
+/** What an answer has at a place, in the order of its events. */
+function valuesAt(
+  place: StatedPlace,
+  texts: readonly string[],
+  headers: ReadonlyMap<string, string>,
+): readonly unknown[] {
+  if ('header' in place) return [headers.get(place.header)]
+  // Most events have no amount, and parsing each twice takes time.
+  const last = place.body.split('.').at(-1)!
+  return texts
+    .filter((text) => text.includes(`"${last}"`))
+    .map((text) => atPlace(parseWritten(text), place.body))
+}
+
+/** Costs that the answer has at places of the contract, of which none is a number. */
+function unreadableIn(
+  request: PricedRequest,
+  texts: readonly string[],
+  headers: ReadonlyMap<string, string>,
+  { evidence }: PriceTerms,
+): readonly UnreadableCost[] {
+  return evidence.cost.flatMap((place) => {
+    const name = nameOf(place)
+    if (request.stated.some((cost) => cost.place === name)) return []
+    const text = valuesAt(place, texts, headers)
+      .map(unreadableText)
+      .find((each) => each !== null)
+    return text == null ? [] : [{ request, place: name, text }]
+  })
 }
 
 function headersOf(text: string | null): ReadonlyMap<string, string> {

@@ -8,6 +8,7 @@ import { isModel } from '../../evidence/prices/join.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
+import { unlessUnreadable } from '../../evidence/prices/unreadable.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
@@ -22,12 +23,18 @@ export const price04: Rule = {
   explain: `Joins each request with its rows in the service's own log (--log), by the id of the response, a header, or uniquely by
 model, tokens and time. The sum of its rows must be the cost that the contract gives. It is judged and explained
 as a stated cost is (PRICE-03). Where the contract does not say what an answer costs that the client left, it is inconclusive. An answer that the client left must cost between its input and what it was sent.
+A cost that is no number makes it inconclusive.
 It cannot judge requests without a row, which PRICE-05 reports.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
-    return found === null || found.join === null
-      ? notObserved(requires)
-      : placeVerdict(found.logged, found.prices, found.judge, requires).verdict
+    if (found === null || found.join === null) return notObserved(requires)
+    const { verdict } = placeVerdict(found.logged, found.prices, found.judge, requires)
+    const unreadable = found.join.pairs.flatMap(({ request, rows }) =>
+      rows.flatMap(({ unreadable: text }) =>
+        text === null ? [] : [{ request, place: 'the log', text }],
+      ),
+    )
+    return unlessUnreadable(verdict, unreadable, found.logged.length)
   }),
 }
 

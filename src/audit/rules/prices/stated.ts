@@ -1,6 +1,7 @@
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { partFindings } from '../../evidence/prices/part-findings.ts'
 import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
+import { unlessUnreadable } from '../../evidence/prices/unreadable.ts'
 import { hasPromises, type Rule, whenPromised } from '../../rule.ts'
 import { notObserved, type Verdict } from '../../verdict.ts'
 
@@ -20,6 +21,7 @@ A wrong cost is explained by the single change that gives it exactly, or by two 
 promise of rounding, different costs that are all above the exact one are rounded up, and fail (a sign test).
 Each part of a price that the traffic shows is a promise of its own. If every request that costs 0 repeats an earlier
 one with its answer, a cache of the gateway may have answered: without charged.gateway_cache, that decides nothing.
+A cost that is no number, such as \`$0.002\`, makes the rule inconclusive.
 It cannot detect wrong counts that the cost agrees with.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -30,7 +32,8 @@ It cannot detect wrong counts that the cost agrees with.`,
     const worst = ['fail', 'inconclusive', 'pass'].flatMap((kind) =>
       results.filter(({ verdict }) => verdict.verdict === kind),
     )
-    return worst[0]?.verdict ?? notObserved(requires)
+    const readable = [...found.stated.values()].flat().length
+    return unlessUnreadable(worst[0]?.verdict ?? notObserved(requires), found.unreadable, readable)
   }),
   async findings(evidence) {
     if (!hasPromises(evidence, ['prices'])) return []
