@@ -146,7 +146,8 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
     const request = requestOf(row, texts, contract, prices)
     requests.push(request)
     if (row.outcome === 'ok')
-      unreadable.push(...unreadableIn(request, texts, headersOf(row.responseHeaders), prices))
+      for (const each of unreadableIn(request, texts, headersOf(row.responseHeaders), prices))
+        unreadable.push(each)
     if (row.outcome === 'http_error' && body !== null) refusals.push({ request, text: body })
   }
   return { requests: withRepeats(requests), pages, uncaptured, unreadable, refusals }
