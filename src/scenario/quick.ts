@@ -13,6 +13,8 @@ export interface QuickLoad {
   /** Tokens of a prefix that all prompts share; 0 for none. */
   readonly prefixTokens: number
   readonly outputTokens: number
+  /** Whether a chat server is made to give as many, where it can. */
+  readonly output: 'at most' | 'enforced'
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** A rate such as `20/s`, a number of users, or a search up to a rate. */
   readonly load:
@@ -63,7 +65,11 @@ export function quickScenario(quick: QuickLoad): string {
     ...(stream ? ['    stream: true'] : []),
     ...(stream && endpoint === 'chat' ? ['    include_usage: true'] : []),
     `    prompt: { synthetic: ${quick.promptTokens}${quick.prefixTokens === 0 ? '' : `, prefix: { tokens: ${quick.prefixTokens} }`} }`,
-    ...(endpoint === 'embeddings' ? [] : [`    max_tokens: ${quick.outputTokens}`]),
+    ...(endpoint === 'embeddings'
+      ? []
+      : [
+          `    ${quick.output === 'enforced' && endpoint === 'chat' ? 'output_tokens' : 'max_tokens'}: ${quick.outputTokens}`,
+        ]),
     ...(quick.headers.length === 0
       ? []
       : [

@@ -74,6 +74,7 @@ const quick: QuickLoad = {
   stream: true,
   promptTokens: 100,
   outputTokens: 16,
+  output: 'at most',
   headers: [],
   load: { kind: 'search', maxRate: '500/s', budget: 'quick', mostTime: '4m' },
   prefixTokens: 0,
@@ -111,6 +112,18 @@ test('an objective of a search may grow with the tokens of a request', () => {
   expect(() => objectivesOf(['ttft < 300ms + 0.2ms/input_token'])).toThrow(
     'a search expects a percentile of ttft, tpot, service, response',
   )
+})
+
+test('a number of output tokens is enforced if it is given, and else bounds the answers', () => {
+  const stepOf = (change: Partial<QuickLoad>) =>
+    parseScenario(quickScenario({ ...quick, ...change }), 'bench').steps[0]!
+  expect(stepOf({ output: 'at most' })).toMatchObject({ maxTokens: 16 })
+  expect(stepOf({ output: 'at most' }).output).toBeUndefined()
+  expect(stepOf({ output: 'enforced' })).toMatchObject({
+    ...{ maxTokens: 16, output: { tokens: 16, isEnforced: true } },
+  })
+  // Other formats have no such fields.
+  expect(stepOf({ output: 'enforced', endpoint: 'messages' }).output).toBeUndefined()
 })
 
 const heldRate = (model: string) =>

@@ -130,3 +130,37 @@ test.each([
 ])('%s is refused with what to do', (step, message) => {
   expect(() => parseScenario(scenarioOf(step), 'a.yaml', defaultContract)).toThrow(message)
 })
+
+test('a service that refuses the fields is asked before the load, and the refusal names the way out', async () => {
+  let asked = 0
+  const target = await startTarget((_, response, text) => {
+    asked++
+    if (text.includes('"min_tokens"')) {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end('{"error":{"message":"Unrecognized request argument","type":"x","code":null}}')
+    } else answerChat(response)
+  })
+  const refusalFor = (steps: string) =>
+    withStorePath(async (dbPath) => {
+      const scenario = parseScenario(
+        scenarioOf('max_tokens: 8').replace('  chat: { endpoint: chat, max_tokens: 8 }', steps),
+        'a.yaml',
+        defaultContract,
+      )
+      const to = { baseUrl: target.baseUrl, dbPath, keys: { default: key } }
+      return (await run(scenario, { ...to, firstRequests: true })).refusal
+    })
+  try {
+    const plain = '  chat: { endpoint: chat, max_tokens: 8 }'
+    const long = '  long: { endpoint: chat, output_tokens: 8 }'
+    expect(await refusalFor(`${plain}\n${long}`)).toMatch(
+      /answered 400: .*\n.*\nStep long asks for its length by min_tokens and ignore_eos\. If the service refuses them, enforce_output: false in the step leaves them out \(--no-enforce-output of bench\)\.$/,
+    )
+    expect(asked).toBe(2)
+    expect(await refusalFor(`${plain}\n${long.replace(' }', ', enforce_output: false }')}`)).toBe(
+      null,
+    )
+  } finally {
+    target.close()
+  }
+})

@@ -49,7 +49,11 @@ const benchOptions = () =>
     .option('--continue', 'go on with the latest search of the store')
     .option('--prompt-tokens <number>', 'length of the prompts', '200')
     .option('--prefix-tokens <number>', 'tokens before each prompt that all prompts share', '0')
-    .option('--output-tokens <number>', 'the most tokens of an answer', '64')
+    .option(
+      '--output-tokens <number>',
+      'tokens of an answer, neither more nor fewer where the service can; default: at most 64',
+    )
+    .option('--no-enforce-output', 'take --output-tokens as the most tokens only')
     .option('--no-stream', 'request plain answers instead of streams')
     .addOption(choice('--endpoint <endpoint>', 'the request format', prompted).default('chat'))
     .option(

@@ -178,13 +178,14 @@ function nextCommand(
 
 /** The options by which the same requests are sent, and judged by the same objectives. */
 function requestWords(options: Options): readonly string[] {
-  const { model, slo, header, promptTokens, prefixTokens, outputTokens, endpoint, stream } = options
+  const { model, slo, header, promptTokens, prefixTokens, endpoint, stream } = options
   return [
     ...optionWords('--model', model),
     ...(endpoint === 'chat' ? [] : ['--endpoint', endpoint]),
     ...(promptTokens === '200' ? [] : ['--prompt-tokens', promptTokens]),
     ...(prefixTokens === '0' ? [] : ['--prefix-tokens', prefixTokens]),
-    ...(outputTokens === '64' ? [] : ['--output-tokens', outputTokens]),
+    ...optionWords('--output-tokens', options.outputTokens),
+    ...(options.enforceOutput ? [] : ['--no-enforce-output']),
     ...(stream ? [] : ['--no-stream']),
     ...optionWords('--slo', slo),
     ...optionWords('--header', header),
@@ -231,7 +232,8 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
     stream,
     load,
     promptTokens: Math.max(1, wholeNumberOf('--prompt-tokens', options.promptTokens)),
-    outputTokens: Math.max(1, wholeNumberOf('--output-tokens', options.outputTokens)),
+    outputTokens: Math.max(1, wholeNumberOf('--output-tokens', options.outputTokens ?? '64')),
+    output: options.outputTokens !== undefined && options.enforceOutput ? 'enforced' : 'at most',
     prefixTokens: wholeNumberOf('--prefix-tokens', options.prefixTokens),
     headers: options.header.map(headerOf),
     metrics: options.metrics === false ? null : options.metrics,

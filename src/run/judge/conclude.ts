@@ -133,7 +133,10 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     sweeps,
     verdict,
     stopped,
-    refusal: stopped === 'first-request' ? await firstRefusal(store, runId, start.baseUrl) : null,
+    refusal:
+      stopped === 'first-request'
+        ? await firstRefusal(store, runId, start.baseUrl, ended.scenario.steps)
+        : null,
   }
 }
 

@@ -226,9 +226,13 @@ export class StepPlan {
   }
 }
 
-/** The fields that make a server end an answer neither before nor after its `max_tokens`: vLLM and SGLang read both, llama.cpp the second. */
-function enforcedLength({ output }: Step, { endpoint, maxTokens }: RequestSpec) {
-  if (output?.isEnforced !== true || endpoint !== 'chat' || maxTokens === null) return {}
+/** Whether a step sends the fields that make a server end an answer neither before nor after its `max_tokens`. */
+export const enforcesLength = ({ output, endpoint }: Step): boolean =>
+  output?.isEnforced === true && endpoint === 'chat'
+
+/** Those fields: vLLM and SGLang read both, llama.cpp the second. */
+function enforcedLength(step: Step, { maxTokens }: RequestSpec) {
+  if (!enforcesLength(step) || maxTokens === null) return {}
   return { min_tokens: maxTokens, ignore_eos: true }
 }
 

@@ -3,6 +3,7 @@ import { takesPrompt } from '../../contract/request.ts'
 import type { Phase, Scenario, Step } from '../../scenario/scenario.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { Coordinator, Loads } from '../crew/coordinator.ts'
+import { enforcesLength } from '../plan/step-plan.ts'
 import { type Refusal, refusalOf } from '../send/refusal.ts'
 
 /** The phase of first requests: its rows are stored, but count toward no figure. */
@@ -66,7 +67,7 @@ function balanceReads(steps: readonly Step[], balance: BalanceTerms | null): rea
 }
 
 /**
- * Steps that are meant to succeed: one for each endpoint, stream or not, model and list of keys. A step with fields of
+ * Steps that are meant to succeed: one for each endpoint, stream or not, model, list of keys, and way to ask for a length. A step with fields of
  * its own represents its kind only if no plain one does, because its fields may be wrong on purpose.
  */
 function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
@@ -77,7 +78,10 @@ function oneOfEachKind(steps: readonly Step[]): readonly Step[] {
   const hasFields = (step: Step) => (Object.keys(step.body).length > 0 ? 1 : 0)
   const kinds = new Map<string, Step>()
   for (const step of complete.length > 0 ? complete : right) {
-    const kind = JSON.stringify([step.endpoint, step.stream, step.model, step.keys])
+    const kind = JSON.stringify([
+      ...[step.endpoint, step.stream, step.model, step.keys],
+      enforcesLength(step),
+    ])
     const other = kinds.get(kind)
     if (other === undefined || hasFields(step) < hasFields(other)) kinds.set(kind, step)
   }
@@ -127,6 +131,7 @@ export async function firstRefusal(
   store: Session,
   runId: string,
   baseUrl: string,
+  steps: readonly Step[],
 ): Promise<string> {
   const [refused] = await store.rows<Refused>(
     `SELECT templates.method, templates.path, attempts.step, status, reason, bodies.body
@@ -144,5 +149,14 @@ export async function firstRefusal(
   )
   return answer.status === null && answered !== undefined
     ? `${sent} got no HTTP answer (${answer.reason}), ${mostAgain + 1} times in a row. The service answered other requests, so the base URL is right; its own log may say why it ends this connection.`
-    : refusalOf(sent, answer)
+    : `${refusalOf(sent, answer)}${enforcementText(
+        answer,
+        steps.find(({ name }) => name === step),
+      )}`
+}
+
+/** A further remedy, if the step sent fields that some services do not know. */
+function enforcementText({ status }: Refusal, step: Step | undefined): string {
+  if (step === undefined || !enforcesLength(step) || (status !== 400 && status !== 422)) return ''
+  return `\nStep ${step.name} asks for its length by min_tokens and ignore_eos. If the service refuses them, enforce_output: false in the step leaves them out (--no-enforce-output of bench).`
 }
