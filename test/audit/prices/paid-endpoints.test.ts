@@ -32,6 +32,7 @@ const contractOf = (more: object = {}) =>
       models: [
         { id: 'big', price: { input: 4, output: 20 } },
         { id: 'whisper', price: { second: '0.0002' } },
+        { id: 'embed', price: { input: 4 } },
       ],
       evidence: {
         balance: { get: '/key/info', value: 'spend', moves: 'up' },
@@ -493,3 +494,118 @@ test('a balance that stays at 0 while requests are served was overdrawn', async 
   expect((await found(['{"left": 0.00}', '{"left": 0.00}']))['PRICE-07']!.verdict).toBe('pass')
   expect((await found(['{"left": 0.0000}', '{"left": 5.0000}']))['PRICE-07']!.verdict).toBe('pass')
 })
+
+const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
+const words = (tokens: number, word: object) => event(word).repeat(tokens)
+
+/** Streams of other formats that the client left at event 12, with so many tokens and the end that had come. */
+const leftIn: Readonly<
+  Record<string, (nth: number, tokens: number, hasEnd: boolean) => Partial<Sent>>
+> = {
+  Messages: (nth, tokens, hasEnd) => ({
+    ...{ endpoint: 'messages', path: '/v1/messages' },
+    answer: [
+      event({
+        type: 'message_start',
+        message: { id: `left-${nth}`, model: 'big', usage: { input_tokens: 14, output_tokens: 1 } },
+      }),
+      words(tokens, { type: 'content_block_delta', delta: { type: 'text_delta', text: 'word ' } }),
+      hasEnd ? event({ type: 'message_delta', usage: { output_tokens: tokens } }) : '',
+    ].join(''),
+  }),
+  "Messages, a tool's input": (nth, tokens) => ({
+    ...{ endpoint: 'messages', path: '/v1/messages' },
+    answer: [
+      event({
+        type: 'message_start',
+        message: { id: `left-${nth}`, model: 'big', usage: { input_tokens: 14, output_tokens: 1 } },
+      }),
+      words(tokens, {
+        type: 'content_block_delta',
+        delta: { type: 'input_json_delta', partial_json: '"word"' },
+      }),
+    ].join(''),
+  }),
+  Responses: (nth, tokens, hasEnd) => ({
+    ...{ endpoint: 'responses', path: '/v1/responses' },
+    answer: [
+      event({ type: 'response.created', response: { id: `left-${nth}`, model: 'big' } }),
+      words(tokens, { type: 'response.output_text.delta', delta: 'word ' }),
+      hasEnd
+        ? event({
+            type: 'response.completed',
+            response: {
+              ...{ id: `left-${nth}`, model: 'big' },
+              usage: { input_tokens: 14, output_tokens: tokens, total_tokens: 14 + tokens },
+            },
+          })
+        : '',
+    ].join(''),
+  }),
+}
+
+test.each(Object.keys(leftIn))(
+  'a stream of %s that came in one burst costs what was sent, with its end and without',
+  async (format) => {
+    const tokens = 60
+    const costOf = (output: number) => (14 * 4 + output * 20) / 1e6
+    for (const abort of ['none', 'received', 'full', 'input'] as const) {
+      for (const hasEnd of [true, false]) {
+        const sends = [1, 2].map((nth) => ({
+          ...left(nth),
+          ...leftIn[format]!(nth, tokens, hasEnd),
+        }))
+        const isWhole = hasEnd && !format.includes('tool')
+        const ofAbort = {
+          none: 0,
+          input: costOf(0),
+          received: costOf(tokens),
+          full: costOf(tokens),
+        }
+        const cost = isWhole ? costOf(tokens) : ofAbort[abort]
+        const contract = contractOf({ charged: { success: 'full', refused: 'none', abort } })
+        const found = (each: number) =>
+          audited(sends, ['0', (2 * each).toFixed(9)], {
+            contract,
+            log: sends.map(({ id }, at) => row(id!, each, at + 1, 14, tokens)),
+          })
+        const failed = Object.entries(await found(cost)).filter(
+          ([, { verdict }]) => verdict === 'fail',
+        )
+        expect([abort, hasEnd, failed]).toEqual([abort, hasEnd, []])
+        expect((await found(cost + 0.02))['PRICE-06']).toMatchObject({ verdict: 'fail' })
+      }
+    }
+  },
+)
+
+const repeated: Readonly<Record<string, Sent>> = {
+  messages: {
+    ...{ id: 'a', endpoint: 'messages', path: '/v1/messages' },
+    answer:
+      '{"id":"a","type":"message","model":"big","usage":{"input_tokens":10,"output_tokens":5}}',
+  },
+  responses: {
+    ...{ id: 'a', endpoint: 'responses', path: '/v1/responses' },
+    answer: '{"id":"a","usage":{"input_tokens":10,"output_tokens":5,"total_tokens":15}}',
+  },
+  embeddings: {
+    ...{ endpoint: 'embeddings', path: '/v1/embeddings', model: 'embed' },
+    answer: '{"data":[{"embedding":[0.1]}],"usage":{"prompt_tokens":35,"total_tokens":35}}',
+  },
+  transcriptions: transcription('0.7'),
+}
+
+test.each(Object.entries(repeated))(
+  'a service that answers %s again for nothing, with no row of its own, is not accused',
+  async (name, sent) => {
+    const [prompt, completion] = name === 'embeddings' ? [35, 0] : [10, 5]
+    const one = { ...row('a', 0.00014, 1, prompt, completion), model: sent.model ?? 'big' }
+    for (const options of [{}, { log: [one] }]) {
+      const found = await audited([sent, sent, sent], ['0', '0.00014'], options)
+      expect(Object.entries(found).filter(([, { verdict }]) => verdict === 'fail')).toEqual([])
+      const more = await audited([sent, sent, sent], ['0', '0.00056'], options)
+      expect(more['PRICE-06']).toMatchObject({ verdict: 'fail' })
+    }
+  },
+)

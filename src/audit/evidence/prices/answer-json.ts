@@ -125,8 +125,14 @@ function laid(
   return merged
 }
 
-/** Fields whose texts are what a client reads: a stream has them in pieces, a plain answer whole. */
-const textFields = ['content', 'text', 'thinking', 'reasoning', 'reasoning_content', 'arguments']
+/**
+ * Fields whose texts are what a client reads: a stream has them in pieces, a plain answer whole. An event of the Responses API has
+ * its piece in `delta`, one of Messages a piece of a tool's input in `partial_json`.
+ */
+const textFields = [
+  ...['content', 'text', 'thinking', 'reasoning', 'reasoning_content', 'arguments'],
+  ...['delta', 'partial_json', 'refusal', 'transcript', 'summary'],
+]
 
 /** Bytes of the texts that a client reads in an answer. */
 export function textBytes(documents: readonly unknown[]): number {

@@ -6,6 +6,7 @@ import { isWithin } from '../../../price/judge/tolerance.ts'
 import type { VerdictTable } from '../../verdict.ts'
 import { type ReadingStretch, readingsOf, stretchesOf } from './balance.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
+import { doubtOfTaken } from './taken-doubt.ts'
 
 /** What each place says that a request cost. Null if it says nothing. */
 interface Sides {
@@ -26,6 +27,8 @@ export interface Sums {
   readonly differing: readonly PricedRequest[]
   /** What was taken over all readings, if no costs of the requests between them give it. */
   readonly wronglyTaken: ReadingStretch | null
+  /** Why it may be right all the same. */
+  readonly takenDoubt: string | null
   readonly compared: number
 }
 
@@ -36,7 +39,7 @@ const mostRows = 50
 export function sumsOf(found: PriceJudgements): Sums | null {
   const sides = sidesOf(found)
   const unit = found.prices.currency.name
-  const whole = allReadingsOf(found)
+  const { whole, doubt } = allReadingsOf(found)
   const taken = whole?.taken ?? null
   const places = (['computed', 'stated', 'logged'] as const).filter((place) =>
     sides.some((each) => each[place] !== null),
@@ -68,6 +71,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
     ].join(', '),
     differing: differing.map(({ request }) => request),
     wronglyTaken: whole === null || whole.isRight ? null : whole,
+    takenDoubt: doubt,
     compared: sides.length,
   }
 }
@@ -90,13 +94,18 @@ function sidesOf({ requests, judge, stated, logged }: PriceJudgements): readonly
 }
 
 /** The time between the first and the last reading, if they are of one account. */
-function allReadingsOf(found: PriceJudgements): ReadingStretch | null {
+function allReadingsOf(found: PriceJudgements): {
+  readonly whole: ReadingStretch | null
+  readonly doubt: string | null
+} {
   const terms = found.prices.evidence.balance
-  if (terms === null) return null
+  if (terms === null) return { whole: null, doubt: null }
   const readings = readingsOf(found, terms)
   const stretches = stretchesOf(readings, found.requests, terms, found.judge, recordedCosts(found))
   const [first, last] = [readings[0], readings.at(-1)]
-  return stretches.find((each) => each.first === first && each.last === last) ?? null
+  const whole = stretches.find((each) => each.first === first && each.last === last) ?? null
+  const isWrong = whole !== null && !whole.isRight
+  return { whole, doubt: isWrong ? doubtOfTaken(found, readings, terms, whole) : null }
 }
 
 function groupOf({ request }: Pick<Sides, 'request'>): string {

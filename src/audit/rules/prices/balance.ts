@@ -1,6 +1,4 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
-import type { Rational } from '../../../money/rational.ts'
-import { decimalText, roundTo } from '../../../money/rational.ts'
 import {
   type ReadingStretch,
   readingsOf,
@@ -8,13 +6,13 @@ import {
   unreadable,
 } from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
-import { asCached, cacheText, repeatsOf, zeroCosts } from '../../evidence/prices/free-repeats.ts'
 import {
   type PriceJudgements,
   priceJudgements,
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
 import { isSilentOn, silenceText } from '../../evidence/prices/place-verdict.ts'
+import { doubtOfTaken, rangeOf, short } from '../../evidence/prices/taken-doubt.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
@@ -64,34 +62,9 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
   const unit = found.prices.currency.name
   const [first] = wrong
-  // What the log or the answers say of an open cost is no measure while they are wrong themselves.
-  const isDoubted = [...found.logged, ...[...found.stated.values()].flat()].some(
-    ({ is }) => is === 'wrong',
-  )
-  if (
-    first !== undefined &&
-    isDoubted &&
-    stretchesOf(readings, found.requests, terms, found.judge).every(({ isRight }) => isRight)
-  )
-    return inconclusive(
-      stretches.length,
-      `${short(first.taken)} ${unit} between two readings is not what the log or the answers say, ${rangeOf(first, unit)}; they are wrong themselves (PRICE-03, PRICE-04), and by the contract alone it may be right`,
-      [witnessOf(first, unit)],
-    )
   if (first !== undefined) {
-    // A cache of the gateway may have answered repeats whose cost no place shows.
-    const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
-    const cached = asCached(found.requests, new Set(unknown))
-    const free = new Map([...recorded, ...zeroCosts(cached)])
-    const others = stretchesOf(readings, cached, terms, found.judge, free)
-    if (unknown.length > 0 && others.every(({ isRight }) => isRight))
-      return inconclusive(
-        stretches.length,
-        cacheText(
-          `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unknown.length} requests cost 0, each of which repeats`,
-        ),
-        [witnessOf(first, unit)],
-      )
+    const doubt = doubtOfTaken(found, readings, terms, first)
+    if (doubt !== null) return inconclusive(stretches.length, doubt, [witnessOf(first, unit)])
     const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
     return fail(stretches.length, {
       expected: rangeOf(first, unit),
@@ -123,17 +96,6 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     readings.length,
     'the costs between the readings are open, or smaller than the place that the balance shows',
   )
-}
-
-const short = (value: Rational) => {
-  const text = decimalText(value)
-  return text.length <= 20 ? text : decimalText(roundTo(value, 12, 'half_even'))
-}
-
-function rangeOf({ low, high }: ReadingStretch, unit: string): string {
-  if (high === null) return `at least ${short(low)} ${unit}`
-  const [from, to] = [short(low), short(high)]
-  return from === to ? `${from} ${unit}` : `${from} to ${to} ${unit}`
 }
 
 function witnessOf(stretch: ReadingStretch, unit: string): Witness {

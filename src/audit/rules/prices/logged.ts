@@ -4,6 +4,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { outputOf, pageCounts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
+import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { isModel } from '../../evidence/prices/join.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
@@ -197,14 +198,17 @@ function namesOf(
 /** Requests that cost something by the contract, and ended before the log's last row by more than its delay. */
 function unrecorded(
   missing: readonly PricedRequest[],
-  { join, prices, judge }: PriceJudgements,
+  { requests, join, prices, judge }: PriceJudgements,
 ): readonly PricedRequest[] {
+  // The first answer again has no row of its own. Where answers have no id, only its content tells it.
+  const again = new Set(repeatsOf(requests).filter(({ responseId }) => responseId === null))
   const times = join!.pairs.flatMap(({ rows }) => rows.flatMap(({ atMs }) => atMs ?? []))
   const end = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
   const late = prices.evidence.log?.withinMs ?? 0
   return missing.filter((request) => {
     const model = judge.priceOf(request.requestedModel)
     const isCharged =
+      !again.has(request) &&
       request.outcomes.length === 1 &&
       request.outcomes[0] === 'success' &&
       model?.charged.success === 'full' &&

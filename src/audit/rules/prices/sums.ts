@@ -19,7 +19,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
     if (sums === null) return notObserved(requires)
-    const { table, rows, summary, differing, wronglyTaken, compared } = sums
+    const { table, rows, summary, differing, wronglyTaken, takenDoubt, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
       runId,
@@ -27,6 +27,8 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
       retry,
       shows: 'costs differ between the places',
     }))
+    if (takenDoubt !== null && witnesses.length === 0)
+      return { verdict: 'inconclusive', observations: compared, why: takenDoubt, tables }
     if (wronglyTaken !== null && witnesses.length === 0) {
       const { runId, slot, retry } = wronglyTaken.last.request
       return fail(compared, {
