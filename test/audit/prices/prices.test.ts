@@ -72,3 +72,24 @@ test('a spend above its limit that still serves, and a refusal that names anothe
     /refused at a spend of 1\.1, where the service shows/,
   )
 })
+
+test.each([
+  'Rate limit reached for gpt-5.6 in organization org-1 on tokens per min (TPM): Limit 30000, Used 29400, Requested 1200. Please try again in 1.2s.',
+  'Rate limit reached for big on requests per day (RPD): Limit 200, Used 200, Requested 1.',
+  'You have used 14 of 15 requests in this minute.',
+])('a refusal that counts tokens or requests says nothing about the spend: %s', async (refusal) => {
+  const { of } = await play({}, [], { refusal })
+  expect(of('PRICE-07').verdict.verdict).toBe('pass')
+})
+
+test.each([
+  'ExceededTokenBudget: Current spend for token: 5.5; Max Budget for Token: 0.5',
+  'Budget has been exceeded! Current cost: 5.5, Max budget: 0.5',
+  'Quota exceeded: you have used 5.5 of your budget of 0.5 USD.',
+])('a refusal that names twice the spend fails: %s', async (refusal) => {
+  const { of } = await play({}, [], { refusal })
+  expect(of('PRICE-07').verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('refused at a spend of 5.5, where the service shows'),
+  })
+})

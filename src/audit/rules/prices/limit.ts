@@ -10,6 +10,15 @@ import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } fro
 const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
 
+/** What a refusal says was spent. */
+const namedSpend =
+  /(?:current (?:cost|spend|usage)|\bspend|\bspent|\bused)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i
+
+/** Whether a refusal is about money: one about a rate says how many tokens or requests were used. */
+const isOfMoney = (text: string) =>
+  /budget|\bcosts?\b|spen[dt]|credit|quota|balance/i.test(text) &&
+  !/\b[TR]P[MD]\b|rate.?limit|(?:tokens|requests) (?:per|in|this)\b/i.test(text)
+
 export const price07: Rule = {
   id: 'PRICE-07',
   title: 'No balance falls below 0, no spend passes its limit, and what remains and is used add up',
@@ -72,11 +81,7 @@ It cannot know a limit that neither the contract nor the service states.`,
     )
     const spends = values.flatMap(({ each, readings: own }) => (each.moves === 'up' ? own : []))
     const doubled = found.refusals.flatMap(({ request, text }) => {
-      const named =
-        /(?:current (?:cost|spend|usage)|\bspend|\bspent|\bused)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i.exec(
-          text,
-        )
-      const amount = amountOf(named?.[1])
+      const amount = amountOf(isOfMoney(text) ? namedSpend.exec(text)?.[1] : undefined)
       const last = spends.findLast(({ account }) => account === request.account)
       if (amount === null || last === undefined) return []
       const most = multiply(last.value, rational(3n, 2n))
