@@ -173,6 +173,12 @@ export const attemptColumns = {
     true,
     'microseconds from the first to the last event with text, added up over the choices of an answer with several; null with one, or if they cannot be distinguished',
   ),
+  deadlines: column(
+    'count',
+    true,
+    'token deadlines of a stream that were kept or missed, if the scenario has token_deadlines; each event with text counts as one token',
+  ),
+  missedDeadlines: column('count', true, 'those of them that were missed'),
   bytesIn: column('index', false, 'bytes of the response body'),
   flags: column('bits', false, 'findings of the reader, see flags'),
 

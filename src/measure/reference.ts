@@ -1,6 +1,7 @@
 import { sqlName } from '../attempt/columns.ts'
 import { neededOfNone } from './interval/length.ts'
 import {
+  fluidity,
   foreignMeasures,
   type Measure,
   measureNames,
@@ -117,6 +118,7 @@ worst request is at most half of it, ${[0.5, 0.9, 0.95, 0.99].map((p) => `${need
           'ratio of each request',
           `${outputLength.summary}; percentiles, mean, min, max`,
         ],
+        ['fluidity', 'share of each stream', `${fluidity.summary}; percentiles, mean, min, max`],
         ['estimated tokens', 'count', standings.estimated_tokens.summary],
         [
           'credits',

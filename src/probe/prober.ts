@@ -279,6 +279,8 @@ export class Prober {
       answer: null,
       task: null,
       taskTurn: null,
+      deadlines: null,
+      missedDeadlines: null,
       phase: this.phase,
       part: 'steady',
       step: options.step ?? spec.endpoint,

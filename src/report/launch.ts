@@ -28,6 +28,7 @@ import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
 import { emptyShare, failureShare, tokenNotes, unclosedText } from './summary/figures.ts'
+import { fluidityNotes, readFluidity } from './summary/fluidity.ts'
 import { countedOf } from './summary/groups.ts'
 import { lengthNotes, readLengths } from './summary/lengths.ts'
 import { machineOf, machinesOf, machinesText } from './summary/machines.ts'
@@ -92,10 +93,11 @@ export async function launchTop(
   )
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
   const closed = [...new Set(runs.flatMap((run) => closedPhases(run.scenario_json)))]
-  const lengths: (readonly string[])[] = []
+  const notes: (readonly string[])[] = []
   for (const { run_id, scenario_json } of runs) {
     const counted = countedOf(run_id, scenario_json)
-    lengths.push(lengthNotes(await readLengths(store, counted, scenario_json), String))
+    notes.push(lengthNotes(await readLengths(store, counted, scenario_json), String))
+    notes.push(fluidityNotes(await readFluidity(store, counted), String))
   }
   return {
     answer: renderHeadline(
@@ -104,7 +106,7 @@ export async function launchTop(
     figures: html`${renderCards([
       ...cardsOf(all, closed.length > 0),
       ...moneyCards(money),
-    ])}${[...tokenNotes(all), ...lengths.flat()].map((note) => html`<p class="note">${note}</p>`)}${stretchLine(balances)}`,
+    ])}${[...tokenNotes(all), ...notes.flat()].map((note) => html`<p class="note">${note}</p>`)}${stretchLine(balances)}`,
   }
 }
 

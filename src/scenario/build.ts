@@ -68,6 +68,14 @@ export function buildScenario(file: ScenarioOutput, origin: Origin): Scenario {
       serviceUs: file.objectives.service ?? null,
       responseUs: file.objectives.response ?? null,
     },
+    ...(file.token_deadlines === undefined
+      ? {}
+      : {
+          tokenDeadlines: {
+            firstUs: file.token_deadlines.first,
+            nextUs: file.token_deadlines.next,
+          },
+        }),
     policy: {
       retries: file.retries,
       maxInFlight: file.max_in_flight,

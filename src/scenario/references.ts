@@ -290,6 +290,13 @@ function thresholdIssues(scenario: Loose): readonly Found[] {
         message: 'gaps of streams have no rows of their own, so itl takes no filter; name a step.',
       })
     }
+    if (read.metric === 'fluidity' && scenario.token_deadlines === undefined) {
+      found.push({
+        path,
+        message:
+          'fluidity is of the deadlines of tokens; name them, such as token_deadlines: { first: 1s, next: 50ms }.',
+      })
+    }
     const objectives = Object.keys(loose(scenario.objectives)).filter((name) => name !== 'task')
     const expecting = entries(scenario.steps).filter(([, step]) => step.expect !== undefined)
     const judged = expecting.filter(([name]) => read.step === null || read.step === name)

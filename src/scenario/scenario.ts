@@ -333,6 +333,12 @@ export interface Objectives {
   readonly responseUs: Limit | null
 }
 
+/** When a reader expects the first token of a stream after the send, and each next one. */
+export interface TokenDeadlines {
+  readonly firstUs: number
+  readonly nextUs: number
+}
+
 /** When a run stops itself; null for never. */
 export interface StopConditions {
   /** Share of failures among all requests so far, from the hundredth on. */
@@ -403,6 +409,8 @@ export interface Scenario {
   readonly phases: readonly Phase[]
   readonly thresholds: readonly Threshold[]
   readonly objectives: Objectives
+  /** Absent without deadlines. */
+  readonly tokenDeadlines?: TokenDeadlines
   readonly policy: RunPolicy
   readonly capture: Capture
   /** `auto`: what a run planned before its times are steady is no part of its figures. Absent: it is. */

@@ -19,7 +19,7 @@ export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
 export const amountMetrics = ['task_credits', 'task_cost'] as const
 
 /** Shares that each request has, and not the requests together. */
-export const ratioMetrics = ['output_length'] as const
+export const ratioMetrics = ['output_length', 'fluidity'] as const
 
 /** All that a threshold may name. */
 export const metricNames = [

@@ -2,7 +2,7 @@ import { streamNames } from '../measure/measures.ts'
 import type { Scenario, Step } from './scenario.ts'
 
 /** Times that only a stream has. */
-const ofStreams: readonly string[] = [...streamNames, 'itl']
+const ofStreams: readonly string[] = [...streamNames, 'itl', 'fluidity']
 
 /** A sentence for each threshold that no sample can decide, because none of its steps streams. */
 export function undecidable({ thresholds, steps }: Scenario): readonly string[] {

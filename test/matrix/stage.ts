@@ -139,6 +139,8 @@ export class Stage {
       answer: null,
       task: null,
       taskTurn: null,
+      deadlines: null,
+      missedDeadlines: null,
       phase: 'stage',
       part: 'steady',
       step: 'step',

@@ -18,8 +18,8 @@ export type CaptureChoice = 'always' | 'errors' | 'raw' | 'never'
 export interface AttemptListener {
   /** A content event came `gapUs` after the one before it in the same stream (0: same read). */
   onGap(gapUs: number): void
-  /** The first content event of a stream came. */
-  onContent?(): void
+  /** The first content event of a stream came so long after the send. */
+  onContent?(waitUs: number): void
   /** It is over. The attempt is reused after this returns, so copy what you need. */
   onEnd(attempt: Attempt): void
   /** The response head is complete. */

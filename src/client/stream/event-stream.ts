@@ -276,7 +276,7 @@ export class EventStream implements SseSink, BodyReader {
     cells[row + lastContentUsCell] = readUs
     if (contentEvents === 1) {
       this.said.firstContentUs = readUs
-      this.call.listener.onContent?.()
+      this.call.listener.onContent?.(readUs - this.call.sentUs)
     }
     if (!(readUs <= lastUs)) cells[row + contentReadsCell]!++
     if (this.times === null) {

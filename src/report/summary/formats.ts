@@ -18,6 +18,7 @@ import {
   tokenNotes,
   whole,
 } from './figures.ts'
+import { fluidityNotes } from './fluidity.ts'
 import { lengthNotes } from './lengths.ts'
 import { machinesOf, machinesText } from './machines.ts'
 import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
@@ -68,9 +69,7 @@ export function terminalFigures(summary: RunSummary): string {
     ...(all.cachedShare === null
       ? []
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
-    ...[...tokenNotes(all), ...lengthNotes(summary.lengths, printable)].flatMap((note) =>
-      wrapped(`  ${note}`, '  '),
-    ),
+    ...notesOf(summary, printable).flatMap((note) => wrapped(`  ${note}`, '  ')),
     ...paidLines(summary),
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
@@ -197,10 +196,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
     '',
-    ...[...tokenNotes(all), ...lengthNotes(summary.lengths, markdownCell)].flatMap((note) => [
-      note,
-      '',
-    ]),
+    ...notesOf(summary, markdownCell).flatMap((note) => [note, '']),
     ...(summary.closedPhases.length === 0
       ? []
       : [
@@ -370,3 +366,13 @@ function triesText(tries: RunSummary['credits']['otherTries']): string {
     tries.length === 1 ? 'another try of a shard' : `${tries.length} other tries of shards`
   return `${sum === null ? 'some' : rate(sum!)} of it by ${which}`
 }
+
+/** @param nameOf how the place shows a name */
+const notesOf = (
+  { all, lengths, fluidity }: RunSummary,
+  nameOf: (name: string) => string,
+): readonly string[] => [
+  ...tokenNotes(all),
+  ...lengthNotes(lengths, nameOf),
+  ...fluidityNotes(fluidity, nameOf),
+]

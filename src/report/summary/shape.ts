@@ -222,6 +222,18 @@ export const summaryShape = z.object({
       }),
     )
     .describe('how long answers are, of steps that say how long; empty if none does'),
+  fluidity: z
+    .array(
+      z.object({
+        step: z.string(),
+        streams: count.describe('successes with deadlines of tokens'),
+        known: count.describe('those of them whose events hold one token each'),
+        deadlines: measured.describe('of these: deadlines that were kept or missed'),
+        missed: measured.describe('deadlines that were missed'),
+        fluent: count.describe('streams that kept 90 % of their deadlines or more'),
+      }),
+    )
+    .describe('token deadlines that were kept, by step; empty without token_deadlines'),
   wrongAnswers: z
     .array(
       z.object({

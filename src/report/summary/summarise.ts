@@ -9,6 +9,7 @@ import { UserError } from '../../user/user-error.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { readBalances } from './balances.ts'
 import { readErrors } from './errors.ts'
+import { readFluidity } from './fluidity.ts'
 import { countedOf, readGroups } from './groups.ts'
 import { readLengths } from './lengths.ts'
 import { machineOf } from './machines.ts'
@@ -76,6 +77,7 @@ export async function summariseIn(
     errors: counts.attempts === counts.ok ? [] : await readErrors(store, counted),
     tasks: await readTasks(store, runId, contract),
     lengths: await readLengths(store, counted, run.scenario_json),
+    fluidity: await readFluidity(store, counted),
     wrongAnswers: all.correctness === null ? [] : await readWrongAnswers(store, counted),
     money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
     credits: await readCredits(store, runId, contract),

@@ -18,6 +18,7 @@ import {
 import type { PreparedRequest } from '../../client/call/request.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import { plainSuccessColumns, responseColumns } from '../../client/row/columns.ts'
+import type { DeadlineCounter } from '../count/token-deadlines.ts'
 import type { PhaseRun } from '../crew/messages.ts'
 import type { StepPlan } from '../plan/step-plan.ts'
 import type { Flight } from '../send/flight.ts'
@@ -131,6 +132,7 @@ export class RowWriter {
     // The model that was asked for, whole: a service that names the same one says this word.
     if (flight.request !== this.request) this.word(flight.request.model)
     this.writeResponse(attempt, keepBody)
+    this.writeDeadlines(flight.hasContent ? flight.deadlines : null)
     this.writeRequest(flight, this.batch.rows, nowUs)
   }
 
@@ -186,7 +188,14 @@ export class RowWriter {
     }
     columns.outcome[row] = this.words.codeOf('not_sent')
     columns.reason[row] = this.words.codeOf(reason)
+    this.writeDeadlines(null)
     this.writeRequest(flight, row, nowUs)
+  }
+
+  private writeDeadlines(counter: DeadlineCounter | null): void {
+    const { columns, rows: row } = this.batch
+    columns.deadlines[row] = counter?.all ?? nullCount
+    columns.missedDeadlines[row] = counter?.missed ?? nullCount
   }
 
   /** Sends rows that have waited long enough. A busy thread does so with its next row. */

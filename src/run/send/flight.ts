@@ -3,6 +3,7 @@ import type { Message, PreparedRequest } from '../../client/call/request.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import type { AttemptListener } from '../../client/row/attempt-context.ts'
 import { GapCells } from '../count/gap-cells.ts'
+import type { DeadlineCounter } from '../count/token-deadlines.ts'
 import type { StepPlan } from '../plan/step-plan.ts'
 import type { RunningTask } from '../tasks/running-task.ts'
 import type { ActivePhase } from './active-phase.ts'
@@ -62,20 +63,26 @@ export class Flight implements AttemptListener {
   hasContent = false
   /** Gaps between the events of its stream. */
   readonly gaps = new GapCells()
+  /** The deadlines of the tokens of its stream, once it has content. */
+  readonly deadlines: DeadlineCounter | null
   /** Index in `InFlight`. */
   place = -1
   private readonly owner: FlightOwner
 
-  constructor(owner: FlightOwner) {
+  /** @param deadlines null for a scenario without deadlines of tokens */
+  constructor(owner: FlightOwner, deadlines: DeadlineCounter | null) {
     this.owner = owner
+    this.deadlines = deadlines
   }
 
   onGap(gapUs: number): void {
     this.gaps.add(gapUs)
+    this.deadlines?.next(gapUs)
   }
 
-  onContent(): void {
+  onContent(waitUs: number): void {
     this.hasContent = true
+    this.deadlines?.first(waitUs)
   }
 
   onEnd(attempt: Attempt): void {

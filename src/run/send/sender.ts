@@ -59,7 +59,7 @@ export class Sender implements FlightOwner {
   private readonly reservations: Reservations
   private readonly phases: ActivePhase[] = []
   private readonly due: DueQueue<Flight | User>
-  private readonly pool = new FlightPool(this)
+  private readonly pool: FlightPool
   private readonly flying = new InFlight()
   private readonly share: MachineShare
   private readonly maxInFlight: number
@@ -73,6 +73,7 @@ export class Sender implements FlightOwner {
   private readonly lags = new TimeHistogram()
 
   constructor(parts: SenderParts) {
+    this.pool = new FlightPool(this, parts.data.scenario.tokenDeadlines)
     this.parts = parts
     const { data } = parts
     const { scenario, shard, shards } = data

@@ -78,6 +78,11 @@ const objectives = shape('objectives: ttft, tpot, service, response, task', {
   ],
 })
 
+const tokenDeadlines = shape('token_deadlines: first, next', {
+  first: [someTime('a deadline'), 'Of the first token of a stream, from the send.'],
+  next: [someTime('a deadline'), 'Of each next token, from the one before.'],
+})
+
 const timeout = someTime('a timeout').optional()
 const timeouts = shape('timeouts: connect, first_byte, idle, total', {
   connect: [timeout, 'To connect, TLS included.'],
@@ -209,6 +214,10 @@ const fileShape = <Prompt extends z.ZodType, Check extends z.ZodType>(
       'What must hold, such as chat.ttft.p95 < 800ms. One that misses gives exit code 3.',
     ],
     objectives: [objectives.default({}), 'What each request must meet to count as good (goodput).'],
+    token_deadlines: [
+      tokenDeadlines.optional(),
+      'When a reader expects each token of a stream: { first: 1s, next: 50ms }. The measure fluidity says how many deadlines were kept.',
+    ],
     retries: [
       oneOf(retryRules).default('none'),
       'specification: retry as the service advises, each attempt a row.',

@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 const schemaUrl = new URL('../../../src/store/schema.sql', import.meta.url)
 
 /** Increases with each change of a table. A file of another version is refused. */
-export const storeVersion = 9
+export const storeVersion = 10
 
 /** Replaces the views of measures, with their digest. */
 export const measuresSql = `${measureViews.sql} COMMENT ON VIEW attempt_measures IS '${measureViews.digest}'`

@@ -80,6 +80,8 @@ export function rowOf(slot: number, atMs: number, change: Partial<AttemptRow> = 
     doneMarks: 0,
     itlMaxUs: null,
     textUs: null,
+    deadlines: null,
+    missedDeadlines: null,
     queueUs: null,
     prefillUs: null,
     decodeUs: null,

@@ -4,6 +4,7 @@ import {
   columnOf,
   creditsSql,
   cutOf,
+  fluidity,
   goodSql,
   maybeGoodSql,
   measureNames,
@@ -16,6 +17,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.ts'
 import { rateOf, shareOf } from './intervals.ts'
+import { mirrored, mirroredThreshold } from './mirrored.ts'
 import { ownLimitFigure } from './own-limit.ts'
 import { timeFigure } from './times.ts'
 
@@ -67,6 +69,12 @@ export async function requestFigure(
     const { of, value, from } = outputLength
     const column = { value: `CASE WHEN ${of} THEN ${value} END`, cut: null }
     return timeFigure(store, threshold, { from: from(filtered), column, parameters })
+  }
+  if (threshold.metric === 'fluidity') {
+    // Deadlines that were missed, because what is too much of them is the end that a short run does not know.
+    const missed = { value: `CASE WHEN ${fluidity.of} THEN 1 - (${fluidity.value}) END`, cut: null }
+    const of = { from: filtered, column: missed, parameters }
+    return mirrored(await timeFigure(store, mirroredThreshold(threshold), of))
   }
   const sql = countSql(threshold, filter, scope)
   const rated = { from: chosen, offsetUs: '0', bySteps: false }
