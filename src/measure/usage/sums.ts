@@ -116,15 +116,22 @@ export function sumsOfUnitsSql({
  * So no line of usage has an amount that is none of its requests'. The amounts of all lines add up to what was used.
  *
  * @param groups the columns of the groups
+ * @param ofRequests those of them that a refund does not have
  */
-export function linesSql(sums: string, groups: readonly string[]): string {
+export function linesSql(
+  sums: string,
+  groups: readonly string[],
+  ofRequests: readonly string[] = [],
+): string {
+  const ofBoth = groups.filter((name) => !ofRequests.includes(name))
   const others = Object.keys(figures).filter((name) => name !== 'requests')
   const list = (names: readonly string[]) => names.map((name) => `"${name}", `).join('')
   return `WITH sums AS (${sums})
     SELECT ${list(groups)} 'usage' AS type, ${list(others)} ${knownRequestsSql} AS requests, unit, ${usedAloneSql} AS amount
     FROM sums WHERE requests > 0 OR "requestsUnknown" > 0 OR used IS DISTINCT FROM refunds OR refunds IS NULL
     UNION ALL BY NAME
-    SELECT ${list(groups)} 'refund' AS type, 0 AS requests, unit, refunds AS amount FROM sums WHERE refunds IS NOT NULL`
+    SELECT ${list(ofBoth)} 'refund' AS type, 0 AS requests, unit, CAST(sum(refunds) AS DECIMAL(38, 18)) AS amount
+    FROM sums WHERE refunds IS NOT NULL GROUP BY ALL`
 }
 
 /**

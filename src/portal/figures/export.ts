@@ -66,9 +66,10 @@ export async function exportSums(
       : [],
   )
   const isClosing = view.closed.length > 0
-  const lines = linesSql(sums, ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups])
+  const groups = ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups]
+  const lines = linesSql(sums, groups, ['outcome'])
   const sql = `
-    SELECT (${textList(starts)})[bar + 1] AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, CASE type WHEN 'usage' THEN outcome END AS outcome,
+    SELECT (${textList(starts)})[bar + 1] AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, outcome,
       ${tags.map((name, at) => `"${tagGroups[at]}" AS ${identifier(tagDimension(name))}, `).join('')}
       requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}${isClosing ? ', closed_month' : ''}
     FROM (${[isClosing ? `SELECT *, NULL::VARCHAR AS closed_month FROM (${lines})` : lines, ...later].join(' UNION ALL BY NAME ')})

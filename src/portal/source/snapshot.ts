@@ -76,7 +76,7 @@ function fileMark(path: string): string | null {
   return file === undefined ? null : `${file.ino}/${file.size}/${file.mtimeNs}`
 }
 
-/** The same sums by the hour, which are a quarter of the rows: for periods of whole hours. */
+/** The same sums by the hour, for periods of whole hours. It is empty unless it has at most half of the rows. */
 const heldHours = 'held_hours'
 const groups = Object.entries(quantities).flatMap(([name, { adds }]) =>
   adds === 'group' && name !== 'quarter' ? [name] : [],
@@ -91,6 +91,11 @@ const hoursSql = (from: string) => `
     )
     .join(', ')}
   FROM ${from} GROUP BY quarter // 4 * 4, day, ${groups.join(', ')}`
+
+/** Fewer rows are read in no time. */
+const leastForHours = 1_000
+const addHours = (from: string) =>
+  `INSERT INTO ${heldHours} BY NAME SELECT * FROM (${hoursSql(from)}) ORDER BY account, quarter`
 
 /** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
 export const keyDays = 'held_key_days'
@@ -134,6 +139,9 @@ export class Snapshot {
   /** When each version was first seen, Unix milliseconds. */
   private readonly changes = new Map<string, number>()
   private lastMark: string | null = null
+  private hasHours = false
+  /** Rows of `held` when hours were last counted. */
+  private countedRows = 0
   /** Changes with the files of closed months. */
   closedMark = '[]'
   /** When the source was last seen, Unix milliseconds; null before the first copy. */
@@ -208,7 +216,7 @@ export class Snapshot {
         DELETE FROM ${keyDays} WHERE ${old};
         INSERT INTO held BY NAME ${events} ORDER BY account, quarter;
         INSERT INTO held BY NAME ${sums};
-        INSERT INTO ${heldHours} BY NAME SELECT * FROM (${hoursSql(`(${events} UNION ALL BY NAME ${sums})`)}) ORDER BY account, quarter;
+        ${this.hasHours ? addHours(`(${events} UNION ALL BY NAME ${sums})`) : ''};
         INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
         FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
         DELETE FROM held_entries;
@@ -219,9 +227,27 @@ export class Snapshot {
         INSERT INTO usage_polls BY NAME FROM ${read('polls')};
         COMMIT`)
       done()
+      if (!this.hasHours) await this.tryHours()
     } finally {
       rmSync(folder, { recursive: true })
     }
+  }
+
+  /**
+   * Sums by the hour, once they are at most half of the rows; counted again whenever the rows have doubled. They cost as much as the
+   * rows themselves, so requests that are all alone in their hour go without.
+   */
+  private async tryHours(): Promise<void> {
+    const [held] = await this.store.rows<{ rows: number }>('SELECT count(*) AS rows FROM held')
+    const { rows } = held!
+    if (rows < Math.max(leastForHours, 2 * this.countedRows)) return
+    const [counted] = await this.store.rows<{ hours: number }>(
+      `SELECT approx_count_distinct(hash(quarter // 4, ${groups.join(', ')})) AS hours FROM held`,
+    )
+    this.countedRows = rows
+    if (counted!.hours > rows / 2) return
+    await this.store.execute(addHours('held'))
+    this.hasHours = true
   }
 
   /**
@@ -305,7 +331,7 @@ export class Snapshot {
              SELECT * EXCLUDE (account, month) FROM held_closed WHERE ${mine} AND (${closed.map(isOf).join(' OR ')})`
       await session.execute(`
         CREATE TEMP VIEW mine AS ${sums('held')};
-        CREATE TEMP VIEW my_hours AS ${sums(heldHours)};
+        CREATE TEMP VIEW my_hours AS ${sums(this.hasHours ? heldHours : 'held')};
         CREATE TEMP VIEW my_use AS SELECT * EXCLUDE (account, day) FROM held WHERE ${mine};
         CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
         CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
