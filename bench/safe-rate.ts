@@ -107,7 +107,7 @@ function evidence(
     parts.logUs[part]! += Math.log(Math.min(answer.judgedS, 60) * 1e6)
   }
   return {
-    ...{ sent: answers.length, notSent: 0, late: 0, judged: answers.length },
+    ...{ sent: answers.length, notSent: 0, late: 0, judged: answers.length, unknown: 0 },
     missed: answers.filter(isMiss).length,
     limited: answers.filter(({ limited }) => limited === true).length,
     meanUs: mean(answers.map(({ endS }, at) => (endS - arrivals[at]!) * 1e6)),

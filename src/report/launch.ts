@@ -27,7 +27,13 @@ import {
 import { prepareFigures } from './shown-figures.ts'
 import { stretchChecks, stretchLine } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
-import { emptyShare, failureShare, tokenNotes, unclosedText } from './summary/figures.ts'
+import {
+  emptyShare,
+  failureShare,
+  reportsAllTokens,
+  tokenNotes,
+  unclosedText,
+} from './summary/figures.ts'
 import { fluidityNotes, readFluidity } from './summary/fluidity.ts'
 import { countedOf } from './summary/groups.ts'
 import { lengthNotes, readLengths } from './summary/lengths.ts'
@@ -351,7 +357,10 @@ function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {
     completionTokens !== null && {
       label: 'Output tokens',
       value: formatNumber(completionTokens),
-      aside: completionTokensPerS === null ? '' : `${formatNumber(completionTokensPerS)}/s`,
+      aside:
+        completionTokensPerS === null
+          ? ''
+          : `${reportsAllTokens(all) ? '' : '≥ '}${formatNumber(completionTokensPerS)}/s`,
     },
   ]
   return cards.filter((card) => card !== false)

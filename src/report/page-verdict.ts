@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { lookup } from '../user/lookup.ts'
+import { askForTokens } from './ask-for-tokens.ts'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
 import { claimedTrial, rateText, safeRateText, searchShape, trialName } from './safe-rate.ts'
@@ -186,9 +187,6 @@ export function boundsText(
 ): string {
   return `[${interval.map((end) => (end === null ? '–' : inUnit(end, unit))).join(', ')}]`
 }
-
-/** What would decide a figure whose tokens are not known. */
-export const askForTokens = 'include_usage: true in the step requests the counts of tokens'
 
 /** Why a figure of a run that is not of one level is not decided. */
 export const notOneLevel = (change: string) => `not of one level: ${change}`

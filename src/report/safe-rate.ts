@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { lookup } from '../user/lookup.ts'
+import { askForTokens } from './ask-for-tokens.ts'
 import type { Tone } from './banner.ts'
 import { formatDuration, formatNumber } from './format.ts'
 
@@ -17,6 +18,7 @@ const trial = z.looseObject({
   meanUs: z.number().nullable().default(null),
   judged: z.number().default(0),
   missed: z.number().default(0),
+  unknown: z.number().default(0),
   limited: z.number().default(0),
   goodput: z.number().nullable().default(null),
   result: z.string().default('void'),
@@ -199,6 +201,14 @@ function answerOf(search: StoredSearch): SafeRateText {
       }
     }
     case 'none': {
+      if (found.because === 'unknown') {
+        return {
+          isFound: false,
+          tone: 'warn',
+          summary: `No safe rate: it is not known which ${of} met the objective (${objective})`,
+          because: [unknownText(trials, of)],
+        }
+      }
       const reasons: Readonly<Record<string, string>> = lookup({
         'one at a time': `Most ${of} missed although each was sent alone.`,
         'no hold':
@@ -213,6 +223,12 @@ function answerOf(search: StoredSearch): SafeRateText {
       }
     }
   }
+}
+
+function unknownText(trials: readonly StoredTrial[], of: string): string {
+  const last = trials.findLast(({ why }) => why === 'unknown')
+  const [unknown, all] = [last?.unknown ?? 0, (last?.unknown ?? 0) + (last?.judged ?? 0)]
+  return `Of ${formatNumber(unknown)} of ${formatNumber(all)} ${of} it is not known whether they met it, because the service does not report their tokens, or streamed an unknown part of them. ${askForTokens}.`
 }
 
 const needsText = ({ ratePerS, requests, budget }: z.output<typeof needs>, of: string) =>
@@ -289,6 +305,8 @@ export function reasonText({
         : `up to ${percent(mostMissed)} may miss`
     case 'late':
       return 'this machine sent late'
+    case 'unknown':
+      return 'not known which met the objective'
     case 'too few':
       return `${formatNumber(judged)} of ${formatNumber(planned)} judged`
     default:

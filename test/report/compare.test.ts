@@ -21,6 +21,8 @@ async function compared(
     modelB?: string
     n?: number
     timeouts?: 'a' | 'b'
+    /** The run of which only every second answer reports its tokens. */
+    halfReported?: 'a' | 'b'
   } = {},
 ): Promise<Comparison> {
   const store = await openStore(':memory:')
@@ -50,6 +52,7 @@ async function compared(
           closedUs: at + us,
           outcome: cut ? 'timeout' : failed ? 'http_error' : 'ok',
           status: cut ? null : failed ? 500 : 200,
+          completionTokens: runId === change.halfReported && slot % 2 === 1 ? null : 10,
           model: runId === 'b' ? (change.modelB ?? 'svc-k2') : 'svc-k2',
         })
       }),
@@ -253,4 +256,19 @@ test('more errors are the headline, whatever the latency of the other requests',
   )
   expect(headline.because).toContain('which requests are left')
   expect(markdownComparison(comparison, [])).toContain('b fails more')
+})
+
+test('a run that reports the tokens of half its answers is not called slower in tokens', async () => {
+  const rateOf = (comparison: Comparison) =>
+    comparison.differences.find(({ step, metric }) => step === null && metric === 'tokens')
+  const whole = rateOf(await compared(1, 3))
+  expect(whole).toMatchObject({ marks: ['exact', 'exact'], verdict: 'unclear' })
+  expect(whole!.interval).not.toBeNull()
+  const half = await compared(1, 3, { halfReported: 'b' })
+  expect(rateOf(half)).toMatchObject({ marks: ['exact', 'at-least'], interval: null })
+  expect(rateOf(half)!.verdict).not.toBe('worse')
+  expect(judgeGate(half, parseGate('tokens < -20%'))).toMatchObject({
+    result: 'inconclusive',
+    summary: expect.stringContaining('not every answer reports its tokens'),
+  })
 })

@@ -124,7 +124,7 @@ test('tokens that streams counted and did not hold are noted, with what TPOT mak
   // 19 gaps of 20 tokens, and 199 of 200.
   expect(all.metrics.tpot).toMatchObject({ n: 2, minUs: 190_000 / 199, maxUs: 10_000 })
   expect(tokenNotes(all)).toEqual([
-    '360 of the output tokens are reasoning that 2 streams counted and did not hold: TPOT leaves them out.',
+    '360 of the output tokens are reasoning that 2 streams counted and did not hold: TPOT leaves them out, and output tokens/s has them.',
     'TPOT of 1 stream is not known, because an unknown part of the counted tokens was streamed.',
   ])
   store.close()

@@ -49,6 +49,31 @@ test('a task of a trial is good if it succeeds in time and each of its requests 
   expect(counter.counts([], 100).overdue).toBe(1)
 })
 
+test('a task with a request of which nothing is known is neither good nor missed, unless it fails', () => {
+  const counter = new TaskTrialCounter(60, { slotBase: 0 }, 10, 5_000)
+  for (let index = 0; index < 4; index++) counter.began(index, 0)
+  // One request of each is not known; another of the second is bad.
+  for (let index = 0; index < 4; index++) counter.undecided({ slot: 10 * index } as Flight)
+  counter.ended({ slot: 13 } as Flight, { outcome: 'ok', status: 200 } as Attempt, 1, 0)
+  const over = (index: number, change: Partial<EndedTask>) =>
+    counter.over(index, { outcome: 'ok', isRefused: false, tookUs: 5_000, ...change })
+  over(0, {})
+  over(1, {})
+  over(2, { outcome: 'failed' })
+  over(3, { tookUs: 5_001 })
+  const { judged, missed, unknown } = counter.counts([], 9_000)
+  expect([unknown, total(judged), total(missed)]).toEqual([1, 3, 3])
+})
+
+test('requests of which nothing is known are counted beside those that are judged', () => {
+  const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }
+  const counter = new TrialCounter(10, { slotBase: 0 }, 1, none)
+  counter.undecided({ slot: 3 } as Flight)
+  const one = counter.counts([], 0)
+  expect([one.unknown, total(one.judged)]).toEqual([1, 0])
+  expect(sumOfTrials([one, one]).unknown).toBe(2)
+})
+
 test('a trial knows how long the last refusal asks to wait, over all threads', () => {
   const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }
   const refused = (endedUs: number, retryAfter: number) =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { safeRateText, searchShape } from '../../src/report/safe-rate.ts'
 import type { Search } from '../../src/scenario/scenario.ts'
 import { driftOf, growsOver, judgeTrial, strictTest } from '../../src/schedule/safe-rate/judge.ts'
 import { budgetFor, nextTrial } from '../../src/schedule/safe-rate/next-trial.ts'
@@ -31,6 +32,7 @@ function sharp(plan: TrialPlan, capacityPerS: number, meanUs = 100_000): TrialEv
   const us = ratePerS === 0 ? requests * meanUs : (requests / ratePerS) * 1e6
   return {
     ...{ sent: requests, notSent: 0, late: 0, judged: requests, missed, limited: 0, meanUs },
+    unknown: 0,
     parts: { judged: even(requests), missed: even(missed), logUs: even(requests * 10) },
     ...{ inFlight: [], resetUs: null },
     ...{ lastedUs: us, tookUs: us, end: missed > plan.mayMiss ? 'misses' : 'plan' },
@@ -179,6 +181,46 @@ test('a trial with no or too few requests is void, never failed and never held',
     expect([trial.result, trial.why]).toEqual(['void', 'too few'])
   }
   expect(judgeTrial({ search, plan }, seen, { phase: 'a' }).result).toBe('held')
+})
+
+test('a search ends at once, without an answer, if nobody knows which requests met the objective', () => {
+  const unreported = (plan: TrialPlan): TrialEvidence => ({
+    ...sharp(plan, 100),
+    ...{ judged: 0, unknown: plan.requests, meanUs: null },
+  })
+  const { trials, safeRate } = searched(search, unreported)
+  expect(trials).toHaveLength(1)
+  expect(trials[0]).toMatchObject({ result: 'void', why: 'unknown', unknown: 10 })
+  expect(safeRate).toEqual({ kind: 'none', because: 'unknown', failedPerS: null })
+  const text = safeRateText(
+    searchShape.parse({ phase: 'a', objective: '95 % of tokens', trials, safeRate }),
+    false,
+  )
+  expect(text).toMatchObject({
+    ...{
+      isFound: false,
+      tone: 'warn',
+      summary: 'No safe rate: it is not known which requests met the objective (95 % of tokens)',
+    },
+  })
+  expect(text.because[0]).toBe(
+    'Of 10 of 10 requests it is not known whether they met it, because the service does not report their tokens, or streamed an unknown part of them. include_usage: true in the step requests the counts of tokens.',
+  )
+})
+
+test('requests of which nothing is known hide no failure, and a few of them end no search', () => {
+  const plan: TrialPlan = {
+    ...{ step: 'bracket', ratePerS: 5, requests: 60, mayMiss: 3, mostUs: null },
+    ...{ budget: 'quick', nth: 0 },
+  }
+  const whyOf = (change: Partial<TrialEvidence>) =>
+    judgeTrial({ search, plan }, { ...sharp(plan, 100), ...change }, { phase: 'a' }).why
+  expect(whyOf({ judged: 30, unknown: 30, missed: 5 })).toBe('misses')
+  // Three may miss.
+  expect(whyOf({ judged: 56, unknown: 4 })).toBe('unknown')
+  expect(whyOf({ judged: 57, unknown: 3 })).toBe('held')
+  expect(whyOf({ judged: 57, unknown: 3, missed: 1 })).toBe('unknown')
+  expect(whyOf({ judged: 50, unknown: 1 })).toBe('too few')
 })
 
 test('the realised rate is that of what was sent, not of the plan', () => {

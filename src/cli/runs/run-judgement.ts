@@ -1,5 +1,5 @@
+import { askForTokens } from '../../report/ask-for-tokens.ts'
 import {
-  askForTokens,
   boundsText,
   notOneLevel,
   openText,

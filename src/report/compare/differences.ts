@@ -8,6 +8,7 @@ import { fewestOfMean, neededToTell } from '../../measure/interval/length.ts'
 import { fewestWorth } from '../../measure/interval/series.ts'
 import { fewestSeconds, rateInterval, shareInterval } from '../../measure/interval/share.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
+import { reportsAllTokens } from '../summary/figures.ts'
 import type { Distribution, Percentile, SummaryGroup } from '../summary/shape.ts'
 import { intervalOfPairs, type PairedGroup, sidesOfPairs } from './pairs.ts'
 import { type SampledMetric, type Samples, sampledMetrics } from './samples.ts'
@@ -106,11 +107,14 @@ export function groupDifferences(
   ] as const) {
     const [left, right] = [a[of], b[of]]
     if (a.group[figure] === null && b.group[figure] === null) continue
+    // What not every answer reports has no interval: a run that reports less is no slower.
+    const isPart = (group: SummaryGroup) => metric === 'tokens' && !reportsAllTokens(group)
+    const isWhole = left.length > 0 && right.length > 0 && !isPart(a.group) && !isPart(b.group)
     differences.push(
       relative(
         { step, metric, statistic: 'rate', unit: 'per s', na: left.length, nb: right.length },
-        both((group) => ({ value: group[figure], mark: 'exact' })),
-        left.length === 0 || right.length === 0 ? null : [rateInterval(left), rateInterval(right)],
+        both((group) => ({ value: group[figure], mark: isPart(group) ? 'at-least' : 'exact' })),
+        isWhole ? [rateInterval(left), rateInterval(right)] : null,
       ),
     )
   }

@@ -150,8 +150,9 @@ function judgeInterval(interval: Difference['interval'], gate: Gate): GateResult
 }
 
 /** Why an interval holds changes on both sides of a limit, and what would narrow it. */
-function whyOpen({ marks, needs, na, nb, worth, unit, repeats }: Difference): string {
-  if (marks.includes('at-least')) return 'timeouts cut samples off'
+function whyOpen({ metric, marks, needs, na, nb, worth, unit, repeats }: Difference): string {
+  if (marks.includes('at-least'))
+    return metric === 'tokens' ? 'not every answer reports its tokens' : 'timeouts cut samples off'
   if (repeats !== null)
     return `${repeats[0]} and ${repeats[1]} repeats leave changes on both sides of the limit; make more`
   const n = Math.min(na, nb)

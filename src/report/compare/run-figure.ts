@@ -1,3 +1,4 @@
+import { reportsAllTokens } from '../summary/figures.ts'
 import type { Percentile, RunSummary, SummaryGroup } from '../summary/shape.ts'
 import type { Difference } from './differences.ts'
 
@@ -20,7 +21,9 @@ export function figureOfRun(
     case 'throughput':
       return exact(group.okPerS)
     case 'tokens':
-      return exact(group.completionTokensPerS)
+      return reportsAllTokens(group) || group.completionTokensPerS === null
+        ? exact(group.completionTokensPerS)
+        : { value: group.completionTokensPerS, mark: 'at-least' }
     case 'credits':
       return null
     default: {

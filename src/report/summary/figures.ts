@@ -121,14 +121,23 @@ export function flatRows(
   )
 }
 
+/** Whether every answer reported its tokens, so that sums and rates of them are whole. */
+export const reportsAllTokens = ({ tokenReports }: SummaryGroup): boolean =>
+  tokenReports.reported === tokenReports.answers
+
+/** Output tokens per second; at least so many if not every answer reported them. */
+export const tokenRate = (group: SummaryGroup): string =>
+  `${group.completionTokensPerS === null || reportsAllTokens(group) ? '' : '≥ '}${rate(group.completionTokensPerS)}/s`
+
 /**
  * Notes on token counts: which responses the output tokens come from, unless all report them, and tokens that were
  * counted and not streamed, which decide what TPOT is of.
  */
-export function tokenNotes({ completionTokens, tokenReports }: SummaryGroup): readonly string[] {
+export function tokenNotes(group: SummaryGroup): readonly string[] {
+  const { completionTokens, tokenReports } = group
   const { answers, reported, estimated, hidden, hiddenIn, inPart } = tokenReports
   const notes: string[] = []
-  if (reported !== answers) {
+  if (!reportsAllTokens(group)) {
     const head =
       reported === 0
         ? `None of ${whole(answers)} answers reported its tokens.`
@@ -141,7 +150,7 @@ export function tokenNotes({ completionTokens, tokenReports }: SummaryGroup): re
   }
   if (hidden !== null) {
     notes.push(
-      `${whole(hidden)} of the output tokens are reasoning that ${streamsText(hiddenIn)} counted and did not hold: TPOT leaves them out.`,
+      `${whole(hidden)} of the output tokens are reasoning that ${streamsText(hiddenIn)} counted and did not hold: TPOT leaves them out, and output tokens/s has them.`,
     )
   }
   if (inPart > 0) {

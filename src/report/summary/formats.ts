@@ -16,6 +16,7 @@ import {
   percentileTitle,
   rate,
   tokenNotes,
+  tokenRate,
   whole,
 } from './figures.ts'
 import { fluidityNotes } from './fluidity.ts'
@@ -62,7 +63,7 @@ export function terminalFigures(summary: RunSummary): string {
     `attempts ${whole(counts.attempts)} = sent ${whole(counts.sent)} + not sent ${whole(counts.notSent)}${counts.retries > 0 ? `   (${whole(counts.retries)} of them retries)` : ''}`,
     `sent = ok ${whole(counts.ok)} + HTTP errors ${whole(counts.httpError)} + broken ${whole(counts.broken)} + timeouts ${whole(counts.timeout)}`,
     `       + aborted ${whole(counts.aborted)}${summary.countsAddUp ? '' : '   THE COUNTS DO NOT ADD UP'}`,
-    `ok ${rate(all.okPerS)}/s   output tokens ${rate(all.completionTokensPerS)}/s   over ${rate(all.arrivalS)} s (${summary.part})`,
+    `ok ${rate(all.okPerS)}/s   output tokens ${tokenRate(all)}   over ${rate(all.arrivalS)} s (${summary.part})`,
     ...tokenLines(all),
     ...outcomeTexts(all),
     ...summary.tasks.flatMap((task) => wrapped(taskText(task), '  ')),
@@ -194,7 +195,7 @@ export function markdownSummary(summary: RunSummary): string {
     '',
     `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
-    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, ${rate(all.completionTokensPerS)} output tokens/s. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
+    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, Output tokens ${tokenRate(all)}. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
     '',
     ...notesOf(summary, markdownCell).flatMap((note) => [note, '']),
     ...(summary.closedPhases.length === 0

@@ -188,12 +188,13 @@ function evidenceOf(
   watch: TrialWatch,
   took: Pick<TrialEvidence, 'end' | 'lastedUs' | 'tookUs'>,
 ): TrialEvidence {
-  const { sent, notSent, late, limited, resetUs } = counts
+  const { sent, notSent, late, unknown, limited, resetUs } = counts
   const judged = total(counts.judged)
   return {
     sent,
     notSent,
     late,
+    unknown,
     limited,
     resetUs,
     judged,

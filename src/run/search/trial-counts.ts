@@ -24,6 +24,8 @@ export interface TrialCounts {
   readonly judged: readonly number[]
   readonly missed: readonly number[]
   readonly logUs: readonly number[]
+  /** Successes, or tasks, of which it is not known whether they are good; they are not among the judged. */
+  readonly unknown: number
 }
 
 export const lateUs = 1e6
@@ -40,6 +42,8 @@ export interface TrialCounting {
   /** @param isStarted whether it was counted as sent, and then found no connection */
   refused(isStarted: boolean): void
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void
+  /** A request succeeded of which it is not known whether it is good. */
+  undecided(flight: Flight): void
   /** An answer that was counted as good is not. */
   disappointed(slot: number): void
   /** @param flights those in flight of this trial */
@@ -58,6 +62,7 @@ export class TrialCounter implements TrialCounting {
   private limited = 0
   private resetAtUs = Number.NaN
   private serviceUs = 0
+  private unknown = 0
   private readonly judged = zeros()
   private readonly missed = zeros()
   private readonly logUs = zeros()
@@ -100,6 +105,10 @@ export class TrialCounter implements TrialCounting {
     this.resetAtUs = laterOf(this.resetAtUs, resetAtUs(attempt))
   }
 
+  undecided(_: Flight): void {
+    this.unknown++
+  }
+
   disappointed(slot: number): void {
     this.missed[this.partOf(slot)]!++
   }
@@ -128,6 +137,7 @@ export class TrialCounter implements TrialCounting {
       judged: [...judged],
       missed: [...missed],
       logUs: [...logUs],
+      unknown: this.unknown,
     }
   }
 
@@ -166,6 +176,7 @@ export function sumOfTrials(all: readonly TrialCounts[]): TrialCounts {
     judged: parts('judged'),
     missed: parts('missed'),
     logUs: parts('logUs'),
+    unknown: sum(({ unknown }) => unknown),
   }
 }
 

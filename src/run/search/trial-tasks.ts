@@ -36,6 +36,9 @@ export class TaskTrialCounter implements TrialCounting {
   /** Indexes of tasks with a request that was not good, and of those that were good. */
   private readonly spoilt = new Set<number>()
   private readonly good = new Set<number>()
+  /** Indexes of tasks with a request of which it is not known whether it was good. */
+  private readonly open = new Set<number>()
+  private unknown = 0
   private sent = 0
   private notSent = 0
   private late = 0
@@ -73,6 +76,10 @@ export class TaskTrialCounter implements TrialCounting {
     if (isRefused || outcome === 'stopped') return
     const part = partOf(index, this.tasks)
     const isGood = outcome === 'ok' && tookUs <= this.withinUs && !this.spoilt.has(index)
+    if (isGood && this.open.has(index)) {
+      this.unknown++
+      return
+    }
     this.judged[part]!++
     if (isGood) this.good.add(index)
     else this.missed[part]!++
@@ -93,6 +100,10 @@ export class TaskTrialCounter implements TrialCounting {
     if (attempt.status !== rateLimited) return
     this.limited++
     this.resetAtUs = laterOf(this.resetAtUs, resetAtUs(attempt))
+  }
+
+  undecided(flight: Flight): void {
+    this.open.add(this.indexOf(flight.slot))
   }
 
   disappointed(slot: number): void {
@@ -120,6 +131,7 @@ export class TaskTrialCounter implements TrialCounting {
       judged: [...judged],
       missed: [...missed],
       logUs: [...logUs],
+      unknown: this.unknown,
     }
   }
 

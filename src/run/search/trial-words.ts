@@ -18,7 +18,7 @@ const ends: readonly TrialEvidence['end'][] = ['plan', 'backlog', 'misses']
 
 /** Numbers by name, as machines exchange them. */
 function wordsOf(seen: TrialEvidence): Said {
-  const { sent, notSent, late, judged, missed, limited, lastedUs, tookUs } = seen
+  const { sent, notSent, late, judged, missed, unknown, limited, lastedUs, tookUs } = seen
   const { parts, inFlight, resetUs } = seen
   const named = (name: string, values: readonly number[]) =>
     values.map((value, at) => [`${name} ${at}`, value] as const)
@@ -28,6 +28,7 @@ function wordsOf(seen: TrialEvidence): Said {
     late,
     judged,
     missed,
+    unknown,
     limited,
     lastedUs,
     tookUs,
@@ -57,6 +58,7 @@ function evidenceOf(all: readonly Said[]): TrialEvidence {
     late: sum('late'),
     judged,
     missed: sum('missed'),
+    unknown: sum('unknown'),
     limited: sum('limited'),
     resetUs: longest(all.map((said) => said.resetUs ?? null)),
     meanUs: judged === 0 ? null : sum('serviceUs') / judged,

@@ -261,7 +261,9 @@ export class Sender implements FlightOwner {
     countEnded(flight, attempt, this.parts.data.scenario.objectives, this.shared)
     this.money?.ended(flight, attempt, counters)
     // What nobody knows to be good or bad decides no trial.
-    const decided = counters.judged - judged - (counters.maybeGood - maybeGood)
+    const isOpen = counters.maybeGood > maybeGood
+    if (isOpen) phase.trial?.undecided(flight)
+    const decided = isOpen ? 0 : counters.judged - judged
     phase.trial?.ended(flight, attempt, decided, counters.good - good)
     return counters.good > good
   }

@@ -7,17 +7,24 @@ import { partsOfTrial } from './trial.ts'
 const enoughJudged = 0.9
 const enoughInTime = 0.99
 
+const voids: ReadonlySet<TrialReason> = new Set(['unknown', 'too few', 'late'])
+
 /** Judges a trial. It has succeeded only if no test failed, and is void only if nothing else failed it. */
 export function judgeTrial(
   { search, plan }: JudgedBy,
   seen: TrialEvidence,
   at: { readonly phase: string },
 ): Trial {
-  const { judged, missed, sent, notSent, late, lastedUs } = seen
+  const { judged, missed, unknown, sent, notSent, late, lastedUs } = seen
   const strict = plan.step === 'hold' ? strictTest(seen.parts, 1 - search.goodput, plan) : null
   const reasons: readonly (readonly [TrialReason, boolean])[] = [
     ['misses', seen.end === 'misses' || missed > plan.mayMiss],
     ['backlog', seen.end === 'backlog' || growsOver(seen.inFlight, sent)],
+    [
+      'unknown',
+      unknown > 0 &&
+        (missed + unknown > plan.mayMiss || judged < enoughJudged * (judged + unknown)),
+    ],
     ['too few', plan.step !== 'warm-up' && judged < enoughJudged * plan.requests],
     ['late', late + notSent > (1 - enoughInTime) * (sent + notSent)],
     ['margin', strict !== null && !strict.holds],
@@ -35,9 +42,10 @@ export function judgeTrial(
     late,
     judged,
     missed,
+    unknown,
     limited: seen.limited,
     goodput: judged === 0 ? null : (judged - missed) / judged,
-    result: why === 'held' ? 'held' : why === 'too few' || why === 'late' ? 'void' : 'failed',
+    result: why === 'held' ? 'held' : voids.has(why) ? 'void' : 'failed',
     why,
     mostMissed: strict?.mostMissed ?? null,
     drift: plan.step === 'hold' && why === 'held' ? driftOf(seen.parts) : null,

@@ -1,6 +1,14 @@
 import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
 import { isLimited, limitWaitUs } from './limit.ts'
-import { bracketOf, elapsedUs, mostFall, type SafeRate, safeRateOf, warmUpOf } from './outcome.ts'
+import {
+  bracketOf,
+  elapsedUs,
+  isUnknown,
+  mostFall,
+  type SafeRate,
+  safeRateOf,
+  warmUpOf,
+} from './outcome.ts'
 import { type Forecast, mostWaitUs, type PlannedTrial, Plans } from './plans.ts'
 import { budgets, stepOf, type TrialPlan } from './search.ts'
 import type { Trial } from './trial.ts'
@@ -27,6 +35,7 @@ const holdsOnAverage = 1.6
 export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   const done: NextTrial = { kind: 'done', safeRate: safeRateOf(search, trials) }
   const mine = trials.filter(({ earlier }) => !earlier)
+  if (isUnknown(mine)) return done
   const warmUp = nextWarmUp(search, mine)
   if (warmUp !== null) {
     const waitUs = mine.length === 0 ? 0 : limitWaitUs(mine.at(-1)!)

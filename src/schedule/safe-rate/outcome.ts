@@ -27,7 +27,7 @@ export type SafeRate =
     }
   | {
       readonly kind: 'none'
-      readonly because: 'one at a time' | 'no hold' | 'every rate'
+      readonly because: 'one at a time' | 'no hold' | 'every rate' | 'unknown'
       readonly failedPerS: number | null
     }
 
@@ -88,10 +88,14 @@ export function bracketOf(trials: readonly Trial[]): {
 
 /** A rate that could not be sent twice is the limit of this machine: no search goes above it. */
 function isFailed(trial: Trial, trials: readonly Trial[]): boolean {
-  if (trial.result !== 'void') return trial.result === 'failed'
+  if (trial.result !== 'void' || trial.why === 'unknown') return trial.result === 'failed'
   const same = trials.filter((each) => each.result === 'void' && each.ratePerS === trial.ratePerS)
   return same.length >= 2
 }
+
+/** Whether the last trial of this run did not know which of its requests are good: further ones would not either. */
+export const isUnknown = (trials: readonly Trial[]): boolean =>
+  trials.findLast(({ earlier }) => !earlier)?.why === 'unknown'
 
 /** Holds end at this share of the bracket's lower rate: the capacity falls while it is measured. */
 export const mostFall = 0.4
@@ -125,6 +129,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
     }
   }
   const failedPerS = lowestAbove(0)
+  if (isUnknown(trials)) return { kind: 'none', because: 'unknown', failedPerS }
   if (warmUpOf(trials).allMiss) return { kind: 'none', because: 'one at a time', failedPerS }
   const { lowPerS, highPerS, isByLimit } = bracketOf(trials)
   const holds = trials.filter(({ step }) => step === 'hold')

@@ -22,6 +22,8 @@ export interface TrialEvidence {
   /** Requests that were meant to succeed and ended, those of them that were not good, and the refused of these (429). */
   readonly judged: number
   readonly missed: number
+  /** Successes beside these, of which it is not known whether they are good. */
+  readonly unknown: number
   readonly limited: number
   /** Mean time from the send to the end; null without an end. */
   readonly meanUs: number | null
@@ -57,6 +59,8 @@ export interface Trial {
   readonly late: number
   readonly judged: number
   readonly missed: number
+  /** Absent in a trial of an earlier version, which did not count them. */
+  readonly unknown?: number
   readonly limited: number
   /** Share of judged requests that were good; null without any. */
   readonly goodput: number | null
@@ -82,7 +86,8 @@ export type TrialReason =
   | 'misses'
   | 'backlog'
   | 'margin'
-  /** Void: too few requests were judged, or sent in time. */
+  /** Void: of too many requests nobody knows whether they are good; too few were judged, or sent in time. */
+  | 'unknown'
   | 'too few'
   | 'late'
 
