@@ -6,23 +6,13 @@
  * nearest to the file, and counts the changes that no test notices. Ends with 1 where fewer than nine of ten
  * are noticed.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  cpSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { randomOf } from '../../src/user/random.ts'
 import { askedOf } from '../asked.ts'
 import { importersOf, isOwnTest, isQuick, ringsOf, root, textOf } from '../nearest.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
+import { copy, judged } from './tree-copy.ts'
 
 const usual = [
   'src/run/judge/verdict.ts',
@@ -96,53 +86,6 @@ function nearestTests(file: string): readonly string[] {
     ids.length > 0 ? ids : (importers.get(file) ?? []).flatMap((each) => idsOf(textOf(each)))
   const isNearest = (test: string) => isOwn(test) || rules.some((id) => textOf(test).includes(id))
   return tests.toSorted((a, b) => Number(isNearest(b)) - Number(isNearest(a))).slice(0, most)
-}
-
-const copy = mkdtempSync(join(tmpdir(), 'assay-mutants-'))
-for (const name of [
-  'src',
-  'test',
-  'bench',
-  'contracts',
-  'reports',
-  'scenarios',
-  'docs',
-  'bundle.ts',
-  'bundle-parts.ts',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'vitest.config.ts',
-  'README.md',
-]) {
-  cpSync(join(root, name), join(copy, name), { recursive: true })
-}
-symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-const remove = () => rmSync(copy, { recursive: true, force: true })
-/** The running tests, in their own process group. */
-let running: number | null = null
-process.on('exit', () => {
-  if (running !== null) process.kill(-running, 'SIGKILL')
-  remove()
-})
-process.on('SIGINT', () => process.exit(130))
-process.on('SIGTERM', () => process.exit(143))
-
-/** Whether tests pass; null if they do not end within some seconds. */
-async function judged(tests: readonly string[], mostS = 300): Promise<'held' | 'red' | 'endless'> {
-  const run = spawn(
-    process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', '--maxWorkers=1', ...tests],
-    { cwd: copy, stdio: 'ignore', detached: true },
-  )
-  running = run.pid!
-  const ended = once(run, 'close')
-  const timer = setTimeout(() => process.kill(-run.pid!, 'SIGKILL'), mostS * 1000)
-  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]
-  clearTimeout(timer)
-  running = null
-  if (signal === 'SIGKILL') return 'endless'
-  return code === 0 ? 'held' : 'red'
 }
 
 const random = randomOf(Number(values.seed))

@@ -94,7 +94,7 @@ function readLitellm(body: unknown): ListedPrices {
       usage: 'litellm',
       price: { ...price, ...search },
       ...(steps.length === 0 ? {} : { tiers: { steps } }),
-      ...(Object.keys(service).length === 0 ? {} : { service: withUsualTiers(service) }),
+      service: withUsualTiers(service),
     })
   }
   return { models: [...models.values()], top: {}, notes }

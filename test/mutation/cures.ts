@@ -1,0 +1,249 @@
+/**
+ * Kinds of wrong verdicts that the judge once gave, each with the line that cures it, what that line was before, and a test that
+ * fails without it. `npm run undo` undoes each in a copy of the tree, and sees the test red.
+ */
+export interface Cure {
+  readonly kind: string
+  readonly file: string
+  /** Occurs once in the file. */
+  readonly is: string
+  readonly was: string
+  readonly test: string
+  /** The name of the test, or what begins it. */
+  readonly named: string
+}
+
+const sums = 'src/audit/evidence/prices'
+const field = 'test/audit/prices'
+
+export const cures: readonly Cure[] = [
+  {
+    kind: 'a log by URL asks for no id when no run is named',
+    file: 'src/cli/audits/audit.ts',
+    is: '(await selectRuns(store, runIds, contract)).map(({ runId }) => runId)',
+    was: 'runIds',
+    ...{ test: 'test/cli/log-by-url.test.ts', named: "LiteLLM's log gives the same findings" },
+  },
+  {
+    kind: 'each request may be rounded although the costs are whole units',
+    file: `${sums}/balance.ts`,
+    is: 'const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges',
+    was: 'const slack = multiply(smallest, rational(BigInt(count)))',
+    ...{ test: `${field}/field/whole-units.test.ts`, named: 'a few double charges' },
+  },
+  {
+    kind: 'charges are called late without a balance that was read in the end',
+    file: 'src/audit/evidence/billing/balance-reading.ts',
+    is: 'return unread === 0',
+    was: 'return unread >= 0',
+    test: 'test/audit/rules/billing/settlement.test.ts',
+    named: 'BILL-08: charges that no final balance shows',
+  },
+  {
+    kind: 'a day that has not begun has usage',
+    file: 'src/audit/rules/usage/within-an-answer.ts',
+    is: 'hourAhead(report) ?? dayAhead(report)',
+    was: 'hourAhead(report)',
+    ...{ test: 'test/audit/usage/bodies.test.ts', named: 'USE-03: in zone UTC' },
+  },
+  {
+    kind: 'a balance that is no number is left out',
+    file: `${sums}/balance.ts`,
+    is: "typeof shown === 'string' && amountOf(shown) === null",
+    was: 'shown === null',
+    ...{
+      test: `${field}/field/whole-units.test.ts`,
+      named: 'values of a balance that are no number',
+    },
+  },
+  {
+    kind: 'a cost that is no number is left out',
+    file: `${sums}/unreadable.ts`,
+    is: "if (first === undefined || verdict.verdict === 'fail') return verdict",
+    was: 'if (first === undefined || first.text.length > 0) return verdict',
+    ...{ test: `${field}/unreadable.test.ts`, named: 'costs in answers that are no number' },
+  },
+  {
+    kind: 'costs that are all rounded up are inconclusive',
+    file: `${sums}/place-verdict.ts`,
+    is: 'const leastOneSided = 20',
+    was: 'const leastOneSided = 20_000',
+    ...{ test: `${field}/rounded-up.test.ts`, named: 'costs that are rounded up fail' },
+  },
+  {
+    kind: 'what the log charged for a stream that was left bounds what it may cost',
+    file: 'src/price/judge/left-answer.ts',
+    is: 'const asked = logged ?? (request.receivedBytes === null ? null : request.askedBytes)',
+    was: 'const asked = null as number | null',
+    ...{
+      test: `${field}/paid-endpoints.test.ts`,
+      named: 'streams that were left and charged for all',
+    },
+  },
+  {
+    kind: 'more than a long window admits, where none begins, is undecided',
+    file: 'src/audit/rules/rates/over-admission.ts',
+    is: 'return mayBegin || onceIn < rareEdges ? null : onceIn',
+    was: 'return mayBegin || onceIn >= 0 ? null : onceIn',
+    test: 'test/audit/rates/windows-of-contracts.test.ts',
+    named: '161 of 100 an hour within seconds fail',
+  },
+  {
+    kind: 'a limit of requests in flight is taken for a bucket',
+    file: 'src/audit/rules/rates/rate-05.ts',
+    is: 'if (inFlight !== null) {',
+    was: 'if (inFlight !== null && false) {',
+    test: 'test/audit/rates/windows-of-contracts.test.ts',
+    named: 'rejections of requests beyond a number in flight',
+  },
+  {
+    kind: "a log whose parts differ from the answer's passes",
+    file: 'src/audit/rules/prices/logged.ts',
+    is: 'if (of !== null && count !== null && of !== count)',
+    was: 'if (of !== null && count !== null && of !== of)',
+    ...{
+      test: `${field}/paid-endpoints.test.ts`,
+      named: "a log whose parts differ from the answer's",
+    },
+  },
+  {
+    kind: 'a name of the usage that no contract prices is ignored',
+    file: 'src/price/price-at.ts',
+    is: '...selectingNames(named),',
+    was: '',
+    ...{ test: 'test/price/named-usage.test.ts', named: '' },
+  },
+  {
+    kind: 'a name that had not come when the client left is taken for the usual one',
+    file: 'src/price/judge/left-answer.ts',
+    is: 'if (hidden !== undefined) return usageField(hidden)',
+    was: '',
+    ...{ test: `${field}/selects.test.ts`, named: 'a fast stream that the client left' },
+  },
+  {
+    kind: 'a paid request of another endpoint is no request',
+    file: `${sums}/requests.ts`,
+    is: 'if (row.model === null && !isPaidPerhaps(row)) {',
+    was: "if (row.model === null || row.endpoint === 'other') {",
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'a transcription that a step' },
+  },
+  {
+    kind: 'an answer in several passes costs its last pass',
+    file: 'src/price/calculate.ts',
+    is: "if (usage.passes.length > 0 && model.charged[context.outcome] === 'full')",
+    was: "if (usage.passes.length > 9 && model.charged[context.outcome] === 'full')",
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'an answer in several passes' },
+  },
+  {
+    kind: 'a part at the price of another is no cause',
+    file: 'src/price/judge/changes/changes.ts',
+    is: 'const ofOthers = pairChanges(models)',
+    was: 'const ofOthers = pairChanges([])',
+    ...{ test: 'test/price/candidates.test.ts', named: '' },
+  },
+  {
+    kind: 'a refund of a bill is a charge',
+    file: 'src/audit/reconcile/reconcile.ts',
+    is: "refund: 'credit',",
+    was: '',
+    ...{ test: 'test/audit/reconcile', named: '' },
+  },
+  {
+    kind: 'the first answer again, for nothing, is a lost charge',
+    file: `${sums}/requests.ts`,
+    is: "if (seen.has(id)) return { ...request, isRepeat: true, outcomes: ['gateway_cache', 'success'] }",
+    was: '',
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'the same answer again' },
+  },
+  {
+    kind: 'a 429 must have the words of the first service, whatever the contract promises',
+    file: 'src/audit/rules/rates/rate-06.ts',
+    is: 'if (allowed.length === 0 || (errorCode === null && errorType === null)) return null',
+    was: "if (errorType !== 'rate_limit_error') return '429 with other words'",
+    ...{ test: 'test/audit/own-words.test.ts', named: 'RATE-06' },
+  },
+  {
+    kind: 'a page after requests that took another price is wrong',
+    file: 'src/audit/rules/billing/settlement.ts',
+    is: 'if (header === null && stretch !== undefined && stretch.taken !== stretch.sure) {',
+    was: 'if (stretch === null) {',
+    test: 'test/audit/rules/billing/settlement.test.ts',
+    named: 'BILL-12: a page after requests',
+  },
+  {
+    kind: 'a balance for each worker accuses refused requests of a charge',
+    file: 'src/audit/evidence/unsteady.ts',
+    is: 'BILL-0[1-6]',
+    was: 'BILL-0[12346]',
+    ...{ test: 'test/audit/unsteady.test.ts', named: 'balances kept by each worker' },
+  },
+  {
+    kind: 'what arrived after the client stopped counting was not sent',
+    file: `${sums}/requests.ts`,
+    is: 'receivedEvents: Math.max(row.contentEvents, textDocuments(documents)),',
+    was: 'receivedEvents: row.contentEvents,',
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'a stream that arrived in one burst' },
+  },
+  {
+    kind: 'the text of a stream of the Responses API is none',
+    file: `${sums}/answer-json.ts`,
+    is: "...['delta', 'partial_json', 'refusal', 'transcript', 'summary'],",
+    was: '',
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'a stream of Responses' },
+  },
+  {
+    kind: 'a contract that is silent about streams that were left passes them',
+    file: `${sums}/place-verdict.ts`,
+    is: "const silence = 'charged.abort'",
+    was: "const silence = 'nothing'",
+    ...{
+      test: `${field}/paid-endpoints.test.ts`,
+      named: 'a contract that says nothing about streams',
+    },
+  },
+  {
+    kind: 'a late balance is read after each request',
+    file: 'src/price/traffic/scenario.ts',
+    is: 'if (balance.withinMs === 0) return new Set(probes)',
+    was: 'return new Set(probes)',
+    ...{ test: 'test/e2e/audit-prices.test.ts', named: 'it waits for a late balance' },
+  },
+  {
+    kind: 'amounts that are rounded in another currency have no cause',
+    file: 'src/price/judge/changes/changes.ts',
+    is: '...others.flatMap(roundedIn),',
+    was: '',
+    ...{ test: 'test/price/candidates.test.ts', named: 'amounts that are rounded' },
+  },
+  {
+    kind: 'a Retry-After until the end of a month is too long',
+    file: 'src/audit/rules/rates/rate-19.ts',
+    is: 'const isMidnight = local.getTime() % 86_400e3 === 0',
+    was: 'const isMidnight = local.getTime() < 0',
+    ...{
+      test: 'test/audit/rates/windows-of-contracts.test.ts',
+      named: 'a Retry-After until a month',
+    },
+  },
+  {
+    kind: 'a balance that stays at 0 while it serves passes',
+    file: `${sums}/limits.ts`,
+    is: "if (terms.moves === 'up') return []",
+    was: "if (terms.moves === 'up' || unit !== '') return []",
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'a balance that stays at 0' },
+  },
+  {
+    kind: 'tokens that a refusal counts are a spend',
+    file: 'src/audit/rules/prices/limit.ts',
+    is: 'isOfMoney(text) ? namedSpend',
+    was: "text !== '' ? namedSpend",
+    ...{ test: `${field}/prices.test.ts`, named: 'a refusal that counts tokens' },
+  },
+  {
+    kind: 'what remains and what is used need not add up',
+    file: `${sums}/limits.ts`,
+    is: 'if (total === undefined || isWithin(subtract(sum, total), slack)) return []',
+    was: 'if (total === undefined || at >= 0) return []',
+    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'what remains and what is used' },
+  },
+]
