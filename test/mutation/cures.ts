@@ -143,10 +143,10 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a refund of a bill is a charge',
-    file: 'src/audit/reconcile/reconcile.ts',
-    is: "refund: 'credit',",
-    was: '',
-    ...{ test: 'test/audit/reconcile', named: '' },
+    file: 'src/store/import/formats/azure.ts',
+    is: "refund: 'refund',",
+    was: "refund: 'usage',",
+    ...{ test: 'test/store/import/other-services.test.ts', named: 'a refund of Azure' },
   },
   {
     kind: 'the first answer again, for nothing, is a lost charge',

@@ -180,6 +180,10 @@ test.each([
   expect(wordsOf(findings.find((finding) => finding.rule === rule)!)).toMatch(words)
 })
 
+test('a row that is missing is told where answers of the cache cost as much as others, and none was stored', async () => {
+  expect((await outcomeOf(drawFaulty(239))).is).toBe('by cause')
+})
+
 test('a value that is round in one account is as exact as those of the others', async () => {
   const { findings } = await outcomeOf(drawFaulty(327))
   expect(findings.find(({ rule }) => rule === 'PRICE-06')!.verdict).toMatchObject({

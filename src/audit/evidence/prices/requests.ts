@@ -397,6 +397,9 @@ function outcomesOf(
   return responseHeaders === null && isCachePriced(model) ? [answered, 'gateway_cache'] : [answered]
 }
 
-/** Whether the contract says what answers of the gateway's cache cost. Headers that were not stored may have named one. */
-const isCachePriced = (model: ModelPrice | null) =>
-  model !== null && model.charged.gateway_cache !== 'open'
+/** Whether answers of the gateway's cache have a charge of their own. Headers that were not stored may have named one. */
+function isCachePriced(model: ModelPrice | null): boolean {
+  if (model === null) return false
+  const { gateway_cache: cached, success } = model.charged
+  return cached !== 'open' && cached !== success
+}
