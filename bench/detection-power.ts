@@ -9,7 +9,7 @@
  *     node bench/detection-power.ts prices [100]     token prices: faults that strike a share of the requests
  */
 
-import { intervalOperations } from '../src/audit/evidence/billing/balance-reading.ts'
+import { intervalOperations } from '../src/audit/evidence/billing/interval-operations.ts'
 import { readBounds } from '../src/audit/evidence/billing/bounds.ts'
 import { readIntervals } from '../src/audit/evidence/billing/charge-intervals.ts'
 import { readConservation } from '../src/audit/evidence/billing/conservation.ts'
@@ -25,7 +25,7 @@ const meaning = { plain: 'after', stream: 'after' } as const
 export function tiersFlag(history: BalanceHistory): Record<'T0' | 'T1' | 'T2' | 'T3', boolean> {
   const includesOwn = () => true
   const bounds = readBounds(history, { includesOwn, graceUs: 0, holds: false })
-  const operations = intervalOperations(history, meaning, true)
+  const operations = intervalOperations(history, meaning, { placeStreams: true })
   const start = Math.max(...history.value.filter((value) => !Number.isNaN(value)))
   return {
     T0: readConservation(history, includesOwn).stretches.some((stretch) => stretch.excess !== 0),

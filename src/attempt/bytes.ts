@@ -1,5 +1,5 @@
 /**
- * Copies a few dozen bytes, four at a time. For so few, a native call costs more, and single bytes take
+ * Copies a few dozen bytes, four at a time. For so few, a native copy (`Uint8Array.set`) costs more, and single bytes take
  * three times as long. Doubles do not work: a copy may change the bits of a NaN.
  */
 export function copyBytes(

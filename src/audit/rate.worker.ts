@@ -12,15 +12,19 @@ import type {
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 
+/**
+ * The thread of `decideInWorker`: it decides the rules of `workerData`, and asks the main thread for each query, since only that one can
+ * hold the store.
+ */
 const port = parentPort!
-type Take = Parameters<Evidence['store']['doubleBatches']>[2]
-const waiting = new Map<number, PromiseWithResolvers<unknown> & { readonly take?: Take }>()
+type OnBatch = Parameters<Evidence['store']['doubleBatches']>[2]
+const waiting = new Map<number, PromiseWithResolvers<unknown> & { readonly onBatch?: OnBatch }>()
 port.on('message', async (reply: RateWorkerReply) => {
   const query = waiting.get(reply.number)
   if (query === undefined) return
   if ('batch' in reply) {
     try {
-      await query.take!(reply.batch)
+      await query.onBatch!(reply.batch)
       const taken: RateWorkerTaken = { kind: 'taken', number: reply.number }
       port.postMessage(taken)
     } catch (error) {
@@ -33,17 +37,17 @@ port.on('message', async (reply: RateWorkerReply) => {
   else query.resolve(reply.result)
 })
 
-let asked = 0
+let nextNumber = 0
 
 function ask<Result>(
   kind: RateWorkerQuery['kind'],
   sql: string,
   parameters: RateWorkerQuery['parameters'] = [],
-  take?: Take,
+  onBatch?: OnBatch,
 ): Promise<Result> {
-  const number = asked++
+  const number = nextNumber++
   const promise = Promise.withResolvers<unknown>()
-  waiting.set(number, take === undefined ? promise : { ...promise, take })
+  waiting.set(number, onBatch === undefined ? promise : { ...promise, onBatch })
   const query: RateWorkerQuery = { kind, number, sql, parameters }
   port.postMessage(query)
   return promise.promise as Promise<Result>
@@ -54,7 +58,7 @@ const store: Evidence['store'] = {
   path: storePath,
   rows: (sql, parameters) => ask('rows', sql, parameters),
   doubles: (sql, parameters) => ask('doubles', sql, parameters),
-  doubleBatches: (sql, parameters, take) => ask('doubleBatches', sql, parameters, take),
+  doubleBatches: (sql, parameters, onBatch) => ask('doubleBatches', sql, parameters, onBatch),
 }
 const columns = onDisk ? { columns: new ColumnFile(storePath) } : {}
 const begin = ({ id }: Rule) => {
@@ -62,8 +66,7 @@ const begin = ({ id }: Rule) => {
   port.postMessage(message)
 }
 
-// The module does not wait for it: V8 ends the process if a thread is terminated just as a module that others import has
-// waited to its end.
+// Not awaited here: if this thread is terminated just as the module's own wait ends, V8 ends the whole process.
 void decideAll()
 
 async function decideAll(): Promise<void> {

@@ -1,17 +1,17 @@
 import type { GapId } from '../contract/profile.ts'
 import type { Circumstances, Question } from './question.ts'
 
-/** Answers that an audit reads from the profile (G-14, G-15, G-18, G-21, G-22), or that those take (G-09, G-17). */
-const worthMost: readonly GapId[] = ['G-09', 'G-17', 'G-18', 'G-14', 'G-15', 'G-21', 'G-22']
+/** Gaps whose answers an audit needs (G-14, G-15, G-18, G-21, G-22), and those that must be answered first (G-09, G-17). */
+const neededGaps: readonly GapId[] = ['G-09', 'G-17', 'G-18', 'G-14', 'G-15', 'G-21', 'G-22']
 
-const isWorthMost = ({ gaps }: Question) => gaps.some((gap) => worthMost.includes(gap))
+const isNeeded = ({ gaps }: Question) => gaps.some((gap) => neededGaps.includes(gap))
 
 /**
- * The next question: the first in their order that leaves enough for those that are worth most. The others wait until
- * these are asked, and show what they cost; usually that is less than their price.
+ * The next question: the first, in their order, that leaves enough credits for all needed ones that can be paid. Others wait until those
+ * are asked: then their real cost is known, which is usually below their price.
  *
  * @param waiting questions in the order of asking, at least one
- * @param credits that may still be spent
+ * @param credits how many may still be spent
  */
 export function nextQuestion(
   waiting: readonly Question[],
@@ -20,12 +20,12 @@ export function nextQuestion(
 ): Question {
   const priceOf = (question: Question) =>
     (question.obstacle?.(circumstances) ?? null) === null ? question.price(circumstances) : 0
-  // A question that cannot be paid anyway keeps nothing from the others.
-  const kept = waiting
-    .filter(isWorthMost)
+  // A question that cannot be paid anyway reserves nothing.
+  const reserved = waiting
+    .filter(isNeeded)
     .map(priceOf)
     .reduce((sum, price) => (sum + price <= credits ? sum + price : sum), 0)
   const isNext = (question: Question) =>
-    isWorthMost(question) || priceOf(question) === 0 || priceOf(question) + kept <= credits
+    isNeeded(question) || priceOf(question) === 0 || priceOf(question) + reserved <= credits
   return waiting.find(isNext) ?? waiting[0]!
 }

@@ -1,4 +1,4 @@
-/** The value of a name that others wrote, in any object: what every object has is not in it. */
+/** The value of an own property. Others wrote the name, so what every object inherits, such as `constructor`, does not count. */
 export function entryOf<Value>(
   of: Readonly<Record<string, Value>>,
   name: string,
@@ -7,7 +7,7 @@ export function entryOf<Value>(
 }
 
 /**
- * Values by name, for names that others wrote: `constructor` and `__proto__` are in none of ours.
+ * Values by name, for names that others wrote: `constructor` and `__proto__` are not found unless they were put in.
  *
  *     const seconds = lookup({ s: 1, min: 60 })
  *     seconds[unit]            // undefined for any other text

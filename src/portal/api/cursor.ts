@@ -9,7 +9,7 @@ export function skipOf(cursor: string | undefined): number {
   const [, skip] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (skip === undefined) {
     throw new Problem(400, 'bad-cursor', 'The cursor is not one of this service', {
-      hint: 'Take it from next of the page before.',
+      hint: 'Take it from next of the previous page.',
     })
   }
   return Number(skip)

@@ -17,9 +17,10 @@ import type { Answers } from '../api/shapes.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums, unitOf, withoutRefunds } from './sums.ts'
 
 /** SQL over rows of `sumsSql`: refunds, and no request. */
-const isRefundsAlone = `coalesce(requests, 0) = 0 AND coalesce("requestsUnknown", 0) = 0
+const refundsAloneSql = `coalesce(requests, 0) = 0 AND coalesce("requestsUnknown", 0) = 0
   AND len(amounts) > 0 AND list_bool_and([coalesce(each.used = each.refunds, false) FOR each IN amounts])`
 
+/** The use of a period by day or by a dimension: one page of rows, sorted. Refunds that belong to no row are shown beside the rows. */
 export async function readBreakdown(
   asked: Asked,
   query: Input<'breakdown'>,
@@ -34,24 +35,25 @@ export async function readBreakdown(
   const { from, where } = within(period, condition, days)
   const groups = by === 'day' ? { bars: days } : { by: { name: dimensionSql(by) } }
   const name = by === 'day' ? 'bar' : 'name'
-  const canSort = sort === 'credits' && !bearer.shows.has('credits') ? 'requests' : sort
-  const { unit } = await unitOf(asked, canSort)
-  const order = canSort === 'name' ? name : `${orderSql(asked, canSort, unit)} DESC NULLS LAST`
+  // Without its credits, an order of them would tell a token what it may not see.
+  const sortShown = sort === 'credits' && !bearer.shows.has('credits') ? 'requests' : sort
+  const { unit } = await unitOf(asked, sortShown)
+  const order = sortShown === 'name' ? name : `${orderSql(asked, sortShown, unit)} DESC NULLS LAST`
   interface Group {
     readonly name: string | null
     readonly bar: number
   }
-  // A refund may name no model, key or endpoint, and no outcome is one of a refund.
-  const areApart = by === 'day' ? 'false' : by === 'outcome' ? 'true' : 'name IS NULL'
+  // A refund may name no model, key or endpoint, and it never has an outcome.
+  const namelessSql = (column: string) =>
+    by === 'day' ? 'false' : by === 'outcome' ? 'true' : `${column} IS NULL`
   const rows = await readSums<Group>(
     asked,
     { from, where, ...groups },
-    `WHERE NOT (${areApart} AND ${isRefundsAlone}) ORDER BY ${order}, ${name} NULLS LAST LIMIT ${limit + 1} OFFSET ${skip}`,
+    `WHERE NOT (${namelessSql('name')} AND ${refundsAloneSql}) ORDER BY ${order}, ${name} NULLS LAST LIMIT ${limit + 1} OFFSET ${skip}`,
   )
   const [all] = await readSums<object>(asked, { from, where })
-  const nameless =
-    by === 'day' ? 'false' : by === 'outcome' ? 'true' : `${dimensionSql(by)} IS NULL`
-  const [apart] = await readSums<object>(asked, { from, where: `${where} AND ${nameless}` })
+  const ofNone = by === 'day' ? 'false' : namelessSql(dimensionSql(by))
+  const [nameless] = await readSums<object>(asked, { from, where: `${where} AND ${ofNone}` })
   const shown = bearer.shows
   const figuresOf = (sums: Sums) => ({
     requests: requestsOf(sums),
@@ -73,8 +75,8 @@ export async function readBreakdown(
       ),
     })),
     refunds: {
-      credits: shown.has('credits') ? creditsOf(apart!, 'refunds') : null,
-      cost: moneyOf(asked, apart!, 'refunds'),
+      credits: shown.has('credits') ? creditsOf(nameless!, 'refunds') : null,
+      cost: moneyOf(asked, nameless!, 'refunds'),
     },
     total: { name: null, ...figuresOf(all!) },
     next: rows.length > limit ? cursorAt(skip + limit) : null,

@@ -31,21 +31,23 @@ export interface PageData {
   readonly summary: Answers['summary']
   /** The same without filters; null if there are none. */
   readonly whole: Answers['summary'] | null
-  /** Whether the period is of closed months alone. */
+  /** Whether the period consists of closed months. */
   readonly isClosed: boolean
-  /** What `previous` is of. */
+  /** The period that `summary` compares with; null without one. */
   readonly before: Period | null
   /** The unit of amounts; null if nothing has an amount that the token shows. */
   readonly unit: string | null
   /** All of them: figures of two are never one bar, one axis or one sum. */
   readonly units: readonly string[]
   readonly tables: readonly NamesTable[]
+  /** The day that cost far more than the others; null without one. */
   readonly dear: DearDay | null
   readonly projection: Projection | null
   readonly presets: ReturnType<typeof presetPeriods>
   readonly canExport: boolean
   /** Null if nothing was ever used. */
   readonly board: BoardData | null
+  /** What is selected in the charts; null without charts. */
   readonly choice: Choice | null
   readonly credits: Answers['credits'] | null
   readonly outlook: Answers['outlook'] | null
@@ -57,7 +59,7 @@ export interface PageData {
   readonly lastUs: number | null
 }
 
-/** The part of the page that is an account's. It works without scripts: the period is a form. */
+/** The page of one account, without the frame around it. It works without scripts: the period is a form. */
 export function pageBody(
   data: PageData,
   settings: Settings,

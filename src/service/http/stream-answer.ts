@@ -26,7 +26,7 @@ export class StreamAnswer extends AnswerUnderWay {
   override pieces(pieces: readonly Piece[]): void | Promise<void> {
     if (this.isOver) return
     this.parts.call.piecesSent += pieces.length
-    const writer = this.#begun()
+    const writer = this.#begin()
     if (writer.write(this.#framer.frames({ at: 'pieces', pieces }))) return
     // All callers share one promise: callers that do not wait can ask many times.
     this.#room ??= new Promise((resolve) => {
@@ -44,7 +44,7 @@ export class StreamAnswer extends AnswerUnderWay {
   }
 
   protected override end(answer: Answer, usage: Usage): void {
-    const writer = this.#begun()
+    const writer = this.#begin()
     const last = this.#framer.frames({ at: 'end', answer, usage })
     this.parts.database.afterCommit(() => writer.end(last))
   }
@@ -61,7 +61,7 @@ export class StreamAnswer extends AnswerUnderWay {
   }
 
   /** The writer of the body. Writes the head and the first events if that is not done. */
-  #begun(): ChunkWriter {
+  #begin(): ChunkWriter {
     if (this.#writer !== null) return this.#writer
     const { call, writer, response } = this.parts
     const headers = successHeaders(this.parts)

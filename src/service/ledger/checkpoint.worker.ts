@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** Writes the log of the ledger into its file on request. */
+/** The thread of the checkpointer: on request, it writes SQLite's write-ahead log into the ledger's file, whose path is `workerData`. */
 const sql = new DatabaseSync(String(workerData))
 const checkpoint = sql.prepare('PRAGMA wal_checkpoint(PASSIVE)')
 

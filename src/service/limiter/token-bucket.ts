@@ -18,10 +18,10 @@ export function tokenBucket(windowUs: number, missing = 0, atUs = 0): Limiter {
     },
     remaining: (nowUs, limit) => Math.min(limit, tokens(nowUs, limit)),
     resetUs(nowUs, limit) {
-      const absent = missingAt(nowUs, limit)
-      if (absent <= 0) return nowUs
-      const untilNext = absent - (limit - tokens(nowUs, limit) - 1)
-      return Math.ceil(nowUs + (Math.min(absent, untilNext) * windowUs) / limit)
+      const missingNow = missingAt(nowUs, limit)
+      if (missingNow <= 0) return nowUs
+      const untilNext = missingNow - (limit - tokens(nowUs, limit) - 1)
+      return Math.ceil(nowUs + (Math.min(missingNow, untilNext) * windowUs) / limit)
     },
     scaled: (factor) => tokenBucket(windowUs, missing * factor, atUs),
   }

@@ -124,7 +124,7 @@ export function readIntervals(operations: Operations): IntervalReading {
     missingCredits += rest
     if (rest > 0) report({ kind: 'balance-gap', balanceGap, unexplained: rest })
   }
-  const bySure =
+  const byCertain =
     sum(balanceGaps.map((balanceGap) => balanceGap.credits)) -
     sum(fillSplit(operations, balanceGaps, sure).unexplained)
   return {
@@ -134,7 +134,7 @@ export function readIntervals(operations: Operations): IntervalReading {
     overlaps,
     missingCredits: Math.max(0, missingCredits),
     filled: balanceGaps.filter((_, at) => unexplained[at] === 0),
-    uncertainCredits: Math.max(0, explained - bySure),
+    uncertainCredits: Math.max(0, explained - byCertain),
   }
 }
 

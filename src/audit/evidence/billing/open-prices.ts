@@ -91,20 +91,20 @@ type MarkOf = (history: BalanceHistory, row: number) => Mark | undefined
 
 /** From the empty responses that are alone between two values, if all of them agree. */
 function emptyPolicy(histories: readonly BalanceHistory[], markOf: MarkOf): boolean | null {
-  const falls = histories.flatMap((history) => {
+  const stayed = histories.flatMap((history) => {
     const { size, callUs, endUs, value } = history
-    const own: boolean[] = []
+    const stayedHere: boolean[] = []
     for (let row = 1; row + 1 < size; row++) {
       if (markOf(history, row) !== 'empty') continue
       const [before, after] = [row - 1, row + 1]
       if (!showsBalance(history, before) || !showsBalance(history, after)) continue
       if (endUs[before]! >= callUs[row]! || endUs[row]! >= callUs[after]!) continue
-      own.push(value[before] === value[after])
+      stayedHere.push(value[before] === value[after])
     }
-    return own
+    return stayedHere
   })
-  const [first] = falls
-  return first === undefined || falls.some((each) => each !== first) ? null : first
+  const [first] = stayed
+  return first === undefined || stayed.some((each) => each !== first) ? null : first
 }
 
 /** Treats free requests as reads, and the cost of open ones as ambiguous. */
@@ -127,14 +127,15 @@ function withEmpty(
     effect[row] = isRead ? effects.read : effects.ambiguous
     if (isRead) costCredits[row] = 0
   }
-  // A service that reports 0 for most responses does not count tokens.
-  const isMany = successes >= 20 && empty * (isFree ? 2 : 10) > successes
+  // Above this share of the successes, zeros only mean that the service does not count tokens.
+  const mostEmpty = isFree ? 1 / 2 : 1 / 10
+  const isMany = successes >= 20 && empty > mostEmpty * successes
   return isMany ? history : withColumns(history, { effect, costCredits })
 }
 
 /**
- * The history as if reads were free: each value is raised by the cost of earlier reads. Of a value and a read in
- * flight together, the one with the lower balance is later. A read without a balance becomes an unplaced charge.
+ * The history as if reads were free: each value is raised by the price of the reads that it already shows. These are all that ended before its
+ * call and, of those in flight beside it, those that do not show a lower balance. A read without a balance becomes an unplaced charge.
  */
 export function withFreeReads(
   history: BalanceHistory,

@@ -9,7 +9,7 @@ export type PricedEvidence = Evidence<'models.cost_credits'>
 
 type Priced = Promising<'models.cost_credits'>
 
-/** Names and prices of the models of the contract as an SQL relation (name, index, credits). */
+/** Names and prices of the models of the contract as an SQL relation (name in lower case, index of the model in the contract, price in credits). */
 export function priceTable({ models }: Priced): string {
   const rows = models.flatMap((model, at) =>
     // Names are compared without case, so those of a model that differ in case only are one.
@@ -20,7 +20,7 @@ export function priceTable({ models }: Priced): string {
   return `(VALUES ${rows.join(', ')})`
 }
 
-/** Upper bound of an unknown price. */
+/** The highest price of the contract: what a request of an unknown model can cost at most. */
 export function highestPrice({ models }: Priced): number {
   return largest(models.map((model) => model.costCredits))
 }

@@ -23,7 +23,7 @@ export function readSeries(
   const headers = readBalance(withColumns(history, { value }, { pages: [] }), giftSizes, policy)
   if (headers.conservation.stretches.length === 0 || !balances(headers)) return together
   const against = contradictions(headers, history, giftSizes)
-  return against.length === 0 ? together : { ...headers, pageAgainst: against }
+  return against.length === 0 ? together : { ...headers, pageContradictions: against }
 }
 
 /** Whether every value fits, and between idle values nothing is left over. */

@@ -5,10 +5,11 @@ import {
   passWithoutDoubt,
   witnessOf,
 } from '../../evidence/balances.ts'
-import { type BalanceReading, isRare } from '../../evidence/billing/balance-reading.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { IntervalConflict } from '../../evidence/billing/charge-intervals.ts'
 import { looksExpired } from '../../evidence/billing/expiry.ts'
 import { effects } from '../../evidence/billing/history.ts'
+import { isRare } from '../../evidence/billing/late.ts'
 import { placesOfStep } from '../../evidence/billing/step.ts'
 import { suspectsOf } from '../../evidence/billing/suspects.ts'
 import { fail, firstOpen, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'

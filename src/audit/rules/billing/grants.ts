@@ -2,8 +2,8 @@ import type { Package } from '../../../contract/contract.ts'
 import type { PromiseName, Promising } from '../../../contract/promises.ts'
 import { smallest } from '../../../user/extremes.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
-import { nearGift } from '../../evidence/billing/balance-reading.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
+import { nearGift } from '../../evidence/billing/gifts-in-reading.ts'
 import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
@@ -14,7 +14,7 @@ function rises(readings: Parameters<typeof clearStretches>[0]) {
   return clearStretches(readings)
     .filter(
       ({ stretch: { excess, taken }, reading }) =>
-        excess < 0 && (taken < 0 || -excess === reading.unknownRise),
+        excess < 0 && (taken < 0 || -excess === reading.unnamedPurchase),
     )
     .map((seen) => ({ ...seen, gained: -seen.stretch.excess }))
 }
@@ -136,7 +136,8 @@ tolerance of a day), and no credits may remain a day after that.`,
     const isNear = (size: number) => odd !== undefined && Math.abs(odd.gained - size) <= nearGift
     if (odd !== undefined && !sums.some(isNear)) {
       const { reading, stretch, gained } = odd
-      const fits = gained === reading.unknownRise ? 'Without that rise every value fits, so ' : ''
+      const fits =
+        gained === reading.unnamedPurchase ? 'Without that rise every value fits, so ' : ''
       return inconclusive(
         large.length,
         `account ${reading.history.account}: the balance rose by ${gained}, which no charge, package or grant explains. ${fits}${fits === '' ? 'Credits' : 'credits'} were added by hand, or wrongly.`,

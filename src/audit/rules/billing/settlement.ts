@@ -189,9 +189,9 @@ fit them, the bodies are late or of another account, and no other rule reads the
 header before it contradict a body, it is inconclusive: they may have taken another price. The field is identified by its name (gap G-09).`,
   async decideBy(readings, evidence) {
     for (const reading of readings) {
-      const [first] = reading.pageAgainst ?? []
+      const [first] = reading.pageContradictions ?? []
       if (first === undefined) continue
-      const count = reading.pageAgainst!.length
+      const count = reading.pageContradictions!.length
       return fail(count, {
         expected: `${first.expected} remaining, by the header before it and what was charged since`,
         observed: `${first.shown}${count > 1 ? `; ${count} answers differ from the headers` : ''}`,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { intervalOperations } from '../../../../src/audit/evidence/billing/balance-reading.ts'
 import {
   type BalanceGap,
   readIntervals,
 } from '../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { type BalanceHistory, effects } from '../../../../src/audit/evidence/billing/history.ts'
+import { intervalOperations } from '../../../../src/audit/evidence/billing/interval-operations.ts'
 import { placesOf } from '../../../../src/audit/evidence/billing/location.ts'
 import type { Operations } from '../../../../src/audit/evidence/billing/operations.ts'
 import { certainPlace } from '../../../../src/audit/evidence/billing/place.ts'
@@ -15,7 +15,11 @@ import { searchedCost } from './searched-cost.ts'
 /** Charges of one credit 1,000 us apart, each taken 100 us after its call and 800 us before its end. */
 const tookUs = 100
 function balanceGapsOf(history: BalanceHistory) {
-  const operations = intervalOperations(history, { plain: 'after', stream: 'after' }, true)
+  const operations = intervalOperations(
+    history,
+    { plain: 'after', stream: 'after' },
+    { placeStreams: true },
+  )
   const { filled, conflicts } = readIntervals(operations)
   return {
     operations,

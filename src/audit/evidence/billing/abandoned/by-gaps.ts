@@ -2,7 +2,7 @@ import type { Credits } from '../../../../contract/contract.ts'
 import { type IntervalReading, readIntervals, sum } from '../charge-intervals.ts'
 import { type BalanceHistory, effects } from '../history.ts'
 import type { Operations } from '../operations.ts'
-import { delayedWithin } from './delays.ts'
+import { delayedWithin } from './delayed-within.ts'
 import {
   type Charges,
   kindsOf,

@@ -2,7 +2,7 @@ import type { Credits } from '../../../../contract/contract.ts'
 import type { Ranges } from './ranges.ts'
 
 /**
- * The likelihood of the sums of all stretches, if each part takes at least its minimum, and every further credit up to
+ * The likelihood of the sums of all stretches, if each part (the policy chosen for one kind of abandoned attempts) takes at least its minimum, and every further credit up to
  * its maximum with a probability that is the same in all stretches.
  *
  * A policy that leaves many attempts open fits almost any sums by its ranges. A real policy of that kind would
@@ -10,55 +10,60 @@ import type { Ranges } from './ranges.ts'
  * unlikely it is. Each stretch is a sum of binomials. The probability of each part is fitted by least squares,
  * weighted by the variance, and kept off 0 and 1 by half a credit.
  *
+ * @param taken credits of each stretch, beyond what is explained otherwise
+ * @param parts the least and most of each part in each stretch
  * @returns the natural logarithm of the likelihood; 0 if every part is certain and the sums match
  */
 export function logLikelihoodOf(taken: readonly Credits[], parts: readonly Ranges[]): number {
-  const over = taken.map((credits, at) =>
+  const beyondLeast = taken.map((credits, at) =>
     parts.reduce((rest, { least }) => rest - least[at]!, credits),
   )
   const open = parts
     .map(({ least, most }) => most.map((credits, at) => credits - least[at]!))
     .filter((widths) => widths.some((width) => width > 0))
-  const chances = chancesOf(over, open)
-  return over.reduce((sum, credits, at) => {
+  const chances = chancesOf(beyondLeast, open)
+  return beyondLeast.reduce((sum, credits, at) => {
     const sums = open.reduce<readonly number[]>(
-      (before, widths, part) => joined(before, binomial(widths[at]!, chances[part]!)),
+      (before, widths, part) => convolved(before, binomial(widths[at]!, chances[part]!)),
       [1],
     )
     return sum + Math.log(sums[credits] ?? 0)
   }, 0)
 }
 
-/** Least squares for one part after the other, until they converge. */
-function chancesOf(over: readonly Credits[], open: readonly Float64Array[]): readonly number[] {
+/** Least squares for one part after the other, in rounds: as many as it takes to converge. */
+function chancesOf(
+  beyondLeast: readonly Credits[],
+  open: readonly Float64Array[],
+): readonly number[] {
   const chances = open.map(() => 0.5)
   for (let sweep = 0; sweep < sweeps; sweep++) {
-    const variance = over.map((_, at) =>
+    const variance = beyondLeast.map((_, at) =>
       open.reduce(
         (sum, widths, part) => sum + widths[at]! * chances[part]! * (1 - chances[part]!),
         leastVariance,
       ),
     )
     for (const [part, widths] of open.entries()) {
-      let [along, square, credits] = [0, 0, 0]
+      let [projection, norm, openCredits] = [0, 0, 0]
       for (const [at, width] of widths.entries()) {
         const rest = open.reduce(
           (left, other, nth) => (nth === part ? left : left - other[at]! * chances[nth]!),
-          over[at]!,
+          beyondLeast[at]!,
         )
-        along += (width * rest) / variance[at]!
-        square += (width * width) / variance[at]!
-        credits += width
+        projection += (width * rest) / variance[at]!
+        norm += (width * width) / variance[at]!
+        openCredits += width
       }
-      const edge = 1 / (2 * credits)
-      chances[part] = Math.min(1 - edge, Math.max(edge, along / square))
+      const edge = 1 / (2 * openCredits)
+      chances[part] = Math.min(1 - edge, Math.max(edge, projection / norm))
     }
   }
   return chances
 }
 
 const sweeps = 20
-/** Limits the weight of a stretch with hardly anything open to that of ten open credits. */
+/** Added to each variance, so that a stretch with hardly anything open weighs at most 10. */
 const leastVariance = 0.1
 
 /** Probabilities of 0 to `count` successes. */
@@ -75,7 +80,7 @@ function binomial(count: number, chance: number): readonly number[] {
 }
 
 /** Probabilities of the sum of two variables. */
-function joined(a: readonly number[], b: readonly number[]): readonly number[] {
+function convolved(a: readonly number[], b: readonly number[]): readonly number[] {
   const sums: number[] = []
   for (const [x, one] of a.entries()) {
     for (const [y, other] of b.entries()) sums[x + y] = (sums[x + y] ?? 0) + one * other

@@ -1,6 +1,4 @@
 import type { Credits } from '../../../../contract/contract.ts'
-import type { BalanceHistory } from '../history.ts'
-import { type Charges, countWithin, type Policy } from './policies.ts'
 import { add, type Ranges, ranges } from './ranges.ts'
 
 /** An abandoned attempt, for a policy that acts after a delay. */
@@ -34,31 +32,32 @@ const fewNear = 4
  */
 export function delayedPolicies(
   leavers: readonly Leaver[],
-  readUs: readonly number[],
+  settledUs: readonly number[],
   noticeUs: number,
 ): readonly Ranges[] {
-  const count = readUs.length - 1
+  // Stretch -1 is before the first settled value, and `count` after the last; `add` ignores both.
+  const count = settledUs.length - 1
   const policies: Ranges[] = []
   const earliest = new Int32Array(leavers.length).fill(-1)
   const latest = new Int32Array(leavers.length).fill(-1)
   const moveTo = (stretches: Int32Array, nth: number, us: number) => {
-    while ((readUs[stretches[nth]! + 1] ?? Infinity) < us) stretches[nth]!++
+    while ((settledUs[stretches[nth]! + 1] ?? Infinity) < us) stretches[nth]!++
   }
-  for (const delayUs of delaysOf(leavers, readUs)) {
+  for (const delayUs of delaysOf(leavers, settledUs)) {
     const [delayed, held] = [ranges(count), ranges(count)]
     const near: number[] = []
     for (let nth = 0; nth < leavers.length; nth++) {
       const us = leavers[nth]!.anchorUs + delayUs
       moveTo(earliest, nth, us - noticeUs)
       moveTo(latest, nth, us + noticeUs)
-      if (earliest[nth] === latest[nth]) chargeAt(delayed, held, leavers[nth]!, earliest[nth]!)
+      if (earliest[nth] === latest[nth]) addTo(delayed, held, leavers[nth]!, earliest[nth]!)
       else near.push(nth)
     }
     for (const after of sidesOf(near)) {
       const sides = { delayed: copyOf(delayed), held: copyOf(held) }
       for (const nth of near) {
         const at = (after.has(nth) ? latest : earliest)[nth]!
-        chargeAt(sides.delayed, sides.held, leavers[nth]!, at)
+        addTo(sides.delayed, sides.held, leavers[nth]!, at)
       }
       policies.push(sides.delayed, sides.held)
     }
@@ -66,7 +65,8 @@ export function delayedPolicies(
   return policies
 }
 
-function chargeAt(
+/** What a leaver takes by both policies. The held price is returned at that stretch, unless it had finished. */
+function addTo(
   delayed: Ranges,
   held: Ranges,
   { own, costCredits, finishedCredits }: Leaver,
@@ -99,33 +99,13 @@ function sidesOf(near: readonly number[]): readonly ReadonlySet<number>[] {
 }
 
 /** Delays at which some attempt moves to the next stretch, and one between each two, rising. */
-function delaysOf(leavers: readonly Leaver[], readUs: readonly number[]): readonly number[] {
+function delaysOf(leavers: readonly Leaver[], settledUs: readonly number[]): readonly number[] {
   const edges = Float64Array.from(
-    leavers.flatMap(({ anchorUs }) => readUs.map((us) => us - anchorUs)).filter((us) => us > 0),
+    leavers.flatMap(({ anchorUs }) => settledUs.map((us) => us - anchorUs)).filter((us) => us > 0),
   ).sort()
   const delays = Array.from(edges, (edge, at) => [
     edge,
     (edge + (edges[at + 1] ?? edge + 2)) / 2,
   ]).flat()
   return [0, ...new Set(delays)]
-}
-
-/**
- * The policy `delayed` at all delays at once after which it charges at most `most` within the record: the first rows, and
- * each no earlier than the delay that leaves the next row out.
- */
-export function delayedWithin(
-  history: BalanceHistory,
-  rows: readonly number[],
-  { lastUs, noticeUs }: { readonly lastUs: number; readonly noticeUs: number },
-  most: Credits,
-): { readonly charges: Charges; readonly window: Policy['window'] } {
-  const { callUs, settlesByUs } = history
-  const count = countWithin(history, rows, most)
-  const charged = new Set(rows.slice(0, count))
-  const nextUs = callUs[rows[count] ?? -1] ?? Infinity
-  return {
-    charges: (row) => (charged.has(row) ? 'perhaps' : false),
-    window: (row) => [lastUs - (nextUs - callUs[row]!) - noticeUs, settlesByUs[row]!],
-  }
 }

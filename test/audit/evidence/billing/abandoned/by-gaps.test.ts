@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { isChargedWrongly } from '../../../../../src/audit/evidence/billing/abandoned/by-gaps.ts'
-import { intervalOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
 import { readIntervals } from '../../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { type BalanceHistory, effects } from '../../../../../src/audit/evidence/billing/history.ts'
+import { intervalOperations } from '../../../../../src/audit/evidence/billing/interval-operations.ts'
 import { seeded } from '../histories.ts'
 import { type HistoryRow, historyOf } from '../made-history.ts'
 import type { Operation } from '../made-operations.ts'
@@ -12,7 +12,7 @@ const meaning = { plain: 'after', stream: 'after' } as const
 
 /** The accusation, with no bound on what the likeliest policy leaves unexplained. */
 function accuses(history: BalanceHistory): boolean {
-  const operations = intervalOperations(history, meaning, true)
+  const operations = intervalOperations(history, meaning, { placeStreams: true })
   const { conflictCount, uncertainCredits } = readIntervals(operations)
   if (conflictCount > 0) return true
   return isChargedWrongly(history, operations, uncertainCredits, Infinity)
@@ -224,7 +224,7 @@ function isAccused(left: readonly Left[], { astray = Infinity, lifetimeUs = 60 }
     value: valueAt(1_041),
   }
   const history = historyOf([...rows, success], { lifetimeUs })
-  const operations = intervalOperations(history, meaning, true)
+  const operations = intervalOperations(history, meaning, { placeStreams: true })
   const { conflictCount, uncertainCredits } = readIntervals(operations)
   expect(conflictCount).toBe(0)
   return isChargedWrongly(history, operations, uncertainCredits, astray)

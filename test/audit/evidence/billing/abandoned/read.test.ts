@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { readAbandoned } from '../../../../../src/audit/evidence/billing/abandoned/read.ts'
-import { intervalOperations } from '../../../../../src/audit/evidence/billing/balance-reading.ts'
 import { readIntervals } from '../../../../../src/audit/evidence/billing/charge-intervals.ts'
 import { readConservation } from '../../../../../src/audit/evidence/billing/conservation.ts'
+import { intervalOperations } from '../../../../../src/audit/evidence/billing/interval-operations.ts'
 import { type HistoryRow, historyOf } from '../made-history.ts'
 
 const read = (callUs: number, value: number): HistoryRow => ({
@@ -17,7 +17,8 @@ const streamed = { streamed: true }
 
 function reading(rows: readonly HistoryRow[], fits: 'exact' | 'loose' | 'none' = 'exact') {
   const history = historyOf(rows)
-  const operations = () => intervalOperations(history, { plain: 'after', stream: 'after' }, true)
+  const operations = () =>
+    intervalOperations(history, { plain: 'after', stream: 'after' }, { placeStreams: true })
   const conservation = readConservation(history, () => true)
   return readAbandoned(history, readIntervals(operations()), fits, conservation, operations)
 }

@@ -1,0 +1,25 @@
+import type { Credits } from '../../../../contract/contract.ts'
+import type { BalanceHistory } from '../history.ts'
+import { type Charges, countWithin, type Policy } from './policies.ts'
+
+/**
+ * The policy `delayed`, of whose delay is known only that it charged at most `mostCredits` by `lastUs`. Rows are in the order of their
+ * calls, so only the first of them can have been charged. The row after those was not charged by `lastUs`, so the delay is at least
+ * `lastUs` less its call, and no row was charged before its own call plus that.
+ */
+export function delayedWithin(
+  history: BalanceHistory,
+  rows: readonly number[],
+  { lastUs, noticeUs }: { readonly lastUs: number; readonly noticeUs: number },
+  mostCredits: Credits,
+): { readonly charges: Charges; readonly window: Policy['window'] } {
+  const { callUs, settlesByUs } = history
+  const count = countWithin(history, rows, mostCredits)
+  const charged = new Set(rows.slice(0, count))
+  const nextUs = callUs[rows[count] ?? -1] ?? Infinity
+  const leastDelayUs = lastUs - nextUs
+  return {
+    charges: (row) => (charged.has(row) ? 'perhaps' : false),
+    window: (row) => [callUs[row]! + leastDelayUs - noticeUs, settlesByUs[row]!],
+  }
+}

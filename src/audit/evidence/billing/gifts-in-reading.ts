@@ -1,0 +1,44 @@
+import type { Credits } from '../../../contract/contract.ts'
+import { smallest } from '../../../user/extremes.ts'
+import type { Stretch } from './conservation.ts'
+import type { Gift } from './gifts.ts'
+
+/**
+ * Whether somebody may have added so many credits: a rise of at least half of the smallest package that the contract sells or grants, since
+ * a smaller one may be wrong charges, and near to none of them. If it sells none, a rise too large for a few wrong charges.
+ */
+export function mayBeAdded(rise: Credits, giftSizes: readonly Credits[]): boolean {
+  const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
+  const smallestPlausible = giftSizes.length === 0 ? nearGift : smallest(giftSizes) / 2
+  return rise > smallestPlausible && !isNamed
+}
+
+/** A rise this near to a package may be one beside a wrong charge. */
+export const nearGift: Credits = 20
+
+/** Abandoned requests of more credits leave the size of a rise too open. */
+const mostOpen: Credits = 40
+
+/**
+ * How many credits may have come in at once at most, between two idle values: the largest rise, and what abandoned requests cost
+ * meanwhile. The excess of a rise is negative.
+ */
+export function risesOf(stretches: readonly Stretch[]): readonly Credits[] {
+  const [largest] = stretches.toSorted((a, b) => a.excess - b.excess)
+  if (largest === undefined || largest.ambiguous > mostOpen) return []
+  const least = -largest.excess
+  return Array.from({ length: largest.ambiguous + 1 }, (_, at) => least + at)
+}
+
+/** Whether so many credits that came in explain a stretch, whatever its abandoned requests cost. */
+export function isAdded(stretch: Stretch, added: Credits): boolean {
+  const excess = stretch.excess
+  return excess < 0 && added >= -excess && added <= stretch.ambiguous - excess
+}
+
+/** Whether the gifts that were found explain each stretch. */
+export function fitsWithGifts(stretches: readonly Stretch[], gifts: readonly Gift[]): boolean {
+  return stretches.every(
+    (stretch) => stretch.excess === 0 || gifts.some(({ credits }) => isAdded(stretch, credits)),
+  )
+}
