@@ -1,0 +1,72 @@
+/**
+ * How many thresholds of the shipped scenarios turn inconclusive on the reference service: `npx node bench/shipped-thresholds.ts
+ * [--only name,…]`. Each scenario runs once as it is written, one after the other, in about ten minutes in all. Its service is in this
+ * process, and admits any number of requests; each account has a million credits. Prints each threshold that is not decided, and exits
+ * with 1 if more than one in ten is not.
+ */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { FullContract } from '../src/contract/contract.ts'
+import { defaultContract } from '../src/contract/default.ts'
+import { run } from '../src/run/run.ts'
+import { loadScenario } from '../src/scenario/parse.ts'
+import { startService } from '../src/service/start.ts'
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+const folder = resolve(import.meta.dirname, '../scenarios')
+const only = values.only?.split(',')
+
+/** A band that a scenario leaves within its own time would decide its figures. */
+const contract: FullContract = {
+  ...defaultContract,
+  bands: [
+    {
+      ...defaultContract.bands.at(-1)!,
+      ...{ name: 'any', minBalance: 1, requests: { minute: 1e6, hour: 1e7, day: 1e8 } },
+    },
+  ],
+}
+const balance = 1_000_000
+
+async function thresholdsOf(file: string) {
+  const scenario = await loadScenario(join(folder, file))
+  if (scenario.thresholds.length === 0) return []
+  const service = await startService({
+    seed: 1,
+    contract,
+    accounts: scenario.keys.map(({ name }) => ({ name, balance })),
+  })
+  const stores = mkdtempSync(join(tmpdir(), 'assay-shipped-'))
+  try {
+    const { thresholds } = await run(scenario, {
+      baseUrl: service.baseUrl,
+      dbPath: join(stores, 'a.duckdb'),
+      contract,
+      seed: 1,
+      keys: Object.fromEntries(
+        scenario.keys.map(({ name }, at) => [name, service.keys[at]!.apiKey]),
+      ),
+    })
+    return thresholds
+  } finally {
+    await service.close()
+    rmSync(stores, { recursive: true })
+  }
+}
+
+let [all, open] = [0, 0]
+process.stdout.write('| scenario | threshold | result |\n| --- | --- | --- |\n')
+for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml'))) {
+  const name = file.replace('.yaml', '')
+  if (only !== undefined && !only.includes(name)) continue
+  for (const { text, result, samples, worth } of await thresholdsOf(file)) {
+    all++
+    if (result === 'inconclusive') open++
+    const of = worth === null ? '' : ` (${samples} samples, worth ${Math.round(worth)})`
+    process.stdout.write(`| ${name} | \`${text}\` | ${result}${of} |\n`)
+  }
+}
+process.stdout.write(`\n${open} of ${all} thresholds are inconclusive.\n`)
+process.exitCode = open > all / 10 ? 1 : 0
