@@ -364,6 +364,10 @@ class CostSum {
         else this.addUnknownOnce(`${name} count`)
       } else if (!isZero(stated)) this.addLine(name, name, stated, entry)
     }
+    // A price of each request is one of all that the request holds.
+    if (Object.hasOwn(price, 'request')) return
+    for (const [name, count] of Object.entries(calls))
+      if (count > 0 && !Object.hasOwn(price, name)) this.addOpen(`a price of ${name}`)
   }
 
   private addLine(name: string, priced: string, count: Rational, entry: PriceEntry): void {

@@ -46,9 +46,25 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
 /** The same, with what the usage names beside its counts, and with the passes of the answer: all that a price may depend on. */
 export function readWholeUsage(usage: unknown, dialect: DialectName): Usage {
   const read = readUsage(usage, dialect)
-  return isObject(usage)
-    ? { ...read, named: namedIn(usage), ...passesOf(usage, read, dialect) }
-    : read
+  if (!isObject(usage)) return read
+  const named = namedIn(usage)
+  const calls = { ...otherCalls(named, dialect), ...read.calls }
+  return { ...read, calls, named, ...passesOf(usage, read, dialect) }
+}
+
+/** Calls that the dialect does not know, by their own names: `server_tool_use.bash_requests` is `tool.bash`. */
+function otherCalls(
+  named: Readonly<Record<string, string>>,
+  dialect: DialectName,
+): Readonly<Record<string, number>> {
+  const { calls = {} }: Dialect = dialects[dialect]
+  const read = new Set(Object.values(calls).flat())
+  const found = Object.entries(named).flatMap(([place, count]) => {
+    const name = /(?:^|\.)([^.]+)(?:_requests|_calls|\.invocation)$/.exec(place)?.[1]
+    const isCall = name !== undefined && !read.has(place) && countOf(count) !== null
+    return isCall ? [[`tool.${name}`, Number(count)] as const] : []
+  })
+  return Object.fromEntries(found)
 }
 
 /** The dialect of a usage whose writer is unknown: by its fields, and by the endpoint where they leave it open. */
@@ -67,8 +83,12 @@ export function dialectOf(
   if (has('num_cached_tokens', 'prompt_token_details', 'pages_processed', 'prompt_audio_seconds'))
     return 'mistral'
   if (has('num_sources_used', 'cost_in_usd_ticks') && has('prompt_tokens')) return 'xai-chat'
-  if (has('prompt_tokens', 'completion_tokens'))
-    return has('cache_read_input_tokens', 'cache_creation_input_tokens') ? 'litellm' : 'openai-chat'
+  if (has('prompt_tokens', 'completion_tokens')) {
+    if (has('cache_read_input_tokens', 'cache_creation_input_tokens')) return 'litellm'
+    // The total of some services, such as xAI, says that reasoning is beside the completion.
+    const { totalIs } = readUsage(usage, 'openai-chat')
+    return totalIs === 'input+output+reasoning' ? 'xai-chat' : 'openai-chat'
+  }
   if (has('cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'))
     return 'anthropic'
   if (has('input_tokens_details', 'total_tokens', 'seconds')) return 'openai-responses'

@@ -340,6 +340,47 @@ describe('text in part', () => {
     }
   })
 
+  test.each([
+    ['a summary by its name', [{ type: 'reasoning.summary', summary: 'I think it over.' }], true],
+    ['a text by its name', [{ type: 'reasoning.text', text: 'I think it over.' }], false],
+    ['nothing that can be read', [{ type: 'reasoning.encrypted', data: 'A'.repeat(64) }], false],
+  ])('is noted if the details of reasoning are %s: %#', async (_, details, isInPart) => {
+    const { origin } = await stream(
+      ...Array.from(
+        { length: 4 },
+        () =>
+          `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: '', reasoning_details: details } }] })}\n\n`,
+      ),
+      ...[delta('Hello', stopped), usage(30, 28), done],
+    )
+    const { columns } = await send(origin, { stream: true })
+    expect((columns.flags & flags.textInPart) !== 0).toBe(isInPart)
+  })
+
+  test('is noted if the reasoning has fewer bytes than tokens, however long the answer is', async () => {
+    const long = 'Hello world. '.repeat(60)
+    const { origin } = await stream(
+      thought('I think.'),
+      delta(long, stopped),
+      usage(600, 400),
+      done,
+    )
+    const { columns } = await send(origin, { stream: true })
+    expect((columns.flags & flags.textInPart) !== 0).toBe(true)
+  })
+
+  test('is not noted if the total says that reasoning is beside the completion, which counts as output', async () => {
+    const { origin } = await stream(
+      delta('Hello'),
+      delta(' world', stopped),
+      `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 192, completion_tokens_details: { reasoning_tokens: 180 } } })}\n\n`,
+      done,
+    )
+    const { columns } = await send(origin, { stream: true })
+    expect((columns.flags & flags.textInPart) !== 0).toBe(false)
+    expect([columns.completionTokens, columns.reasoningTokens]).toEqual([182, 180])
+  })
+
   test('is noted of a summary of reasoning in Responses', async () => {
     const { origin } = await stream(
       event('response.reasoning_summary_text.delta', { delta: 'I think, and think again.' }),

@@ -90,6 +90,20 @@ test('a tier of the service that no contract prices is open, whether or not it h
   expect(of('flex', { service: { flex: { times: 2 } } })).toBe('0.21')
 })
 
+test('calls that a usage counts and no contract prices make the cost unknown', () => {
+  const of = (fields: object, made: object) =>
+    costOf({ price: { ...price, ...fields } }, { ...counts, server_tool_use: made })
+  const searched = { web_search_requests: 2, web_fetch_requests: 0 }
+  expect(of({}, searched)).toBe('a price of search')
+  expect(of({}, { web_search_requests: 0 })).toBe('0.105')
+  expect(of({ search: { price: 10, per: 1000 } }, searched)).toBe('0.125')
+  expect(of({ search: 0 }, searched)).toBe('0.105')
+  expect(of({}, { bash_requests: 1 })).toBe('a price of tool.bash')
+  expect(of({ 'tool.bash': 0 }, { bash_requests: 1 })).toBe('0.105')
+  // A price of each request is one of all that it holds.
+  expect(of({ request: 0.01 }, searched)).toBe('0.115')
+})
+
 const compacted = {
   ...{ input_tokens: 23_000, output_tokens: 1000 },
   iterations: [

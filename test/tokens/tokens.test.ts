@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { answerDialects } from '../../src/tokens/answer-dialects.ts'
 import type { dialects } from '../../src/tokens/dialects.ts'
 import type { logDialects } from '../../src/tokens/log-dialects.ts'
-import { dialectOf, readUsage } from '../../src/tokens/read-usage.ts'
+import { dialectOf, readUsage, readWholeUsage } from '../../src/tokens/read-usage.ts'
 import {
   normalUsage,
   outputOf,
@@ -99,6 +99,21 @@ test('a total says whether it counts reasoning once more', () => {
   ])
 })
 
+test.each([
+  ['inside the completion', 110, 5, 65],
+  ['beside the completion', 170, 65, 125],
+])('without a contract, a total says that reasoning is %s', (_, total, visible, output) => {
+  const usage = {
+    ...{ prompt_tokens: 45, completion_tokens: 65, total_tokens: total },
+    prompt_tokens_details: { cached_tokens: 5, cache_creation_input_tokens: 10 },
+    completion_tokens_details: { reasoning_tokens: 60, image_tokens: 0 },
+  }
+  const { parts, flags } = readUsage(usage, dialectOf(usage, 'chat'))
+  expect([parts.input_uncached, parts.cache_read, parts.cache_write]).toEqual([30, 5, 10])
+  expect([parts.output_visible, parts.reasoning, flags]).toEqual([visible, 60, []])
+  expect(outputOf(parts)).toBe(output)
+})
+
 test('calls that a usage counts are read', () => {
   expect(
     readUsage(
@@ -109,6 +124,18 @@ test('calls that a usage counts are read', () => {
   expect(readUsage({ prompt_tokens: 1, num_search_queries: 18 }, 'perplexity').calls).toEqual({
     search: 18,
   })
+})
+
+test('calls that no dialect knows are read by their own names', () => {
+  const tools = { web_search_requests: 2, code_execution_requests: 3, tool_search_requests: 0 }
+  expect(
+    readWholeUsage({ input_tokens: 1, output_tokens: 1, server_tool_use: tools }, 'anthropic')
+      .calls,
+  ).toEqual({ search: 2, 'tool.code_execution': 3, 'tool.tool_search': 0 })
+  const details = { web_search: { invocation: 1 }, image_edit: { invocation: 4 } }
+  expect(
+    readWholeUsage({ input_tokens: 1, tool_calls_details: details }, 'openai-responses').calls,
+  ).toEqual({ search: 1, 'tool.image_edit': 4 })
 })
 
 /** Usages as the services' own libraries and references show them, and their parts that are not 0. */

@@ -40,6 +40,10 @@ export abstract class DocumentFacts extends JsonCursor {
   hasReasoning = false
   /** Bytes of its text, as they are written. */
   textBytes = 0
+  /** Bytes of its reasoning, as far as a member says that they are. */
+  thoughtBytes = 0
+  /** Whether a member says that its reasoning is a summary. */
+  hasSummary = false
   /** Whether it has a part of reasoning, with or without text. */
   hasThought = false
   /** Whether a member without a string makes it have text, such as the arguments of a tool as an object. */
@@ -106,6 +110,8 @@ export abstract class DocumentFacts extends JsonCursor {
     this.hasText = false
     this.hasReasoning = false
     this.textBytes = 0
+    this.thoughtBytes = 0
+    this.hasSummary = false
     this.hasThought = false
     this.hasObjectText = false
     this.unknown.start = -1

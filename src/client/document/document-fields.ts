@@ -41,6 +41,8 @@ export class DocumentFields extends TokenFields {
   textUs = Number.NaN
   /** Bytes of the text of a stream, as it writes them. */
   textBytes = 0
+  /** Bytes of its reasoning, as far as members say that they are. */
+  thoughtBytes = 0
   /** Whether it has a part of reasoning, with or without text. */
   hasThought = false
   bytesIn = 0
@@ -128,6 +130,7 @@ export class DocumentFields extends TokenFields {
     this.itlMaxUs = from.itlMaxUs
     this.textUs = from.textUs
     this.textBytes = from.textBytes
+    this.thoughtBytes = from.thoughtBytes
     this.hasThought = from.hasThought
     this.bytesIn = from.bytesIn
   }
@@ -160,6 +163,7 @@ export class DocumentFields extends TokenFields {
     this.itlMaxUs = Number.NaN
     this.textUs = Number.NaN
     this.textBytes = 0
+    this.thoughtBytes = 0
     this.hasThought = false
     this.bytesIn = 0
   }

@@ -108,6 +108,8 @@ export class DocumentWalk extends DocumentFacts {
         return this.text(object, uses.text)
       case holds.reasoning:
         return this.text(objects.thought, uses.reasoning)
+      case holds.summary:
+        return this.text(objects.thought, uses.summary)
       case holds.tool:
         return this.tool()
       case holds.sound:
@@ -312,8 +314,12 @@ export class DocumentWalk extends DocumentFacts {
   protected hear(use: number): void {
     if (this.stringEnd === this.stringStart) return
     this.hasText = true
-    this.hasReasoning ||= use === uses.reasoning
-    this.textBytes += this.stringEnd - this.stringStart
+    const bytes = this.stringEnd - this.stringStart
+    this.textBytes += bytes
+    if (use === uses.text) return
+    this.hasReasoning = true
+    this.thoughtBytes += bytes
+    this.hasSummary ||= use === uses.summary
   }
 
   /** The name or the arguments of a tool call; some services send arguments as an object. */

@@ -59,6 +59,8 @@ export const holds = {
   text: 9,
   /** The same, all of it reasoning. */
   reasoning: 10,
+  /** The same, a summary of reasoning. */
+  summary: 38,
   /** A string, or an object that is not empty. */
   tool: 11,
   /** A string of base64. */
@@ -109,10 +111,10 @@ const content = {
   content: 'text',
   refusal: 'text',
   output_text: 'text',
-  summary_text: 'reasoning',
+  summary_text: 'summary',
   thinking: 'reasoning',
   reasoning: 'reasoning',
-  summary: 'reasoning',
+  summary: 'summary',
   name: 'tool',
   input: 'tool',
   arguments: 'tool',
@@ -181,7 +183,7 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     ...content,
     reasoning_content: 'reasoning',
     reasoning_text: 'reasoning',
-    reasoning_summary: 'reasoning',
+    reasoning_summary: 'summary',
     reasoning_details: 'reasoning',
     thinking_blocks: 'reasoning',
     thinking_content: 'reasoning',
@@ -219,7 +221,7 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     content: 'reasoning',
     thinking: 'reasoning',
     reasoning: 'reasoning',
-    summary: 'reasoning',
+    summary: 'summary',
   },
   toolCall: { function: 'call', custom: 'call', name: 'tool', arguments: 'tool', input: 'tool' },
   call: { name: 'tool', arguments: 'tool', input: 'tool', parameters: 'tool' },
@@ -312,6 +314,8 @@ export const uses = {
   errorText: 11,
   text: 12,
   reasoning: 13,
+  /** Reasoning of which the text is a summary. */
+  summary: 15,
   /** A text in a member that is not known. */
   unknown: 14,
   /** From here on: a count by index in `usagePaths`, then a time by index in `answerTimes`. */

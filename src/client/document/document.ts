@@ -126,6 +126,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
         return this.scanNumber()
       case uses.text:
       case uses.reasoning:
+      case uses.summary:
         if (!this.scanString()) return false
         this.hear(use)
         return true

@@ -142,9 +142,10 @@ export class Attempt extends ResponseFields implements BodyReader {
    * without text or count, or fewer bytes than tokens, of which each has one or more.
    */
   private get isInPart(): boolean {
-    const { completionTokens, reasoningTokens, hasThought, textBytes } = this
+    const { completionTokens, reasoningTokens, hasThought, textBytes, thoughtBytes } = this
     const isHidden = (this.flags & flags.reasoning) === 0
     if (isHidden && hasThought && Number.isNaN(reasoningTokens)) return true
+    if (thoughtBytes > 0 && reasoningTokens > thoughtBytes + markTokens) return true
     const hidden = isHidden && reasoningTokens > 0 ? reasoningTokens : 0
     return completionTokens - hidden > textBytes + markTokens
   }

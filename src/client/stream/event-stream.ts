@@ -218,7 +218,9 @@ export class EventStream implements SseSink, BodyReader {
       document.hasReasoning = true
       if (spanBegins(bytes, document.type, summaryType)) said.flags |= flags.textInPart
     }
+    if (document.hasSummary) said.flags |= flags.textInPart
     said.textBytes += document.textBytes
+    said.thoughtBytes += document.thoughtBytes
     said.hasThought ||= document.hasThought
     if (this.isNews(document)) {
       said.keepDocument(document, bytes, words)

@@ -1,5 +1,5 @@
 import { type ModelPrice, type PriceEntry, tokenPrices } from '../../../contract/prices.ts'
-import { isZero, one, rational } from '../../../money/rational.ts'
+import { isZero, one, rational, zero } from '../../../money/rational.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
 import { scaled } from '../../price-at.ts'
@@ -14,7 +14,7 @@ export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
     ),
   )
   return [...fees].flatMap((fee) => [
-    onModel(`${fee} free`, fee, (model) => without(model, fee)),
+    onModel(`${fee} free`, fee, (model) => withFree(model, fee)),
     onModel(`${fee} charged twice`, fee, (model) => {
       const entry = model.price[fee]
       return entry === undefined || entry.price === 'open'
@@ -85,7 +85,9 @@ function doubled(entry: PriceEntry): PriceEntry {
   return scaled({ entry }, rational(2n)).entry!
 }
 
-function without(model: ModelPrice, fee: string): ModelPrice | null {
-  const { [fee]: left, ...price } = model.price
-  return left === undefined ? null : { ...model, price }
+function withFree(model: ModelPrice, fee: string): ModelPrice | null {
+  const entry = model.price[fee]
+  return entry === undefined
+    ? null
+    : { ...model, price: { ...model.price, [fee]: { ...entry, price: zero } } }
 }
