@@ -1,5 +1,9 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { type CodeTrial, judgeContext } from '../../../src/audit/evidence/sold/context.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { ScriptText } from '../../../src/run/plan/script-text.ts'
+import { verdictOnTexts } from './one-answer-each.ts'
 
 const trial = (tokens: number, finds: (depth: number, at: number) => boolean): CodeTrial => ({
   tokens,
@@ -56,4 +60,30 @@ test('without a short prompt nothing is known of the model', () => {
 
 test('prompts of less than 90 % of the window are not observed', () => {
   expect(judgeContext([control, trial(100_000, secondHalf)], 128_000)).toEqual({ is: 'unseen' })
+})
+
+const asked = [1, 2, 3].map((seed) =>
+  new ScriptText(seed).text('codes', seed === 1 ? 2_000 : 7_600, seed),
+)
+const sold = parseContract(
+  { name: 'sold', models: [{ id: 'svc-k2', context_window_tokens: 8_000 }] },
+  'c.yaml',
+)
+/** Answers that end by max_tokens, as each of a model with random weights does. */
+const cutAnswers = (share: number) =>
+  verdictOnTexts('SOLD-03', sold, asked, (text) => ({
+    promptTokens: Math.round(countTokens(text) * share),
+    finishReason: 'length',
+  }))
+
+test('two prompts that are counted by half fail, though their answers are cut', async () => {
+  expect(await cutAnswers(0.5)).toMatchObject({
+    ...{ verdict: 'fail', observed: expect.stringContaining('the rest was not read') },
+  })
+})
+
+test('answers that are cut ask for more max_tokens, and accuse nobody', async () => {
+  expect(await cutAnswers(1)).toMatchObject({
+    ...{ verdict: 'inconclusive', why: expect.stringContaining('raise max_tokens') },
+  })
 })

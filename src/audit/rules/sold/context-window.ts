@@ -21,11 +21,14 @@ import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdi
 
 const requires = `a prompt of ${fullShare * 100} % of the window or more with ${leastCodes} codes or more, answered and stored whole (scenarios/audit-context.yaml, with its size set to the window)`
 
-interface Trial extends CodeTrial {
+/** A prompt that was answered, and what the service reports of its tokens. */
+interface Answered {
   readonly exchange: Exchange
-  /** Tokens that the service reports, of those that were sent. */
+  readonly tokens: number
   readonly reported: number | null
 }
+
+type Trial = CodeTrial & Answered
 
 export const sold03: Rule = {
   id: 'SOLD-03',
@@ -98,18 +101,19 @@ async function verdictOf(
       tokens + (model.templateTokens ?? mostTemplate) + mostOutputOf(exchange) <= window &&
       exchange.row.errorCode === 'context_length_exceeded',
   )
-  const trials = asked.flatMap(({ exchange, text, codes, tokens }): Trial[] => {
-    const { row } = exchange
-    const answer = exchange.isOk ? [...(chatTexts(exchange)?.values() ?? [])][0] : undefined
+  const answered = asked
+    .filter(({ exchange }) => exchange.isOk)
+    .map((each) => ({ ...each, reported: each.exchange.row.promptTokens }))
+  const trials = answered.flatMap(({ exchange, text, codes, tokens, reported }): Trial[] => {
+    const answer = [...(chatTexts(exchange)?.values() ?? [])][0]
     // An answer that was cut may have missed what came after.
-    if (answer === undefined || row.finishReason === 'length') return []
+    if (answer === undefined || exchange.row.finishReason === 'length') return []
     const found = codes.map((each) => ({
       depth: each.index / text.length,
       isFound: answer.includes(each[1]!),
     }))
-    return [{ exchange, tokens, codes: found, reported: row.promptTokens }]
+    return [{ exchange, tokens, codes: found, reported }]
   })
-  const observations = trials.length
   if (refused !== undefined)
     return {
       model,
@@ -119,15 +123,15 @@ async function verdictOf(
         witnesses: [shownBy(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
       }),
     }
-  const uncounted = trials.filter(
-    ({ tokens, reported }) =>
-      tokens >= fullShare * window && reported !== null && reported < fullShare * tokens,
+  // What is counted does not depend on the answer.
+  const full = answered.filter(({ tokens }) => tokens >= fullShare * window)
+  const [short, second] = full.filter(
+    ({ tokens, reported }) => reported !== null && reported < fullShare * tokens,
   )
-  const [short, second] = uncounted
   if (short !== undefined && second !== undefined)
     return {
       model,
-      verdict: fail(observations, {
+      verdict: fail(answered.length, {
         expected: `all tokens of a prompt that fits the window of ${window}`,
         observed: `Of prompts of ${short.tokens.toLocaleString('en')} tokens the service counts ${short.reported!.toLocaleString('en')}: the rest was not read.`,
         witnesses: [
@@ -135,6 +139,15 @@ async function verdictOf(
           shownBy(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
         ],
       }),
+    }
+  const cut = full.filter(({ exchange }) => exchange.row.finishReason === 'length').length
+  if (cut > 0 && cut === full.length)
+    return {
+      model,
+      verdict: inconclusive(
+        answered.length,
+        `${cut === 1 ? 'the answer to the long prompt was' : `all ${cut} answers to long prompts were`} cut by max_tokens, and what a cut answer lacks shows nothing; raise max_tokens`,
+      ),
     }
   return { model, verdict: saidOf(judgeContext(trials, window), trials, window) }
 }
