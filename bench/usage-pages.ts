@@ -82,12 +82,18 @@ const settings: UsageSettings = {
       label: 'Nordlicht Studio',
       grants: [
         { name: 'Pack', credits: 25_000, from: '2026-10-01', expires: '2027-01-01' },
-        { name: 'Gift', credits: 5000, from: '2026-11-01', expires: '2026-12-05' },
+        { name: 'Bonus', credits: 5000, from: '2026-11-01', expires: '2026-12-05' },
       ],
       budget: { amount: '14000' },
     },
     euros: { label: 'Example Ltd', budget: { amount: '80', unit: 'EUR', period: 'month' } },
-    'two currencies': { label: 'Two Currencies GmbH' },
+    'two currencies': {
+      label: 'Two Currencies GmbH',
+      budget: [
+        { amount: '60', unit: 'EUR' },
+        { amount: '40', unit: 'USD' },
+      ],
+    },
   },
 }
 

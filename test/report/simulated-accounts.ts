@@ -3,7 +3,7 @@ import { forecastBurn, lookAhead } from '../../src/report/usage/forecast.ts'
 import { type Random, randomOf } from '../../src/user/random.ts'
 
 /** Usage patterns of the accounts that test a forecast. */
-export const accountKinds = ['flat', 'weekly', 'trend', 'bursts'] as const
+export const accountKinds = ['flat', 'weekly', 'trend', 'bursts', 'spike'] as const
 export type AccountKind = (typeof accountKinds)[number]
 
 const dayUs = 86_400e6
@@ -17,6 +17,7 @@ function burnOf(kind: AccountKind, day: number, weekday: number, random: Random)
   const usual = 1_000 * Math.exp(0.2 * normal - 0.02)
   switch (kind) {
     case 'flat':
+    case 'spike':
       return usual
     case 'weekly':
       return usual * weekdayLevels[weekday - 1]!
@@ -57,6 +58,12 @@ export function simulateAccount(kind: AccountKind, historyDays: number, seed: nu
     const share = day === 0 ? 1 - begins : day === historyDays ? begins : 1
     return { startUs: startOf(day), weekday: weekdayOf(day), credits: share * burn(day), share }
   }).filter(({ share }) => share > 0.02)
+  // One hour of a past day used as much as 3 to 40 days, and never does so again.
+  if (kind === 'spike') {
+    const at = Math.floor(random() * past.length)
+    const day = past[at]!
+    past[at] = { ...day, credits: day.credits + 1000 * (3 + 37 * random()) }
+  }
   const coming = Array.from({ length: 120 }, (_, ahead) => {
     const day = historyDays + ahead
     const startUs = startOf(day) + (ahead === 0 ? begins * dayUs : 0)

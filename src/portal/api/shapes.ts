@@ -56,7 +56,8 @@ const unit = () =>
     .max(100)
     .optional()
     .meta({
-      description: 'The unit of amounts, if there are several; default: that of the most requests',
+      description:
+        'The unit of amounts, if there are several; default: the one in use at the end of the period',
       examples: ['EUR'],
     })
 const flag = z.enum(['true', 'false']).default('false')

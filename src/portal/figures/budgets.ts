@@ -4,7 +4,7 @@ import type { UsageForecast } from '../../report/usage/shape.ts'
 import { type Asked, within } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountBudget } from '../settings/settings.ts'
-import { courseIn, crossedAt } from './projection.ts'
+import { courseIn, crossedAt, projectedTo } from './projection.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 /** A budget, and what was used of it in its present period. */
@@ -17,6 +17,8 @@ export interface BudgetState {
   readonly share: number
   /** When it will probably be used up, Unix microseconds; null if not in this period, or without a forecast. */
   readonly crossesUs: number | null
+  /** Whether a forecast reaches the end of the period and the budget is not used up before. */
+  readonly isEnough: boolean
 }
 
 /** The budgets of the account that this token may see, each of its own period in the zone of the account. */
@@ -28,9 +30,12 @@ export async function readBudgets(
   // A budget is of the whole account.
   if (bearer.keys !== null) return []
   const states: BudgetState[] = []
-  const crossing = ({ amount, unit }: AccountBudget, period: Period, used: string) => {
+  const ending = ({ amount, unit }: AccountBudget, period: Period, used: string) => {
     const left = Number(amount) - Number(used)
-    return left <= 0 ? null : crossedAt(courseIn(page, unit, asked), left, period)
+    if (left <= 0) return { crossesUs: null, isEnough: false }
+    const course = courseIn(page, unit, asked)
+    const crossesUs = crossedAt(course, left, period)
+    return { crossesUs, isEnough: crossesUs === null && projectedTo(course, 0, period) !== null }
   }
   for (const budget of view.budgets) {
     if (!bearer.shows.has(budget.unit === 'credits' ? 'credits' : 'cost')) continue
@@ -41,7 +46,7 @@ export async function readBudgets(
       period,
       used,
       share: numberOf(divide(readNumber(used)!, readNumber(budget.amount)!)),
-      crossesUs: crossing(budget, period, used),
+      ...ending(budget, period, used),
     })
   }
   return states

@@ -12,8 +12,8 @@ export interface NameRow {
   /** Null is without a name. */
   readonly name: string | null
   readonly requests: number | null
-  /** Use without refunds, decimal text; null without an amount in the unit. */
-  readonly amount: string | null
+  /** Use without refunds in each unit of the table, decimal text; null without an amount in it. */
+  readonly amounts: readonly (string | null)[]
   readonly tokens: Readonly<Record<ShownToken, number | null>>
   readonly failed: number | null
 }
@@ -21,11 +21,13 @@ export interface NameRow {
 /** All that used something in a period, by model, key or tag: nothing is folded. */
 export interface NamesTable {
   readonly by: 'model' | 'key' | TagDimension
+  /** The rows are in the order of the first. */
+  readonly units: readonly string[]
   readonly rows: readonly NameRow[]
   /** How many more there are: a table has at most a thousand rows. */
   readonly more: number
-  /** 0 or less; null without any. */
-  readonly refunds: string | null
+  /** 0 or less in each unit; null without an amount in it. */
+  readonly refunds: readonly (string | null)[]
   readonly total: NameRow
 }
 
@@ -36,17 +38,20 @@ export async function readNames(
   by: NamesTable['by'],
   period: Period,
   query: Input<'summary'>,
-  unit: string | null,
+  units: readonly string[],
 ): Promise<NamesTable> {
   const { from, where } = within(period, await conditionOf(asked, query))
-  const partOf = (sums: Parameters<typeof creditsOf>[0], part: 'used' | 'refunds') =>
-    unit === null
-      ? null
-      : unit === 'credits'
-        ? creditsOf(sums, part)
-        : (moneyOf(asked, sums, part).find(({ currency }) => currency === unit)?.value ?? null)
+  const partOf = (
+    sums: Parameters<typeof creditsOf>[0],
+    unit: string,
+    part: 'used' | 'refunds',
+  ): string | null =>
+    unit === 'credits'
+      ? creditsOf(sums, part)
+      : (moneyOf(asked, sums, part).find(({ currency }) => currency === unit)?.value ?? null)
+  const [unit] = units
   const order =
-    unit === null ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
+    unit === undefined ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
   const sums = await readSums<{ readonly name: string | null }>(
     asked,
     { from, where, by: { name: by === 'model' ? shortSql('model') : dimensionSql(by) } },
@@ -54,14 +59,15 @@ export async function readNames(
   )
   const [all] = await readSums<object>(asked, { from, where })
   const rowOf = (row: (typeof sums)[number]): NameRow => {
-    const [used, refunds] = [partOf(row, 'used'), partOf(row, 'refunds')]
     return {
       name: row.name === null ? null : nameOf(asked, by, row.name),
       requests: requestsOf(row),
-      amount:
-        used === null || refunds === null
+      amounts: units.map((each) => {
+        const [used, refunds] = [partOf(row, each, 'used'), partOf(row, each, 'refunds')]
+        return used === null || refunds === null
           ? used
-          : decimalText(subtract(readNumber(used)!, readNumber(refunds)!)),
+          : decimalText(subtract(readNumber(used)!, readNumber(refunds)!))
+      }),
       tokens: eachToken((kind) => row[kind]),
       failed: failedOf(row),
     }
@@ -69,16 +75,22 @@ export async function readNames(
   const rows = sums.map(rowOf)
   // A refund has no model and no key of its own: it is a line for itself.
   const shown = rows.filter(
-    ({ name, requests, amount }) =>
-      name !== null || (requests ?? 0) > 0 || (amount !== null && !isZero(readNumber(amount)!)),
+    ({ name, requests, amounts }) =>
+      name !== null ||
+      (requests ?? 0) > 0 ||
+      amounts.some((amount) => amount !== null && !isZero(readNumber(amount)!)),
   )
   const n = sums.length > mostRows ? await countOf(asked, by, from, where) : 0
   return {
     by,
     rows: shown.slice(0, mostRows),
     more: Math.max(0, n - mostRows),
-    refunds: partOf(all!, 'refunds'),
-    total: { ...rowOf({ ...all!, name: null }), amount: partOf(all!, 'used') },
+    units,
+    refunds: units.map((each) => partOf(all!, each, 'refunds')),
+    total: {
+      ...rowOf({ ...all!, name: null }),
+      amounts: units.map((each) => partOf(all!, each, 'used')),
+    },
   }
 }
 

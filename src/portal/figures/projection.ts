@@ -6,6 +6,8 @@ import { metricOf, readSums } from './sums.ts'
 /** What a period will have used at its end: 80 % of the futures are from `low` to `high`. */
 export interface Projection {
   readonly toUs: number
+  /** Until now. */
+  readonly used: number
   readonly low: number
   readonly median: number
   readonly high: number
@@ -40,7 +42,7 @@ export function projectedTo(
   const end = course.find(({ endUs }) => endUs >= toUs)
   if (end === undefined) return null
   const { low, median, high } = end
-  return { toUs, low: used + low, median: used + median, high: used + high }
+  return { toUs, used, low: used + low, median: used + median, high: used + high }
 }
 
 /** When the median future has used this much more, Unix microseconds; null if not before the end of the period. */
@@ -53,15 +55,20 @@ export function crossedAt(
   return day === undefined || day.endUs > toUs ? null : day.endUs - 1
 }
 
-/** What this month will have used in a unit. */
-export async function monthProjection(
+/** What this month will have used in each of these units that has a forecast. */
+export async function monthProjections(
   asked: Asked,
   page: UsageForecast | null,
-  unit: string,
-): Promise<Projection | null> {
+  units: readonly string[],
+): Promise<ReadonlyMap<string, Projection>> {
   const { view, nowMs } = asked
   const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
   const [sums] = await readSums<object>(asked, within(month))
-  const used = metricOf(asked, sums!, unit === 'credits' ? 'credits' : 'cost', unit)
-  return projectedTo(courseIn(page, unit, asked), Number(used ?? 0), month)
+  return new Map(
+    units.flatMap((unit) => {
+      const used = metricOf(asked, sums!, unit === 'credits' ? 'credits' : 'cost', unit)
+      const found = projectedTo(courseIn(page, unit, asked), Number(used ?? 0), month)
+      return found === null ? [] : [[unit, found] as const]
+    }),
+  )
 }

@@ -1,3 +1,4 @@
+import type { Period } from '../../measure/usage/calendar.ts'
 import {
   type Amount,
   requestsOf,
@@ -12,6 +13,7 @@ import type { Answers, Metric } from '../api/shapes.ts'
 
 /** The unit of prepaid credits. */
 const creditsUnit = 'credits'
+const dayUs = 86_400e6
 
 /** The sums that a session has read: parts of a page ask the same. */
 const readBefore = new WeakMap<object, Map<string, Promise<readonly unknown[]>>>()
@@ -66,21 +68,47 @@ export function moneyOf(
 const minus = (a: string, b: string) => decimalText(subtract(readNumber(a)!, readNumber(b)!))
 export const plus = (a: string, b: string) => decimalText(add(readNumber(a)!, readNumber(b)!))
 
+/** A unit that the account has amounts in. */
+export interface UsedUnit {
+  readonly unit: string
+  /** When it was last used in the period, Unix microseconds; null if it was not. */
+  readonly lastUs: number | null
+}
+
+/**
+ * The units of the account, those of the last day with use in the period first: credits before the unit of more requests. The
+ * others follow as they ended, the latest first. A refund in a unit is no use of it.
+ */
+export function unitsUsed(
+  { session }: Pick<Asked, 'session'>,
+  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
+): Promise<readonly UsedUnit[]> {
+  return session.rows<UsedUnit>(`
+    WITH seen AS (SELECT unit, last_us, credits_known, coalesce(credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs}, false) AS inside
+      FROM my_hours WHERE credits IS NOT NULL),
+    ends AS (SELECT max(last_us) FILTER (WHERE inside) AS end_us FROM seen),
+    used AS (SELECT unit, max(last_us) FILTER (WHERE inside) AS last_us, sum(credits_known) AS requests,
+        sum(credits_known) FILTER (WHERE inside AND last_us > end_us - ${dayUs}) AS latest
+      FROM seen, ends GROUP BY unit)
+    SELECT unit, last_us AS "lastUs" FROM used
+    ORDER BY latest IS NULL, latest IS NOT NULL AND unit = '${creditsUnit}' DESC, latest DESC, last_us DESC NULLS LAST, requests DESC, unit`)
+}
+
 /**
  * The unit of the amounts of a metric, and all that the account has: figures of two are never one bar or one sum.
  *
- * @param wanted default: that of the most requests
+ * @param wanted default: the first of `unitsUsed`
  * @throws Problem 404 for a unit without an amount
  */
 export async function unitOf(
-  { session, view }: Asked,
+  asked: Asked,
   metric: Metric | 'tokens' | 'name',
+  period: Period,
   wanted?: string,
 ): Promise<{ readonly unit: string | null; readonly units: readonly string[] }> {
+  const { view } = asked
   if (metric !== 'cost' && metric !== 'credits') return { unit: null, units: [] }
-  const rows = await session.rows<{ unit: string }>(
-    `SELECT unit FROM my_hours WHERE credits IS NOT NULL GROUP BY unit ORDER BY sum(credits_known) DESC, unit`,
-  )
+  const rows = await unitsUsed(asked, period)
   const priced = view.moneyOf('0')?.currency
   const units =
     metric === 'credits'

@@ -10,6 +10,7 @@ import { literal, textList } from '../../store/literal.ts'
 import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
+import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
 import type { Speech } from './speech.ts'
 
 /** A page is sent often, and to phones, so its cells are fewer than those of a file. */
@@ -24,8 +25,8 @@ export interface Amounts {
   readonly unitSql: string
   readonly money: BoardData['money']
   readonly isMoney: boolean
-  /** All units that the token shows amounts of, for a switch: figures of two are never one. */
-  readonly units: readonly string[]
+  /** All units that the token shows amounts of: figures of two are never one. The first is the one of the end of the period. */
+  readonly units: readonly UsedUnit[]
 }
 
 /**
@@ -106,38 +107,39 @@ const localStarts = (period: Period) => [
 /**
  * The unit of the page, and its others.
  *
- * @param wanted default: credits, else the currency of the most requests
+ * @param wanted default: the first of `unitsUsed`
  * @throws Problem 404 for a unit without an amount
  */
 export async function amountsOf(
-  { session, view, bearer: { shows } }: Asked,
+  asked: Asked,
+  period: Period,
   wanted: string | null,
 ): Promise<Amounts> {
-  const found = await session.rows<{ unit: string }>(
-    `SELECT unit FROM my_hours WHERE credits IS NOT NULL GROUP BY unit
-     ORDER BY unit = 'credits' DESC, sum(credits_known) DESC, unit`,
-  )
+  const { view, bearer } = asked
+  const { shows } = bearer
+  const found = await unitsUsed(asked, period)
   const price = shows.has('cost') ? view.moneyOf('1') : null
   // Who may see costs and no credits sees their price alone.
   const isPriced = !shows.has('credits') && price !== null
-  const units = found.flatMap(({ unit }) =>
-    unit === 'credits'
+  const units = found.flatMap((used) =>
+    used.unit === 'credits'
       ? shows.has('credits')
-        ? [unit]
+        ? [used]
         : isPriced
-          ? [price.currency]
+          ? [{ ...used, unit: price.currency }]
           : []
       : shows.has('cost')
-        ? [unit]
+        ? [used]
         : [],
   )
-  const shown = [...new Set(units)]
-  if (wanted !== null && !shown.includes(wanted)) {
+  const shown = units.filter(({ unit }, at) => units.findIndex((each) => each.unit === unit) === at)
+  const names = shown.map(({ unit }) => unit)
+  if (wanted !== null && !names.includes(wanted)) {
     throw new Problem(404, 'no-such-unit', 'This account has no amounts in such a unit', {
-      hint: shown.length === 0 ? 'It has none at all.' : `It has ${shown.join(', ')}.`,
+      hint: names.length === 0 ? 'It has none at all.' : `It has ${names.join(', ')}.`,
     })
   }
-  const unit = wanted ?? shown[0] ?? 'credits'
+  const unit = wanted ?? names[0] ?? 'credits'
   const none = {
     unit,
     sql: 'NULL::DECIMAL(38, 18)',

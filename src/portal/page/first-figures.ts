@@ -1,13 +1,15 @@
+import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
+import type { BudgetState } from '../figures/budgets.ts'
 import { plus } from '../figures/sums.ts'
 import type { PageData } from './page.ts'
 import type { Speech } from './speech.ts'
 
 type Figure = Answers['summary']['requests']
 
-/** What stands in a cell: a question's name, its answer, and what is to be known of it. */
-interface Cell {
+/** An answer to the question of a cell, in one unit, and what is to be known of it. */
+interface Answer {
   readonly label: string
   readonly value: string
   readonly under: readonly (Html | string | false)[]
@@ -15,15 +17,33 @@ interface Cell {
   readonly figure?: string
 }
 
-/** The three answers of the first screen: what was used, what is to pay or left, and the limit. */
+/**
+ * The three questions of the first screen: what was used, what is to pay or left, and the limit. Each is answered in every unit
+ * of the account, that of the page first.
+ */
 export function renderFigures(data: PageData, speech: Speech): Html {
-  const cells = [usedCell(data, speech), toPayCell(data, speech), limitCell(data, speech)]
-  return html`<dl class="figures answers">${cells.map(({ label, value, under, figure }) => html`<div><dt>${label}</dt><dd><b${figure !== undefined && html` data-figure="${figure}"`}>${value}</b>${under.filter((each) => each !== '' && each !== false).map((each) => html`<span class="aside">${each}</span>`)}</dd></div>`)}</dl>`
+  const cells = [usedAnswers(data, speech), payAnswers(data, speech), limitAnswers(data, speech)]
+  return html`<dl class="figures answers">${cells.map((answers) => html`<div><dt>${answers[0]!.label}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? answers[0]!.label : null))}</dd></div>`)}</dl>`
 }
 
+/** @param above the name of the cell, for an answer that follows the first */
+function answerOf({ label, value, under, figure }: Answer, above: string | null): Html {
+  const lines = under.filter((each) => each !== '' && each !== false)
+  const size = value.length > 24 ? 'longest' : value.length > 14 ? 'long' : null
+  const answer = html`<b${size !== null && html` class="${size}"`}${figure !== undefined && html` data-figure="${figure}"`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
+  return above === null
+    ? answer
+    : html`<div class="next">${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
+}
+
+/** The units of the account, that of the page first. */
+const unitsOf = ({ unit, units }: PageData) => [
+  ...units.filter((each) => each.unit === unit),
+  ...units.filter((each) => each.unit !== unit),
+]
+
 /** Amounts of a unit in a summary; null without any. */
-function figureIn(summary: Answers['summary'], unit: string | null) {
-  if (unit === null) return null
+function figureIn(summary: Answers['summary'], unit: string) {
   return unit === 'credits'
     ? summary.credits
     : (summary.cost.find(({ currency }) => currency === unit) ?? null)
@@ -41,44 +61,66 @@ function compared({ value, previous }: Figure, { before }: PageData, speech: Spe
   return speech.say(word, { share: speech.share(Math.abs(change)), period })
 }
 
-function usedCell(data: PageData, speech: Speech): Cell {
-  const { summary, whole, unit, units } = data
+function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
+  const { summary } = data
   const { say, number } = speech
-  const requests = summary.requests.value
+  const answers = unitsOf(data).flatMap(({ unit }) => usedIn(unit, data, speech))
+  const [first, ...others] = answers
+  if (first === undefined) {
+    const requests = summary.requests.value
+    return [
+      {
+        label: say('card.requests'),
+        value: requests === null ? say('card.unmeasured') : number(requests),
+        under: [compared(summary.requests, data, speech)],
+      },
+    ]
+  }
   const count = counted(summary.requests, speech)
+  return [{ ...first, figure: 'used', under: [...first.under, count] }, ...others]
+}
+
+function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
+  const { summary, whole, units } = data
+  const { say } = speech
   const figure = figureIn(summary, unit)
-  if (unit === null || figure === null || (figure.value === null && units.length === 0)) {
-    return {
-      label: say('card.requests'),
-      value: requests === null ? say('card.unmeasured') : number(requests),
-      under: [compared(summary.requests, data, speech)],
-    }
-  }
-  const write = speech.amounts(unit)
+  if (figure === null || (figure.value === null && unit !== data.unit)) return []
+  const write = (amount: string | null) => speech.amount(unit, amount)
   const all = whole === null ? null : (figureIn(whole, unit)?.value ?? null)
-  const priced = unit === 'credits' ? priceOf(data, speech) : ''
-  const others = units.flatMap((each) => {
-    const value = each === unit ? null : (figureIn(summary, each)?.value ?? null)
-    return value === null ? [] : [speech.amounts(each).one(value)]
-  })
-  return {
-    label: say(unit === 'credits' ? 'card.credits' : 'card.cost'),
-    value: figure.value === null ? say('card.unmeasured') : write.one(figure.value),
-    figure: 'used',
-    under: [
-      all !== null && say('card.of', { all: write.one(all) }),
-      priced,
-      data.isClosed && say('closed'),
-      figure.refunds !== null &&
-        Number(figure.refunds) !== 0 &&
-        say('card.refunds', { amount: write.one(figure.refunds) }),
-      ...entryLines(data, unit, figure.value, speech),
-      figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
-      compared(figure, data, speech),
-      count,
-      others.length > 0 && say('card.others', { amounts: others.join(' · ') }),
-    ],
-  }
+  return [
+    {
+      label: say(unit === 'credits' ? 'card.credits' : 'card.cost'),
+      value:
+        figure.value === null
+          ? say('card.unmeasured')
+          : unit === 'credits' && units.length === 1
+            ? speech.amounts(unit).one(figure.value)
+            : write(figure.value),
+      under: [
+        all !== null && say('card.of', { all: write(all) }),
+        unit === 'credits' && priceOf(data, speech),
+        unit === data.unit && data.isClosed && say('closed'),
+        figure.refunds !== null &&
+          Number(figure.refunds) !== 0 &&
+          say('card.refunds', { amount: write(figure.refunds) }),
+        ...entryLines(data, unit, figure.value, speech),
+        figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
+        compared(figure, data, speech),
+        endedOn(unit, data, speech),
+      ],
+    },
+  ]
+}
+
+const dayUs = 86_400e6
+
+/** When a unit that others replaced was last used. */
+function endedOn(unit: string, { units }: PageData, speech: Speech): string {
+  const last = units.find((each) => each.unit === unit)?.lastUs ?? null
+  const latest = largest(units.map(({ lastUs }) => lastUs ?? 0))
+  return last === null || latest - last < dayUs
+    ? ''
+    : speech.say('card.ended', { date: speech.day(last) })
 }
 
 /** Taxes, fees and the like, and the amount with them. */
@@ -109,42 +151,102 @@ function entryLines(
     : lines
 }
 
-/** Credits at their price. */
-function priceOf({ summary, units }: PageData, speech: Speech): string {
-  const priced = summary.cost.filter(({ currency }) => !units.includes(currency))
-  return priced.map(({ currency, value }) => speech.money(currency, value)).join(' + ')
+/** What the credits cost, and at which price. */
+function priceOf({ summary, units, price }: PageData, speech: Speech): string {
+  const priced = summary.cost.find(
+    ({ currency }) => !units.some(({ unit }) => unit === currency) && currency === price?.currency,
+  )
+  return priced === undefined || price === null || priced.value === null
+    ? ''
+    : speech.say('card.price', {
+        amount: speech.money(priced.currency, priced.value),
+        price: speech.price(price.currency, price.value),
+      })
 }
 
-/** Credits left, and until when; of money, what the month will probably cost. */
-function toPayCell(data: PageData, speech: Speech): Cell {
-  const { credits, unit, projection, isPending } = data
+/** What will be paid: of money, what the month will probably cost; of credits, how long they last. */
+function payAnswers(data: PageData, speech: Speech): readonly Answer[] {
+  const answers = unitsOf(data).flatMap(({ unit }) =>
+    unit === 'credits' && hasBalance(data)
+      ? [balanceAnswer(data, speech)]
+      : monthIn(unit, data, speech),
+  )
+  if (answers.length > 0) return answers
   const { say } = speech
-  if (credits !== null && credits.remaining !== null && unit !== null && !isMoney(unit)) {
-    return {
-      label: say('card.balance'),
-      value: speech.number(credits.remaining),
-      under: [html`<span class="answer">${lasts(data, speech)}</span>`, range(data, speech)],
-    }
-  }
-  if (projection === null || unit === null) {
-    return {
+  return [
+    {
       label: say('card.month'),
       value: '–',
-      under: [say(isPending ? 'month.pending' : 'month.unknown')],
-    }
-  }
-  const write = speech.amounts(unit)
-  const round = write.about
-  const [low, high] = [round(projection.low), round(projection.high)]
+      under: [say(data.isPending ? 'month.pending' : 'month.unknown')],
+    },
+  ]
+}
+
+const hasBalance = ({ credits }: PageData) => credits !== null && credits.remaining !== null
+
+/** What the month will use, and what that costs. */
+function monthLine(data: PageData, speech: Speech): string {
+  const { projections, price } = data
+  const course = projections.get('credits')
+  if (course === undefined) return ''
+  const used = speech.about('credits', course.median)
+  return price === null
+    ? speech.say('month.use', { amount: used })
+    : speech.say('month.useAt', {
+        amount: used,
+        cost: speech.about(price.currency, course.median * Number(price.value)),
+      })
+}
+
+function balanceAnswer(data: PageData, speech: Speech): Answer {
+  const { say } = speech
   return {
-    label: say('card.month'),
-    value: say('month.about', { amount: round(projection.median) }),
+    label: say('card.balance'),
+    value: speech.number(data.credits!.remaining!),
     under: [
-      say('month.until', { date: speech.day(projection.toUs - 1) }),
-      low !== high && say('month.range', { low, high }),
-      isMoney(unit) && say('month.noInvoice'),
+      html`<span class="answer">${lasts(data, speech)}</span>`,
+      range(data, speech),
+      buyBefore(data, speech),
+      monthLine(data, speech),
     ],
   }
+}
+
+function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
+  const { projections, price, isPending } = data
+  const { say } = speech
+  const label = say('card.month')
+  const course = projections.get(unit)
+  // What is over before the period is no question of it.
+  if (unit !== data.unit && data.units.find((each) => each.unit === unit)?.lastUs === null)
+    return []
+  if (course === undefined)
+    return unit === data.unit
+      ? [{ label, value: '–', under: [say(isPending ? 'month.pending' : 'month.unknown')] }]
+      : []
+  const [low, high] = [course.low, course.high].map((each) => speech.about(unit, each))
+  // What is not expected to be used any more is as exact as what was.
+  const isOver = Math.abs(course.high - course.used) <= Math.abs(course.used) / 200
+  return [
+    {
+      label,
+      value: isOver
+        ? speech.amount(unit, String(course.used))
+        : say('month.about', { amount: speech.about(unit, course.median) }),
+      under: [
+        isOver
+          ? endedOn(unit, data, speech)
+          : say('month.until', { date: speech.day(course.toUs - 1) }),
+        !isOver && low !== high && say('month.range', { low: low!, high: high! }),
+        unit === 'credits' &&
+          price !== null &&
+          say('month.cost', {
+            amount: speech.about(price.currency, course.median * Number(price.value)),
+          }),
+        isMoney(unit) && unit === data.unit && say('month.noInvoice'),
+      ],
+    },
+  ]
 }
 
 const isMoney = (unit: string) => /^[A-Z]{3}$/.test(unit)
@@ -164,47 +266,75 @@ function lasts({ credits, outlook, isPending, lastUs }: PageData, speech: Speech
 const isPast = ({ runsOut, fan }: Answers['outlook']) =>
   runsOut?.median != null && Date.parse(runsOut.median) < Date.parse(fan[0]!.at)
 
-/** The days of the range, if the answer is a date and they differ. */
-function range({ outlook, credits }: PageData, { say, day }: Speech): string {
+/** The range of the answer, if it is a date. */
+function rangeOf({ outlook, credits }: PageData): { early: number; late: number } | null {
   const { early = null, late = null, median = null } = outlook?.runsOut ?? {}
-  if (early === null || late === null || median === null || isPast(outlook!)) return ''
-  if (Number(credits!.remaining) <= 0) return ''
-  const [first, last] = [early, late].map((each) => day(Date.parse(each) * 1000))
-  return first === last ? '' : say('answer.range', { early: first!, late: last! })
+  if (early === null || late === null || median === null || isPast(outlook!)) return null
+  return Number(credits!.remaining) <= 0
+    ? null
+    : { early: Date.parse(early) * 1000, late: Date.parse(late) * 1000 }
+}
+
+/** The days of the range, if they differ. */
+function range(data: PageData, { say, day }: Speech): string {
+  const found = rangeOf(data)
+  if (found === null) return ''
+  const [first, last] = [day(found.early), day(found.late)]
+  return first === last ? '' : say('answer.range', { early: first, late: last })
+}
+
+/** When to buy more: before one future in ten has none left. */
+function buyBefore(data: PageData, { say, day }: Speech): string {
+  const found = rangeOf(data)
+  return found === null ? '' : say('answer.buy', { date: day(found.early) })
 }
 
 /** Budgets, the fullest first; without one, how many requests succeeded. */
-function limitCell(data: PageData, speech: Speech): Cell {
+function limitAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const { say, share } = speech
-  const [first, ...others] = [...data.budgets].sort((a, b) => b.share - a.share)
-  if (first === undefined) {
-    const { successShare } = data.summary
-    return {
-      label: say('card.success'),
-      value: successShare === null ? '–' : share(successShare),
-      under: [counted(data.summary.requests, speech)],
-    }
+  if (data.budgets.length === 0) {
+    const { successShare, requests } = data.summary
+    const all = Number(requests.value)
+    return [
+      {
+        label: say('card.success'),
+        value: successShare === null ? '–' : share(successShare),
+        under: [
+          successShare === null
+            ? counted(requests, speech)
+            : say('card.successOf', { ok: Math.round(successShare * all), all }),
+          say('card.noBudget'),
+        ],
+      },
+    ]
   }
-  const line = ({ budget, used }: typeof first) => {
-    const write = speech.amounts(budget.unit)
-    return say('card.budget.used', { used: write.one(used), amount: write.one(budget.amount) })
-  }
-  const bar = ({ share: part }: typeof first) =>
-    html`<span class="bar${part >= 1 && html` over`}"><svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${share(part)}"><rect width="${Math.min(100, Math.max(0, part * 100)).toFixed(1)}" height="6"></rect></svg></span>`
-  const until = ({ budget, period }: typeof first) =>
-    say(`card.budget.${budget.period}`, { date: speech.day(period.toUs) })
+  return [...data.budgets]
+    .sort(
+      (a, b) =>
+        Number(b.budget.unit === data.unit) - Number(a.budget.unit === data.unit) ||
+        b.share - a.share,
+    )
+    .map((state) => budgetAnswer(state, speech))
+}
+
+function budgetAnswer(
+  { budget, period, used, share, crossesUs, isEnough }: BudgetState,
+  speech: Speech,
+): Answer {
+  const { say } = speech
+  const write = speech.amounts(budget.unit)
+  const of = { used: write.one(used), amount: speech.amount(budget.unit, budget.amount) }
+  const width = Math.min(100, Math.max(0, share * 100)).toFixed(1)
+  const bar = html`<span class="bar${share >= 1 && html` over`}"><svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${speech.share(share)}"><rect width="${width}" height="6"></rect></svg></span>`
+  const end =
+    crossesUs !== null
+      ? say('budget.crosses', { date: speech.day(crossesUs) })
+      : share >= 1
+        ? say('budget.over')
+        : isEnough && say('budget.enough')
   return {
     label: say('card.budget'),
-    value: line(first),
-    under: [
-      until(first),
-      bar(first),
-      first.crossesUs !== null &&
-        say('state.crosses', {
-          amount: speech.amounts(first.budget.unit).one(first.budget.amount),
-          date: speech.day(first.crossesUs),
-        }),
-      ...others.flatMap((each) => [html`${line(each)} ${until(each)}`, bar(each)]),
-    ],
+    value: say('card.budget.used', of),
+    under: [say(`card.budget.${budget.period}`, { date: speech.day(period.toUs) }), bar, end],
   }
 }

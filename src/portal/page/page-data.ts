@@ -14,7 +14,7 @@ import type { ForecastSoFar } from '../figures/forecasts.ts'
 import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
 import { outlookOf, readCredits } from '../figures/outlook.ts'
-import { monthProjection } from '../figures/projection.ts'
+import { monthProjections } from '../figures/projection.ts'
 import { readSummary } from '../figures/summary.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Snapshot } from '../source/snapshot.ts'
@@ -64,14 +64,16 @@ export async function readPageData(
   const credits = canSee ? await readCredits(asked, snapshot) : null
   const asks = periodAsked(query, view)
   const { fromUs, toUs } = asks
-  const amounts = await amountsOf(asked, search.get('unit'))
+  const amounts = await amountsOf(asked, asks, search.get('unit'))
   const unit = amounts.units.length === 0 ? null : amounts.unit
+  const names = amounts.units.map((each) => each.unit)
+  const units = [...names.filter((each) => each === unit), ...names.filter((each) => each !== unit)]
   const budgets = await readBudgets(asked, page)
   const tables: NamesTable[] = []
-  if (bearer.shows.has('models')) tables.push(await readNames(asked, 'model', asks, query, unit))
-  if (bearer.shows.has('keys')) tables.push(await readNames(asked, 'key', asks, query, unit))
+  if (bearer.shows.has('models')) tables.push(await readNames(asked, 'model', asks, query, units))
+  if (bearer.shows.has('keys')) tables.push(await readNames(asked, 'key', asks, query, units))
   for (const name of tagsShown(asked)) {
-    const table = await readNames(asked, tagDimension(name), asks, query, unit)
+    const table = await readNames(asked, tagDimension(name), asks, query, units)
     // Of a tag that the account never has, there is nothing to show.
     if (table.rows.some((row) => row.name !== null)) tables.push(table)
   }
@@ -100,8 +102,9 @@ export async function readPageData(
     before: comparedWith(asks, { firstUs: coverage.first, lastUs: coverage.last }),
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
-    dear: await dearestDay(asked, asks, query, amounts.units),
-    projection: unit === null ? null : await monthProjection(asked, page, unit),
+    dear: await dearestDay(asked, asks, query, names),
+    projections: await monthProjections(asked, page, names),
+    price: bearer.shows.has('cost') ? view.moneyOf('1') : null,
     presets: presetPeriods(view, nowMs),
     canExport: bearer.shows.has('export'),
     kept: [...search].filter(([name]) => !period.includes(name)),

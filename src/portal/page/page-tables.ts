@@ -16,19 +16,23 @@ export function renderTables(data: PageData, speech: Speech): Html {
 function renderTable(table: NamesTable, place: number, data: PageData, speech: Speech): Html {
   const { by, rows, refunds, total, more } = table
   const { say, number } = speech
-  const { unit } = data
-  const isAmount = unit !== null && total.amount !== null
-  const listed = refunds === null || Number(refunds) === 0 ? [] : [refunds]
-  const written = isAmount
-    ? speech.amounts(unit).column([...rows.map(({ amount }) => amount), ...listed], total.amount)
-    : []
-  const size = ({ amount, requests }: NameRow) => (isAmount ? Number(amount ?? 0) : (requests ?? 0))
+  const columns = columnsOf(table, speech)
+  const [first] = columns
+  const hasRefunds = columns.some(({ refund }) => refund !== null)
+  const size = ({ amounts, requests }: NameRow) =>
+    first === undefined ? (requests ?? 0) : Number(amounts[first.at] ?? 0)
   const whole = Math.max(
     Number.EPSILON,
-    isAmount ? Number(withoutRefunds(total.amount!, refunds)) : (total.requests ?? 0),
+    first === undefined
+      ? (total.requests ?? 0)
+      : Number(withoutRefunds(total.amounts[first.at]!, refunds[first.at]!)),
   )
   const tag = tagOf(by)
-  const title = tag ?? say(by === 'model' ? 'table.models' : 'table.keys')
+  const name = tag ?? say(by === 'model' ? 'table.models' : 'table.keys')
+  const unitName = (unit: string) => (unit === 'credits' ? say('chart.credits') : unit)
+  // Where amounts are of several units, a reader is told which these are.
+  const title =
+    first !== undefined && table.units.length > 1 ? `${name} (${unitName(first.unit)})` : name
   const link = (name: string | null) =>
     name === null
       ? html`${say('table.unnamed')}`
@@ -36,7 +40,7 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   const count = (value: number | null) => (value === null ? '–' : number(value))
   const bars = rows.slice(0, top).map((row, at) => {
     const share = Math.max(0, size(row) / whole)
-    return html`<li><span class="name">${link(row.name)}</span><span class="num">${isAmount ? written[at] : count(row.requests)} <small>${speech.share(share)}</small></span><span class="bar"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${(100 * Math.min(1, share)).toFixed(1)}" height="6"></rect></svg></span></li>`
+    return html`<li><span class="name">${link(row.name)}</span><span class="num">${first === undefined ? count(row.requests) : first.written[at]} <small>${speech.share(share)}</small></span><span class="bar"><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${(100 * Math.min(1, share)).toFixed(1)}" height="6"></rect></svg></span></li>`
   })
   // A part of the tokens is shown where something reports it.
   const kinds = shownTokens.filter(
@@ -44,25 +48,57 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   )
   const heads = [
     tag ?? say(by === 'model' ? 'board.model' : 'board.key'),
-    ...(isAmount
-      ? [unit === 'credits' ? say('chart.credits') : `${say('card.cost')} (${unit})`]
-      : []),
+    ...columns.map(({ unit }) =>
+      unit === 'credits' ? say('chart.credits') : `${say('card.cost')} (${unit})`,
+    ),
     ...[say('card.requests'), ...kinds.map((kind) => say(`card.${kind}`)), say('table.failed')],
   ]
-  const line = (name: Html | string, row: NameRow, amount: string | undefined) =>
-    html`<tr><th scope="row" class="txt">${name}</th>${isAmount && html`<td class="num">${amount}</td>`}${[row.requests, ...kinds.map((kind) => row.tokens[kind]), row.failed].map((each) => html`<td class="num">${count(each)}</td>`)}</tr>`
-  const body = rows.map((row, at) => line(link(row.name), row, written[at]))
+  const line = (name: Html | string, row: NameRow, amounts: readonly (string | undefined)[]) =>
+    html`<tr><th scope="row" class="txt">${name}</th>${amounts.map((amount) => html`<td class="num">${amount}</td>`)}${[row.requests, ...kinds.map((kind) => row.tokens[kind]), row.failed].map((each) => html`<td class="num">${count(each)}</td>`)}</tr>`
+  const body = rows.map((row, at) =>
+    line(
+      link(row.name),
+      row,
+      columns.map(({ written }) => written[at]),
+    ),
+  )
   const refund =
-    listed.length > 0 &&
-    isAmount &&
-    html`<tr><th scope="row" class="txt">${say('table.refunds')}</th><td class="num">${written.at(-1)}</td><td colspan="${kinds.length + 2}"></td></tr>`
-  const sum = isAmount
-    ? speech
-        .amounts(unit)
-        .column([...rows.map(({ amount }) => amount), total.amount], null)
-        .at(-1)
-    : ''
-  return html`<section class="card" id="${`top-${tag === null ? by : `tag-${place}`}`}"><h3>${title}</h3><ol class="top">${bars}</ol><details><summary>${say('table.all', { all: rows.length + more })}</summary><div class="table-scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead><tbody>${body}${refund}</tbody><tfoot>${line(say('table.total'), total, sum)}</tfoot></table></div>${more > 0 && html`<p class="note">${say('table.rest', { more })}</p>`}</details></section>`
+    hasRefunds &&
+    html`<tr><th scope="row" class="txt">${say('table.refunds')}</th>${columns.map(({ refund }) => html`<td class="num">${refund ?? '–'}</td>`)}<td colspan="${kinds.length + 2}"></td></tr>`
+  const sums = columns.map(({ sum }) => sum)
+  return html`<section class="card" id="${`top-${tag === null ? by : `tag-${place}`}`}"><h3>${title}</h3><ol class="top">${bars}</ol><details><summary>${say('table.all', { all: rows.length + more })}</summary><div class="table-scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead><tbody>${body}${refund}</tbody><tfoot>${line(say('table.total'), total, sums)}</tfoot></table></div>${more > 0 && html`<p class="note">${say('table.rest', { more })}</p>`}</details></section>`
+}
+
+/** The amounts of a unit as they are written: of each row, of the refunds, and their sum. */
+interface Column {
+  readonly unit: string
+  /** Its place in the units of the table. */
+  readonly at: number
+  readonly written: readonly string[]
+  /** Null without refunds. */
+  readonly refund: string | null
+  readonly sum: string
+}
+
+function columnsOf({ units, rows, refunds, total }: NamesTable, speech: Speech): readonly Column[] {
+  return units.flatMap((unit, at) => {
+    const all = total.amounts[at]!
+    if (all === null) return []
+    const { column } = speech.amounts(unit)
+    const amounts = rows.map((row) => row.amounts[at]!)
+    const refund = refunds[at]!
+    const isRefunded = refund !== null && Number(refund) !== 0
+    const written = column([...amounts, ...(isRefunded ? [refund] : [])], all)
+    return [
+      {
+        unit,
+        at,
+        written,
+        refund: isRefunded ? written.at(-1)! : null,
+        sum: column([...amounts, all], null).at(-1)!,
+      },
+    ]
+  })
 }
 
 const withoutRefunds = (used: string, refunds: string | null) =>

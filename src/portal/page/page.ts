@@ -11,6 +11,7 @@ import type { BudgetState } from '../figures/budgets.ts'
 import type { DearDay } from '../figures/cause.ts'
 import type { NamesTable } from '../figures/names.ts'
 import type { Projection } from '../figures/projection.ts'
+import type { UsedUnit } from '../figures/sums.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Settings } from '../settings/settings.ts'
 import { outcomeWords } from './board.ts'
@@ -38,11 +39,14 @@ export interface PageData {
   /** The unit of amounts; null if nothing has an amount that the token shows. */
   readonly unit: string | null
   /** All of them: figures of two are never one bar, one axis or one sum. */
-  readonly units: readonly string[]
+  readonly units: readonly UsedUnit[]
+  /** What this month will have used, by unit. */
+  readonly projections: ReadonlyMap<string, Projection>
+  /** Of a credit; null without one, or if the token shows no costs. */
+  readonly price: { readonly currency: string; readonly value: string } | null
   readonly tables: readonly NamesTable[]
   /** The day that cost far more than the others; null without one. */
   readonly dear: DearDay | null
-  readonly projection: Projection | null
   readonly presets: ReturnType<typeof presetPeriods>
   readonly canExport: boolean
   /** Null if nothing was ever used. */
@@ -94,7 +98,7 @@ function controls(
       html`<a href="${link(each, {})}" data-keep${each.from === from && each.to === to && html` aria-current="true"`}>${say(`preset.${each.name}`)}</a>`,
   )
   const switches = units.map(
-    (each) =>
+    ({ unit: each }) =>
       html`<a href="${link({ from, to }, { unit: each })}" data-keep${each === unit && html` aria-current="true"`}>${each === 'credits' ? say('chart.credits') : each}</a>`,
   )
   const files = (['csv', 'jsonl', 'parquet'] as const).map(

@@ -1,5 +1,5 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
-import { sentences } from '../../report/usage/board/speech.js'
+import { firstDays, inWords, sentences } from '../../report/usage/board/speech.js'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { type AmountWriting, amountWriting } from './columns.ts'
@@ -22,6 +22,12 @@ export interface Speech {
   /** The local date, as the address has it. */
   date(us: number): string
   amounts(unit: string): AmountWriting
+  /** An amount that says its unit; a dash for none. */
+  amount(unit: string, amount: string | null): string
+  /** An estimate that says its unit. */
+  about(unit: string, amount: number): string
+  /** What one of something costs, with all its digits. */
+  price(currency: string, value: string): string
 }
 
 export function speechOf(
@@ -31,7 +37,12 @@ export function speechOf(
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const put = sentences(locale, 2, (value) => numbers.format(value))
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-  const days = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone })
+  const plurals = new Intl.PluralRules(locale, { maximumFractionDigits: 2 })
+  const withUnit = (unit: string, amount: string, n: number) =>
+    unit === 'credits'
+      ? put(words[plurals.select(n) === 'one' ? 'unit.credit' : 'unit.credits'], { amount })
+      : amount
+  const days = inWords(new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone }))
   const ranges = new Intl.DateTimeFormat(locale, {
     month: 'short',
     day: 'numeric',
@@ -42,22 +53,34 @@ export function speechOf(
     year: 'numeric',
     timeZone: 'UTC',
   })
-  const moments = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: timezone,
-  })
+  const moments = inWords(
+    new Intl.DateTimeFormat(locale, {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: timezone,
+    }),
+  )
   return {
     locale,
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
     share: (value) => shares.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
-    day: (us) => days.format(us / 1000),
-    moment: (us) => moments.format(us / 1000),
+    day: (us) => days(us / 1000),
+    moment: (us) => moments(us / 1000),
     month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),
-    days: (fromUs, toUs) => ranges.formatRange(fromUs / 1000, (toUs - 1) / 1000),
+    days: (fromUs, toUs) =>
+      firstDays(locale, ranges.formatRangeToParts(fromUs / 1000, (toUs - 1) / 1000)),
     date: (us) => timeIn(us, timezone).slice(0, 10),
     amounts: (unit) => amountWriting(locale, unit),
+    amount: (unit, amount) =>
+      withUnit(unit, amountWriting(locale, unit).one(amount), Number(amount)),
+    about: (unit, amount) => withUnit(unit, amountWriting(locale, unit).about(amount), amount),
+    price: (currency, value) =>
+      new Intl.NumberFormat(locale, {
+        style: 'currency',
+        currency,
+        maximumFractionDigits: 12,
+      }).format(Number(value)),
   }
 }

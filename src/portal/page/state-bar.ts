@@ -1,4 +1,5 @@
 import { type Html, html } from '../../user/html.ts'
+import type { DearDay } from '../figures/cause.ts'
 import type { PageData } from './page.ts'
 import type { Speech } from './speech.ts'
 
@@ -11,6 +12,7 @@ interface State {
   readonly text: string
   /** The view that shows it. */
   readonly query: string | null
+  readonly isDear?: boolean
 }
 
 const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
@@ -23,23 +25,29 @@ const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
   'late-data': 'none',
 }
 
-/** The worst thing that a customer should know, always in the same place; the others open below it. */
+/**
+ * The worst thing that a customer should know, always in the same place, and why the dearest day was dear; the others open
+ * below them.
+ */
 export function renderState(data: PageData, speech: Speech): Html {
-  const [worst, ...others] = statesOf(data, speech)
+  const [worst, ...rest] = statesOf(data, speech)
+  const dear = rest.find(({ isDear }) => isDear)
+  const others = rest.filter((each) => each !== dear)
   const said = ({ text, query }: State) =>
     query === null
       ? html`${text}`
       : html`${text} <a href="${query}" data-keep>${speech.say('state.show')}</a>`
-  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${others.length > 0 && html`<details><summary>${speech.say('state.more', { more: others.length })}</summary><ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul></details>`}</section>`
+  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${dear && html`<p>${said(dear)}</p>`}${others.length > 0 && html`<details><summary>${speech.say('state.more', { more: others.length })}</summary><ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul></details>`}</section>`
 }
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
   const { say } = speech
-  const { credits, dear, notices, budgets, summary, unit } = data
+  const { credits, dear, notices, budgets, summary } = data
   const states: State[] = []
   if (credits !== null && credits.remaining !== null && Number(credits.remaining) <= 0)
     states.push({ tone: 'fail', text: say('answer.none'), query: null })
   const isOver = budgets.some(({ share }) => share >= 1)
+  if (dear !== null) states.push(dearState(dear, data, speech))
   for (const { kind, text, query } of notices) {
     // The dearest day says what, how much and by whom.
     if (kind === 'busy-hour' && dear !== null) continue
@@ -48,24 +56,9 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
   }
   for (const { budget, crossesUs, share } of budgets) {
     if (crossesUs === null || share >= 1) continue
-    const amount = speech.amounts(budget.unit).one(budget.amount)
+    const amount = speech.amount(budget.unit, budget.amount)
     const text = say('state.crosses', { amount, date: speech.day(crossesUs) })
     states.push({ tone: 'warn', text, query: null })
-  }
-  if (dear !== null) {
-    const values = {
-      date: speech.day(dear.fromUs),
-      amount: speech.amounts(dear.unit).one(dear.amount),
-      times: dear.times < 10 ? Number(dear.times.toFixed(1)) : Math.round(dear.times),
-    }
-    const text =
-      dear.names.length === 0
-        ? say('state.dear', values)
-        : say('state.dearBy', { ...values, names: dear.names.join(' · ') })
-    const days = (us: number) => speech.date(us)
-    const other: Readonly<Record<string, string>> = dear.unit === unit ? {} : { unit: dear.unit }
-    const query = `?${new URLSearchParams({ from: days(dear.fromUs), to: days(dear.toUs), ...other })}`
-    states.push({ tone: 'warn', text, query })
   }
   if (states.length === 0) {
     const share = summary.successShare
@@ -74,4 +67,29 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     states.push({ tone: share === null ? 'none' : 'good', text, query: null })
   }
   return states.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+}
+
+/** The dearest day: how much, in which unit, by which model and key; its view is of the same unit. */
+function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
+  const { say } = speech
+  const values = {
+    date: speech.day(dear.fromUs),
+    amount: speech.amount(dear.unit, dear.amount),
+    times: dear.times < 10 ? Number(dear.times.toFixed(1)) : Math.round(dear.times),
+  }
+  const [from, to] = [speech.date(dear.fromUs), speech.date(dear.toUs)]
+  const query = new URLSearchParams({
+    from,
+    to,
+    ...(units.length > 1 ? { unit: dear.unit } : {}),
+  })
+  return {
+    tone: 'warn',
+    isDear: true,
+    query: `?${query}`,
+    text:
+      dear.names.length === 0
+        ? say('state.dear', values)
+        : say('state.dearBy', { ...values, names: dear.names.join(' · ') }),
+  }
 }

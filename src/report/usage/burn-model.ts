@@ -1,3 +1,4 @@
+import { percentileOf } from '../../measure/percentile.ts'
 import type { Random } from '../../user/random.ts'
 
 /** The burn of a past local day, or of its measured part. */
@@ -49,32 +50,15 @@ const rhythms: readonly ((weekday: number) => readonly number[])[] = [
  *
  * A future draws the scale of the noise, then coefficients that fit it, then a residual for each day. So the
  * uncertainty of few days widens the interval as Student's t does. The trend continues for as many days as were
- * measured, then stays constant.
+ * measured, then stays constant. A day far above all others is not carried on (`farDays`).
  *
  * @param past oldest first, of at least two days
  */
 export function fitBurn(past: readonly PastDay[]): BurnModel {
-  const days = past.slice(-windowDays)
-  const lastUs = days.at(-1)!.startUs
-  const aheadOf = ({ startUs }: { readonly startUs: number }) =>
-    Math.round((startUs - lastUs) / 86_400e6)
-  const span = 1 - aheadOf(days[0]!)
-  const seen = days.reduce((sum, day) => sum + day.share, 0)
-  const size = days.reduce((sum, day) => sum + Math.abs(day.credits), 0) / seen
-  const hasTrend = seen >= trendDays
-  const fits = rhythms.flatMap((rhythm) => {
-    const features = (ahead: number, weekday: number) =>
-      hasTrend ? [...rhythm(weekday), Math.min(ahead, span)] : rhythm(weekday)
-    const fit = fitLeastSquares(
-      days.map(({ startUs, weekday, credits, share }) => ({
-        x: features(aheadOf({ startUs }), weekday),
-        y: credits,
-        share,
-      })),
-    )
-    return fit === null ? [] : [{ features, fit, cost: costOf(fit, days.length, size) }]
-  })
-  const { features, fit } = fits.reduce((best, each) => (each.cost < best.cost ? each : best))
+  const all = past.slice(-windowDays)
+  const far = farDays(all)
+  const days = all.filter((day) => !far.has(day))
+  const { features, fit, aheadOf, size } = bestFit(days, all.at(-1)!.startUs)
   // Rounding errors of an even burn are not noise.
   const deviation = fit.deviation < 1e-9 * size ? 0 : fit.deviation
   // Noise grows with the square root of the level, as for counts.
@@ -83,21 +67,127 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
   const noises = fit.residuals.flatMap((residual, at) =>
     residual === null ? [] : [residual / rootOf(features(aheadOf(days[at]!), days[at]!.weekday))],
   )
+  const usual = noises.length
+  // One day far above all others is chance; more come again as often as they came.
+  if (far.size > 1)
+    for (const day of far) {
+      const x = features(aheadOf(day), day.weekday)
+      const excess = (day.credits - day.share * dot(fit.coefficients, x)) / Math.sqrt(day.share)
+      noises.push(excess / rootOf(x))
+    }
+  const excess = noises.slice(usual).reduce((sum, each) => sum + each, 0) / noises.length
 
   return {
-    expected: (ahead, weekday) => Math.max(0, dot(fit.coefficients, features(ahead, weekday))),
+    expected: (ahead, weekday) => {
+      const x = features(ahead, weekday)
+      return Math.max(0, dot(fit.coefficients, x) + (excess === 0 ? 0 : rootOf(x) * excess))
+    },
     draw: (random) => {
       const doubt = Math.sqrt(fit.freedom / chiSquare(fit.freedom, random))
       const own = fit.drawCoefficients(caution * doubt * deviation, random)
       return (ahead, weekday, share) => {
         const x = features(ahead, weekday)
         const level = share * dot(own, x)
-        if (deviation === 0) return level
-        const noise = doubt * noises[Math.floor(random() * noises.length)]!
+        if (deviation === 0 && noises.length === usual) return level
+        const drawn = Math.floor(random() * noises.length)
+        const noise = (drawn < usual ? doubt : 1) * noises[drawn]!
         return level + Math.sqrt(share) * rootOf(x) * noise
       }
     },
   }
+}
+
+interface BurnFit {
+  readonly features: (ahead: number, weekday: number) => readonly number[]
+  readonly fit: LeastSquares
+  readonly aheadOf: (day: Pick<PastDay, 'startUs'>) => number
+  /** The mean size of a day's burn. */
+  readonly size: number
+  readonly cost: number
+}
+
+/** The fit of the weekly pattern that costs least. @param lastUs the start of the last measured day, from which days are counted */
+function bestFit(days: readonly PastDay[], lastUs: number): BurnFit {
+  const aheadOf = ({ startUs }: Pick<PastDay, 'startUs'>) =>
+    Math.round((startUs - lastUs) / 86_400e6)
+  const span = 1 - aheadOf(days[0]!)
+  const seen = days.reduce((sum, day) => sum + day.share, 0)
+  const size = days.reduce((sum, day) => sum + Math.abs(day.credits), 0) / seen
+  const hasTrend = seen >= trendDays
+  const fits = rhythms.flatMap((rhythm): readonly BurnFit[] => {
+    const features = (ahead: number, weekday: number) =>
+      hasTrend ? [...rhythm(weekday), Math.min(ahead, span)] : rhythm(weekday)
+    const fit = fitLeastSquares(
+      days.map((day) => ({
+        x: features(aheadOf(day), day.weekday),
+        y: day.credits,
+        share: day.share,
+      })),
+    )
+    return fit === null
+      ? []
+      : [{ features, fit, aheadOf, size, cost: costOf(fit, days.length, size) }]
+  })
+  return fits.reduce((best, each) => (each.cost < best.cost ? each : best))
+}
+
+/** Days from which one can be far above the others. */
+const farFrom = 8
+/** A far day exceeds what the others say by so many robust deviations, and by the mean of a day. */
+const farDeviations = 6
+/** At most this share of the days is far: more are a pattern. */
+const mostFar = 0.1
+
+/**
+ * Days far above what the others say, one after the other, the farthest first. They say nothing about level, trend and weekdays.
+ * None if they are more than a tenth: then they are a pattern. Two and more days at the end are a change that goes on.
+ */
+function farDays(days: readonly PastDay[]): ReadonlySet<PastDay> {
+  const far = new Set<PastDay>()
+  if (days.length < farFrom) return far
+  const lastUs = days.at(-1)!.startUs
+  const most = Math.max(1, Math.floor(mostFar * days.length))
+  for (;;) {
+    const farthest = farthestDay(
+      days.filter((day) => !far.has(day)),
+      lastUs,
+    )
+    if (farthest === null) break
+    far.add(farthest)
+    if (far.size > most) return new Set()
+  }
+  const lastUsual = days.findLastIndex((day) => !far.has(day))
+  const ending = days.slice(lastUsual + 1)
+  if (ending.length > 1) for (const day of ending) far.delete(day)
+  return far
+}
+
+/** The day that the others explain least, or the one of the greatest burn, if it is far above them; else null. */
+function farthestDay(days: readonly PastDay[], lastUs: number): PastDay | null {
+  const { residuals } = bestFit(days, lastUs).fit
+  const placeOfMost = (of: (at: number) => number) =>
+    days.reduce((best, _, at) => (of(at) > of(best) ? at : best), 0)
+  // A day that alone decided its fit has no residual.
+  const places = [
+    placeOfMost((at) => residuals[at] ?? 0),
+    placeOfMost((at) => days[at]!.credits / days[at]!.share),
+  ]
+  return days[places.find((at) => isFar(days, at, lastUs)) ?? -1] ?? null
+}
+
+/** Whether a day exceeds what the others say of it by their scatter many times over, and by a whole day's burn. */
+function isFar(days: readonly PastDay[], place: number, lastUs: number): boolean {
+  const day = days[place]!
+  const others = days.filter((each) => each !== day)
+  if (others.every(({ credits }) => credits <= 0)) return false
+  const { features, fit, aheadOf, size } = bestFit(others, lastUs)
+  const sizes = fit.residuals
+    .flatMap((each) => (each === null ? [] : [Math.abs(each)]))
+    .sort((a, b) => a - b)
+  const deviation = 1.4826 * (percentileOf(sizes, 0.5) ?? 0)
+  const told = day.share * dot(fit.coefficients, features(aheadOf(day), day.weekday))
+  const excess = (day.credits - told) / Math.sqrt(day.share)
+  return excess > farDeviations * deviation && day.credits - told > size
 }
 
 /** Akaike's criterion, corrected for few observations, without the terms that all fits share. */

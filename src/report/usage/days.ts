@@ -48,7 +48,11 @@ export function pastDays(
       credits: credits === null || amount === null ? null : credits + amount,
     })
   }
-  return [...sums].flatMap(([fromUs, { endUs, credits }]) => {
+  // A unit that took over from another begins on its first day.
+  const all = [...sums]
+  const begun =
+    units.length > 1 ? all.findIndex(([, { credits }]) => credits !== null && credits !== 0) : 0
+  return all.slice(Math.max(0, begun)).flatMap(([fromUs, { endUs, credits }]) => {
     const startUs = startOfDayUs(fromUs, timezone)
     const seenUs = Math.min(endUs, seenToUs) - Math.max(fromUs, firstUs)
     const part = seenUs / (endOfDayUs(fromUs, timezone) - startUs)

@@ -8,7 +8,7 @@ describe('the expected burn of a day', () => {
   test('days before the last six weeks do not count, and the first day of the six weeks does', () => {
     const weeks = Array.from({ length: 42 }, () => 100)
     expect(fitBurn(pastDays([1e6, ...weeks])).expected(1, 1)).toBeCloseTo(100, 6)
-    expect(fitBurn(pastDays([1e6, ...weeks.slice(1)])).expected(1, 1)).toBe(0)
+    expect(fitBurn(pastDays([150, ...weeks.slice(1)])).expected(1, 1)).toBeLessThan(99)
   })
 
   test.each([

@@ -418,6 +418,9 @@ export function startBoard(served = {}) {
         ? allUsed
         : show(sums[data.metrics.includes('credits') ? 'credits' : 'requests'])
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
+      // The same question in other units is of the first choice.
+      for (const each of used.parentElement?.querySelectorAll('.next') ?? [])
+        each.toggleAttribute('hidden', !isFirst)
     }
     placeOf('cards').replaceChildren(
       ...(isFirst

@@ -31,6 +31,23 @@ export function sentences(locale, digits, show) {
     })
 }
 
+/**
+ * French counts the first day of a month in words: 1er novembre.
+ *
+ * @param {string} locale
+ * @param {readonly { readonly type: string, readonly value: string }[]} parts
+ */
+export const firstDays = (locale, parts) =>
+  parts
+    .map(({ type, value }) =>
+      type === 'day' && value === '1' && locale.startsWith('fr') ? '1er' : value,
+    )
+    .join('')
+
+/** @type {(format: Intl.DateTimeFormat) => (ms: number) => string} */
+export const inWords = (format) => (ms) =>
+  firstDays(format.resolvedOptions().locale, format.formatToParts(ms))
+
 /** @type {WeakMap<BoardData, BoardSpeech>} */
 const known = new WeakMap()
 
@@ -58,9 +75,11 @@ export function speechOf(data) {
   /** @type {(currency: string, options?: Intl.NumberFormatOptions) => Intl.NumberFormat} */
   const coins = (currency, options) =>
     new Intl.NumberFormat(locale, { style: 'currency', currency, ...options })
-  const days = zoned(locale, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
-  const shortDays = zoned(locale, { day: 'numeric', month: 'short' })
-  const months = zoned(locale, { month: 'short', year: 'numeric' })
+  /** @param {Intl.DateTimeFormatOptions} options */
+  const dated = (options) => inWords(zoned(locale, options))
+  const days = dated({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
+  const shortDays = dated({ day: 'numeric', month: 'short' })
+  const months = dated({ month: 'short', year: 'numeric' })
   /** @param {'short' | 'long'} weekday */
   const weekdays = (weekday) =>
     // 5 January 1970 was a Monday.
@@ -109,14 +128,14 @@ export function speechOf(data) {
     shortWeekdays: weekdays('short'),
     weekdays: weekdays('long'),
     timeOf(bucket, { start, end }) {
-      const day = days.format(msOf(start))
+      const day = days(msOf(start))
       if (bucket === 'hour') return `${day}, ${clock(start)}`
-      if (bucket === 'month') return months.format(msOf(start))
-      return bucket === 'day' ? day : `${day} – ${days.format(msOf(end - 1))}`
+      if (bucket === 'month') return months(msOf(start))
+      return bucket === 'day' ? day : `${day} – ${days(msOf(end - 1))}`
     },
     tick(bucket, hour, hours) {
-      if (bucket === 'hour') return hour % 24 === 0 ? shortDays.format(msOf(hour)) : clock(hour)
-      return (hours > 24 * 300 ? months : shortDays).format(msOf(hour))
+      if (bucket === 'hour') return hour % 24 === 0 ? shortDays(msOf(hour)) : clock(hour)
+      return (hours > 24 * 300 ? months : shortDays)(msOf(hour))
     },
   }
   known.set(data, speech)

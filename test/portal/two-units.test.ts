@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answers } from '../../src/portal/api/shapes.ts'
+import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
+import { type Served, served, settingsOf, tokenOf } from './portal.ts'
+
+const dayUs = 86_400e6
+const [billing, search] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']
+
+/** Two dollars a day until 14 November, three euros a day since; on the 26th a key used thirty more. */
+const events: readonly (EventChange & { readonly atUs: number })[] = [
+  ...Array.from({ length: 58 }, (_, day) => {
+    const unit = day < 45 ? 'USD' : 'EUR'
+    return Array.from({ length: 4 }, (_, at) => ({
+      ...{ atUs: utc(2026, 10, 1, 3 + at * 6) + day * dayUs, account: 'a', unit },
+      ...{ keyFp: billing, model: at === 0 ? 'nova' : 'lyra' },
+      credits: unit === 'USD' ? '0.5' : '0.75',
+    }))
+  }).flat(),
+  ...[{ atUs: utc(2026, 11, 26, 9), account: 'a', keyFp: search, model: 'orion', credits: '30' }],
+  {
+    ...{ atUs: utc(2026, 11, 27, 9), account: 'a', credits: '-1', unit: 'USD', type: 'refund' },
+    ...{ keyFp: null, model: null, endpoint: null, requests: 0 },
+  },
+].map((event) => ({ unit: 'EUR', ...event }) as EventChange & { readonly atUs: number })
+
+const textOf = (html: string) =>
+  html
+    .replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]+>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/\s+/g, ' ')
+
+describe('an account whose use went from dollars to euros', () => {
+  let service: Served
+  beforeAll(async () => {
+    const budgets = `[{ amount: '90', unit: EUR }, { amount: '300', unit: USD }]`
+    const settings = settingsOf(`accounts: { a: { budget: ${budgets} } }\n`)
+    service = await served(
+      [],
+      { ...settings, keyNames: new Map([...settings.keyNames, [search, 'search']]) },
+      (store) => enterEvents(store, events),
+    )
+  }, 60_000)
+  afterAll(() => service.close())
+  const ask = async (path: string) => (await service.ask(path, await tokenOf('a'))).text()
+  const cellsOf = (page: string) =>
+    [...page.matchAll(/<div><dt>([\s\S]*?)<\/dd><\/div>/g)].map(([, cell]) => textOf(cell!).trim())
+
+  test('opens in the unit of now, or of the end of the period; a late refund changes nothing', async () => {
+    const unitOf = async (query: string) =>
+      /aria-current="true">(USD|EUR)</.exec(await ask(`/page${query}`))?.[1]
+    expect(await unitOf('')).toBe('EUR')
+    expect(await unitOf('?from=2026-10-01&to=2026-11-01')).toBe('USD')
+    expect(await unitOf('?from=2026-11-01&to=2026-11-15')).toBe('USD')
+    expect(await unitOf('?unit=USD')).toBe('USD')
+    const seriesOf = async (period: string) =>
+      JSON.parse(await ask(`/v1/usage/series?${period}&metric=cost`)) as Answers['series']
+    const now = await seriesOf('from=2026-11-01&to=2026-12-01')
+    expect([now.unit, now.units]).toEqual(['EUR', ['EUR', 'USD']])
+    expect((await seriesOf('from=2026-10-01&to=2026-11-01')).unit).toBe('USD')
+  })
+
+  test('says on the first screen what was used, what will be paid and where the budget ends, in each unit', async () => {
+    const [used, pay, limit] = cellsOf(await ask('/page'))
+    // 13 days of 3 euros, and the 30; 14 days of 2 dollars less the refund.
+    expect(used).toMatch(/^Cost €69\.00 .* \$27\.00 /)
+    expect(used).toContain('last used on November 14, 2026')
+    expect(pay).toMatch(/^This month, probably about €7[789]\.?\d* by November 30, 2026 /)
+    expect(pay).toContain(' $27.00 ')
+    expect(limit).toMatch(
+      /^Budget €69\.00 of €90\.00 of this month, until December 1, 2026 .*enough .*\$27\.00 of \$300\.00 of this month, until December 1, 2026 .*enough/,
+    )
+  })
+
+  test('says of each amount of the state in which unit it is, and leads to that unit', async () => {
+    const page = await ask('/page?unit=USD')
+    const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
+    expect(textOf(state)).toContain(
+      'November 26, 2026 was your dearest day: €33.00, 11 times a usual day, most of it by orion · search.',
+    )
+    const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
+    const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)
+    expect(/aria-current="true">(USD|EUR)</.exec(day)?.[1]).toBe('EUR')
+    expect(textOf(/id="top-key">[\s\S]*?<\/section>/.exec(day)![0])).toContain('search €30.00')
+  })
+
+  test('has in the table of every key what it used in each unit, and a total of each', async () => {
+    const table = /id="top-key">[\s\S]*?<\/section>/.exec(await ask('/page'))![0]
+    const rows = [...table.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row]) =>
+      [...row!.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/g)]
+        .slice(0, 3)
+        .map(([, cell]) => textOf(cell!).trim()),
+    )
+    expect(rows).toEqual([
+      ['Key', 'Cost (EUR)', 'Cost (USD)'],
+      ['key 1', '€39.00', '$28.00'],
+      ['search', '€30.00', '–'],
+      ['Refunds', '–', '-$1.00'],
+      ['Total', '€69.00', '$27.00'],
+    ])
+    expect(textOf(table.slice(table.indexOf('>') + 1))).toContain(' Keys (EUR) ')
+  })
+})
