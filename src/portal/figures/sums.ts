@@ -7,7 +7,7 @@ import {
   sumsSql,
 } from '../../measure/usage/sums.ts'
 import { add, decimalText, readNumber, subtract } from '../../money/rational.ts'
-import { type Asked, exact } from '../api/asked.ts'
+import { type Asked, exact, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
 
@@ -85,7 +85,7 @@ export function unitsUsed(
 ): Promise<readonly UsedUnit[]> {
   return session.rows<UsedUnit>(`
     WITH seen AS (SELECT unit, last_us, credits_known, coalesce(credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs}, false) AS inside
-      FROM my_hours WHERE credits IS NOT NULL),
+      FROM ${sumsWithin({ fromUs, toUs })} WHERE credits IS NOT NULL),
     ends AS (SELECT max(last_us) FILTER (WHERE inside) AS end_us FROM seen),
     used AS (SELECT unit, max(last_us) FILTER (WHERE inside) AS last_us, sum(credits_known) AS requests,
         sum(credits_known) FILTER (WHERE inside AND last_us > end_us - ${dayUs}) AS latest
