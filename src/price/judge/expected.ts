@@ -13,12 +13,14 @@ import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
 import { usageField } from '../price-at.ts'
 import { type Bounds, boundsOfLeft } from './left-answer.ts'
 import type { PriceJudge, PriceOf } from './price-judge.ts'
-import type { PricedRequest } from './request.ts'
+import { mayBeCached, type PricedRequest } from './request.ts'
 
 /** What a request may cost by the contract. */
 export interface Expected {
   /** Every cost that is right; more than one near the edge of hours, or if the outcome is in doubt. */
   readonly costs: readonly Rational[]
+  /** Costs that are right if a cache of the gateway answered, and nothing that was read says whether it did. */
+  readonly ifCached: readonly Rational[]
   /** The calculation of the first cost. */
   readonly calculation: Calculation | null
   /** Bounds where a part is not reported, or an answer was left; every cost between them is right. */
@@ -59,6 +61,8 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   const models = modelsFor(request, priceOf)
   if (models.length === 0) return { ...nothing, open: [`a price of ${request.requestedModel}`] }
   const costs: Rational[] = []
+  const ifCached: Rational[] = []
+  const isCacheUnread = mayBeCached(request)
   const readings: Reading[] = []
   const open = new Set<string>()
   let calculation: Calculation | null = null
@@ -82,16 +86,27 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
       ]
       for (const each of reasons) open.add(each)
       if (found.cost === null) continue
+      if (isCacheUnread && context.outcome === 'gateway_cache') {
+        ifCached.push(found.cost)
+        continue
+      }
       calculation ??= found
       if (!costs.some((cost) => isEqual(cost, found.cost!))) costs.push(found.cost)
       const bounds = boundsOfSplit(model, usage, context, found)
       if (bounds !== null) between = wider(between, bounds)
     }
   }
-  return { costs, calculation, between, open: [...open], readings }
+  return { costs, ifCached, calculation, between, open: [...open], readings }
 }
 
-const nothing: Expected = { costs: [], calculation: null, between: null, open: [], readings: [] }
+const nothing: Expected = {
+  costs: [],
+  ifCached: [],
+  calculation: null,
+  between: null,
+  open: [],
+  readings: [],
+}
 
 /** The models whose price may hold: the requested, or the returned name. */
 function modelsFor(request: PricedRequest, priceOf: PriceOf): readonly ModelPrice[] {

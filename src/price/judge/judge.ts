@@ -40,7 +40,7 @@ export function judgeAmount(
 
 function verdictOf(
   value: Rational,
-  { costs, between, open, readings }: Expected,
+  { costs, ifCached, between, open, readings }: Expected,
   unit: Rational,
 ): Pick<Judged, 'is' | 'nearest'> {
   const model = readings[0]?.model ?? null
@@ -50,6 +50,8 @@ function verdictOf(
       compare(absolute(subtract(a, value)), absolute(subtract(b, value))),
     )[0] ?? null
   if (costs.some((cost) => isWithin(value, cost, unit, model))) return { is: 'right', nearest }
+  if (ifCached.some((cost) => isWithin(value, cost, unit, model)))
+    return { is: 'open', nearest: value }
   if (between !== null) {
     const [low, high] = between
     const isInside =

@@ -54,6 +54,10 @@ export interface PricedRequest extends RequestId {
   readonly stated: readonly StatedCost[]
 }
 
+/** Whether a cache of the gateway may have answered, which a header that was not stored would say. */
+export const mayBeCached = ({ outcomes: [first, ...others] }: PricedRequest): boolean =>
+  first !== 'gateway_cache' && others.includes('gateway_cache')
+
 /** An amount at a place where the service shows money. */
 export interface StatedCost {
   /** `header x-litellm-response-cost`, `body usage.cost`, `log`. */

@@ -303,7 +303,7 @@ export function computedBounds(
   request: PricedRequest,
   judge: PriceJudge,
 ): Pick<ChargeBounds, 'low' | 'high'> {
-  const { costs, between, open } = expectedCosts(request, judge)
+  const { costs, ifCached, between, open } = expectedCosts(request, judge)
   // The first answer again costs nothing, or what it cost, where the contract does not say which.
   if (
     request.isRepeat &&
@@ -311,7 +311,7 @@ export function computedBounds(
     open.every((name) => name === 'charged.gateway_cache')
   )
     return boundsOfRepeat(costs, open.length > 0)
-  const all = [...costs, ...(between ?? [])].toSorted(compare)
+  const all = [...costs, ...ifCached, ...(between ?? [])].toSorted(compare)
   const isOpen = open.length > 0 || all.length === 0
   return { low: isOpen ? zero : all[0]!, high: isOpen ? null : all.at(-1)! }
 }

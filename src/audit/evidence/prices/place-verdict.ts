@@ -76,6 +76,20 @@ export function placeVerdict(
         repeated.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
+  const cached = open.filter(({ expected, statement, unit: place }) =>
+    expected.ifCached.some(
+      (cost) => compare(absolute(difference(cost, statement.value)), place) <= 0,
+    ),
+  )
+  if (cached.length > 0)
+    return {
+      ...none,
+      verdict: inconclusive(
+        judged.length,
+        unreadCacheText(`${cached.length} of ${judged.length} costs are`),
+        cached.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
+    }
   const oneSided = roundedUp(judged)
   if (oneSided !== null)
     return {
@@ -187,6 +201,10 @@ function witnessOf(judged: Judged, unit: string): Witness {
     },
   }
 }
+
+/** @param what `3 of 5 costs are` */
+export const unreadCacheText = (what: string) =>
+  `${what} right only if a cache of the gateway answered, and no head was stored that would say so (capture: all)`
 
 /** The promise that a contract without a word about answers that the client left does not make. */
 const silence = 'charged.abort'

@@ -1,6 +1,6 @@
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { outputOf, pageCounts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
@@ -8,7 +8,7 @@ import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { isModel } from '../../evidence/prices/join.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
-import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
+import { placeVerdict, unreadCacheText } from '../../evidence/prices/place-verdict.ts'
 import { unlessUnreadable } from '../../evidence/prices/unreadable.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
@@ -64,11 +64,15 @@ function joinVerdict(found: PriceJudgements): Verdict {
       strays.length + requests.length,
       `no row of the log belongs to a request: ids differ, and model, tokens and time match none uniquely`,
     )
+  const absent = unrecorded(missing, found)
+  const perhaps = absent.filter(mayBeCached)
   const problems = [
     ...pairs.flatMap(({ request, rows }) =>
       issuesOf(request, rows, found).map((summary) => ({ request, summary })),
     ),
-    ...unrecorded(missing, found).map((request) => ({ request, summary: 'no row in the log' })),
+    ...absent
+      .filter((request) => !mayBeCached(request))
+      .map((request) => ({ request, summary: 'no row in the log' })),
   ]
   const fromMs = smallest(requests.map(({ startMs }) => startMs)) - slackMs
   const untilMs = largest(requests.map(({ endMs }) => endMs)) + slackMs
@@ -92,6 +96,13 @@ function joinVerdict(found: PriceJudgements): Verdict {
     }
   })
   const [first, ...rest] = witnesses
+  if (first === undefined && perhaps.length > 0)
+    return inconclusive(
+      pairs.length + perhaps.length,
+      unreadCacheText(
+        `${perhaps.length} of ${pairs.length + perhaps.length} requests have no row in the log, which is`,
+      ),
+    )
   if (first === undefined) return pass(pairs.length, { note: `joined by ${by}` })
   return fail(pairs.length + missing.length + ofStrays.length, {
     expected: 'one row for each request, as its answer says',
@@ -209,7 +220,7 @@ function unrecorded(
     const model = judge.priceOf(request.requestedModel)
     const isCharged =
       !again.has(request) &&
-      request.outcomes.length === 1 &&
+      (request.outcomes.length === 1 || mayBeCached(request)) &&
       request.outcomes[0] === 'success' &&
       model?.charged.success === 'full' &&
       Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))
