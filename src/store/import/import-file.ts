@@ -228,10 +228,9 @@ async function importLog(
     rejectsFile,
     nowUs: Date.now() * 1000,
   })
+  const meansMore = recognised?.leavesOut !== undefined || recognised?.isAmount !== undefined
   const own =
-    options.mapping !== undefined && (counts.rejected > 0 || recognised?.leavesOut !== undefined)
-      ? recognised
-      : null
+    options.mapping !== undefined && (counts.rejected > 0 || meansMore) ? recognised : null
   const hint =
     own === null || mapping.problem !== undefined
       ? []

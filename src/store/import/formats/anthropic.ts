@@ -58,7 +58,8 @@ const cent = rational(1n, 100n)
 export const anthropicCosts: KnownFormat = {
   name: 'Anthropic cost report',
   source: 'anthropic',
-  recognises: (has) => has('amount') && has('cost_type') && has('description'),
+  recognises: (has) =>
+    has('amount') && has('cost_type') && has('description') && has('starting_at'),
   dimensions: [
     'service_tier',
     'context_window',

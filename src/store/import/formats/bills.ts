@@ -58,7 +58,7 @@ export const awsCur: KnownFormat = {
     const row = curRow(document)
     const usageType = String(row.line_item_usage_type ?? '')
     const [, model, kind] =
-      /^(?:[A-Z]{2,4}\d-)?(.+?)-(input-tokens|output-tokens|cache-(?:read|write)-input-token-count)(?:-.*)?$/.exec(
+      /^(?:(?:[A-Z]{2,4}\d|EU)-)?(.+?)-(input-tokens|output-tokens|cache-(?:read|write)-input-token-count)(?:-.*)?$/.exec(
         usageType,
       ) ?? []
     yield {

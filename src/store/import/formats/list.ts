@@ -6,6 +6,7 @@ import { bedrock } from './bedrock.ts'
 import { awsCur, copilot, fireworks, focusCharges } from './bills.ts'
 import { cloudflareLogpush, cloudflareLogs } from './cloudflare.ts'
 import type { KnownFormat } from './format.ts'
+import { gcpBilling } from './gcp.ts'
 import { helicone } from './helicone.ts'
 import { langfuse } from './langfuse.ts'
 import { litellmActivity, litellmSpend } from './litellm.ts'
@@ -24,6 +25,7 @@ export const knownFormats: readonly KnownFormat[] = [
   cursor,
   awsCur,
   focusCharges,
+  gcpBilling,
   copilot,
   fireworks,
   litellmActivity,
