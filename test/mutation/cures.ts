@@ -33,7 +33,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'charges are called late without a balance that was read in the end',
-    file: 'src/audit/evidence/billing/balance-reading.ts',
+    file: '',
     is: 'return unread === 0',
     was: 'return unread >= 0',
     test: 'test/audit/rules/billing/settlement.test.ts',
@@ -119,6 +119,13 @@ export const cures: readonly Cure[] = [
     is: 'if (hidden !== undefined) return usageField(hidden)',
     was: '',
     ...{ test: `${field}/selects.test.ts`, named: 'a fast stream that the client left' },
+  },
+  {
+    kind: 'what a cache of the gateway may have answered passes',
+    file: 'src/price/judge/judge.ts',
+    is: 'if (ifCached.some((cost) => isWithin(value, cost, unit, model)))',
+    was: "if (ifCached.some((cost) => isWithin(value, cost, unit, model))) return { is: 'right', nearest }\n  if (value === null)",
+    ...{ test: 'test/audit/prices/selects.test.ts', named: "an answer of the gateway's cache" },
   },
   {
     kind: 'a paid request of another endpoint is no request',
