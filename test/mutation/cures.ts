@@ -33,9 +33,9 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'charges are called late without a balance that was read in the end',
-    file: '',
-    is: 'return unread === 0',
-    was: 'return unread >= 0',
+    file: 'src/audit/evidence/billing/late.ts',
+    is: 'unread === 0',
+    was: 'unread >= 0',
     test: 'test/audit/rules/billing/settlement.test.ts',
     named: 'BILL-08: charges that no final balance shows',
   },
