@@ -139,6 +139,7 @@ export const de: Wording = {
   'board.from': 'Von',
   'board.to': 'Bis',
   'board.all': 'alle',
+  'board.allKeys': 'alle',
   'board.show': 'Zeigen',
   'board.by': 'Nach',
   'board.reset': 'Zurücksetzen',
@@ -161,6 +162,8 @@ export const de: Wording = {
   'board.cached': 'Eingabe aus dem Cache',
   'board.output': 'Ausgabe',
   'board.busy': 'Ihre stärksten Stunden',
+  'board.busyNote':
+    'Die übliche Zahl der Anfragen jeder Stunde. Ein einzelner teurer Tag ändert sie kaum.',
   'board.marks': 'Stärker als sonst',
   'board.model': 'Modell',
   'board.key': 'Schlüssel',

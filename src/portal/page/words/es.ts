@@ -80,7 +80,7 @@ export const es: Wording = {
   'state.dear': 'El {date} fue su día más caro: {amount}, {times} veces un día habitual.',
   'state.dearBy':
     'El {date} fue su día más caro: {amount}, {times} veces un día habitual, sobre todo por {names}.',
-  'table.all': 'Todos: {all}',
+  'table.all': 'Ver todo ({all})',
   'table.total': 'Total',
   'table.refunds': 'Reembolsos',
   'table.rest': '{more} más están en la exportación.',
@@ -133,7 +133,8 @@ export const es: Wording = {
   'board.filters': 'Filtros',
   'board.from': 'Desde',
   'board.to': 'Hasta',
-  'board.all': 'todo',
+  'board.all': 'todos',
+  'board.allKeys': 'todas',
   'board.show': 'Mostrar',
   'board.by': 'Por',
   'board.reset': 'Restablecer',
@@ -156,6 +157,8 @@ export const es: Wording = {
   'board.cached': 'entrada en caché',
   'board.output': 'salida',
   'board.busy': 'Sus horas de más uso',
+  'board.busyNote':
+    'El número habitual de solicitudes de cada hora. Un solo día caro apenas lo cambia.',
   'board.marks': 'Más uso de lo habitual',
   'board.model': 'Modelo',
   'board.key': 'Clave',

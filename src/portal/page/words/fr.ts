@@ -82,7 +82,7 @@ export const fr: Wording = {
     'Le {date} a été votre jour le plus cher : {amount}, {times} fois un jour habituel.',
   'state.dearBy':
     'Le {date} a été votre jour le plus cher : {amount}, {times} fois un jour habituel, surtout à cause de {names}.',
-  'table.all': 'Tous : {all}',
+  'table.all': 'Tout voir ({all})',
   'table.total': 'Total',
   'table.refunds': 'Remboursements',
   'table.rest': '{more} de plus sont dans l’export.',
@@ -136,7 +136,8 @@ export const fr: Wording = {
   'board.filters': 'Filtres',
   'board.from': 'Du',
   'board.to': 'Au',
-  'board.all': 'tout',
+  'board.all': 'tous',
+  'board.allKeys': 'toutes',
   'board.show': 'Afficher',
   'board.by': 'Par',
   'board.reset': 'Réinitialiser',
@@ -160,6 +161,8 @@ export const fr: Wording = {
   'board.cached': 'entrée en cache',
   'board.output': 'sortie',
   'board.busy': 'Vos heures les plus chargées',
+  'board.busyNote':
+    'Le nombre habituel de requêtes de chaque heure. Un seul jour cher le change à peine.',
   'board.marks': 'Plus chargé que d’habitude',
   'board.model': 'Modèle',
   'board.key': 'Clé',

@@ -128,6 +128,7 @@ export const ja: Wording = {
   'board.from': '開始日',
   'board.to': '終了日',
   'board.all': 'すべて',
+  'board.allKeys': 'すべて',
   'board.show': '表示',
   'board.by': '分類',
   'board.reset': '元に戻す',
@@ -150,6 +151,8 @@ export const ja: Wording = {
   'board.cached': 'キャッシュされた入力',
   'board.output': '出力',
   'board.busy': 'ご利用の多い時間帯',
+  'board.busyNote':
+    '各時間の通常のリクエスト数です。利用の多い日が1日あっても、ほとんど変わりません。',
   'board.marks': 'いつもより多い時間',
   'board.model': 'モデル',
   'board.key': 'キー',

@@ -349,7 +349,15 @@ export function startBoard(served = {}) {
       const [from, to] = name === 'from' ? [start, choice.to] : [choice.from, start + 24]
       if (from < to) period(from, to)
     })
-    return made
+    // A browser writes dates in its own order: the page says them in its language.
+    const said = h(
+      'span',
+      { 'aria-hidden': 'true' },
+      speech.timeOf('day', { start: hour, end: hour }),
+    )
+    const whole = make(h('span', { class: 'b-date' }))
+    whole.append(made, make(said))
+    return whole
   }
 
   function filterBar() {
@@ -364,8 +372,11 @@ export function startBoard(served = {}) {
       ...shown.map((name) =>
         field(
           say(name),
-          select(name, choice[name], [['', say('all')], ...names(name)], (value) =>
-            filter(name, value),
+          select(
+            name,
+            choice[name],
+            [['', say(name === 'key' ? 'allKeys' : 'all')], ...names(name)],
+            (value) => filter(name, value),
           ),
         ),
       ),

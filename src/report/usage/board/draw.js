@@ -338,6 +338,32 @@ export function weekCell(at, { width }) {
 }
 
 /**
+ * The shade of a median: none for 0, else one of seven.
+ *
+ * @param {number} value
+ * @param {number} most
+ */
+const shadeOf = (value, most) =>
+  value === 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
+
+/**
+ * The shades of these medians, each with the least median that it stands for.
+ *
+ * @param {readonly (number | null)[]} cells
+ */
+export function weekShades(cells) {
+  const most = largest(cells)
+  const values = cells.filter((value) => value !== null).toSorted((a, b) => a - b)
+  /** @type {Map<string, number>} */
+  const least = new Map()
+  for (const value of [0, ...values]) {
+    const kind = shadeOf(value, most)
+    if (!least.has(kind)) least.set(kind, value)
+  }
+  return [...least].map(([kind, value]) => ({ kind, least: value }))
+}
+
+/**
  * Medians of the hours of the week.
  *
  * @param {BoardSpeech} speech
@@ -352,8 +378,7 @@ export function drawWeek(speech, label, cells, { width }) {
   const [stepX, stepY] = [(width - left) / 24, 24]
   const most = largest(cells)
   /** @param {number} value */
-  const shade = (value) =>
-    value === 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
+  const shade = (value) => shadeOf(value, most)
   return svg(label, { width, height: 7 * stepY + 26 }, { left }, [
     ...weekdays.map((day, at) =>
       h('text', { x: left - 6, y: at * stepY + 16, 'text-anchor': 'end' }, day),

@@ -11,6 +11,7 @@ import {
   legendOf,
   legendOfBars,
   weekCell,
+  weekShades,
 } from './draw.js'
 import { clock, speechOf } from './speech.js'
 import {
@@ -344,6 +345,8 @@ function weekView(data, cells, size) {
   return {
     ...{ id: 'week', title },
     tree: drawWeek(speech, title, cells, size),
+    note: speech.say('busyNote'),
+    legend: drawLegend(weekShades(cells).map(({ kind, least }) => [speech.show(least), kind])),
     rows: 24,
     stops: () =>
       cells.map((value, at) => ({

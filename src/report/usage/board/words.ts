@@ -5,6 +5,7 @@ export const boardWords = {
   from: 'from',
   to: 'to',
   all: 'all',
+  allKeys: 'all',
   show: 'show',
   by: 'by',
   reset: 'Reset',
@@ -40,6 +41,7 @@ export const boardWords = {
   latencyNote:
     'Percentiles of what the source reports, each within 5 %. One with too few requests is not drawn.',
   busy: 'The week by hour: median requests',
+  busyNote: 'Each cell is the median of its hours: one busy day hardly changes it.',
   marks: 'Unusual hours, the greatest excess first',
   model: 'model',
   key: 'key',
