@@ -14,6 +14,7 @@ import { findKnown, nameEqualLines } from './known.ts'
 import { columnsIn, type Scan } from './log-scan.ts'
 import { describeLog, type LogSummary } from './log-summary.ts'
 import type { LogFormat, Mapping } from './mapping.ts'
+import { refuseMixedWidths } from './mixed-widths.ts'
 import { type LinePrices, priceLines } from './price-lines.ts'
 import type { Readings } from './readings.ts'
 import { hasErrors, writeRejects } from './rejects.ts'
@@ -108,6 +109,8 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     await keepDiffering(store, scanned)
     if (log.prices !== undefined)
       for (const each of await priceLines(store, log.prices, scratch)) notes.push(each)
+    if (log.mapping.identified !== true && log.mapping.fields.end !== undefined)
+      await refuseMixedWidths(store, log.file)
     // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
     const summary =
