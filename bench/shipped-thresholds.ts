@@ -56,17 +56,18 @@ async function thresholdsOf(file: string) {
   }
 }
 
-let [all, open] = [0, 0]
+let [all, undecided] = [0, 0]
 process.stdout.write('| scenario | threshold | result |\n| --- | --- | --- |\n')
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.yaml'))) {
   const name = file.replace('.yaml', '')
   if (only !== undefined && !only.includes(name)) continue
-  for (const { text, result, samples, worth } of await thresholdsOf(file)) {
+  for (const { text, result, samples, worth, ...why } of await thresholdsOf(file)) {
     all++
-    if (result === 'inconclusive') open++
+    if (result === 'inconclusive') undecided++
     const of = worth === null ? '' : ` (${samples} samples, worth ${Math.round(worth)})`
-    process.stdout.write(`| ${name} | \`${text}\` | ${result}${of} |\n`)
+    const open = result === 'inconclusive' ? ` ${JSON.stringify(why)}` : ''
+    process.stdout.write(`| ${name} | \`${text}\` | ${result}${of}${open} |\n`)
   }
 }
-process.stdout.write(`\n${open} of ${all} thresholds are inconclusive.\n`)
-process.exitCode = open > all / 10 ? 1 : 0
+process.stdout.write(`\n${undecided} of ${all} thresholds are inconclusive.\n`)
+process.exitCode = undecided > all / 10 ? 1 : 0

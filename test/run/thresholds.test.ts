@@ -458,3 +458,22 @@ test('a request whose tokens are not known may be within its limit or not, and a
   )
   expect(await p95(timedOut)).toMatchObject({ result: 'missed', unknown: null })
 })
+
+test('a goodput of which something is not known says so, and no number of requests would decide it', async () => {
+  const rows = successes.map((row) =>
+    row.slot % 4 === 0 ? { ...row, completionTokens: null } : row,
+  )
+  const store = await openStore(':memory:')
+  await startRun(store, startOf('r'))
+  await appendAttempts(store, rows)
+  const threshold = parseThreshold('goodput > 90%')
+  if (typeof threshold === 'string') throw new Error(threshold)
+  const objectives = { ttftUs: null, tpotUs: 1e9, serviceUs: null, responseUs: null }
+  expect(
+    await checkThreshold(store, threshold, { runId: 'r', contract: defaultContract, objectives }),
+  ).toMatchObject({
+    ...{ result: 'inconclusive', value: 0.75, needs: null },
+    unknown: 'of 25 it is not known whether they are good',
+  })
+  store.close()
+})

@@ -14,6 +14,7 @@ import { bySecondSql, completedIn, steadySql } from '../../../measure/rates.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
 import { readOrdered } from '../../../store/read/ordered.ts'
 import type { Session } from '../../../store/session/session.ts'
+import { grouped } from '../../../user/grouped.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { chosenRows, exactly, type Figure, type ThresholdScope } from './figure.ts'
 import { rateOf, shareOf } from './intervals.ts'
@@ -86,7 +87,13 @@ export async function requestFigure(
     parameters,
   )
   const { value, samples, unknown } = row!
-  const open = (figure: Figure) => (unknown > 0 ? { ...figure, high: Infinity, far: null } : figure)
+  // More requests do not tell what is not known of these.
+  const ofGoodput =
+    metric === 'goodput'
+      ? { needs: null, unknown: `of ${grouped(unknown)} it is not known whether they are good` }
+      : {}
+  const open = (figure: Figure) =>
+    unknown > 0 ? { ...figure, high: Infinity, far: null, ...ofGoodput } : figure
   // What this client planned and sent is a fact, not a sample of the service.
   if (value === null || arrivals.has(metric)) return open(exactly(value, samples))
   switch (statistic.kind) {
