@@ -21,7 +21,9 @@ describe.skipIf(!canBrowse)('what a reader met on a phone and in French', { tags
   beforeAll(async () => {
     service = await served(
       [],
-      settingsOf(`accounts: { a: { locale: fr-FR, grants: ${grants} } }\n`),
+      settingsOf(
+        `accounts: { a: { locale: fr-FR, grants: ${grants}, budget: [{ amount: '2000000.50' }, { amount: '1000000', period: year }] } }\n`,
+      ),
       (store) => enterEvents(store, events),
     )
     server = serve({ fetch: await service.portal.handler(), hostname: '127.0.0.1', port: 0 })
@@ -56,6 +58,7 @@ describe.skipIf(!canBrowse)('what a reader met on a phone and in French', { tags
         .filter((each) => each.getBoundingClientRect().right > box.right).length
     })()`)
     expect(cut).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     // Shades of the week say what they count.
     const week = page.locator('#board-week')
     expect(await week.locator('.b-legend li').allTextContents()).toEqual(['0', '1'])
