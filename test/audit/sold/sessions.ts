@@ -29,16 +29,23 @@ export interface Session {
   readonly baseUrl?: string
   readonly named?: string
   readonly prompts?: readonly string[]
+  /** Answers to each prompt. */
+  readonly samples?: number
 }
-
-const samples = 5
 
 /** Enters each session as a run of its own. */
 export async function enterSessions(store: Store, sessions: readonly Session[]): Promise<void> {
   const rows: AttemptRow[] = []
   const recorder = await Recorder.open(store)
   for (const [at, session] of sessions.entries()) {
-    const { model, atUs, baseUrl = 'http://shop', named = 'svc-k2', prompts = words } = session
+    const {
+      model,
+      atUs,
+      baseUrl = 'http://shop',
+      named = 'svc-k2',
+      prompts = words,
+      samples = 5,
+    } = session
     const runId = `session ${at}`
     await enterEndedRun(store, runId, { baseUrl, startedAtUs: atUs })
     const draw = drawsOf(`${runId} ${baseUrl}`)

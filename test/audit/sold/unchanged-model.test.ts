@@ -85,3 +85,19 @@ test.each([false, 'soon', '2026-02-30', 1])('fixed: %j is no day', (written) => 
     parseContract({ name: 'c', models: [{ id: 'm', fixed: written }] }, 'c.yaml'),
   ).toThrow('true, or the day in UTC from which on it holds, such as 2026-03-14')
 })
+
+test.each([
+  ['the same model passes', 30, 'pass'],
+  ['another model fails', 31, 'fail'],
+] as const)(
+  'a load of 21 times as many answers is cut into equal sessions: %s',
+  {
+    tags: 'whole',
+  },
+  async (_, count, verdict) => {
+    const rest = watched(30)
+    const { model } = watched(count, 30)[count - 1]!
+    const load = { model, atUs: rest[29]!.atUs + 43_200e6, samples: 105 }
+    expect(await verdictOf([...rest, load])).toMatchObject({ verdict, observations: 51 })
+  },
+)

@@ -5,7 +5,7 @@ import type { Witness } from '../../verdict.ts'
 import { isList, isObject, type Json } from '../json.ts'
 import { soleTextOf } from './sole-texts.ts'
 
-/** A phase of a run that asks short prompts for one token each, some of them again and again. */
+/** Answers of one token to short prompts, some of them asked again and again: those of a phase, or an equal part of a longer load. */
 export interface TokenSession {
   readonly model: Model
   /** Its first request, in microseconds UTC. */
@@ -29,12 +29,22 @@ interface Row {
 /** Longer bodies hold no short prompt. */
 const mostRequestLetters = 2_000
 const mostPromptLetters = 200
+/** A phase of such a share of the first one's answers is a session as it is. */
+const [leastShare, mostShare] = [0.8, 1.5]
 /** Fewer answers to a prompt are no share, and fewer such prompts no session. */
 const leastAnswers = 2
 const leastPrompts = 5
 
+interface TokenAnswer {
+  readonly row: Row
+  readonly prompt: string
+  readonly token: string
+}
+
 /**
- * The sessions of runs, oldest first: plain chat answers to one short text with `max_tokens: 1`, stored whole.
+ * The sessions of runs, oldest first: plain chat answers to one short text with `max_tokens: 1`, stored whole. Shares of fewer
+ * answers vary more, so all sessions of a model have about as many as its first phase: those of longer and of shorter phases of a
+ * run, such as trials of a search, are put together in order of time, and cut.
  *
  * @param named the model that a name of a request means; undefined for none that is judged
  */
@@ -62,28 +72,54 @@ export async function tokenSessions(
     }
     return texts.get(body)!
   }
-  const groups = new Map<
-    string,
-    { model: Model; first: Row; all: Map<string, Map<string, number>> }
-  >()
+  const phases = new Map<string, { readonly model: Model; readonly answers: TokenAnswer[] }>()
   for (const row of rows) {
     const model = named(row.model)
     const prompt = promptOf(row.request)
     const token = firstTokenOf(jsonOf(row.response) as Json | undefined)
     if (model === undefined || prompt === null || token === null) continue
     const name = JSON.stringify([row.runId, row.phase, model.id])
-    const group = groups.get(name) ?? { model, first: row, all: new Map() }
-    groups.set(name, group)
-    const tokens = group.all.get(prompt) ?? new Map<string, number>()
-    tokens.set(token, (tokens.get(token) ?? 0) + 1)
-    group.all.set(prompt, tokens)
+    const phase = phases.get(name) ?? { model, answers: [] }
+    phases.set(name, phase)
+    phase.answers.push({ row, prompt, token })
   }
-  return [...groups.values()].flatMap(({ model, first, all }): TokenSession[] => {
-    const answers = new Map([...all].filter(([, tokens]) => totalOf(tokens) >= leastAnswers))
-    if (answers.size < leastPrompts) return []
-    const { runId, slot, retry, atUs } = first
-    return [{ model, atUs, answers, witness: { runId, slot, retry, shows: shownTime(atUs) } }]
-  })
+  return [...Map.groupBy(phases.values(), ({ model }) => model)]
+    .flatMap(([model, own]) =>
+      equalParts(own.map(({ answers }) => answers)).flatMap((part) => sessionOf(model, part) ?? []),
+    )
+    .toSorted((a, b) => a.atUs - b.atUs)
+}
+
+/** Phases as they are where they are about as long as the first, and equal parts of the others of a run. */
+function equalParts(
+  phases: readonly (readonly TokenAnswer[])[],
+): readonly (readonly TokenAnswer[])[] {
+  const size = phases[0]!.length
+  const isEqual = (answers: readonly TokenAnswer[]) =>
+    answers.length >= leastShare * size && answers.length <= mostShare * size
+  const others = Map.groupBy(
+    phases.filter((answers) => !isEqual(answers)).flat(),
+    ({ row }) => row.runId,
+  )
+  const parts = [...others.values()].flatMap((answers) =>
+    Array.from({ length: Math.floor(answers.length / size) }, (_, at) =>
+      answers.slice(at * size, (at + 1) * size),
+    ),
+  )
+  return [...phases.filter(isEqual), ...parts]
+}
+
+function sessionOf(model: Model, part: readonly TokenAnswer[]): TokenSession | null {
+  const all = new Map<string, Map<string, number>>()
+  for (const { prompt, token } of part) {
+    const tokens = all.get(prompt) ?? new Map<string, number>()
+    tokens.set(token, (tokens.get(token) ?? 0) + 1)
+    all.set(prompt, tokens)
+  }
+  const answers = new Map([...all].filter(([, tokens]) => totalOf(tokens) >= leastAnswers))
+  if (answers.size < leastPrompts) return null
+  const { runId, slot, retry, atUs } = part[0]!.row
+  return { model, atUs, answers, witness: { runId, slot, retry, shows: shownTime(atUs) } }
 }
 
 /** Texts of one token that a plain answer holds; null for anything else. */
