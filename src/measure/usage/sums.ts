@@ -51,6 +51,8 @@ export interface Amount {
   readonly used: string
   /** 0 or less, and part of `used`; null without refunds. */
   readonly refunds: string | null
+  /** What the requests cost, before refunds; null if only refunds have an amount. */
+  readonly alone: string | null
   /** Part of `used`: what the user's prices gave, and no log; null without it. */
   readonly computed: string | null
 }
@@ -167,7 +169,7 @@ export function sumsSql(query: SumsQuery): string {
     ...Object.keys(query.by ?? {}).map((name) => `"${name}"`),
   ]
   const sums = Object.keys(figures).map((name) => `CAST(sum("${name}") AS BIGINT) AS "${name}"`)
-  const amounts = `list({unit: unit, used: used::VARCHAR, refunds: refunds::VARCHAR, computed: computed::VARCHAR} ORDER BY unit) FILTER (WHERE used IS NOT NULL) AS amounts`
+  const amounts = `list({unit: unit, used: used::VARCHAR, refunds: refunds::VARCHAR, alone: (${usedAloneSql})::VARCHAR, computed: computed::VARCHAR} ORDER BY unit) FILTER (WHERE used IS NOT NULL) AS amounts`
   return `SELECT ${[...groups, ...sums, amounts].join(', ')} FROM (${sumsOfUnitsSql(query)})
     ${groups.length > 0 ? `GROUP BY ${groups.join(', ')}` : ''}`
 }

@@ -2,10 +2,10 @@ import type { Period } from '../../measure/usage/calendar.ts'
 import { eachToken, type ShownToken } from '../../measure/usage/quantities.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
 import type { TagDimension } from '../../measure/usage/tags.ts'
-import { decimalText, isZero, readNumber, subtract } from '../../money/rational.ts'
+import { isZero, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
 import { type Asked, conditionOf, dimensionSql, type Input, nameOf, within } from '../api/asked.ts'
-import { creditsOf, failedOf, moneyOf, orderSql, readSums } from './sums.ts'
+import { creditsOf, failedOf, moneyOf, orderSql, readSums, withoutRefunds } from './sums.ts'
 
 /** A name of a table with its sums. */
 export interface NameRow {
@@ -62,12 +62,7 @@ export async function readNames(
     return {
       name: row.name === null ? null : nameOf(asked, by, row.name),
       requests: requestsOf(row),
-      amounts: units.map((each) => {
-        const [used, refunds] = [partOf(row, each, 'used'), partOf(row, each, 'refunds')]
-        return used === null || refunds === null
-          ? used
-          : decimalText(subtract(readNumber(used)!, readNumber(refunds)!))
-      }),
+      amounts: units.map((each) => partOf(withoutRefunds(row), each, 'used')),
       tokens: eachToken((kind) => row[kind]),
       failed: failedOf(row),
     }

@@ -64,7 +64,15 @@ export async function readRequests(
         amounts:
           row.credits === null
             ? null
-            : [{ unit: row.unit, used: row.credits, refunds: null, computed: null }],
+            : [
+                {
+                  unit: row.unit,
+                  used: row.credits,
+                  refunds: null,
+                  alone: row.credits,
+                  computed: null,
+                },
+              ],
       }),
       durationMs: row.latency_us === null ? null : row.latency_us / 1000,
     })),

@@ -6,7 +6,7 @@ import {
   type SumsQuery,
   sumsSql,
 } from '../../measure/usage/sums.ts'
-import { add, decimalText, readNumber, subtract } from '../../money/rational.ts'
+import { add, decimalText, readNumber } from '../../money/rational.ts'
 import { type Asked, exact, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
@@ -65,7 +65,6 @@ export function moneyOf(
     .map(([currency, value]) => ({ currency, value }))
 }
 
-const minus = (a: string, b: string) => decimalText(subtract(readNumber(a)!, readNumber(b)!))
 export const plus = (a: string, b: string) => decimalText(add(readNumber(a)!, readNumber(b)!))
 
 /** A unit that the account has amounts in. */
@@ -125,11 +124,9 @@ export async function unitOf(
 /** The sums before refunds: what the requests alone cost. */
 export const withoutRefunds = <Row extends Sums>(sums: Row): Row => ({
   ...sums,
-  amounts: (sums.amounts ?? []).flatMap((each) => {
-    if (each.refunds === null) return [each]
-    const used = minus(each.used, each.refunds)
-    return used === '0' && !sums.costKnown ? [] : [{ ...each, used, refunds: null }]
-  }),
+  amounts: (sums.amounts ?? []).flatMap((each) =>
+    each.alone === null ? [] : [{ ...each, used: each.alone, refunds: null }],
+  ),
 })
 
 /** How many of them failed; null is unknown. */

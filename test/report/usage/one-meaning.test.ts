@@ -17,6 +17,24 @@ test('each figure of an import has one value everywhere', {
   await expectOfImports(lines)
 })
 
+test('what only refunds have an amount in cost nothing that is known, whatever other units cost', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
+  const lines = fc
+    .sample(line(['credits']), { numRuns: 3, seed: 8 })
+    .map((each) => ({ ...each, account: 'a', tag: null, outcome: 'ok', status: 200 }))
+    .map((each, at): Line => {
+      if (at === 0) return { ...each, type: 'usage', unit: 'USD', micros: 2e6 }
+      if (at === 1) return { ...each, type: 'usage', micros: null }
+      return {
+        ...{ ...each, type: 'refund', micros: -5e5, promptTokens: null, cachedTokens: null },
+        ...{ cacheWriteTokens: null, completionTokens: null, reasoningTokens: null },
+      }
+    })
+  await expectOfImports(lines)
+})
+
 test.each([
   ['credits', ['credits']],
   ['one currency', ['EUR']],
