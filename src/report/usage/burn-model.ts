@@ -132,7 +132,7 @@ function bestFit(days: readonly PastDay[], lastUs: number): BurnFit {
 }
 
 /** Days from which one can be far above the others. */
-const farFrom = 8
+const farFrom = 10
 /** A far day exceeds what the others say by so many robust deviations, and by the mean of a day. */
 const farDeviations = 6
 /** At most this share of the days is far: more are a pattern. */
