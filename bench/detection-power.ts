@@ -9,11 +9,11 @@
  *     node bench/detection-power.ts prices [100]     token prices: faults that strike a share of the requests
  */
 
-import { intervalOperations } from '../src/audit/evidence/billing/interval-operations.ts'
 import { readBounds } from '../src/audit/evidence/billing/bounds.ts'
 import { readIntervals } from '../src/audit/evidence/billing/charge-intervals.ts'
 import { readConservation } from '../src/audit/evidence/billing/conservation.ts'
 import type { BalanceHistory } from '../src/audit/evidence/billing/history.ts'
+import { intervalOperations } from '../src/audit/evidence/billing/interval-operations.ts'
 import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
 import { printLoneCredits } from './lone-credits.ts'
 import { printPricePower } from './price-power.ts'

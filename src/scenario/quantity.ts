@@ -21,7 +21,7 @@ const sharePattern = `^${number}%$`
 /** Highest rate, over all shards: times of a plan are whole microseconds. */
 export const mostPerS = 1e8
 
-const limitTerm = String.raw`(?:${number}(?:us|ms|s|min|m|h|d))+(?:/(?:${Object.keys(limitLengths).join('|')}))?`
+const limitTerm = `(?:${number}(?:us|ms|s|min|m|h|d))+(?:/(?:${Object.keys(limitLengths).join('|')}))?`
 const limitPattern = String.raw`^${limitTerm}(?:\s*\+\s*${limitTerm})*$`
 
 export const patterns = {

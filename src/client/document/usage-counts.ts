@@ -171,18 +171,18 @@ export class UsageCounts {
 
   /** The usage object of the service, with the counts that the client knows. */
   private asStated(): Readonly<Record<string, unknown>> {
-    const usage: Record<string, unknown> = {}
+    const stated: Record<string, unknown> = {}
     for (let at = 0; at < this.knownEnd; at++) {
       const path = this.known[at]!
       const steps = usagePaths[path]!.split('.')
       const last = steps.pop()!
-      let within = usage
+      let within = stated
       for (const step of steps) {
         within[step] ??= {}
         within = within[step] as Record<string, unknown>
       }
       within[last] = this.values[path]
     }
-    return this.semantic < 0 ? usage : { ...usage, usage_semantic: semantics[this.semantic] }
+    return this.semantic < 0 ? stated : { ...stated, usage_semantic: semantics[this.semantic] }
   }
 }

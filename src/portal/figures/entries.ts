@@ -4,8 +4,9 @@ import { type Asked, exact, type Input } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 
 /**
- * What a bill has beside its use, such as a tax or a fee, by kind and unit; and what came after a month was closed. An entry is of the whole account: a filter by a name, and a
- * token of some keys, leave none.
+ * The lines of a bill that are no use, such as a tax or a fee, by kind and unit; and for each closed month, how much its use has changed since
+ * it was closed (`my_closings`). Both belong to the whole account, so a filter by a name leaves none; a token of some keys has none in its
+ * views.
  */
 export async function readEntries(
   { session, bearer }: Pick<Asked, 'session' | 'bearer'>,
@@ -23,11 +24,12 @@ export async function readEntries(
      WHERE at_us >= ${fromUs} AND at_us < ${toUs}
      GROUP BY type, unit ORDER BY type, unit`,
   )
-  const isFiltered = outcome.length > 0
-  const closings = isFiltered
+  // An entry has no outcome, so a filter by outcomes does not concern it. A change of a month is of requests with all outcomes.
+  const isByOutcome = outcome.length > 0
+  const closings = isByOutcome
     ? []
-    : await session.rows<Closing>(
-        `SELECT month, unit, amount::VARCHAR AS amount, requests, at_us FROM my_closings
+    : await session.rows<ChangeAfterClosing>(
+        `SELECT month, unit, amount::VARCHAR AS amount, at_us FROM my_closings
          WHERE at_us >= ${fromUs} AND at_us < ${toUs} ORDER BY month, unit`,
       )
   const shown = <Row extends { readonly unit: string }>(some: readonly Row[]) =>
@@ -52,10 +54,9 @@ export async function readEntries(
   ]
 }
 
-interface Closing {
+interface ChangeAfterClosing {
   readonly month: string
   readonly unit: string
   readonly amount: string
-  readonly requests: number
   readonly at_us: number
 }

@@ -220,7 +220,7 @@ function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): string {
     if (fits.every((each) => of(each) === first) && !spared.some((each) => of(each) === first))
       return `of ${word} ${first}`
   }
-  return 'only in these requests'
+  return 'only these requests'
 }
 
 function sample(judged: readonly Judged[]): readonly Judged[] {

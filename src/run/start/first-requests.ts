@@ -34,7 +34,7 @@ export async function sendFirstRequests(
       maxRequests: 1,
       steps: [step.name],
     }
-    const errorsOf = async () => {
+    const sendOnce = async () => {
       const { length } = coordinator.phases
       await coordinator.runPhases([phase], loads)
       await coordinator.untilDrained(endUs)
@@ -42,11 +42,13 @@ export async function sendFirstRequests(
         .countersWhere((run) => run.ordinal >= length)
         .flatMap(({ errors }) => [...errors.keys()])
     }
-    let errors = await errorsOf()
+    let errors = await sendOnce()
     const isStopped = () => coordinator.stopReason !== null || coordinator.now() > endUs
     let again = 0
-    while (errors.some(isFailure) && again++ < mostAgain && !isStopped()) errors = await errorsOf()
-    if (errors.some(isForGood) || (again > mostAgain && errors.some(isFailure))) {
+    for (; again < mostAgain && errors.some(isFailure) && !isStopped(); again++)
+      errors = await sendOnce()
+    const stillFails = again === mostAgain && errors.some(isFailure)
+    if (errors.some(isForGood) || stillFails) {
       coordinator.stop('first-request')
     }
     if (isStopped()) return
@@ -102,7 +104,7 @@ const noHttp = new Set(['protocol', 'tls'])
 const cut = new Set(['closed-early', 'closed-idle', 'reset'])
 
 /**
- * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model; a 5xx is, and
+ * Whether the load would fail the same way. Another 4xx is permanent only if its code names the model; a 500 or 501 is, and
  * a cut connection, if it comes again (`sendFirstRequests`).
  *
  * @param words an error as it is counted: `404 code`, `200 closed-early`, or only a reason

@@ -79,7 +79,7 @@ export class Ledger {
       'UPDATE entries SET prompt_tokens = ?, completion_tokens = ? WHERE account_id = ? AND id = ?',
     )
     this.#entries = Number(sql.prepare('SELECT max(id) AS last FROM entries').get()?.last ?? 0)
-    database.beforeCommit(() => this.#takeOff())
+    database.beforeCommit(() => this.#deductCharged())
     this.#load = sql.prepare('SELECT balance FROM accounts WHERE id = ?')
     this.#last = sql.prepare(
       'SELECT id, at_us FROM entries WHERE account_id = ? ORDER BY id DESC LIMIT 1',
@@ -156,7 +156,7 @@ export class Ledger {
     const nowUs = this.#clock.nowUs()
     const state = this.#current(accountId, nowUs)
     this.#database.write()
-    this.#takeOff()
+    this.#deductCharged()
     const comesIn = credits > 0 && kind !== 'refund'
     if (comesIn) this.#lots.add(accountId, note, credits, nowUs, more.expiresUs ?? null, state)
     this.#move.run(credits, accountId)
@@ -172,7 +172,7 @@ export class Ledger {
     return this.#lots.of(accountId, state)
   }
 
-  #takeOff(): void {
+  #deductCharged(): void {
     for (const accountId of this.#chargedAccounts) {
       const state = this.#state(accountId)
       const { changes } = this.#charge.run(state.charged, accountId, state.charged)

@@ -144,7 +144,7 @@ test.each([
 
 test.each([
   ['what is taken without a request', 1, /0\.5 USD taken without a request/],
-  ['a charge that is given back twice', 15, /given back twice \(only in these requests\)/],
+  ['a charge that is given back twice', 15, /given back twice \(only these requests\)/],
   ['a tier in the headers of requests that follow each other', 28, /the tier counts input without/],
   [
     'one free request of several between two values',
@@ -161,11 +161,11 @@ test.each([
 test.each([
   [
     'a value that is late names the change that gives one set of the requests before it',
-    ...['PRICE-06', 134, /stretches are wrong: input counted twice \(only in these requests\)/],
+    ...['PRICE-06', 134, /stretches are wrong: input counted twice \(only these requests\)/],
   ],
   [
     'a charge at twice its amount is named where the next request overlaps it',
-    ...['PRICE-06', 183, /charged twice \(only in these requests\)/],
+    ...['PRICE-06', 183, /charged twice \(only these requests\)/],
   ],
   [
     'a balance names the one way to end that costs nothing and was charged',

@@ -22,10 +22,13 @@ export function lateCharges(
   { whole }: Conservation,
   intervals: IntervalReading,
 ): Late | null {
+  // A few conflicts among many exact values are single errors. With two idle values, all charges must be in the fall between them.
   if (whole === null ? isRare(intervals) : whole.excess !== 0) return null
   // Without two idle values, only a header that was read before its charge may explain the values.
+  // A failed request may hold its price meanwhile (`holds`).
   for (const graceUs of whole === null ? [0] : gracesUs) {
     const bounds = readBounds(history, { includesOwn: () => false, graceUs, holds: true })
+    // Some balance at the start explains every value, and no value rises against the clock.
     if (bounds.least.credits <= bounds.most.credits && bounds.rise === null) {
       const unread = unreadCharges(history, whole)
       return {

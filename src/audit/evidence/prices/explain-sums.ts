@@ -169,11 +169,11 @@ function causesBy(
     if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
       continue
     const isLoose = wrong.some(({ length }) => length > 1)
-    if (isLoose) return [{ summary: `${summary} (only in these requests)`, extras: 2 }]
+    if (isLoose) return [{ summary: `${summary} (only these requests)`, extras: 2 }]
     const spared = right.filter((window) => compare(absolute(sumOf(window)), window.unit) > 0)
     if (spared.length === 0) return [{ summary: summary + words, extras: words === '' ? 0 : 1 }]
     if (words === '' && !isOfForm(wrong.flat(), spared))
-      return [{ summary: `${summary} (only in these requests)`, extras: 2 }]
+      return [{ summary: `${summary} (only these requests)`, extras: 2 }]
   }
   const isOne = wrong.every((windows) =>
     isGivenIn(
@@ -186,7 +186,7 @@ function causesBy(
         }),
     ),
   )
-  return isOne ? [{ summary: `${summary} (only in these requests)`, extras: 3 }] : []
+  return isOne ? [{ summary: `${summary} (only these requests)`, extras: 3 }] : []
 }
 
 /** One request of many explains a sum by chance unless the sum is so many times finer than what is wrong with it. */
@@ -233,7 +233,7 @@ function pricedOtherwise(
     const { costs, readings } = expectedCosts(request, judge)
     const amount = add(costs[0]!, window!.apart)
     const found = otherPrices([{ amount, unit: window!.unit, readings: readings.slice(0, 1) }])
-    return found.map(({ summary }) => `${summary} (only in these requests)`)
+    return found.map(({ summary }) => `${summary} (only these requests)`)
   })
 }
 

@@ -9,7 +9,7 @@ import type { Timing, Window } from './timing.ts'
  * A service has one policy for each kind: aborted or timed out, streamed or plain.
  *
  *     none       nothing is charged
- *     all        every attempt of the kind; those abandoned within the notice may not have been seen
+ *     all        every attempt of the kind; one abandoned within `noticeUs` of its call may never have been seen
  *     head       those whose client had received the head of the response
  *     content    those whose client had received text
  *     from       those that had come furthest, by time or by events received: `progress.ts`
@@ -25,7 +25,7 @@ import type { Timing, Window } from './timing.ts'
 export interface Policy {
   /** The attempts that it decides about. */
   readonly rows: readonly number[]
-  /** Whether a row is certainly charged, and its charge shows. */
+  /** Whether a charge of this row must be visible in the values. */
   must(row: number): boolean
   /** Whether a row may be charged. */
   may(row: number): boolean

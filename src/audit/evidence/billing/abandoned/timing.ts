@@ -54,8 +54,8 @@ export function timingOf({ size, callUs, endUs, effect, step }: BalanceHistory):
 /**
  * How late the client may have seen a response that it then took for a timeout.
  *
- * A stalled client notices the deadline before the response that waited all the time. The delay of the timeouts in a
- * stretch, compared with the earliest timeout of all, shows how long the client stalled there. Three times that is
+ * A stalled client sees its timer fire before it reads a response that has already arrived. The delay of the timeouts in a
+ * stretch (from one idle balance to the next), compared with the earliest timeout of all, shows how long the client stalled there. Three times that is
  * allowed: once until it noticed the deadline, and once more before and after it.
  *
  * @param stretchOf index of the stretch of a row
