@@ -119,7 +119,9 @@ function inUnit({ unit, marks, ...figures }: Difference, side: 'a' | 'b'): numbe
 
 /** The interval of a change, and the figures that timeouts cut off, which can only be larger. */
 function rangeOf(difference: Difference): string | null {
-  const cutOff = ['a', 'b'].filter((_, at) => difference.marks[at] === 'at-least')
+  const cutOff = (['a', 'b'] as const).filter(
+    (side, at) => difference.marks[at] === 'at-least' && difference[side] !== null,
+  )
   const said = [
     intervalText(difference),
     cutOff.length === 0 ? null : `${cutOff.join(' and ')} at least`,

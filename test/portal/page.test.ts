@@ -144,7 +144,7 @@ test('the words of every language have none of an operator', () => {
 })
 
 test.each([
-  ['de-DE', /Genutzte Credits 1\.234,5 .*Anfragen 1 /, /15,43\s€/],
+  ['de-DE', /Verbrauchte Credits 1\.234,5 .*Anfragen 1 /, /15,43\s€/],
   ['fr', /Crédits utilisés 1\s234,5 /, /15,43\s€/],
   ['es', /Créditos usados 1234,5 /, /15,43\s€/],
   ['ja', /使ったクレジット 1,234\.5 /, /€15\.43/],

@@ -75,7 +75,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'November 26, 2026 was your dearest day: €33.00, 11 times a usual day, most of it by orion · search.',
+      'November 26, 2026 was your dearest day: €33.00, 11 times a usual day, most of it by model orion (90.9%) · key search (90.9%).',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

@@ -123,7 +123,8 @@ async function ofHours(asked: Asked, page: UsageForecast | null): Promise<readon
       const named = (['models', 'keys'] as const).filter((each) => bearer.shows.has(each))
       const needs = [shownFor(unit), ...(cause.names.length === 0 ? [] : named)]
       const at = timeIn(atUs, view.timezone)
-      const { amount, names } = cause
+      const { amount } = cause
+      const names = cause.names.map(({ name }) => name)
       alerts.push(
         alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, { at, amount, unit, names }),
       )

@@ -11,7 +11,15 @@ export interface Cause {
   /** Decimal text. */
   readonly amount: string
   /** The model and the key that used the most of it, if the token shows them, and each used more than half. */
-  readonly names: readonly string[]
+  readonly names: readonly NameOfCause[]
+}
+
+/** @property share of the amount, between 0.5 and 1 */
+export interface NameOfCause {
+  /** A key without a name of its own is called `key 3` already. */
+  readonly of: 'model' | 'key' | 'unnamedKey'
+  readonly name: string
+  readonly share: number
 }
 
 /** A day far above the others. */
@@ -30,14 +38,14 @@ export async function causeOf(
   unit: string,
   condition = 'true',
 ): Promise<Cause | null> {
-  const { bearer, keys } = asked
+  const { bearer, keys, view } = asked
   const { from, where } = within({ fromUs, toUs }, condition)
   const value = (sums: Parameters<typeof metricOf>[1]) =>
     metricOf(asked, sums, metricFor(unit), unit)
   const [all] = await readSums<object>(asked, { from, where })
   const amount = value(all!)
   if (amount === null || Number(amount) <= 0) return null
-  const names: string[] = []
+  const names: NameOfCause[] = []
   for (const [shown, column] of [
     ['models', 'model'],
     ['keys', 'key_fp'],
@@ -49,7 +57,17 @@ export async function causeOf(
       by: { name: column },
     })
     const most = rows.find((row) => Number(value(row) ?? 0) > Number(amount) / 2)
-    if (most?.name) names.push(column === 'model' ? most.name : keys.nameOf(most.name))
+    if (!most?.name) continue
+    const share = Math.min(1, Number(value(most)) / Number(amount))
+    names.push(
+      column === 'model'
+        ? { of: 'model', name: most.name, share }
+        : {
+            of: view.keyNames.has(most.name) ? 'key' : 'unnamedKey',
+            name: keys.nameOf(most.name),
+            share,
+          },
+    )
   }
   return { fromUs, toUs, amount, names }
 }

@@ -49,8 +49,10 @@ function figureIn(summary: Answers['summary'], unit: string) {
     : (summary.cost.find(({ currency }) => currency === unit) ?? null)
 }
 
-const counted = ({ value }: Figure, { say }: Speech) =>
-  value === null ? say('card.unmeasured') : say('card.count', { requests: Number(value) })
+const counted = ({ value }: Figure, { say }: Speech, isOfUnits = false) =>
+  value === null
+    ? say('card.unmeasured')
+    : say(isOfUnits ? 'card.countAll' : 'card.count', { requests: Number(value) })
 
 function compared({ value, previous }: Figure, { before }: PageData, speech: Speech): string {
   if (before === null || previous === null || value === null || Number(previous) === 0) return ''
@@ -76,7 +78,8 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
       },
     ]
   }
-  const count = counted(summary.requests, speech)
+  // Requests have no unit: beside several, their number is that of all.
+  const count = counted(summary.requests, speech, others.length > 0)
   return [{ ...first, figure: 'used', under: [...first.under, count] }, ...others]
 }
 

@@ -90,6 +90,13 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
     text:
       dear.names.length === 0
         ? say('state.dear', values)
-        : say('state.dearBy', { ...values, names: dear.names.join(' · ') }),
+        : say('state.dearBy', {
+            ...values,
+            names: dear.names
+              .map(({ of, name, share }) =>
+                say(`cause.${of}`, { name, share: speech.share(share) }),
+              )
+              .join(' · '),
+          }),
   }
 }
