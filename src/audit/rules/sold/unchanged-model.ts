@@ -32,7 +32,7 @@ reference. The distance of a later session is the mean over prompts of the diffe
 since is a p-value, whatever the noise; bets on small ones start with a wealth of 1, and an honest model ever reaches 100 with a chance of at most 1 %, over
 the whole life of the watch: a fail, with the date of the change. A wealth of ${doubtAt}, or fewer than ${leastSince} sessions since, is inconclusive. Several watches
 alarm at as many times the wealth. After a change that was told, fixed: 2026-03-14 begins anew. It cannot detect another model for a quarter of the requests or less, a
-slight quantization, or what reasoning models change. A load that grows for weeks may alarm.`,
+slight quantization, what reasoning models change, or a change soon after the reference: twenty sessions between them suffice. A load that grows for weeks may alarm.`,
   ...whenPromised(
     ['models.fixed'],
     (evidence) => decide(evidence),
