@@ -119,7 +119,7 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
-    / This month, probably about €\d+ by November 30, 2026 probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget €[\d.]+ of €10,000\.00 of this month, until December 1, 2026/,
+    / This month, probably about €\d+ by November 30, 2026 probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget €[\d.]+ of €10,000\.00 of this month, resets on December 1, 2026/,
   )
 })
 

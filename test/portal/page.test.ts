@@ -86,7 +86,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
       /At this pace, your credits last until about \w+ \d+, 20\d\d/,
       /Use \d+ credits before December 2, 2026, or they expire/,
       /You used 108% of your budget of this month\. It begins anew on December 1, 2026\./,
-      /Budget 648 of 600 credits of this month, until December 1, 2026/,
+      /Budget 648 of 600 credits of this month, resets on December 1, 2026/,
     ],
   ],
   [

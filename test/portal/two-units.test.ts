@@ -67,7 +67,7 @@ describe('an account whose use went from dollars to euros', () => {
     expect(pay).toMatch(/^This month, probably about €7[789]\.?\d* by November 30, 2026 /)
     expect(pay).toContain(' $27.00 ')
     expect(limit).toMatch(
-      /^Budget €69\.00 of €90\.00 of this month, until December 1, 2026 .*enough .*\$27\.00 of \$300\.00 of this month, until December 1, 2026 .*enough/,
+      /^Budget €69\.00 of €90\.00 of this month, resets on December 1, 2026 .*enough .*\$27\.00 of \$300\.00 of this month, resets on December 1, 2026 last used on November 14, 2026$/,
     )
   })
 

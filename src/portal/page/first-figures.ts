@@ -317,11 +317,12 @@ function limitAnswers(data: PageData, speech: Speech): readonly Answer[] {
         Number(b.budget.unit === data.unit) - Number(a.budget.unit === data.unit) ||
         b.share - a.share,
     )
-    .map((state) => budgetAnswer(state, speech))
+    .map((state) => budgetAnswer(state, data, speech))
 }
 
 function budgetAnswer(
   { budget, period, used, share, crossesUs, isEnough }: BudgetState,
+  data: PageData,
   speech: Speech,
 ): Answer {
   const { say } = speech
@@ -334,7 +335,7 @@ function budgetAnswer(
       ? say('budget.crosses', { date: speech.day(crossesUs) })
       : share >= 1
         ? say('budget.over')
-        : isEnough && say('budget.enough')
+        : endedOn(budget.unit, data, speech) || (isEnough && say('budget.enough'))
   return {
     label: say('card.budget'),
     value: say('card.budget.used', of),
