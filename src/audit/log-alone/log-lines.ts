@@ -121,7 +121,8 @@ function lineOf(
       slot: line,
       retry: 0,
       requestedModel: model,
-      returnedModel: returned,
+      // A row is of the model that it names.
+      returnedModel: returned ?? model,
       isStream: isTrue(first(item.stream, item.is_stream, item.streamed)),
       outcomes: outcomesOf(item, normal, status),
       startMs: atMs ?? 0,

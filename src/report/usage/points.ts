@@ -89,10 +89,10 @@ function pointSums(covered: string, units: readonly string[]): string {
       (name) => `${counted(name)} AS ${name}`,
     ),
     ...['credits', 'possible_credits', ...tokenColumns].map(known),
-    // At least this much: `requests - credits_known` are not known. Null if no request has a known amount in the unit.
+    // At least this much: `requests - credits_known` are not known.
     ...units.map(
       (_, at) =>
-        `CASE WHEN NOT bool_or(${covered}) THEN NULL WHEN count(there) = 0 THEN '0' ELSE sum(amount_${at})::VARCHAR END AS amount_${at}`,
+        `CASE WHEN bool_or(${covered}) THEN coalesce(sum(amount_${at}), 0)::VARCHAR END AS amount_${at}`,
     ),
     `CASE WHEN bool_or(${covered}) THEN greatest(0, coalesce(sum(requests), 0) - coalesce(sum(credits_known), 0))::BIGINT END AS unknown_cost`,
   ].join(',\n')

@@ -149,7 +149,7 @@ test.each([
   [
     'one free request of several between two values',
     36,
-    /stretches are wrong: free \(only in these/,
+    /stretches are wrong: free \(only these/,
   ],
   ['a price at another number', 126, /output at 1\.1 times its price/],
   ['a wrong form of requests beside others', 276, /charged twice \(of streams\)/],
