@@ -146,11 +146,7 @@ test.each([
   ['what is taken without a request', 1, /0\.5 USD taken without a request/],
   ['a charge that is given back twice', 15, /given back twice \(only these requests\)/],
   ['a tier in the headers of requests that follow each other', 28, /the tier counts input without/],
-  [
-    'one free request of several between two values',
-    36,
-    /stretches are wrong: free \(only these/,
-  ],
+  ['one free request of several between two values', 36, /stretches are wrong: free \(only these/],
   ['a price at another number', 126, /output at 1\.1 times its price/],
   ['a wrong form of requests beside others', 276, /charged twice \(of streams\)/],
 ] as const)('a balance names %s (seed %#)', async (_, seed, words) => {
