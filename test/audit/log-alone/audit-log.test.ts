@@ -113,7 +113,7 @@ describe('a fault is told by the ids and times of the service', () => {
       verdict: 'fail',
       observations: 40,
       observed:
-        '0.0008000; 14 of 40 costs are wrong: cache_read at the price of input. 0.00252 USD too much in these requests',
+        '0.0008000 USD; 14 of 40 costs are wrong: cache_read at the price of input. 0.00252 USD too much in these requests',
     })
     expect(verdict.verdict === 'fail' && verdict.witnesses[0]).toMatchObject({
       service: {

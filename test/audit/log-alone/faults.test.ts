@@ -97,7 +97,7 @@ describe('a log alone tells the faults that the document says, and no others', (
     if (table !== undefined) {
       const words =
         failed[0]?.verdict.observed.replace(
-          /^\S+; \d+ of \d+ costs are wrong: |\. \S+ USD too \w+ in these requests$/g,
+          /^\S+ \S+; \d+ of \d+ costs are wrong: |\. \S+ USD too \w+ in these requests$/g,
           '',
         ) ?? ''
       const cells = [`${ids.join(' ')} \`${name}\``, rules.join(', ') || '–', words]

@@ -61,7 +61,7 @@ export function placeVerdict(
           of?.all ?? judged.length,
           of?.stake ?? stakeOf(judged, unit),
         ),
-        observed: `${first.statement.text}; ${of?.wrong ?? wrong.length} of ${of?.all ?? judged.length} costs are wrong: ${why}. ${of?.stake ?? stakeOf(judged, unit)}`,
+        observed: `${first.statement.text} ${unit}; ${of?.wrong ?? wrong.length} of ${of?.all ?? judged.length} costs are wrong: ${why}. ${of?.stake ?? stakeOf(judged, unit)}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
       }),
     }
