@@ -14,7 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   contract: ['money', 'tokens'],
   price: ['money', 'tokens', 'contract', 'attempt'],
   attempt: [],
-  measure: ['contract', 'attempt'],
+  measure: ['tokens', 'contract', 'attempt'],
   limits: ['contract'],
   chart: [],
   scenario: ['contract', 'measure'],
@@ -50,7 +50,7 @@ const mayImport: Record<string, readonly string[]> = {
     'chart',
   ],
   otlp: ['measure', 'store'],
-  portal: ['money', 'contract', 'measure', 'store', 'chart', 'report'],
+  portal: ['money', 'tokens', 'contract', 'measure', 'store', 'chart', 'report'],
   service: ['money', 'tokens', 'contract', 'chart'],
   fleet: ['run', 'money'],
 }

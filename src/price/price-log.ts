@@ -2,13 +2,14 @@ import type { Contract } from '../contract/contract.ts'
 import { modelPriceOf } from '../contract/model-price.ts'
 import type { ChargedOutcome, ModelPrice } from '../contract/prices.ts'
 import { decimalText, rational, roundTo } from '../money/rational.ts'
-import { normalUsage, type Usage } from '../tokens/usage.ts'
+import { type KindCounts, statedCounts } from '../tokens/kinds.ts'
+import { normalUsage } from '../tokens/usage.ts'
 import { lookup } from '../user/lookup.ts'
 import { UserError } from '../user/user-error.ts'
 import { calculate } from './calculate.ts'
 
 /** A line of a log, as far as its cost depends on it. Null: the log does not say it. */
-export interface LoggedUse {
+export interface LoggedUse extends KindCounts {
   readonly model: string | null
   /** Unix microseconds. */
   readonly atUs: number
@@ -16,15 +17,6 @@ export interface LoggedUse {
   readonly endUs: number | null
   readonly outcome: string
   readonly requests: number | null
-  /** All input, with what was read from and written to a cache. */
-  readonly input: number | null
-  readonly cached: number | null
-  readonly cacheWrite: number | null
-  /** Of `cacheWrite`: for an hour. */
-  readonly cacheWrite1h: number | null
-  /** All output, with reasoning. */
-  readonly output: number | null
-  readonly reasoning: number | null
 }
 
 /** Prices for logs without a cost. */
@@ -75,7 +67,8 @@ export function logPrices(contract: Contract): LogPrices {
 function costBy(model: ModelPrice, use: LoggedUse): string | null {
   const isSum = use.endUs !== null || use.requests !== 1
   if (isSum && !addsUp(model, use)) return null
-  const { cost } = calculate(model, usageOf(use), {
+  const usage = normalUsage(statedCounts(use), { input: 'all', output: 'all' })
+  const { cost } = calculate(model, usage, {
     atMs: use.atUs / 1000,
     serviceTier: null,
     choices: {},
@@ -83,14 +76,6 @@ function costBy(model: ModelPrice, use: LoggedUse): string | null {
     counts: isSum && use.requests !== null ? { request: rational(BigInt(use.requests)) } : {},
   })
   return cost === null ? null : decimalText(roundTo(cost, storedDigits, 'half_even'))
-}
-
-function usageOf(use: LoggedUse): Usage {
-  const { input, cached, cacheWrite, cacheWrite1h, output, reasoning } = use
-  return normalUsage(
-    { input, cacheRead: cached, cacheWrite, cacheWrite1h, output, reasoning },
-    { input: 'all', output: 'all' },
-  )
 }
 
 /** Whether the cost of a sum of requests is the sum of their costs. */

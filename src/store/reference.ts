@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { attemptColumns, sqlName, sqlTypes } from '../attempt/columns.ts'
+import { tokenKinds } from '../tokens/kinds.ts'
+import { tokenTables } from './session/empty-store.ts'
 
 /** docs/tables.md, made from the schema and the columns of an attempt. */
 export function tablesReference(): string {
@@ -35,6 +37,11 @@ ${tablesOf(schema).join('\n\n')}
 `
 }
 
+/** The columns of the kinds of tokens. */
+const tokens = Object.values(tokenKinds).map(
+  ({ column, title }) => [column, 'BIGINT', `${title}, over all requests of the row`] as const,
+)
+
 /** A section for each table of the schema: the comment above it, and its columns with their comments. */
 const tablesOf = (schema: string): readonly string[] =>
   [...schema.matchAll(/((?:^--.*\n)*)^CREATE TABLE (\w+) \(\n([\s\S]*?)^\);/gm)].map(
@@ -42,7 +49,7 @@ const tablesOf = (schema: string): readonly string[] =>
       [
         `## ${name}`,
         ...(comment === '' ? [] : [comment!.replaceAll(/^-- ?/gm, '').trim()]),
-        table(columnsOf(body!)),
+        table([...columnsOf(body!), ...(tokenTables.includes(name!) ? tokens : [])]),
       ].join('\n\n'),
   )
 

@@ -7,7 +7,7 @@
  *     const usage = readUsage(body.usage, 'anthropic')
  *     usage.parts.cache_read          // 192, 0 or null
  *     promptOf(usage.parts)           // the whole prompt; null if the service reports none
- *     pageCounts(usage.parts)         // { input, cached, cacheWrite, output, reasoning }
+ *     kindCounts(usage.parts)         // { input, cached, cacheWrite, output, … }, of kinds.ts
  *     usage.flags                     // what is wrong with the usage itself: ['parts>prompt']
  *
  * A reader of its own, such as the client's, calls `normalUsage(stated, form)` with the counts it found.
@@ -230,30 +230,6 @@ export function outputOf(of: Parts): number | null {
   return of.output_visible === null ? null : sumKnown(outputParts.map((part) => of[part]))
 }
 
-/** The five counts of a page: `cached` and `cacheWrite` are part of `input`, `reasoning` of `output`. */
-export interface PageCounts {
-  readonly input: number | null
-  readonly cached: number | null
-  readonly cacheWrite: number | null
-  readonly output: number | null
-  readonly reasoning: number | null
-}
-
-export function pageCounts(of: Parts): PageCounts {
-  return {
-    input: promptOf(of),
-    cached: sumIfKnown([of.cache_read, of.cache_read_audio]),
-    cacheWrite: sumIfKnown([of.cache_write, of.cache_write_1h]),
-    output: outputOf(of),
-    reasoning: of.reasoning,
-  }
-}
-
 function sumKnown(counts: readonly (number | null)[]): number {
   return counts.reduce<number>((sum, count) => sum + (count ?? 0), 0)
-}
-
-/** Null if the first is unknown, since the rest are splits of it. */
-function sumIfKnown(counts: readonly [number | null, ...(number | null)[]]): number | null {
-  return counts[0] === null ? null : sumKnown(counts)
 }

@@ -1,8 +1,10 @@
 import { defaultContract } from '../../src/contract/default.ts'
+import { mappedNames, tokenColumns } from '../../src/measure/usage/quantities.ts'
 import type { UsageOptions } from '../../src/report/usage/shape.ts'
 import type { Store } from '../../src/store/session/open.ts'
+import type { MappedTokens } from '../../src/tokens/kinds.ts'
 
-export interface EventChange {
+export interface EventChange extends Partial<Readonly<Record<MappedTokens, number | null>>> {
   readonly id?: string
   readonly source?: string
   readonly model?: string | null
@@ -15,15 +17,10 @@ export interface EventChange {
   readonly credits?: number | string | null
   /** Default: credits. */
   readonly unit?: string
-  readonly promptTokens?: number | null
-  readonly cachedTokens?: number | null
-  readonly completionTokens?: number | null
   readonly requests?: number
   readonly latencyUs?: number | null
   /** Default: usage. */
   readonly type?: string
-  readonly cacheWriteTokens?: number | null
-  readonly reasoningTokens?: number | null
   /** As the store has them: a JSON object. */
   readonly tags?: string | null
 }
@@ -32,8 +29,12 @@ export interface EventChange {
 export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
-const columns =
-  'source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, prompt_tokens, cached_tokens, completion_tokens, requests, ttft_us, latency_us, unit, type, cache_write_tokens, reasoning_tokens, tags'
+const columns = `source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, requests, ttft_us, latency_us, unit, type, tags, ${tokenColumns}`
+
+const usualTokens: Partial<Readonly<Record<MappedTokens, number>>> = {
+  promptTokens: 10,
+  completionTokens: 20,
+}
 
 let made = 0
 
@@ -65,17 +66,13 @@ export async function enterEvents(
             value(event.status, 200),
             value(event.errorCode, null),
             value(event.credits, 1),
-            value(event.promptTokens, 10),
-            value(event.cachedTokens, null),
-            value(event.completionTokens, 20),
             value(event.requests, 1),
             'NULL',
             value(event.latencyUs, null),
             value(event.unit, 'credits'),
             value(event.type, 'usage'),
-            value(event.cacheWriteTokens, null),
-            value(event.reasoningTokens, null),
             value(event.tags, null),
+            ...mappedNames.map((name) => value(event[name], usualTokens[name] ?? null)),
           ].join(', ')})`,
       )
     await store.execute(`INSERT INTO usage_events (${columns}) VALUES ${rows.join(', ')}`)

@@ -2,16 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answerDialects } from '../../src/tokens/answer-dialects.ts'
 import type { dialects } from '../../src/tokens/dialects.ts'
+import { kindCounts } from '../../src/tokens/kinds.ts'
 import type { logDialects } from '../../src/tokens/log-dialects.ts'
 import { dialectOf, readUsage, readWholeUsage } from '../../src/tokens/read-usage.ts'
-import {
-  normalUsage,
-  outputOf,
-  pageCounts,
-  parts,
-  promptOf,
-  unknownUsage,
-} from '../../src/tokens/usage.ts'
+import { normalUsage, outputOf, parts, promptOf, unknownUsage } from '../../src/tokens/usage.ts'
 import { furtherVectors, priceVectors } from '../contract/price-vectors/vectors.ts'
 
 test('all price vectors have the parts that they must, and their flags', () => {
@@ -36,7 +30,7 @@ test('the vectors use every dialect of answers but the one that new-api names it
 test('what is not reported is unknown, and counted in its parent', () => {
   const { parts: plain } = readUsage({ prompt_tokens: 11, completion_tokens: 7 }, 'openai-chat')
   expect(plain).toMatchObject({ input_uncached: 11, cache_read: null, reasoning: null })
-  expect(pageCounts(plain)).toEqual({
+  expect(kindCounts(plain)).toMatchObject({
     input: 11,
     cached: null,
     cacheWrite: null,
@@ -325,8 +319,12 @@ test.each(published)('a published usage is read: $from', ({ dialect, usage, part
 })
 
 test('logs have the same five counts', () => {
-  const counts = (row: object, dialect: keyof typeof logDialects) =>
-    Object.values(pageCounts(readUsage(row, dialect).parts))
+  const counts = (row: object, dialect: keyof typeof logDialects) => {
+    const { input, cached, cacheWrite, output, reasoning } = kindCounts(
+      readUsage(row, dialect).parts,
+    )
+    return [input, cached, cacheWrite, output, reasoning]
+  }
   expect(
     counts({ input_tokens: 5208, output_tokens: 1247, input_cached_tokens: 1056 }, 'openai-usage'),
   ).toEqual([5208, 1056, null, 1247, null])

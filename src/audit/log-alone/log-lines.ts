@@ -15,6 +15,7 @@ import {
   type NormalRow,
 } from '../../store/import/formats/row.ts'
 import { knownFormat, plainDocuments } from '../../store/import/known-logs.ts'
+import { eachKind, statedCounts } from '../../tokens/kinds.ts'
 import { readUsage } from '../../tokens/read-usage.ts'
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
 import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
@@ -196,19 +197,8 @@ function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null)
     )
   }
   if (normal !== null) {
-    const { input, cached, cacheWrite, cacheWrite1h, output, reasoning } = normal
-    if ((input ?? output ?? null) === null) return null
-    return normalUsage(
-      {
-        input: input ?? null,
-        cacheRead: cached ?? null,
-        cacheWrite: cacheWrite ?? null,
-        cacheWrite1h: cacheWrite1h ?? null,
-        output: output ?? null,
-        reasoning: reasoning ?? null,
-      },
-      form,
-    )
+    const counts = eachKind((name) => normal[name] ?? null)
+    return (counts.input ?? counts.output) === null ? null : normalUsage(statedCounts(counts), form)
   }
   const usage = readUsage(isFields(item.usage) ? item.usage : item, 'litellm-log')
   return usage.parts.input_uncached === null && usage.parts.output_visible === null ? null : usage

@@ -8,8 +8,9 @@ import { changesFor } from '../../price/judge/changes/changes.ts'
 import type { PricedRequest } from '../../price/judge/request.ts'
 import { isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
+import { eachKind, type KindCounts, statedCounts } from '../../tokens/kinds.ts'
 import { normalUsage } from '../../tokens/usage.ts'
-import type { Counts, Explained, Pricing } from './reconcile.ts'
+import type { Explained, Pricing } from './reconcile.ts'
 import type { StoredUse } from './store-lines.ts'
 
 /** Amounts that are compared with every change; those after them only with changes that fitted one. */
@@ -32,7 +33,7 @@ export function pricingOf(
   let tried = 0
   const explained = (
     amount: Rational,
-    counts: Counts,
+    counts: KindCounts,
     model: ModelPrice,
     atMs: number,
   ): Explained | null => {
@@ -46,7 +47,7 @@ export function pricingOf(
       counts: {},
       priceOf,
     }
-    const usage = normalUsage({ ...countsOf(counts) }, { input: 'all', output: 'all' })
+    const usage = normalUsage(statedCounts(counts), { input: 'all', output: 'all' })
     const right = calculate(model, usage, context).cost
     const gives = (change: Change) => {
       const cost = change.costOf(plainRequest(model.id, atMs), model, usage, context)
@@ -63,8 +64,7 @@ export function pricingOf(
   const costOfUse = ({ counts, ...use }: StoredUse) => {
     const text = prices.costOf({
       ...use,
-      cacheWrite1h: null,
-      ...(counts ?? { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }),
+      ...(counts ?? eachKind(() => null)),
     })
     return text === null ? null : readNumber(text)
   }
@@ -84,14 +84,6 @@ export function pricingOf(
 
 /** An explanation is exact, to half of the unit. */
 const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
-
-const countsOf = ({ input, cached, cacheWrite, output, reasoning }: Counts) => ({
-  input,
-  cacheRead: cached,
-  cacheWrite,
-  output,
-  reasoning,
-})
 
 const plainRequest = (model: string, atMs: number): PricedRequest => ({
   runId: 'log',

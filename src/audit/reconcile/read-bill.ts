@@ -11,7 +11,8 @@ import { readLines } from '../../store/import/lines/read-lines.ts'
 import type { Mapping } from '../../store/import/mapping.ts'
 import { plainText } from '../../store/import/whole/plain-text.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
-import { outputOf, promptOf, type Usage } from '../../tokens/usage.ts'
+import { eachKind, kindCounts, mappedName } from '../../tokens/kinds.ts'
+import type { Usage } from '../../tokens/usage.ts'
 import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
@@ -19,13 +20,7 @@ import { timeOf } from '../evidence/prices/log.ts'
 import { type LoggedRequest, logLines } from '../log-alone/log-lines.ts'
 import { Parts } from './parts.ts'
 import { pricingOf } from './pricing.ts'
-import {
-  type BillLine,
-  type Counts,
-  type LogLine,
-  type Reconciliation,
-  reconcileParts,
-} from './reconcile.ts'
+import { type BillLine, type LogLine, type Reconciliation, reconcileParts } from './reconcile.ts'
 import {
   notesOfStored,
   type StoreSource,
@@ -243,9 +238,7 @@ function* billRows(
         'import',
         `${file}: expected a time in each line, got ${String(of('time'))}`,
       )
-    const counts = Object.fromEntries(
-      countNames.map((name) => [name, numberOf(of(name))]),
-    ) as unknown as Counts
+    const counts = eachKind((name) => numberOf(of(name)))
     const hasCounts = Object.values(counts).some((count) => count !== null)
     yield {
       line: {
@@ -266,7 +259,6 @@ function* billRows(
   if ('notes' in read) for (const note of read.notes) notes.push(`The bill: ${note}`)
 }
 
-const countNames = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
 const knownNames = {
   cost: 'cost',
   time: 'time',
@@ -276,20 +268,12 @@ const knownNames = {
   id: 'id',
   unit: 'unit',
   requests: 'requests',
-  input: 'input',
-  cached: 'cached',
-  cacheWrite: 'cacheWrite',
-  output: 'output',
-  reasoning: 'reasoning',
+  ...eachKind((name) => name),
 } as const
 const mappedNames: Readonly<Record<keyof typeof knownNames, string>> = {
   ...knownNames,
   cost: 'credits',
-  input: 'promptTokens',
-  cached: 'cachedTokens',
-  cacheWrite: 'cacheWriteTokens',
-  output: 'completionTokens',
-  reasoning: 'reasoningTokens',
+  ...eachKind(mappedName),
 }
 
 const text = (value: unknown) =>
@@ -306,17 +290,7 @@ const lineOf = ({ id, atMs, payer, request }: LoggedRequest) => ({
   account: payer,
 })
 
-function countsOf(usage: Usage | null): Counts | null {
-  if (usage === null) return null
-  const { cache_read: cached, cache_write: cacheWrite, reasoning } = usage.parts
-  return {
-    input: promptOf(usage.parts),
-    cached,
-    cacheWrite,
-    output: outputOf(usage.parts),
-    reasoning,
-  }
-}
+const countsOf = (usage: Usage | null) => (usage === null ? null : kindCounts(usage.parts))
 
 const outcomes: Readonly<Record<string, string>> = lookup({
   refused: 'http_error',

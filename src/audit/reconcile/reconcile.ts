@@ -9,6 +9,7 @@ import {
   subtract,
   zero,
 } from '../../money/rational.ts'
+import { eachKind, type KindCounts, tokenNames } from '../../tokens/kinds.ts'
 import { lookup } from '../../user/lookup.ts'
 
 /** Why a bill differs from what the contract gives for the log, in the order in which they are looked for. */
@@ -26,11 +27,6 @@ export const causes = [
 ] as const
 export type Cause = (typeof causes)[number]
 
-/** Tokens by kind. Null: not stated. */
-export type Counts = Readonly<
-  Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
->
-
 interface Line {
   readonly id: string | null
   /** UTC. */
@@ -46,12 +42,12 @@ export interface BillLine extends Line {
   readonly amount: Rational
   /** Null if the bill does not say it. */
   readonly requests: number | null
-  readonly counts: Counts | null
+  readonly counts: KindCounts | null
 }
 
 /** A request of the own log. */
 export interface LogLine extends Line {
-  readonly counts: Counts | null
+  readonly counts: KindCounts | null
   /** What the log says that it cost; null if it does not. */
   readonly logged: Rational | null
   /** What the contract gives; null if that is not known. */
@@ -66,9 +62,9 @@ export interface Explained {
 
 export interface Pricing {
   /** The cost of other tokens than a line of the log has, or of the sum of lines; null if that is not known. */
-  costOf(counts: Counts, like: Line, requests: number): Rational | null
+  costOf(counts: KindCounts, like: Line, requests: number): Rational | null
   /** The single change to the prices that gives an amount exactly. */
-  explain(amount: Rational, counts: Counts, like: Line, requests: number): Explained | null
+  explain(amount: Rational, counts: KindCounts, like: Line, requests: number): Explained | null
   /** The smallest unit that the bill shows. */
   readonly unit: Rational
 }
@@ -106,8 +102,8 @@ class OpenCell {
   billLines = 0
   logLines = 0
   requests: number | null = null
-  billed: Counts | null = null
-  counted: Counts | null = null
+  billed: KindCounts | null = null
+  counted: KindCounts | null = null
   readonly causes = new Map<Cause, Rational>()
   readonly notes = new Set<string>()
   readonly line: Line
@@ -306,8 +302,8 @@ function judge(
   cell: OpenCell,
   amount: Rational,
   expected: Rational,
-  billed: Counts | null,
-  counted: Counts | null,
+  billed: KindCounts | null,
+  counted: KindCounts | null,
   like: LogLine | Line,
   requests: number,
   pricing: Pricing,
@@ -376,37 +372,24 @@ function lateOf(cells: readonly OpenCell[]): ReadonlyMap<OpenCell, string> {
 const dayAfter = (day: string) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + 86_400e3).toISOString().slice(0, 10)
 
-const kinds = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
-
 /** The sum of counts. A kind that one side does not state is not known only if no line states it. */
-function plus(a: Counts | null, b: Counts | null): Counts | null {
+function plus(a: KindCounts | null, b: KindCounts | null): KindCounts | null {
   if (a === null || b === null) return a ?? b
-  const sum = (kind: (typeof kinds)[number]) =>
-    a[kind] === null && b[kind] === null ? null : (a[kind] ?? 0) + (b[kind] ?? 0)
-  return {
-    input: sum('input'),
-    cached: sum('cached'),
-    cacheWrite: sum('cacheWrite'),
-    output: sum('output'),
-    reasoning: sum('reasoning'),
-  }
+  return eachKind((kind) =>
+    a[kind] === null && b[kind] === null ? null : (a[kind] ?? 0) + (b[kind] ?? 0),
+  )
 }
 
 /** Whether a kind that both state differs. */
-const differ = (a: Counts, b: Counts) =>
-  kinds.some((kind) => a[kind] !== null && b[kind] !== null && a[kind] !== b[kind])
+const differ = (a: KindCounts, b: KindCounts) =>
+  tokenNames.some((kind) => a[kind] !== null && b[kind] !== null && a[kind] !== b[kind])
 
 /** The counts of the bill, and those of the log where the bill states none. */
-const filled = (billed: Counts, counted: Counts): Counts => ({
-  input: billed.input ?? counted.input,
-  cached: billed.cached ?? counted.cached,
-  cacheWrite: billed.cacheWrite ?? counted.cacheWrite,
-  output: billed.output ?? counted.output,
-  reasoning: billed.reasoning ?? counted.reasoning,
-})
+const filled = (billed: KindCounts, counted: KindCounts) =>
+  eachKind((kind) => billed[kind] ?? counted[kind])
 
-const countsText = (a: Counts, b: Counts) =>
-  kinds
+const countsText = (a: KindCounts, b: KindCounts) =>
+  tokenNames
     .filter((kind) => a[kind] !== null && b[kind] !== null && a[kind] !== b[kind])
     .map((kind) => `${kind} ${a[kind]} in the bill, ${b[kind]} in the log`)
     .join(', ')

@@ -1,8 +1,9 @@
 import { type Rational, readNumber } from '../../money/rational.ts'
 import type { Reader } from '../../store/session/session.ts'
+import { eachKind, type KindCounts, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
 import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
-import type { BillLine, Counts, LogLine } from './reconcile.ts'
+import type { BillLine, LogLine } from './reconcile.ts'
 
 /** A bill or a log that was imported. */
 export interface StoreSource {
@@ -10,7 +11,7 @@ export interface StoreSource {
   readonly source: string
 }
 
-interface Row {
+interface Row extends KindCounts {
   readonly id: string | null
   readonly at_us: number
   readonly end_us: number | null
@@ -22,18 +23,12 @@ interface Row {
   readonly stated: string | null
   readonly unit: string
   readonly requests: number | null
-  readonly input: number | null
-  readonly cached: number | null
-  readonly cacheWrite: number | null
-  readonly output: number | null
-  readonly reasoning: number | null
 }
 
 /** Amounts that prices gave are none that a bill or a log states. */
 const columnsSql = `model, account, outcome,
   CASE WHEN priced_by IS NULL THEN trim(rtrim(credits::DECIMAL(38, 18)::VARCHAR, '0'), '.') END AS stated, unit, requests,
-  prompt_tokens AS input, cached_tokens AS cached, cache_write_tokens AS "cacheWrite",
-  completion_tokens AS output, reasoning_tokens AS reasoning`
+  ${tokenNames.map((name) => `${tokenKinds[name].column} AS "${name}"`).join(', ')}`
 
 const pageRows = 50_000
 
@@ -65,8 +60,8 @@ const placeOf = ({ id, at_us, model, account }: Row) => ({
   day: new Date(Math.floor(at_us / 1000)).toISOString().slice(0, 10),
 })
 
-function countsOf({ input, cached, cacheWrite, output, reasoning }: Row): Counts | null {
-  const counts = { input, cached, cacheWrite, output, reasoning }
+function countsOf(row: Row): KindCounts | null {
+  const counts = eachKind((name) => row[name])
   return Object.values(counts).some((count) => count !== null) ? counts : null
 }
 
@@ -96,7 +91,7 @@ export interface StoredUse {
   readonly endUs: number | null
   readonly outcome: string
   readonly requests: number | null
-  readonly counts: Counts | null
+  readonly counts: KindCounts | null
 }
 
 /** The requests of an imported log. An amount in another unit than that of the contract is none. */

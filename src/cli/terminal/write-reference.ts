@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { rulesReference } from '../../audit/rules/reference.ts'
 import { metricsReference } from '../../measure/reference.ts'
+import { quantitiesReference } from '../../measure/usage/reference.ts'
 import { tablesReference } from '../../store/reference.ts'
 import { commandsReference } from './reference.ts'
 
@@ -8,6 +9,7 @@ import { commandsReference } from './reference.ts'
 export const references: Readonly<Record<string, () => string>> = {
   'commands.md': commandsReference,
   'metrics.md': metricsReference,
+  'quantities.md': quantitiesReference,
   'rules.md': rulesReference,
   'tables.md': tablesReference,
 }

@@ -1,7 +1,8 @@
 import type { ColumnName } from '../../attempt/columns.ts'
 import { answerDialects } from '../../tokens/answer-dialects.ts'
+import { tokenKinds } from '../../tokens/kinds.ts'
 import { dialectOf, readUsage } from '../../tokens/read-usage.ts'
-import { outputOf, pageCounts, promptOf } from '../../tokens/usage.ts'
+import { outputOf, promptOf } from '../../tokens/usage.ts'
 import { AnswerTimes } from './answer-times.ts'
 
 /** Paths of all counts in `usage`, in every dialect of an answer: `prompt_tokens_details.cached_tokens`. */
@@ -155,7 +156,7 @@ export class UsageCounts {
     const { parts } = readUsage(usage, dialectOf(usage, endpoint))
     into.hasTokenParts = true
     into.promptTokens = promptOf(parts) ?? Number.NaN
-    into.cachedTokens = pageCounts(parts).cached ?? Number.NaN
+    into.cachedTokens = tokenKinds.cached.of(parts) ?? Number.NaN
     into.cacheReadAudioTokens = parts.cache_read_audio ?? Number.NaN
     into.cacheWriteTokens = parts.cache_write ?? Number.NaN
     into.cacheWrite1hTokens = parts.cache_write_1h ?? Number.NaN

@@ -1,3 +1,12 @@
+import {
+  type MappedTokens,
+  mappedName,
+  type ShownToken,
+  shownTokens,
+  type TokenName,
+  tokenKinds,
+  tokenNames,
+} from '../../tokens/kinds.ts'
 import { lookup } from '../../user/lookup.ts'
 
 /**
@@ -5,102 +14,48 @@ import { lookup } from '../../user/lookup.ts'
  * the exports follow from it.
  */
 
-/** A kind of token. */
-export interface TokenKind {
-  /** Its column wherever usage is. */
-  readonly column: string
-  /** The column of the sums that counts the requests that report it. */
-  readonly known: string
-  /** SQL over a row of `attempts`. */
-  readonly ofAttempt: string
-  /** The kind that it is a part of; null for all input and all output. */
-  readonly within: 'input' | 'output' | 'cacheWrite' | null
-  /** What a person reads. */
-  readonly title: string
+/** SQL over a row of `attempts` for a kind that is no column of it: those for five minutes and those for an hour are counted apart. */
+const ofAttempt: Partial<Readonly<Record<TokenName, string>>> = {
+  cacheWrite:
+    'coalesce(cache_write_tokens + cache_write_1h_tokens, cache_write_tokens, cache_write_1h_tokens)',
+}
+/** SQL for all kinds by their names, of columns of usage. */
+export const kindsSql = tokenNames
+  .map((name) => `${tokenKinds[name].column} AS "${name}"`)
+  .join(', ')
+
+/** SQL for the kinds of tokens of a row of `attempts`. */
+export const tokensOfAttemptSql = tokenNames
+  .map(
+    (name) =>
+      `(${ofAttempt[name] ?? tokenKinds[name].column})::BIGINT AS ${tokenKinds[name].column}`,
+  )
+  .join(', ')
+
+/** The column of the sums that counts the requests that report a kind: both of all tokens, and each part. */
+export function knownColumn(name: TokenName): string {
+  const { column, within } = tokenKinds[name]
+  if (within === null) return 'tokens_known'
+  return tokenKinds[within].within === null
+    ? column.replace(/tokens$/, 'known')
+    : knownColumn(within)
 }
 
-export const tokenKinds = {
-  input: {
-    column: 'prompt_tokens',
-    known: 'tokens_known',
-    ofAttempt: 'prompt_tokens',
-    within: null,
-    title: 'input tokens',
-  },
-  cached: {
-    column: 'cached_tokens',
-    known: 'cached_known',
-    ofAttempt: 'cached_tokens',
-    within: 'input',
-    title: 'cached input tokens',
-  },
-  cacheWrite: {
-    column: 'cache_write_tokens',
-    known: 'cache_write_known',
-    // An attempt counts those for five minutes and those for an hour apart.
-    ofAttempt:
-      'coalesce(cache_write_tokens + cache_write_1h_tokens, cache_write_tokens, cache_write_1h_tokens)',
-    within: 'input',
-    title: 'input tokens written to a cache',
-  },
-  cacheWrite1h: {
-    column: 'cache_write_1h_tokens',
-    known: 'cache_write_known',
-    ofAttempt: 'cache_write_1h_tokens',
-    within: 'cacheWrite',
-    title: 'input tokens written to a cache for an hour',
-  },
-  output: {
-    column: 'completion_tokens',
-    known: 'tokens_known',
-    ofAttempt: 'completion_tokens',
-    within: null,
-    title: 'output tokens',
-  },
-  reasoning: {
-    column: 'reasoning_tokens',
-    known: 'reasoning_known',
-    ofAttempt: 'reasoning_tokens',
-    within: 'output',
-    title: 'reasoning tokens',
-  },
-} as const satisfies Readonly<Record<string, TokenKind>>
-
-const kinds: readonly TokenKind[] = Object.values(tokenKinds)
 /** The columns of the kinds of tokens. */
 export const tokenColumns = Object.values(tokenKinds).map(({ column }) => column)
 
-/** What a figure of usage is called wherever kinds of tokens are listed: the hour's part has no figure of its own. */
-export const shownTokens = ['input', 'cached', 'cacheWrite', 'output', 'reasoning'] as const
-export type ShownToken = (typeof shownTokens)[number]
-
-/** A value for each kind. */
-export const eachToken = <Value>(of: (name: ShownToken) => Value) =>
-  Object.fromEntries(shownTokens.map((name) => [name, of(name)])) as Readonly<
-    Record<ShownToken, Value>
-  >
-
-type Camel<Text extends string> = Text extends `${infer Head}_${infer Rest}`
-  ? `${Head}${Capitalize<Camel<Rest>>}`
-  : Text
-const camel = (column: string) => column.replace(/_(.)/g, (_, first: string) => first.toUpperCase())
-/** What a field of tokens is called in a mapping of an import: `cachedTokens`. */
-export type MappedTokens = Camel<(typeof tokenKinds)[keyof typeof tokenKinds]['column']>
-export const tokenNames = tokenColumns.map(camel) as readonly MappedTokens[]
-/** The field of a kind: `cached` is `cachedTokens`. */
-export const mappedName = (kind: keyof typeof tokenKinds) =>
-  camel(tokenKinds[kind].column) as MappedTokens
-const kindNames = Object.keys(tokenKinds) as readonly (keyof typeof tokenKinds)[]
+export const mappedNames = tokenNames.map(mappedName)
 /** The fields of what is part of another kind. */
-export const partTokens = kindNames
+export const partTokens = tokenNames
   .filter((kind) => tokenKinds[kind].within !== null)
   .map(mappedName)
 /** The kind of each field. */
 export const kindOfMapped = Object.fromEntries(
-  kindNames.map((kind) => [mappedName(kind), kind]),
-) as Readonly<Record<MappedTokens, keyof typeof tokenKinds>>
+  tokenNames.map((kind) => [mappedName(kind), kind]),
+) as Readonly<Record<MappedTokens, TokenName>>
 
-const partsOf = (whole: 'input' | 'output') => kinds.filter(({ within }) => within === whole)
+const partsOf = (whole: 'input' | 'output') =>
+  Object.values(tokenKinds).filter(({ within }) => within === whole)
 /** SQL: the parts of a line exceed their whole. */
 export const exceedsSql = (whole: 'input' | 'output') =>
   `${partsOf(whole)
@@ -108,7 +63,7 @@ export const exceedsSql = (whole: 'input' | 'output') =>
     .join(' + ')} > ${tokenKinds[whole].column}`
 /** SQL for an update that forgets the parts of a whole, and their own parts. */
 export const unknownSql = (whole: 'input' | 'output') =>
-  kindNames
+  tokenNames
     .filter((kind) => {
       const { within } = tokenKinds[kind]
       return within === whole || (within !== null && tokenKinds[within].within === whole)
@@ -116,17 +71,15 @@ export const unknownSql = (whole: 'input' | 'output') =>
     .map((kind) => `${tokenKinds[kind].column} = NULL`)
     .join(', ')
 export const eachMappedTokens = <Value>(of: (column: string) => Value) =>
-  Object.fromEntries(tokenColumns.map((column) => [camel(column), of(column)])) as Readonly<
-    Record<MappedTokens, Value>
-  >
+  Object.fromEntries(
+    tokenNames.map((name) => [mappedName(name), of(tokenKinds[name].column)]),
+  ) as Readonly<Record<MappedTokens, Value>>
 /** Their columns. */
 export const mappedTokens = eachMappedTokens((column) => column)
 
 /** What a kind is called beside a bucket in JSON. */
-export type TokenField = Camel<(typeof tokenKinds)[ShownToken]['column']>
-export const tokenFields = tokenNames.filter((field): field is TokenField =>
-  shownTokens.some((name) => tokenKinds[name].column === mappedTokens[field]),
-)
+export type TokenField = MappedTokens<ShownToken>
+export const tokenFields = shownTokens.map(mappedName)
 /** SQL for them, of columns of sums. */
 export const tokenFieldsSql = tokenFields
   .map((field) => `${mappedTokens[field]}::DOUBLE AS "${field}"`)
@@ -203,12 +156,13 @@ const amount = (summary: string, rest: Partial<Quantity> = {}): Quantity => ({
 })
 const computedSql = always(when('priced_by', 'credits'))
 const bothTokens = `${tokenKinds.input.column} + ${tokenKinds.output.column}`
-/** How many requests report a kind, once for each column: both of all tokens, and each part. */
-const knownOf = new Map(
-  kinds
-    .filter(({ known, within }) => known !== 'tokens_known' && within !== 'cacheWrite')
-    .map(({ known, column, title }) => [known, counted(column, `requests that report ${title}`)]),
-)
+/** How many requests report a part, once for each column. */
+const knownParts = shownTokens
+  .filter((name) => tokenKinds[name].within !== null)
+  .map((name): [string, Quantity] => {
+    const { column, title } = tokenKinds[name]
+    return [knownColumn(name), counted(column, `requests that report ${title}`)]
+  })
 
 /** All columns of the sums of quarters of an hour, in their order. Money is of one unit in a row. */
 export const quantities: Readonly<Record<string, Quantity>> = lookup({
@@ -269,7 +223,7 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
     ofSum: always('CASE WHEN credits IS NOT NULL OR has_costs THEN requests END'),
   }),
   ...Object.fromEntries(
-    kinds.map(({ column, title }): [string, Quantity] => [
+    Object.values(tokenKinds).map(({ column, title }): [string, Quantity] => [
       column,
       { type: 'BIGINT', adds: 'sum', summary: title, without: 'NULL' },
     ]),
@@ -285,7 +239,7 @@ export const quantities: Readonly<Record<string, Quantity>> = lookup({
   tokens_known: counted(bothTokens, 'requests that report both', {
     without: when('both_tokens', 'requests'),
   }),
-  ...Object.fromEntries(knownOf),
+  ...Object.fromEntries(knownParts),
   first_us: {
     type: 'BIGINT',
     adds: 'min',

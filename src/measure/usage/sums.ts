@@ -1,6 +1,7 @@
 import { sqlName } from '../../attempt/columns.ts'
+import { shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import { endSql } from './ends.ts'
-import { quantities, shownTokens, tokenKinds } from './quantities.ts'
+import { knownColumn, quantities } from './quantities.ts'
 
 /**
  * Every figure of usage by its name, as SQL that sums rows of quarters whose end is `ended`. Each adds up, so a sum of sums is a sum. `…Known`
@@ -21,7 +22,7 @@ const figuresBy = (ended: string) =>
     ...(Object.fromEntries(
       shownTokens.flatMap((name) => [
         [name, `sum(${tokenKinds[name].column})`],
-        [`${name}Known`, `sum(${tokenKinds[name].known})`],
+        [`${name}Known`, `sum(${knownColumn(name)})`],
       ]),
     ) as Readonly<
       Record<(typeof shownTokens)[number] | `${(typeof shownTokens)[number]}Known`, string>

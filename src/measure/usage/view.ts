@@ -1,7 +1,5 @@
 import { generatesSql } from '../../contract/request.ts'
-import { type TokenKind, tokenColumns, tokenKinds } from './quantities.ts'
-
-const kinds: readonly TokenKind[] = Object.values(tokenKinds)
+import { tokenColumns, tokensOfAttemptSql } from './quantities.ts'
 
 /**
  * The view `usage`: every request that reached a service, from runs and from imported logs, in one shape; and refunds, with 0 requests.
@@ -22,7 +20,7 @@ SELECT
   attempts.model, endpoint, key_fp, account, run_tags.tags, outcome, status, error_code,
   CASE outcome WHEN 'ok' THEN model_prices.credits WHEN 'http_error' THEN 0 END AS credits,
   CASE outcome WHEN 'http_error' THEN 0 ELSE model_prices.credits END AS possible_credits,
-  ${kinds.map(({ column, ofAttempt }) => `(${ofAttempt})::BIGINT AS ${column}`).join(', ')},
+  ${tokensOfAttemptSql},
   1 AS requests, NULL AS ttft_us, NULL AS latency_us,  -- for runs, see attempt_times
   'usage' AS type, 'credits' AS unit, NULL AS priced_by
 FROM attempts

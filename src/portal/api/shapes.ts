@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
-import { eachToken, shownTokens } from '../../measure/usage/quantities.ts'
 import type { TagDimension } from '../../measure/usage/tags.ts'
 import { billEntries } from '../../store/import/entry-types.ts'
+import { eachToken, shownTokens } from '../../tokens/kinds.ts'
 import { alertTypes, deliveryStates } from '../alerts/journal.ts'
 import { budgetPeriods, showable } from '../settings/settings.ts'
 

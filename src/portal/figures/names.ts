@@ -1,9 +1,9 @@
 import type { Period } from '../../measure/usage/calendar.ts'
-import { eachToken, type ShownToken } from '../../measure/usage/quantities.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
 import type { TagDimension } from '../../measure/usage/tags.ts'
 import { isZero, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
+import { eachToken, type ShownToken } from '../../tokens/kinds.ts'
 import { type Asked, conditionOf, dimensionSql, type Input, nameOf, within } from '../api/asked.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums, withoutRefunds } from './sums.ts'
 

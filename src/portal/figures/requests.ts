@@ -1,8 +1,8 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../../measure/usage/ends.ts'
-import { eachToken } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../../store/session/account.ts'
+import { eachToken } from '../../tokens/kinds.ts'
 import {
   type Asked,
   exact,

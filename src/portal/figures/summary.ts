@@ -1,6 +1,6 @@
 import { type Period, timeIn } from '../../measure/usage/calendar.ts'
-import { eachToken } from '../../measure/usage/quantities.ts'
 import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
+import { eachToken } from '../../tokens/kinds.ts'
 import {
   type Asked,
   conditionOf,

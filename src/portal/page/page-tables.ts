@@ -1,6 +1,6 @@
-import { shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
 import { tagOf } from '../../measure/usage/tags.ts'
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
+import { shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { NameRow, NamesTable } from '../figures/names.ts'
 import type { PageData } from './page.ts'

@@ -1,7 +1,8 @@
-import { shownTokens, tokenKinds } from '../../measure/usage/quantities.ts'
+import { knownColumn } from '../../measure/usage/quantities.ts'
 import { figuresOfEnded } from '../../measure/usage/sums.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
+import { shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import { lookup } from '../../user/lookup.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
@@ -25,7 +26,7 @@ const named: Readonly<Record<string, string>> = lookup({
   ...Object.fromEntries(
     shownTokens.flatMap((name) => [
       [name, tokenKinds[name].column],
-      [`${name}Known`, tokenKinds[name].known],
+      [`${name}Known`, knownColumn(name)],
     ]),
   ),
 })

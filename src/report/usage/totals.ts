@@ -1,4 +1,4 @@
-import { eachToken, tokenFieldsSql } from '../../measure/usage/quantities.ts'
+import { tokenFieldsSql } from '../../measure/usage/quantities.ts'
 import {
   figuresOfEnded,
   requestsOf,
@@ -8,6 +8,7 @@ import {
 } from '../../measure/usage/sums.ts'
 import { decimalText, readNumber } from '../../money/rational.ts'
 import type { Session } from '../../store/session/session.ts'
+import { eachToken } from '../../tokens/kinds.ts'
 import { lookup } from '../../user/lookup.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'

@@ -1,5 +1,5 @@
 import { outcomes } from '../../attempt/outcome.ts'
-import { mappedTokens, tokenNames } from '../../measure/usage/quantities.ts'
+import { mappedNames, mappedTokens } from '../../measure/usage/quantities.ts'
 import { mostTags, tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import { entryTypes } from './entry-types.ts'
@@ -193,7 +193,7 @@ export function stagedFields(
           ...name('unit', 'unit', longestUnit),
           sql: `coalesce(${unitSql(optional(text('unit')))}, ${ownUnit})`,
         },
-    ...tokenNames.map((field) => tokens(mappedTokens[field], field)),
+    ...mappedNames.map((field) => tokens(mappedTokens[field], field)),
     isBuckets ? requests : { ...requests, isSame: false, sql: `coalesce(${requests.sql}, 1)` },
     durationField('ttft_us', fields.ttft, read),
     durationField('latency_us', fields.latency, read),

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { tokenNames } from '../../measure/usage/quantities.ts'
+import { mappedNames } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { mustStandApart } from '../files/files-apart.ts'
@@ -309,7 +309,7 @@ const sharedNames = ['id', 'end', 'type', 'status', 'account', 'key', 'unit']
 
 const plainFields = [
   ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'account', 'credits', 'unit'],
-  ...tokenNames,
+  ...mappedNames,
   ...['status', 'outcome', 'requests'],
 ]
 

@@ -1,9 +1,4 @@
-import {
-  eachToken,
-  type ShownToken,
-  shownTokens,
-  tokenKinds,
-} from '../../measure/usage/quantities.ts'
+import { eachToken, type ShownToken, shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 import { pricedUnitSql } from './price-lines.ts'

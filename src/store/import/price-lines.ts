@@ -1,26 +1,20 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { kindsSql } from '../../measure/usage/quantities.ts'
+import type { KindCounts } from '../../tokens/kinds.ts'
 import { literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 import { storeColumns } from './staged-lines.ts'
 
 /** A line without a cost of its own. Times are Unix microseconds; null: the log does not say it. */
-interface PricedLine {
+interface PricedLine extends KindCounts {
   readonly model: string | null
   readonly atUs: number
   /** The end of the interval of a sum, exclusive; null for an event. */
   readonly endUs: number | null
   readonly outcome: string
   readonly requests: number | null
-  /** All input, with the cached tokens. */
-  readonly input: number | null
-  readonly cached: number | null
-  readonly cacheWrite: number | null
-  readonly cacheWrite1h: number | null
-  /** All output, with reasoning. */
-  readonly output: number | null
-  readonly reasoning: number | null
 }
 
 /** The user's prices, for logs without a cost. */
@@ -57,9 +51,7 @@ export async function priceLines(
     const [last] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM staging.lines')
     for (let from = 0; from < last!.n; from += batch) {
       const lines = await store.rows<PricedLine & { line: number }>(
-        `SELECT rowid AS line, model, at_us AS "atUs", end_us AS "endUs", outcome, requests, prompt_tokens AS input,
-           cached_tokens AS cached, cache_write_tokens AS "cacheWrite", cache_write_1h_tokens AS "cacheWrite1h",
-           completion_tokens AS output, reasoning_tokens AS reasoning
+        `SELECT rowid AS line, model, at_us AS "atUs", end_us AS "endUs", outcome, requests, ${kindsSql}
          FROM staging.lines WHERE rowid >= ${from} AND rowid < ${from + batch} AND ${without}`,
       )
       const costs = lines.flatMap(({ line, ...use }) => {

@@ -1,8 +1,8 @@
 import {
   exceedsSql,
+  mappedNames,
   partTokens,
   tokenColumns,
-  tokenNames,
   unknownSql,
 } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
@@ -182,7 +182,7 @@ function reasonSql({ name, wrong, expected, observed }: StagedField): string {
     || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')${name === 'credits' ? wordHint(observed) : ''}`
 }
 
-const numberFields = ['credits', ...tokenNames, 'requests'] as const satisfies readonly FieldName[]
+const numberFields = ['credits', ...mappedNames, 'requests'] as const satisfies readonly FieldName[]
 
 /** The mapped columns that hold numbers as text. */
 function numbersOf({ fields }: Mapping) {

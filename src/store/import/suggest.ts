@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { mappedName, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
 import { plainText as safeText } from '../../user/hostile.ts'
 import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -78,20 +79,12 @@ const names: Readonly<Record<string, RegExp>> = lookup({
     'i',
   ),
   unit: new RegExp(`${last}(currency|currency_?code|billing_?currency)$`, 'i'),
-  promptTokens: new RegExp(
-    `${last}(prompt_?tokens|input_?tokens|tokens_?prompt|tokens_?in|input_?token_?count|n_context_tokens)$`,
-    'i',
+  ...Object.fromEntries(
+    tokenNames.flatMap((name) => {
+      const { called } = tokenKinds[name]
+      return called === null ? [] : [[mappedName(name), new RegExp(`${last}(${called})$`, 'i')]]
+    }),
   ),
-  cachedTokens: new RegExp(
-    `${last}(cache_?read_?(input_?)?tokens|cached_?(input_?)?tokens|cache_?read)$`,
-    'i',
-  ),
-  cacheWriteTokens: new RegExp(`${last}(cache_?(creation|write)_?(input_?)?tokens)$`, 'i'),
-  completionTokens: new RegExp(
-    `${last}(completion_?tokens|output_?tokens|tokens_?completion|tokens_?out|output_?token_?count)$`,
-    'i',
-  ),
-  reasoningTokens: new RegExp(`${last}(reasoning_?(output_?)?tokens|thoughts)$`, 'i'),
   status: new RegExp(`${last}(status_?code|http_?status|status)$`, 'i'),
 })
 

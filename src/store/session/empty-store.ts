@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { threadId } from 'node:worker_threads'
 import { outcomes } from '../../attempt/outcome.ts'
 import { measureViews } from '../../measure/measures.ts'
+import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { attemptTablesSql } from '../attempts/attempt-tables.ts'
 import { partialOf } from '../files/files-apart.ts'
 import { entryTypes } from '../import/entry-types.ts'
@@ -11,7 +12,14 @@ import { identifier, literal } from '../literal.ts'
 import { runShardsSql } from '../runs/run-shards.ts'
 import type { Session } from './session.ts'
 
-const schemaUrl = new URL('../../../src/store/schema.sql', import.meta.url)
+const sqlIn = (file: string) =>
+  readFileSync(new URL(`../../../src/store/${file}`, import.meta.url), 'utf8')
+
+/** The tables with a column for each kind of tokens, sums over all requests of a row. */
+export const tokenTables: readonly string[] = ['usage_events', 'usage_statements']
+const tokenColumnsSql = tokenTables.flatMap((table) =>
+  tokenColumns.map((column) => `ALTER TABLE ${table} ADD COLUMN ${column} BIGINT`),
+)
 
 /** Increases with each change of a table. A file of another version is refused. */
 export const storeVersion = 10
@@ -29,7 +37,9 @@ const emptyStoreSql = () =>
     attemptTablesSql(),
     enumSql('usage_outcome', outcomes),
     enumSql('usage_type', entryTypes),
-    readFileSync(schemaUrl, 'utf8'),
+    sqlIn('schema.sql'),
+    ...tokenColumnsSql,
+    sqlIn('views.sql'),
     `INSERT INTO store_version VALUES (${storeVersion})`,
     runShardsSql,
     measuresSql,

@@ -7,6 +7,7 @@ import { Parts } from '../../../src/audit/reconcile/parts.ts'
 import type { BillLine, LogLine, Pricing } from '../../../src/audit/reconcile/reconcile.ts'
 import { reconcile, reconcileParts } from '../../../src/audit/reconcile/reconcile.ts'
 import { rational } from '../../../src/money/rational.ts'
+import { eachKind } from '../../../src/tokens/kinds.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-parts-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,7 +30,8 @@ const line = fc.record({
 })
 
 const countsOf = (output: number) => ({
-  ...{ input: 1, cached: 0, cacheWrite: null, output, reasoning: null },
+  ...eachKind(() => null),
+  ...{ input: 1, cached: 0, output },
 })
 
 test('lines in parts on disk give the same cells as lines in memory', () => {

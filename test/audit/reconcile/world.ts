@@ -8,6 +8,7 @@ import type {
 } from '../../../src/audit/reconcile/reconcile.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { add, decimalText, type Rational, rational, zero } from '../../../src/money/rational.ts'
+import { eachKind } from '../../../src/tokens/kinds.ts'
 import { parseYaml } from '../../../src/user/yaml.ts'
 
 /** Random months whose bill differs from the log by causes that are known. */
@@ -93,7 +94,7 @@ export function sidesOf({ requests, isRounded, tax, credit }: World): Sides {
     const { model, day, input, cached, output, fault } = each
     const id = `r-${nth}`
     const exact = costOf(each, input, cached, output)
-    const counts = { input, cached, cacheWrite: null, output, reasoning: null }
+    const counts = { ...eachKind(() => null), input, cached, output }
     const line = { id, day: dayText(day), model, account: null }
     log.push({ ...line, counts, logged: null, expected: tenths(exact) })
     const charge = (amount: bigint, change: Partial<BillLine> = {}) =>

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { pricingOf } from '../../../src/audit/reconcile/pricing.ts'
 import { type BillLine, type LogLine, reconcile } from '../../../src/audit/reconcile/reconcile.ts'
 import { decimalText, powerOfTen, rational } from '../../../src/money/rational.ts'
+import { eachKind } from '../../../src/tokens/kinds.ts'
 import { contract, dayText, expectCauses, sidesOf, world } from './world.ts'
 
 test('each cause of a difference has its exact amount in 200 random worlds', () => {
@@ -17,7 +18,7 @@ test('each cause of a difference has its exact amount in 200 random worlds', () 
 })
 
 test('use of a day that a bill without ids books on the next is late, and nothing else', () => {
-  const counts = { input: 1000, cached: 0, cacheWrite: null, output: 100, reasoning: null }
+  const counts = { ...eachKind(() => null), input: 1000, cached: 0, output: 100 }
   const log = [9, 10].map((day): LogLine => {
     return {
       id: `r-${day}`,

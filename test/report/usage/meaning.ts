@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { sqlName } from '../../../src/attempt/columns.ts'
 import { defaultContract } from '../../../src/contract/default.ts'
 import type { Answers } from '../../../src/portal/api/shapes.ts'
 import type { BoardData } from '../../../src/report/usage/board/data.ts'
@@ -13,6 +14,14 @@ import { exportedSumsSql } from '../../../src/store/quarters/sums.ts'
 import { limitTo } from '../../../src/store/session/account.ts'
 import { openExistingStore, type Store } from '../../../src/store/session/open.ts'
 import { inSession } from '../../../src/store/session/session.ts'
+import {
+  eachToken,
+  type MappedTokens,
+  mappedName,
+  type ShownToken,
+  shownTokens,
+  tokenKinds,
+} from '../../../src/tokens/kinds.ts'
 import { november, oddTag, type Served, served, settingsOf, tokenOf } from '../../portal/portal.ts'
 import { usageOptions, utc } from '../usage-events.ts'
 
@@ -21,7 +30,7 @@ import { usageOptions, utc } from '../usage-events.ts'
  * the rows, in whole millionths, by code that shares nothing with Assay.
  */
 
-export interface Line {
+export interface Line extends Readonly<Record<MappedTokens<ShownToken>, number | null>> {
   readonly atUs: number
   readonly account: string
   readonly model: string | null
@@ -37,22 +46,13 @@ export interface Line {
   /** Its cost is unknown, and the most that it can be is known: a run knows its prices. */
   readonly isBounded?: true
   readonly type: 'usage' | 'refund'
-  readonly promptTokens: number | null
-  readonly cachedTokens: number | null
-  readonly cacheWriteTokens: number | null
-  readonly completionTokens: number | null
-  readonly reasoningTokens: number | null
 }
 
-const tokens = {
-  input: 'promptTokens',
-  cached: 'cachedTokens',
-  cacheWrite: 'cacheWriteTokens',
-  output: 'completionTokens',
-  reasoning: 'reasoningTokens',
-} as const
-type Token = keyof typeof tokens
-const kinds = Object.keys(tokens) as readonly Token[]
+/** A value for each kind of tokens, by the name of its field. */
+const eachField = <Value>(of: (kind: ShownToken) => Value) =>
+  Object.fromEntries(shownTokens.map((kind) => [mappedName(kind), of(kind)])) as Readonly<
+    Record<MappedTokens<ShownToken>, Value>
+  >
 
 const decimal = (micros: number) => {
   const sign = micros < 0 ? '-' : ''
@@ -77,9 +77,7 @@ function figuresOf(lines: readonly Line[]) {
   return {
     requests: used.length,
     failed: used.filter(({ outcome }) => outcome !== 'ok').length,
-    tokens: Object.fromEntries(
-      kinds.map((kind) => [kind, sum(used.map((line) => line[tokens[kind]]))]),
-    ),
+    tokens: eachToken((kind) => sum(used.map((line) => line[mappedName(kind)]))),
     amounts: amounts(lines),
     refunds: amounts(lines.filter(({ type }) => type === 'refund')),
     unknownCost: used.filter(({ micros, isBounded }) => micros === null && !isBounded).length,
@@ -96,6 +94,12 @@ const ends = [
   ['timeout', null],
 ] as const
 
+/** The tokens of a line that are part of all input, or of all output. */
+const partsOf = (line: Pick<Line, MappedTokens<ShownToken>>, whole: 'input' | 'output') =>
+  shownTokens
+    .filter((kind) => tokenKinds[kind].within === whole)
+    .reduce((sum, kind) => sum + (line[mappedName(kind)] ?? 0), 0)
+
 /** A line in one of these units. */
 export const line = (units: readonly string[]): fc.Arbitrary<Line> =>
   fc
@@ -111,11 +115,7 @@ export const line = (units: readonly string[]): fc.Arbitrary<Line> =>
       micros: maybe(fc.integer({ min: 0, max: 9_999_999 })),
       isRefund: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
       namesNothing: fc.boolean(),
-      promptTokens: maybe(count),
-      completionTokens: maybe(count),
-      cachedTokens: maybe(count),
-      cacheWriteTokens: maybe(count),
-      reasoningTokens: maybe(count),
+      ...eachField(() => maybe(count)),
     })
     .map(({ minute, end: [outcome, status], isRefund, namesNothing, micros, ...rest }) => {
       const of = { ...rest, atUs: utc(2026, 11, 1) + minute * 60e6 }
@@ -124,17 +124,14 @@ export const line = (units: readonly string[]): fc.Arbitrary<Line> =>
       return isRefund
         ? {
             ...{ ...of, outcome: 'ok', status: null, type: 'refund', micros: -(micros ?? 1) },
-            ...{ promptTokens: null, cachedTokens: null, cacheWriteTokens: null },
-            ...{ completionTokens: null, reasoningTokens: null },
+            ...eachField(() => null),
             ...(namesNothing ? { model: null, keyFp: null, endpoint: null, tag: null } : {}),
           }
         : {
             ...{ ...of, outcome, status, type: 'usage', micros },
             // A part is in its whole.
-            promptTokens: both
-              ? of.promptTokens! + (of.cachedTokens ?? 0) + (of.cacheWriteTokens ?? 0)
-              : null,
-            completionTokens: both ? of.completionTokens! + (of.reasoningTokens ?? 0) : null,
+            promptTokens: both ? of.promptTokens! + partsOf(of, 'input') : null,
+            completionTokens: both ? of.completionTokens! + partsOf(of, 'output') : null,
           }
     })
 
@@ -215,7 +212,7 @@ export async function expectPage(
   )
   const { totals } = page
   expect(totals.requests.value ?? 0).toBe(expected.requests)
-  for (const kind of kinds) {
+  for (const kind of shownTokens) {
     expect([kind, totals.tokens[kind].value]).toEqual([kind, expected.tokens[kind]])
   }
   expect(Object.fromEntries(totals.money.map(({ unit, used }) => [unit, used]))).toEqual(
@@ -252,8 +249,8 @@ export async function expectSums(
       (Object.keys(fileDimensions) as readonly FileDimension[]).map(async (by) => ({
         by,
         rows: await session.rows<Record<string, number | string | null>>(
-          `SELECT ${identifier(by)} AS name, sum(requests)::INTEGER AS requests, sum(failed)::INTEGER AS failed, sum(input_tokens)::INTEGER AS input,
-             sum(reasoning_tokens)::INTEGER AS reasoning, sum(cache_write_tokens)::INTEGER AS "cacheWrite",
+          `SELECT ${identifier(by)} AS name, sum(requests)::INTEGER AS requests, sum(failed)::INTEGER AS failed, 
+             ${shownTokens.map((kind) => `sum(${sqlName(kind)}_tokens)::INTEGER AS "${kind}"`).join(', ')},
              sum(amount_unknown)::INTEGER AS unknown,
              list({unit: unit, amount: amount::VARCHAR}) FILTER (WHERE amount IS NOT NULL)::JSON::VARCHAR AS amounts
            FROM (${exportedSumsSql([by], { timezone: 'UTC', fromUs: null, toUs: null }, quarters)}) GROUP BY 1 ORDER BY 1`,
@@ -271,9 +268,7 @@ export async function expectSums(
       expect([by, row.name, row.requests ?? 0, row.failed, row.unknown]).toEqual([
         ...[by, row.name, own.requests, own.failed, own.unknownCost],
       ])
-      expect([row.input, row.reasoning, row.cacheWrite]).toEqual([
-        ...[own.tokens.input, own.tokens.reasoning, own.tokens.cacheWrite],
-      ])
+      expect(eachToken((kind) => row[kind])).toEqual(own.tokens)
     }
   }
 }
@@ -308,7 +303,7 @@ export async function expectApi(
   expect(summary.cost.map(({ currency, value }) => ({ currency, value }))).toEqual(
     costOf(expected.amounts, price),
   )
-  for (const kind of kinds) {
+  for (const kind of shownTokens) {
     const value = expected.tokens[kind]
     expect(summary.tokens[kind].value).toBe(
       value === null ? (expected.requests === 0 ? '0' : null) : String(value),

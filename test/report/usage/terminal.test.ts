@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { SeriesPoint, UsagePage } from '../../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
 import { usageAnswer } from '../../../src/report/usage-page.ts'
+import { eachToken } from '../../../src/tokens/kinds.ts'
 import { utc } from '../usage-events.ts'
 
 /** An unmeasured day has null for its requests. */
@@ -48,13 +49,7 @@ const page: UsagePage = {
   },
   totals: {
     requests: { value: 40, unknown: 0 },
-    tokens: {
-      input: { value: null, unknown: 0 },
-      cached: { value: null, unknown: 0 },
-      cacheWrite: { value: null, unknown: 0 },
-      output: { value: null, unknown: 0 },
-      reasoning: { value: null, unknown: 0 },
-    },
+    tokens: eachToken(() => ({ value: null, unknown: 0 })),
     money: [],
     pricedBy: [],
     unknownCost: 0,

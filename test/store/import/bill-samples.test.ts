@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
+import { eachToken } from '../../../src/tokens/kinds.ts'
+
 import { openStore } from '../opened.ts'
 import { openmeter, type Read, readSample, type Sums, type Tokens, zones } from './read-sample.ts'
 import { added } from './samples.ts'
@@ -20,7 +22,7 @@ interface Stated extends Sums {
 const stated = Object.entries(
   JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Record<string, Stated>,
 )
-const none = { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }
+const none = eachToken(() => null)
 const importOf = (file: string) => ({
   file,
   ...(file.includes('openmeter') ? { mapping: openmeter } : {}),
@@ -37,7 +39,11 @@ async function imported(files: readonly string[], timezone = 'UTC'): Promise<Rea
   }
 }
 
-const totalsOf = ({ requests, tokens, cost }: Sums) => ({ requests, tokens: tokens ?? none, cost })
+const totalsOf = ({ requests, tokens, cost }: Sums) => ({
+  requests,
+  tokens: { ...none, ...tokens },
+  cost,
+})
 
 test.each(stated)(
   '%s: each sum is that of an independent reader, in five zones',

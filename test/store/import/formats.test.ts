@@ -36,7 +36,9 @@ async function totalsOf(
       notes: imported.notes,
       rejected: imported.rejected,
       requests: requests.value,
-      tokens: Object.values(tokens).map(({ value }) => value),
+      tokens: [tokens.input, tokens.cached, tokens.cacheWrite, tokens.output, tokens.reasoning].map(
+        ({ value }) => value,
+      ),
       unknownTokens: tokens.input.unknown,
       unknownCost,
       cost: money.map(({ unit, used }) => `${used} ${unit}`).join(', '),

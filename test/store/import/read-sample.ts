@@ -3,12 +3,11 @@ import { prepareUsage } from '../../../src/report/usage/prepare.ts'
 import { readSeries, readTotals } from '../../../src/report/usage/totals.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
 import type { Session } from '../../../src/store/session/session.ts'
+import { eachToken, mappedName, type ShownToken } from '../../../src/tokens/kinds.ts'
 import { usageOptions } from '../../report/usage-events.ts'
 import { added } from './samples.ts'
 
-export type Tokens = Readonly<
-  Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
->
+export type Tokens = Readonly<Record<ShownToken, number | null>>
 export interface Sums {
   readonly requests: number | null
   readonly tokens: Tokens | null
@@ -66,10 +65,7 @@ export async function readSample(
     }
     days[day.label] ??= {}
     days[day.label]![String(day.series)] = {
-      tokens: {
-        ...{ input: day.promptTokens, cached: day.cachedTokens, cacheWrite: day.cacheWriteTokens },
-        ...{ output: day.completionTokens, reasoning: day.reasoningTokens },
-      },
+      tokens: eachToken((kind) => day[mappedName(kind)]),
       used: day.money[scope.unit] ?? null,
     }
   }

@@ -7,6 +7,7 @@ import { readSeries, readTotals } from '../../../src/report/usage/totals.ts'
 import type { FileImport, FileImported } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
 import type { Session } from '../../../src/store/session/session.ts'
+import { eachToken, type ShownToken } from '../../../src/tokens/kinds.ts'
 
 /**
  * Files of real formats with invented numbers, and the value of each of their figures (`expected.json`). Those of the
@@ -16,9 +17,7 @@ const [folder, moreFolder] = ['usage-samples', 'usage-samples/more'].map((name) 
   join(import.meta.dirname, name),
 ) as [string, string]
 
-type Tokens = Readonly<
-  Record<'input' | 'cached' | 'cacheWrite' | 'output' | 'reasoning', number | null>
->
+type Tokens = Readonly<Record<ShownToken, number | null>>
 
 export interface Expected {
   readonly kind: string
@@ -44,7 +43,8 @@ interface Stated {
   readonly unknown?: { readonly tokens?: number; readonly cost?: number }
 }
 
-const unknownTokens = { input: null, cached: null, cacheWrite: null, output: null, reasoning: null }
+/** A kind that a sample does not name is unknown. */
+const unknownTokens = eachToken(() => null)
 
 const spreadsheet = parseMapping(
   'fields: { id: id, time: { column: time, timezone: Europe/Berlin }, credits: credits }',
@@ -73,7 +73,7 @@ const samplesIn = (from: string): readonly Sample[] =>
         ...(file === 'spreadsheet-de.csv' ? { mapping: spreadsheet } : {}),
       })),
       expected: {
-        ...{ kind, requests, daysIn, tokens: tokens ?? unknownTokens, cost: cost ?? {} },
+        ...{ kind, requests, daysIn, tokens: { ...unknownTokens, ...tokens }, cost: cost ?? {} },
         days: Object.fromEntries(
           Object.entries(days).map(([day, sums]) => [day, [sums.requests, sums.cost] as const]),
         ),

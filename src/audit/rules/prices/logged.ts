@@ -2,7 +2,8 @@ import { add, compare, decimalText, isZero, zero } from '../../../money/rational
 import type { Judged } from '../../../price/judge/judge.ts'
 import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
-import { outputOf, pageCounts, promptOf, type Usage } from '../../../tokens/usage.ts'
+import { kindCounts } from '../../../tokens/kinds.ts'
+import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { isModel } from '../../evidence/prices/join.ts'
@@ -172,7 +173,7 @@ const wordsOf = {
 } as const
 
 function partsOf({ parts }: Usage): readonly (readonly [keyof typeof wordsOf, number | null])[] {
-  const whole = pageCounts(parts)
+  const whole = kindCounts(parts)
   return [
     ['cache_read', whole.cached],
     ['cache_write', whole.cacheWrite],

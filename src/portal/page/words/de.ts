@@ -1,3 +1,4 @@
+import { tokenWords } from './tokens.ts'
 import type { Wording } from './wording.ts'
 
 export const de: Wording = {
@@ -15,11 +16,7 @@ export const de: Wording = {
   'card.credits': 'Verbrauchte Credits',
   'card.cost': 'Kosten',
   'card.requests': 'Anfragen',
-  'card.input': 'Eingabe-Tokens',
-  'card.output': 'Ausgabe-Tokens',
-  'card.cached': 'Eingabe aus dem Cache',
-  'card.cacheWrite': 'In den Cache geschrieben',
-  'card.reasoning': 'Reasoning-Tokens',
+  ...tokenWords('de'),
   'card.balance': 'Verbleibende Credits',
   'card.budget': 'Budget',
   'card.budget.used': '{used} von {amount}',

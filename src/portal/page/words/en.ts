@@ -1,3 +1,5 @@
+import { tokenWords } from './tokens.ts'
+
 /** What a customer reads in English. `{name}` is a value, `{name|one|more}` a word for its number. Every language has every word. */
 export const en = {
   title: 'Your usage',
@@ -13,11 +15,7 @@ export const en = {
   'card.credits': 'Credits used',
   'card.cost': 'Cost',
   'card.requests': 'Requests',
-  'card.input': 'Input tokens',
-  'card.output': 'Output tokens',
-  'card.cached': 'Cached input',
-  'card.cacheWrite': 'Cache writes',
-  'card.reasoning': 'Reasoning',
+  ...tokenWords('en'),
   'card.balance': 'Credits left',
   'card.budget': 'Budget',
   'card.budget.used': '{used} of {amount}',

@@ -1,3 +1,4 @@
+import { tokenWords } from './tokens.ts'
 import type { Wording } from './wording.ts'
 
 export const es: Wording = {
@@ -14,11 +15,7 @@ export const es: Wording = {
   'card.credits': 'Créditos usados',
   'card.cost': 'Coste',
   'card.requests': 'Solicitudes',
-  'card.input': 'Tokens de entrada',
-  'card.output': 'Tokens de salida',
-  'card.cached': 'Entrada en caché',
-  'card.cacheWrite': 'Escritura en caché',
-  'card.reasoning': 'Razonamiento',
+  ...tokenWords('es'),
   'card.balance': 'Créditos restantes',
   'card.budget': 'Presupuesto',
   'card.budget.used': '{used} de {amount}',

@@ -1,3 +1,4 @@
+import { tokenWords } from './tokens.ts'
 import type { Wording } from './wording.ts'
 
 export const fr: Wording = {
@@ -15,11 +16,7 @@ export const fr: Wording = {
   'card.credits': 'Crédits utilisés',
   'card.cost': 'Coût',
   'card.requests': 'Requêtes',
-  'card.input': 'Jetons en entrée',
-  'card.output': 'Jetons en sortie',
-  'card.cached': 'Entrée en cache',
-  'card.cacheWrite': 'Écriture en cache',
-  'card.reasoning': 'Raisonnement',
+  ...tokenWords('fr'),
   'card.balance': 'Crédits restants',
   'card.budget': 'Budget',
   'card.budget.used': '{used} sur {amount}',

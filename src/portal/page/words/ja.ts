@@ -1,3 +1,4 @@
+import { tokenWords } from './tokens.ts'
 import type { Wording } from './wording.ts'
 
 export const ja: Wording = {
@@ -14,11 +15,7 @@ export const ja: Wording = {
   'card.credits': '使ったクレジット',
   'card.cost': '料金',
   'card.requests': 'リクエスト',
-  'card.input': '入力トークン',
-  'card.output': '出力トークン',
-  'card.cached': 'キャッシュ済み入力',
-  'card.cacheWrite': 'キャッシュ書き込み',
-  'card.reasoning': '推論トークン',
+  ...tokenWords('ja'),
   'card.balance': '残りのクレジット',
   'card.budget': '予算',
   'card.budget.used': '{amount}中{used}',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { eachToken, type TokenField, tokenFields } from '../../../measure/usage/quantities.ts'
+import { type TokenField, tokenFields } from '../../../measure/usage/quantities.ts'
+import { eachToken } from '../../../tokens/kinds.ts'
 import { usageDimensions } from '../../pages.ts'
 
 /**

@@ -1,16 +1,13 @@
-import type { tokenKinds } from '../../../measure/usage/quantities.ts'
 import { decimalText, multiply, type Rational, readNumber } from '../../../money/rational.ts'
 import { type DialectName, dialects } from '../../../tokens/dialects.ts'
+import { type KindCounts, kindCounts } from '../../../tokens/kinds.ts'
 import { readUsage } from '../../../tokens/read-usage.ts'
-import { pageCounts } from '../../../tokens/usage.ts'
 
 /** A parsed object of a log. Numbers that a double would change are text. */
 export type Fields = Readonly<Record<string, unknown>>
 
-type TokenCounts = Readonly<Record<keyof typeof tokenKinds, number | null>>
-
 /** One row of a known log. Absent: not known. Numbers and times are as the log has them; `normalRows` checks them. */
-export interface NormalRow extends Partial<TokenCounts> {
+export interface NormalRow extends Partial<KindCounts> {
   readonly id?: string
   readonly time: unknown
   /** Exclusive end of the interval of a sum; absent for an event. */
@@ -92,13 +89,12 @@ export function scaled(value: unknown, factor: Rational): unknown {
 /** The tokens of a row in a dialect. */
 export function tokensOf(row: Fields, dialect: DialectName): Partial<NormalRow> {
   const { parts, flags } = readUsage(row, dialect)
-  const tokens: TokenCounts = { ...pageCounts(parts), cacheWrite1h: parts.cache_write_1h }
   if (flags.includes('not-a-count')) {
     return { problem: 'tokens: expected whole numbers, 0 or more' }
   }
   // Parts that exceed their total stay as they are stated: the import counts such rows.
   return {
-    ...tokens,
+    ...kindCounts(parts),
     ...(flags.includes('parts>prompt') ? { input: stated(row, dialect, 'input') } : {}),
     ...(flags.includes('parts>output') ? { output: stated(row, dialect, 'output') } : {}),
   }

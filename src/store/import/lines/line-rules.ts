@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tokenNames } from '../../../measure/usage/quantities.ts'
+import { mappedNames } from '../../../measure/usage/quantities.ts'
 
 /** A column, or a path in JSON as a list of steps. */
 export const columnName = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)])
@@ -63,7 +63,7 @@ const carried = z.union([
   z.strictObject({ column: columnName, where: conditions.optional() }),
 ])
 
-export const countedFields = ['requests', 'credits', ...tokenNames] as const
+export const countedFields = ['requests', 'credits', ...mappedNames] as const
 
 const wordPlace = z.union([
   z.string().min(1),

@@ -1,6 +1,6 @@
-import { mappedName, shownTokens, tokenKinds } from '../../../measure/usage/quantities.ts'
 import { tagDimension } from '../../../measure/usage/tags.ts'
 import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
+import { mappedName, shownTokens, tokenKinds } from '../../../tokens/kinds.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
 import { at, type Fields, isFields } from '../formats/row.ts'
