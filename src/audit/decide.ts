@@ -39,7 +39,7 @@ async function furtherFindings(rule: Rule, evidence: Evidence): Promise<readonly
 
 export const findingOf = ({ id, severity, title }: Rule, verdict: Verdict): Finding => ({
   rule: id,
-  severity,
+  severity: (verdict.verdict === 'fail' ? verdict.severity : undefined) ?? severity,
   title,
   verdict,
 })

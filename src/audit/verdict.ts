@@ -79,6 +79,10 @@ const table = z
 export type VerdictTable = z.infer<typeof table>
 const tables = z.array(table).readonly().exactOptional()
 
+/** `must`: the specification requires it. `derived`: it follows. `advice`: convention. */
+export const severities = ['must', 'derived', 'advice'] as const
+export type Severity = (typeof severities)[number]
+
 /**
  * The verdict of a rule, in the process, in the store and in JSON. A rule without observations never passes, nor does one whose
  * evidence fits both sides; such mixes do not compile.
@@ -93,6 +97,8 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
       observed: text,
       /** The fact in a few words with its amount, for a headline; absent if `observed` is that. */
       fact: text.exactOptional(),
+      /** That of the rule if absent: evidence may settle what is advice otherwise. */
+      severity: z.enum(severities).exactOptional(),
       /** The smallest set of rows that shows the failure. */
       witnesses: z.tuple([witness], witness).readonly(),
       note,
@@ -177,10 +183,6 @@ export function firstOpen(verdicts: readonly Verdict[]): Verdict | undefined {
     verdicts.find(({ verdict }) => verdict === 'inconclusive')
   )
 }
-
-/** `must`: the specification requires it. `derived`: it follows. `advice`: convention. */
-export const severities = ['must', 'derived', 'advice'] as const
-export type Severity = (typeof severities)[number]
 
 /**
  * What deciding a rule takes: any captured traffic, requests made for it, control of time or balance, or an account

@@ -16,9 +16,9 @@ export const acts = {
 
 export type ActName = keyof typeof acts
 
-/** Those of thousands of requests show one rule each, whatever the variant. */
-const long: readonly ActName[] = ['watched', 'referenced']
-export const usualActs = (Object.keys(acts) as ActName[]).filter((name) => !long.includes(name))
+/** Those of thousands of requests, or with a reference, show a rule or two each, whatever the variant. */
+const apart: readonly ActName[] = ['watched', 'referenced', 'compared']
+export const usualActs = (Object.keys(acts) as ActName[]).filter((name) => !apart.includes(name))
 
 /** Acts that exercise the rules of a family and their faults. */
 const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
@@ -59,7 +59,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   'SOLD-07': ['tools'],
   'SOLD-08': ['tiers'],
   'SOLD-09': ['long'],
-  'SOLD-10': ['long'],
+  'SOLD-10': ['long', 'thought'],
 }
 
 export function actsOf(rule: string): readonly ActName[] {

@@ -56,6 +56,26 @@ const streams = (specs: readonly Partial<RequestSpec>[]): Act =>
     { contract: told, shape: slower },
   )
 
+/** Answers that are written at two milliseconds a token. */
+const written = {
+  timeToFirstUs: { kind: 'constant', value: 10_000 },
+  betweenTokensUs: { kind: 'constant', value: 2_000 },
+  lengthTokens: { kind: 'constant', value: 60 },
+} as const
+
+/** Streams of sixty tokens, by a model whose reasoning is hidden. */
+const thought = act(
+  [{ name: 'main', balance: 3_000 }],
+  async (stage) => {
+    for (let at = 1; at <= 12; at++)
+      await stage.send(stage.sender('main'), {
+        ...{ stream: true, includeUsage: true, maxTokens: 60 },
+        messages: [{ role: 'user', content: `Count from ${at} to 900.` }],
+      })
+  },
+  { contract: told, shape: written },
+)
+
 /** Blocks of a fresh prompt, and in turn the same again and another. */
 const repeatsAndFresh = Array.from({ length: 48 }, (_, block) => {
   const fresh = (nth: number) => new TokenText(7).unique(1_200, block * 2 + nth)
@@ -143,6 +163,32 @@ const sessions = (
   )
 }
 
+/** Words, and long answers, at the service and at its reference, by a contract that promises no template. */
+const compared = act(
+  [{ name: 'main', balance: 3_000 }],
+  async (stage) => {
+    const sender = stage.sender('main')
+    for (const content of words.slice(0, 5))
+      await stage.send(sender, { messages: [{ role: 'user', content }], maxTokens: 1 })
+    for (let at = 1; at <= 10; at++)
+      await stage.send(sender, {
+        messages: [{ role: 'user', content: `Count from ${at} to 900.` }],
+        maxTokens: 200,
+      })
+  },
+  {
+    contract: {
+      ...told,
+      models: told.models.map(({ templateTokens: _, ...model }) => ({
+        ...model,
+        reference: { baseUrl: officialUrl },
+      })),
+    },
+  },
+  null,
+  officialUrl,
+)
+
 /** What the provider sells, by a contract that says so. */
 export const soldActs = {
   texts: asking(audited, told),
@@ -157,6 +203,8 @@ export const soldActs = {
   tiers: streams(tiers),
   tools: toolRequests,
   repeats: asking(repeated, defaultContract),
+  thought,
+  compared,
   watched: sessions(60, 2, { fixed: true }),
   referenced: sessions(10, 4, { reference: { baseUrl: officialUrl } }, officialUrl),
 } as const satisfies Readonly<Record<string, Act>>

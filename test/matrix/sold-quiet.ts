@@ -1,7 +1,9 @@
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import type { Behaviour, Kit } from '../../src/service/behaviour.ts'
 import type { Call } from '../../src/service/call.ts'
+import { editChat } from '../../src/service/faults/completion.ts'
 import type { Fault } from '../../src/service/faults/fault.ts'
+import { reportingCached, reportingReasoning } from '../../src/service/faults/sold.ts'
 import { firstToken, normal, wordAsked } from '../../src/service/honest/first-token.ts'
 import { tierShare } from '../../src/service/honest/generation.ts'
 import { hashText, seededRandom } from '../../src/service/random.ts'
@@ -14,6 +16,8 @@ export interface QuietVariant {
   readonly acts: readonly ActName[]
   readonly rules: readonly string[]
   readonly faults: readonly (Fault | string)[]
+  /** Whether the reference behaves so, too. */
+  readonly alsoReference?: boolean
 }
 
 /** A behaviour that breaks nothing, made as faults are. */
@@ -69,6 +73,50 @@ const timing = (name: string, times: (call: Call, nth: number) => number): reado
     }
   }),
 ]
+
+/** What a cache credits: whole steps of 128 tokens. */
+const credited = (tokens: number) => Math.floor(tokens / 128) * 128
+
+/** Routes each repeat to the replica that has its prompt, or to another, with equal chances; a hit is faster, and credited. */
+const routed = conduct('routed', (honest, { random }) => {
+  const seen = new Set<string>()
+  const hits = new WeakMap<Call, boolean>()
+  const isHit = (call: Call) => {
+    const prompt = textsOf(call)
+    if (!hits.has(call)) hits.set(call, seen.has(prompt) && random() < 0.5)
+    seen.add(prompt)
+    return hits.get(call)!
+  }
+  return {
+    timing(call, answer) {
+      const own = honest.timing(call, answer)
+      return isHit(call) ? { ...own, toFirstUs: own.toFirstUs / 4 } : own
+    },
+    ...reportingCached(honest, (call, prompt) => (isHit(call) ? credited(prompt) : 0)),
+  }
+})
+
+/** Serves the paid tier as the default one, and says so. */
+const downgraded = conduct('told downgrade', (honest) => ({
+  timing(call, answer) {
+    const own = honest.timing(call, answer)
+    return { ...own, toFirstUs: own.toFirstUs / tierShare(call) }
+  },
+  ...editChat(honest, (part) => ({ ...part, service_tier: 'default' })),
+}))
+
+/** Thinks before it answers, for as many tokens as an effort takes, each as long as one of the text. */
+const efforts = [0, 20, 120, 390] as const
+const thinking = conduct('any effort', (honest) => {
+  const effortOf = (call: Call) => efforts[hashText(textsOf(call)) % efforts.length]!
+  return {
+    timing(call, answer) {
+      const own = honest.timing(call, answer)
+      return { ...own, toFirstUs: own.toFirstUs + effortOf(call) * own.gapUs() }
+    },
+    ...reportingReasoning(honest, effortOf),
+  }
+})
 
 /** Finds each code of a prompt with a chance of 30 %, in long prompts. */
 const forgetful = conduct('recall 30 %', (honest, { random }) => ({
@@ -144,6 +192,21 @@ export const quietVariants: readonly QuietVariant[] = [
     ...{ name: 'other hardware, moved by 0.15', acts: ['referenced'], rules: ['SOLD-06'] },
     faults: moving('hardware', (word) => 0.15 * normal(drawn(word, 'hardware'))),
   },
+  {
+    ...{ name: 'same replicas', acts: ['referenced'], rules: ['SOLD-06'] },
+    ...{ faults: replicas, alsoReference: true },
+  },
+  {
+    ...{ name: 'a template of 36, as the reference', acts: ['compared'], rules: ['SOLD-02'] },
+    ...{ faults: counting('template of 36', (tokens) => tokens + 29), alsoReference: true },
+  },
+  {
+    ...{ name: '6 % other pieces, as the reference', acts: ['compared'], rules: ['SOLD-09'] },
+    ...{ faults: ['output-inflation:1.06'], alsoReference: true },
+  },
+  { name: '50 % misses by routing', acts: ['cached'], rules: ['SOLD-04'], faults: [routed] },
+  { name: 'told downgrade', acts: ['tiers'], rules: ['SOLD-08'], faults: [downgraded] },
+  { name: 'any effort level', acts: ['thought'], rules: ['SOLD-10'], faults: [thinking] },
   { name: '2 % broken calls', acts: ['tools'], rules: ['SOLD-07'], faults: ['tool-broken=0.02'] },
   {
     ...{ name: 'exactly the promised time', acts: ['tiers'], rules: ['SOLD-08'] },

@@ -7,14 +7,17 @@ import { auditStages, Stage } from './stage.ts'
 /**
  * The verdicts of an audit of acts against one service: a failure in any act counts. The acts are
  * played concurrently, each on its own service: most of their time is waiting.
+ *
+ * @param atReference options of the service beside it, in acts that have one
  */
 export async function verdictsOf(
   options: ServiceOptions,
   names: readonly ActName[] = usualActs,
   rules: readonly string[] = [],
+  atReference: ServiceOptions = {},
 ): Promise<ReadonlyMap<string, Finding>> {
   const stages = await Promise.all(
-    names.map(async (name) => [name, await playAct(name, options)] as const),
+    names.map(async (name) => [name, await playAct(name, options, atReference)] as const),
   )
   const verdicts = new Map<string, Finding>()
   const byContract = Map.groupBy(stages, ([name]) => acts[name].contract)
@@ -38,14 +41,18 @@ const order = ['not-promised', 'not-observed', 'pass', 'inconclusive', 'fail']
 const weight = ({ verdict }: Finding) => order.indexOf(verdict.verdict)
 
 /** Plays one act against a service with these options; the stage is closed, its record kept. */
-export const playAct = (name: ActName, options: ServiceOptions): Promise<Stage> =>
-  whilePlayed(name, options, async (stage) => stage)
+export const playAct = (
+  name: ActName,
+  options: ServiceOptions,
+  atReference: ServiceOptions = {},
+): Promise<Stage> => whilePlayed(name, options, async (stage) => stage, atReference)
 
 /** Plays one act, and calls `then` before its service is closed. */
 export async function whilePlayed<Result>(
   name: ActName,
   options: ServiceOptions,
   then: (stage: Stage) => Promise<Result>,
+  atReference: ServiceOptions = {},
 ): Promise<Result> {
   const { options: own, play, upstream, reference } = acts[name] as Act
   const answering = await upstream?.()
@@ -54,7 +61,11 @@ export async function whilePlayed<Result>(
     name,
   )
   if (reference !== null) {
-    stage.beside = await Stage.open({ ...own, seed: 11 }, `${name} reference`, reference)
+    stage.beside = await Stage.open(
+      { ...own, seed: 11, ...atReference },
+      `${name} reference`,
+      reference,
+    )
   }
   try {
     await Promise.all([stage, stage.beside].map((each) => each && play(each)))

@@ -39,3 +39,7 @@ function streamChoices({ row, isOk, events }: Exchange): readonly JsonObject[] |
 function contentOf(part: Json | undefined): string {
   return isObject(part) && typeof part.content === 'string' ? part.content : ''
 }
+
+/** Whether a body has reasoning that is shown, a call of a tool, or sound. */
+export const showsMoreThanText = (body: string): boolean =>
+  /"(?:tool_calls|reasoning_content|reasoning|function_call|audio)"\s*:\s*[^n\s]/.test(body)

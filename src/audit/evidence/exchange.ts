@@ -30,6 +30,7 @@ export interface ExchangeRow {
   readonly finishReason: string | null
   readonly choices: number | null
   readonly firstContentUs: number | null
+  readonly lastContentUs: number | null
   readonly promptTokens: number | null
   readonly cachedTokens: number | null
   readonly completionTokens: number | null
@@ -133,7 +134,8 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
      SELECT run_id AS "runId", slot, retry, endpoint, streamed, model, expects, account, key_fp AS "keyFp",
        sent_us AS "sentUs", closed_us AS "closedUs", outcome, reason, status,
        error_code AS "errorCode", error_type AS "errorType", finish_reason AS "finishReason",
-       choices, first_content_us AS "firstContentUs", cached_tokens AS "cachedTokens", prompt_hash AS "promptHash", attempts.template AS template,
+       choices, first_content_us AS "firstContentUs",
+       last_content_us AS "lastContentUs", cached_tokens AS "cachedTokens", prompt_hash AS "promptHash", attempts.template AS template,
        prompt_tokens AS "promptTokens", completion_tokens AS "completionTokens",
        done_marks AS "doneMarks", flags, method, path, templates.headers AS "requestHeaders",
        templates.body AS "requestBody", bodies.headers AS "responseHeaders",

@@ -64,6 +64,37 @@ const withArguments = (
   },
 })
 
+/** Reports tokens of hidden reasoning beside those of the text. */
+export const reportingReasoning = (
+  honest: Behaviour,
+  hiddenOf: (call: Call, written: number) => number,
+): Pick<Behaviour, 'completion' | 'events'> =>
+  editChat(honest, (part, call) => {
+    if (!('usage' in part) || part.usage == null) return part
+    const { prompt_tokens, completion_tokens } = part.usage
+    const hidden = hiddenOf(call, completion_tokens)
+    return {
+      ...part,
+      usage: {
+        prompt_tokens,
+        completion_tokens: completion_tokens + hidden,
+        total_tokens: prompt_tokens + completion_tokens + hidden,
+        completion_tokens_details: { reasoning_tokens: hidden },
+      },
+    }
+  })
+
+/** Reports a number of cached tokens. */
+export const reportingCached = (
+  honest: Behaviour,
+  cachedOf: (call: Call, prompt: number) => number,
+): Pick<Behaviour, 'completion' | 'events'> =>
+  editChat(honest, (part, call) => {
+    if (!('usage' in part) || part.usage == null) return part
+    const cached_tokens = cachedOf(call, part.usage.prompt_tokens)
+    return { ...part, usage: { ...part.usage, prompt_tokens_details: { cached_tokens } } }
+  })
+
 /** The longest text without a letter in its middle. */
 function rewritten(given: Arguments): Arguments {
   const [longest] = Object.entries(given)
@@ -130,12 +161,7 @@ export const soldFaults: readonly Fault[] = [
     'cached-too-many',
     'SOLD-04',
     'nine tenths of each prompt are counted as cached',
-    (honest) =>
-      editChat(honest, (part) => {
-        if (!('usage' in part) || part.usage == null) return part
-        const cached_tokens = Math.floor(part.usage.prompt_tokens * 0.9)
-        return { ...part, usage: { ...part.usage, prompt_tokens_details: { cached_tokens } } }
-      }),
+    (honest) => reportingCached(honest, (_, prompt) => Math.floor(prompt * 0.9)),
   ),
   strongFault(
     'model-swap-after',
@@ -215,19 +241,6 @@ export const soldFaults: readonly Fault[] = [
     'each answer reports 5 tokens of hidden reasoning for each of its own',
     5,
     (honest, _kit, factor) =>
-      editChat(honest, (part) => {
-        if (!('usage' in part) || part.usage == null) return part
-        const { prompt_tokens, completion_tokens } = part.usage
-        const hidden = Math.round(completion_tokens * factor)
-        return {
-          ...part,
-          usage: {
-            prompt_tokens,
-            completion_tokens: completion_tokens + hidden,
-            total_tokens: prompt_tokens + completion_tokens + hidden,
-            completion_tokens_details: { reasoning_tokens: hidden },
-          },
-        }
-      }),
+      reportingReasoning(honest, (_, written) => Math.round(written * factor)),
   ),
 ]

@@ -1,5 +1,6 @@
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
+import { flags } from '../../../src/attempt/flags.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { attempt } from '../../report/attempts.ts'
 import { verdictOver } from '../verdict-over.ts'
@@ -113,6 +114,79 @@ test('possible reasoning never passes: nobody can count it from outside', async 
   expect(await verdictOn('SOLD-10', most, reasoned(40, 50))).toMatchObject({
     verdict: 'inconclusive',
   })
+})
+
+/** Streams of hidden reasoning: tokens of it, of the text, and milliseconds to the first text and to the end. */
+type Times = readonly [reasoning: number, visible: number, firstMs: number, endMs: number]
+const streamed = (streams: readonly Times[], shown = '') =>
+  verdictOver(
+    'SOLD-10',
+    streams.map(([reasoning, visible, firstMs, endMs], at) => {
+      const { sentUs } = attempt(at)
+      return attempt(at, {
+        ...{
+          template: 0,
+          streamed: 1,
+          flags: flags.sseType,
+          completionTokens: reasoning + visible,
+        },
+        ...{ firstContentUs: sentUs! + firstMs * 1e3, lastContentUs: sentUs! + endMs * 1e3 },
+        closedUs: sentUs! + endMs * 1e3,
+      })
+    }),
+    {
+      contract: contract(most),
+      templates: [
+        {
+          ...{ runId: 'a', template: 0, step: 'chat', method: 'POST' },
+          ...{ path: '/v1/chat/completions', headers: '{}', maxTokens: null, n: null },
+          ...{ promptHash: null, body: '{"model":"svc-k2","messages":[],"stream":true}' },
+        },
+      ],
+      bodies: streams.map(([reasoning, visible], slot) => ({
+        ...{ runId: 'a', slot, retry: 0, headers: '', truncated: false },
+        body: [
+          { choices: [{ index: 0, delta: { content: 'Yes.', ...JSON.parse(shown || '{}') } }] },
+          {
+            choices: [],
+            usage: {
+              prompt_tokens: 10,
+              completion_tokens: reasoning + visible,
+              completion_tokens_details: { reasoning_tokens: reasoning },
+            },
+          },
+        ]
+          .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+          .join(''),
+      })),
+    },
+  )
+/** 101 tokens of text at 100 a second, after a second for each 100 of reasoning. */
+const thinking = (count: number, reasoning = 300): readonly Times[] =>
+  Array.from({ length: count }, () => [reasoning, 101, 10 * reasoning, 10 * reasoning + 1_000])
+
+test('reasoning that takes its time is possible, and one that takes none is not', async () => {
+  expect(await streamed(thinking(10))).toMatchObject({ verdict: 'inconclusive' })
+  // Twice as fast as its text is possible; in the time of its text alone it is not.
+  expect(await streamed([...thinking(9), [300, 101, 1_200, 2_200]])).toMatchObject({
+    verdict: 'inconclusive',
+  })
+  expect(await streamed([...thinking(9), [600, 101, 20, 1_020]])).toMatchObject({
+    verdict: 'fail',
+    observed:
+      '600 tokens of reasoning beside 101 of text in 1.020 s; twice the highest speed seen gives 204 in all; 1 of 10 answers',
+  })
+})
+
+test('nine streams, text that arrives at once, and reasoning that is shown tell no speed', async () => {
+  const quick: Times = [600, 101, 20, 1_020]
+  expect(await streamed([...thinking(8), quick])).toMatchObject({ verdict: 'inconclusive' })
+  const buffered: Times = [10, 101, 500, 500]
+  expect(await streamed([...thinking(9), quick, buffered])).toMatchObject({
+    verdict: 'inconclusive',
+  })
+  const shown = await streamed([...thinking(9), quick], '{"reasoning_content":"Hm."}')
+  expect(shown).toMatchObject({ verdict: 'inconclusive' })
 })
 
 test('answers without reasoning tokens are not observed', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseContract } from '../../../src/contract/load.ts'
 import { verdictOnTexts } from './one-answer-each.ts'
+import { firstUs, modelOf, verdictOnSessions } from './sessions.ts'
 import { repeated } from './texts.ts'
 
 const promising = (more: object) =>
@@ -56,6 +57,30 @@ test('it costs its own tokens, in each request, by the contract', async () => {
     observed: expect.stringContaining(
       '125 tokens too many in 5 requests, which cost 0.00025 USD by the contract',
     ),
+  })
+})
+
+test('an amount of less than a cent is exact', async () => {
+  const contract = parseContract(
+    {
+      ...{ name: 'sold', currency: 'USD' },
+      models: [
+        {
+          id: 'svc-k2',
+          tokenizer: 'o200k',
+          template_tokens: 12,
+          price: { input: 45.12, output: 8 },
+        },
+      ],
+    },
+    'c.yaml',
+  )
+  const verdict = await verdictOnTexts('SOLD-02', contract, words, () => ({
+    promptTokens: 1 + 37,
+    completionTokens: 1,
+  }))
+  expect(verdict).toMatchObject({
+    observed: expect.stringContaining('which cost 0.00564 USD by the contract'),
   })
 })
 
@@ -125,4 +150,67 @@ test('without an encoding, counts with a factor tell no hidden prompt: their rep
     completionTokens: 1,
   }))
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+const official = 'https://official.example'
+
+/** Words at the service and at its reference, which add so many tokens to each. */
+const atBoth = (beside: number, there: number, more: object = {}) => {
+  const model = modelOf('both')
+  return verdictOnSessions(
+    'SOLD-02',
+    [
+      { model, beside, atUs: firstUs },
+      { model, beside: there, atUs: firstUs + 60e6, baseUrl: official },
+    ],
+    { reference: { base_url: official }, ...more },
+  )
+}
+
+test.each([
+  [7, 7, 'pass'],
+  [9, 7, 'pass'],
+  [7, 40, 'pass'],
+  [10, 7, 'inconclusive'],
+  [11, 7, 'inconclusive'],
+  [12, 7, 'fail'],
+  [37, 7, 'fail'],
+])(
+  'without an encoding and a template, %d tokens beside a word are compared with %d at the reference: %s',
+  async (here, there, verdict) => {
+    expect(await atBoth(here, there)).toMatchObject({ verdict })
+  },
+)
+
+test('the finding says how many more than at the reference, and what they cost', async () => {
+  expect(await atBoth(37, 7)).toMatchObject({
+    observed: expect.stringMatching(
+      /^svc-k2: Each request is counted 30 tokens more than at the reference\. If all requests are, that is 2,\d\d\d tokens too many in \d\d requests\.$/,
+    ),
+  })
+})
+
+test('a template that is longer than promised fails, and the finding says that the reference has it, too', async () => {
+  expect(await atBoth(36, 36, { tokenizer: 'o200k', template_tokens: 12 })).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('at most 12; as many as at the reference.'),
+  })
+})
+
+test('a template as promised fails if the reference counts less: the contract says that it is the same model', async () => {
+  const named = { tokenizer: 'o200k', template_tokens: 40 }
+  expect(await atBoth(37, 7, named)).toMatchObject({ verdict: 'fail' })
+  expect(await atBoth(10, 7, named)).toMatchObject({
+    verdict: 'pass',
+    note: 'svc-k2: 10 tokens beside the text; 3 more than at the reference',
+  })
+})
+
+test('without a run at the reference its own is not observed', async () => {
+  const own = [{ model: modelOf('own'), beside: 37, atUs: firstUs }]
+  const verdict = await verdictOnSessions('SOLD-02', own, { reference: { base_url: official } })
+  expect(verdict).toMatchObject({
+    verdict: 'not-observed',
+    requires: expect.stringContaining('at the reference of the contract'),
+  })
 })

@@ -31,6 +31,8 @@ export interface Session {
   readonly prompts?: readonly string[]
   /** Answers to each prompt. */
   readonly samples?: number
+  /** Tokens that are counted beside each word of one. */
+  readonly beside?: number
 }
 
 /** Enters each session as a run of its own. */
@@ -45,6 +47,7 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
       named = 'svc-k2',
       prompts = words,
       samples = 5,
+      beside = 7,
     } = session
     const runId = `session ${at}`
     await enterEndedRun(store, runId, { baseUrl, startedAtUs: atUs })
@@ -62,7 +65,12 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
     )
     for (let slot = 0; slot < prompts.length * samples; slot++) {
       const template = slot % prompts.length
-      rows.push(attempt(slot, { runId, template, model: named, completionTokens: 1 }))
+      rows.push(
+        attempt(slot, {
+          ...{ runId, template, model: named },
+          ...{ promptTokens: 1 + beside, completionTokens: 1 },
+        }),
+      )
       const content = draw() < model[template]! ? 'The' : 'A'
       recorder.appendBodies([
         {

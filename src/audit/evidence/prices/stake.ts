@@ -35,7 +35,7 @@ export class Stake {
 
 const mostShown = 12
 
-function exactAmount(amount: Rational, currency: string): string {
+export function exactAmount(amount: Rational, currency: string): string {
   const exact = decimalText(amount)
   return exact.length <= mostShown ? `${exact} ${currency}` : shownAmount(amount, currency)
 }

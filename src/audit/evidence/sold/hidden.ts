@@ -23,3 +23,41 @@ export function judgeHidden(short: readonly CountedPoint[], promised: number): H
   if (beside - slackTokens > promised) return { is: 'fail', beside }
   return { is: beside <= promised ? 'pass' : 'inconclusive', beside }
 }
+
+/** A prompt, what was counted of it, and its own tokens where they can be counted. */
+export interface ShortPrompt {
+  readonly text: string
+  readonly reported: number
+  readonly counted: number | null
+}
+
+/** More letters may have so many tokens that a factor is beyond the slack. */
+const mostSharedLetters = 64
+
+/**
+ * Whether the service counts more beside a short prompt than its reference does: SOLD-02 with a reference. Prompts that both were
+ * sent need no tokenizer; without five of these, what is beside the counted ones is compared. Each side may be off by the slack.
+ *
+ * @returns how many tokens more, in the middle
+ */
+export function judgeBeyond(
+  own: readonly ShortPrompt[],
+  there: readonly ShortPrompt[],
+): HiddenResult {
+  const atReference = Map.groupBy(there, ({ text }) => text)
+  const shared = own.flatMap(({ text, reported }) => {
+    const same = text.length > mostSharedLetters ? undefined : atReference.get(text)
+    return same === undefined ? [] : [reported - median(same.map((each) => each.reported))]
+  })
+  const [here, other] = [besides(own), besides(there)]
+  const fewest = Math.min(here.length, other.length)
+  const more =
+    shared.length >= leastShort || fewest === 0 ? median(shared) : median(here) - median(other)
+  if (Number.isNaN(more)) return { is: 'unseen' }
+  if (Math.max(shared.length, fewest) < leastShort) return { is: 'few', beside: more }
+  if (more > 2 * slackTokens) return { is: 'fail', beside: more }
+  return { is: more <= slackTokens ? 'pass' : 'inconclusive', beside: more }
+}
+
+const besides = (prompts: readonly ShortPrompt[]) =>
+  prompts.flatMap(({ reported, counted }) => (counted === null ? [] : [reported - counted]))

@@ -1,12 +1,12 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { type Model, namesOf } from '../../../contract/contract.ts'
-import { shownAmount } from '../../../money/money.ts'
 import { AttemptCosts, costRational } from '../../../price/attempts/attempt-costs.ts'
 import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
 import { tierSql } from '../../../price/attempts/run-costs.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Json } from '../json.ts'
+import { exactAmount } from '../prices/stake.ts'
 import { soleTextOf } from './sole-texts.ts'
 
 interface Row extends TokenColumns {
@@ -81,7 +81,7 @@ export async function overcharge(
   const counted = `${tokens.toLocaleString('en')} tokens too many in ${requests} requests`
   const unknown = others === 0 ? '' : ` (${others} more could not be counted)`
   if (prices === undefined || requests === 0) return `${counted}${unknown}`
-  const money = shownAmount(costRational(units), prices.currency.name)
+  const money = exactAmount(costRational(units), prices.currency.name)
   const open = unpriced === 0 ? '' : `; the price of ${unpriced} of them is open`
   return `${counted}${unknown}, which cost ${money} by the contract${open}`
 }

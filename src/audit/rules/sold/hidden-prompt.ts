@@ -1,42 +1,59 @@
 import type { Model } from '../../../contract/contract.ts'
+import { shownBy } from '../../evidence/exchange.ts'
+import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
-import { judgeHidden, leastShort, mostShortTokens } from '../../evidence/sold/hidden.ts'
+import {
+  type HiddenResult,
+  judgeBeyond,
+  judgeHidden,
+  leastShort,
+  mostShortTokens,
+  type ShortPrompt,
+} from '../../evidence/sold/hidden.ts'
 import { median, slackTokens } from '../../evidence/sold/line.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { tokensOfWords } from '../../evidence/sold/repeats.ts'
 import { repeatedWord } from '../../evidence/sold/script-of.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import { type Evidence, hasPromises, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
+const referenceRequires =
+  'short prompts at the reference of the contract, in the same store (scenarios/integrity-session.yaml with each --base-url)'
 const requires = `${leastShort} answers with usage to prompts of a word or a few, without a system message; without tokenizer in the contract, of one word repeated 500 and 1,500 times (scenarios/audit-integrity.yaml)`
+
+const byTemplate = whenPromised(
+  ['models.template_tokens'],
+  (evidence) => decide(evidence),
+  async (evidence) => measuredIn(await decide(await measuring(evidence, 'templateTokens'))),
+)
 
 export const sold02: Rule = {
   id: 'SOLD-02',
   title: 'No hidden prompt is counted',
-  section: 'contract: models, template_tokens',
+  section: 'contract: models, template_tokens, reference',
   severity: 'must',
   needs: ['passive', 'active'],
   explain: `Takes the middle difference of reported and counted tokens over prompts of at most ${mostShortTokens} tokens in one user message. It is
 the chat template, and anything that is put before it. More than template_tokens and ${slackTokens} (texts merge with the template, and
 templates vary) fails. Without a named encoding, repeats of a word in two lengths tell how many tokens it has, and prompts of one word pass if at most
-template_tokens are beside one token. A factor on all counts lifts it, too: read SOLD-01 first. It cannot detect a hidden prompt that is not counted, or one that is put before long or chosen prompts alone.`,
-  ...whenPromised(
-    ['models.template_tokens'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'templateTokens'))),
-  ),
+template_tokens are beside one token. Where the contract names a reference, and its runs are in the store, the same prompts there tell without any tokenizer: more than ${2 * slackTokens} tokens above the
+reference's count fail, too, and without template_tokens at most ${slackTokens} pass. A factor on all counts lifts it, too: read SOLD-01 first. It cannot detect a hidden prompt that is not counted, or one that is put before long or chosen prompts alone.`,
+  promised: byTemplate.promised,
+  decide: (evidence) =>
+    hasPromises(evidence, ['models.reference']) ? decide(evidence) : byTemplate.decide(evidence),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
+  const references = await referencesIn(evidence)
   const byModel = Map.groupBy(await soleTexts(evidence), ({ model }) => model)
   const verdicts = await Promise.all(
     [...byModel].flatMap(([model, texts]) =>
-      model.templateTokens === undefined
+      model.templateTokens === undefined && model.reference === undefined
         ? []
-        : [verdictOf(evidence, model, model.templateTokens, texts)],
+        : [verdictOf(evidence, model, texts, references.get(model))],
     ),
   )
   return worstOf(verdicts, requires)
@@ -49,61 +66,126 @@ interface Point extends SoleText {
 async function verdictOf(
   evidence: Evidence,
   model: Model,
+  texts: readonly SoleText[],
+  reference: AtReference | undefined,
+): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+  const points = await pointsOf(model, texts)
+  const there = reference === undefined ? [] : await soleTexts(reference.evidence)
+  const beyond = judgeBeyond(
+    promptsOf(texts, points),
+    promptsOf(there, await pointsOf(model, there)),
+  )
+  const verdict =
+    model.templateTokens === undefined
+      ? null
+      : await ofTemplate(evidence, model, model.templateTokens, texts, points, beyond)
+  const isDecided = verdict !== null && verdict.verdict !== 'not-observed'
+  if (beyond.is === 'unseen') return { model, verdict: verdict ?? notObserved(referenceRequires) }
+  if (isDecided && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return { model, verdict }
+  return { model, verdict: await ofReference(evidence, model, texts, beyond) }
+}
+
+/** What is beside the template that the contract promises. */
+async function ofTemplate(
+  evidence: Evidence,
+  model: Model,
   promised: number,
   texts: readonly SoleText[],
-): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
-  const { tokenizer } = model
-  const points =
-    tokenizer === undefined ? ofRepeats(texts) : shortTexts(texts, await countOf(tokenizer))
-  const word = points.length > 0 || tokenizer !== undefined ? [] : texts.filter(isOneWord)
-  if (word.length > 0) return { model, verdict: ofOneWord(word, promised) }
+  points: readonly Point[],
+  beyond: HiddenResult,
+): Promise<Verdict> {
+  const isCounted = points.length > 0 || model.tokenizer !== undefined
+  const word = isCounted ? [] : texts.filter(isOneWord)
+  if (word.length > 0) return ofOneWord(word, promised)
   const found = judgeHidden(points, promised)
-  if (found.is === 'unseen') return { model, verdict: notObserved(requires) }
+  if (found.is === 'unseen') return notObserved(requires)
   const observations = points.length
   const { beside } = found
   switch (found.is) {
     case 'pass':
-      return {
-        model,
-        verdict: pass(observations, { note: `${beside} tokens beside the text` }),
-      }
+      return pass(observations, { note: `${beside} tokens beside the text${beyondSaid(beyond)}` })
     case 'few':
-      return {
-        model,
-        verdict: inconclusive(
-          observations,
-          `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
-        ),
-      }
-    case 'inconclusive':
-      return {
-        model,
-        verdict: inconclusive(
-          observations,
-          `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that`,
-        ),
-      }
-    case 'fail': {
-      const hidden = beside - promised
-      const counts = await overcharge(evidence, model, () => hidden)
-      const witnesses = points.slice(0, 5).map(
-        ({ exchange: { row }, reported, counted }): Witness => ({
-          runId: row.runId,
-          slot: row.slot,
-          retry: row.retry,
-          shows: `${reported} tokens reported, ${counted} in the text`,
-        }),
+      return inconclusive(
+        observations,
+        `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
       )
-      return {
-        model,
-        verdict: fail(observations, {
-          expected: `at most ${promised} tokens beside the text`,
-          observed: `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}. If all requests are, that is ${counts}.`,
-          witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-        }),
-      }
+    case 'inconclusive':
+      return inconclusive(
+        observations,
+        `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that${beyondSaid(beyond)}`,
+      )
+    case 'fail': {
+      const counts = await overcharge(evidence, model, () => beside - promised)
+      return fail(observations, {
+        expected: `at most ${promised} tokens beside the text`,
+        observed: `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}${beyondSaid(beyond)}. If all requests are, that is ${counts}.`,
+        witnesses: witnessesOf(
+          points,
+          ({ reported, counted }) => `${reported} tokens reported, ${counted} in the text`,
+        ),
+      })
     }
   }
+}
+
+const beyondSaid = (beyond: HiddenResult) =>
+  beyond.is === 'unseen' || beyond.is === 'few' ? '' : `; ${shownBeyond(beyond.beside)}`
+const shownBeyond = (tokens: number) =>
+  tokens === 0
+    ? 'as many as at the reference'
+    : `${Math.abs(tokens)} ${tokens > 0 ? 'more' : 'fewer'} than at the reference`
+
+/** What is beside the prompts of the reference. */
+async function ofReference(
+  evidence: Evidence,
+  model: Model,
+  texts: readonly SoleText[],
+  beyond: Exclude<HiddenResult, { is: 'unseen' }>,
+): Promise<Verdict> {
+  const observations = texts.length
+  const said = `for a short prompt, ${shownBeyond(beyond.beside)}`
+  switch (beyond.is) {
+    case 'pass':
+      return pass(observations, { note: said })
+    case 'few':
+      return inconclusive(observations, `${said}; ${leastShort} prompts at both decide`)
+    case 'inconclusive':
+      return inconclusive(observations, `${said}: a template that varies may be that`)
+    case 'fail': {
+      const counts = await overcharge(evidence, model, () => beyond.beside)
+      const shortest = texts.toSorted((a, b) => a.text.length - b.text.length)
+      return fail(observations, {
+        expected: 'as many tokens as at the reference',
+        observed: `Each request is counted ${beyond.beside} tokens more than at the reference. If all requests are, that is ${counts}.`,
+        witnesses: witnessesOf(shortest, ({ reported }) => `${reported} tokens reported`),
+      })
+    }
+  }
+}
+
+function witnessesOf<Each extends SoleText>(
+  points: readonly Each[],
+  shows: (point: Each) => string,
+): readonly [Witness, ...Witness[]] {
+  const [first, ...others] = points
+    .slice(0, 5)
+    .map((point) => shownBy(point.exchange, shows(point)))
+  return [first!, ...others]
+}
+
+/** Prompts whose own tokens are known: short ones by the encoding, and repeats of a word. */
+async function pointsOf(
+  { tokenizer }: Model,
+  texts: readonly SoleText[],
+): Promise<readonly Point[]> {
+  return tokenizer === undefined ? ofRepeats(texts) : shortTexts(texts, await countOf(tokenizer))
+}
+
+function promptsOf(texts: readonly SoleText[], points: readonly Point[]): readonly ShortPrompt[] {
+  const counted = new Map(points.map((point) => [point.exchange, point.counted]))
+  return texts.map(({ text, reported, exchange }) => ({
+    ...{ text, reported, counted: counted.get(exchange) ?? null },
+  }))
 }
 
 /** Prompts of a few tokens: a factor on them is within the slack. */

@@ -1,10 +1,5 @@
-import { serviceUrl } from '../../../contract/base-url.ts'
-import {
-  type Model,
-  modelNamed,
-  namesOf,
-  type ReferenceEndpoint,
-} from '../../../contract/contract.ts'
+import { modelNamed } from '../../../contract/contract.ts'
+import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuring } from '../../evidence/sold/measured.ts'
@@ -15,8 +10,7 @@ import {
   type TokenSession,
   tokenSessions,
 } from '../../evidence/sold/sessions.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import { runsAgainst } from '../../runs.ts'
+import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `${leastSessionPairs} sessions of the service and ${leastSessionPairs} of the reference in turn, in one store (scenarios/integrity-session.yaml with each --base-url)`
@@ -40,10 +34,11 @@ another model for a tenth of the requests, or a close relative of the model.`,
         const model = modelNamed(models, name)
         return model?.reference === undefined ? undefined : model
       })
+      const references = await referencesIn(evidence)
       const verdicts = await Promise.all(
         [...Map.groupBy(own, ({ model }) => model)].map(async ([model, sessions]) => ({
           model,
-          verdict: verdictOf(sessions, await atReference(evidence, model, model.reference!)),
+          verdict: verdictOf(sessions, await sessionsAt(references.get(model)!)),
         })),
       )
       return worstOf(verdicts, requires)
@@ -62,15 +57,8 @@ another model for a tenth of the requests, or a close relative of the model.`,
 }
 
 /** The sessions of a model at its reference. */
-async function atReference(
-  evidence: Evidence,
-  model: Model,
-  { baseUrl, model: there }: ReferenceEndpoint,
-): Promise<readonly TokenSession[]> {
-  const names = there === undefined ? namesOf(model) : [there]
-  const runIds = await runsAgainst(evidence.store, serviceUrl(baseUrl, evidence.contract))
-  return tokenSessions(evidence, runIds, (name) => (names.includes(name) ? model : undefined))
-}
+const sessionsAt = ({ model, evidence }: AtReference): Promise<readonly TokenSession[]> =>
+  tokenSessions(evidence, evidence.runIds, (name) => modelNamed([model], name))
 
 function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]): Verdict {
   const tokens = [...likeliestOf([...own, ...others])]

@@ -1,7 +1,8 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { modelNamed } from '../../../contract/contract.ts'
-import { chatTexts } from '../../evidence/chat-texts.ts'
+import { chatTexts, showsMoreThanText } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
@@ -20,7 +21,8 @@ export const sold09: Rule = {
   needs: ['passive'],
   explain: `Counts the text of each answer of ${leastReported} tokens or more by the encoding that the contract names, and compares the sum with what
 the service reports. Up to 2 % more passes, and more than 4 % fails. It is advice: a model may write a text in more pieces than its
-encoding needs, and only measuring the same model elsewhere shows how many. Models with reasoning, tool calls and several choices are left out.
+encoding needs, and only measuring the same model elsewhere shows how many. ${leastAnswers} answers at the reference of the contract, in the same store, show it: their excess is
+subtracted, and the rule is a must. Models with reasoning, tool calls and several choices are left out.
 It cannot detect an excess that the pieces of a text can hide.`,
   ...whenPromised(
     ['models.tokenizer'],
@@ -34,11 +36,12 @@ async function decide(evidence: Evidence): Promise<Verdict> {
   const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
     modelNamed(models, row.model ?? ''),
   )
+  const references = await referencesIn(evidence)
   const verdicts = await Promise.all(
     [...byModel].flatMap(([model, exchanges]) =>
       model === undefined || model.tokenizer === undefined || model.reasoning
         ? []
-        : [verdictOf(evidence, model, model.tokenizer, exchanges)],
+        : [verdictOf(evidence, model, model.tokenizer, exchanges, references.get(model))],
     ),
   )
   return worstOf(verdicts, requires)
@@ -49,25 +52,22 @@ async function verdictOf(
   model: Model,
   tokenizer: Tokenizer,
   exchanges: readonly Exchange[],
+  reference: AtReference | undefined,
 ): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
   const count = await countOf(tokenizer)
   const encoding = shownTokenizer(tokenizer)
-  const points = exchanges.flatMap((exchange) => {
-    const { row } = exchange
-    const reported = row.completionTokens
-    if (reported === null || reported < leastReported) return []
-    const text = soleAnswerOf(exchange)
-    const counted = text === null ? null : count(text)
-    // The token that ends an answer has no text.
-    const ended = row.finishReason === 'length' ? 0 : 1
-    return counted === null ? [] : [{ exchange, reported, counted: counted + ended }]
-  })
-  const found = judgeOutputs(points)
+  const points = pointsOf(exchanges, count)
+  const atReference = reference === undefined ? null : await excessAt(reference, count)
+  const found = judgeOutputs(points, atReference ?? 0)
   if (found.is === 'unseen') return { model, verdict: notObserved(requires) }
   const observations = points.length
   const sum = (of: 'reported' | 'counted') =>
     points.reduce((total, each) => total + each[of], 0).toLocaleString('en')
-  const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}`
+  const there =
+    atReference === null
+      ? ''
+      : `; those of the reference have ${percent(1 - atReference)} of theirs`
+  const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}${there}`
   if (found.is === 'pass') return { model, verdict: pass(observations, { note: said }) }
   if (found.is !== 'fail') {
     const few = found.is === 'few' ? `; ${leastAnswers} answers would decide` : ''
@@ -88,19 +88,45 @@ async function verdictOf(
   return {
     model,
     verdict: fail(observations, {
-      expected: 'at most 4 % more tokens than the texts have',
+      ...(atReference === null ? {} : { severity: 'must' }),
+      expected: `at most 4 % more tokens than the texts have${atReference === null ? '' : ', beside what the reference has'}`,
       observed: `${said}. If all answers are counted so, that is about ${counts}.`,
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     }),
   }
 }
 
+/** A share in per cent, with one decimal. */
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+
+/** By how much the model's answers at its reference exceed their texts; null if too few were sent there. */
+async function excessAt({ model, evidence }: AtReference, count: Count): Promise<number | null> {
+  const exchanges = await exchangesOf(evidence)
+  const own = exchanges.filter(({ row }) => modelNamed([model], row.model ?? '') !== undefined)
+  const found = judgeOutputs(pointsOf(own, count))
+  return found.is === 'unseen' || found.is === 'few' ? null : Math.max(0, found.excess)
+}
+
+type Count = (text: string) => number | null
+
+/** What long answers report, and what their texts have. */
+const pointsOf = (exchanges: readonly Exchange[], count: Count) =>
+  exchanges.flatMap((exchange) => {
+    const { row } = exchange
+    const reported = row.completionTokens
+    if (reported === null || reported < leastReported) return []
+    const text = soleAnswerOf(exchange)
+    const counted = text === null ? null : count(text)
+    // The token that ends an answer has no text.
+    const ended = row.finishReason === 'length' ? 0 : 1
+    return counted === null ? [] : [{ exchange, reported, counted: counted + ended }]
+  })
+
 /** The text of an answer that is one text and nothing else; null for any other. */
 function soleAnswerOf(exchange: Exchange): string | null {
   const texts = chatTexts(exchange)
   const body = exchange.row.responseBody ?? ''
   if (texts === undefined || texts.size !== 1) return null
-  if (/"(?:tool_calls|reasoning_content|reasoning|function_call|audio)"\s*:\s*[^n\s]/.test(body))
-    return null
+  if (showsMoreThanText(body)) return null
   return [...texts.values()][0] ?? null
 }

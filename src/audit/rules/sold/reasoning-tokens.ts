@@ -1,10 +1,12 @@
 import { modelNamed } from '../../../contract/contract.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
+import { showsMoreThanText } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { answerUsage } from '../../evidence/prices/answer-json.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { type HiddenStream, isTooFast, mostSpeed } from '../../evidence/sold/speed.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, type Verdict, type Witness } from '../../verdict.ts'
 
@@ -17,7 +19,9 @@ export const sold10: Rule = {
   severity: 'must',
   needs: ['passive'],
   explain: `Reads the reasoning tokens of each answer. They are at most all output tokens, at most max_reasoning_tokens of the contract and the
-limit that the request states, and none where the request asks for none (reasoning_effort: none). Everything else is inconclusive: hidden text
+limit that the request states, and none where the request asks for none (reasoning_effort: none). A stream whose reasoning is hidden has no more tokens than its
+whole time holds at twice the highest speed at which visible text of the model was seen, in ten streams or more. A service that holds back visible text, and
+writes hidden text faster, looks the same. Everything else is inconclusive: hidden text
 cannot be counted from outside, and a count alone never passes.`,
   ...whenPromised(
     ['models.max_reasoning_tokens'],
@@ -28,10 +32,20 @@ cannot be counted from outside, and a count alone never passes.`,
 
 async function decide(evidence: Evidence): Promise<Verdict> {
   const { models = [] } = evidence.contract
-  const seen = (await exchangesOf(evidence)).flatMap((exchange) => {
-    const most = modelNamed(models, exchange.row.model ?? '')?.maxReasoningTokens
-    const usage = most === undefined || !exchange.isOk ? null : usageOf(exchange)
-    return usage === null ? [] : [{ exchange, usage, wrong: wrongWith(exchange, usage, most!) }]
+  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
+    modelNamed(models, row.model ?? ''),
+  )
+  const seen = [...byModel].flatMap(([model, exchanges]) => {
+    const most = model?.maxReasoningTokens
+    if (most === undefined) return []
+    const answered = exchanges.filter(({ isOk }) => isOk)
+    const speed = mostSpeed(answered.flatMap((each) => hiddenStreamOf(each) ?? []))
+    return answered.flatMap((exchange) => {
+      const usage = usageOf(exchange)
+      return usage === null
+        ? []
+        : [{ exchange, usage, wrong: wrongWith(exchange, usage, most) ?? tooFast(exchange, speed) }]
+    })
   })
   if (seen.length === 0) return notObserved(requires)
   const [first, ...others] = seen.flatMap(({ exchange: { row }, wrong }): Witness[] =>
@@ -80,4 +94,26 @@ function wrongWith(exchange: Exchange, { parts, flags }: Usage, most: number): s
   return effort === 'none' && reasoning > 0
     ? `${reasoning} tokens of reasoning, and the request asks for none`
     : null
+}
+
+/** A stream of one text, whose times and tokens are known, and whose reasoning is not shown; null for any other. */
+function hiddenStreamOf(exchange: Exchange): HiddenStream | null {
+  const { completionTokens, firstContentUs, lastContentUs, closedUs, sentUs, choices } =
+    exchange.row
+  if (!exchange.isStream || !exchange.isWhole || (choices ?? 1) > 1) return null
+  if (completionTokens === null || closedUs === null) return null
+  if (firstContentUs === null || lastContentUs === null) return null
+  if (showsMoreThanText(exchange.row.responseBody ?? '')) return null
+  const reasoning = usageOf(exchange)?.parts.reasoning ?? 0
+  return {
+    ...{ reasoning, visible: completionTokens - reasoning },
+    ...{ textUs: lastContentUs - firstContentUs, wholeUs: closedUs - sentUs },
+  }
+}
+
+function tooFast(exchange: Exchange, most: number | null): string | null {
+  const stream = most === null ? null : hiddenStreamOf(exchange)
+  if (stream === null || !isTooFast(stream, most!)) return null
+  const seconds = (us: number) => `${(us / 1e6).toFixed(3)} s`
+  return `${stream.reasoning} tokens of reasoning beside ${stream.visible} of text in ${seconds(stream.wholeUs)}; twice the highest speed seen gives ${Math.floor(most! * stream.wholeUs)} in all`
 }

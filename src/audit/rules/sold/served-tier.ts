@@ -20,7 +20,8 @@ export const sold08: Rule = {
   needs: ['active'],
   explain: `Compares the time to the first token of requests with the service_tier of the contract with that of neighbours without one, of prompts of the same size, in mixed
 order: neighbours share load, connection and replica. Slower than ttft times the default's, at p 0.005 of 999 changes of signs, fails; faster at p 0.05
-passes. Answers that name another tier than asked for are left out: they say so, and PRICE-03 sees whether they are charged as the paid one. A tier without ttft
+passes. Answers that name another tier than asked for are left out: they say so, and PRICE-03 sees whether they are charged as the paid one. If all do, nothing is
+hidden, and the rule passes with a note. A tier without ttft
 promises its name alone. It cannot detect other promises of a tier, such as fewer refusals under load.`,
   ...whenPromised(
     ['models.served_tiers'],
@@ -74,6 +75,10 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
           note: `${named.length - others.length} of ${named.length} answers name ${tier}`,
         })
   }
+  if (others.length > 0 && others.length === paid.length)
+    return pass(others.length, {
+      note: `all ${paid.length} answers of ${tier} name another tier: ${toldTier(paid[0]!)}`,
+    })
   const left = new Set(others)
   const runs = Map.groupBy(answered, ({ row }) => row.runId)
   const pairs = [...runs.values()].flatMap((all) =>
