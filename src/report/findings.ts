@@ -196,7 +196,7 @@ export async function renderFindings(
   }
   return {
     figures,
-    body: html`${renderHeadline({ asks: auditQuestion, ...auditAnswer(findings) })}${shown}${moneyTables(findings)}${findings.length > 0 && renderSheet(findings)}`,
+    body: html`${renderHeadline({ asks: auditQuestion, ...auditAnswer(findings) })}${shown}${moneyTables(findings)}${renderSold(findings)}${findings.some((each) => !isOfSold(each)) && renderSheet(findings)}`,
   }
 }
 
@@ -336,6 +336,18 @@ function witnessRow(witness: Witness): Row {
     status: service?.status == null ? null : String(service.status),
     asked: service?.asked ?? null,
   }
+}
+
+const isOfSold = ({ rule }: StoredFinding) => rule.startsWith('SOLD-')
+
+/** Each question of what is sold, in order, with what was measured: also where it passed, or where nothing is promised. */
+function renderSold(findings: readonly StoredFinding[]): Html | false {
+  const sold = findings.filter(isOfSold).toSorted((a, b) => (a.rule < b.rule ? -1 : 1))
+  const isDecided = ({ verdict }: StoredFinding) => tones[verdict] !== 'none'
+  return (
+    sold.some(isDecided) &&
+    html`<section class="card finding"><h3>What is sold</h3>${ruleTable(sold, 'what is sold')}</section>`
+  )
 }
 
 /** Undecided rules are shown; the others are folded, because failures have their evidence above. */

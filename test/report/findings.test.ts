@@ -53,3 +53,40 @@ test('the headline says what the first failure is, and its line does not say it 
     ['BILL-10', 'expected 1 credit, observed 2 credits'],
   ])
 })
+
+const sold = (rule: string, verdict: string, detail: object): StoredFinding => ({
+  ...{ rule, severity: 'must', verdict, observations: 3, title: `${rule} holds` },
+  detail,
+})
+
+const bodyOf = async (findings: readonly StoredFinding[]) => {
+  const store = await openStore(':memory:')
+  const { body } = await renderFindings(store, findings, [], new Map(), () => ['audit'])
+  store.close()
+  return body.text
+}
+
+test('what is sold is a table of its own, in order, with what was measured of each', async () => {
+  const text = await bodyOf([
+    sold('SOLD-09', 'pass', { note: '10 answers have 2,000' }),
+    sold('SOLD-02', 'not-promised', {
+      promises: ['models.template_tokens'],
+      note: '7 tokens beside the text',
+    }),
+    sold('SOLD-01', 'fail', { expected: 'one token', observed: '1.100 tokens', witnesses: [] }),
+  ])
+  expect(text).toMatch(
+    /What is sold<\/h3>.*SOLD-01.*1\.100 tokens.*SOLD-02.*measured: 7 tokens beside the text.*SOLD-09.*10 answers have 2,000/s,
+  )
+  // Nothing else was judged, so that a table of every rule would say the same once more.
+  expect(text).not.toContain('Every rule')
+})
+
+test('what is sold has no table where none of it was decided', async () => {
+  const text = await bodyOf([
+    failure('BILL-01'),
+    sold('SOLD-01', 'not-observed', { requires: 'prompts' }),
+  ])
+  expect(text).not.toContain('What is sold')
+  expect(text).toContain('Every rule')
+})

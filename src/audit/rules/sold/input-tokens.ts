@@ -108,6 +108,7 @@ async function verdictOfSlopes(
       return fail(observations, {
         expected: `one token for each of ${encoding}, beside a template`,
         observed: `${sentenceOf(found.why, encoding, found.lines)} ${counts}.`,
+        fact: `${model.id}: ${counts}`,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
         tables,
       })
@@ -183,6 +184,7 @@ async function verdictOfRepeats(
   return fail(observations, {
     expected: 'a whole number of tokens for each repeat of a word',
     observed: `Each repeat of a common word has ${found.factor.toFixed(3)} times a whole number of tokens (${wholeNote(found)}), which no encoding gives. At that factor about ${counts}.`,
+    fact: `${model.id}: about ${counts}`,
     witnesses: [first!, ...others],
   })
 }
