@@ -62,7 +62,7 @@ describe('attempts of runs', () => {
       attempt(1),
     ])
     const { tokens } = (await readUsage(store, usageOptions())).totals
-    expect(tokens).toEqual({
+    expect(tokens).toMatchObject({
       input: { value: 20, unknown: 0 },
       cached: { value: 4, unknown: 1 },
       // Those for five minutes and those for an hour.

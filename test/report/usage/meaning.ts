@@ -49,7 +49,7 @@ export interface Line extends Readonly<Record<MappedTokens<ShownToken>, number |
 }
 
 /** A value for each kind of tokens, by the name of its field. */
-const eachField = <Value>(of: (kind: ShownToken) => Value) =>
+export const eachField = <Value>(of: (kind: ShownToken) => Value) =>
   Object.fromEntries(shownTokens.map((kind) => [mappedName(kind), of(kind)])) as Readonly<
     Record<MappedTokens<ShownToken>, Value>
   >

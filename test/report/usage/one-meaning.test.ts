@@ -3,7 +3,15 @@ import { expect, test } from 'vitest'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
 import { attempt, enterRun } from '../attempts.ts'
 import { enterEvents, utc } from '../usage-events.ts'
-import { eventsOf, expectOneMeaning, type Line, line, someLines, threeUnits } from './meaning.ts'
+import {
+  eachField,
+  eventsOf,
+  expectOneMeaning,
+  type Line,
+  line,
+  someLines,
+  threeUnits,
+} from './meaning.ts'
 
 const expectOfImports = (lines: readonly Line[]) =>
   expectOneMeaning((store) => enterEvents(store, eventsOf(lines)), lines)
@@ -61,6 +69,7 @@ test('each figure of a run has one value everywhere', {
     ...{ atUs: utc(2026, 11, 5) + at * 1e6, account: 'main', model: 'svc-k2' },
     ...{ keyFp: '0123456789ab', endpoint: 'chat', tag: null, outcome, status, unit: 'credits' },
     ...{ micros: outcome === 'ok' ? 1e6 : status === null ? null : 0, type: 'usage' },
+    ...eachField(() => null),
     ...{ promptTokens: 10, cachedTokens: 3, cacheWriteTokens: 5, completionTokens: 20 },
     reasoningTokens: 7,
     isBounded: true,
