@@ -43,7 +43,9 @@ describe('an account whose use went from dollars to euros', () => {
   afterAll(() => service.close())
   const ask = async (path: string) => (await service.ask(path, await tokenOf('a'))).text()
   const cellsOf = (page: string) =>
-    [...page.matchAll(/<div><dt>([\s\S]*?)<\/dd><\/div>/g)].map(([, cell]) => textOf(cell!).trim())
+    [...page.matchAll(/<div(?: class="short")?><dt>([\s\S]*?)<\/dd><\/div>/g)].map(([, cell]) =>
+      textOf(cell!).trim(),
+    )
 
   test('opens in the unit of now, or of the end of the period; a late refund changes nothing', async () => {
     const unitOf = async (query: string) =>
@@ -60,10 +62,14 @@ describe('an account whose use went from dollars to euros', () => {
   })
 
   test('says on the first screen what was used, what will be paid and where the budget ends, in each unit', async () => {
-    const [used, pay, limit] = cellsOf(await ask('/page'))
+    const [used, most, pay, limit] = cellsOf(await ask('/page'))
     // 13 days of 3 euros, and the 30; 14 days of 2 dollars less the refund.
     expect(used).toMatch(/^Cost €69\.00 .* \$27\.00 /)
     expect(used).toContain('last used on November 14, 2026')
+    // In the unit of the page: 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion.
+    expect(most).toBe(
+      'Most used key key 1 €39.00 · 56.5% search 43.5% Most used model orion €30.00 · 43.5% lyra 42.4% · nova 14.1%',
+    )
     expect(pay).toMatch(/^This month, probably about €7[789]\.?\d* by November 30, 2026 /)
     expect(pay).toContain(' $27.00 ')
     expect(limit).toMatch(

@@ -47,6 +47,6 @@ export async function readAnswer(
       needs(asked, 'credits')
       return outlookOf(page, view, (query as { days: number }).days, nowMs)
     case 'notices':
-      return { notices: noticesOf(page, await readBudgets(asked, page), asked, speech) }
+      return { notices: await noticesOf(page, await readBudgets(asked, page), asked, speech) }
   }
 }

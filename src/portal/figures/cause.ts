@@ -72,6 +72,24 @@ export async function causeOf(
   return { fromUs, toUs, amount, names }
 }
 
+const hourUs = 3600e6
+
+/** What each of these hours used in a unit, decimal text; null without an amount. */
+export async function usedInHours(
+  asked: Asked,
+  hoursUs: readonly number[],
+  unit: string,
+): Promise<readonly (string | null)[]> {
+  if (hoursUs.length === 0) return []
+  const starts = [...new Set(hoursUs.flatMap((us) => [us, us + hourUs]))].sort((a, b) => a - b)
+  const rows = await readSums<{ readonly bar: number }>(asked, {
+    ...within({ fromUs: starts[0]!, toUs: starts.at(-1)! }, 'true', starts),
+    bars: starts,
+  })
+  const byBar = new Map(rows.map((row) => [row.bar, metricOf(asked, row, metricFor(unit), unit)]))
+  return hoursUs.map((us) => byBar.get(starts.indexOf(us)) ?? null)
+}
+
 const leastDays = 5
 const leastTimes = 2
 

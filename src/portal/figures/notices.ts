@@ -6,6 +6,7 @@ import type { Asked } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from '../page/speech.ts'
 import type { BudgetState } from './budgets.ts'
+import { usedInHours } from './cause.ts'
 
 const dayUs = 86_400e6
 const mostNotices = 3
@@ -20,12 +21,13 @@ const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
 })
 
 /** At most three things that a customer should know, the most pressing first, each with the view that shows it. */
-export function noticesOf(
+export async function noticesOf(
   page: UsageForecast | null,
   budgets: readonly BudgetState[],
-  { keys, bearer, nowMs }: Asked,
+  asked: Asked,
   speech: Speech,
-): Answers['notices']['notices'] {
+): Promise<Answers['notices']['notices']> {
+  const { keys, bearer, nowMs } = asked
   const nowUs = nowMs * 1000
   const notices: Answers['notices']['notices'] = []
   const add = (word: NoticeWord, values: Values, query: Readonly<Record<string, string>> = {}) =>
@@ -72,9 +74,30 @@ export function noticesOf(
   if (hour !== undefined) {
     const day = new Date(hour.atUs / 1000).toISOString().slice(0, 10)
     const next = new Date(hour.atUs / 1000 + 86_400_000).toISOString().slice(0, 10)
-    add('busy-hour', { date: speech.moment(hour.atUs) }, { from: day, to: next })
+    const date = [speech.moment(hour.atUs), ...(await amountsIn(asked, page, hour.atUs, speech))]
+    add('busy-hour', { date: date.join(', ') }, { from: day, to: next })
   }
   const lastUs = largest(page.scope.sources.map((each) => each.lastUs))
   if (nowUs - lastUs > dayUs) add('late-data', { date: speech.moment(lastUs) })
   return notices.slice(0, mostNotices)
+}
+
+/** What an hour used, in each unit that the token shows. */
+async function amountsIn(
+  asked: Asked,
+  page: UsageForecast,
+  atUs: number,
+  speech: Speech,
+): Promise<readonly string[]> {
+  const { shows } = asked.bearer
+  const units = page.courses
+    .map(({ unit }) => unit)
+    .filter((unit) => shows.has(unit === 'credits' ? 'credits' : 'cost'))
+  const amounts = await Promise.all(
+    units.map(async (unit) => {
+      const [amount = null] = await usedInHours(asked, [atUs], unit)
+      return amount === null || Number(amount) === 0 ? null : speech.amount(unit, amount)
+    }),
+  )
+  return amounts.filter((amount) => amount !== null)
 }

@@ -1,4 +1,4 @@
-import { barsOf, type Period } from '../../measure/usage/calendar.ts'
+import { barsOf, type Period, periodAround } from '../../measure/usage/calendar.ts'
 import { refundsApartSql } from '../../measure/usage/sums.ts'
 import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
@@ -10,6 +10,9 @@ import { literal, textList } from '../../store/literal.ts'
 import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
+import type { BudgetState } from '../figures/budgets.ts'
+import { usedInHours } from '../figures/cause.ts'
+import { courseIn } from '../figures/projection.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
 import type { Speech } from './speech.ts'
 
@@ -29,20 +32,30 @@ export interface Amounts {
   readonly units: readonly UsedUnit[]
 }
 
+/** What a board is of, and the budgets of the account. */
+interface OfBoard {
+  readonly amounts: Amounts
+  readonly budgets: readonly BudgetState[]
+  /** SQL for its rows, as a filter by a tag has it. */
+  readonly where: string
+  /** Whether these are all of the account: a forecast is of the whole. */
+  readonly isWhole: boolean
+}
+
 /**
  * The board of an account, from its own sums alone. What the token does not show has no names and no amounts.
  *
  * @param asked names of the address, which the board has even if they used little
- * @param where SQL: the rows that it is of, as a filter by a tag has it
  */
 export async function readBoardFor(
-  { session, keys: naming, bearer, nowMs }: Asked,
+  account: Asked,
   period: Period,
   asked: BoardScope['asked'],
   page: UsageForecast | null,
   speech: Speech,
-  { amounts, where }: { readonly amounts: Amounts; readonly where: string },
+  { amounts, budgets, where, isWhole }: OfBoard,
 ): Promise<BoardData> {
+  const { session, keys: naming, bearer, nowMs } = account
   const { shows } = bearer
   const { first, last } = await coverageOf(session)
   const keys = await session.rows<{ key_fp: string }>(
@@ -71,8 +84,7 @@ export async function readBoardFor(
       ', ',
     )}), NULL::VARCHAR AS account FROM (${refundsApartSql(`(FROM ${sumsWithin(period, localStarts(period))} WHERE ${where})`, refunds)})`)
   const nowUs = nowMs * 1000
-  const isOpen = shows.has('credits') && period.toUs > nowUs - dayUs
-  const unusual = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
+  const isOpen = isWhole && period.toUs > nowUs - dayUs
   return readBoardOf(
     session,
     { fill: fillInStore, holdsRequests: false },
@@ -90,12 +102,48 @@ export async function readBoardFor(
       keyIs: 'key',
       locale: speech.locale,
       words: boardWordsOf(speech, amounts),
-      page: isOpen ? page : null,
-      marks: (shows.has('credits') ? unusual : [])
-        .filter(({ atUs }) => atUs >= period.fromUs && atUs < period.toUs)
-        .map(({ atUs }) => ({ atUs, text: speech.moment(atUs) })),
+      page: isOpen && shows.has('credits') ? page : null,
+      ...(isOpen ? { course: courseOf(account, period, page, amounts.unit, budgets) } : {}),
+      marks:
+        isWhole && shows.has('credits')
+          ? await marksOf(account, period, page, amounts.unit, speech)
+          : [],
     },
   )
+}
+
+/** Unusual hours of the period, the most unusual first, and what each used. */
+async function marksOf(
+  asked: Asked,
+  { fromUs, toUs }: Period,
+  page: UsageForecast | null,
+  unit: string,
+  speech: Speech,
+): Promise<readonly { readonly atUs: number; readonly text: string }[]> {
+  const rows = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
+  const hours = rows.map(({ atUs }) => atUs).filter((atUs) => atUs >= fromUs && atUs < toUs)
+  const amounts = await usedInHours(asked, hours, unit)
+  return hours.map((atUs, at) => {
+    const amount = amounts[at] ?? null
+    const moment = speech.moment(atUs)
+    return { atUs, text: amount === null ? moment : `${moment} · ${speech.amount(unit, amount)}` }
+  })
+}
+
+/** What the days to the end of this month will use, and its budget; none if the chart is of another time. */
+function courseOf(
+  asked: Asked,
+  { fromUs, toUs, timezone }: Period,
+  page: UsageForecast | null,
+  unit: string,
+  budgets: readonly BudgetState[],
+) {
+  const { nowMs, view } = asked
+  const month = periodAround(nowMs * 1000, timezone, 'month', view.firstWeekday)
+  if (fromUs !== month.fromUs || toUs > month.toUs) return { days: [], budget: null }
+  const days = courseIn(page, unit, asked).filter(({ endUs }) => endUs <= month.toUs)
+  const own = budgets.find(({ budget, period }) => budget.unit === unit && period.fromUs === fromUs)
+  return { days, budget: own === undefined ? null : Number(own.budget.amount) }
 }
 
 /** Moments at which the local clock shows a whole hour, one at least for each of its offsets in the period. */
@@ -189,6 +237,9 @@ export function boardWordsOf(
     sum: say('board.sum'),
     held: say('board.held'),
     heldLine: say('board.heldLine'),
+    course: say('board.course'),
+    budgetLine: say('board.budgetLine'),
+    cut: say('board.cut'),
     expire: say('board.expire'),
     outlook: say('note.outlook'),
     failures: say('board.failures'),

@@ -3,7 +3,8 @@ import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import { plus } from '../figures/sums.ts'
-import type { PageData } from './page.ts'
+import { nameIn, topNames } from './name-columns.ts'
+import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
 type Figure = Answers['summary']['requests']
@@ -15,22 +16,40 @@ interface Answer {
   readonly under: readonly (Html | string | false)[]
   /** What the page's script changes when the reader filters. */
   readonly figure?: string
+  /** Of these names, the script shows those of the filter. */
+  readonly most?: 'key' | 'model'
 }
 
+/** A cell is an answer in each unit, that of the page first; two that are short share a row of a phone. */
+type Cell = readonly Answer[]
+
 /**
- * The three questions of the first screen: what was used, what is to pay or left, and the limit. Each is answered in every unit
- * of the account, that of the page first.
+ * The four questions of the first screen: what was used, by which key and model, what is to pay or left, and the limit. Each is
+ * answered in every unit of the account, that of the page first.
  */
 export function renderFigures(data: PageData, speech: Speech): Html {
-  const cells = [usedAnswers(data, speech), payAnswers(data, speech), limitAnswers(data, speech)]
-  return html`<dl class="figures answers">${cells.map((answers) => html`<div><dt>${answers[0]!.label}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? answers[0]!.label : null))}</dd></div>`)}</dl>`
+  const [used, most] = [usedAnswers(data, speech), mostAnswers(data, speech)]
+  const isShort = most.length > 0 && used.every(({ value }) => value.length <= 12)
+  const cells: readonly Cell[] = [
+    used,
+    ...(most.length === 0 ? [] : [most]),
+    payAnswers(data, speech),
+    limitAnswers(data, speech),
+  ]
+  return html`<dl class="figures answers">${cells.map((cell, at) => cellOf(cell, isShort && at < 2))}</dl>`
+}
+
+function cellOf(answers: Cell, isShort: boolean): Html {
+  const { label } = answers[0]!
+  return html`<div${isShort && html` class="short"`}><dt>${label}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? label : null))}</dd></div>`
 }
 
 /** @param above the name of the cell, for an answer that follows the first */
-function answerOf({ label, value, under, figure }: Answer, above: string | null): Html {
+function answerOf({ label, value, under, figure, most }: Answer, above: string | null): Html {
   const lines = under.filter((each) => each !== '' && each !== false)
   const size = value.length > 24 ? 'longest' : value.length > 14 ? 'long' : null
-  const answer = html`<b${size !== null && html` class="${size}"`}${figure !== undefined && html` data-figure="${figure}"`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
+  const text = html`<b${size !== null && html` class="${size}"`}${figure !== undefined && html` data-figure="${figure}"`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
+  const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null
     ? answer
     : html`<div class="next">${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
@@ -167,11 +186,42 @@ function priceOf({ summary, units, price }: PageData, speech: Speech): string {
       })
 }
 
+/** How many names a cell of the first screen has. */
+const mostNames = 3
+
+/** The key and the model that used most in the unit of the page, and those that follow. */
+function mostAnswers({ tables }: PageData, speech: Speech): Cell {
+  return (['key', 'model'] as const).flatMap((by) => {
+    const table = tables.find((each) => each.by === by)
+    if (table === undefined) return []
+    const [first, ...others] = topNames(table, mostNames, speech).map((each) => ({
+      ...each,
+      name: nameIn(table, each.name, speech),
+      share: speech.share(each.share),
+    }))
+    if (first === undefined) return []
+    return [
+      {
+        label: speech.say(`most.${by}`),
+        value: first.name,
+        under: [
+          `${first.written} · ${first.share}`,
+          others.map(({ name, share }) => `${name} ${share}`).join(' · '),
+        ],
+        most: by,
+      },
+    ]
+  })
+}
+
 /** What will be paid: of money, what the month will probably cost; of credits, how long they last. */
 function payAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const answers = unitsOf(data).flatMap(({ unit }) =>
     unit === 'credits' && hasBalance(data)
-      ? [balanceAnswer(data, speech)]
+      ? [
+          balanceAnswer(data, speech),
+          ...(data.projections.has(unit) ? monthIn(unit, data, speech, true) : []),
+        ]
       : monthIn(unit, data, speech),
   )
   if (answers.length > 0) return answers
@@ -187,20 +237,6 @@ function payAnswers(data: PageData, speech: Speech): readonly Answer[] {
 
 const hasBalance = ({ credits }: PageData) => credits !== null && credits.remaining !== null
 
-/** What the month will use, and what that costs. */
-function monthLine(data: PageData, speech: Speech): string {
-  const { projections, price } = data
-  const course = projections.get('credits')
-  if (course === undefined) return ''
-  const used = speech.about('credits', course.median)
-  return price === null
-    ? speech.say('month.use', { amount: used })
-    : speech.say('month.useAt', {
-        amount: used,
-        cost: speech.about(price.currency, course.median * Number(price.value)),
-      })
-}
-
 function balanceAnswer(data: PageData, speech: Speech): Answer {
   const { say } = speech
   return {
@@ -210,12 +246,12 @@ function balanceAnswer(data: PageData, speech: Speech): Answer {
       html`<span class="answer">${lasts(data, speech)}</span>`,
       range(data, speech),
       buyBefore(data, speech),
-      monthLine(data, speech),
     ],
   }
 }
 
-function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
+/** @param beside whether it follows what is left, and is said in fewer lines */
+function monthIn(unit: string, data: PageData, speech: Speech, beside = false): Cell {
   const { projections, price, isPending } = data
   const { say } = speech
   const label = say('card.month')
@@ -227,7 +263,8 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
     return unit === data.unit
       ? [{ label, value: '–', under: [say(isPending ? 'month.pending' : 'month.unknown')] }]
       : []
-  const [low, high] = [course.low, course.high].map((each) => speech.about(unit, each))
+  // Beside the amount, its unit is said already.
+  const [low, high] = [course.low, course.high].map((each) => speech.amounts(unit).about(each))
   // What is not expected to be used any more is as exact as what was.
   const isOver = Math.abs(course.high - course.used) <= Math.abs(course.used) / 200
   return [
@@ -239,7 +276,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
       under: [
         isOver
           ? endedOn(unit, data, speech)
-          : say('month.until', { date: speech.day(course.toUs - 1) }),
+          : !beside && say('month.until', { date: speech.day(course.toUs - 1) }),
         !isOver && low !== high && say('month.range', { low: low!, high: high! }),
         unit === 'credits' &&
           price !== null &&

@@ -19,7 +19,7 @@ import { readSummary } from '../figures/summary.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { amountsOf, readBoardFor } from './board.ts'
-import type { PageData } from './page.ts'
+import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
 const period = ['from', 'to', 'timezone']
@@ -84,6 +84,8 @@ export async function readPageData(
       ? null
       : await readBoardFor(asked, asks, namesOf(search, asked.keys), page, speech, {
           amounts,
+          budgets,
+          isWhole: query.tag.length === 0,
           where: await conditionOf(asked, { ...unfiltered, tag: query.tag, outcome: [] }),
         })
   const named = board === null ? null : withAsked(board, search, asked.keys)
@@ -112,7 +114,7 @@ export async function readPageData(
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
     budgets,
-    notices: noticesOf(page, budgets, asked, speech),
+    notices: await noticesOf(page, budgets, asked, speech),
   }
 }
 

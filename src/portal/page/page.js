@@ -179,16 +179,15 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     if (!answer.ok) return null
     /** @type {Readonly<Record<string, string>>} */
     const words = JSON.parse(document.querySelector('main')?.dataset.outcomes ?? '{}')
-    const { say } = speechOf(data)
-    /** @param {string | null} name */
-    const nameOf = (name) => name ?? say('unknown')
+    const speech = speechOf(data)
     /** @type {Answers['requests']} */
     const { requests: found } = await answer.json()
     return found
       .toReversed()
       .map((each) => [
         each.at.slice(11, 19),
-        ...[nameOf(each.model), nameOf(each.key), nameOf(each.endpoint), words[each.outcome]],
+        ...dimensions.map((name) => speech.nameOf(each[name] ?? '(unknown)', name)),
+        words[each.outcome],
         ...[each.input, each.output, each.credits === null ? null : Number(each.credits)],
       ])
   }

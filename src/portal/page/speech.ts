@@ -17,7 +17,7 @@ export interface Speech {
   moment(us: number): string
   /** @param month `2026-10` */
   month(month: string): string
-  /** The days of a period, its end not included: `Nov 1 – 28`. */
+  /** The days of a period, its end not included: `Nov 1 – 28`, `du 1er au 28 nov.` */
   days(fromUs: number, toUs: number): string
   /** The local date, as the address has it. */
   date(us: number): string
@@ -69,8 +69,18 @@ export function speechOf(
     day: (us) => days(us / 1000),
     moment: (us) => moments(us / 1000),
     month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),
-    days: (fromUs, toUs) =>
-      firstDays(locale, ranges.formatRangeToParts(fromUs / 1000, (toUs - 1) / 1000)),
+    days: (fromUs, toUs) => {
+      const parts = ranges.formatRangeToParts(fromUs / 1000, (toUs - 1) / 1000)
+      if (parts.every(({ source }) => source === 'shared'))
+        return put(words['days.one'], { day: firstDays(locale, parts) })
+      // Some languages have a word between two dates, and not a dash.
+      const between = parts.map((part) =>
+        part.type === 'literal' && part.source === 'shared'
+          ? { ...part, value: part.value.replace(/\s*[–～]\s*/, () => words['days.to']) }
+          : part,
+      )
+      return put(words['days.range'], { days: firstDays(locale, between) })
+    },
     date: (us) => timeIn(us, timezone).slice(0, 10),
     amounts: (unit) => amountWriting(locale, unit),
     amount: (unit, amount) =>

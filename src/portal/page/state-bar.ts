@@ -1,6 +1,6 @@
 import { type Html, html } from '../../user/html.ts'
 import type { DearDay } from '../figures/cause.ts'
-import type { PageData } from './page.ts'
+import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
 type Tone = 'fail' | 'warn' | 'none' | 'good'

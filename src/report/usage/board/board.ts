@@ -70,10 +70,14 @@ export function boardScript(start = 'startBoard()'): string {
   return `;(() => {\n${parts.join('\n')}\n})()`
 }
 
-/** Comments, indents and breaks beside brackets, commas and operators are for those who write a script. No text of these files spans two lines. */
+/**
+ * Comments, indents, and breaks and spaces beside brackets, commas and operators are for those who write a script. No text of these
+ * files spans two lines or has one of these operators between spaces.
+ */
 const withoutComments = (script: string) =>
   script
     .replace(/\/\*\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '')
     .replace(/\n\s*/g, '\n')
     .replace(/(?<=[,{([=>?:&|<])\n|\n(?=[})\]?:.&|])/g, '')
+    .replace(/ (=>|===?|!==|=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[a-z({[])/g, '$1')

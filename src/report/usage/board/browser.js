@@ -4,7 +4,7 @@ import { choiceOf, fragmentOf, initial } from './choice.js'
 import { drawTable, h } from './draw.js'
 import { speechOf } from './speech.js'
 import { bucketOf, dateOf, dimensions, hourOf, item } from './sums.js'
-import { requestHeads, requestsOf, titleOf } from './tables.js'
+import { mostOf, requestHeads, requestsOf, titleOf } from './tables.js'
 import { viewsOf } from './views.js'
 
 /** @import { Dimension } from './cells.ts' */
@@ -191,6 +191,10 @@ export function startBoard(served = {}) {
     if (found === null) throw new TypeError(`the board has no .b-${name}`)
     return found
   }
+  const most = [...document.querySelectorAll('[data-most]')].map((place) => ({
+    ...{ place, first: [...place.childNodes] },
+    by: dimensions.find((name) => name === place.getAttribute('data-most')) ?? 'key',
+  }))
   const firstCards = [...placeOf('cards').childNodes]
   /** @type {HTMLElement | null} */
   const own = board.querySelector('.b-own')
@@ -432,6 +436,11 @@ export function startBoard(served = {}) {
       // The same question in other units is of the first choice.
       for (const each of used.parentElement?.querySelectorAll('.next') ?? [])
         each.toggleAttribute('hidden', !isFirst)
+    }
+    for (const { place, by, first } of most) {
+      const [name = '–', ...lines] = isFirst ? [] : mostOf(data, choice, by)
+      const asides = lines.map((line) => make(h('span', { class: 'aside' }, line)))
+      place.replaceChildren(...(isFirst ? first : [make(h('b', {}, name)), ...asides]))
     }
     placeOf('cards').replaceChildren(
       ...(isFirst

@@ -5,9 +5,9 @@ import type { UsageDimension } from '../../pages.ts'
 import { dayBeside } from '../../zone-words.ts'
 import type { UsageEngine } from '../engine/engine.ts'
 import * as queries from '../engine/queries.ts'
-import type { ShownUsage, UsageForecast } from '../shape.ts'
+import type { CoursePoint, ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
-import { outlookOf } from './outlook.ts'
+import { type Outlook, outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
 import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
 
@@ -43,7 +43,8 @@ export interface BoardData {
   readonly latency: Latencies | null
   /** Single requests; null if there are too many, or only sums. */
   readonly requests: Requests | null
-  readonly outlook: ReturnType<typeof outlookOf>
+  /** Null without a forecast of the unit. */
+  readonly outlook: Outlook | null
   /** Hours that a person should look at, the most unusual first. */
   readonly marks: readonly { readonly hour: number; readonly text: string }[]
 }
@@ -65,9 +66,17 @@ export interface BoardScope {
   readonly words: BoardWords
   /** The forecast and the flags of the page; null shows neither. */
   readonly page: UsageForecast | null
+  /** The use to come in the unit, and what its budget allows from `fromUs` on; default: none. */
+  readonly course?: Course
   readonly marks: readonly { readonly atUs: number; readonly text: string }[]
   /** Names that the board always has. */
   readonly asked?: Readonly<Partial<Record<'model' | 'key' | 'endpoint', string>>>
+}
+
+/** @property days to come, the last at the end of the chart */
+interface Course {
+  readonly days: readonly CoursePoint[]
+  readonly budget: number | null
 }
 
 /** A page has this many cells at most: half a megabyte, and a filter sums them at once. */
@@ -172,16 +181,35 @@ export async function readBoardOf(
     cells,
     latency: engine.holdsRequests ? await readLatencies(store, finest, cells) : null,
     requests: engine.holdsRequests ? await readRequests(store) : null,
-    outlook: page === null ? null : outlookOf(page, await hoursOf(store, page)),
+    outlook: await readOutlook(store, scope),
     marks: scope.marks.map(({ text }, at) => ({ hour: markHours[at]!, text })),
   }
 }
 
-async function hoursOf(store: Session, page: UsageForecast): Promise<(us: number) => number> {
-  const moments = outlookOf(page, (us) => us)
-  if (moments === null) return (us) => us
-  const all = [...moments.points, ...moments.expiries].map(({ hour }) => hour)
-  const hours = await localHours(store, all)
-  const known = new Map(all.map((us, at) => [us, hours[at]!]))
-  return (us) => known.get(us) ?? us
+/** The forecast of what is held, else the course of the unit. */
+async function readOutlook(
+  store: Session,
+  { page, course, lastUs, nowUs }: BoardScope,
+): Promise<Outlook | null> {
+  const held = page === null ? null : outlookOf(page, course?.budget ?? null)
+  const moments = held ?? (course === undefined ? null : courseOf(course, Math.min(lastUs, nowUs)))
+  if (moments === null) return null
+  const { points, expiries } = moments
+  const hours = await localHours(
+    store,
+    [...points, ...expiries].map(({ hour }) => hour),
+  )
+  return {
+    ...moments,
+    points: points.map((point, at) => ({ ...point, hour: hours[at]! })),
+    expiries: expiries.map((each, at) => ({ ...each, hour: hours[points.length + at]! })),
+  }
+}
+
+/** The same of a unit without a balance; times are Unix microseconds. */
+function courseOf({ days, budget }: Course, fromUs: number): Outlook | null {
+  if (days.length === 0) return null
+  const points = days.map(({ endUs, low, median, high }) => ({ hour: endUs, low, median, high }))
+  const start = { hour: fromUs, low: 0, median: 0, high: 0 }
+  return { balance: null, budget, points: [start, ...points], expiries: [] }
 }

@@ -124,6 +124,15 @@ export function ceilingOf(totals) {
   const [first = 0, , third = 0] = sorted
   return niceAbove(sorted.length >= 8 && first > 4 * third ? 1.25 * third : first)
 }
+
+/**
+ * The height of each bar.
+ *
+ * @type {(bars: readonly Bar[], series: readonly Series[]) => readonly number[]}
+ */
+const totalsOf = (bars, series) =>
+  bars.map((_, at) => series.reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0))
+
 /** @type {(name: string, at: number) => string} */
 const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 
@@ -139,9 +148,7 @@ const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 export function drawBars(speech, label, data, size) {
   const { bars, series, marks = [] } = data
   const { width, height, classes } = size
-  const totals = bars.map((_, at) =>
-    series.reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0),
-  )
+  const totals = totalsOf(bars, series)
   const most = ceilingOf(totals)
   const { left, y, lines } = frame(speech, width, height, most)
   const step = (width - left) / Math.max(1, bars.length)
@@ -166,6 +173,10 @@ export function drawBars(speech, label, data, size) {
       open !== '' && h('path', { class: `${kind} b-open`, d: open }),
     ]
   })
+  // A bar that is cut has a break, so that nobody reads its height.
+  const breaks = totals
+    .map((value, at) => (value <= most ? '' : `M${r(x(at) - 1)} ${top + 18}l${r(step + 2)} -8`))
+    .join('')
   const dark = bars
     .map(({ measured }, at) =>
       measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
@@ -188,6 +199,7 @@ export function drawBars(speech, label, data, size) {
     dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
     ...lines,
     ...paths,
+    breaks !== '' && h('path', { class: 'b-break', d: breaks }),
     ...over,
     ...timeAxis(speech, data, x, size),
   ])
@@ -246,9 +258,12 @@ export function cumulativeX({ from, to }, outlook, { width }) {
   }
 }
 
+/** @type {NonNullable<BoardData['outlook']>} */
+const noOutlook = { balance: null, budget: null, points: [], expiries: [] }
+
 /**
- * Cumulative use. With an outlook, the line of what is held is drawn above it, with a step where credits expire, and the
- * fan of the forecast goes on from the last measured use until it meets that line.
+ * Cumulative use. With an outlook, the fan of the forecast goes on from the last measured use. The line of what is held is drawn
+ * above it, with a step where credits expire, and the line of a budget.
  *
  * @param {BoardSpeech} speech
  * @param {string} label
@@ -263,11 +278,18 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   const used = points.at(-1)?.sum ?? 0
   const start = points.at(-1)?.hour ?? from
   const { end, x } = cumulativeX({ from, to }, outlook, size)
-  const { balance, points: future, expiries } = outlook ?? { balance: 0, points: [], expiries: [] }
+  const { balance, budget, points: future, expiries } = outlook ?? noOutlook
   /** @param {number} hour */
   const heldAt = (hour) =>
-    expiries.reduce((left, each) => left - (each.hour <= hour ? each.credits : 0), used + balance)
-  const most = niceAbove(outlook === null ? used : Math.max(used, heldAt(start)))
+    expiries.reduce(
+      (left, each) => left - (each.hour <= hour ? each.credits : 0),
+      used + (balance ?? 0),
+    )
+  const most = niceAbove(
+    balance === null
+      ? Math.max(used, budget ?? 0, used + (future.at(-1)?.high ?? 0))
+      : Math.max(used, budget ?? 0, heldAt(start)),
+  )
   const { left, y, lines } = frame(speech, width, height, most)
   /** @type {(hour: number, value: number) => string} */
   const at = (hour, value) => `${r(x(hour))} ${r(y(Math.max(0, value)))}`
@@ -279,15 +301,24 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     const fan = (name) => line(future.map((point) => [point.hour, used + point[name]]))
     const back = line(future.toReversed().map(({ hour, high }) => [hour, used + high]))
     const held = future.map(({ hour }) => `H${r(x(hour))}V${r(y(Math.max(0, heldAt(hour))))}`)
+    /** @type {(value: number, word: string) => Element} */
+    const named = (value, word) =>
+      h('text', { class: 'b-word', x: left + 6, y: r(y(value) - 5) }, word)
     for (const each of [
       h('path', { class: 'b-fan', d: `M${fan('low')}L${back}z` }),
       h('path', { class: 'b-line s1 b-dashed', d: `M${fan('median')}` }),
-      h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
-      h(
-        'text',
-        { class: 'b-word', x: left + 6, y: r(y(heldAt(start)) - 5) },
-        speech.say('heldLine'),
-      ),
+      ...(balance === null
+        ? []
+        : [
+            h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
+            named(heldAt(start), speech.say('heldLine')),
+          ]),
+      ...(budget === null
+        ? []
+        : [
+            h('path', { class: 'b-line b-budget', d: `M${at(from, budget)}H${r(x(end))}` }),
+            named(budget, speech.say('budgetLine', { amount: speech.show(budget) })),
+          ]),
       ...expiries
         .filter(({ hour }) => hour <= end)
         .map((each) =>
@@ -427,6 +458,17 @@ export const legendOfBars = ({ say }, bars) => {
   if (bars.some(({ open }) => open)) legend.push([say('open'), 's1 b-open'])
   if (bars.some(({ measured }) => !measured)) legend.push([say('unmeasured'), 'b-unmeasured'])
   return legend
+}
+
+/**
+ * What a break in a bar means, if a chart has one.
+ *
+ * @type {(speech: BoardSpeech, drawn: Bars & { readonly series: readonly Series[] }) => readonly LegendEntry[]}
+ */
+export const legendOfCut = ({ say }, { bars, series }) => {
+  const totals = totalsOf(bars, series)
+  const most = ceilingOf(totals)
+  return totals.some((value) => value > most) ? [[say('cut'), 's1 b-broken']] : []
 }
 
 /** @type {(nameOf: (name: string) => string, series: readonly Series[]) => readonly LegendEntry[]} */

@@ -83,17 +83,34 @@ export function outlookPoints(page: UsageForecast): readonly OutlookPoint[] {
     })
 }
 
-/** What the board draws: the balance at the start, the use to come, and the credits that expire unused. Null without a forecast. */
-export function outlookOf(page: UsageForecast, hourOf: (us: number) => number) {
+/** What the cumulative chart shows of the time to come. */
+export interface Outlook {
+  /** What is left now: the line of what is held; null draws none. */
+  readonly balance: number | null
+  /** A line at this much use; null draws none. */
+  readonly budget: number | null
+  /** The use to come since the last measured one. */
+  readonly points: readonly (OfFutures & { readonly hour: number })[]
+  readonly expiries: readonly { readonly hour: number; readonly credits: number }[]
+}
+
+/**
+ * The balance at the start, the use to come, and the credits that expire unused, with Unix microseconds as hours. Null without
+ * a forecast.
+ *
+ * @param budget of the time of the chart
+ */
+export function outlookOf(page: UsageForecast, budget: number | null): Outlook | null {
   const points = outlookPoints(page)
   // Credits are drawn beside credits only.
   if (page.scope.unit !== 'credits' || points.length === 0 || !page.depletion.known) return null
   const { balance, wasted } = page.depletion
   return {
     balance,
-    points: points.map(({ atUs, used }) => ({ hour: hourOf(atUs), ...used })),
+    budget,
+    points: points.map(({ atUs, used }) => ({ hour: atUs, ...used })),
     expiries: wasted.map(({ expiresUs, creditsMedian }) => ({
-      hour: hourOf(expiresUs),
+      hour: expiresUs,
       credits: creditsMedian,
     })),
   }

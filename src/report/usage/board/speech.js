@@ -119,7 +119,7 @@ export function speechOf(data) {
     /** A name of the data; the rest of a long list, with how many they are, and what is not known have none of their own. */
     nameOf: (name, by, beside = 0) =>
       name === '(unknown)'
-        ? words.unknown
+        ? put(words.unknown, { what: words[by] })
         : name !== '(other)'
           ? name
           : data.folded[by] + beside > 0

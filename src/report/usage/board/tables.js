@@ -2,7 +2,7 @@
 // The cards and tables of a choice.
 import { drawTable } from './draw.js'
 import { speechOf } from './speech.js'
-import { dimensions, groups, item, total } from './sums.js'
+import { chosen, dimensions, groups, item, total } from './sums.js'
 
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
@@ -103,6 +103,26 @@ export function tablesOf(data, places, { metric }) {
       ]
       return { by, title, tree: drawTable(speech, title, heads, rows) }
     })
+}
+
+/**
+ * The name that used most of a choice, its amount and share, and the names that follow.
+ *
+ * @param {BoardData} data
+ * @param {Choice} choice
+ * @param {Dimension} by
+ * @returns {readonly string[]} empty if nothing was used
+ */
+export function mostOf(data, choice, by) {
+  const speech = speechOf(data)
+  const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
+  const used = groups(data, chosen(data, choice), by, metric).filter(({ sum }) => sum > 0)
+  const whole = used.reduce((all, { sum }) => all + sum, 0)
+  return used.slice(0, 3).flatMap(({ name, sum }, at) => {
+    const said = speech.nameOf(name, by)
+    const part = speech.say('percent', { share: share(sum, whole) ?? 0 })
+    return at === 0 ? [said, `${speech.of(metric).show(sum)} · ${part}`] : [`${said} ${part}`]
+  })
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   h,
   legendOf,
   legendOfBars,
+  legendOfCut,
   weekCell,
   weekShades,
 } from './draw.js'
@@ -157,6 +158,7 @@ function useView(data, choice, places, unfiltered, size) {
   const legend = [
     ...(series.length > 1 ? legendOf(nameOf, main.series) : []),
     ...legendOfBars(speech, bars),
+    ...legendOfCut(speech, main),
   ]
   return {
     ...{ id: 'use', wide: true, title, speech },
@@ -228,7 +230,7 @@ function cumulativeView(data, choice, places, unfiltered, size) {
   const points = cumulative(data, places, choice)
   return {
     ...{ id: 'cumulative', wide: true, speech },
-    title: say(outlook === null ? 'sum' : 'held', { what }),
+    title: say(outlook === null ? 'sum' : outlook.balance === null ? 'course' : 'held', { what }),
     note: outlook === null ? null : say('outlook'),
     tree: drawCumulative(speech, say('sum', { what }), choice, points, outlook, size),
     stops: () => {
@@ -303,7 +305,10 @@ function tokensView(data, bars, size) {
   return {
     ...{ id: 'tokens', title },
     tree: drawBars(speech, title, { ...bars, series }, { ...size, classes }),
-    legend: drawLegend(series.map(({ name, kind }) => [name, kind])),
+    legend: drawLegend([
+      ...series.map(({ name, kind }) => /** @type {const} */ ([name, kind])),
+      ...legendOfCut(speech, { ...bars, series }),
+    ]),
     ...overTime(data, bars, series),
   }
 }

@@ -24,6 +24,8 @@ export const boardWords = {
   sum: '{what}, added up',
   held: '{what}, added up, against what is held',
   heldLine: 'held',
+  course: '{what}, added up, and the days to come',
+  budgetLine: 'budget: {amount}',
   expire: '{credits} {credits|expires|expire} unused',
   outlook:
     'Up to the thin line: what was used. Dashed: the median of 500 futures, simulated from the observed days; the band contains 80 % of them. The upper line is what is held; a step in it is credits that expire unused.',
@@ -67,6 +69,7 @@ export const boardWords = {
   unmeasured: 'not measured',
   nothing: 'nothing',
   open: 'at least so much: not over, or not measured whole',
+  cut: 'cut: its value stands above',
   other: '(other)',
   unknown: '(unknown)',
 } as const

@@ -1,0 +1,82 @@
+import { tagOf } from '../../measure/usage/tags.ts'
+import { decimalText, readNumber, subtract } from '../../money/rational.ts'
+import type { NameRow, NamesTable } from '../figures/names.ts'
+import type { Speech } from './speech.ts'
+
+/** The amounts of a unit as they are written: of each row, of the refunds, and their sum. */
+interface Column {
+  readonly unit: string
+  /** Its place in the units of the table. */
+  readonly at: number
+  readonly written: readonly string[]
+  /** Null without refunds. */
+  readonly refund: string | null
+  readonly sum: string
+}
+
+/** The units of a table that something has an amount in. */
+export function columnsOf(
+  { units, rows, refunds, total }: NamesTable,
+  speech: Speech,
+): readonly Column[] {
+  return units.flatMap((unit, at) => {
+    const all = total.amounts[at]!
+    if (all === null) return []
+    const { column } = speech.amounts(unit)
+    const amounts = rows.map((row) => row.amounts[at]!)
+    const refund = refunds[at]!
+    const isRefunded = refund !== null && Number(refund) !== 0
+    const written = column([...amounts, ...(isRefunded ? [refund] : [])], all)
+    return [
+      {
+        unit,
+        at,
+        written,
+        refund: isRefunded ? written.at(-1)! : null,
+        sum: column([...amounts, all], null).at(-1)!,
+      },
+    ]
+  })
+}
+
+/** One of the names that used most. */
+export interface TopName {
+  /** Null is without a name. */
+  readonly name: string | null
+  /** Its amount in the first unit of the table; its requests if nothing has an amount. */
+  readonly written: string
+  /** Of what was used, without refunds. */
+  readonly share: number
+}
+
+/** The first names of a table, by the first unit with an amount. */
+export function topNames(table: NamesTable, most: number, speech: Speech): readonly TopName[] {
+  const { rows, refunds, total } = table
+  const [first] = columnsOf(table, speech)
+  const size = ({ amounts, requests }: NameRow) =>
+    first === undefined ? (requests ?? 0) : Number(amounts[first.at] ?? 0)
+  const whole =
+    first === undefined
+      ? (total.requests ?? 0)
+      : Number(withoutRefunds(total.amounts[first.at]!, refunds[first.at]!))
+  return rows.slice(0, most).map((row, at) => ({
+    name: row.name,
+    written: first === undefined ? countOf(row.requests, speech) : first.written[at]!,
+    share: Math.max(0, size(row) / Math.max(Number.EPSILON, whole)),
+  }))
+}
+
+export const countOf = (value: number | null, { number }: Speech) =>
+  value === null ? '–' : number(value)
+
+const withoutRefunds = (used: string, refunds: string | null) =>
+  refunds === null ? used : decimalText(subtract(readNumber(used)!, readNumber(refunds)!))
+
+/** What the names of a table are: a model, a key, or the name of a tag. */
+export function whatOf({ by }: Pick<NamesTable, 'by'>, { say }: Speech): string {
+  return tagOf(by) ?? say(by === 'model' ? 'board.model' : 'board.key')
+}
+
+/** A name, or that there is none. */
+export const nameIn = (table: Pick<NamesTable, 'by'>, name: string | null, speech: Speech) =>
+  name ?? speech.say('table.unnamed', { what: whatOf(table, speech) })
