@@ -15,7 +15,9 @@ import {
   renderHeadline,
   type Tone,
 } from './banner.ts'
+import { certified, phasesAtRest } from './certificate.ts'
 import { closedPhases } from './closed-phases.ts'
+import { latestFindings } from './findings.ts'
 import { formatCell, formatCount, formatDuration, formatNumber, formatShare } from './format.ts'
 import {
   type PageVerdict,
@@ -105,10 +107,19 @@ export async function launchTop(
     notes.push(lengthNotes(await readLengths(store, counted, scenario_json), String))
     notes.push(fluidityNotes(await readFluidity(store, counted), String))
   }
+  const answer = answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances })
+  const isSearch = verdicts.some(({ searches }) => searches.length > 0)
+  const certificate = isSearch
+    ? certified(
+        answer,
+        all,
+        verdicts.flatMap(({ thresholds }) => thresholds),
+        await latestFindings(store),
+        runs.reduce((sum, { scenario_json }) => sum + phasesAtRest(scenario_json), 0),
+      )
+    : null
   return {
-    answer: renderHeadline(
-      answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances }),
-    ),
+    answer: renderHeadline(certificate ?? answer),
     figures: html`${renderCards([
       ...cardsOf(all, closed.length > 0),
       ...moneyCards(money),
