@@ -1,5 +1,5 @@
 /**
- * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]`: how often the rules SOLD-01 to 09 pass, fail and leave open simulated providers, honest
+ * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]`: how often the rules SOLD-01 to 11 pass, fail and leave open simulated providers, honest
  * and not, by the product's own functions. Seeded: each run prints the same. The providers are those of the design of these rules, and so
  * are the figures beside: of an honest one the most that may fail, of another the least. An honest provider that fails by a point more, or
  * another by five less, makes the command end with 1.
@@ -10,6 +10,7 @@ import { judgeNamed } from '../src/audit/evidence/sold/named.ts'
 import { pairsOf } from '../src/audit/evidence/sold/pairs.ts'
 import { judgeTier } from '../src/audit/evidence/sold/tier.ts'
 import { judgeSchemas } from '../src/audit/evidence/sold/tool-calls.ts'
+import { judgeUnderLoad } from '../src/audit/evidence/sold/under-load.ts'
 import { judgeWatch } from '../src/audit/evidence/sold/watch.ts'
 import { printCounts } from './sold/counts.ts'
 import { audits, type Bound, type Draw, ended, head, normal, print, row } from './sold/table.ts'
@@ -295,5 +296,30 @@ const namedRows: readonly (readonly [string, (draw: Draw) => { is: string }, Bou
   ['other model for 10 %', namedAudit(0.3, against(another(0.1))), null],
 ]
 for (const [name, audit, bound] of namedRows) row(name, audit, bound)
+
+head('SOLD-11: 10 sessions at rest and 10 under load, of 20 prompts x 5')
+const loadAudit =
+  (rest: number, load: number, change: (old: LogOdds, other: LogOdds, draw: Draw) => Mix) =>
+  (draw: Draw) => {
+    const [old, other] = [modelOf(draw), modelOf(draw)]
+    const mix = change(old, other, draw)
+    const sessions = (of: Mix, noise: number) =>
+      Array.from({ length: 10 }, () => sessionOf(of, 5, noise, false, draw))
+    return judgeUnderLoad([{ rest: sessions([[old, 1]], rest), load: sessions(mix, load) }], draw)
+  }
+const unchanged = (old: LogOdds): Mix => [[old, 1]]
+const loadRows: readonly (readonly [string, (draw: Draw) => { is: string }, Bound])[] = [
+  ['same model, noise 0.3', loadAudit(0.3, 0.3, unchanged), { most: 1 }],
+  ['same model, noise 1.0', loadAudit(1, 1, unchanged), { most: 1 }],
+  ['same model, noise 0.3 at rest, 1.0 under load', loadAudit(0.3, 1, unchanged), { most: 1 }],
+  ['same model, other hardware, moved by 0.15', loadAudit(0.3, 0.3, moved(0.15)), { most: 1 }],
+  ['other model', loadAudit(0.3, 0.3, another(1)), { least: 100 }],
+  ['other model, noise 1.0', loadAudit(1, 1, another(1)), { least: 100 }],
+  ['other model for 50 %', loadAudit(0.3, 0.3, another(0.5)), { least: 92 }],
+  ['other model for 25 %', loadAudit(0.3, 0.3, another(0.25)), null],
+  ['quantized by 1.0', loadAudit(0.3, 0.3, moved(1)), { least: 95 }],
+  ['quantized by 0.5', loadAudit(0.3, 0.3, moved(0.5)), null],
+]
+for (const [name, audit, bound] of loadRows) row(name, audit, bound)
 
 ended()

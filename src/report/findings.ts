@@ -57,14 +57,22 @@ export const tones: Readonly<Record<string, Tone>> = lookup({
   'not-promised': 'none',
 })
 
-/** The findings of the latest audit of a shown run; empty without one. */
-export async function latestFindings(store: Session): Promise<readonly StoredFinding[]> {
+/**
+ * The findings of the latest audit of a run; empty without one.
+ *
+ * @param runIds the shown runs if absent
+ */
+export async function latestFindings(
+  store: Session,
+  runIds?: readonly string[],
+): Promise<readonly StoredFinding[]> {
+  const meant = runIds === undefined ? "getvariable('run_ids')" : textList(runIds)
   const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
     SELECT rule, severity, verdict, observations, title, detail_json
     FROM findings
     WHERE audit_id = (
       SELECT audit_id FROM findings
-      WHERE list_has_any(run_ids, getvariable('run_ids'))
+      WHERE list_has_any(run_ids, ${meant})
       ORDER BY audited_at DESC, audit_id DESC LIMIT 1
     )
     ORDER BY

@@ -15,9 +15,9 @@ import {
   renderHeadline,
   type Tone,
 } from './banner.ts'
-import { certified, phasesAtRest } from './certificate.ts'
+import { readCertificate } from './certificate/read.ts'
+import { certifiedHeadline } from './certificate/words.ts'
 import { closedPhases } from './closed-phases.ts'
-import { latestFindings } from './findings.ts'
 import { formatCell, formatCount, formatDuration, formatNumber, formatShare } from './format.ts'
 import {
   type PageVerdict,
@@ -108,18 +108,13 @@ export async function launchTop(
     notes.push(fluidityNotes(await readFluidity(store, counted), String))
   }
   const answer = answerOf(runs, verdicts, all, { reached: reached !== undefined, closed, balances })
-  const isSearch = verdicts.some(({ searches }) => searches.length > 0)
-  const certificate = isSearch
-    ? certified(
-        answer,
-        all,
-        verdicts.flatMap(({ thresholds }) => thresholds),
-        await latestFindings(store),
-        runs.reduce((sum, { scenario_json }) => sum + phasesAtRest(scenario_json), 0),
-      )
-    : null
+  const [run, ...others] = runs
+  const certificate =
+    run === undefined || others.length > 0
+      ? null
+      : await readCertificate(store, run, all.correctness)
   return {
-    answer: renderHeadline(certificate ?? answer),
+    answer: renderHeadline(certificate === null ? answer : certifiedHeadline(certificate, answer)),
     figures: html`${renderCards([
       ...cardsOf(all, closed.length > 0),
       ...moneyCards(money),

@@ -62,6 +62,8 @@ export interface SearchTrials {
   readonly count: number
   /** Requests of all trials, also of those of an earlier run that it goes on from. */
   readonly sent: number
+  /** Those that were meant to confirm a rate, whatever they decided. */
+  readonly confirmations: number
   /** Which trial the figures of the run are of, as `the confirmation at 6.0/s`; null if it is not known. */
   readonly figuresOf: string | null
 }
@@ -126,6 +128,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
       return {
         count: sweep.trials.length,
         sent: sweep.trials.reduce((sum, { sent }) => sum + sent, 0),
+        confirmations: sweep.trials.filter(({ step }) => step === 'hold').length,
         figuresOf:
           claimed === null ? null : `the ${trialName(claimed)} at ${rateText(claimed.ratePerS)}`,
       }

@@ -27,3 +27,15 @@ export function randomOf(seed: number): Random {
   for (let at = 0; at < 12; at++) next()
   return next
 }
+
+/** The values in an order that is as likely as any other (Fisher and Yates). */
+export function shuffled<T>(values: readonly T[], draw: Random): readonly T[] {
+  const all = [...values]
+  for (let at = all.length - 1; at > 0; at--) {
+    const other = Math.floor(draw() * (at + 1))
+    const kept = all[at]!
+    all[at] = all[other]!
+    all[other] = kept
+  }
+  return all
+}

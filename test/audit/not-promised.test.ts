@@ -109,7 +109,17 @@ test('the contract of svc promises all but prices in money, a limit of tokens, e
   expect(open.map(({ rule }) => rule)).toEqual([
     ...['BILL-20', 'RATE-20'],
     ...ofPrices.map(({ id }) => id),
-    ...['SOLD-02', 'SOLD-04', 'SOLD-05', 'SOLD-06', 'SOLD-07', 'SOLD-08', 'SOLD-09', 'SOLD-10'],
+    ...[
+      'SOLD-02',
+      'SOLD-04',
+      'SOLD-05',
+      'SOLD-06',
+      'SOLD-07',
+      'SOLD-08',
+      'SOLD-09',
+      'SOLD-10',
+      'SOLD-11',
+    ],
   ])
   expect(findings.length).toBe(allRules.length)
 })

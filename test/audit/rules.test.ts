@@ -21,7 +21,7 @@ test('the rules are those of the rulebook, once each, in its order', () => {
     ...numbers('USE', 7),
     'PAGE-01',
     ...numbers('PRICE', 8),
-    ...numbers('SOLD', 10),
+    ...numbers('SOLD', 11),
   ])
 })
 

@@ -17,7 +17,7 @@ export const acts = {
 export type ActName = keyof typeof acts
 
 /** Those of thousands of requests, or with a reference, show a rule or two each, whatever the variant. */
-const apart: readonly ActName[] = ['watched', 'referenced', 'compared']
+const apart: readonly ActName[] = ['watched', 'loaded', 'referenced', 'compared']
 export const usualActs = (Object.keys(acts) as ActName[]).filter((name) => !apart.includes(name))
 
 /** Acts that exercise the rules of a family and their faults. */
@@ -60,6 +60,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   'SOLD-08': ['tiers'],
   'SOLD-09': ['long'],
   'SOLD-10': ['long', 'thought'],
+  'SOLD-11': ['loaded'],
 }
 
 export function actsOf(rule: string): readonly ActName[] {

@@ -22,6 +22,7 @@ const sample: Readonly<Record<string, ActName>> = {
   'charged-at-start': 'breaking',
   'reward-on-every-payment': 'gifts',
   'token-inflation': 'texts',
+  'other-model-under-load': 'loaded',
 }
 
 describe.concurrent('the rule of a fault fails on it', () => {

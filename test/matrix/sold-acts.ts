@@ -189,6 +189,41 @@ const compared = act(
   officialUrl,
 )
 
+/** Ten sessions of twenty prompts at rest, one request a second, and as many answers under load, in one run. */
+const restAndLoad = act(
+  [{ name: 'main', balance: 100_000 }],
+  async (stage) => {
+    const sender = stage.sender('main')
+    const ask = (content: string, phase: string) =>
+      stage.send(sender, { messages: [{ role: 'user', content }], maxTokens: 1 }, { phase })
+    const loads = {
+      session: { kind: 'concurrency', toUsers: 1 },
+      rest: { kind: 'concurrency', toUsers: 1 },
+      search: { kind: 'sweep' },
+    }
+    stage.scenarioJson = JSON.stringify({
+      phases: Object.entries(loads).map(([name, load]) => ({ name, load })),
+    })
+    const asked = Array.from({ length: 40 }, () => tokenWords.slice(0, 20)).flat()
+    for (const [at, content] of asked.entries()) {
+      await ask(content, at < 80 ? 'session' : 'rest')
+      stage.rest(1)
+    }
+    for (let at = 0; at < asked.length; at += 40)
+      await Promise.all(asked.slice(at, at + 40).map((content) => ask(content, 'search 1')))
+  },
+  {
+    contract: {
+      ...told,
+      models: told.models.map((model) => ({ ...model, fixed: true })),
+      bands: told.bands.map((band) => ({
+        ...band,
+        requests: { minute: 10_000, hour: 100_000, day: 100_000 },
+      })),
+    },
+  },
+)
+
 /** What the provider sells, by a contract that says so. */
 export const soldActs = {
   texts: asking(audited, told),
@@ -206,5 +241,6 @@ export const soldActs = {
   thought,
   compared,
   watched: sessions(60, 2, { fixed: true }),
+  loaded: restAndLoad,
   referenced: sessions(10, 4, { reference: { baseUrl: officialUrl } }, officialUrl),
 } as const satisfies Readonly<Record<string, Act>>

@@ -24,6 +24,7 @@ test('an honest service that counts by the named encoding passes, and its hidden
     ['SOLD-08', 'not-observed'],
     ['SOLD-09', 'pass'],
     ['SOLD-10', 'not-observed'],
+    ['SOLD-11', 'pass'],
   ])
 })
 

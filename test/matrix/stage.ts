@@ -45,6 +45,8 @@ export class Stage {
   readonly rows: AttemptRow[] = []
   /** An honest service that played the same act, recorded with this one and not audited. */
   beside: Stage | null = null
+  /** Of the run, as stored. */
+  scenarioJson = '{}'
   private readonly recordedAs: string | null
   private readonly bodies: BodyRow[] = []
   private readonly templates = new Map<string, TemplateRow>()
@@ -224,7 +226,7 @@ export class Stage {
       runId: this.runId,
       kind: 'run',
       scenario: 'matrix',
-      scenarioJson: '{}',
+      scenarioJson: this.scenarioJson,
       seed: 7,
       baseUrl: this.recordedAs ?? this.service.baseUrl,
       contract: this.contract.name,

@@ -14,7 +14,7 @@ const left = ['aborts-stay-held']
 /** These need a repeated prompt, a tool with given arguments, a tier that is sold, or many words: `test/matrix/sold.test.ts` shows them. */
 const asked = [
   ...['cached-not-told', 'tool-rewritten', 'tool-broken', 'tier-ignored'],
-  ...['model-swap-after', 'quantized'],
+  ...['model-swap-after', 'other-model-under-load', 'quantized'],
 ]
 
 /** Time jumps to the next event, so slow answers take no time and all are alike. */

@@ -1,3 +1,4 @@
+import { shuffled } from '../../user/random.ts'
 import { percentileOf } from '../percentile.ts'
 
 /** Fewest values of a history: with fewer, a step cannot be told from chance. */
@@ -59,16 +60,11 @@ function segmented(
 /** The most likely step of a series, and its chance by permutations. */
 function clearestStep(values: readonly number[], random: () => number) {
   const { size, after } = largestStep(values)
-  const shuffled = [...values]
+  let order = values
   let asLarge = 1
   for (let nth = 0; nth < permutations; nth++) {
-    for (let at = shuffled.length - 1; at > 0; at--) {
-      const other = Math.floor(random() * (at + 1))
-      const kept = shuffled[at]!
-      shuffled[at] = shuffled[other]!
-      shuffled[other] = kept
-    }
-    if (largestStep(shuffled).size >= size) asLarge++
+    order = shuffled(order, random)
+    if (largestStep(order).size >= size) asLarge++
   }
   return { after, chance: asLarge / (permutations + 1) }
 }

@@ -2,6 +2,7 @@ import { taskMeasures } from '../../measure/measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
+import { certificateLines } from '../certificate/words.ts'
 import { formatCount, formatShare } from '../format.ts'
 import { stretchText } from './balances.ts'
 import {
@@ -51,6 +52,14 @@ export function terminalSummary(summary: RunSummary): string {
 export const resultLine = ({ verdict }: RunSummary) =>
   `\nResult: ${verdict?.toUpperCase() ?? 'not judged'}\n`
 
+/** A part of a certificate may say much. */
+const longestLine = 1_000
+const certified = (
+  { certificate }: RunSummary,
+  shown: (text: string, longest: number) => string,
+) =>
+  certificate === null ? [] : certificateLines(certificate).map((line) => shown(line, longestLine))
+
 /** The same without the line of the result, for callers that add their own. */
 export function terminalFigures(summary: RunSummary): string {
   const { run, all, credits } = summary
@@ -72,6 +81,7 @@ export function terminalFigures(summary: RunSummary): string {
       : [`${formatShare(all.cachedShare)} % of the prompt tokens came from a cache`]),
     ...notesOf(summary, printable).flatMap((note) => wrapped(`  ${note}`, '  ')),
     ...paidLines(summary),
+    ...certified(summary, printable).flatMap((line) => wrapped(`  ${line}`, '    ')),
     ...(stretch === null ? [] : wrapped(`  ${stretch}`, '    ')),
     ...(summary.closedPhases.length === 0
       ? []
@@ -196,6 +206,7 @@ export function markdownSummary(summary: RunSummary): string {
     `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
     '',
     `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, Output tokens ${tokenRate(all)}. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
+    ...certified(summary, markdownCell).flatMap((line) => ['', line]),
     '',
     ...notesOf(summary, markdownCell).flatMap((note) => [note, '']),
     ...(summary.closedPhases.length === 0

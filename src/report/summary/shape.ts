@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { measureNames } from '../../measure/measures.ts'
 import { validities } from '../../store/runs/run-end.ts'
+import { certificateShape } from '../certificate/shape.ts'
 
 /**
  * The shape of a run's summary: the only source of figures for the terminal, the pages, the comparison and the
@@ -163,6 +164,11 @@ export const summaryShape = z.object({
   verdict: z.enum(validities).nullable(),
   verdictTests: z.array(z.unknown()).describe('each test with its figure and remedy'),
   countsAddUp: z.boolean(),
+  certificate: certificateShape
+    .nullable()
+    .describe(
+      'of a search that asks short prompts for one token at rest and in its load, after an audit (docs/guides/before-launch.md)',
+    ),
   part: z.enum(runParts).describe('which part of the run the figures cover'),
   closedPhases: z
     .array(z.string())

@@ -6,6 +6,7 @@ import { type RunRow, resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
+import { readCertificate } from '../certificate/read.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { readBalances } from './balances.ts'
 import { readErrors } from './errors.ts'
@@ -68,6 +69,7 @@ export async function summariseIn(
       counts.attempts === counts.sent + counts.notSent &&
       counts.sent ===
         counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted,
+    certificate: await readCertificate(store, run, all.correctness),
     part: phases.some(({ part }) => part === 'steady') ? 'steady' : 'all',
     closedPhases: closedPhases(run.scenario_json).filter((closed) =>
       phases.some(({ phase }) => phase === closed),

@@ -175,6 +175,23 @@ export const soldFaults: readonly Fault[] = [
       }
     },
   ),
+  strongFault(
+    'other-model-under-load',
+    'SOLD-11',
+    'another model answers once there were more than 8 answers within the second before; `other-model-under-load:20` above 20',
+    8,
+    (honest, { clock }, most) => {
+      const recentUs: number[] = []
+      return {
+        answer(call) {
+          const nowUs = clock.nowUs()
+          while (recentUs.length > 0 && recentUs[0]! <= nowUs - 1e6) recentUs.shift()
+          recentUs.push(nowUs)
+          return recentUs.length > most ? answeredByOther(honest, call) : honest.answer(call)
+        },
+      }
+    },
+  ),
   fault('other-model', 'SOLD-06', 'another model answers under the same name', (honest) => ({
     answer: (call) => answeredByOther(honest, call),
   })),

@@ -1,8 +1,10 @@
 import type { Model } from '../../../contract/contract.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 import { isList, isObject, type Json } from '../json.ts'
+import { type LoadKind, loadKinds } from './load-kinds.ts'
 import { soleTextOf } from './sole-texts.ts'
 
 /** Answers of one token to short prompts, some of them asked again and again: those of a phase, or an equal part of a longer load. */
@@ -41,18 +43,78 @@ interface TokenAnswer {
   readonly token: string
 }
 
+/** The answers of a phase to one model, in order of time. */
+interface TokenPhase {
+  readonly runId: string
+  readonly model: Model
+  readonly load: LoadKind
+  readonly answers: TokenAnswer[]
+}
+
+/** The model that a name of a request means; undefined for none that is judged. */
+type Named = (name: string) => Model | undefined
+
 /**
  * The sessions of runs, oldest first: plain chat answers to one short text with `max_tokens: 1`, stored whole. Shares of fewer
  * answers vary more, so all sessions of a model have about as many as its first phase: those of longer and of shorter phases of a
- * run, such as trials of a search, are put together in order of time, and cut.
- *
- * @param named the model that a name of a request means; undefined for none that is judged
+ * run are put together in order of time, and cut. Of a run that asks at rest and under load, those at rest.
  */
 export async function tokenSessions(
+  evidence: Pick<Evidence, 'store'>,
+  runIds: readonly string[],
+  named: Named,
+): Promise<readonly TokenSession[]> {
+  const phases = await tokenPhases(evidence, runIds, named)
+  const loaded = new Set(phases.filter(({ load }) => load === 'one user').map(({ runId }) => runId))
+  const alone = phases.filter(({ runId, load }) => load !== 'many' || !loaded.has(runId))
+  return [...Map.groupBy(alone, ({ model }) => model).values()]
+    .flatMap((own) => sessionsOf(own, sizeOf(own)))
+    .toSorted((a, b) => a.atUs - b.atUs)
+}
+
+/** What a run asked of a model at rest and under load. */
+export interface LoadedRun {
+  readonly model: Model
+  readonly runId: string
+  /** Answers of a session. */
+  readonly size: number
+  readonly rest: readonly TokenSession[]
+  readonly load: readonly TokenSession[]
+  /** Answers under load, also those that are no whole session, and the time that they took. */
+  readonly loadAnswers: number
+  readonly loadUs: number
+}
+
+/** The runs that have phases of one user and phases of a load, a search above all, that ask the same. */
+export async function loadedRuns(
+  evidence: Pick<Evidence, 'store'>,
+  runIds: readonly string[],
+  named: Named,
+): Promise<readonly LoadedRun[]> {
+  const phases = await tokenPhases(evidence, runIds, named)
+  const groups = Map.groupBy(phases, ({ runId, model }) => JSON.stringify([runId, model.id]))
+  return [...groups.values()].flatMap((own) => {
+    const of = (load: LoadKind) => own.filter((phase) => phase.load === load)
+    const [rest, load] = [of('one user'), of('many')]
+    if (rest.length === 0 || load.length === 0) return []
+    const { model, runId } = own[0]!
+    const size = sizeOf(rest)
+    const times = load.flatMap(({ answers }) => answers.map(({ row }) => row.atUs))
+    return {
+      ...{ model, runId, size },
+      rest: sessionsOf(rest, size),
+      load: sessionsOf(load, size),
+      loadAnswers: times.length,
+      loadUs: largest(times) - smallest(times),
+    }
+  })
+}
+
+async function tokenPhases(
   { store }: Pick<Evidence, 'store'>,
   runIds: readonly string[],
-  named: (name: string) => Model | undefined,
-): Promise<readonly TokenSession[]> {
+  named: Named,
+): Promise<readonly TokenPhase[]> {
   const rows = await store.rows<Row>(
     `SELECT run_id AS "runId", phase, model, slot, retry, templates.body AS request, bodies.body AS response,
        epoch_us(started_at)::DOUBLE + sent_us * time_scale AS "atUs"
@@ -64,6 +126,7 @@ export async function tokenSessions(
      ORDER BY "atUs", run_id, slot, retry`,
     [JSON.stringify(runIds)],
   )
+  const loadOf = await loadKinds(store, runIds)
   const texts = new Map<string, string | null>()
   const promptOf = (body: string) => {
     if (!texts.has(body)) {
@@ -72,41 +135,42 @@ export async function tokenSessions(
     }
     return texts.get(body)!
   }
-  const phases = new Map<string, { readonly model: Model; readonly answers: TokenAnswer[] }>()
+  const phases = new Map<string, TokenPhase>()
   for (const row of rows) {
     const model = named(row.model)
     const prompt = promptOf(row.request)
     const token = firstTokenOf(jsonOf(row.response) as Json | undefined)
     if (model === undefined || prompt === null || token === null) continue
-    const name = JSON.stringify([row.runId, row.phase, model.id])
-    const phase = phases.get(name) ?? { model, answers: [] }
+    const { runId } = row
+    const name = JSON.stringify([runId, row.phase, model.id])
+    const phase = phases.get(name) ?? { runId, model, load: loadOf(runId, row.phase), answers: [] }
     phases.set(name, phase)
     phase.answers.push({ row, prompt, token })
   }
-  return [...Map.groupBy(phases.values(), ({ model }) => model)]
-    .flatMap(([model, own]) =>
-      equalParts(own.map(({ answers }) => answers)).flatMap((part) => sessionOf(model, part) ?? []),
-    )
-    .toSorted((a, b) => a.atUs - b.atUs)
+  return [...phases.values()]
 }
 
-/** Phases as they are where they are about as long as the first, and equal parts of the others of a run. */
-function equalParts(
-  phases: readonly (readonly TokenAnswer[])[],
-): readonly (readonly TokenAnswer[])[] {
-  const size = phases[0]!.length
-  const isEqual = (answers: readonly TokenAnswer[]) =>
+/** The first phase of a model sets the size of its sessions. */
+const sizeOf = (phases: readonly TokenPhase[]) => phases[0]!.answers.length
+
+/** Phases as they are where they are about of that size, and parts of that size of the others of a run. */
+function sessionsOf(phases: readonly TokenPhase[], size: number): readonly TokenSession[] {
+  const isEqual = ({ answers }: TokenPhase) =>
     answers.length >= leastShare * size && answers.length <= mostShare * size
   const others = Map.groupBy(
-    phases.filter((answers) => !isEqual(answers)).flat(),
-    ({ row }) => row.runId,
+    phases.filter((phase) => !isEqual(phase)),
+    ({ runId }) => runId,
   )
-  const parts = [...others.values()].flatMap((answers) =>
-    Array.from({ length: Math.floor(answers.length / size) }, (_, at) =>
+  const parts = [...others.values()].flatMap((own) => {
+    const answers = own.flatMap((phase) => phase.answers)
+    return Array.from({ length: Math.floor(answers.length / size) }, (_, at) =>
       answers.slice(at * size, (at + 1) * size),
-    ),
+    )
+  })
+  const { model } = phases[0]!
+  return [...phases.filter(isEqual).map(({ answers }) => answers), ...parts].flatMap(
+    (part) => sessionOf(model, part) ?? [],
   )
-  return [...phases.filter(isEqual), ...parts]
 }
 
 function sessionOf(model: Model, part: readonly TokenAnswer[]): TokenSession | null {
@@ -158,3 +222,7 @@ export function likeliestOf(sessions: readonly TokenSession[]): ReadonlyMap<stri
 /** `2026-03-14 09:00 UTC`. */
 export const shownTime = (us: number) =>
   `${new Date(us / 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** Whether a session is one since the day from which on its model does not change. */
+export const isSinceFixed = ({ model, atUs }: TokenSession) =>
+  typeof model.fixed !== 'string' || atUs >= Date.parse(`${model.fixed}T00:00:00Z`) * 1000

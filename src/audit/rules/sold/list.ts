@@ -3,6 +3,7 @@ import { sold04 } from './cached-tokens.ts'
 import { sold03 } from './context-window.ts'
 import { sold02 } from './hidden-prompt.ts'
 import { sold01 } from './input-tokens.ts'
+import { sold11 } from './model-under-load.ts'
 import { sold06 } from './named-model.ts'
 import { sold09 } from './output-tokens.ts'
 import { sold10 } from './reasoning-tokens.ts'
@@ -22,4 +23,5 @@ export const soldRules: readonly Rule[] = [
   sold08,
   sold09,
   sold10,
+  sold11,
 ]

@@ -1,9 +1,10 @@
 import { modelNamed } from '../../../contract/contract.ts'
+import { leastSessions } from '../../evidence/sold/apart.ts'
 import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuring } from '../../evidence/sold/measured.ts'
-import { judgeNamed, leastSessionPairs } from '../../evidence/sold/named.ts'
+import { judgeNamed } from '../../evidence/sold/named.ts'
 import {
   likeliestOf,
   shareOf,
@@ -13,7 +14,7 @@ import {
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
-const requires = `${leastSessionPairs} sessions of the service and ${leastSessionPairs} of the reference in turn, in one store (scenarios/integrity-session.yaml with each --base-url)`
+const requires = `${leastSessions} sessions of the service and ${leastSessions} of the reference in turn, in one store (scenarios/integrity-session.yaml with each --base-url)`
 
 export const sold06: Rule = {
   id: 'SOLD-06',
@@ -77,7 +78,7 @@ function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]
   const said = `first tokens differ from the reference by ${found.apart.toFixed(2)} on average (p ${Number(found.p.toFixed(3))}, ${pairs.length} pairs of sessions)`
   switch (found.is) {
     case 'few':
-      return inconclusive(observations, `${said}; ${leastSessionPairs} pairs decide`)
+      return inconclusive(observations, `${said}; ${leastSessions} pairs decide`)
     case 'inconclusive':
       return inconclusive(observations, said)
     case 'pass':

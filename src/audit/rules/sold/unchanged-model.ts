@@ -2,7 +2,9 @@ import { modelNamed } from '../../../contract/contract.ts'
 import { worstOf } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { movedTable, movedTokens, percent } from '../../evidence/sold/moved.ts'
 import {
+  isSinceFixed,
   likeliestOf,
   shareOf,
   shownTime,
@@ -46,9 +48,9 @@ async function decide(evidence: Evidence): Promise<Verdict> {
     const model = modelNamed(models, name)
     return model?.fixed === undefined ? undefined : model
   })
-  const watches = [...Map.groupBy(sessions.filter(isSince), ({ model }) => model).values()].flatMap(
-    watchesOf,
-  )
+  const watches = [
+    ...Map.groupBy(sessions.filter(isSinceFixed), ({ model }) => model).values(),
+  ].flatMap(watchesOf)
   return worstOf(
     watches.map((watch) => ({
       model: watch[0]!.model,
@@ -57,9 +59,6 @@ async function decide(evidence: Evidence): Promise<Verdict> {
     requires,
   )
 }
-
-const isSince = ({ model, atUs }: TokenSession) =>
-  typeof model.fixed !== 'string' || atUs >= Date.parse(`${model.fixed}T00:00:00Z`) * 1000
 
 /** Sessions with other prompts are another watch: half of its prompts are those of the reference, or it begins anew. */
 export function watchesOf(sessions: readonly TokenSession[]): readonly (readonly TokenSession[])[] {
@@ -116,14 +115,7 @@ function changed(
 ): Verdict {
   const time = (place: number) => shownTime(watch[place]!.atUs)
   const [before, after] = [watch.slice(0, at), watch.slice(at)]
-  const moved = tokens
-    .map(([prompt, token]) => ({
-      prompt,
-      token,
-      was: meanShare(before, prompt, token),
-      is: meanShare(after, prompt, token),
-    }))
-    .toSorted((a, b) => Math.abs(b.was - b.is) - Math.abs(a.was - a.is))
+  const moved = movedTokens(tokens, before, after)
   const most = moved[0]!
   const witnesses = watch.slice(at, at + 5).map(
     ({ witness }): Witness => ({
@@ -136,20 +128,10 @@ function changed(
     observed: `Since ${time(at)} (${time(Math.max(0, from - 1))} to ${time(to)}) the answers to ${tokens.length} fixed prompts differ from the ${at} sessions before (${wealth}).`,
     witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     tables: [
-      {
-        title: `First tokens of ${watch[0]!.model.id} before the change and since`,
-        head: ['prompt', 'first token', 'before', 'since'],
-        rows: moved
-          .slice(0, 20)
-          .map(({ prompt, token, was, is }) => [prompt, token, percent(was), percent(is)]),
-      },
+      movedTable(moved, `First tokens of ${watch[0]!.model.id} before the change and since`, [
+        'before',
+        'since',
+      ]),
     ],
   })
 }
-
-function meanShare(sessions: readonly TokenSession[], prompt: string, token: string): number {
-  const shares = sessions.flatMap((session) => shareOf(session, prompt, token) ?? [])
-  return shares.reduce((sum, each) => sum + each, 0) / Math.max(1, shares.length)
-}
-
-const percent = (share: number) => `${Math.round(100 * share)} %`

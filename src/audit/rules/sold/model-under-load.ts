@@ -1,0 +1,116 @@
+import { modelNamed } from '../../../contract/contract.ts'
+import { type Apart, leastSessions } from '../../evidence/sold/apart.ts'
+import { worstOf } from '../../evidence/sold/by-model.ts'
+import { drawsOf } from '../../evidence/sold/chance.ts'
+import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { movedTable, movedTokens, percent } from '../../evidence/sold/moved.ts'
+import {
+  isSinceFixed,
+  type LoadedRun,
+  likeliestOf,
+  loadedRuns,
+  shareOf,
+  type TokenSession,
+} from '../../evidence/sold/sessions.ts'
+import { judgeUnderLoad } from '../../evidence/sold/under-load.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import { fail, inconclusive, pass, type Verdict } from '../../verdict.ts'
+
+const requires = `in one run, ${leastSessions} sessions of short prompts with max_tokens: 1 at rest and as many under load, stored whole (scenarios/launch-certificate.yaml)`
+
+export const sold11: Rule = {
+  id: 'SOLD-11',
+  title: 'The model under load is the one at rest',
+  section: 'contract: models, fixed',
+  severity: 'must',
+  needs: ['active'],
+  explain: `Compares answers of one run at rest (phases of one user) and under load (its other phases, such as the trials of a search): both ask the same short prompts for one
+token each. The distance is that of SOLD-06. Whole sessions, as many answers as the first phase at rest has, are exchanged between both: p 0.01 of 299 and a distance of 0.1 fail, p 0.05
+alone is inconclusive. Fewer than ${leastSessions} sessions of either are inconclusive. An honest model fails with a chance of at most 1 %, if its noise at rest is that under load. Simulated models that are noisier under load fail as rarely; another model for
+all requests under load was never missed, one for half of them in 3 %. It cannot detect another model for a quarter of the requests, a slight quantization, or a service that treats these
+prompts apart. SOLD-05 does not read the answers under load.`,
+  ...whenPromised(
+    ['models.fixed'],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence, 'fixed'))),
+  ),
+}
+
+async function decide(evidence: Evidence): Promise<Verdict> {
+  const { models = [] } = evidence.contract
+  const runs = await loadedRuns(evidence, evidence.runIds, (name) => {
+    const model = modelNamed(models, name)
+    return model?.fixed === undefined ? undefined : model
+  })
+  const since = runs.filter(({ rest }) => rest.every(isSinceFixed))
+  return worstOf(
+    [...Map.groupBy(since, ({ model }) => model)].map(([model, own]) => ({
+      model,
+      verdict: verdictOf(own),
+    })),
+    requires,
+  )
+}
+
+function verdictOf(runs: readonly LoadedRun[]): Verdict {
+  const [rest, load] = [runs.flatMap((run) => run.rest), runs.flatMap((run) => run.load)]
+  const observations = rest.length + load.length
+  const lacks = lackOf(runs, rest.length, load.length)
+  if (lacks !== null) return inconclusive(observations, lacks)
+  const tokens = [...likeliestOf([...rest, ...load])]
+  const sharesOf = (session: TokenSession) =>
+    tokens.map(([prompt, token]) => shareOf(session, prompt, token))
+  const found = judgeUnderLoad(
+    runs.map((run) => ({ rest: run.rest.map(sharesOf), load: run.load.map(sharesOf) })),
+    drawsOf(runs[0]!.runId),
+  )
+  const said = `Under load the answers to ${tokens.length} fixed prompts ${wordsOf(found)} (p ${Number(found.p.toFixed(3))}, ${rest.length} sessions at rest and ${load.length} under load)`
+  switch (found.is) {
+    case 'pass':
+      return pass(observations, {
+        note: `${said}; another model for a quarter of the requests, or a slight quantization, would not show`,
+      })
+    case 'inconclusive':
+      return inconclusive(observations, `${said}, by what may be chance; run it again`)
+    case 'fail': {
+      const moved = movedTokens(tokens, rest, load)
+      const { prompt, token, was, is } = moved[0]!
+      const [first, ...more] = load.slice(0, 5).map(({ witness }) => ({
+        ...witness,
+        shows: `session of ${witness.shows}: first token ${JSON.stringify(token)} to ${JSON.stringify(prompt)}, ${percent(was)} at rest and ${percent(is)} under load`,
+      }))
+      return fail(observations, {
+        expected: 'under load the answers of the same model',
+        observed: `${said}: another model, or another way to run it.`,
+        witnesses: [first!, ...more],
+        tables: [
+          movedTable(moved, `First tokens of ${runs[0]!.model.id} at rest and under load`, [
+            'at rest',
+            'under load',
+          ]),
+        ],
+      })
+    }
+  }
+}
+
+const wordsOf = ({ is, apart }: Apart) =>
+  is === 'pass'
+    ? 'are those at rest'
+    : `differ from those at rest by ${apart.toFixed(2)} on average`
+
+/** What a verdict still takes; null if nothing. */
+function lackOf(runs: readonly LoadedRun[], rest: number, load: number): string | null {
+  const { size } = runs[0]!
+  if (rest < leastSessions)
+    return `only ${rest} of ${leastSessions} sessions at rest; ${(leastSessions - rest) * size} more requests for one token by one user decide`
+  if (load >= leastSessions) return null
+  const sum = (of: (run: LoadedRun) => number) => runs.reduce((all, run) => all + of(run), 0)
+  const answers = sum((run) => run.loadAnswers)
+  const more = (leastSessions - load) * size
+  const us = (sum((run) => run.loadUs) / answers) * more
+  const takes = us > 0 ? `, about ${timeOf(us / 1e6)} of this load` : ''
+  return `only ${load} of ${leastSessions} sessions under load (${answers} answers); ${more} more requests for one token${takes}, decide`
+}
+
+const timeOf = (s: number) => (s < 100 ? `${Math.ceil(s)} s` : `${Math.ceil(s / 60)} min`)

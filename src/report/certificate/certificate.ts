@@ -1,0 +1,166 @@
+import { betaQuantile } from '../../measure/interval/distributions.ts'
+import type { Validity } from '../../store/runs/run-end.ts'
+import type { Check, Tone } from '../banner.ts'
+import { type StoredFinding, tones } from '../findings.ts'
+import { formatNumber, formatShare } from '../format.ts'
+import type { PageVerdict } from '../page-verdict.ts'
+import type { SummaryGroup } from '../summary/shape.ts'
+import type { Certificate, CertificatePart, CertificateVerdict } from './shape.ts'
+
+/**
+ * A first confirmation has 99 % confidence, the nth 1 - 0.01 / n, and from the fifth on that of the fifth: whoever tries several
+ * passes one more easily.
+ */
+const rateErrs = (confirmations: number) =>
+  Array.from({ length: Math.max(1, confirmations) }, (_, at) => 0.01 / Math.min(at + 1, 5)).reduce(
+    (sum, each) => sum + each,
+    0,
+  )
+/** A threshold is held, or missed, if its whole interval of 95 % is on one side. */
+const thresholdErrs = 0.025
+/** Answers without a threshold have a bound of 99 % confidence. */
+const boundErrs = 0.01
+/** An honest model fails SOLD-11 in 1 % of runs at most, and another model for all requests passes it as rarely (`bench/sold-rates.ts`). */
+const modelErrs = 0.01
+
+/** What a certificate is made from. */
+export interface Certified {
+  /** Of the run on itself; null while it runs, and after a kill. */
+  readonly validity: Validity | null
+  readonly page: Pick<PageVerdict, 'searches' | 'thresholds' | 'trials'>
+  /** Share of the requests of the claimed trial that ask for one token: they are less work than others. */
+  readonly oneTokenShare: number
+  readonly correctness: SummaryGroup['correctness']
+  /** Of the latest audit of the run. */
+  readonly findings: readonly StoredFinding[]
+}
+
+/**
+ * The one verdict of a search that asks short prompts for one token at rest and in its load: the rate is sustained, answers stayed
+ * right, the model stayed the same, and charges were right.
+ *
+ * @returns null of a run that asks for none: it is no search, or SOLD-11 found nothing to judge
+ */
+export function certificateOf(asked: Certified): Certificate | null {
+  const watched = asked.findings.find(({ rule }) => rule === 'SOLD-11')
+  const isAsked = watched !== undefined && (tones[watched.verdict] ?? 'none') !== 'none'
+  if (!isAsked || asked.page.searches.length === 0) return null
+  const parts = [
+    ratePart(asked),
+    answersPart(asked.correctness, asked.page.thresholds),
+    modelPart(watched),
+    chargesPart(asked.findings),
+  ]
+  const { searches } = asked.page
+  return {
+    verdict: worstOf(parts.map(({ verdict }) => verdict)),
+    rate: searches.every(({ isFound }) => isFound)
+      ? searches.map(({ name }) => name).join('; ')
+      : null,
+    parts,
+    passesByChance: parts.reduce((sum, part) => sum + part.passesByChance, 0),
+  }
+}
+
+const worstOf = (all: readonly CertificateVerdict[]): CertificateVerdict =>
+  all.includes('fail') ? 'fail' : all.includes('inconclusive') ? 'inconclusive' : 'pass'
+
+const verdictOf = (tone: Tone): CertificateVerdict =>
+  tone === 'good' ? 'pass' : tone === 'fail' ? 'fail' : 'inconclusive'
+
+function ratePart({ validity, page, oneTokenShare }: Certified): CertificatePart {
+  const { searches, trials } = page
+  const found = searches.every(({ isFound }) => isFound)
+  const said = searches.map(({ name, remedy }) => (found ? name : `${name}. ${remedy ?? ''}`))
+  const doubt =
+    validity === 'valid' ? '' : `, but the run is ${validity ?? 'not ended'}: measure it again`
+  const verdict = worstOf(searches.map(({ tone }) => verdictOf(tone)))
+  const confirmations = trials.reduce((sum, each) => sum + each.confirmations, 0)
+  return {
+    part: 'rate',
+    // What fails on a client in doubt may be the client.
+    verdict: doubt === '' ? verdict : 'inconclusive',
+    said: `${said.join('; ').replace(/\.? ?$/, '')}${doubt}. ${formatShare(oneTokenShare)} % of its requests ask for one token, which is less work`,
+    ...{ passesByChance: rateErrs(confirmations), failsByChance: null },
+  }
+}
+
+function answersPart(
+  correctness: SummaryGroup['correctness'],
+  thresholds: readonly Check[],
+): CertificatePart {
+  const asked = thresholds.filter(({ name }) => /\bcorrect\b/.test(name))
+  if (asked.length > 0)
+    return {
+      part: 'answers',
+      verdict: worstOf(asked.map(({ tone }) => verdictOf(tone))),
+      said: asked.map(({ name, figure }) => `${name} ${figure}`).join('; '),
+      passesByChance: thresholdErrs * asked.length,
+      failsByChance: thresholdErrs * asked.length,
+    }
+  const part = { part: 'answers', passesByChance: boundErrs, failsByChance: 0 } as const
+  if (correctness === null || correctness.examined === 0)
+    return { ...part, verdict: 'inconclusive', said: 'no step says what it expects (expect)' }
+  const { examined, correct, unchecked } = correctness
+  const wrong = examined - correct - unchecked
+  const said = `${formatNumber(correct)} of ${formatNumber(examined)} are right`
+  if (wrong > 0)
+    return {
+      ...{ ...part, verdict: 'fail' },
+      said: `${said}, ${formatNumber(wrong)} wrong; a threshold such as correct > 99% says how many may be`,
+    }
+  if (unchecked > 0)
+    return {
+      ...{ ...part, verdict: 'inconclusive' },
+      said: `${said}, ${formatNumber(unchecked)} not checked`,
+    }
+  const most = betaQuantile(1 - boundErrs, 1, correct)
+  return {
+    ...{ ...part, verdict: 'pass' },
+    said: `${said}, so at most ${formatShare(most)} % of all are wrong if requests err independently`,
+  }
+}
+
+function modelPart({ verdict, detail }: StoredFinding): CertificatePart {
+  const said = detail.observed ?? detail.why ?? detail.note ?? detail.requires ?? verdict
+  return {
+    ...{ part: 'model', verdict: verdictOf(tones[verdict] ?? 'none') },
+    said: said.replace(/\.$/, ''),
+    ...{ passesByChance: modelErrs, failsByChance: modelErrs },
+  }
+}
+
+/** Rules that judge what is charged, and the counts that charges follow from. */
+const ofCharges = /^(?:BILL|PRICE)-|^SOLD-(?:01|02|04|09)$/
+
+function chargesPart(findings: readonly StoredFinding[]): CertificatePart {
+  const judged = findings.filter(
+    ({ rule, severity }) => ofCharges.test(rule) && severity !== 'advice',
+  )
+  const of = (verdict: string) => judged.filter((finding) => finding.verdict === verdict)
+  const [failed, open, passed] = [of('fail'), of('inconclusive'), of('pass')]
+  // A rule of one price of a model is `PRICE-03:big:input`.
+  const named = (some: readonly StoredFinding[]) =>
+    [...new Set(some.map(({ rule }) => rule.split(':')[0]!))].join(', ')
+  const part = { part: 'charges', passesByChance: 0, failsByChance: 0 } as const
+  const [first] = failed
+  if (first !== undefined)
+    return {
+      ...{ ...part, verdict: 'fail' },
+      said: `${named(failed)} failed: ${first.detail.observed ?? first.title}`,
+    }
+  if (open.length > 0)
+    return {
+      ...{ ...part, verdict: 'inconclusive' },
+      said: `${named(open)} not decided: ${open[0]!.detail.why ?? open[0]!.title}`,
+    }
+  if (!passed.some(({ rule }) => !rule.startsWith('SOLD')))
+    return {
+      ...{ ...part, verdict: 'inconclusive' },
+      said: 'no rule judged a charge: the contract has no prices, or says nowhere how charges are shown (evidence)',
+    }
+  return {
+    ...{ ...part, verdict: 'pass' },
+    said: `each that was judged is right by the contract (${named(passed)})`,
+  }
+}

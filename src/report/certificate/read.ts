@@ -1,0 +1,32 @@
+import type { RunRow } from '../../store/runs/runs.ts'
+import type { Session } from '../../store/session/session.ts'
+import { latestFindings } from '../findings.ts'
+import { readPageVerdict } from '../page-verdict.ts'
+import type { SummaryGroup } from '../summary/shape.ts'
+import { certificateOf } from './certificate.ts'
+import type { Certificate } from './shape.ts'
+
+/**
+ * The certificate of a run, from its verdict and its latest audit; null of one that asks for none.
+ *
+ * @param correctness of the figures of the run: those of the trial that its search claims
+ */
+export async function readCertificate(
+  store: Session,
+  run: RunRow,
+  correctness: SummaryGroup['correctness'],
+): Promise<Certificate | null> {
+  const page = readPageVerdict(run.verdict_json)
+  if (page.searches.length === 0) return null
+  const [short] = await store.rows<{ share: number }>(
+    `SELECT coalesce(avg((max_tokens = 1)::INTEGER), 0)::DOUBLE AS share
+     FROM attempts JOIN templates USING (run_id, template) WHERE run_id = $1 AND part = 'steady'`,
+    [run.run_id],
+  )
+  return certificateOf({
+    validity: run.verdict,
+    ...{ page, correctness },
+    oneTokenShare: short!.share,
+    findings: await latestFindings(store, [run.run_id]),
+  })
+}

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import type { Check } from '../../../src/report/banner.ts'
+import { type Certified, certificateOf } from '../../../src/report/certificate/certificate.ts'
+import { certificateLines, certifiedHeadline } from '../../../src/report/certificate/words.ts'
+import type { StoredFinding } from '../../../src/report/findings.ts'
+
+const finding = (rule: string, verdict: string, detail: object = {}): StoredFinding => ({
+  ...{ rule, verdict, severity: 'must', observations: 51, title: rule },
+  detail,
+})
+const same = finding('SOLD-11', 'pass', { note: 'big: Under load the answers are those at rest' })
+const paid = finding('PRICE-03', 'pass')
+const right = { examined: 500, correct: 500, unchecked: 0, lacks: {} }
+const search = {
+  isFound: true,
+  tone: 'good',
+  name: 'Safe rate: 40/s',
+  figure: '',
+  remedy: '',
+} as const
+const trials = { count: 5, sent: 900, confirmations: 1, figuresOf: null }
+const honest: Certified = {
+  validity: 'valid',
+  page: { searches: [search], thresholds: [], trials: [trials] },
+  oneTokenShare: 1 / 3,
+  correctness: right,
+  findings: [same, paid],
+}
+const made = (change: Partial<Certified> = {}) => certificateOf({ ...honest, ...change })!
+const verdictsOf = (change: Partial<Certified> = {}) =>
+  made(change).parts.map(({ part, verdict }) => `${part} ${verdict}`)
+const threshold = (tone: Check['tone']): Check => ({
+  ...{ tone, name: 'correct >= 95%', figure: 'held: 98 %, n = 500', remedy: null },
+})
+const asked = (tone: Check['tone']) => ({
+  page: { ...honest.page, thresholds: [threshold(tone)] },
+  correctness: { ...right, correct: 490 },
+})
+
+test('a rate, right answers, the same model and right charges are one verdict, whose error is the sum of those of its parts', () => {
+  const all = made()
+  expect(verdictsOf()).toEqual(['rate pass', 'answers pass', 'model pass', 'charges pass'])
+  expect(all.verdict).toBe('pass')
+  expect(all.passesByChance).toBeCloseTo(0.03, 12)
+  // R: qbeta(0.99, 1, 500) is 0.00917.
+  expect(all.parts[1]!.said).toContain('500 of 500 are right, so at most 0.92 % of all are wrong')
+  const headline = certifiedHeadline(all, {
+    ...{ tone: 'good', summary: 'Safe rate: 40/s', because: '900 requests were sent.', checks: [] },
+  })
+  expect(headline).toMatchObject({
+    tone: 'good',
+    summary: 'Certified: Safe rate: 40/s, with right answers, the same model and right charges',
+    because:
+      'If one of these is not so, this verdict comes by chance in at most 3 % of such runs, the sum of rate 1 %, answers 1 %, model 1 %, charges 0 %. 900 requests were sent.',
+  })
+})
+
+test.each([
+  [1, 0.01],
+  [2, 0.015],
+  [3, 0.01 + 0.005 + 0.01 / 3],
+  [6, 0.01 + 0.005 + 0.01 / 3 + 0.0025 + 0.002 + 0.002],
+])('of %d confirmations each adds its own error', (confirmations, errs) => {
+  const { parts } = made({ page: { ...honest.page, trials: [{ ...trials, confirmations }] } })
+  expect(parts[0]!.passesByChance).toBeCloseTo(errs, 12)
+})
+
+test.each([
+  [
+    'rate',
+    { page: { ...honest.page, searches: [{ ...search, isFound: false, tone: 'fail' } as const] } },
+  ],
+  ['answers', { correctness: { ...right, correct: 499 } }],
+  ['answers', asked('fail')],
+  ['model', { findings: [finding('SOLD-11', 'fail', { observed: 'They differ.' }), paid] }],
+  ['charges', { findings: [same, paid, finding('BILL-03', 'fail')] }],
+  ['charges', { findings: [same, paid, finding('SOLD-01', 'fail')] }],
+] as const)('%s that fails is no certificate, and is named', (part, change) => {
+  const certificate = made(change)
+  expect(certificate.verdict).toBe('fail')
+  expect(certificateLines(certificate)[0]).toBe(`Not certified: ${part} failed.`)
+})
+
+test.each([
+  ['rate', { validity: 'degraded' }],
+  ['rate', { validity: 'invalid' }],
+  ['rate', { validity: null }],
+  [
+    'rate',
+    { page: { ...honest.page, searches: [{ ...search, isFound: false, tone: 'warn' } as const] } },
+  ],
+  ['answers', { correctness: null }],
+  ['answers', { correctness: { ...right, unchecked: 1, correct: 499 } }],
+  ['answers', asked('warn')],
+  ['model', { findings: [finding('SOLD-11', 'inconclusive', { why: 'only 4 of 10' }), paid] }],
+  ['charges', { findings: [same] }],
+  ['charges', { findings: [same, finding('SOLD-01', 'pass')] }],
+  ['charges', { findings: [same, paid, finding('PRICE-01', 'inconclusive')] }],
+] as const)('%s that is not decided is never a certificate', (part, change) => {
+  const certificate = made(change)
+  expect(certificate.verdict).toBe('inconclusive')
+  expect(certificateLines(certificate)[0]).toBe(`Not certified yet: ${part} not decided.`)
+})
+
+test('a rate that no client measured well does not fail the service', () => {
+  const searches = [{ ...search, isFound: false, tone: 'fail' } as const]
+  expect(verdictsOf({ validity: 'invalid', page: { ...honest.page, searches } })[0]).toBe(
+    'rate inconclusive',
+  )
+})
+
+test('a threshold on correct answers decides how many may be wrong, with its own error', () => {
+  const held = made(asked('good'))
+  expect(held.verdict).toBe('pass')
+  expect(held.passesByChance).toBeCloseTo(0.045, 12)
+})
+
+test('advice about charges decides nothing', () => {
+  const advice = { ...finding('SOLD-09', 'fail'), severity: 'advice' }
+  expect(made({ findings: [same, paid, advice] }).verdict).toBe('pass')
+})
+
+test('a failure says how often it comes by chance', () => {
+  const said = (change: Partial<Certified>) => certificateLines(made(change))[1]
+  expect(said({ findings: [finding('SOLD-11', 'fail'), paid] })).toBe(
+    'If the model is the same, this failure comes by chance in at most 1 % of such runs.',
+  )
+  expect(said({ findings: [same, finding('PRICE-03', 'fail')] })).toBe(
+    'That charges failed is no matter of chance.',
+  )
+})
+
+test.each([
+  ['no audit', { findings: [] }],
+  [
+    'an audit by a contract that promises no fixed model',
+    { findings: [finding('SOLD-11', 'not-promised')] },
+  ],
+  ['no prompts at rest and under load', { findings: [finding('SOLD-11', 'not-observed'), paid] }],
+  ['no search', { page: { ...honest.page, searches: [] } }],
+] as const)('with %s there is no certificate', (_, change) => {
+  expect(certificateOf({ ...honest, ...change })).toBeNull()
+})
