@@ -17,6 +17,7 @@ import type { Store } from '../store/session/open.ts'
 import { inSession, type Session } from '../store/session/session.ts'
 import type { Work } from '../user/work.ts'
 import { firstReads } from './balances.ts'
+import { type BorderInputs, type BorderSearch, borderInputs } from './border-inputs.ts'
 import { BudgetError, ProbeBudget } from './budget.ts'
 import type { ExtraHeader } from './extra-headers.ts'
 import type { Operator } from './operator.ts'
@@ -44,6 +45,8 @@ export interface ProbeOptions extends Work {
   readonly timeScale?: number
   /** Gaps to ask; empty for all. */
   readonly only?: readonly GapId[]
+  /** In place of the questions: words that may have two likely first tokens. */
+  readonly borders?: BorderSearch
   readonly startedAt?: Date
   /** Monotonic microseconds since the run began. */
   readonly now?: () => number
@@ -63,6 +66,8 @@ export interface ProbeResult {
   readonly interrupted: boolean
   /** Questions that the budget or the balance did not cover. */
   readonly tooDear: readonly TooDear[]
+  /** Words with two likely first tokens; null if they were not searched to the end. */
+  readonly borderInputs: BorderInputs | null
 }
 
 /** A question that was not asked because of its price. */
@@ -123,7 +128,17 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
   const tooDear: TooDear[] = []
   let interrupted = false
   let balanceBefore: number | null = null
-  try {
+  let found: BorderInputs | null = null
+  const searchBorders = async (search: BorderSearch) => {
+    prober.phase = 'border inputs'
+    budget.promise(options.maxCredits)
+    found = await borderInputs(prober, search, (done, of) =>
+      options.onProgress?.({ doing: `border inputs, ${of} found`, done, of: search.words.length }),
+    )
+    mustAnswer(prober)
+    mustServe(prober)
+  }
+  const askQuestions = async () => {
     prober.phase = 'price'
     const balance = await firstBalance(prober)
     balanceBefore = balance
@@ -161,6 +176,9 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
       }
       prober.recording.flush()
     }
+  }
+  try {
+    await (options.borders === null ? askQuestions() : searchBorders(options.borders))
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
     interrupted = true
@@ -183,6 +201,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
   return {
     interrupted,
     tooDear,
+    borderInputs: found,
     asked: [...answers.keys()],
     profile: {
       version: profileVersion,
@@ -208,6 +227,7 @@ function complete(given: ProbeOptions) {
     operator: null,
     timeScale: 1,
     only: [] as readonly GapId[],
+    borders: null as BorderSearch | null,
     startedAt: new Date(),
     now: () => (performance.now() - began) * 1000,
     sleep: (us: number) => wait(us / 1000, undefined, { signal }).catch(() => {}),

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync } from 'node:fs'
 import { stringify } from 'yaml'
 import { printable } from '../../audit/format/printable.ts'
 import type { FullContract } from '../../contract/contract.ts'
@@ -15,7 +14,6 @@ import {
 import { askable } from '../../probe/askable.ts'
 import { firstReads } from '../../probe/balances.ts'
 import { askedAgain, gapsToAskAgain, profileChanges, wordsOf } from '../../probe/diff.ts'
-import type { ExtraHeader } from '../../probe/extra-headers.ts'
 import { httpOperator } from '../../probe/http-operator.ts'
 import { joined } from '../../probe/join.ts'
 import { type Price, priceOf } from '../../probe/price.ts'
@@ -38,9 +36,12 @@ import { shown } from '../terminal/progress.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 import { table } from '../terminal/text.ts'
+import { findBorderInputs } from './border-inputs.ts'
 import { againText, changesText } from './probe-changes.ts'
+import { mustBeWritable, mustNotBeKeys } from './probe-target.ts'
 
 export async function probeAction(options: Options): Promise<void> {
+  if (options.borderInputs !== undefined) return findBorderInputs(options, options.borderInputs)
   const contract = askable(loadContract(options.contract))
   const maxCredits = positiveOf('--max-credits', options.maxCredits)
   const timeScale = positiveOf('--time-scale', options.timeScale)
@@ -56,7 +57,7 @@ export async function probeAction(options: Options): Promise<void> {
   const older = options.diff === undefined ? null : loadProfile(options.diff, '--diff')
   const baseUrl = baseUrlOf(options.baseUrl, contract)
   const key = apiKey()
-  mustBeWritable(options.out)
+  mustBeWritable('--out', options.out)
   const there = only.length > 0 ? joinable(options.out, baseUrl, contract) : null
   await reach(baseUrl, {}, contract.timeouts.connectMs)
   const operator =
@@ -133,18 +134,6 @@ export async function probeAction(options: Options): Promise<void> {
 /** The rest of a line stands under the answer, which is behind the name of its question. */
 const paragraphs = (text: string, stream: NodeJS.WriteStream) => fitted(text, stream, '      ')
 
-/** @throws UserError for a header that carries the key, because some questions omit or change the key */
-function mustNotBeKeys(headers: readonly ExtraHeader[], { auth }: FullContract): void {
-  for (const { name } of headers) {
-    if (name === auth.chat.name || name === auth.messages.name) {
-      throw new UserError(
-        'usage',
-        `--header ${name}: this header carries the key; set ASSAY_API_KEY.`,
-      )
-    }
-  }
-}
-
 function secondApiKey(): string | null {
   return process.env.ASSAY_API_KEY_2?.trim() || null
 }
@@ -159,21 +148,6 @@ function onlyOf(texts: readonly string[]): readonly GapId[] {
     )
   }
   return asked as GapId[]
-}
-
-/** Checked first, before minutes and credits are spent on a profile that could not be written. */
-function mustBeWritable(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  try {
-    if (stats?.isDirectory()) throw new Error('it is a folder')
-    // The file is written in the same folder and renamed, so the folder must be writable.
-    accessSync(stats?.isFile() === false ? path : dirname(path), constants.W_OK)
-  } catch (error) {
-    throw new UserError(
-      'usage',
-      `--out: expected a file that can be written; got ${path}: ${(error as Error).message}.`,
-    )
-  }
 }
 
 /**

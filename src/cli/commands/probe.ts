@@ -14,6 +14,7 @@ const probeOptions = () =>
     examples: [
       'probe --base-url http://127.0.0.1:8787 --max-credits 400',
       'probe --base-url http://127.0.0.1:8787 --only G-12,G-22',
+      'probe --base-url https://api.example.com --contract shop.yaml --border-inputs data/first-tokens.txt',
     ],
     sends: true,
     notes: [
@@ -38,6 +39,12 @@ const probeOptions = () =>
       "a header for each request, as 'x-route: a'; $NAME is a variable; may be repeated",
       gather,
       [],
+    )
+    .addOption(
+      outputOption(
+        '--border-inputs <file>',
+        'in place of all questions: find 20 words with two likely first tokens, for integrity-session.yaml',
+      ).conflicts(['only', 'diff', 'operator', 'json']),
     )
     .option('--time-scale <factor>', 'seconds of service time per second', '1')
     .option(
