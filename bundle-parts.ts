@@ -10,6 +10,7 @@ const starts = {
   run: ['cli/runs/run.ts', 'run/run.ts', 'run/record/record.ts'],
   audit: ['cli/audits/audit.ts', 'audit/audit.ts'],
   report: ['cli/runs/report.ts', 'report/page.ts'],
+  figures: ['cli/runs/summary.ts', 'cli/runs/compare.ts', 'report/compare/compare.ts'],
   usage: ['cli/usage/usage.ts', 'report/usage/read.ts'],
   service: ['public/service.ts', 'service/start.ts'],
   store: ['public/store.ts'],
@@ -23,6 +24,9 @@ const alone = /\/cli\/main\.ts$/
 
 /** Only pages need charts, so they stay files of their own. */
 const charts = /\/node_modules\/(vega|d3-|topojson)/
+
+/** What all encodings share is a file of its own, so that an audit that counts tokens does not load the service. */
+const counting = /\/node_modules\/gpt-tokenizer\/(?!.*(encoding\/|bpeRanks))/
 
 export interface Part {
   readonly name: string
@@ -41,18 +45,22 @@ export function partsOf(sources: string, imports: ReadonlyMap<string, readonly s
   for (const [start, patterns] of Object.entries(starts)) {
     const files = globSync([...patterns], { cwd: sources }).map((file) => join(sources, file))
     for (const id of loadedBy(files, imports)) {
-      if (!alone.test(id) && !charts.test(id)) users.set(id, [...(users.get(id) ?? []), start])
+      if (!alone.test(id) && !charts.test(id) && !counting.test(id))
+        users.set(id, [...(users.get(id) ?? []), start])
     }
   }
   const nameOf = new Map([...users].map(([id, names]) => [id, names.join('-')]))
   const mostUsersFirst = [...new Set(nameOf.values())].toSorted(
     (a, b) => b.split('-').length - a.split('-').length,
   )
-  return mostUsersFirst.map((name, at) => ({
-    name,
-    priority: mostUsersFirst.length - at,
-    test: (id) => nameOf.get(id) === name,
-  }))
+  return [
+    { name: 'counting', priority: mostUsersFirst.length + 1, test: (id) => counting.test(id) },
+    ...mostUsersFirst.map((name, at) => ({
+      name,
+      priority: mostUsersFirst.length - at,
+      test: (id: string) => nameOf.get(id) === name,
+    })),
+  ]
 }
 
 /** Modules, and all that they import. */

@@ -305,6 +305,18 @@ test('the help of every command loads no library but commander', () => {
   expect(libraries).toEqual(['commander'])
 })
 
+test.each([
+  'cli/runs/run.ts',
+  'cli/runs/summary.ts',
+  'cli/runs/compare.ts',
+  'cli/audits/audit.ts',
+  'cli/usage/usage.ts',
+])('%s prints text, and loads no chart and no tokenizer before it is asked for one', (file) => {
+  const { libraries } = loadedBy(file)
+  expect(libraries).toContain('zod')
+  expect(libraries.filter((name) => /^(vega|d3-|topojson|gpt-tokenizer)/.test(name))).toEqual([])
+})
+
 test('a thread of a run loads no library that it can do without', () => {
   const { files, libraries } = loadedBy('run/send/sender.worker.ts')
   expect(files).toContain('client/wire/http1/transport.ts')

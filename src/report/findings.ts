@@ -1,93 +1,19 @@
 import { basename } from 'node:path'
 import { ownPlaceOf } from '../audit/format/place.ts'
-import type { Failure } from '../audit/format/reproduce.ts'
 import { shellWord } from '../audit/format/shell-word.ts'
-import {
-  amountsOf,
-  severities,
-  type Verdict,
-  type VerdictTable,
-  verdictSchema,
-  type Witness,
-} from '../audit/verdict.ts'
-import { literal, textList } from '../store/literal.ts'
+import { amountsOf, type VerdictTable, type Witness } from '../audit/verdict.ts'
+import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { type Html, html } from '../user/html.ts'
-import { lookup } from '../user/lookup.ts'
-import { type Headline, renderHeadline, type Tone } from './banner.ts'
+import { type Headline, renderHeadline } from './banner.ts'
 import { type Figure, renderFigure } from './figure.ts'
 import { formatNumber } from './format.ts'
+import { type Detail, type StoredFinding, tones } from './latest-findings.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 import { fillTable } from './temp-table.ts'
 
-type NamesOf<Each> = Each extends Each ? keyof Each : never
-type FieldOf<Each, Name> = Each extends Each
-  ? Name extends keyof Each
-    ? Each[Name]
-    : never
-  : never
-
-/** What a stored verdict says: each field of some verdict; none if another version wrote it in a form that is not known. */
-type Detail = { readonly [Name in NamesOf<Verdict>]?: FieldOf<Verdict, Name> }
-
-/** A failure that has witnesses, with them. */
-export function failedOf({ rule, verdict, detail }: StoredFinding): readonly Failure[] {
-  const [first, ...rest] = detail.witnesses ?? []
-  return verdict === 'fail' && first !== undefined ? [{ rule, witnesses: [first, ...rest] }] : []
-}
-
 const witnessesOf = ({ detail }: StoredFinding): readonly Witness[] => detail.witnesses ?? []
-
-/** A finding of the audit, as stored. */
-export interface StoredFinding {
-  readonly rule: string
-  readonly severity: string
-  readonly verdict: string
-  readonly observations: number
-  readonly title: string
-  readonly detail: Detail
-}
-
-export const tones: Readonly<Record<string, Tone>> = lookup({
-  pass: 'good',
-  fail: 'fail',
-  inconclusive: 'warn',
-  'not-observed': 'none',
-  'not-promised': 'none',
-})
-
-/**
- * The findings of the latest audit of a run; empty without one.
- *
- * @param runIds the shown runs if absent
- */
-export async function latestFindings(
-  store: Session,
-  runIds?: readonly string[],
-): Promise<readonly StoredFinding[]> {
-  const meant = runIds === undefined ? "getvariable('run_ids')" : textList(runIds)
-  const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
-    SELECT rule, severity, verdict, observations, title, detail_json
-    FROM findings
-    WHERE audit_id = (
-      SELECT audit_id FROM findings
-      WHERE list_has_any(run_ids, ${meant})
-      ORDER BY audited_at DESC, audit_id DESC LIMIT 1
-    )
-    ORDER BY
-      array_position(['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'], verdict),
-      array_position(${textList(severities)}, severity), rule`)
-  return rows.map(({ detail_json, ...row }) => ({ ...row, detail: readDetail(detail_json) }))
-}
-
-function readDetail(json: string): Detail {
-  try {
-    return verdictSchema.parse(JSON.parse(json))
-  } catch {
-    return {}
-  }
-}
 
 const auditQuestion = 'Was every request handled and charged as the contract promises?'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { auditAnswer, renderFindings, type StoredFinding } from '../../src/report/findings.ts'
+import { auditAnswer, renderFindings } from '../../src/report/findings.ts'
+import type { StoredFinding } from '../../src/report/latest-findings.ts'
 import { openStore } from '../store/opened.ts'
 
 const failure = (rule: string): StoredFinding => ({

@@ -25,7 +25,6 @@ import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
 import { fetchLog } from '../usage/fetch-log.ts'
 import { commandOf } from './again.ts'
-import { checkAction } from './evidence.ts'
 import { isLogAlone } from './log-alone.ts'
 import { isText, ofRules, printFindings } from './print-findings.ts'
 
@@ -40,7 +39,10 @@ export async function auditAction(named: readonly string[], options: Options): P
     return
   }
   if (options.again !== undefined) selectRules([options.again], '--again')
-  if (options.evidence !== undefined) return checkAction(options.evidence, options)
+  if (options.evidence !== undefined) {
+    // Evidence has pages, and an audit without it loads no charts.
+    return (await import('./evidence.ts')).checkAction(options.evidence, options)
+  }
   const contract = options.contract === undefined ? undefined : loadContract(options.contract)
   if (await isLogAlone(named, options)) {
     // A log has no text of a request.

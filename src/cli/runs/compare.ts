@@ -9,7 +9,6 @@ import {
   parseGate,
 } from '../../report/compare/gate.ts'
 import { type FigureHistory, historyText, readHistory } from '../../report/compare/history.ts'
-import { renderComparison } from '../../report/compare-page.ts'
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { resolveRepeated } from '../../store/runs/repeats.ts'
@@ -53,6 +52,8 @@ export async function compareAction(
     )
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {
+      // A comparison in the terminal loads no charts.
+      const { renderComparison } = await import('../../report/compare-page.ts')
       const { html } = await renderComparison(storeA, comparison, results)
       writeOutput(options.out, html)
       process.stdout.write(`${options.out}\n`)

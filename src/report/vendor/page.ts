@@ -6,7 +6,8 @@ import { openStore } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import { html } from '../../user/html.ts'
 import { renderDocument } from '../document.ts'
-import { renderFindings, type StoredFinding } from '../findings.ts'
+import { renderFindings } from '../findings.ts'
+import type { StoredFinding } from '../latest-findings.ts'
 import { csvCell } from '../summary/printable.ts'
 
 /** The audit of the folder that the page is in. */

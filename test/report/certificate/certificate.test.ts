@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Check } from '../../../src/report/banner.ts'
 import { type Certified, certificateOf } from '../../../src/report/certificate/certificate.ts'
 import { certificateLines, certifiedHeadline } from '../../../src/report/certificate/words.ts'
-import type { StoredFinding } from '../../../src/report/findings.ts'
+import type { StoredFinding } from '../../../src/report/latest-findings.ts'
 
 const finding = (rule: string, verdict: string, detail: object = {}): StoredFinding => ({
   ...{ rule, verdict, severity: 'must', observations: 51, title: rule },

@@ -83,13 +83,17 @@ async function verdictOf(
   promised: number | null,
   exchanges: readonly Exchange[],
 ): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
-  const count = await countOf(model.tokenizer ?? 'o200k')
-  const asked = exchanges.flatMap((exchange) => {
+  const listed = exchanges.flatMap((exchange) => {
     const text = soleTextOf(exchange.requestJson)
     const codes = text === null ? [] : [...text.matchAll(code)]
-    if (text === null || codes.length < leastCodes) return []
-    const tokens = count(text)
-    return tokens === null ? [] : [{ exchange, text, codes, tokens }]
+    return text === null || codes.length < leastCodes ? [] : [{ exchange, text, codes }]
+  })
+  // Without such a prompt nothing is counted, and a tokenizer is megabytes.
+  if (listed.length === 0) return { model, verdict: notObserved(requires) }
+  const count = await countOf(model.tokenizer ?? 'o200k')
+  const asked = listed.flatMap((each) => {
+    const tokens = count(each.text)
+    return tokens === null ? [] : [{ ...each, tokens }]
   })
   const longest = largest(
     asked.map(({ tokens }) => tokens),

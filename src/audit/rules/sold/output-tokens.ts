@@ -54,9 +54,12 @@ async function verdictOf(
   exchanges: readonly Exchange[],
   reference: AtReference | undefined,
 ): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+  const answers = longAnswersOf(exchanges)
+  // Without such an answer nothing is counted, and a tokenizer is megabytes.
+  if (answers.length === 0) return { model, verdict: notObserved(requires) }
   const count = await countOf(tokenizer)
   const encoding = shownTokenizer(tokenizer)
-  const points = pointsOf(exchanges, count)
+  const points = pointsOf(answers, count)
   const atReference = reference === undefined ? null : await excessAt(reference, count)
   const found = judgeOutputs(points, atReference ?? 0)
   if (found.is === 'unseen') return { model, verdict: notObserved(requires) }
@@ -103,22 +106,33 @@ const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 async function excessAt({ model, evidence }: AtReference, count: Count): Promise<number | null> {
   const exchanges = await exchangesOf(evidence)
   const own = exchanges.filter(({ row }) => modelNamed([model], row.model ?? '') !== undefined)
-  const found = judgeOutputs(pointsOf(own, count))
+  const found = judgeOutputs(pointsOf(longAnswersOf(own), count))
   return found.is === 'unseen' || found.is === 'few' ? null : Math.max(0, found.excess)
 }
 
 type Count = (text: string) => number | null
 
-/** What long answers report, and what their texts have. */
-const pointsOf = (exchanges: readonly Exchange[], count: Count) =>
+interface LongAnswer {
+  readonly exchange: Exchange
+  readonly reported: number
+  readonly text: string
+}
+
+/** Answers that report enough tokens, and are one text. */
+const longAnswersOf = (exchanges: readonly Exchange[]): readonly LongAnswer[] =>
   exchanges.flatMap((exchange) => {
-    const { row } = exchange
-    const reported = row.completionTokens
+    const reported = exchange.row.completionTokens
     if (reported === null || reported < leastReported) return []
     const text = soleAnswerOf(exchange)
-    const counted = text === null ? null : count(text)
+    return text === null ? [] : [{ exchange, reported, text }]
+  })
+
+/** What long answers report, and what their texts have. */
+const pointsOf = (answers: readonly LongAnswer[], count: Count) =>
+  answers.flatMap(({ exchange, reported, text }) => {
+    const counted = count(text)
     // The token that ends an answer has no text.
-    const ended = row.finishReason === 'length' ? 0 : 1
+    const ended = exchange.row.finishReason === 'length' ? 0 : 1
     return counted === null ? [] : [{ exchange, reported, counted: counted + ended }]
   })
 
