@@ -75,8 +75,5 @@ export function certifiedHeadline(certificate: Certificate, answer: Headline): H
 export const certificateLines = (certificate: Certificate): readonly string[] => [
   `${certificateTitle(certificate)}.`,
   chanceText(certificate),
-  ...certificate.parts.map(
-    ({ part, verdict, said }) =>
-      `${titleOf[part]} ${verdict}. ${said[0]!.toUpperCase()}${said.slice(1)}.`,
-  ),
+  ...certificate.parts.map(({ part, verdict, said }) => `${titleOf[part]} ${verdict}, ${said}.`),
 ]
