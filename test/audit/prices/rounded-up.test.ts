@@ -10,7 +10,12 @@ import { modelOf, request, statement } from '../../price/made-requests.ts'
 
 const price = { input: 4, output: 20 }
 /** @returns the verdict over so many costs, each rounded to 5 decimals */
-function verdictOf(mode: Rounding, count: number, model = modelOf({ price }), step = 37) {
+function verdictOf(
+  mode: Rounding | ((nth: number) => Rounding),
+  count: number,
+  model = modelOf({ price }),
+  step = 37,
+) {
   const judge = {
     ...{ currency: currency('USD'), priceOf: () => model, choices: {}, clockErrorMs: 0 },
     twinOf: () => null,
@@ -22,9 +27,12 @@ function verdictOf(mode: Rounding, count: number, model = modelOf({ price }), st
       return {
         request: request({
           slot: at,
+          isStream: at % 2 === 0,
           usage: readUsage({ prompt_tokens: input, completion_tokens: output }, 'openai-chat'),
         }),
-        statement: statement(decimalText(roundTo(exact, 5, mode))),
+        statement: statement(
+          decimalText(roundTo(exact, 5, typeof mode === 'string' ? mode : mode(at))),
+        ),
       }
     }),
     judge,
@@ -55,3 +63,16 @@ test('few costs, and costs whose contract promises to round up, do not fail', ()
   const promised = modelOf({ price, round: { at: 'request', digits: 5, mode: 'up' } })
   expect(verdictOf('up', 60, promised).verdict).toBe('pass')
 })
+
+test.each(['half_even', 'down'] as const)(
+  'streams that are rounded up fail beside plain answers rounded %s',
+  (others) => {
+    expect(verdictOf((at) => (at % 2 === 0 ? 'up' : others), 120)).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringMatching(
+        /^of streams: all \d\d different costs are above the exact one/,
+      ),
+    })
+    expect(verdictOf((at) => (at % 2 === 0 ? 'half_up' : others), 120).verdict).not.toBe('fail')
+  },
+)

@@ -1,5 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
+import { refusalsForCredits } from '../../../contract/credit-refusals.ts'
 import { generatesSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
@@ -170,19 +171,10 @@ const noRepeats = `
  * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), and a 429 about a
  * rate, so the error must use a word that the contract has for the status; a 402 is never about anything else.
  */
-function isInsufficient({ chatErrors = [], messagesErrors = [] }: Contract): string {
-  const chat = chatErrors.flatMap(({ code, type, status }) => [
-    { word: code, status },
-    { word: type, status },
-  ])
-  const messages = messagesErrors.flatMap(({ type, statuses }) =>
-    statuses?.length === 1 ? [{ word: type, status: statuses[0]! }] : [],
+function isInsufficient(contract: Contract): string {
+  const said = refusalsForCredits(contract).map(
+    ({ word, status }) =>
+      `status = ${status} AND (error_code = ${literal(word)} OR error_type = ${literal(word)})`,
   )
-  const said = [...chat, ...messages]
-    .filter(({ word, status }) => status !== null && /credit|quota|balance|fund/i.test(word))
-    .map(
-      ({ word, status }) =>
-        `status = ${status} AND (error_code = ${literal(word)} OR error_type = ${literal(word)})`,
-    )
   return `outcome = 'http_error' AND (${['status = 402', ...said].join(' OR ')})`
 }

@@ -90,7 +90,7 @@ export function placeVerdict(
         cached.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
-  const oneSided = roundedUp(judged)
+  const oneSided = roundedUpSomewhere(judged)
   if (oneSided !== null)
     return {
       explanations: [],
@@ -231,6 +231,22 @@ function openText(open: readonly Judged[]): string {
 
 /** So many different costs that are all too high happen once in a million by chance. */
 const leastOneSided = 20
+
+/** The same test for all amounts, and for those of one form or model: rounding elsewhere hides nothing. */
+function roundedUpSomewhere(judged: readonly Judged[]): ReturnType<typeof roundedUp> {
+  const groups = [
+    new Map([['', judged]]),
+    Map.groupBy(judged, ({ request }) =>
+      request.isStream ? 'of streams: ' : 'of plain answers: ',
+    ),
+    Map.groupBy(judged, ({ request }) => `of ${request.requestedModel}: `),
+  ]
+  for (const [where, amounts] of groups.flatMap((group) => [...group])) {
+    const found = roundedUp(amounts)
+    if (found !== null) return { ...found, summary: `${where}${found.summary}` }
+  }
+  return null
+}
 
 /**
  * Amounts that are all rounded up, by a sign test: of different costs, none is below the exact one, and some are more than

@@ -1,4 +1,6 @@
-import type { AuthHeader, AuthHeaders } from '../../../contract/contract.ts'
+import type { AuthHeader, AuthHeaders, Contract } from '../../../contract/contract.ts'
+import { refusalsForCredits } from '../../../contract/credit-refusals.ts'
+import type { Promising } from '../../../contract/promises.ts'
 import { type Promised, promisedSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
@@ -100,7 +102,7 @@ const noAccident = 1e-6
 
 /** The meaning of those failures if no request was refused because of its key. */
 async function ofFailures(
-  { store, runIds }: Evidence,
+  { store, runIds, contract }: Evidence,
   expects: readonly string[],
   what: string,
 ): Promise<Verdict | null> {
@@ -130,7 +132,7 @@ async function ofFailures(
     return inconclusive(sent, why)
   }
   return fail(sent, {
-    expected: 'status 401',
+    expected: `status ${keyStatusOf(contract)}`,
     observed: `${shows}; of ${keyed.sent} with a key meanwhile, ${keyed.failed} failed so`,
     witnesses: [{ runId, slot, retry, shows: `status ${statuses} for ${what}` }],
   })
@@ -159,14 +161,14 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
     severity: 'must',
     needs: ['active'],
     promised,
-    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401. A success,
-or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
+    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401, or the 403 of a contract whose
+tables have an error for it and none for 401. A success, or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
 there was nothing else, the rule is inconclusive, unless requests with a key did not fail at the same
 time, and chance does not explain so many failures.`,
-    expected: 'status 401',
-    observe: () => `
+    expected: (contract) => `status ${keyStatusOf(contract)}`,
+    observe: (contract) => `
       SELECT run_id, slot, retry,
-        CASE WHEN status <> 401 THEN 'status ' || status || ' on ' || endpoint ||
+        CASE WHEN status <> ${keyStatusOf(contract)} THEN 'status ' || status || ' on ' || endpoint ||
           CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS observed
       FROM seen WHERE expects IN ${sqlList(expects)} AND ${promisedSql}
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
@@ -189,6 +191,38 @@ export const auth04 = refusesKey(
   'an invalid key',
 )
 
+/** What the tables of a contract have for a key that is refused. */
+function errorsOfKeys({
+  chatErrors,
+  messagesErrors,
+}: Promising<'chat_errors' | 'messages_errors'>) {
+  return {
+    chat: chatErrors.filter(({ status }) => status === 401),
+    messages: messagesErrors.flatMap(({ type, statuses }) =>
+      statuses?.includes(401) === true ? [type] : [],
+    ),
+  }
+}
+
+/** The status of a key that is refused: 401, or 403 in tables that have an error for it, and none for 401. */
+function keyStatusOf(contract: Contract): 401 | 403 {
+  const { chatErrors = [], messagesErrors = [] } = contract
+  const promised = [
+    ...chatErrors.map(({ status }) => status),
+    ...messagesErrors.flatMap(({ statuses }) => statuses ?? []),
+  ]
+  if (promised.includes(401)) return 401
+  const ofCredits = new Set(refusalsForCredits(contract).map(({ word }) => word))
+  const isForbidden =
+    chatErrors.some(
+      ({ code, type, status }) => status === 403 && !ofCredits.has(code) && !ofCredits.has(type),
+    ) ||
+    messagesErrors.some(
+      ({ type, statuses }) => statuses?.includes(403) === true && !ofCredits.has(type),
+    )
+  return isForbidden ? 403 : 401
+}
+
 export const auth05 = sqlRule({
   id: 'AUTH-05',
   title: 'A 401 carries the error of an invalid key, in the shape of its endpoint',
@@ -196,22 +230,38 @@ export const auth05 = sqlRule({
   severity: 'must',
   needs: ['active'],
   promised: ['chat_errors', 'messages_errors'],
-  explain: `On chat the code must be the contract's for status 401 with its type, on messages the type
-of its table for 401.`,
-  expected: ({ chatErrors, messagesErrors }) =>
-    `${chatErrors.find((error) => error.status === 401)?.code} on chat, ${messagesErrors.find((error) => error.statuses?.includes(401))?.type} on messages`,
-  observe: ({ chatErrors, messagesErrors }) => {
-    const chat = chatErrors.find((error) => error.status === 401)
-    const messages = messagesErrors.find((error) => error.statuses?.includes(401))
-    const word = (text = '') => literal(text)
+  explain: `On chat the code must be one that the contract has for status 401, with its type, on messages a type
+of its table for 401. A table without a row for 401 promises no words for it.`,
+  expected: (contract) => {
+    const { chat, messages } = errorsOfKeys(contract)
+    return [
+      ...(chat.length === 0 ? [] : [`${chat.map(({ code }) => code).join(' or ')} on chat`]),
+      ...(messages.length === 0 ? [] : [`${messages.join(' or ')} on messages`]),
+    ].join(', ')
+  },
+  observe: (contract) => {
+    const { chat, messages } = errorsOfKeys(contract)
+    const isOfChat = chat
+      .map(
+        ({ code, type }) =>
+          `error_code IS NOT DISTINCT FROM ${literal(code)} AND error_type IS NOT DISTINCT FROM ${literal(type)}`,
+      )
+      .join(' OR ')
+    const isOfMessages = `coalesce(error_type, '') IN ${sqlList(messages)}`
+    const judged = [
+      ...(chat.length === 0 ? [] : [`endpoint = 'chat' AND NOT (${isOfChat})`]),
+      ...(messages.length === 0 ? [] : [`endpoint = 'messages' AND NOT ${isOfMessages}`]),
+    ]
+    const formats = [
+      ...(chat.length === 0 ? [] : ['chat']),
+      ...(messages.length === 0 ? [] : ['messages']),
+    ]
     return `
       SELECT run_id, slot, retry,
-        CASE WHEN endpoint = 'chat' AND (error_code IS DISTINCT FROM ${word(chat?.code)}
-                                         OR error_type IS DISTINCT FROM ${word(chat?.type)})
-               OR endpoint = 'messages' AND error_type IS DISTINCT FROM ${word(messages?.type)}
+        CASE WHEN ${judged.join(' OR ') || 'false'}
              THEN 'code ' || coalesce(error_code, 'none') || ', type ' || coalesce(error_type, 'none') ||
                ' on ' || endpoint END AS observed
-      FROM seen WHERE status = 401 AND ${promisedSql}`
+      FROM seen WHERE status = 401 AND endpoint IN ${sqlList(['', ...formats])}`
   },
   requires: 'a 401 on a generation endpoint',
 })

@@ -1,12 +1,33 @@
+import type { Contract } from '../../../contract/contract.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import { otherCause } from '../../evidence/other-cause.ts'
-import { fail, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
+import { mayBeMoved, otherCause } from '../../evidence/other-cause.ts'
+import { fail, inconclusive, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 
 const isRefused = ({ reading: { history }, row }: Known) => history.insufficient[row] === 1
 const isServed = ({ reading: { history }, row }: Known) => history.effect[row] === effects.charge
+
+/**
+ * Whether requests that the balance covered took less, or more, than their price, and nothing else moved it. A balance may
+ * then cover more requests, or fewer, than the prices say.
+ */
+function tookAnother(which: 'less' | 'more', { conservation }: BalanceReading, contract: Contract) {
+  const { stretches, balance } = conservation
+  return stretches.some(
+    (stretch, at) =>
+      stretch.charges > 0 &&
+      stretch.ambiguous === 0 &&
+      stretch.taken >= 0 &&
+      balance[at]! >= stretch.sure &&
+      (which === 'less' ? stretch.taken < stretch.sure : stretch.taken > stretch.sure) &&
+      !mayBeMoved(contract, stretch),
+  )
+}
+
+const otherPrice = (which: 'less' | 'more') =>
+  `requests that the balance covered took ${which} than their price (BILL-01 to BILL-04, BILL-10), so what it covers at its end is not known`
 
 const takesPoor = 'an account whose balance is known and below the price of a request'
 
@@ -20,13 +41,15 @@ export const bill13 = billingRule({
 400 or 401 may come first (gap G-26) and decides nothing, nor does a 403 whose error does not name
 insufficient credits (§7.1: or permissions). Credits that abandoned requests may still
 hold and return (gaps G-13, G-14) count as available. If credits were added or may have expired before
-the next idle value, nothing is decided.`,
+the next idle value, nothing is decided. If requests that the balance covered took less than their price, it is inconclusive.`,
   decideBy(readings, { contract }) {
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
     if (judged.length === 0) return notObserved(takesPoor)
     if (served === undefined) return pass(judged.length)
+    if (tookAnother('less', served.reading, contract))
+      return inconclusive(judged.length, otherPrice('less'))
     return fail(judged.length, {
       expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
       observed: 'a success',
@@ -45,11 +68,14 @@ export const bill14 = billingRule({
 credits is wrong there. A 403 counts only if its error names insufficient credits; one for permissions (§7.1), or
 without a readable body, decides nothing. Credits that abandoned requests (gap G-14) or other requests in flight
 may take first do not count as available. If credits were added or may have expired before the
-next idle value, nothing is decided. Only requests at the very end of a balance decide this rule.`,
+next idle value, nothing is decided. Only requests at the very end of a balance decide this rule. If requests that the balance covered took more than
+their price, it is inconclusive.`,
   decideBy(readings, { contract }): Verdict {
     const known = knownBalances(readings, contract).filter(({ atLeast, cost }) => atLeast >= cost)
     const refused = known.find(isRefused)
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
+    if (refused !== undefined && tookAnother('more', refused.reading, contract))
+      return inconclusive(known.length, otherPrice('more'))
     if (refused !== undefined) {
       return fail(known.length, {
         expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
@@ -72,9 +98,10 @@ export const bill15 = billingRule({
   isOfConcurrency: true,
   explain: `The successes after an idle value must not cost more than that balance plus the credits added since,
 and no value may be below zero. It passes only if a burst reached the end of a balance: successes in flight together and
-a refusal for insufficient credits.`,
+a refusal for insufficient credits. If requests that the balance covered took less than their price, it is inconclusive.`,
   decideBy(readings, { contract }): Verdict {
     let observations = 0
+    let open: Verdict | null = null
     for (const reading of readings) {
       const { history, conservation } = reading
       const { effect, costCredits, value, insufficient, callUs, readUs, endUs, size } = history
@@ -103,12 +130,18 @@ a refusal for insufficient credits.`,
       }
       const received = reading.gifts.filter(({ row }) => readUs[row]! > readUs[first]!)
       const had = received.reduce((sum, { credits }) => sum + credits, mostAtFirst(reading))
+      if (spent > had && !risen && tookAnother('less', reading, contract)) {
+        open = inconclusive(Math.max(observations, 1), otherPrice('less'))
+        continue
+      }
       if (spent > had && !risen) {
         return overdrawn(reading, last, `successes of ${credits(spent)} from a balance of ${had}`)
       }
       if (refused > 0 && together > 0) observations += together
     }
-    return passed(observations, 'a burst of 8 to 64 requests on an account with fewer credits')
+    return (
+      open ?? passed(observations, 'a burst of 8 to 64 requests on an account with fewer credits')
+    )
 
     function overdrawn(reading: BalanceReading, row: number, observed: string): Verdict {
       return fail(Math.max(observations, 1), {

@@ -24,8 +24,8 @@ by its price, once. A stream that the service itself ended with an error did not
 nothing else happened, it must have cost nothing. Among successes, two or more of them must all have been charged,
 and no stretch without one may have taken too much; otherwise a success may have been charged twice, and the
 stretch is inconclusive. An earlier abandoned request may be charged meanwhile or
-return its held credits (gap G-14): stretches that it may affect decide nothing.`,
-  async decideBy(readings, { store, runIds }) {
+return its held credits (gap G-14): stretches that it may affect decide nothing, nor do those in which credits came in or may have expired.`,
+  async decideBy(readings, { store, runIds, contract }) {
     const broken = await store.rows<{ name: string }>(
       `SELECT run_id || '/' || slot || '/' || retry AS name FROM attempts
        WHERE list_contains($1::VARCHAR[], run_id) AND outcome = 'broken'
@@ -60,6 +60,8 @@ return its held credits (gap G-14): stretches that it may affect decide nothing.
         const [charge] = charges
         if (charge === undefined || charges.length > 1 || stretch.ambiguous > 0) continue
         if (!readWhileOpen(reading, charge)) continue
+        // Credits that came in or expired meanwhile are no charge (BILL-10, BILL-19).
+        if (stretch.taken < 0 || mayBeMoved(contract, stretch)) continue
         // BILL-06 covers charges of a concurrent failure.
         if (stretch.taken !== stretch.sure && rowsOf(seen, 'failure').length > 0) continue
         observations++

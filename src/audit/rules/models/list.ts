@@ -111,7 +111,7 @@ export const model04 = exchangesRule({
   needs: ['active'],
   promised: ['models'],
   explain: `A valid request for a model of the contract must not be refused for its model. A model that
-succeeded on a format can be used there, so another 404 is about that request (gap G-27). A 404
+succeeded on a format can be used there (its refusal has the code model_not_found, or the contract's own), so another 404 is about that request (gap G-27). A 404
 without the code model_not_found, on a format that served no model, is about a missing path,
 which TRN-05 checks. A model and format that no request used is not among the observations.`,
   expected: 'no request refused because of a model of the contract',
@@ -128,7 +128,8 @@ which TRN-05 checks. A model and format that no request used is not among the ob
       if (served.has(place(exchange))) return exchange.isOk ? null : undefined
       const { row } = exchange
       const refused =
-        row.errorCode === 'model_not_found' || (row.status === 404 && served.has(format(exchange)))
+        namesNoModel(contract, row.errorCode) ||
+        (row.status === 404 && served.has(format(exchange)))
       return refused ? `${row.model} not found on ${row.endpoint}` : undefined
     }
   },
@@ -151,7 +152,7 @@ export const model05 = exchangeRule({
   needs: ['active'],
   promised: ['models', 'chat_errors'],
   explain: `A request for a model that the contract does not know must fail; on chat the code must be
-model_not_found if the contract has that code. Its status is open (gap G-27), and the messages format has no code for it.`,
+model_not_found, or the contract's own, if the contract has one. Its status is open (gap G-27), and the messages format has no code for it.`,
   expected: 'a refusal, on chat with model_not_found where the contract has that code',
   requires: 'a request for an unknown model (wrong: unknown-model)',
   judge(exchange, { chatErrors }) {
@@ -159,12 +160,25 @@ model_not_found if the contract has that code. Its status is open (gap G-27), an
     if (row.expects !== 'unknown-model' || row.status === null) return undefined
     if (row.status < 300) return `served with status ${row.status}`
     if ([401, 403, 429].includes(row.status) || row.status >= 500) return undefined
-    const isPromised = chatErrors.some(({ code }) => code === 'model_not_found')
-    return row.endpoint !== 'chat' || !isPromised || row.errorCode === 'model_not_found'
+    const isPromised = chatErrors.some(({ code }) => namesNoModel({ chatErrors }, code))
+    return row.endpoint !== 'chat' || !isPromised || namesNoModel({ chatErrors }, row.errorCode)
       ? null
       : `code ${JSON.stringify(row.errorCode)}`
   },
 })
+
+const noModel = /(?:no|unknown|invalid|missing).*model|model.*(?:not|unknown|invalid|missing)/i
+
+/** Whether an error says that there is no such model: as the specification, or in the words of the contract. */
+function namesNoModel(
+  { chatErrors = [] }: Pick<Contract, 'chatErrors'>,
+  name: string | null,
+): boolean {
+  return (
+    name === 'model_not_found' ||
+    (name !== null && noModel.test(name) && chatErrors.some(({ code }) => code === name))
+  )
+}
 
 /** Whether prompt and response are far from the token limits. */
 function isFarFromWindows(exchange: Exchange, contract: Contract): boolean {

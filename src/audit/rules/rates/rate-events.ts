@@ -1,5 +1,6 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { type Contract, pricesOf } from '../../../contract/contract.ts'
+import { refusalsForCredits } from '../../../contract/credit-refusals.ts'
 import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
@@ -78,11 +79,20 @@ export function rateEventTable(
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const highest = largest(prices.values(), 1)
   const priceOf = words.map((word) => prices.get(word) ?? highest)
+  const poor = poorWords(contract)
+  const isForCredits = (row: number) =>
+    poor.size > 0 &&
+    [own.error_code[row]!, own.error_type[row]!].some(
+      (word) => !Number.isNaN(word) && poor.has(words[word]!),
+    )
   const decision = new Float64Array(size)
   const costCredits = new Float64Array(size)
   for (let row = 0; row < size; row++) {
     const endpoint = words[own.endpoint[row]!] as Endpoint
-    const made = decisionOf(orNull(own.status[row]!), endpoint)
+    const answered = decisionOf(orNull(own.status[row]!), endpoint)
+    // A 429 that the contract has for want of credits is no limit's.
+    const isPoor = answered === 'rejected' && isForCredits(row)
+    const made = isPoor ? 'refused' : answered
     decision[row] = decisions.indexOf(made)
     if (made !== 'admitted' && made !== 'unknown') continue
     if (endpoint !== 'chat' && endpoint !== 'messages') continue
@@ -100,6 +110,22 @@ export function rateEventTable(
       balance_high: new Float64Array(size).fill(Infinity),
     },
   }
+}
+
+/** What a contract calls a 429 for want of credits; nothing if it has no other 429, so that one word stands for both. */
+function poorWords(contract: Contract): ReadonlySet<string> {
+  const { chatErrors = [], messagesErrors = [] } = contract
+  const words = new Set(
+    refusalsForCredits(contract).flatMap(({ word, status }) => (status === 429 ? [word] : [])),
+  )
+  const hasOther =
+    chatErrors.some(
+      ({ code, type, status }) => status === 429 && !words.has(code) && !words.has(type),
+    ) ||
+    messagesErrors.some(
+      ({ type, statuses }) => statuses?.includes(429) === true && !words.has(type),
+    )
+  return hasOther ? words : new Set()
 }
 
 /** The same table with some of its columns: those rows, a part of them, or on disk. */

@@ -67,18 +67,23 @@ export const trn05 = sqlRule({
   needs: ['active'],
   promised: ['paths'],
   explain: `A request that was meant to succeed must not get a 404 on the path of the contract, unless
-the error names the model as not found. If other requests on the same path succeeded, the 404
+the error names the model as not found, by the contract's code for a 404 or by its name. If other requests on the same path succeeded, the 404
 is about the request (gap G-27).`,
   expected: 'an answer on each path of the contract',
   observe: (contract) => {
     const { limits, defaults } = usualOf(contract)
     const promised = Object.keys(contract.paths)
+    const ofRequests = (contract.chatErrors ?? [])
+      .filter(({ status }) => status === null || status === 404)
+      .map(({ code }) => code)
     return `
     WITH meant AS NOT MATERIALIZED (
       SELECT run_id, slot, retry, endpoint, status
       FROM seen LEFT JOIN templates USING (run_id, template)
       WHERE endpoint IN ${sqlList(promised)} AND expects = 'ok' AND status IS NOT NULL
         AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
+        AND NOT (coalesce(error_code, '') IN ${sqlList(['', ...ofRequests])} AND error_code IS NOT NULL)
+        AND NOT coalesce(model <> '' AND contains(error_message, model), false)
         -- Far below every context window.
         AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2})
     SELECT run_id, slot, retry,
@@ -97,7 +102,7 @@ export const trn06 = sqlRule({
   severity: 'must',
   needs: ['active'],
   promised: ['chat_errors'],
-  explain: `Requests to paths that the contract does not have must get 404. A 401, a 429, an outage or
+  explain: `Requests to paths that the contract does not have must get 404. A 401, a 402, a 429, an outage or
 a 403 for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
 type for insufficient credits, so no 403 of that shape does.`,
   expected: 'status 404',
@@ -105,7 +110,7 @@ type for insufficient credits, so no 403 of that shape does.`,
     const broke = chatErrors.filter(({ status }) => status === 403)
     return `
       SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS observed
-      FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500
+      FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 402, 429) AND status < 500
         AND NOT (status = 403 AND (coalesce(error_shape, '') = 'messages'
           OR coalesce(error_code, '') IN ${sqlList(broke.map(({ code }) => code))}
           OR coalesce(error_type, '') IN ${sqlList(broke.map(({ type }) => type))}))`

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { bill13, bill14, bill15 } from '../../../../src/audit/rules/billing/exhaustion.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { aborted, dear, failed, inTurn, refused, shows, testCases } from './in-turn.ts'
@@ -37,7 +38,29 @@ const together = (...values: readonly number[]) =>
  */
 const sevenToOne = [7, 6, 5, 4, 3, 2].flatMap((balance) => [balance, shows(balance - 1)])
 
+/** Requests of two credits each that take one, or three, from a balance that covers them. */
+const tookLess = [4, ...[3, 2, 1, 0].flatMap((balance) => [dear, balance])]
+const tookMore = [7, dear, 4, dear, 1]
+
 testCases([
+  [
+    'requests that took less than their price leave open what the balance covers',
+    bill13,
+    inTurn(...tookLess),
+    { verdict: 'inconclusive', why: expect.stringContaining('took less than their price') },
+  ],
+  [
+    'requests that took less than their price overdraw nothing that is known',
+    bill15,
+    inTurn(...tookLess),
+    { verdict: 'inconclusive', why: expect.stringContaining('took less than their price') },
+  ],
+  [
+    'a refusal after requests that took more than their price may be right',
+    bill14,
+    inTurn(...tookMore, refused, 1),
+    { verdict: 'inconclusive', why: expect.stringContaining('took more than their price') },
+  ],
   [
     'a refused request above the balance passes',
     bill13,

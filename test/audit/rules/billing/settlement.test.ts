@@ -108,6 +108,16 @@ testStored('BILL-07', [
     },
   ],
   [
+    'credits that came in while the stream was open are no charge',
+    whileOpen(876, read(2, 2, 100), read(3, 3, 877)),
+    { verdict: 'not-observed' },
+  ],
+  [
+    'a package that expired while the stream was open is no charge',
+    [read(0, 0, 600), inFlight(1, 1, 6, null, streamed), read(2, 2, 600), read(3, 8, 99)],
+    { verdict: 'not-observed' },
+  ],
+  [
     'a read that ends after the stream does not count as during it',
     whileOpen(98, inFlight(2, 3, 7, 98, { endpoint: 'credits', model: null })),
     {
