@@ -105,7 +105,7 @@ const before =
 const hereOf = (block: string, baseUrl: string) =>
   block
     .replaceAll(
-      /https?:\/\/(127\.0\.0\.1:(8787|4000)|host:8000|(api|official)\.example(\.com)?)/g,
+      /https?:\/\/(127\.0\.0\.1:(8787|4000)|host:8000|(api|official|one|two)\.example(\.com)?)/g,
       baseUrl,
     )
     .replaceAll(/^[\d,*]+ [\d,*]+ \* \* \* +/gm, '')
@@ -122,6 +122,8 @@ function inBash(folder: string, block: string, key: string) {
       ...process.env,
       ASSAY_API_KEY: key,
       OFFICIAL_KEY: key,
+      KEY_ONE: key,
+      KEY_TWO: key,
       ASSAY: assay,
       NODE: process.execPath,
     },

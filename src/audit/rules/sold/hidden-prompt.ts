@@ -112,7 +112,7 @@ async function ofTemplate(
     case 'inconclusive':
       return inconclusive(
         observations,
-        `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that${beyondSaid(beyond)}`,
+        `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that, or a factor on all counts (SOLD-01)${beyondSaid(beyond)}`,
       )
     case 'fail': {
       const counts = await overcharge(evidence, model, () => beside - promised)
@@ -150,7 +150,10 @@ async function ofReference(
     case 'few':
       return inconclusive(observations, `${said}; ${leastShort} prompts at both decide`)
     case 'inconclusive':
-      return inconclusive(observations, `${said}: a template that varies may be that`)
+      return inconclusive(
+        observations,
+        `${said}: a template that varies may be that, or a factor on all counts (SOLD-01)`,
+      )
     case 'fail': {
       const counts = await overcharge(evidence, model, () => beyond.beside)
       const shortest = texts.toSorted((a, b) => a.text.length - b.text.length)
