@@ -24,6 +24,8 @@ export interface Measure {
   readonly judged: 'all' | 'streams' | null
   /** Whether it begins with the request, so that a delay of this client is a share of it. */
   readonly fromSend: boolean
+  /** Where a summary has it: on the terminal and on pages, on pages alone, or only where it is asked for. */
+  readonly shown: 'everywhere' | 'pages' | 'asked'
 }
 
 /** SQL over `attempts`: when a request was sent, and when its answer ended; microseconds of the run's clock. */
@@ -56,6 +58,7 @@ const ofAnswers = {
   whoIsCut: 'a timeout counts as at least the time until it was given up',
   judged: 'all',
   fromSend: true,
+  shown: 'everywhere',
 } as const
 const ofFirstText = {
   of: `${answered} AND ${asStream}`,
@@ -64,6 +67,7 @@ const ofFirstText = {
   whoIsCut: 'a stream without any text counts as at least the time until its end or its timeout',
   judged: 'streams',
   fromSend: true,
+  shown: 'everywhere',
 } as const
 const ofStreams = {
   of: `${succeeded} AND streamed = 1`,
@@ -72,8 +76,16 @@ const ofStreams = {
   whoIsCut: '',
   judged: 'streams',
   fromSend: false,
+  shown: 'everywhere',
 } as const
-const ofSent = { of: 'true', cut: null, whoIsCut: '', judged: 'all', fromSend: false } as const
+const ofSent = {
+  of: 'true',
+  cut: null,
+  whoIsCut: '',
+  judged: 'all',
+  fromSend: false,
+  shown: 'asked',
+} as const
 
 export const measures = {
   service: {
@@ -100,6 +112,7 @@ export const measures = {
     summary: 'the same from the planned send',
     value: `coalesce(first_content_us, ${ended}) - intended_us`,
     ...ofFirstText,
+    shown: 'pages',
   },
   tpot: {
     title: 'TPOT',
@@ -116,6 +129,7 @@ export const measures = {
     ...ofStreams,
     // A threshold on gaps is on all of them.
     judged: null,
+    shown: 'asked',
   },
   lag: {
     title: 'lag',
@@ -142,6 +156,7 @@ export const measures = {
     whoIsCut: '',
     judged: null,
     fromSend: true,
+    shown: 'asked',
   },
 } as const satisfies Record<string, Measure>
 
@@ -165,6 +180,9 @@ const judgedBy = <Needs extends 'all' | 'streams'>(needs: readonly Needs[]) =>
 
 /** Measures that a threshold may name, by their names in it. */
 export const judgedNames = judgedBy(['all', 'streams'])
+/** Measures that a summary has where it has room for these. */
+export const shownIn = (...places: readonly Measure['shown'][]) =>
+  measureNames.filter((name) => places.includes(measures[name].shown))
 /** Those of which a delay of this client is a share. */
 export const namesFromSend: readonly string[] = measureNames
   .filter((name) => measures[name].judged !== null && measures[name].fromSend)

@@ -1,5 +1,5 @@
 import { sqlName } from '../attempt/columns.ts'
-import { type MeasureName, standings } from '../measure/measures.ts'
+import { shownIn, standings } from '../measure/measures.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { hasObjectives } from './scope.ts'
@@ -7,7 +7,7 @@ import { readGroups } from './summary/groups.ts'
 import { percentiles, type SummaryGroup } from './summary/shape.ts'
 import { fillTable } from './temp-table.ts'
 
-const shown: readonly MeasureName[] = ['service', 'response', 'ttft', 'responseTtft', 'tpot']
+const shown = shownIn('everywhere', 'pages')
 
 /**
  * Creates the summary tables for the queries of a page; a null step is all steps together. They are `shown_figures`

@@ -1,4 +1,4 @@
-import { taskMeasures } from '../../measure/measures.ts'
+import { shownIn, taskMeasures } from '../../measure/measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
@@ -35,14 +35,7 @@ import {
 import { moneyEach } from './tasks.ts'
 
 /** The times of a summary, in the order of its table. */
-export const shownTimes: readonly MetricName[] = [
-  'service',
-  'response',
-  'ttft',
-  'tpot',
-  'itl',
-  'failure',
-]
+export const shownTimes: readonly MetricName[] = [...shownIn('everywhere'), 'itl', 'failure']
 
 /** A run's summary for a terminal: at most 80 columns, no escape sequences. */
 export function terminalSummary(summary: RunSummary): string {

@@ -35,10 +35,7 @@ test('what only refunds have an amount in cost nothing that is known, whatever o
     .map((each, at): Line => {
       if (at === 0) return { ...each, type: 'usage', unit: 'USD', micros: 2e6 }
       if (at === 1) return { ...each, type: 'usage', micros: null }
-      return {
-        ...{ ...each, type: 'refund', micros: -5e5, promptTokens: null, cachedTokens: null },
-        ...{ cacheWriteTokens: null, completionTokens: null, reasoningTokens: null },
-      }
+      return { ...each, type: 'refund', micros: -5e5, ...eachField(() => null) }
     })
   await expectOfImports(lines)
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
+import { tokenFields } from '../../../src/measure/usage/quantities.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
@@ -105,7 +106,7 @@ test('errors are summed by hour, and keys over all of their requests', async () 
   ])
   const none = {
     ...{ name: null, failed: 0, limited: 0, ambiguous: 0 },
-    ...{ cacheWriteTokens: null, reasoningTokens: null },
+    ...Object.fromEntries(tokenFields.map((field) => [field, null])),
   }
   expect(page.topKeys).toEqual([
     {
