@@ -20,7 +20,7 @@ export interface Demand {
 }
 
 /**
- * Spends grants on a demand, earliest expiry first, as the service does; this wastes least. Each expiry cuts a period.
+ * Spends grants on a demand by their rank, and of one rank the earliest expiry first, which wastes least. Each expiry cuts a period.
  *
  *     balance ▲ ╲
  *             │  ╲___ a grant expires: a step, not a slope
@@ -34,7 +34,10 @@ export function burnDown(
   demand: Iterable<Demand>,
   thresholds: readonly number[],
 ): BurnDown {
-  const order = grants.map((_, at) => at).sort((a, b) => expiry(grants[a]!) - expiry(grants[b]!))
+  const byExpiry = (a: number, b: number) => expiry(grants[a]!) - expiry(grants[b]!) || 0
+  const order = grants
+    .map((_, at) => at)
+    .sort((a, b) => (grants[a]!.rank ?? 0) - (grants[b]!.rank ?? 0) || byExpiry(a, b))
   const left = grants.map((grant) => grant.credits)
   const expired = grants.map(() => 0)
   const belowUs: (number | null)[] = thresholds.map(() => null)
@@ -80,7 +83,7 @@ export function burnDown(
     if (due > credits * 1e-12) emptyUs ??= zeroUs
   }
 
-  const expiries = order.map((at) => expiry(grants[at]!))
+  const expiries = grants.map(expiry).sort((a, b) => a - b)
   for (const { startUs, endUs, credits } of demand) {
     noteFall(balance, startUs, startUs)
     const cuts = expiries.filter((us) => us > startUs && us < endUs)

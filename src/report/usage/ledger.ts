@@ -29,6 +29,8 @@ export type BurnOrder = (typeof burnOrders)[number]
 /** What became of a lot. `used`, `left` and `expired` add up to its credits. */
 export interface LotState {
   readonly lot: Lot
+  /** Its place in the order in which lots burn. */
+  readonly rank: number
   readonly used: Rational
   readonly left: Rational
   /** Unused when it expired. */
@@ -113,7 +115,16 @@ export function ledgerOf(
     const isHeld = endOf(lot) > nowUs
     const rest = left[at]!
     const [kept, expired] = isHeld ? [rest, zero] : [zero, rest]
-    return [{ lot, used: subtract(lot.credits, rest), left: kept, expired, isHeld }]
+    return [
+      {
+        lot,
+        rank: inOrder.indexOf(at),
+        used: subtract(lot.credits, rest),
+        left: kept,
+        expired,
+        isHeld,
+      },
+    ]
   })
   const held = states.filter(({ isHeld }) => isHeld)
   return {
@@ -128,9 +139,9 @@ export function ledgerOf(
 
 /** What is left, for a forecast. */
 export const grantsLeft = ({ lots }: Ledger): readonly Grant[] =>
-  lots.flatMap(({ lot, left, isHeld }) =>
+  lots.flatMap(({ lot, rank, left, isHeld }) =>
     isHeld && !isZero(left)
-      ? [{ name: lot.name, credits: numberOf(left), expiresUs: lot.expiresUs }]
+      ? [{ name: lot.name, credits: numberOf(left), expiresUs: lot.expiresUs, rank }]
       : [],
   )
 
