@@ -31,7 +31,7 @@ export interface CheckerData {
 /** Answers that may wait for a verdict; more would fill the memory. */
 const mostWaiting = 10_000
 const mostCharacters = 64 << 20
-/** Without any verdict for so long, the judge is taken for lost. */
+/** Without any verdict for so long, the judge is taken for lost, until it returns one. */
 const patienceMs = 10_000
 
 interface Waiting<Ticket> {
@@ -91,6 +91,8 @@ export class Checks<Ticket> {
   private receive(checked: readonly Checked[]): void {
     clearTimeout(this.patience)
     this.patience = undefined
+    // It was late, as on a machine that stood still, and is not lost.
+    this.isLost = false
     for (const { id, verdict, shown } of checked) this.settle(id, verdict, shown)
     if (this.waiting.size > 0) this.patience = setTimeout(() => this.giveUp(), patienceMs)
   }

@@ -43,6 +43,30 @@ test('answers that the judge never returns are unchecked, and so are all later o
   checks.close()
 })
 
+test('a judge that returns late is asked again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { port1, port2 } = new MessageChannel()
+  const got: string[] = []
+  const checks = new Checks<string>(port1, (ticket, verdict) =>
+    got.push(`${ticket} ${verdict.answer}`),
+  )
+  const judged = () =>
+    new Promise<void>((resolve) =>
+      port2.once('message', (batch: readonly ToCheck[]) => {
+        port2.postMessage(batch.map(({ id }): Checked => ({ id, verdict: correct, shown: '' })))
+        port1.once('message', () => resolve())
+      }),
+    )
+  checks.ask('a', answer)
+  vi.advanceTimersByTime(10_000)
+  await judged()
+  const again = judged()
+  checks.ask('b', answer)
+  await again
+  expect(got).toEqual(['a unchecked', 'b correct'])
+  checks.close()
+})
+
 test('answers that do not fit beside those that wait are unchecked at once', () => {
   const { port1 } = new MessageChannel()
   let refused = 0
