@@ -148,10 +148,11 @@ export async function comparisonMarkdown(
 const svc = async () => (await import('../contract/default.ts')).defaultContract
 
 const complete = async (store: Store, options: PageOptions): Promise<ReportOptions> => ({
-  contract: options.contract ?? (await svc()),
-  runIds: [],
-  timeZone: 'UTC',
-  nowUs: Date.now() * 1000,
   ...options,
+  // After the options, because one that is given as undefined is not given.
+  contract: options.contract ?? (await svc()),
+  runIds: options.runIds ?? [],
+  timeZone: options.timeZone ?? 'UTC',
+  nowUs: options.nowUs ?? Date.now() * 1000,
   store,
 })

@@ -162,6 +162,12 @@ function answerOf(
   ].join(' ')
   // A threshold or a search that limits failures has their figure.
   const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
+  // Failures that nothing limits are outside what the scenario asked, so they are doubts.
+  const share = counts.failed === 0 ? null : failureShare(counts)
+  const failures =
+    share !== null && share > fewFailures && !isLimited
+      ? `${formatShare(share)} % of the requests failed, and no threshold limits failures`
+      : null
   const told = (tone: Tone, summary: string, more = ''): Headline => ({
     asks: [...new Set(asked.map(({ question }) => question))].filter(Boolean).join(' '),
     tone,
@@ -172,7 +178,9 @@ function answerOf(
       ...(isInvalid ? failed : []),
       ...searches.filter(({ name }) => name !== summary),
       ...thresholds,
-      ...(isLimited || summary.includes('of the requests failed') ? [] : failuresOf(counts)),
+      ...(isLimited || (failures !== null && summary.startsWith(failures))
+        ? []
+        : failuresOf(counts)),
       ...emptyOf(all),
       ...unclosedOf(all),
       ...stretchChecks(balances),
@@ -201,13 +209,11 @@ function answerOf(
       'It has not ended: it is still running, or was killed.',
     )
   }
-  // Failures that nothing limits are outside what the scenario asked, so they are doubts.
-  const share = counts.failed === 0 ? null : failureShare(counts)
   const open = thresholds.filter((check) => check.tone !== 'good')
-  if (share !== null && share > fewFailures && !isLimited) {
+  if (failures !== null) {
     return told(
       'warn',
-      `${formatShare(share)} % of the requests failed, and no threshold limits failures${decided(thresholds.length, open.length)}`,
+      `${failures}${decided(thresholds.length, open.length)}`,
       'To decide it, add a threshold such as errors < 1%.',
     )
   }

@@ -195,7 +195,7 @@ function answerOf(search: StoredSearch): SafeRateText {
           ]
             .join(', ')
             .concat('; that is a bracket, not a verdict.')
-            .replace(/^[an]/, (letter) => letter.toUpperCase()),
+            .replace(/^./, (letter) => letter.toUpperCase()),
           ...takes,
         ],
       }
@@ -278,7 +278,8 @@ function failedText(perS: number, failed: readonly StoredTrial[], budget = 'quic
   const found = failed.findLast(({ ratePerS }) => ratePerS === perS)
   if (found === undefined) return `${rateText(perS, budget)} failed`
   const after = formatDuration(found.lastedUs / 1e6)
-  return `${rateText(perS, budget)} failed after ${after} (${reasonText(found)})`
+  const reason = reasonText(found) ?? 'the store has no reason'
+  return `${rateText(perS, budget)} failed after ${after} (${reason})`
 }
 
 /** Why a trial failed, with its figure; null if it succeeded. */

@@ -370,7 +370,7 @@ test('a change that one of two probes did not decide says that it may flip', {
   writeFileSync(before, JSON.stringify({ ...now, answers: { ...now.answers, ...open } }))
   const { stdout } = await probe('--diff', before)
   expect(stdout.replaceAll(/\n {6}/g, ' ')).toContain(
-    `Nothing that both probes decided changed since ${before}.\nDecided by one of the two probes alone, which may flip on an unchanged service (--only G-02 asks again):`,
+    `Nothing that both probes decided changed since ${before}.\nNot decided by both probes, so it may flip on an unchanged service (--only G-02 asks again):`,
   )
   expect(stdout).toContain('  G-02  svc-k2.5: not known -> false\n')
   const parsed = (each: object) => parseDeploymentProfile(each, 'a.yaml')

@@ -64,3 +64,11 @@ test('an answer that was left, and may have searched, has no bounds', () => {
     'the calls of an answer that the client left',
   ])
 })
+
+test('an answer that was left never has more output than it was allowed, whether or not an equal request was answered', () => {
+  const model = modelOf({ price: { input: 1, output: 10 }, charged: { abort: 'received' } })
+  const long = { ...twin, parts: { ...twin.parts, output_visible: 4000 } }
+  const allowed = { maxOutputTokens: 20 }
+  expect(boundsOf(model, long, allowed)).toEqual(['0.001', '0.0012'])
+  expect(boundsOf(model, long, { ...allowed, receivedBytes: 900 })).toEqual(['0.001', '0.0012'])
+})

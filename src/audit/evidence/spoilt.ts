@@ -10,8 +10,8 @@ interface Spoilt {
   readonly runId: string
   readonly why: string
   readonly witnesses: readonly Witness[]
-  /** Whether a pass is spoilt, too. Requests without a row can only cause wrong failures. */
-  readonly sparesNobody: boolean
+  /** Whether a pass is spoilt, too. Requests without a row cause wrong failures, and hide a wrong charge only if others made them. */
+  readonly spoilsPass: boolean
 }
 
 /**
@@ -25,7 +25,7 @@ export async function unlessSpoilt(
 ): Promise<Verdict> {
   if (verdict.verdict !== 'fail' && verdict.verdict !== 'pass') return verdict
   const spoilt = (await spoiltFor(rule, evidence)).filter(
-    ({ sparesNobody }) => sparesNobody || verdict.verdict === 'fail',
+    ({ spoilsPass }) => spoilsPass || verdict.verdict === 'fail',
   )
   const [first] = spoilt
   if (first === undefined) return verdict
@@ -60,24 +60,24 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
       runId,
       why: `run ${runId} did not end, and what was in flight then has no row`,
       witnesses: [],
-      sparesNobody: false,
+      spoilsPass: false,
     })),
     ...missing.map(({ runId, of, present }) => ({
       runId,
       why: `${of - present} of ${of} parts of run ${runId} are missing or did not end, whose requests used its accounts, too`,
       witnesses: [],
-      sparesNobody: true,
+      spoilsPass: true,
     })),
     ...(isOfAccounts ? await unknownClocksOf(evidence) : []).map(({ runId }) => ({
       runId,
       why: `machines of run ${runId} shared an account, and how far their clocks are apart is not known: give merge a --clock-error`,
       witnesses: [],
-      sparesNobody: true,
+      spoilsPass: true,
     })),
     ...(readsDifferences.test(rule.id) && hasPromises(evidence, ['models.cost_credits'])
       ? await unsteadyOf(evidence)
       : []
-    ).map((unsteady) => ({ ...unsteady, sparesNobody: false })),
+    ).map((unsteady) => ({ ...unsteady, spoilsPass: false })),
     ...(isQuiet && hasPromises(evidence, ['models.cost_credits'])
       ? await foreignUseOf(evidence)
       : []
@@ -85,7 +85,7 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
       runId,
       why: shown,
       witnesses,
-      sparesNobody: true,
+      spoilsPass: true,
     })),
   ]
 }

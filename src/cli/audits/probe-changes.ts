@@ -39,7 +39,7 @@ export function changesText(changes: readonly Change[], path: string): string {
     ...of(
       ({ mayFlip, again }) => mayFlip && again === null,
       (names) =>
-        `Decided by one of the two probes alone, which may flip on an unchanged service (--only ${names} asks again):`,
+        `Not decided by both probes, so it may flip on an unchanged service (--only ${names} asks again):`,
     ),
     '',
   ].join('\n')

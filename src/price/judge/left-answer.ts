@@ -96,13 +96,14 @@ function outputsOf(
   twin: Usage | null,
 ): readonly [number, number] | null {
   const whole = (twin?.parts.output_visible ?? 0) + (twin?.parts.reasoning ?? 0)
-  if (!isFull && twin === null && receivedBytes !== null) {
-    const most = Math.max(receivedEvents, receivedBytes) + onTheirWay(0)
+  if (!isFull) {
+    const most =
+      twin === null && receivedBytes !== null
+        ? Math.max(receivedEvents, receivedBytes) + onTheirWay(0)
+        : // An equal request may have had a shorter answer. A token for each byte would allow a charge of its whole answer.
+          receivedEvents + onTheirWay(Math.max(whole, receivedEvents))
     return [0, maxOutputTokens === null ? most : Math.min(most, maxOutputTokens)]
   }
-  if (!isFull)
-    // An equal request may have had a shorter answer.
-    return [0, receivedEvents + onTheirWay(Math.max(whole, receivedEvents))]
   if (maxOutputTokens === null) return null
   return [Math.min(receivedEvents, maxOutputTokens), Math.max(whole, maxOutputTokens)]
 }

@@ -30,6 +30,9 @@ export interface Ready {
 
 const mostLengths = 1 << 20
 
+/** Stands for a prompt while its place in the body is found: a prompt of one word may be in the body twice. */
+const standIn = '\u{10fffd}prompt\u{10fffd}'
+
 /** The template of requests that differ only in the words of their prompt. */
 interface SharedTemplate {
   /** Without a hash of the prompt, because their prompts differ. */
@@ -91,6 +94,7 @@ export class StepPlan {
     let template = this.templates.get(prompt)
     if (template === undefined) {
       const said = pool?.[prompt] ?? ''
+      // Fields of a prompt (`fieldNames`) are tools and formats, never the model or `n`: they do not change the credits.
       template =
         typeof said === 'string'
           ? this.template([{ role: 'user', content: said }])
@@ -124,7 +128,8 @@ export class StepPlan {
 
   private shared(text: string, tokens: number): SharedTemplate | 'fixed' {
     const template = this.template([{ role: 'user', content: text }])
-    const [head, tail] = Buffer.from(template.body).toString('utf8').split(JSON.stringify(text))
+    const { body } = this.template([{ role: 'user', content: standIn }])
+    const [head, tail] = Buffer.from(body).toString('utf8').split(JSON.stringify(standIn))
     if (head === undefined || tail === undefined) {
       this.byLength.set(tokens, 'fixed')
       return 'fixed'

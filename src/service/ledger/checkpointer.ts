@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { threadFile } from '../../user/thread-file.ts'
 
@@ -11,15 +10,18 @@ const commitsBetween = 256
  */
 export class Checkpointer {
   readonly #worker: Worker
+  readonly #ended: Promise<unknown>
   #commits = 0
   #busy = false
 
   constructor(path: string) {
     this.#worker = new Worker(threadFile('./checkpoint', import.meta.url), { workerData: path })
+    this.#ended = new Promise((resolve) => this.#worker.once('exit', resolve))
     this.#worker.on('message', () => {
       this.#busy = false
     })
-    // Without the worker the log grows until the service writes it itself: slow, but harmless.
+    // Its thread has ended then: `#busy` may stay true, and `#ended` resolves. The log grows until the service writes it itself: slow,
+    // but harmless.
     this.#worker.on('error', (error) => process.stderr.write(`--data: ${error.message}\n`))
     // After the listeners, because each listener would keep the process alive again.
     this.#worker.unref()
@@ -36,8 +38,7 @@ export class Checkpointer {
   async close(): Promise<void> {
     // Keeps the process alive until the last checkpoint is done.
     this.#worker.ref()
-    const ended = once(this.#worker, 'exit')
     this.#worker.postMessage('close')
-    await ended
+    await this.#ended
   }
 }

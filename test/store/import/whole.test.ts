@@ -170,3 +170,12 @@ test('an empty file is called empty, and with a mapping it has no lines', async 
   await expect(importFile(store, { file })).rejects.toThrow(`${file} is empty.`)
   expect((await imported('hour.jsonl', '')).counts).toMatchObject({ lines: 0, accepted: 0 })
 })
+
+test('a compressed archive that ends early is refused by what it is, with --partial, too', async () => {
+  const tar = Buffer.alloc(20_480, 'a')
+  tar.write('ustar', 257)
+  const cut = gzipSync(tar).subarray(0, -9)
+  const why = 'is a tar archive. Unpack it, and import what is in it. Nothing was imported.'
+  await expect(imported('cut.jsonl.gz', cut)).rejects.toThrow(why)
+  await expect(imported('cut.jsonl.gz', cut, true)).rejects.toThrow(why)
+})

@@ -99,11 +99,11 @@ export function recordedCosts({
   )
 }
 
-/** The sum of the rows of one request. */
-function loggedCost(rows: readonly LogRow[]): StatedCost | null {
+/** The sum of the rows of one request; null if one of them states no cost, because half of a sum is no sum. */
+export function loggedCost(rows: readonly Pick<LogRow, 'cost'>[]): StatedCost | null {
   const costs = rows.flatMap(({ cost }) => cost ?? [])
   const [first, ...rest] = costs
-  if (first === undefined) return null
+  if (first === undefined || costs.length < rows.length) return null
   return rest.reduce(
     (sum, cost) => ({
       place: 'log',

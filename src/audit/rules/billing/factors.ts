@@ -33,8 +33,7 @@ export const bill03 = billingRule({
   section: '§8.4.1',
   severity: 'must',
   needs: ['active', 'quiescence'],
-  explain: `Compares isolated charges (one at a time) over the levels of format,
-stream, n, max_tokens, prompt length, user, system prompt and repetition (a request like an earlier one). It fails if half or more of the requests of one level
+  explain: `Compares isolated charges (one at a time) over the levels of ${Object.keys(factors).join(', ')} and repetition (a request like an earlier one). It fails if half or more of the requests of one level
 do not cost their price while those of another level of that factor do. A price that changes for all requests
 at one time is no factor. It passes for the
 factors observed at two levels, which it names, and for the observed prompt lengths; longer prompts
@@ -79,7 +78,7 @@ streamed in each format, n of 3 or more, a system prompt.`,
     const [cause] = accused.toSorted((a, b) => a.unexplained - b.unexplained)
     if (cause !== undefined) return cause.verdict
     if (varied.length === 0) {
-      return notObserved('requests one at a time that differ in stream, format, n or max_tokens')
+      return notObserved(`requests one at a time that differ in ${Object.keys(factors).join(', ')}`)
     }
     const wrong = singles.filter(({ single }) => single.took !== single.price).length
     if (wrong === 0 && beside > 0) return misreadVerdict(singles.length + beside, beside)

@@ -232,10 +232,11 @@ const sse06 = sqlRule({
   severity: 'advice',
   needs: ['passive'],
   explain: `A stream of eight or more text events that all arrived in one read was buffered until
-its end. So was a stream whose text came in the last tenth of its time, with fifty or more events per
+its end. So was a stream whose text came within a tenth of its time, with fifty or more events per
 read. A stream with ten or more events per read, and 50 ms or more for each read, was buffered piece by piece between
-the service and here, as by a proxy that waits for full buffers. The network or a busy client may join a stream, so streams under ten seconds are reported
+the service and here, as by a proxy that waits for full buffers. The network or a busy client may join a stream, so a joined stream is reported
 only if all of at least five were joined: a single incremental stream shows that the service can stream.
+A stream of ten seconds or more that was buffered until its end is reported alone.
 Some streams are too fast to judge: those that ended within 100 ms, or within ten times the duration of exchanges
 without generation (reads and errors, the 90th percentile), because a client that is this late with those finds a
 whole stream waiting. Also those that would have been as fast at the median time per event: they were
@@ -269,7 +270,7 @@ time, or for half of the time of a read, by its own record of delays or by a req
         FROM seen WHERE dispatched_us - intended_us >= 10000)
     SELECT run_id, slot, retry,
       CASE WHEN joined AND content_reads <= 1 THEN 'all text in one read'
-           WHEN held THEN 'all text in ' || content_reads || ' reads at the end'
+           WHEN held THEN 'all text in ' || content_reads || ' reads within a tenth of its time'
            WHEN joined THEN content_events || ' events of text in ' || content_reads
              || ' reads: buffered between the service and here' END AS observed
     FROM telling
@@ -289,8 +290,8 @@ const sse07 = sqlRule({
   section: '§6, §7',
   severity: 'derived',
   needs: ['active', 'passive'],
-  explain: `Looks at every requested stream. If a 2xx stream has no token, only an error event or nothing at all,
-it should have been a 4xx or 5xx. An error after the first token can no longer change the status
+  explain: `Looks at every requested stream. If a 2xx stream has an error event and no token,
+it should have been a 4xx or 5xx. SSE-04 judges whether a stream has its end. An error after the first token can no longer change the status
 and decides nothing.`,
   expected: 'a 4xx or 5xx with a JSON body',
   observe: () => `

@@ -47,14 +47,20 @@ function isOutput(part: Part): boolean {
   return ['output_visible', 'reasoning', 'output_audio', 'output_image'].includes(part)
 }
 
+/** Events count the whole answer: their sum is that of none of its passes. */
 function streamSum(summary: string, adds: (part: Part) => boolean): Change {
-  return onUsage(summary, 'usage of streams', (usage, { eventUsages }) => {
-    if (eventUsages.length < 2) return null
-    const summed = parts.map((part) => {
-      const counts = eventUsages.map(({ parts: of }) => of[part] ?? 0)
-      const sum = counts.reduce((a, b) => a + b, 0)
-      return [part, adds(part) && usage.parts[part] !== null ? sum : usage.parts[part]]
-    })
-    return { ...usage, parts: Object.fromEntries(summed) as Parts }
-  })
+  return {
+    summary,
+    about: 'usage of streams',
+    costOf({ eventUsages }, model, usage, context) {
+      if (eventUsages.length < 2 || usage.passes.length > 0) return null
+      const summed = parts.map((part) => {
+        const counts = eventUsages.map(({ parts: of }) => of[part] ?? 0)
+        const sum = counts.reduce((a, b) => a + b, 0)
+        return [part, adds(part) && usage.parts[part] !== null ? sum : usage.parts[part]]
+      })
+      return calculate(model, { ...usage, parts: Object.fromEntries(summed) as Parts }, context)
+        .cost
+    },
+  }
 }

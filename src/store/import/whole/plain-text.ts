@@ -58,6 +58,7 @@ export async function plainText(
     const { code, message } = error as { code?: string; message: string }
     if (code === 'Z_BUF_ERROR') {
       await write(false)
+      mustBeText(file, copy)
       return { path: copy, isCut: true }
     }
     if (code?.startsWith('Z_') || code?.startsWith('ZSTD_')) throw damaged(file, message)

@@ -269,7 +269,8 @@ testStored('BILL-03', [
     taking(...times(3, 1)),
     {
       verdict: 'not-observed',
-      requires: 'requests one at a time that differ in stream, format, n or max_tokens',
+      requires:
+        'requests one at a time that differ in format, stream, n, max_tokens, prompt length, user, system prompt',
     },
   ],
   [

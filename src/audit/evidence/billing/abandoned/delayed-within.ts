@@ -5,7 +5,8 @@ import { type Charges, countWithin, type Policy } from './policies.ts'
 /**
  * The policy `delayed`, of whose delay is known only that it charged at most `mostCredits` by `lastUs`. Rows are in the order of their
  * calls, so only the first of them can have been charged. The row after those was not charged by `lastUs`, so the delay is at least
- * `lastUs` less its call, and no row was charged before its own call plus that.
+ * `lastUs` less its call, and no row was charged before its own call plus that. A delay counts from when the service detected that its
+ * client is gone, which may be up to `noticeUs` after the call: two delays may differ by that.
  */
 export function delayedWithin(
   history: BalanceHistory,
