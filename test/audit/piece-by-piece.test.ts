@@ -104,7 +104,7 @@ test('a long answer was held back, too, if all its reads came at the end', {
 }, async () => {
   expect(await verdictOf(times(10, [1_250, 5, 1_201, 40]))).toMatchObject({
     verdict: 'fail',
-    observed: 'all text in 5 reads at the end; 10 of 10 break it',
+    observed: 'all text in 5 reads within a tenth of its time; 10 of 10 break it',
   })
   // As many reads, but spread over time, are buffered on their way; equally late, but in pieces, are not.
   expect(await verdictOf(times(10, [1_250, 5, 1_201, 900]))).toMatchObject({
