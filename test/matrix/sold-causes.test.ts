@@ -70,6 +70,12 @@ const told: readonly Told[] = [
     said: /differ from the reference by 0\.[2-9]/,
   },
   {
+    fault: 'other-model-under-load',
+    rule: 'SOLD-11',
+    acts: ['loaded'],
+    said: /another model, or another way to run it/,
+  },
+  {
     fault: 'quantized',
     rule: 'SOLD-06',
     acts: ['referenced'],
