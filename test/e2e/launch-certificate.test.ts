@@ -116,7 +116,7 @@ test(
   whole,
   async () => {
     const { certificate } = await certified(['max-tokens-ignored=0.02'], {
-      expects: 'matches: "^.{1,120}$"',
+      expects: 'matches: "^\\\\S+( \\\\S+){0,15}$"',
     })
     expect(verdictsOf(certificate)).toMatchObject({ answers: 'fail', charges: 'pass' })
     expect(certificate.verdict).toBe('fail')
