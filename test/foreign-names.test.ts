@@ -52,6 +52,8 @@ const ofOurWords = [
   'report/focus/export-focus.ts: [type]',
   ...Array(3).fill('report/usage/engine/queries.ts: [pair]'),
   'store/files/export.ts: [packed]',
+  // Of a type.
+  'tokens/kinds.ts: [TokenName]',
 ]
 
 test('nothing of others is looked up in an object literal on the spot', () => {

@@ -13,7 +13,10 @@ const saidOf = async (names: readonly ActName[], rules: readonly string[]) =>
 test('an honest service that counts by the named encoding passes, and its hidden reasoning is none', {
   tags: 'whole',
 }, async () => {
-  expect(await saidOf(counted, ['SOLD'])).toEqual([
+  const said = await saidOf(counted, ['SOLD'])
+  // By chance about one honest play in twenty-five decides nothing about the model under load (docs/decisions/1016).
+  expect(['pass', 'inconclusive']).toContain(said.at(-1)![1])
+  expect(said.slice(0, -1)).toEqual([
     ['SOLD-01', 'pass'],
     ['SOLD-02', 'pass'],
     ['SOLD-03', 'pass'],
@@ -24,7 +27,6 @@ test('an honest service that counts by the named encoding passes, and its hidden
     ['SOLD-08', 'not-observed'],
     ['SOLD-09', 'pass'],
     ['SOLD-10', 'not-observed'],
-    ['SOLD-11', 'pass'],
   ])
 })
 

@@ -110,8 +110,9 @@ export async function makeHostile(store: Store): Promise<void> {
   )
   await store.execute(`INSERT INTO usage_event_days SELECT '', n FROM range(40) AS t(n)`)
   await store.execute(
-    `INSERT INTO usage_statements SELECT '', '', 1, n, n * 3600000000, (n + 1) * 3600000000, 'model', 'usage',
-       '', '', '', '', 'ok', 1, '', 1, 1, 0, 0, 0, 1, 0, '', '' FROM range(40) AS t(n)`,
+    `INSERT INTO usage_statements BY NAME SELECT '' AS source, '' AS id, 1 AS statement, n AS ingested_us,
+       n * 3600000000 AS start_us, (n + 1) * 3600000000 AS end_us, 'model' AS dimensions, 'usage' AS measures,
+       '' AS model, '' AS endpoint, '' AS key_fp, '' AS account, 'ok' AS outcome, 1 AS requests, '' AS unit FROM range(40) AS t(n)`,
   )
   for (const [table, columns] of await hostileColumns(store)) {
     // The text contains the name of its column, so a leak shows where it came from.

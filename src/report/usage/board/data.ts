@@ -67,14 +67,14 @@ export interface BoardScope {
   /** The forecast and the flags of the page; null shows neither. */
   readonly page: UsageForecast | null
   /** The use to come in the unit, and what its budget allows from `fromUs` on; default: none. */
-  readonly course?: Course
+  readonly course?: CourseToCome
   readonly marks: readonly { readonly atUs: number; readonly text: string }[]
   /** Names that the board always has. */
   readonly asked?: Readonly<Partial<Record<'model' | 'key' | 'endpoint', string>>>
 }
 
 /** @property days to come, the last at the end of the chart */
-interface Course {
+interface CourseToCome {
   readonly days: readonly CoursePoint[]
   readonly budget: number | null
 }
@@ -207,7 +207,7 @@ async function readOutlook(
 }
 
 /** The same of a unit without a balance; times are Unix microseconds. */
-function courseOf({ days, budget }: Course, fromUs: number): Outlook | null {
+function courseOf({ days, budget }: CourseToCome, fromUs: number): Outlook | null {
   if (days.length === 0) return null
   const points = days.map(({ endUs, low, median, high }) => ({ hour: endUs, low, median, high }))
   const start = { hour: fromUs, low: 0, median: 0, high: 0 }
