@@ -85,7 +85,7 @@ test('an honest service is certified, or not yet if this machine is too busy', w
   // One honest run in twenty is asked to run again.
   expect(['pass', 'inconclusive']).toContain(verdictsOf(certificate).model)
   expect(saidOf(certificate, 'rate')).toMatch(
-    /^Safe rate: \d+\/s .* of its requests ask for one token/,
+    /^Safe rate: [\d.]+\/s .* of its requests ask for one token/,
   )
   const open = certificate.parts.filter(({ verdict }) => verdict !== 'pass')
   expect(certificate.verdict).toBe(open.length === 0 ? 'pass' : 'inconclusive')
