@@ -23,7 +23,7 @@ test.each([
     ...eachKind(() => 0),
     ...{ input: 1_000_000, cacheWrite: 1_000_000, cacheWrite1h },
   }
-  const at = { model: 'm', day: '2026-11-03' }
+  const at = { id: null, model: 'm', account: null, day: '2026-11-03' }
   const cost = pricingOf(contract, powerOfTen(-6)).costOf(counts, at, 1)
   expect(decimalText(cost!)).toBe(usd)
 })
