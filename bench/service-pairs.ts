@@ -8,13 +8,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { FullContract } from '../src/contract/contract.ts'
-import { defaultContract } from '../src/contract/default.ts'
 import { scenarioFrom } from '../src/public/scenario.ts'
 import { compareRuns } from '../src/report/compare/compare.ts'
 import { run } from '../src/run/run.ts'
 import { startService } from '../src/service/start.ts'
 import { openStore } from '../src/store/session/open.ts'
+import { openContract as contract } from './open-contract.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,16 +26,6 @@ const [pairs, requests, slower] = [+values.pairs, +values.requests, +values.slow
 const ratePerS = 150
 const figures = ['mean', 'p50', 'p90', 'p95'] as const
 
-/** The account never leaves its band, and no limit delays a request. */
-const contract: FullContract = {
-  ...defaultContract,
-  bands: [
-    {
-      ...defaultContract.bands.at(-1)!,
-      ...{ name: 'any', minBalance: 1, requests: { minute: 1e6, hour: 1e7, day: 1e8 } },
-    },
-  ],
-}
 const scenario = scenarioFrom({
   ...{ name: 'pairs', question: 'Is the second run slower?', model: 'svc-k2' },
   steps: { chat: { endpoint: 'chat' } },

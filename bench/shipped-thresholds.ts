@@ -8,26 +8,15 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { FullContract } from '../src/contract/contract.ts'
-import { defaultContract } from '../src/contract/default.ts'
 import { run } from '../src/run/run.ts'
 import { loadScenario } from '../src/scenario/parse.ts'
 import { startService } from '../src/service/start.ts'
+import { openContract as contract } from './open-contract.ts'
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
 const folder = resolve(import.meta.dirname, '../scenarios')
 const only = values.only?.split(',')
 
-/** A band that a scenario leaves within its own time would decide its figures. */
-const contract: FullContract = {
-  ...defaultContract,
-  bands: [
-    {
-      ...defaultContract.bands.at(-1)!,
-      ...{ name: 'any', minBalance: 1, requests: { minute: 1e6, hour: 1e7, day: 1e8 } },
-    },
-  ],
-}
 const balance = 1_000_000
 
 async function thresholdsOf(file: string) {
