@@ -73,6 +73,37 @@ test('for any sharp limit, the safe rate is below it, the held rate too, and the
   )
 })
 
+/** Whatever the rate: of so many of a hundred requests the answer is wrong. */
+const wrongAtAnyRate =
+  (percent: number, meanUs: number) =>
+  (plan: TrialPlan): TrialEvidence => {
+    const seen = sharp(plan, Infinity, meanUs)
+    const all = Math.ceil((seen.sent * percent) / 100)
+    if (all <= plan.mayMiss)
+      return { ...seen, missed: all, parts: { ...seen.parts, missed: even(all) } }
+    const share = (plan.mayMiss + 1) / all
+    const us = seen.lastedUs * share
+    const missed = plan.mayMiss + 1
+    return { ...seen, missed, lastedUs: us, tookUs: us, end: 'misses' }
+  }
+
+test.each([
+  [0.05e6, 1e6, 25],
+  [1e6, 10e6, 25],
+  [20e6, 60e6, 165],
+])(
+  'a search without a limit of time ends if a part of the answers is wrong at any rate (%d us each, late after %d us): within %d minutes',
+  (meanUs, boundUs, minutes) => {
+    for (const percent of [6, 8, 20, 40]) {
+      const how = { ...search, boundUs }
+      const { safeRate, trials } = searched(how, wrongAtAnyRate(percent, meanUs))
+      const spent = trials.reduce((sum, { tookUs }) => sum + tookUs, 0)
+      expect(safeRate).toMatchObject({ kind: 'none', because: 'every rate' })
+      expect(spent).toBeLessThan(minutes * 60e6)
+    }
+  },
+)
+
 test('a search of limited time never plans a trial that would end after it', () => {
   fc.assert(
     fc.property(

@@ -3,6 +3,7 @@ import { isLimited, limitWaitUs } from './limit.ts'
 import {
   bracketOf,
   elapsedUs,
+  isLowest,
   isUnknown,
   mostFall,
   type SafeRate,
@@ -27,7 +28,6 @@ const stillFalls = 0.25
 const warmUpShare = 1 / 20
 /** Requests in flight at the first rate, by Little's law: a rate that fails costs little, because it ends early. */
 const startInFlight = 1
-const mostHalvings = 10
 /** Holds that a search needs on average. */
 const holdsOnAverage = 1.6
 
@@ -61,8 +61,7 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
         : highPerS !== null
           ? highPerS / 2
           : Math.min(search.startPerS ?? (startInFlight * 1e6) / (meanUs ?? 1e6), search.maxPerS)
-    const first = trials.find(({ step }) => step === 'bracket')?.ratePerS ?? ratePerS
-    if (ratePerS < first / 2 ** mostHalvings) return done
+    if (isLowest(search, trials)) return done
     return plans.tried(plans.rough(ratePerS), null) ?? done
   }
   if (lowPerS === null) return done

@@ -131,7 +131,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   const failedPerS = lowestAbove(0)
   if (isUnknown(trials)) return { kind: 'none', because: 'unknown', failedPerS }
   if (warmUpOf(trials).allMiss) return { kind: 'none', because: 'one at a time', failedPerS }
-  const { lowPerS, highPerS, isByLimit } = bracketOf(trials)
+  const { lowPerS, isByLimit } = bracketOf(trials)
   const holds = trials.filter(({ step }) => step === 'hold')
   const lowestHold = smallest(holds.map(({ ratePerS }) => ratePerS))
   const budget = holds.at(-1)?.budget ?? search.budget ?? 'quick'
@@ -143,10 +143,7 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
     return { kind: 'none', because: 'no hold', failedPerS }
   }
   if (lowPerS === null) {
-    const first = trials.find(({ step }) => step === 'bracket')?.ratePerS
-    if (first !== undefined && highPerS !== null && highPerS / 2 < first / 2 ** 10) {
-      return { kind: 'none', because: 'every rate', failedPerS }
-    }
+    if (isLowest(search, trials)) return { kind: 'none', because: 'every rate', failedPerS }
     return { kind: 'bracket', lowPerS, failedPerS, needs: null }
   }
   const ratePerS = Number.isFinite(lowestHold)
@@ -159,6 +156,31 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
     failedPerS,
     needs: { budget, ratePerS, requests: holdRequests(search, budget) },
   }
+}
+
+const mostHalvings = 10
+/** Without a limit of time, a search that sustained no rate takes as long at most, or as many times its first trial if that is longer. */
+const mostDownUs = 1200e6
+const mostOfFirst = 8
+
+/**
+ * Whether every rate failed, and none below is tried: a thousandth of the first did, or a search without a limit of time would take too long.
+ * Misses that do not depend on the rate, such as wrong answers, would else keep it busy for hours. A limiter may admit any low rate.
+ */
+export function isLowest(search: Search, trials: readonly Trial[]): boolean {
+  const { lowPerS, highPerS } = bracketOf(trials)
+  const rough = trials.filter(({ step }) => step === 'bracket')
+  const [first, last] = [rough[0], rough.findLast(({ ratePerS }) => ratePerS === highPerS)]
+  if (lowPerS !== null || first === undefined || last === undefined) return false
+  const nextPerS = last.ratePerS / 2
+  if (nextPerS < first.ratePerS / 2 ** mostHalvings) return true
+  if (search.mostUs !== null || isLimited(last)) return false
+  const mostUs = Math.max(
+    mostDownUs * scaleOf(search),
+    (mostOfFirst * 1e6 * first.planned) / first.ratePerS,
+  )
+  const mine = trials.filter(({ earlier }) => !earlier)
+  return elapsedUs(mine) + (1e6 * last.planned) / nextPerS > mostUs
 }
 
 /** Requests of a whole confirmation. */
