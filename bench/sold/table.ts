@@ -45,12 +45,14 @@ export function row(
   print(`| ${name} | ${shares.join(' | ')} | ${claimed}${isMissed ? ', **missed**' : ''} |`)
 }
 
+const verdicts = ['pass %', 'fail %', 'inconclusive %', 'fail % of the design']
+
 /** Begins a table. @returns whether it was asked for */
-export function head(title: string): boolean {
+export function head(title: string, columns: readonly string[] = verdicts): boolean {
   isAsked = only.some((rule) => title.startsWith(rule))
   if (!isAsked) return false
   print(
-    `\n${title}\n\n| provider | pass % | fail % | inconclusive % | fail % of the design |\n|---|---|---|---|---|`,
+    `\n${title}\n\n| ${['provider', ...columns].join(' | ')} |\n|${'---|'.repeat(columns.length + 1)}`,
   )
   return true
 }

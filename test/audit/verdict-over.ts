@@ -14,6 +14,8 @@ export interface More {
   /** What the runs record about themselves at their end. */
   readonly ledger?: object
   readonly contract?: Contract
+  /** The addresses of runs that are in the store and not audited. */
+  readonly elsewhere?: Readonly<Record<string, string>>
 }
 
 /** The verdict of one rule on these attempts, entered under the runs that they name. */
@@ -35,11 +37,17 @@ export async function verdictIn(
   store: Store,
   rule: string,
   attempts: readonly AttemptRow[],
-  { templates = [], bodies = [], ledger = {}, contract = defaultContract }: More = {},
+  {
+    templates = [],
+    bodies = [],
+    ledger = {},
+    contract = defaultContract,
+    elsewhere = {},
+  }: More = {},
 ): Promise<Verdict> {
   const runIds = [...new Set(attempts.map((row) => row.runId))]
   for (const runId of runIds) {
-    await enterEndedRun(store, runId, { baseUrl: `http://${runIds[0]}` })
+    await enterEndedRun(store, runId, { baseUrl: elsewhere[runId] ?? `http://${runIds[0]}` })
     await store.execute('UPDATE runs SET attempt_counts_json = $1 WHERE run_id = $2', [
       JSON.stringify(ledger),
       runId,
@@ -53,7 +61,7 @@ export async function verdictIn(
   await recorder.close()
   const { findings } = await audit(store, {
     contract,
-    runIds,
+    runIds: runIds.filter((runId) => elsewhere[runId] === undefined),
     auditId: 'audit-1',
     auditedAt: new Date(0),
     rules: [rule],

@@ -35,30 +35,33 @@ const counting = (
   })),
 ]
 
-/** Moves the log-odds of first tokens: by a number that follows from the word, the session and a draw. */
+/** Moves the log-odds of first tokens: by a number that follows from the word, the session of this service, and a draw. */
 const moving = (
   name: string,
-  moved: (word: string, halfDay: number, draw: () => number) => number,
+  moved: (word: string, session: string, draw: () => number) => number,
 ): readonly Fault[] => [
-  conduct(name, (honest, { random, clock }) => ({
-    answer(call) {
-      const answer = honest.answer(call)
-      const request = call.request!
-      const word = wordAsked(request)
-      if (word === null) return answer
-      const halfDay = Math.floor(clock.nowUs() / 43_200e6)
-      const piece = firstToken(request.model, word, random, moved(word, halfDay, random))
-      return {
-        ...answer,
-        choices: answer.choices.map((choice) => ({ ...choice, pieces: [piece] })),
-      }
-    },
-  })),
+  conduct(name, (honest, { random, clock }) => {
+    const own = random()
+    return {
+      answer(call) {
+        const answer = honest.answer(call)
+        const request = call.request!
+        const word = wordAsked(request)
+        if (word === null) return answer
+        const session = `${own} ${Math.floor(clock.nowUs() / 43_200e6)}`
+        const piece = firstToken(request.model, word, random, moved(word, session, random))
+        return {
+          ...answer,
+          choices: answer.choices.map((choice) => ({ ...choice, pieces: [piece] })),
+        }
+      },
+    }
+  }),
 ]
 
 const drawn = (...parts: readonly (string | number)[]) => seededRandom(hashText(parts.join(' ')))
 const noise = (by: number) =>
-  moving(`noise ${by}`, (word, halfDay) => by * normal(drawn(word, halfDay, 'batch')))
+  moving(`noise ${by}`, (word, session) => by * normal(drawn(word, session, 'batch')))
 const other = (word: string) => normal(drawn(word, 'replica'))
 const replicas = moving('replicas 90/10', (word, _, draw) => (draw() < 0.1 ? other(word) : 0))
 
@@ -178,8 +181,8 @@ export const quietVariants: readonly QuietVariant[] = [
   { name: 'replicas 90/10', acts: ['watched'], rules: ['SOLD-05'], faults: replicas },
   {
     ...{ name: 'sticky replicas', acts: ['watched'], rules: ['SOLD-05'] },
-    faults: moving('sticky', (word, halfDay) =>
-      drawn(halfDay, 'sticky')() < 0.1 ? other(word) : 0,
+    faults: moving('sticky', (word, session) =>
+      drawn(session, 'sticky')() < 0.1 ? other(word) : 0,
     ),
   },
   {

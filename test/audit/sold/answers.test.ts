@@ -174,7 +174,7 @@ test('reasoning that takes its time is possible, and one that takes none is not'
   expect(await streamed([...thinking(9), [600, 101, 20, 1_020]])).toMatchObject({
     verdict: 'fail',
     observed:
-      '600 tokens of reasoning beside 101 of text in 1.020 s; twice the highest speed seen gives 204 in all; 1 of 10 answers',
+      'svc-k2: 600 tokens of reasoning beside 101 of text in 1.020 s; twice the highest speed seen gives 204 in all; 1 of 10 answers',
   })
 })
 
@@ -187,6 +187,97 @@ test('nine streams, text that arrives at once, and reasoning that is shown tell 
   })
   const shown = await streamed([...thinking(9), quick], '{"reasoning_content":"Hm."}')
   expect(shown).toMatchObject({ verdict: 'inconclusive' })
+})
+
+const official = 'https://official.example'
+const questions = Array.from({ length: 20 }, (_, at) => `Question ${at}?`)
+
+/** Answers to questions at the service and at its reference, which think for so many tokens. */
+function thoughtAtBoth(
+  own: (at: number) => number,
+  there: (at: number) => number,
+  asked = questions,
+  promised: object = most,
+) {
+  const model = { id: 'svc-k2', ...promised, reference: { base_url: official, model: 'big' } }
+  const sides = [
+    { runId: 'a', name: 'svc-k2', think: own },
+    { runId: 'official', name: 'big', think: there },
+  ]
+  const answers = sides.flatMap(({ runId, name, think }) =>
+    asked.map((content, at) => ({ runId, name, content, at, reasoning: think(at) })),
+  )
+  return verdictOver(
+    'SOLD-10',
+    answers.map(({ runId, name, at, reasoning }) =>
+      attempt(at, { runId, model: name, template: at, completionTokens: reasoning + 20 }),
+    ),
+    {
+      contract: contract(model),
+      elsewhere: { official },
+      templates: answers.map(({ runId, name, content, at: template }) => ({
+        ...{ runId, template, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
+        ...{ headers: '{}', maxTokens: 4_000, n: null, promptHash: null },
+        body: JSON.stringify({ model: name, messages: [{ role: 'user', content }] }),
+      })),
+      bodies: answers.map(({ runId, at: slot, reasoning }) => ({
+        ...{ runId, slot, retry: 0, headers: '', truncated: false },
+        body: JSON.stringify({
+          choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' } }],
+          usage: {
+            prompt_tokens: 10,
+            completion_tokens: reasoning + 20,
+            completion_tokens_details: { reasoning_tokens: reasoning },
+          },
+        }),
+      })),
+    },
+  )
+}
+
+test.each([
+  ['as many', 1, 'pass', /^svc-k2: for 20 questions, 1\.\d\d times the reasoning of the reference/],
+  [
+    'five times as many',
+    5,
+    'fail',
+    /^svc-k2: For 20 questions, 4\.9\d times the reasoning of the reference \(p 0\.001\)\. If all answers report so, that is about [\d,]+ tokens too many in 20 requests\.$/,
+  ],
+  ['a quarter more, which is allowed', 1.25, 'inconclusive', /1\.25 times is allowed/],
+] as const)(
+  'reasoning tokens of a service beside its reference: %s',
+  async (_, longer, verdict, said) => {
+    const found = await thoughtAtBoth(
+      (at) => Math.round(longer * (20 + 7 * at) * (at % 2 === 0 ? 1.1 : 1)),
+      (at) => Math.round((20 + 7 * at) * (at % 2 === 1 ? 1.1 : 1)),
+    )
+    expect(found).toMatchObject({ verdict })
+    expect(JSON.stringify(found)).toMatch(
+      new RegExp(said.source.replace('^', '"').replace('$', '"')),
+    )
+  },
+)
+
+test('nineteen questions at both do not decide, and questions at one place alone are no pairs', async () => {
+  const verdict = await thoughtAtBoth(
+    () => 500,
+    () => 10,
+    questions.slice(1),
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('20 questions at both decide'),
+  })
+})
+
+test('a reference alone promises comparable reasoning, without the most tokens of it', async () => {
+  const verdict = await thoughtAtBoth(
+    () => 500,
+    () => 10,
+    questions,
+    {},
+  )
+  expect(verdict).toMatchObject({ verdict: 'fail' })
 })
 
 test('answers without reasoning tokens are not observed', async () => {

@@ -35,7 +35,7 @@ export interface Session {
   readonly beside?: number
 }
 
-/** Enters each session as a run of its own. */
+/** Enters each session as a run of its own, with a first request before its load, as each run has. */
 export async function enterSessions(store: Store, sessions: readonly Session[]): Promise<void> {
   const rows: AttemptRow[] = []
   const recorder = await Recorder.open(store)
@@ -63,11 +63,12 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
         }),
       })),
     )
-    for (let slot = 0; slot < prompts.length * samples; slot++) {
+    for (let slot = 0; slot <= prompts.length * samples; slot++) {
       const template = slot % prompts.length
+      const first = slot === 0 ? { phase: 'first requests', part: 'warmup' } : {}
       rows.push(
         attempt(slot, {
-          ...{ runId, template, model: named },
+          ...{ runId, template, model: named, ...first },
           ...{ promptTokens: 1 + beside, completionTokens: 1 },
         }),
       )

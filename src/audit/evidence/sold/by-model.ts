@@ -1,10 +1,43 @@
-import type { Model } from '../../../contract/contract.ts'
+import { type Model, modelNamed } from '../../../contract/contract.ts'
+import type { Evidence } from '../../rule.ts'
 import { notObserved, pass, type Verdict } from '../../verdict.ts'
+import { type Exchange, exchangesOf } from '../exchange.ts'
 
 const worstFirst = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'] as const
 
-/** The verdict over models: the worst of them, and which the others are. */
-export function worstOf(
+type Verdicts = Verdict | readonly Verdict[]
+
+/** What belongs to each model, with a name that no model has. */
+type ByModel<Each> = ReadonlyMap<Model | undefined, readonly Each[]>
+
+/**
+ * The verdict over models: the worst of them, and which the others are.
+ *
+ * @param judge the verdicts on a model, one for each of its promises; none for a model that is not judged
+ * @param requires what was not observed if no model is judged
+ */
+export async function overModels<Each>(
+  byModel: ByModel<Each>,
+  requires: string,
+  judge: (model: Model, own: readonly Each[]) => Verdicts | Promise<Verdicts>,
+): Promise<Verdict> {
+  const verdicts = await Promise.all(
+    [...byModel].map(async ([model, own]) =>
+      model === undefined
+        ? []
+        : [await judge(model, own)].flat().map((verdict) => ({ model, verdict })),
+    ),
+  )
+  return worstOf(verdicts.flat(), requires)
+}
+
+/** The exchanges of each model of the contract. */
+export async function exchangesByModel(evidence: Evidence): Promise<ByModel<Exchange>> {
+  const { models = [] } = evidence.contract
+  return Map.groupBy(await exchangesOf(evidence), ({ row }) => modelNamed(models, row.model ?? ''))
+}
+
+function worstOf(
   verdicts: readonly { readonly model: Model; readonly verdict: Verdict }[],
   requires: string,
 ): Verdict {

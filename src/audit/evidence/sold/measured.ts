@@ -1,5 +1,6 @@
 import type { Contract, Model } from '../../../contract/contract.ts'
-import type { Evidence } from '../../rule.ts'
+import type { PromiseName } from '../../../contract/promises.ts'
+import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import type { Verdict } from '../../verdict.ts'
 import { oncePerEvidence } from '../once.ts'
 
@@ -41,6 +42,18 @@ export async function measuring(
   const { prices: _, ...contract } = evidence.contract
   return { ...evidence, contract: { ...contract, models } }
 }
+
+/** A rule that judges one promise of a model. Without it, the rule says what it measures, by these fields that are always kept. */
+export const judgedOrMeasured = <P extends PromiseName>(
+  promise: P,
+  decide: (evidence: Evidence) => Promise<Verdict>,
+  ...fields: readonly (keyof typeof kept)[]
+): Pick<Rule, 'promised' | 'decide'> =>
+  whenPromised(
+    [promise],
+    (evidence) => decide(evidence),
+    async (evidence) => measuredIn(await decide(await measuring(evidence, ...fields))),
+  )
 
 /** What a verdict by such promises has measured; undefined if nothing was. */
 export function measuredIn(verdict: Verdict): string | undefined {

@@ -1,4 +1,4 @@
-import type { Model } from '../../../contract/contract.ts'
+import { type Model, modelNamed } from '../../../contract/contract.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
@@ -6,6 +6,7 @@ import type { Witness } from '../../verdict.ts'
 import { isList, isObject, type Json } from '../json.ts'
 import { type LoadKind, loadKinds } from './load-kinds.ts'
 import { soleTextOf } from './sole-texts.ts'
+import type { Shares } from './watch.ts'
 
 /** Answers of one token to short prompts, some of them asked again and again: those of a phase, or an equal part of a longer load. */
 export interface TokenSession {
@@ -51,20 +52,19 @@ interface TokenPhase {
   readonly answers: TokenAnswer[]
 }
 
-/** The model that a name of a request means; undefined for none that is judged. */
-type Named = (name: string) => Model | undefined
+/** The promise that makes a model one that is judged; null for every model of the contract. */
+type Promised = 'fixed' | 'reference' | null
 
 /**
  * The sessions of runs, oldest first: plain chat answers to one short text with `max_tokens: 1`, stored whole. Shares of fewer
- * answers vary more, so all sessions of a model have about as many as its first phase: those of longer and of shorter phases of a
- * run are put together in order of time, and cut. Of a run that asks at rest and under load, those at rest.
+ * answers vary more, so all sessions of a model have about as many as its first one, which is a phase: those of longer and of shorter
+ * phases of a run are put together in order of time, and cut. Of a run that asks at rest and under load, those at rest.
  */
 export async function tokenSessions(
-  evidence: Pick<Evidence, 'store'>,
-  runIds: readonly string[],
-  named: Named,
+  evidence: Evidence,
+  promised: Promised,
 ): Promise<readonly TokenSession[]> {
-  const phases = await tokenPhases(evidence, runIds, named)
+  const phases = await tokenPhases(evidence, promised)
   const loaded = new Set(phases.filter(({ load }) => load === 'one user').map(({ runId }) => runId))
   const alone = phases.filter(({ runId, load }) => load !== 'many' || !loaded.has(runId))
   return [...Map.groupBy(alone, ({ model }) => model).values()]
@@ -87,11 +87,10 @@ export interface LoadedRun {
 
 /** The runs that have phases of one user and phases of a load, a search above all, that ask the same. */
 export async function loadedRuns(
-  evidence: Pick<Evidence, 'store'>,
-  runIds: readonly string[],
-  named: Named,
+  evidence: Evidence,
+  promised: Promised,
 ): Promise<readonly LoadedRun[]> {
-  const phases = await tokenPhases(evidence, runIds, named)
+  const phases = await tokenPhases(evidence, promised)
   const groups = Map.groupBy(phases, ({ runId, model }) => JSON.stringify([runId, model.id]))
   return [...groups.values()].flatMap((own) => {
     const of = (load: LoadKind) => own.filter((phase) => phase.load === load)
@@ -99,6 +98,7 @@ export async function loadedRuns(
     if (rest.length === 0 || load.length === 0) return []
     const { model, runId } = own[0]!
     const size = sizeOf(rest)
+    if (size === 0) return []
     const times = load.flatMap(({ answers }) => answers.map(({ row }) => row.atUs))
     return {
       ...{ model, runId, size },
@@ -111,9 +111,8 @@ export async function loadedRuns(
 }
 
 async function tokenPhases(
-  { store }: Pick<Evidence, 'store'>,
-  runIds: readonly string[],
-  named: Named,
+  { store, runIds, contract: { models = [] } }: Evidence,
+  promised: Promised,
 ): Promise<readonly TokenPhase[]> {
   const rows = await store.rows<Row>(
     `SELECT run_id AS "runId", phase, model, slot, retry, templates.body AS request, bodies.body AS response,
@@ -137,10 +136,11 @@ async function tokenPhases(
   }
   const phases = new Map<string, TokenPhase>()
   for (const row of rows) {
-    const model = named(row.model)
+    const model = modelNamed(models, row.model)
+    if (model === undefined || (promised !== null && model[promised] === undefined)) continue
     const prompt = promptOf(row.request)
     const token = firstTokenOf(jsonOf(row.response) as Json | undefined)
-    if (model === undefined || prompt === null || token === null) continue
+    if (prompt === null || token === null) continue
     const { runId } = row
     const name = JSON.stringify([runId, row.phase, model.id])
     const phase = phases.get(name) ?? { runId, model, load: loadOf(runId, row.phase), answers: [] }
@@ -150,11 +150,13 @@ async function tokenPhases(
   return [...phases.values()]
 }
 
-/** The first phase of a model sets the size of its sessions. */
-const sizeOf = (phases: readonly TokenPhase[]) => phases[0]!.answers.length
+/** Answers of the first phase of a model that is a session; 0 if none is. A first request, and a run that was stopped early, is none. */
+const sizeOf = (phases: readonly TokenPhase[]): number =>
+  phases.find(({ model, answers }) => sessionOf(model, answers) !== null)?.answers.length ?? 0
 
 /** Phases as they are where they are about of that size, and parts of that size of the others of a run. */
 function sessionsOf(phases: readonly TokenPhase[], size: number): readonly TokenSession[] {
+  if (size === 0) return []
   const isEqual = ({ answers }: TokenPhase) =>
     answers.length >= leastShare * size && answers.length <= mostShare * size
   const others = Map.groupBy(
@@ -218,6 +220,13 @@ export function likeliestOf(sessions: readonly TokenSession[]): ReadonlyMap<stri
     ]),
   )
 }
+
+/** For each session, the shares of these first tokens. */
+export const sharesOf = (
+  sessions: readonly TokenSession[],
+  tokens: readonly (readonly [prompt: string, token: string])[],
+): readonly Shares[] =>
+  sessions.map((session) => tokens.map(([prompt, token]) => shareOf(session, prompt, token)))
 
 /** `2026-03-14 09:00 UTC`. */
 export const shownTime = (us: number) =>

@@ -115,6 +115,8 @@ export type WatchResult =
       readonly is: 'fail'
       readonly since: number
       readonly wealth: number
+      /** The session that alarmed. */
+      readonly alarm: number
       readonly change: ChangeAt
     }
 
@@ -137,7 +139,7 @@ export function judgeWatch(
     const { at, from, to } = changeOf(scores.slice(0, alarm + 1))!
     const place = (score: number) => score + referenceSessions
     const change = { at: place(at), from: place(from), to: place(to) }
-    return { is: 'fail', since, wealth: wealth[alarm]!, change }
+    return { is: 'fail', since, wealth: wealth[alarm]!, alarm: place(alarm), change }
   }
   const last = wealth.at(-1) ?? 1
   if (last >= doubtAt) return { is: 'inconclusive', since, wealth: last }

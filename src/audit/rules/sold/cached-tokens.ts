@@ -1,6 +1,6 @@
-import { type CachePromise, modelNamed } from '../../../contract/contract.ts'
-import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import type { CachePromise } from '../../../contract/contract.ts'
+import { type Exchange, shownBy } from '../../evidence/exchange.ts'
+import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import {
   type CacheTimes,
   judgeCacheTimes,
@@ -8,10 +8,10 @@ import {
   wrongCached,
 } from '../../evidence/sold/cache.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const requires =
@@ -30,23 +30,12 @@ export const sold04: Rule = {
 so. A miss is honest: no share of hits is promised. If all repeated prompts of a run are counted as not cached, the times to their first tokens are compared with those of fresh
 prompts of the same size that were sent beside them, in both orders. Repeats that begin 1.15 times as fast or more, at p 0.001 of 999 changes of signs,
 fail: the cache is used and not credited. It cannot detect a cache that answers with a delay, savings below 15 %, or a cache that is shared with others.`,
-  ...whenPromised(
-    ['models.cache'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'cache'))),
-  ),
+  ...judgedOrMeasured('models.cache', decide, 'cache'),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-    modelNamed(models, row.model ?? ''),
-  )
-  return worstOf(
-    [...byModel].flatMap(([model, exchanges]) =>
-      model?.cache === undefined ? [] : [{ model, verdict: verdictOf(model.cache, exchanges) }],
-    ),
-    requires,
+  return overModels(await exchangesByModel(evidence), requires, ({ cache }, exchanges) =>
+    cache === undefined ? [] : verdictOf(cache, exchanges),
   )
 }
 

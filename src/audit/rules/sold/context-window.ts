@@ -1,9 +1,8 @@
 import type { Model } from '../../../contract/contract.ts'
-import { modelNamed } from '../../../contract/contract.ts'
 import { largest } from '../../../user/extremes.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { type Exchange, shownBy } from '../../evidence/exchange.ts'
+import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import {
   type CodeTrial,
   type ContextResult,
@@ -53,18 +52,10 @@ async function decide(
   evidence: Evidence,
   windowOf: (model: Model) => number | null | undefined,
 ): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-    modelNamed(models, row.model ?? ''),
-  )
-  const verdicts = await Promise.all(
-    [...byModel].flatMap(([model, exchanges]) =>
-      model === undefined || windowOf(model) === undefined
-        ? []
-        : [verdictOf(model, windowOf(model)!, exchanges)],
-    ),
-  )
-  return worstOf(verdicts, requires)
+  return overModels(await exchangesByModel(evidence), requires, (model, exchanges) => {
+    const promised = windowOf(model)
+    return promised === undefined ? [] : verdictOf(model, promised, exchanges)
+  })
 }
 
 /** Where the contract does not say how much the template adds. */
@@ -82,14 +73,14 @@ async function verdictOf(
   model: Model,
   promised: number | null,
   exchanges: readonly Exchange[],
-): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+): Promise<Verdict> {
   const listed = exchanges.flatMap((exchange) => {
     const text = soleTextOf(exchange.requestJson)
     const codes = text === null ? [] : [...text.matchAll(code)]
     return text === null || codes.length < leastCodes ? [] : [{ exchange, text, codes }]
   })
   // Without such a prompt nothing is counted, and a tokenizer is megabytes.
-  if (listed.length === 0) return { model, verdict: notObserved(requires) }
+  if (listed.length === 0) return notObserved(requires)
   const count = await countOf(model.tokenizer ?? 'o200k')
   const asked = listed.flatMap((each) => {
     const tokens = count(each.text)
@@ -119,41 +110,32 @@ async function verdictOf(
     return [{ exchange, tokens, codes: found, reported }]
   })
   if (refused !== undefined)
-    return {
-      model,
-      verdict: fail(asked.length, {
-        expected: `prompts of up to ${window} tokens`,
-        observed: `A prompt of ${refused.tokens.toLocaleString('en')} tokens is refused as too long; the contract promises a window of ${window.toLocaleString('en')}.`,
-        witnesses: [shownBy(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
-      }),
-    }
+    return fail(asked.length, {
+      expected: `prompts of up to ${window} tokens`,
+      observed: `A prompt of ${refused.tokens.toLocaleString('en')} tokens is refused as too long; the contract promises a window of ${window.toLocaleString('en')}.`,
+      witnesses: [shownBy(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
+    })
   // What is counted does not depend on the answer.
   const full = answered.filter(({ tokens }) => tokens >= fullShare * window)
   const [short, second] = full.filter(
     ({ tokens, reported }) => reported !== null && reported < fullShare * tokens,
   )
   if (short !== undefined && second !== undefined)
-    return {
-      model,
-      verdict: fail(answered.length, {
-        expected: `all tokens of a prompt that fits the window of ${window}`,
-        observed: `Of prompts of ${short.tokens.toLocaleString('en')} tokens the service counts ${short.reported!.toLocaleString('en')}: the rest was not read.`,
-        witnesses: [
-          shownBy(short.exchange, `${short.reported} of ${short.tokens} tokens counted`),
-          shownBy(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
-        ],
-      }),
-    }
+    return fail(answered.length, {
+      expected: `all tokens of a prompt that fits the window of ${window}`,
+      observed: `Of prompts of ${short.tokens.toLocaleString('en')} tokens the service counts ${short.reported!.toLocaleString('en')}: the rest was not read.`,
+      witnesses: [
+        shownBy(short.exchange, `${short.reported} of ${short.tokens} tokens counted`),
+        shownBy(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
+      ],
+    })
   const cut = full.filter(({ exchange }) => exchange.row.finishReason === 'length').length
   if (cut > 0 && cut === full.length)
-    return {
-      model,
-      verdict: inconclusive(
-        answered.length,
-        `${cut === 1 ? 'the answer to the long prompt was' : `all ${cut} answers to long prompts were`} cut by max_tokens, and what a cut answer lacks shows nothing; raise max_tokens`,
-      ),
-    }
-  return { model, verdict: saidOf(judgeContext(trials, window), trials, window) }
+    return inconclusive(
+      answered.length,
+      `${cut === 1 ? 'the answer to the long prompt was' : `all ${cut} answers to long prompts were`} cut by max_tokens, and what a cut answer lacks shows nothing; raise max_tokens`,
+    )
+  return saidOf(judgeContext(trials, window), trials, window)
 }
 
 function saidOf(found: ContextResult, trials: readonly Trial[], window: number): Verdict {

@@ -1,7 +1,7 @@
 import type { Model } from '../../../contract/contract.ts'
 import { shownBy } from '../../evidence/exchange.ts'
 import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
 import {
   type HiddenResult,
@@ -12,23 +12,19 @@ import {
   type ShortPrompt,
 } from '../../evidence/sold/hidden.ts'
 import { median, slackTokens } from '../../evidence/sold/line.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { tokensOfWords } from '../../evidence/sold/repeats.ts'
 import { repeatedWord } from '../../evidence/sold/script-of.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
-import { type Evidence, hasPromises, type Rule, whenPromised } from '../../rule.ts'
+import { type Evidence, hasPromises, type Rule } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
 const referenceRequires =
   'short prompts at the reference of the contract, in the same store (scenarios/integrity-session.yaml with each --base-url)'
 const requires = `${leastShort} answers with usage to prompts of a word or a few, without a system message; without tokenizer in the contract, of one word repeated 500 and 1,500 times (scenarios/audit-integrity.yaml)`
 
-const byTemplate = whenPromised(
-  ['models.template_tokens'],
-  (evidence) => decide(evidence),
-  async (evidence) => measuredIn(await decide(await measuring(evidence, 'templateTokens'))),
-)
+const byTemplate = judgedOrMeasured('models.template_tokens', decide, 'templateTokens')
 
 export const sold02: Rule = {
   id: 'SOLD-02',
@@ -49,14 +45,11 @@ reference's count fail, too, and without template_tokens at most ${slackTokens} 
 async function decide(evidence: Evidence): Promise<Verdict> {
   const references = await referencesIn(evidence)
   const byModel = Map.groupBy(await soleTexts(evidence), ({ model }) => model)
-  const verdicts = await Promise.all(
-    [...byModel].flatMap(([model, texts]) =>
-      model.templateTokens === undefined && model.reference === undefined
-        ? []
-        : [verdictOf(evidence, model, texts, references.get(model))],
-    ),
+  return overModels(byModel, requires, (model, texts) =>
+    model.templateTokens === undefined && model.reference === undefined
+      ? []
+      : verdictOf(evidence, model, texts, references.get(model)),
   )
-  return worstOf(verdicts, requires)
 }
 
 interface Point extends SoleText {
@@ -68,7 +61,7 @@ async function verdictOf(
   model: Model,
   texts: readonly SoleText[],
   reference: AtReference | undefined,
-): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+): Promise<Verdict> {
   const points = await pointsOf(model, texts)
   const there = reference === undefined ? [] : await soleTexts(reference.evidence)
   const beyond = judgeBeyond(
@@ -80,9 +73,9 @@ async function verdictOf(
       ? null
       : await ofTemplate(evidence, model, model.templateTokens, texts, points, beyond)
   const isDecided = verdict !== null && verdict.verdict !== 'not-observed'
-  if (beyond.is === 'unseen') return { model, verdict: verdict ?? notObserved(referenceRequires) }
-  if (isDecided && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return { model, verdict }
-  return { model, verdict: await ofReference(evidence, model, texts, beyond) }
+  if (beyond.is === 'unseen') return verdict ?? notObserved(referenceRequires)
+  if (isDecided && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return verdict
+  return ofReference(evidence, model, texts, beyond)
 }
 
 /** What is beside the template that the contract promises. */

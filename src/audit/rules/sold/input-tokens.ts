@@ -1,15 +1,15 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { largest } from '../../../user/extremes.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { median, slackTokens } from '../../evidence/sold/line.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { judgeRepeats, type RepeatResult } from '../../evidence/sold/repeats.ts'
 import { repeatedWord, scriptOf } from '../../evidence/sold/script-of.ts'
 import { judgeSlopes, type ScriptLine, type SlopeFault } from '../../evidence/sold/slopes.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
 import {
   fail,
   inconclusive,
@@ -39,22 +39,12 @@ of common words, code and Chinese are all counted alike: another encoding has an
 are all multiples of one number fail. Where that settles nothing, and without a named encoding, repeats of one word must have a whole number of tokens each, or share
 tokens (a half, a third, a quarter); 1.05 is what no encoding gives, and fails. Two for every word may be an encoding of small pieces: inconclusive. It cannot detect a factor on a script that is not sent, a service that treats
 probes honestly, an encoding that is itself wasteful, or a small share of the requests.`,
-  ...whenPromised(
-    ['models'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence))),
-  ),
+  ...judgedOrMeasured('models', decide),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
   const byModel = Map.groupBy(await soleTexts(evidence), ({ model }) => model)
-  const verdicts = await Promise.all(
-    [...byModel].map(async ([model, texts]) => ({
-      model,
-      verdict: await verdictOfTexts(evidence, model, texts),
-    })),
-  )
-  return worstOf(verdicts, requires)
+  return overModels(byModel, requires, (model, texts) => verdictOfTexts(evidence, model, texts))
 }
 
 /** By the named encoding; where that leaves it open, as without one, repeats of words may still have what no encoding gives. */

@@ -1,19 +1,17 @@
-import { modelNamed } from '../../../contract/contract.ts'
 import { type Apart, leastSessions } from '../../evidence/sold/apart.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
-import { movedTable, movedTokens, percent } from '../../evidence/sold/moved.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
+import { movedEvidence } from '../../evidence/sold/moved.ts'
 import {
   isSinceFixed,
   type LoadedRun,
   likeliestOf,
   loadedRuns,
-  shareOf,
-  type TokenSession,
+  sharesOf,
 } from '../../evidence/sold/sessions.ts'
 import { judgeUnderLoad } from '../../evidence/sold/under-load.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
 import { fail, inconclusive, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `in one run, ${leastSessions} sessions of short prompts with max_tokens: 1 at rest and as many under load, stored whole (scenarios/launch-certificate.yaml)`
@@ -29,27 +27,14 @@ token each. The distance is that of SOLD-06. Whole sessions, as many answers as 
 alone is inconclusive. Fewer than ${leastSessions} sessions of either are inconclusive. An honest model fails with a chance of at most 1 %, if its noise at rest is that under load. Simulated models that are noisier under load fail as rarely; another model for
 all requests under load was never missed, one for half of them in 3 %. It cannot detect another model for a quarter of the requests, a slight quantization, or a service that treats these
 prompts apart. SOLD-05 does not read the answers under load.`,
-  ...whenPromised(
-    ['models.fixed'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'fixed'))),
-  ),
+  ...judgedOrMeasured('models.fixed', decide, 'fixed'),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const runs = await loadedRuns(evidence, evidence.runIds, (name) => {
-    const model = modelNamed(models, name)
-    return model?.fixed === undefined ? undefined : model
-  })
+  const runs = await loadedRuns(evidence, 'fixed')
   const since = runs.filter(({ rest }) => rest.every(isSinceFixed))
-  return worstOf(
-    [...Map.groupBy(since, ({ model }) => model)].map(([model, own]) => ({
-      model,
-      verdict: verdictOf(own),
-    })),
-    requires,
-  )
+  const byModel = Map.groupBy(since, ({ model }) => model)
+  return overModels(byModel, requires, (_, own) => verdictOf(own))
 }
 
 function verdictOf(runs: readonly LoadedRun[]): Verdict {
@@ -58,10 +43,8 @@ function verdictOf(runs: readonly LoadedRun[]): Verdict {
   const lacks = lackOf(runs, rest.length, load.length)
   if (lacks !== null) return inconclusive(observations, lacks)
   const tokens = [...likeliestOf([...rest, ...load])]
-  const sharesOf = (session: TokenSession) =>
-    tokens.map(([prompt, token]) => shareOf(session, prompt, token))
   const found = judgeUnderLoad(
-    runs.map((run) => ({ rest: run.rest.map(sharesOf), load: run.load.map(sharesOf) })),
+    runs.map((run) => ({ rest: sharesOf(run.rest, tokens), load: sharesOf(run.load, tokens) })),
     drawsOf(runs[0]!.runId),
   )
   const said = `Under load the answers to ${tokens.length} fixed prompts ${wordsOf(found)} (p ${Number(found.p.toFixed(3))}, ${rest.length} sessions at rest and ${load.length} under load)`
@@ -72,25 +55,16 @@ function verdictOf(runs: readonly LoadedRun[]): Verdict {
       })
     case 'inconclusive':
       return inconclusive(observations, `${said}, by what may be chance; run it again`)
-    case 'fail': {
-      const moved = movedTokens(tokens, rest, load)
-      const { prompt, token, was, is } = moved[0]!
-      const [first, ...more] = load.slice(0, 5).map(({ witness }) => ({
-        ...witness,
-        shows: `session of ${witness.shows}: first token ${JSON.stringify(token)} to ${JSON.stringify(prompt)}, ${percent(was)} at rest and ${percent(is)} under load`,
-      }))
+    case 'fail':
       return fail(observations, {
         expected: 'under load the answers of the same model',
         observed: `${said}: another model, or another way to run it.`,
-        witnesses: [first!, ...more],
-        tables: [
-          movedTable(moved, `First tokens of ${runs[0]!.model.id} at rest and under load`, [
-            'at rest',
-            'under load',
-          ]),
-        ],
+        ...movedEvidence(tokens, {
+          model: runs[0]!.model.id,
+          groups: [rest, load],
+          words: ['at rest', 'under load'],
+        }),
       })
-    }
   }
 }
 

@@ -1,13 +1,13 @@
-import { modelNamed } from '../../../contract/contract.ts'
 import { leastSessions } from '../../evidence/sold/apart.ts'
-import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { referencesIn } from '../../evidence/sold/at-reference.ts'
+import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuring } from '../../evidence/sold/measured.ts'
 import { judgeNamed } from '../../evidence/sold/named.ts'
 import {
   likeliestOf,
   shareOf,
+  sharesOf,
   type TokenSession,
   tokenSessions,
 } from '../../evidence/sold/sessions.ts'
@@ -30,23 +30,15 @@ another model for a tenth of the requests, or a close relative of the model.`,
   ...whenPromised(
     ['models.reference'],
     async (evidence): Promise<Verdict> => {
-      const { models } = evidence.contract
-      const own = await tokenSessions(evidence, evidence.runIds, (name) => {
-        const model = modelNamed(models, name)
-        return model?.reference === undefined ? undefined : model
-      })
       const references = await referencesIn(evidence)
-      const verdicts = await Promise.all(
-        [...Map.groupBy(own, ({ model }) => model)].map(async ([model, sessions]) => ({
-          model,
-          verdict: verdictOf(sessions, await sessionsAt(references.get(model)!)),
-        })),
+      const own = await tokenSessions(evidence, 'reference')
+      const byModel = Map.groupBy(own, ({ model }) => model)
+      return overModels(byModel, requires, async (model, sessions) =>
+        verdictOf(sessions, await tokenSessions(references.get(model)!.evidence, null)),
       )
-      return worstOf(verdicts, requires)
     },
     async (evidence) => {
-      const { models } = (await measuring(evidence)).contract
-      const own = await tokenSessions(evidence, evidence.runIds, (name) => modelNamed(models, name))
+      const own = await tokenSessions(await measuring(evidence), null)
       if (own.length === 0) return
       const shares = [...likeliestOf(own)].flatMap(([prompt, token]) =>
         own.flatMap((session) => shareOf(session, prompt, token) ?? []),
@@ -57,20 +49,14 @@ another model for a tenth of the requests, or a close relative of the model.`,
   ),
 }
 
-/** The sessions of a model at its reference. */
-const sessionsAt = ({ model, evidence }: AtReference): Promise<readonly TokenSession[]> =>
-  tokenSessions(evidence, evidence.runIds, (name) => modelNamed([model], name))
-
 function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]): Verdict {
   const tokens = [...likeliestOf([...own, ...others])]
-  const sharesOf = (session: TokenSession) =>
-    tokens.map(([prompt, token]) => shareOf(session, prompt, token))
   const pairs = neighbours(own, others)
   const found = judgeNamed(
-    pairs.map(([service, reference]) => ({
-      service: sharesOf(service),
-      reference: sharesOf(reference),
-    })),
+    pairs.map((pair) => {
+      const [service, reference] = sharesOf(pair, tokens)
+      return { service: service!, reference: reference! }
+    }),
     drawsOf(own[0]!.witness.runId),
   )
   if (found.is === 'unseen') return notObserved(requires)

@@ -1,14 +1,13 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
-import { modelNamed } from '../../../contract/contract.ts'
 import { chatTexts, showsMoreThanText } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import type { Exchange } from '../../evidence/exchange.ts'
 import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { judgeOutputs, leastAnswers, leastReported } from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `${leastAnswers} answers of one text with ${leastReported} tokens or more, stored whole (capture: all), by a model with tokenizer in the contract and without reasoning`
@@ -24,27 +23,16 @@ the service reports. Up to 2 % more passes, and more than 4 % fails. It is advic
 encoding needs, and only measuring the same model elsewhere shows how many. ${leastAnswers} answers at the reference of the contract, in the same store, show it: their excess is
 subtracted, and the rule is a must. Models with reasoning, tool calls and several choices are left out.
 It cannot detect an excess that the pieces of a text can hide.`,
-  ...whenPromised(
-    ['models.tokenizer'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'tokenizer'))),
-  ),
+  ...judgedOrMeasured('models.tokenizer', decide, 'tokenizer'),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-    modelNamed(models, row.model ?? ''),
-  )
   const references = await referencesIn(evidence)
-  const verdicts = await Promise.all(
-    [...byModel].flatMap(([model, exchanges]) =>
-      model === undefined || model.tokenizer === undefined || model.reasoning
-        ? []
-        : [verdictOf(evidence, model, model.tokenizer, exchanges, references.get(model))],
-    ),
+  return overModels(await exchangesByModel(evidence), requires, (model, exchanges) =>
+    model.tokenizer === undefined || model.reasoning
+      ? []
+      : verdictOf(evidence, model, model.tokenizer, exchanges, references.get(model)),
   )
-  return worstOf(verdicts, requires)
 }
 
 async function verdictOf(
@@ -53,16 +41,16 @@ async function verdictOf(
   tokenizer: Tokenizer,
   exchanges: readonly Exchange[],
   reference: AtReference | undefined,
-): Promise<{ readonly model: Model; readonly verdict: Verdict }> {
+): Promise<Verdict> {
   const answers = longAnswersOf(exchanges)
   // Without such an answer nothing is counted, and a tokenizer is megabytes.
-  if (answers.length === 0) return { model, verdict: notObserved(requires) }
+  if (answers.length === 0) return notObserved(requires)
   const count = await countOf(tokenizer)
   const encoding = shownTokenizer(tokenizer)
   const points = pointsOf(answers, count)
   const atReference = reference === undefined ? null : await excessAt(reference, count)
   const found = judgeOutputs(points, atReference ?? 0)
-  if (found.is === 'unseen') return { model, verdict: notObserved(requires) }
+  if (found.is === 'unseen') return notObserved(requires)
   const observations = points.length
   const sum = (of: 'reported' | 'counted') =>
     points.reduce((total, each) => total + each[of], 0).toLocaleString('en')
@@ -71,10 +59,10 @@ async function verdictOf(
       ? ''
       : `; those of the reference have ${percent(1 - atReference)} of theirs`
   const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}${there}`
-  if (found.is === 'pass') return { model, verdict: pass(observations, { note: said }) }
+  if (found.is === 'pass') return pass(observations, { note: said })
   if (found.is !== 'fail') {
     const few = found.is === 'few' ? `; ${leastAnswers} answers would decide` : ''
-    return { model, verdict: inconclusive(observations, `${said}${few}`) }
+    return inconclusive(observations, `${said}${few}`)
   }
   const counts = await overcharge(
     evidence,
@@ -88,15 +76,12 @@ async function verdictOf(
     retry: row.retry,
     shows: `${reported} tokens reported, ${counted} of ${encoding} in the answer`,
   }))
-  return {
-    model,
-    verdict: fail(observations, {
-      ...(atReference === null ? {} : { severity: 'must' }),
-      expected: `at most 4 % more tokens than the texts have${atReference === null ? '' : ', beside what the reference has'}`,
-      observed: `${said}. If all answers are counted so, that is about ${counts}.`,
-      witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-    }),
-  }
+  return fail(observations, {
+    ...(atReference === null ? {} : { severity: 'must' }),
+    expected: `at most 4 % more tokens than the texts have${atReference === null ? '' : ', beside what the reference has'}`,
+    observed: `${said}. If all answers are counted so, that is about ${counts}.`,
+    witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+  })
 }
 
 /** A share in per cent, with one decimal. */
@@ -104,8 +89,7 @@ const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 
 /** By how much the model's answers at its reference exceed their texts; null if too few were sent there. */
 async function excessAt({ model, evidence }: AtReference, count: Count): Promise<number | null> {
-  const exchanges = await exchangesOf(evidence)
-  const own = exchanges.filter(({ row }) => modelNamed([model], row.model ?? '') !== undefined)
+  const own = (await exchangesByModel(evidence)).get(model) ?? []
   const found = judgeOutputs(pointsOf(longAnswersOf(own), count))
   return found.is === 'unseen' || found.is === 'few' ? null : Math.max(0, found.excess)
 }

@@ -1,89 +1,150 @@
-import { modelNamed } from '../../../contract/contract.ts'
+import type { Model } from '../../../contract/contract.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
-import { showsMoreThanText } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
+import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
-import { answerUsage } from '../../evidence/prices/answer-json.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
-import { type HiddenStream, isTooFast, mostSpeed } from '../../evidence/sold/speed.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, type Verdict, type Witness } from '../../verdict.ts'
+import { referencesIn } from '../../evidence/sold/at-reference.ts'
+import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
+import { drawsOf } from '../../evidence/sold/chance.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
+import { overcharge } from '../../evidence/sold/overcharge.ts'
+import { leastPairs } from '../../evidence/sold/ratio.ts'
+import {
+  hiddenStreamOf,
+  judgeReasoning,
+  mostLonger,
+  type ReasoningPair,
+  reasonedUsage,
+  reasoningPairs,
+} from '../../evidence/sold/reasoning.ts'
+import { isTooFast, mostSpeed } from '../../evidence/sold/speed.ts'
+import { type Evidence, hasPromises, type Rule } from '../../rule.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = 'an answer that reports reasoning tokens, stored whole (capture: all)'
+
+const byMost = judgedOrMeasured('models.max_reasoning_tokens', decide, 'maxReasoningTokens')
 
 export const sold10: Rule = {
   id: 'SOLD-10',
   title: 'Reasoning tokens are possible',
-  section: 'contract: models, max_reasoning_tokens',
+  section: 'contract: models, max_reasoning_tokens, reference',
   severity: 'must',
   needs: ['passive'],
   explain: `Reads the reasoning tokens of each answer. They are at most all output tokens, at most max_reasoning_tokens of the contract and the
 limit that the request states, and none where the request asks for none (reasoning_effort: none). A stream whose reasoning is hidden has no more tokens than its
 whole time holds at twice the highest speed at which visible text of the model was seen, in ten streams or more. A service that holds back visible text, and
-writes hidden text faster, looks the same. Everything else is inconclusive: hidden text
+writes hidden text faster, looks the same. Where the contract names a reference, and its runs are in the store, answers to ${leastPairs} equal requests at both are compared: more than
+${mostLonger} times the reasoning of the reference, at p 0.005 of 999 changes of signs, fails; less at p 0.05 passes. Everything else is inconclusive: hidden text
 cannot be counted from outside, and a count alone never passes.`,
-  ...whenPromised(
-    ['models.max_reasoning_tokens'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'maxReasoningTokens'))),
-  ),
+  promised: byMost.promised,
+  decide: (evidence) =>
+    hasPromises(evidence, ['models.reference']) ? decide(evidence) : byMost.decide(evidence),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-    modelNamed(models, row.model ?? ''),
-  )
-  const seen = [...byModel].flatMap(([model, exchanges]) => {
-    const most = model?.maxReasoningTokens
-    if (most === undefined) return []
-    const answered = exchanges.filter(({ isOk }) => isOk)
-    const speed = mostSpeed(answered.flatMap((each) => hiddenStreamOf(each) ?? []))
-    return answered.flatMap((exchange) => {
-      const usage = usageOf(exchange)
-      return usage === null
+  const references = await referencesIn(evidence)
+  return overModels(await exchangesByModel(evidence), requires, async (model, exchanges) => {
+    if (model.maxReasoningTokens === undefined && model.reference === undefined) return []
+    const reference = references.get(model)
+    const there =
+      reference === undefined
         ? []
-        : [{ exchange, usage, wrong: wrongWith(exchange, usage, most) ?? tooFast(exchange, speed) }]
-    })
+        : ((await exchangesByModel(reference.evidence)).get(reference.model) ?? [])
+    const answered = exchanges.filter(({ isOk }) => isOk)
+    return verdictOf(evidence, model, answered, reasoningPairs(answered, there))
   })
-  if (seen.length === 0) return notObserved(requires)
-  const [first, ...others] = seen.flatMap(({ exchange: { row }, wrong }): Witness[] =>
-    wrong === null ? [] : [{ runId: row.runId, slot: row.slot, retry: row.retry, shows: wrong }],
-  )
+}
+
+function verdictOf(
+  evidence: Evidence,
+  model: Model,
+  answered: readonly Exchange[],
+  pairs: readonly ReasoningPair[],
+): Verdict | Promise<Verdict> {
+  const speed = mostSpeed(answered.flatMap((each) => hiddenStreamOf(each) ?? []))
+  const seen = answered.flatMap((exchange) => {
+    const usage = reasonedUsage(exchange)
+    return usage === null || usage.parts.reasoning === 0 ? [] : [{ exchange, usage }]
+  })
+  const [longest] = seen
+  if (longest === undefined) return notObserved(requires)
   const observations = seen.length
-  if (first === undefined)
+  const [first, ...others] = seen.flatMap(({ exchange, usage }) => {
+    const wrong = wrongWith(exchange, usage, model.maxReasoningTokens) ?? tooFast(exchange, speed)
+    return wrong === null ? [] : [shownBy(exchange, wrong)]
+  })
+  if (first !== undefined)
+    return fail(observations, {
+      expected: 'no more reasoning than all output, the contract and the request allow',
+      observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
+      witnesses: [first, ...others.slice(0, 4)],
+    })
+  const found = judgeReasoning(pairs, drawsOf(longest.exchange.row.runId))
+  const most = largest(
+    seen.map(({ usage }) => usage.parts.reasoning!),
+    0,
+  ).toLocaleString('en')
+  if (found.is === 'unseen')
     return inconclusive(
       observations,
-      `at most ${largest(
-        seen.map(({ usage }) => usage.parts.reasoning!),
-        0,
-      ).toLocaleString(
-        'en',
-      )} tokens of reasoning in an answer, none of which is impossible in itself; hidden text cannot be counted from outside`,
+      `at most ${most} tokens of reasoning in an answer, none of which is impossible in itself; hidden text cannot be counted from outside`,
     )
-  return fail(observations, {
-    expected: 'no more reasoning than all output, the contract and the request allow',
-    observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
-    witnesses: [first, ...others.slice(0, 4)],
+  const said = `for ${pairs.length} questions, ${found.ratio.toFixed(2)} times the reasoning of the reference`
+  switch (found.is) {
+    case 'few':
+      return inconclusive(observations, `${said}; ${leastPairs} questions at both decide`)
+    case 'pass':
+      return pass(observations, { note: `${said} (p ${found.p})` })
+    case 'inconclusive':
+      return inconclusive(observations, `${said}; ${mostLonger} times is allowed (p ${found.p})`)
+    case 'fail':
+      return ofReference(evidence, model, seen, pairs, `${said} (p ${found.p})`)
+  }
+}
+
+/** More reasoning than at the reference, and what it costs. */
+async function ofReference(
+  evidence: Evidence,
+  model: Model,
+  seen: readonly { readonly exchange: Exchange; readonly usage: Usage }[],
+  pairs: readonly ReasoningPair[],
+  said: string,
+): Promise<Verdict> {
+  const sum = (of: 'own' | 'reference') => pairs.reduce((total, each) => total + each[of], 0)
+  const reasoning = seen.reduce((total, { usage }) => total + usage.parts.reasoning!, 0)
+  const output = seen.reduce((total, { exchange }) => total + exchange.row.completionTokens!, 0)
+  const share = (1 - sum('reference') / sum('own')) * (reasoning / output)
+  const counts = await overcharge(
+    evidence,
+    model,
+    (reported) => Math.floor(reported * share),
+    'completionTokens',
+  )
+  const [first, ...others] = seen
+    .slice(0, 5)
+    .map(({ exchange, usage }) =>
+      shownBy(
+        exchange,
+        `${usage.parts.reasoning} of ${exchange.row.completionTokens} tokens are reasoning`,
+      ),
+    )
+  return fail(seen.length, {
+    expected: `at most ${mostLonger} times the reasoning of the reference`,
+    observed: `F${said.slice(1)}. If all answers report so, that is about ${counts}.`,
+    witnesses: [first!, ...others],
   })
 }
 
-/** Null without reasoning. */
-function usageOf(exchange: Exchange): Usage | null {
-  const documents = exchange.isStream
-    ? exchange.events?.events.map(({ json }) => json)
-    : [exchange.responseJson]
-  const known = (documents ?? []).filter((json) => json !== undefined)
-  const { usage } = answerUsage(known, null, exchange.row.endpoint)
-  return usage === null || (usage.parts.reasoning ?? 0) === 0 ? null : usage
-}
-
-function wrongWith(exchange: Exchange, { parts, flags }: Usage, most: number): string | null {
+function wrongWith(
+  exchange: Exchange,
+  { parts, flags }: Usage,
+  most: number | undefined,
+): string | null {
   const reasoning = parts.reasoning!
   if (flags.includes('parts>output'))
     return `${reasoning} tokens of reasoning, which is more than all output`
-  if (reasoning > most)
+  if (most !== undefined && reasoning > most)
     return `${reasoning} tokens of reasoning; the contract promises at most ${most}`
   const limit = exchange.requestField('max_completion_tokens')
   if (typeof limit === 'number' && reasoning > limit)
@@ -91,24 +152,9 @@ function wrongWith(exchange: Exchange, { parts, flags }: Usage, most: number): s
   const nested = exchange.requestField('reasoning')
   const effort =
     exchange.requestField('reasoning_effort') ?? (isObject(nested) ? nested.effort : undefined)
-  return effort === 'none' && reasoning > 0
+  return effort === 'none'
     ? `${reasoning} tokens of reasoning, and the request asks for none`
     : null
-}
-
-/** A stream of one text, whose times and tokens are known, and whose reasoning is not shown; null for any other. */
-function hiddenStreamOf(exchange: Exchange): HiddenStream | null {
-  const { completionTokens, firstContentUs, lastContentUs, closedUs, sentUs, choices } =
-    exchange.row
-  if (!exchange.isStream || !exchange.isWhole || (choices ?? 1) > 1) return null
-  if (completionTokens === null || closedUs === null) return null
-  if (firstContentUs === null || lastContentUs === null) return null
-  if (showsMoreThanText(exchange.row.responseBody ?? '')) return null
-  const reasoning = usageOf(exchange)?.parts.reasoning ?? 0
-  return {
-    ...{ reasoning, visible: completionTokens - reasoning },
-    ...{ textUs: lastContentUs - firstContentUs, wholeUs: closedUs - sentUs },
-  }
 }
 
 function tooFast(exchange: Exchange, most: number | null): string | null {

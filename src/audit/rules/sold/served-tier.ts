@@ -1,11 +1,12 @@
-import { type Model, modelNamed, type ServedTier } from '../../../contract/contract.ts'
-import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
+import type { Model, ServedTier } from '../../../contract/contract.ts'
+import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuredIn, measuring, promisesThat } from '../../evidence/sold/measured.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
-import { judgeTier, leastPairs } from '../../evidence/sold/tier.ts'
+import { leastPairs } from '../../evidence/sold/ratio.ts'
+import { judgeTier } from '../../evidence/sold/tier.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
@@ -41,20 +42,8 @@ async function decide(
   evidence: Evidence,
   tiersOf: (model: Model, exchanges: readonly Exchange[]) => readonly ServedTier[],
 ): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-    modelNamed(models, row.model ?? ''),
-  )
-  return worstOf(
-    [...byModel].flatMap(([model, exchanges]) =>
-      model === undefined
-        ? []
-        : tiersOf(model, exchanges).map((tier) => ({
-            model,
-            verdict: verdictOf(tier, exchanges),
-          })),
-    ),
-    requires,
+  return overModels(await exchangesByModel(evidence), requires, (model, exchanges) =>
+    tiersOf(model, exchanges).map((tier) => verdictOf(tier, exchanges)),
   )
 }
 

@@ -1,11 +1,11 @@
-import { modelNamed, type ToolPromise } from '../../../contract/contract.ts'
+import type { ToolPromise } from '../../../contract/contract.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import { entryOf } from '../../../user/lookup.ts'
 import { plainChoices } from '../../evidence/chat-texts.ts'
-import { type Exchange, exchangesOf, shownBy } from '../../evidence/exchange.ts'
+import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
-import { measuredIn, measuring, promisesThat } from '../../evidence/sold/measured.ts'
+import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
+import { judgedOrMeasured, promisesThat } from '../../evidence/sold/measured.ts'
 import {
   judgeIntact,
   judgeSchemas,
@@ -13,7 +13,7 @@ import {
   type Rewritten,
   type ToolCall,
 } from '../../evidence/sold/tool-calls.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
+import type { Evidence, Rule } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `${leastCalls} plain chat answers to requests that demand a tool (tool_choice: required, or its name), stored whole (scenarios/audit-tools.yaml)`
@@ -28,28 +28,12 @@ export const sold07: Rule = {
 parameters, of their types. So many misfits have a chance of 1 % or less if the promised share is kept: a fail; a share as promised passes. Where the request asks for "exactly
 these arguments: {…}", a well-formed text that is another one fails if it happens twice in one argument, and is inconclusive if once. Answers that the limit cut are left
 out. It cannot detect rewrites that wait for a certain customer, time or tool.`,
-  ...whenPromised(
-    ['models.tools'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'tools'))),
-  ),
+  ...judgedOrMeasured('models.tools', decide, 'tools'),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const byModel = Map.groupBy(await exchangesOf(evidence), ({ row }) =>
-    modelNamed(models, row.model ?? ''),
-  )
-  return worstOf(
-    [...byModel].flatMap(([model, exchanges]) =>
-      model?.tools === undefined
-        ? []
-        : verdictsOf(model.tools, exchanges.flatMap(callOf)).map((verdict) => ({
-            model,
-            verdict,
-          })),
-    ),
-    requires,
+  return overModels(await exchangesByModel(evidence), requires, ({ tools }, exchanges) =>
+    tools === undefined ? [] : verdictsOf(tools, exchanges.flatMap(callOf)),
   )
 }
 

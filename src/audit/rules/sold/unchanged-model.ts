@@ -1,12 +1,11 @@
-import { modelNamed } from '../../../contract/contract.ts'
-import { worstOf } from '../../evidence/sold/by-model.ts'
+import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
-import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
-import { movedTable, movedTokens, percent } from '../../evidence/sold/moved.ts'
+import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
+import { movedEvidence } from '../../evidence/sold/moved.ts'
 import {
   isSinceFixed,
   likeliestOf,
-  shareOf,
+  sharesOf,
   shownTime,
   type TokenSession,
   tokenSessions,
@@ -18,8 +17,8 @@ import {
   referenceSessions,
   type WatchResult,
 } from '../../evidence/sold/watch.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import type { Evidence, Rule } from '../../rule.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 
 const requires = `${referenceSessions + leastSince} sessions of short prompts with max_tokens: 1, stored whole (scenarios/integrity-session.yaml, from cron)`
 
@@ -35,33 +34,20 @@ since is a p-value, whatever the noise; bets on small ones start with a wealth o
 the whole life of the watch: a fail, with the date of the change. A wealth of ${doubtAt}, or fewer than ${leastSince} sessions since, is inconclusive. Several watches
 alarm at as many times the wealth. After a change that was told, fixed: 2026-03-14 begins anew. It cannot detect another model for a quarter of the requests or less, a
 slight quantization, what reasoning models change, or a change soon after the reference: twenty sessions between them suffice. A load that grows for weeks may alarm.`,
-  ...whenPromised(
-    ['models.fixed'],
-    (evidence) => decide(evidence),
-    async (evidence) => measuredIn(await decide(await measuring(evidence, 'fixed'))),
-  ),
+  ...judgedOrMeasured('models.fixed', decide, 'fixed'),
 }
 
 async function decide(evidence: Evidence): Promise<Verdict> {
-  const { models = [] } = evidence.contract
-  const sessions = await tokenSessions(evidence, evidence.runIds, (name) => {
-    const model = modelNamed(models, name)
-    return model?.fixed === undefined ? undefined : model
-  })
-  const watches = [
-    ...Map.groupBy(sessions.filter(isSinceFixed), ({ model }) => model).values(),
-  ].flatMap(watchesOf)
-  return worstOf(
-    watches.map((watch) => ({
-      model: watch[0]!.model,
-      verdict: verdictOf(watch, watches.length),
-    })),
-    requires,
+  const sessions = (await tokenSessions(evidence, 'fixed')).filter(isSinceFixed)
+  const byModel = Map.groupBy(sessions, ({ model }) => model)
+  const watches = [...byModel.values()].flatMap(watchesOf).length
+  return overModels(byModel, requires, (_, own) =>
+    watchesOf(own).map((watch) => verdictOf(watch, watches)),
   )
 }
 
 /** Sessions with other prompts are another watch: half of its prompts are those of the reference, or it begins anew. */
-export function watchesOf(sessions: readonly TokenSession[]): readonly (readonly TokenSession[])[] {
+function watchesOf(sessions: readonly TokenSession[]): readonly (readonly TokenSession[])[] {
   const watches: TokenSession[][] = []
   for (const session of sessions) {
     const watch = watches.find((each) => {
@@ -80,10 +66,7 @@ export function watchesOf(sessions: readonly TokenSession[]): readonly (readonly
 function verdictOf(watch: readonly TokenSession[], watches: number): Verdict {
   const reference = watch.slice(0, referenceSessions)
   const tokens = [...likeliestOf(reference)]
-  const shares = watch.map((session) =>
-    tokens.map(([prompt, token]) => shareOf(session, prompt, token)),
-  )
-  const found = judgeWatch(shares, watches, drawsOf(watch[0]!.witness.runId))
+  const found = judgeWatch(sharesOf(watch, tokens), watches, drawsOf(watch[0]!.witness.runId))
   const wealth = `e-value ${Number(found.wealth.toPrecision(3))}`
   switch (found.is) {
     case 'few':
@@ -114,24 +97,13 @@ function changed(
   wealth: string,
 ): Verdict {
   const time = (place: number) => shownTime(watch[place]!.atUs)
-  const [before, after] = [watch.slice(0, at), watch.slice(at)]
-  const moved = movedTokens(tokens, before, after)
-  const most = moved[0]!
-  const witnesses = watch.slice(at, at + 5).map(
-    ({ witness }): Witness => ({
-      ...witness,
-      shows: `session of ${witness.shows}: first token ${JSON.stringify(most.token)} to ${JSON.stringify(most.prompt)}, ${percent(most.was)} before and ${percent(most.is)} since`,
-    }),
-  )
   return fail(watch.length, {
     expected: 'one model behind the name',
     observed: `Since ${time(at)} (${time(Math.max(0, from - 1))} to ${time(to)}) the answers to ${tokens.length} fixed prompts differ from the ${at} sessions before (${wealth}).`,
-    witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-    tables: [
-      movedTable(moved, `First tokens of ${watch[0]!.model.id} before the change and since`, [
-        'before',
-        'since',
-      ]),
-    ],
+    ...movedEvidence(tokens, {
+      model: watch[0]!.model.id,
+      groups: [watch.slice(0, at), watch.slice(at)],
+      words: ['before', 'since'],
+    }),
   })
 }

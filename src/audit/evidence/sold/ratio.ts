@@ -1,0 +1,36 @@
+import { flippedP } from './chance.ts'
+
+export interface Ratio {
+  readonly is: 'pass' | 'fail' | 'inconclusive'
+  /** The geometric mean. */
+  readonly ratio: number
+  /** That of the ratio above what is allowed if it fails, else that of the ratio below. */
+  readonly p: number
+}
+
+/** So many pairs make a verdict. */
+export const leastPairs = 20
+const fails = 0.005
+const passes = 0.05
+
+/**
+ * Whether ratios are at most `most`, by random changes of the signs of their logarithms: above it at p <= 0.005 fails, below it at
+ * p <= 0.05 passes.
+ *
+ * @param logs logarithms of the ratios
+ */
+export function judgeRatio(logs: readonly number[], most: number, draw: () => number): Ratio {
+  const ratio = ratioOf(logs)
+  const beyond = logs.map((each) => each - Math.log(most))
+  const above = flippedP(beyond, draw)
+  if (above <= fails) return { is: 'fail', ratio, p: above }
+  const below = flippedP(
+    beyond.map((each) => -each),
+    draw,
+  )
+  return { is: below <= passes ? 'pass' : 'inconclusive', ratio, p: below }
+}
+
+/** The geometric mean of ratios, by their logarithms. */
+export const ratioOf = (logs: readonly number[]): number =>
+  Math.exp(logs.reduce((sum, each) => sum + each, 0) / logs.length)
