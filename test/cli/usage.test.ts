@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startService } from '../../src/service/start.ts'
+import { openStore } from '../../src/store/session/open.ts'
 import { main } from '../e2e/command.ts'
+import { enterEvents, utc } from '../report/usage-events.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-usage-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -115,6 +117,56 @@ describe('from a log to the usage page', () => {
     for (const file of [db, other, join(folder, 'usage.parquet')]) {
       expect(readFileSync(file).includes('sk-a-real-secret-key')).toBe(false)
     }
+  })
+
+  test('with settings, usage says what an account holds, in its zone', {
+    tags: 'whole',
+    timeout: 120_000,
+  }, async () => {
+    const own = join(folder, 'held.duckdb')
+    const store = await openStore(own)
+    const atUs = utc(2026, 10, 2, 9)
+    const events = [
+      { account: 'a', model: 'mini', credits: '30.5' },
+      { account: 'a', model: 'large', credits: '10' },
+      { account: 'b', model: 'mini', credits: '7' },
+    ]
+    await enterEvents(
+      store,
+      events.map((event) => ({ ...event, atUs })),
+    )
+    store.close()
+    writeFileSync(
+      join(folder, 'page.yaml'),
+      `product: Text API
+timezone: Asia/Kolkata
+tokens: { algorithm: HS256, secretEnv: USAGE_SECRET }
+accounts:
+  a: { grants: [{ name: Pack, credits: 100, from: 2026-10-01 }, { name: Trial, credits: 20, models: [large] }] }
+`,
+    )
+    const words = ['usage', '--db', own, '--settings', 'page.yaml']
+    const json = await assay([...words, '--account', 'a', '--json'])
+    expect(json).toMatchObject({ code: 0, err: '' })
+    const { credits, scope } = JSON.parse(json.out)
+    expect(scope.timezone).toBe('Asia/Kolkata')
+    expect(credits).toMatchObject({ held: '120', used: '40.5', remaining: '79.5', uncovered: '0' })
+    expect(credits.grants[1]).toEqual({
+      ...{ name: 'Trial', credits: '20', used: '10', remaining: '10', models: ['large'] },
+      ...{ fromUs: null, expiresUs: null },
+    })
+    const text = await assay([...words, '--account', 'a', '--timezone', 'UTC'])
+    expect(text.out).toContain('held       120 credits: 40.5 used, 79.5 left.')
+    expect(text.out).toContain('20 of Trial for large: 10 used, 10 left')
+    expect(text.out).toContain('(UTC)')
+    for (const [more, message] of [
+      [[], '--settings needs --account'],
+      [['--account', 'a', '--key', 'k1'], '--settings with --key'],
+      [['--account', 'a', '--grants', 'page.yaml'], '--grants with --settings'],
+    ] as const)
+      expect(await assay([...words, ...more])).toMatchObject({
+        ...{ code: 2, err: expect.stringContaining(message) },
+      })
   })
 
   test('usage errors are reported in one sentence, with exit code 2', async () => {

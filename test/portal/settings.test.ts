@@ -19,6 +19,14 @@ import { allWords, wordsFor } from '../../src/portal/page/words.ts'
 import { parseSettings } from '../../src/portal/settings/settings.ts'
 import { settingsOf, settingsText } from './portal.ts'
 
+test('models of a grant are a list with names', () => {
+  const grant = (models: string) =>
+    settingsOf(`accounts: { a: { grants: [{ name: Pack, credits: 5, models: ${models} }] } }\n`)
+  expect(grant('[mini]').accounts.get('a')?.grants?.[0]?.models).toEqual(['mini'])
+  for (const wrong of ['[]', "['']", 'mini'])
+    expect(() => grant(wrong)).toThrow('accounts.a.grants.0.models')
+})
+
 test('every fault of a settings file has its line and column', () => {
   const text = `${settingsText}accent: blue\norigins2: []\naccounts:\n  a: { label: A, zone: UTC }\n`
   expect(() => parseSettings(text, 's.yaml')).toThrow(
@@ -56,10 +64,10 @@ test.each([
   [
     'en',
     [
-      '0 credits were used while you had none.',
-      '1 credit was used while you had none.',
-      '1.5 credits were used while you had none.',
-      '2 credits were used while you had none.',
+      '0 credits were used beyond what you had.',
+      '1 credit was used beyond what you had.',
+      '1.5 credits were used beyond what you had.',
+      '2 credits were used beyond what you had.',
     ],
     ['1 request', 'Use 1 credit before X, or it expires.', '1 may expire'],
     ['2 requests', 'Use 2 credits before X, or they expire.', '2 may expire'],
@@ -67,8 +75,8 @@ test.each([
   [
     'de',
     [
-      '0 Credits wurden genutzt, als Sie keine hatten.',
-      '1 Credit wurde genutzt, als Sie keine hatten.',
+      '0 Credits wurden über das Guthaben hinaus verbraucht.',
+      '1 Credit wurde über das Guthaben hinaus verbraucht.',
     ],
     ['1 Anfrage', 'Nutzen Sie 1 Credit vor dem X, sonst verfällt er.', '1 könnte verfallen'],
     ['2 Anfragen', 'Nutzen Sie 2 Credits vor dem X, sonst verfallen sie.', '2 könnten verfallen'],
@@ -76,9 +84,9 @@ test.each([
   [
     'fr',
     [
-      '0 crédit a été utilisé sans solde.',
-      '1 crédit a été utilisé sans solde.',
-      '1,5 crédit a été utilisé sans solde.',
+      '0 crédit a été utilisé au-delà du solde.',
+      '1 crédit a été utilisé au-delà du solde.',
+      '1,5 crédit a été utilisé au-delà du solde.',
     ],
     ['1 requête', 'Utilisez 1 crédit avant le X, sinon il expire.', '1 risque d’expirer'],
     ['2 requêtes', 'Utilisez 2 crédits avant le X, sinon ils expirent.', '2 risquent d’expirer'],
@@ -86,16 +94,16 @@ test.each([
   [
     'es',
     [
-      '0 créditos se usaron sin saldo.',
-      '1 crédito se usó sin saldo.',
-      '1,5 créditos se usaron sin saldo.',
+      '0 créditos se usaron por encima del saldo.',
+      '1 crédito se usó por encima del saldo.',
+      '1,5 créditos se usaron por encima del saldo.',
     ],
     ['1 solicitud', 'Use 1 crédito antes del X, o caducará.', '1 puede caducar'],
     ['2 solicitudes', 'Use 2 créditos antes del X, o caducarán.', '2 pueden caducar'],
   ],
   [
     'ja',
-    ['残高のない間に0クレジットを使いました。', '残高のない間に1クレジットを使いました。'],
+    ['残高を超えて0クレジットを使いました。', '残高を超えて1クレジットを使いました。'],
     [
       '1件のリクエスト',
       '1クレジットはXまでにお使いください。期限が切れます。',

@@ -45,6 +45,12 @@ const usageOptions = () =>
         'YAML list of the credits that you hold: name, credits, expires',
       ),
     )
+    .addOption(
+      inputOption(
+        '--settings <file>',
+        'settings of usage serve: what the account of --account got, and its zone',
+      ),
+    )
     .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .option('--credit-price <usd>', 'price of a credit in US dollars, to show costs in money')
     .option('--seed <number>', 'seed of the forecast', '1')
@@ -56,7 +62,13 @@ export type Options = OptionsOf<typeof usageOptions>
 /** `assay usage [run…]`: prints usage and when credits run out; `assay usage watch` polls. */
 export const usageCommand = () =>
   usageOptions()
-    .action(async (runs, options) => (await import('../usage/usage.ts')).usageAction(runs, options))
+    .action(async (runs, options, usage) =>
+      (await import('../usage/usage.ts')).usageAction(
+        runs,
+        options,
+        usage.getOptionValueSource('timezone') !== 'default',
+      ),
+    )
     .addCommand(watchCommand())
     .addCommand(initCommand())
     .addCommand(closeCommand())

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { loadContract } from '../../contract/load.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
+import { type AccountView, accountView } from '../../portal/settings/account-view.ts'
+import { readSettings } from '../../portal/settings/settings.ts'
 import { openExistingStore, openStore } from '../../public/store.ts'
 import type { UsageScopeOptions } from '../../report/page.ts'
 import { clickhouseEngine } from '../../report/usage/engine/clickhouse.ts'
@@ -68,13 +70,16 @@ export async function openUsage(
  * @throws UserError for a file that cannot be read, or an invalid date, grant, name or price
  */
 export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
-  const { timezone, from, to, by, source, grants, creditPrice, contract } = flags
+  const { timezone, from, to, by, source, grants, creditPrice, contract, settings } = flags
   const keyNames = keyNamesOf(flags.keyNames)
   if (grants !== undefined && flags.key.length > 0) {
     throw new UserError(
       'usage',
       '--grants with --key: grants belong to the whole account, so leave one of them out.',
     )
+  }
+  if (grants !== undefined && settings !== undefined) {
+    throw new UserError('usage', '--grants with --settings: both say what is held. Leave one out.')
   }
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
   return {
@@ -89,8 +94,32 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
       grants === undefined
         ? null
         : parseGrants(textOf('--grants', grants, 'name, credits and expires'), grants, timezone),
+    holdings: viewOf(flags)?.holdings ?? null,
     keyNames,
   }
+}
+
+/**
+ * The account as the settings show it; null without --settings.
+ *
+ * @throws UserError without an account, for some of its keys, and for wrong settings
+ */
+export function viewOf({
+  settings,
+  account,
+  key,
+}: Pick<UsageFlags, 'settings' | 'account' | 'key'>): AccountView | null {
+  if (settings === undefined) return null
+  if (account === undefined) {
+    throw new UserError(
+      'usage',
+      '--settings needs --account: what one account got. report usage also takes --by account.',
+    )
+  }
+  if (key.length > 0) {
+    throw new UserError('usage', '--settings with --key: credits belong to the whole account.')
+  }
+  return accountView(readSettings(settings), account)
 }
 
 /** Reads the file of --key-names. @throws UserError for a file that cannot be read, and as `parseKeyNames` does */

@@ -17,9 +17,16 @@ import { contractWords, nextLine, optionWords, storeWords } from '../terminal/ne
 import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
-import { openUsage, usageScopeOf } from './usage-scope.ts'
+import { openUsage, usageScopeOf, viewOf } from './usage-scope.ts'
 
-export async function usageAction(meant: readonly string[], options: Options): Promise<void> {
+/** @param isZoneGiven whether the zone is that of an option, not the usual one */
+export async function usageAction(
+  meant: readonly string[],
+  given: Options,
+  isZoneGiven: boolean,
+): Promise<void> {
+  const own = isZoneGiven ? null : viewOf(given)
+  const options = { ...given, timezone: own?.timezone ?? given.timezone }
   const { timezone } = options
   checkTimeZone(timezone)
   const scope = usageScopeOf(options)

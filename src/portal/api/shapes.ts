@@ -239,6 +239,10 @@ export const answers = {
           remaining: decimal,
           from: time.nullable(),
           expires: time.nullable(),
+          models: z.array(text()).nullable().meta({
+            description:
+              'The models whose use it pays for; null for all use, or if the token shows no models',
+          }),
         }),
       ),
     })

@@ -175,7 +175,7 @@ export class Forecasts {
   }
 }
 
-const keyOf = ({ account, keys }: Bearer, { timezone, lots, burnOrder }: AccountView) =>
-  JSON.stringify([account, keys, timezone, lots, burnOrder], (_, value) =>
+const keyOf = ({ account, keys }: Bearer, { timezone, holdings }: AccountView) =>
+  JSON.stringify([account, keys, timezone, holdings], (_, value) =>
     typeof value === 'bigint' ? `${value}` : value,
   )

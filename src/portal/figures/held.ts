@@ -1,5 +1,7 @@
 import { readNumber, zero } from '../../money/rational.ts'
-import { type Ledger, type Lot, ledgerOf, ledgerTimes } from '../../report/usage/ledger.ts'
+import { type Ledger, ledgerOf, usesBy } from '../../report/usage/ledger.ts'
+import { namedModels } from '../../report/usage/payers.ts'
+import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { creditsOf, readSums } from './sums.ts'
@@ -7,24 +9,18 @@ import { creditsOf, readSums } from './sums.ts'
 /** The ledger of an account from its sums `my_use`, which must be of all its keys; null without lots in the settings. */
 export async function readLedger(
   session: Session,
-  { lots, burnOrder }: Pick<AccountView, 'lots' | 'burnOrder'>,
+  { holdings }: Pick<AccountView, 'holdings'>,
   nowMs: number,
 ): Promise<Ledger | null> {
-  if (lots === null) return null
-  return ledgerOf(lots, await usedBetween(session, lots), burnOrder, nowMs * 1000)
-}
-
-/** Credits used before, between and after the times of the lots. */
-async function usedBetween(session: Session, lots: readonly Lot[]) {
-  const times = ledgerTimes(lots)
-  const segment = `len(list_filter([${times.join()}]::BIGINT[], lambda time: time <= first_us))`
-  const rows = await readSums<{ readonly segment: number }>(
+  if (holdings === null) return null
+  const { lots, burnOrder } = holdings
+  const rows = await readSums<{ readonly segment: number; readonly named: string | null }>(
     { session },
-    { from: 'my_use', by: { segment: `${segment}::INTEGER` } },
+    { from: 'my_use', by: usesBy(lots, textList(namedModels(lots))) },
   )
-  const used = new Map(rows.map((row) => [row.segment, creditsOf(row)]))
-  return Array.from(
-    { length: times.length + 1 },
-    (_, at) => readNumber(used.get(at) ?? '0') ?? zero,
-  )
+  const uses = rows.map((row) => ({
+    ...{ segment: row.segment, model: row.named },
+    credits: readNumber(creditsOf(row) ?? '0') ?? zero,
+  }))
+  return ledgerOf(lots, uses, burnOrder, nowMs * 1000)
 }

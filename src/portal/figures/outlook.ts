@@ -3,7 +3,7 @@ import { timeIn } from '../../measure/usage/calendar.ts'
 import { quantities } from '../../measure/usage/quantities.ts'
 import { decimalText, readNumber } from '../../money/rational.ts'
 import { quartersEngine } from '../../report/usage/engine/engine.ts'
-import { grantsLeft } from '../../report/usage/ledger.ts'
+import { creditsHeld } from '../../report/usage/ledger.ts'
 import { readForecastIn } from '../../report/usage/read.ts'
 import { forecastOfCredits, type UsageForecast } from '../../report/usage/shape.ts'
 import type { AccountScope } from '../../store/session/account.ts'
@@ -35,11 +35,6 @@ export async function pageOf(
   }
   try {
     // No answer shows its series, so it has the fewest, and no hours.
-    const { account, keys } = scope
-    const ledger =
-      keys === null && account !== null
-        ? await snapshot.within(scope, (session) => readLedger(session, view, nowMs))
-        : null
     const options = {
       contract,
       fromUs: null,
@@ -51,7 +46,8 @@ export async function pageOf(
       ...scope,
       nowUs: nowMs * 1000,
       seed: 1,
-      grants: ledger === null ? null : grantsLeft(ledger),
+      grants: null,
+      holdings: view.holdings,
     }
     return await inSession(snapshot.store, {}, (session) =>
       readForecastIn(session, options, engine),
@@ -71,25 +67,19 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
   // A balance is of the whole account.
   const ledger = bearer.keys === null ? await readLedger(session, view, nowMs) : null
   if (ledger !== null) {
-    const text = decimalText
+    const { grants, ...held } = creditsHeld(ledger)
+    const { asOfUs } = view.holdings!
+    const showsModels = bearer.shows.has('models')
     return {
-      held: text(ledger.held),
-      used: text(ledger.used),
-      remaining: text(ledger.left),
-      expired: text(ledger.expired),
-      uncovered: text(ledger.uncovered),
-      source: view.asOfUs === null ? 'grants' : 'balance',
-      asOf: time(view.asOfUs),
-      grants: ledger.lots
-        .filter(({ isHeld }) => isHeld)
-        .map(({ lot, used, left }) => ({
-          name: lot.name,
-          credits: text(lot.credits),
-          used: text(used),
-          remaining: text(left),
-          from: time(lot.fromUs),
-          expires: time(lot.expiresUs),
-        })),
+      ...held,
+      source: asOfUs === null ? 'grants' : 'balance',
+      asOf: time(asOfUs),
+      grants: grants.map(({ fromUs, expiresUs, models, ...grant }) => ({
+        ...grant,
+        from: time(fromUs),
+        expires: time(expiresUs),
+        models: showsModels && models !== null ? [...models] : null,
+      })),
     }
   }
   const [sums] = await readSums<object>(asked, {})

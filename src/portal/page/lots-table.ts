@@ -27,7 +27,10 @@ export function renderLots({ credits }: PageData, speech: Speech): Html | false 
   const lines = grants.map((lot, at) => {
     const expires = lot.expires === null ? say('lots.never') : date(lot.expires)
     const cells = [...columns.map((each) => each[at]), date(lot.from), expires]
-    return html`<tr><th scope="row" class="txt">${lot.name}</th>${cells.map((text, place) => cell(text, place + 1))}</tr>`
+    const models =
+      lot.models !== null &&
+      html` <small>(${say('lots.models', { models: new Intl.ListFormat(speech.locale).format(lot.models) })})</small>`
+    return html`<tr><th scope="row" class="txt">${lot.name}${models}</th>${cells.map((text, place) => cell(text, place + 1))}</tr>`
   })
   const sums = columns.map((each, place) => cell(each.at(-1), place + 1))
   const table = html`<thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead>

@@ -1,6 +1,6 @@
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { decimalText, multiply, readNumber } from '../../money/rational.ts'
-import type { BurnOrder, Lot } from '../../report/usage/ledger.ts'
+import type { Holdings } from '../../report/usage/ledger.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
 
@@ -20,10 +20,7 @@ export interface AccountView {
   /** 1 is Monday. */
   readonly firstWeekday: number
   /** What the account got; null if the settings do not say it. */
-  readonly lots: readonly Lot[] | null
-  /** When the balance of the settings was so, Unix microseconds; null without one. */
-  readonly asOfUs: number | null
-  readonly burnOrder: BurnOrder
+  readonly holdings: Holdings | null
   readonly budgets: readonly AccountBudget[]
   /** Credits left at which an alert is sent. */
   readonly alertBelow: readonly string[]
@@ -52,12 +49,11 @@ export function accountView(settings: Settings, account: string): AccountView {
     currency,
     firstWeekday: weekStartsOn(locale),
     budgets: own.budget ?? [],
-    burnOrder: settings.burnOrder,
     alertBelow: own.alertBelow ?? [],
     alertDays: settings.alerts?.daysLeft ?? [],
     tags: own.tags ?? settings.tags,
     closed: closedOf(settings, timezone),
-    ...heldOf(own, timezone),
+    holdings: holdingsOf(own, settings, timezone),
     moneyOf: (credits) =>
       currency === null || price === undefined
         ? null
@@ -75,14 +71,16 @@ function closedOf({ closed }: Settings, timezone: string): readonly ClosedMonth[
 }
 
 /** @throws UserError for grants of before the balance that has them */
-function heldOf(
+function holdingsOf(
   { grants, balance }: Pick<AccountSettings, 'grants' | 'balance'>,
+  { burnOrder }: Pick<Settings, 'burnOrder'>,
   timezone: string,
-): Pick<AccountView, 'lots' | 'asOfUs'> {
+): Holdings | null {
   const momentOf = (text: string | null) => (text === null ? null : parseMoment(text, timezone))
   const asOfUs = momentOf(balance?.asOf ?? null)
-  const lots = (grants ?? []).map(({ name, credits, from, expires, priority }) => ({
+  const lots = (grants ?? []).map(({ name, credits, from, expires, priority, models }) => ({
     name,
+    models,
     credits: readNumber(credits)!,
     priority,
     fromUs: momentOf(from),
@@ -101,10 +99,10 @@ function heldOf(
   )
   if (wrong !== undefined)
     throw new UserError('usage', `grants: ${wrong.name}: expected expires: after from:.`)
-  if (balance === undefined) return { lots: grants === undefined ? null : lots, asOfUs }
+  if (balance === undefined) return grants === undefined ? null : { lots, burnOrder, asOfUs }
   const credits = readNumber(balance.credits)!
-  const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null, priority: 0 }
-  return { lots: [held, ...lots], asOfUs }
+  const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null }
+  return { lots: [{ ...held, priority: 0, models: null }, ...lots], burnOrder, asOfUs }
 }
 
 function weekStartsOn(locale: string): number {

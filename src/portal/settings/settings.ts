@@ -46,6 +46,12 @@ const grant = z.strictObject({
   from: moment.nullable().default(null),
   expires: moment.nullable().default(null),
   priority: z.int().default(0),
+  /** As the log has them; null for all use. */
+  models: z
+    .array(z.string().min(1))
+    .min(1, 'expected at least one model; leave it out for all')
+    .nullable()
+    .default(null),
 })
 
 export const budgetPeriods = ['day', 'week', 'month', 'year'] as const

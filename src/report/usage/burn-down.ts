@@ -1,4 +1,5 @@
 import type { Grant } from '../../contract/grant.ts'
+import { type Arithmetic, kindsOf, Payers } from './payers.ts'
 
 /** How a balance declines. */
 export interface BurnDown {
@@ -19,8 +20,27 @@ export interface Demand {
   readonly credits: number
 }
 
+/** The part of all demand that is of a model; null is of those that no grant names. */
+export interface ModelShare {
+  readonly model: string | null
+  readonly share: number
+}
+
+const quickly: Arithmetic<number> = {
+  zero: 0,
+  add: (a, b) => a + b,
+  subtract: (a, b) => a - b,
+  isAboveZero: (a) => a > 0,
+  least: Math.min,
+}
+/** A rounding error is not unmet demand. */
+const roundingShare = 1e-12
+/** How exactly the moment is searched at which demand is first unmet: a day by 2 ** 40. */
+const halvings = 40
+
 /**
- * Spends grants on a demand by their rank, and of one rank the earliest expiry first, which wastes least. Each expiry cuts a period.
+ * Spends grants on a demand by their rank, and of one rank the earliest expiry first, which wastes least. Each start and end of a grant
+ * cuts a period; `Payers` says which grant pays for which model.
  *
  *     balance ▲ ╲
  *             │  ╲___ a grant expires: a step, not a slope
@@ -28,23 +48,47 @@ export interface Demand {
  *             └───────╲──▶ time
  *
  * @param thresholds balances to watch; "below" is strict
+ * @param mix what the demand is of; default: of no model that a grant names
  */
 export function burnDown(
   grants: readonly Grant[],
   demand: Iterable<Demand>,
   thresholds: readonly number[],
+  mix: readonly ModelShare[] = [{ model: null, share: 1 }],
 ): BurnDown {
   const byExpiry = (a: number, b: number) => expiry(grants[a]!) - expiry(grants[b]!) || 0
   const order = grants
     .map((_, at) => at)
     .sort((a, b) => (grants[a]!.rank ?? 0) - (grants[b]!.rank ?? 0) || byExpiry(a, b))
-  const left = grants.map((grant) => grant.credits)
+  const { of, pays } = kindsOf(grants)
+  const kindOf = (model: string | null) => of.get(model) ?? of.get(null)!
+  const shares = pays.map((_, kind) =>
+    mix.reduce((sum, { model, share }) => sum + (kindOf(model) === kind ? share : 0), 0),
+  )
+  const payers = new Payers(
+    quickly,
+    grants.map(({ credits }) => credits),
+    order,
+    pays,
+  )
+  const { left } = payers
+  const isOpen = grants.map((grant) => start(grant) === Number.NEGATIVE_INFINITY)
+  const paid = pays.map((_, kind) =>
+    grants.map((grant) =>
+      (grant.paid ?? []).reduce(
+        (sum, { model, credits }) => sum + (kindOf(model) === kind ? credits : 0),
+        0,
+      ),
+    ),
+  )
+  payers.begin(isOpen, paid)
   const expired = grants.map(() => 0)
   const belowUs: (number | null)[] = thresholds.map(() => null)
   let emptyUs: number | null = null
   /** When the balance reached zero, with or without demand. */
   let zeroUs: number | null = null
-  let balance = left.reduce((sum, credits) => sum + credits, 0)
+  let balance = left.reduce((sum, credits, at) => sum + (isOpen[at] ? credits : 0), 0)
+  const isSpent = () => left.every((credits, at) => !isOpen[at] || credits === 0)
 
   /** Notes a fall from `before` to `balance`, between `startUs` and `endUs`. */
   const noteFall = (before: number, startUs: number, endUs: number) => {
@@ -55,51 +99,79 @@ export function burnDown(
       belowUs[at] = startUs + share * (endUs - startUs)
     }
   }
-  const expireUntil = (us: number) => {
+  const change = (us: number) => {
+    const before = balance
+    let isChanged = false
     for (const at of order) {
-      if (expiry(grants[at]!) > us || left[at] === 0) continue
-      const before = balance
-      expired[at]! += left[at]!
-      balance -= left[at]!
-      left[at] = 0
-      if (left.every((credits) => credits === 0)) zeroUs ??= expiry(grants[at]!)
-      noteFall(before, us, us)
+      const grant = grants[at]!
+      if (isOpen[at] && expiry(grant) <= us) {
+        isOpen[at] = false
+        isChanged = true
+        if (left[at] === 0) continue
+        expired[at]! += left[at]!
+        balance -= left[at]!
+        left[at] = 0
+        if (isSpent()) zeroUs ??= expiry(grant)
+      } else if (!isOpen[at] && start(grant) <= us && expiry(grant) > us) {
+        isOpen[at] = true
+        isChanged = true
+        balance += left[at]!
+        if (left[at]! > 0) zeroUs = null
+      }
     }
+    if (!isChanged) return
+    payers.begin(isOpen)
+    noteFall(before, us, us)
   }
   const spend = (credits: number, startUs: number, endUs: number) => {
     const before = balance
-    let due = credits
-    for (const at of order) {
-      const taken = Math.min(left[at]!, due)
-      left[at]! -= taken
-      due -= taken
-    }
+    const trial = pays.length > 1 ? payers.copy() : null
+    let due = 0
+    for (const [kind, share] of shares.entries()) due += payers.take(kind, credits * share)
+    const isUnmet = due > credits * roundingShare
     const spent = credits - due
     balance = Math.max(0, before - spent)
-    const spentUs = credits === 0 ? endUs : startUs + (spent / credits) * (endUs - startUs)
-    noteFall(before, startUs, spentUs)
-    if (left.every((credits) => credits === 0)) zeroUs ??= spentUs
-    // A rounding error is not unmet demand.
-    if (due > credits * 1e-12) emptyUs ??= zeroUs
+    const met = trial !== null && isUnmet ? metShare(trial, credits, shares) : spent / credits
+    const spentUs = credits === 0 ? endUs : startUs + met * (endUs - startUs)
+    noteFall(before, startUs, trial === null ? spentUs : endUs)
+    if (isSpent()) zeroUs ??= spentUs
+    if (isUnmet) emptyUs ??= zeroUs ?? spentUs
   }
 
-  const expiries = grants.map(expiry).sort((a, b) => a - b)
+  const edges = [...new Set(grants.flatMap((grant) => [start(grant), expiry(grant)]))].sort(
+    (a, b) => a - b,
+  )
   for (const { startUs, endUs, credits } of demand) {
     noteFall(balance, startUs, startUs)
-    const cuts = expiries.filter((us) => us > startUs && us < endUs)
+    const cuts = edges.filter((us) => us > startUs && us < endUs)
     let from = startUs
     for (const to of [...cuts, endUs]) {
-      expireUntil(from)
+      change(from)
       spend((credits * (to - from)) / (endUs - startUs), from, to)
       from = to
     }
-    expireUntil(endUs)
+    change(endUs)
     // The balance cannot fall further.
     if (emptyUs !== null) break
   }
   return { emptyUs, belowUs, expired, left }
 }
 
-function expiry(grant: Grant): number {
-  return grant.expiresUs ?? Number.POSITIVE_INFINITY
+/** The part of a demand, even over its models, that is met before one of them is not. */
+function metShare(before: Payers<number>, credits: number, shares: readonly number[]): number {
+  let [low, high] = [0, 1]
+  for (let step = 0; step < halvings; step++) {
+    const middle = (low + high) / 2
+    const trial = before.copy()
+    const due = shares.reduce(
+      (sum, share, kind) => sum + trial.take(kind, credits * share * middle),
+      0,
+    )
+    if (due > credits * roundingShare) high = middle
+    else low = middle
+  }
+  return low
 }
+
+const expiry = (grant: Grant) => grant.expiresUs ?? Number.POSITIVE_INFINITY
+const start = (grant: Grant) => grant.fromUs ?? Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@ import type { Grant } from '../../contract/grant.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { type Random, randomOf } from '../../user/random.ts'
 import { amountText } from './amount.ts'
-import { burnDown, type Demand } from './burn-down.ts'
+import { burnDown, type Demand, type ModelShare } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import { unitName } from './figures.ts'
 import type { BandLoss, CoursePoint, DateBand, Depletion, Forecast } from './shape.ts'
@@ -129,10 +129,11 @@ export interface Outlook {
 /**
  * When the credits run out, which credits expire unused, and when each rate band is lost.
  *
- * @param grants those held now; expired ones do not count
+ * @param grants those held now, and those that begin later; expired ones do not count
  * @param burn the forecast of a day, or the reason why there is none
  * @param coming local days from now on, the first one cut at now
  * @param random seeded, so that a repeated page has the same dates
+ * @param mix of which models the burn is; default: of none that a grant names
  */
 export function lookAhead(
   contract: Contract | null,
@@ -141,6 +142,7 @@ export function lookAhead(
   coming: readonly ComingDay[],
   grants: readonly Grant[] | null,
   random: Random,
+  mix?: readonly ModelShare[],
 ): Outlook {
   const bands = [...(contract?.bands ?? [])].sort((a, b) => a.minBalance - b.minBalance)
   if (grants === null || !burn.known) {
@@ -155,7 +157,7 @@ export function lookAhead(
   // Each future has its own seed, so more credits extend the same futures.
   const walks = Array.from({ length: futures }, () => {
     const own = randomOf(random() * 2 ** 32)
-    return burnDown(grants, drawFuture(model, past, coming, own), thresholds)
+    return burnDown(grants, drawFuture(model, past, coming, own), thresholds, mix)
   })
   const horizonDays = coming.length
   const bandOf = (times: readonly (number | null)[]): DateBand => {
@@ -212,8 +214,12 @@ export function lookAhead(
   }
 }
 
+/** The credits of those that have begun. */
 function balanceOf(grants: readonly Grant[]): number {
-  return grants.reduce((sum, grant) => sum + grant.credits, 0)
+  return grants.reduce(
+    (sum, { credits, fromUs }) => sum + ((fromUs ?? null) === null ? credits : 0),
+    0,
+  )
 }
 
 /** An amount of credits has one decimal; any other has those of its unit. What is not 0 is never shown as 0. */

@@ -2,13 +2,14 @@ import type { Grant } from '../../contract/grant.ts'
 import {
   add,
   compare,
-  isZero,
+  decimalText,
   negate,
   numberOf,
   type Rational,
   subtract,
   zero,
 } from '../../money/rational.ts'
+import { type Arithmetic, kindsOf, Payers } from './payers.ts'
 
 /** Credits that an account got at once: a grant, a purchase, or a balance as of a time. */
 export interface Lot {
@@ -20,6 +21,25 @@ export interface Lot {
   readonly expiresUs: number | null
   /** Lots of a lower number are used first. */
   readonly priority: number
+  /** The models whose use it pays for; null for all use. */
+  readonly models: readonly string[] | null
+}
+
+/** What an account got, and in which order it is used. */
+export interface Holdings {
+  readonly lots: readonly Lot[]
+  readonly burnOrder: BurnOrder
+  /** When the balance among the lots was so, Unix microseconds; null without one. */
+  readonly asOfUs: number | null
+}
+
+/** What was used between two of `ledgerTimes`, less refunds. */
+export interface LedgerUse {
+  /** 0 is before the first of the times. */
+  readonly segment: number
+  /** Null for use of no model that a lot names. */
+  readonly model: string | null
+  readonly credits: Rational
 }
 
 export const burnOrders = ['expiry', 'purchase'] as const
@@ -29,8 +49,6 @@ export type BurnOrder = (typeof burnOrders)[number]
 /** What became of a lot. `used`, `left` and `expired` add up to its credits. */
 export interface LotState {
   readonly lot: Lot
-  /** Its place in the order in which lots burn. */
-  readonly rank: number
   readonly used: Rational
   readonly left: Rational
   /** Unused when it expired. */
@@ -52,6 +70,8 @@ export interface Ledger {
   readonly uncovered: Rational
   /** In the order of the settings, those that have begun. */
   readonly lots: readonly LotState[]
+  /** What may still pay, for a forecast. */
+  readonly grants: readonly Grant[]
 }
 
 const startOf = ({ fromUs }: Lot) => fromUs ?? Number.NEGATIVE_INFINITY
@@ -64,67 +84,87 @@ export function ledgerTimes(lots: readonly Lot[]): readonly number[] {
 }
 
 /**
- * Takes use from lots in the order in which they burn. A lot is used from its start until it expires; use that no lot
- * covers is not made up for by later ones. A refund gives back to the lots that were used last.
+ * SQL over rows of quarters for what use is summed by: `segment`, the number of `ledgerTimes` before it, and `named`, its model if a lot names
+ * it. Both engines read it.
  *
- * @param used credits used, less refunds, from each time of `ledgerTimes` until the next; the first entry is of before
- * @param nowUs Unix microseconds; later use must not be in `used`
+ * @param models SQL for the list of `namedModels`
+ */
+export function usesBy(lots: readonly Lot[], models: string) {
+  const begun = ledgerTimes(lots).map((us) => `CASE WHEN first_us >= ${us} THEN 1 ELSE 0 END`)
+  return {
+    segment: `CAST(${['0', ...begun].join(' + ')} AS INTEGER)`,
+    named: `CASE WHEN has(${models}, coalesce(model, '')) THEN model END`,
+  }
+}
+
+const exactly: Arithmetic<Rational> = {
+  zero,
+  add,
+  subtract,
+  isAboveZero: (a) => compare(a, zero) > 0,
+  least: (a, b) => least(a, b),
+}
+
+/**
+ * Takes use from lots in the order in which they burn, as `Payers` do: each pays for the use of its models from its start until it
+ * expires, and use that no lot pays for is not made up for by later ones. Refunds are first offset against the use of their period
+ * and kind, then pay for uncovered use of the kind, then go back to the open lots for the kind that were used last.
+ *
+ * @param uses sums of each segment and model; of no segment more than one of a model
+ * @param nowUs Unix microseconds; later use must not be in `uses`
  */
 export function ledgerOf(
   lots: readonly Lot[],
-  used: readonly Rational[],
+  uses: readonly LedgerUse[],
   order: BurnOrder,
   nowUs: number,
 ): Ledger {
   const times = ledgerTimes(lots)
-  const byExpiry = (a: number, b: number) => endOf(lots[a]!) - endOf(lots[b]!) || 0
-  const byStart = (a: number, b: number) => startOf(lots[a]!) - startOf(lots[b]!) || 0
-  const [first, then] = order === 'expiry' ? [byExpiry, byStart] : [byStart, byExpiry]
-  const inOrder = lots
-    .map((_, at) => at)
-    .sort((a, b) => lots[a]!.priority - lots[b]!.priority || first(a, b) || then(a, b) || a - b)
-  const left = lots.map(({ credits }) => credits)
-  let uncovered = zero
-  for (const [segment, amount] of used.entries()) {
+  const inOrder = burnOrderOf(lots, order)
+  const { of, pays } = kindsOf(lots)
+  const all = lots.map(({ credits }) => credits)
+  const payers = new Payers(exactly, all, inOrder, pays)
+  const sums = Array.from({ length: times.length + 1 }, () => pays.map(() => zero))
+  for (const { segment, model, credits } of uses) {
+    const kind = of.get(model) ?? of.get(null)!
+    sums[segment]![kind] = add(sums[segment]![kind]!, credits)
+  }
+  /** By kind; below 0 for refunds of more than was used. */
+  let uncovered: readonly Rational[] = pays.map(() => zero)
+  for (const [segment, amounts] of sums.entries()) {
     const atUs = segment === 0 ? Number.NEGATIVE_INFINITY : times[segment - 1]!
     if (atUs > nowUs) break
-    const open = inOrder.filter((at) => startOf(lots[at]!) <= atUs && endOf(lots[at]!) > atUs)
+    const isOpen = lots.map((lot) => startOf(lot) <= atUs && endOf(lot) > atUs)
+    payers.begin(isOpen)
     // A refund beyond all use is used first.
-    let due = compare(uncovered, zero) < 0 ? add(amount, uncovered) : amount
-    if (compare(uncovered, zero) < 0) uncovered = zero
-    if (compare(due, zero) < 0) {
-      const paid = least(negate(due), uncovered)
-      uncovered = subtract(uncovered, paid)
-      due = add(due, paid)
-      for (const at of open.toReversed()) {
-        const back = least(negate(due), subtract(lots[at]!.credits, left[at]!))
-        left[at] = add(left[at]!, back)
-        due = add(due, back)
-      }
-    } else {
-      for (const at of open) {
-        const taken = least(due, left[at]!)
-        left[at] = subtract(left[at]!, taken)
-        due = subtract(due, taken)
-      }
-    }
-    uncovered = add(uncovered, due)
+    const due = amounts.map((amount, kind) => add(amount, least(uncovered[kind]!, zero)))
+    const before = uncovered.map((amount) => most(amount, zero))
+    const used = new Payers(
+      exactly,
+      all.map((credits, lot) => subtract(credits, payers.left[lot]!)),
+      inOrder.toReversed(),
+      pays,
+    )
+    used.begin(isOpen)
+    const afterRefunds = before.map((amount, kind) => {
+      const refund = most(negate(due[kind]!), zero)
+      const rest = subtract(refund, least(refund, amount))
+      return subtract(most(subtract(amount, refund), zero), used.take(kind, rest))
+    })
+    for (const [lot, credits] of all.entries())
+      payers.left[lot] = subtract(credits, used.left[lot]!)
+    uncovered = afterRefunds.map((amount, kind) =>
+      add(amount, payers.take(kind, most(due[kind]!, zero))),
+    )
   }
+  /** A model of each kind. */
+  const nameOf = new Map([...of].map(([model, kind]) => [kind, model]))
   const states = lots.flatMap((lot, at): readonly LotState[] => {
     if (startOf(lot) > nowUs) return []
     const isHeld = endOf(lot) > nowUs
-    const rest = left[at]!
+    const rest = payers.left[at]!
     const [kept, expired] = isHeld ? [rest, zero] : [zero, rest]
-    return [
-      {
-        lot,
-        rank: inOrder.indexOf(at),
-        used: subtract(lot.credits, rest),
-        left: kept,
-        expired,
-        isHeld,
-      },
-    ]
+    return [{ lot, used: subtract(lot.credits, rest), left: kept, expired, isHeld }]
   })
   const held = states.filter(({ isHeld }) => isHeld)
   return {
@@ -132,18 +172,78 @@ export function ledgerOf(
     used: sumOf(held.map((each) => each.used)),
     left: sumOf(held.map((each) => each.left)),
     expired: sumOf(states.map((each) => each.expired)),
-    uncovered,
+    uncovered: sumOf(uncovered),
     lots: states,
+    grants: lots.flatMap((lot, at): readonly Grant[] => {
+      const paid = payers.paid.map((each, kind) => ({
+        model: nameOf.get(kind)!,
+        credits: numberOf(each[at]!),
+      }))
+      const credits = numberOf(payers.left[at]!)
+      // A lot with nothing left may hand over what it paid.
+      if (endOf(lot) <= nowUs || (credits === 0 && paid.every((each) => each.credits === 0)))
+        return []
+      const fromUs = startOf(lot) > nowUs ? lot.fromUs : null
+      const { name, expiresUs, models } = lot
+      return [{ name, credits, fromUs, expiresUs, rank: inOrder.indexOf(at), models, paid }]
+    }),
   }
 }
 
-/** What is left, for a forecast. */
-export const grantsLeft = ({ lots }: Ledger): readonly Grant[] =>
-  lots.flatMap(({ lot, rank, left, isHeld }) =>
-    isHeld && !isZero(left)
-      ? [{ name: lot.name, credits: numberOf(left), expiresUs: lot.expiresUs, rank }]
-      : [],
-  )
+/** A ledger as exact decimals: of each grant that is held, and of all of them, `used` and `remaining` add up. */
+export interface CreditsHeld {
+  /** Of grants that have begun and not expired. */
+  readonly held: string
+  readonly used: string
+  readonly remaining: string
+  /** Of grants that are over: what nobody used. */
+  readonly expired: string
+  /** Use that no grant covered; below 0 for refunds of more than was used. */
+  readonly uncovered: string
+  readonly grants: readonly {
+    readonly name: string
+    readonly credits: string
+    readonly used: string
+    readonly remaining: string
+    /** Unix microseconds; null for before all use. */
+    readonly fromUs: number | null
+    /** Null if it never expires. */
+    readonly expiresUs: number | null
+    /** The models whose use it pays for; null for all use. */
+    readonly models: readonly string[] | null
+  }[]
+}
+
+export const creditsHeld = ({
+  held,
+  used,
+  left,
+  expired,
+  uncovered,
+  lots,
+}: Ledger): CreditsHeld => ({
+  held: decimalText(held),
+  used: decimalText(used),
+  remaining: decimalText(left),
+  expired: decimalText(expired),
+  uncovered: decimalText(uncovered),
+  grants: lots
+    .filter(({ isHeld }) => isHeld)
+    .map(({ lot: { name, credits, fromUs, expiresUs, models }, ...each }) => ({
+      ...{ name, credits: decimalText(credits), used: decimalText(each.used) },
+      ...{ remaining: decimalText(each.left), fromUs, expiresUs, models },
+    })),
+})
+
+function burnOrderOf(lots: readonly Lot[], order: BurnOrder): readonly number[] {
+  const byExpiry = (a: number, b: number) => endOf(lots[a]!) - endOf(lots[b]!) || 0
+  const byStart = (a: number, b: number) => startOf(lots[a]!) - startOf(lots[b]!) || 0
+  const [first, then] = order === 'expiry' ? [byExpiry, byStart] : [byStart, byExpiry]
+  return lots
+    .map((_, at) => at)
+    .sort((a, b) => lots[a]!.priority - lots[b]!.priority || first(a, b) || then(a, b) || a - b)
+}
 
 const least = (a: Rational, b: Rational) => (compare(a, b) < 0 ? a : b)
+const most = (a: Rational, b: Rational) => (compare(a, b) < 0 ? b : a)
 const sumOf = (values: readonly Rational[]) => values.reduce(add, zero)

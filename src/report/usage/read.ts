@@ -13,9 +13,11 @@ import { comingDays, pastDays } from './days.ts'
 import { storeEngine, type UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
+import { creditsHeld, type Ledger } from './ledger.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
 import { prepareDays, prepareUsage } from './prepare.ts'
+import { readLedger, readMix } from './read-ledger.ts'
 import { reconcile } from './reconcile.ts'
 import {
   accountOf,
@@ -67,7 +69,8 @@ export async function readForecastIn(
   engine: UsageEngine,
 ): Promise<UsageForecast> {
   const scope = await prepareDays(store, options, engine)
-  const { future } = await foresee(store, options, scope, options.contract)
+  const ledger = ledgerIn(store, options, engine)
+  const { future } = await foresee(store, options, scope, options.contract, { engine, ledger })
   return { ...future, anomalies: await oddHoursAndKeys(store, engine) }
 }
 
@@ -112,7 +115,8 @@ interface WholePage {
 function partsOf({ store, options, engine, scope, contract, balance }: WholePage): {
   readonly [Part in UsagePart]: () => UsagePage[Part] | Promise<UsagePage[Part]>
 } {
-  const foreseen = once(() => foresee(store, options, scope, contract))
+  const ledger = ledgerIn(store, options, engine)
+  const foreseen = once(() => foresee(store, options, scope, contract, { engine, ledger }))
   const future = async () => (await foreseen()).future
   const peak = once(() => readPeak(store, engine, contract))
   const reconciliation = once(() => reconcile(store, engine))
@@ -123,6 +127,10 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
     otherForecasts: async () => (await future()).otherForecasts,
     courses: async () => (await future()).courses,
     depletion: async () => (await future()).depletion,
+    credits: async () => {
+      const held = await ledger()
+      return held === null ? null : creditsHeld(held)
+    },
     totals: () => readTotals(store, engine),
     cards: () => readCards(store),
     hours: () => readSeries(store, 'usage_hours', scope.units),
@@ -137,12 +145,22 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
   }
 }
 
+/** What is held by the options, read once. A balance is of the whole account. */
+const ledgerIn = (store: Session, options: UsageOptions, engine: UsageEngine) =>
+  once(async () => {
+    const { holdings = null, nowUs } = options
+    return holdings === null || accountOf(options).keys !== null
+      ? null
+      : readLedger(store, engine, holdings, nowUs)
+  })
+
 /** The days so far and to come. */
 async function foresee(
   store: Session,
   options: UsageOptions,
   scope: UsageScope,
   contract: Contract | null,
+  { engine, ledger }: { engine: UsageEngine; ledger: () => Promise<Ledger | null> },
 ) {
   const days = await readSeries(store, 'usage_days', scope.units)
   const burns = (scope.units.length === 0 ? [scope.unit] : scope.units).map((unit) => {
@@ -157,7 +175,10 @@ async function foresee(
   // The forecast begins where usage ends, not at the end of the requested period.
   const fromUs = Math.min(options.nowUs, largest(scope.sources.map((each) => each.lastUs)) + 1)
   const { keys } = accountOf(options)
-  const grants = keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null
+  const held = await ledger()
+  const grants =
+    held?.grants ?? (keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null)
+  const mix = held === null ? undefined : await readMix(store, engine, options.holdings!)
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(
     contract,
@@ -166,6 +187,7 @@ async function foresee(
     coming,
     grants,
     randomOf(options.seed),
+    mix,
   )
   const future = {
     scope,

@@ -8,6 +8,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
+import type { CreditsHeld, Holdings } from './ledger.ts'
 
 /**
  * The usage page as data. Times are Unix microseconds UTC; null is "not measured" and never 0. Days and hours are
@@ -38,6 +39,8 @@ export interface UsageOptions {
   readonly seed: number
   /** The account's grants; null to derive them from polls and headers. */
   readonly grants: readonly Grant[] | null
+  /** What the account got, from which its use is taken; it comes before `grants`. Null or absent if that is not known. */
+  readonly holdings?: Holdings | null
   /** Names that replace fingerprints. */
   readonly keyNames?: KeyNames
   /** Price of a credit in US dollars; without it, costs are omitted. */
@@ -70,6 +73,8 @@ export interface UsagePage {
   /** The days to come, for each unit; none without its forecast. */
   readonly courses: readonly { readonly unit: string; readonly days: readonly CoursePoint[] }[]
   readonly depletion: Depletion
+  /** What is held by the options' `holdings`, now; null without them. */
+  readonly credits: CreditsHeld | null
   readonly bandLosses: readonly BandLoss[]
   /** Null without a contract, whose packages it uses. */
   readonly plan: PlanAdvice | null
@@ -84,7 +89,16 @@ export type PartsOfUsage<Part extends UsagePart> = Pick<UsagePage, 'scope' | Par
 
 /** All parts, in the order in which they are read and written. */
 export const usageParts = [
-  ...['days', 'bandLosses', 'forecast', 'otherForecasts', 'courses', 'depletion', 'totals'],
+  ...[
+    'days',
+    'bandLosses',
+    'forecast',
+    'otherForecasts',
+    'courses',
+    'depletion',
+    'credits',
+    'totals',
+  ],
   ...['cards', 'hours', 'weekHours', 'balance', 'errors', 'topKeys', 'peak', 'plan'],
   ...['reconciliation', 'anomalies'],
 ] as const satisfies readonly UsagePart[]

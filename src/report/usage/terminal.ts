@@ -45,6 +45,7 @@ export function terminalUsage(page: ShownUsage): string {
       titled('', forecast.known ? forecast.summary : `${unitName(unit)}: ${forecast.summary}`),
     ),
     ...titled('balance', page.depletion.summary),
+    ...heldLines(page),
   ]
   if (page.depletion.known) {
     for (const each of titled('runs out', bandText(page.depletion.runsOut, day))) lines.push(each)
@@ -91,6 +92,31 @@ const moneyLines = (page: ShownUsage) =>
     ({ title, amount, unit, aside }) =>
       `${title.padEnd(20)}${amountText(amount, unit).padStart(14)} ${unitName(unit)}${aside === null ? '' : `   (${aside})`}`,
   )
+
+/** What is held by the settings, and of each grant. */
+function heldLines({ credits, scope }: ShownUsage): readonly string[] {
+  if (credits === null) return []
+  const write = (amount: string) => amountText(amount, 'credits')
+  const of = ({ used, remaining }: { readonly used: string; readonly remaining: string }) =>
+    `${write(used)} used, ${write(remaining)} left`
+  const { held, expired, uncovered, grants } = credits
+  return [
+    ...titled('held', `${write(held)} credits: ${of(credits)}.`),
+    ...grants.flatMap((grant) => {
+      const models = grant.models === null ? '' : ` for ${grant.models.join(', ')}`
+      const end =
+        grant.expiresUs === null ? '' : `, until ${dayLabel(grant.expiresUs, scope.timezone)}`
+      return titled(
+        '',
+        `${write(grant.credits)} of ${printable(`${grant.name}${models}`, 120)}: ${of(grant)}${end}`,
+      )
+    }),
+    ...(Number(expired) > 0 ? titled('', `${write(expired)} expired unused before.`) : []),
+    ...(Number(uncovered) > 0
+      ? titled('', `${write(uncovered)} used that no grant paid for.`)
+      : []),
+  ]
+}
 
 /** The cost of points: at least so much if a request has no known cost. Null if none has one. */
 function costOf(

@@ -176,4 +176,43 @@ describe('burning down', () => {
     const grants = [held(100, 10.5), held(100, null)]
     expect(burnDown(grants, daysOf(40), [101, 99]).belowUs).toEqual([10.5 * dayUs, 10.525 * dayUs])
   })
+
+  test('a grant that begins later counts from its start, and none before the credits were first missing', () => {
+    const later: Grant = { name: 'later', credits: 150, fromUs: 12 * dayUs, expiresUs: null }
+    expect(burnDown([held(200, null), later], daysOf(100, 100, 100, 100), [])).toMatchObject({
+      emptyUs: 13.5 * dayUs,
+      left: [0, 0],
+    })
+    expect(burnDown([held(100, null), later], daysOf(100, 100, 100), [50])).toMatchObject({
+      ...{ emptyUs: 11 * dayUs, belowUs: [10.5 * dayUs], left: [0, 150] },
+    })
+  })
+
+  test('credits run out when one model is used that no grant pays for', () => {
+    const mix = [
+      { model: 'a', share: 0.25 },
+      { model: null, share: 0.75 },
+    ]
+    const onlyA: Grant = { name: 'a', credits: 500, expiresUs: null, models: ['a'] }
+    // Of 150 for all, 75 a day are taken: a is paid by its own grant, though that is later in order.
+    const whole = burnDown([held(150, null), { ...onlyA, rank: 1 }], daysOf(100, 100, 100), [], mix)
+    expect(whole.emptyUs! / dayUs).toBeCloseTo(12, 9)
+    // In the middle of a day: of 135, 75 are taken on the first and 60 of 75 on the second.
+    const { emptyUs } = burnDown([onlyA, held(135, null)], daysOf(100, 100), [], mix)
+    expect(emptyUs! / dayUs).toBeCloseTo(11.8, 9)
+  })
+
+  test('what a grant paid since the last change may be paid by another', () => {
+    const all: Grant = {
+      name: 'all',
+      credits: 0,
+      expiresUs: null,
+      paid: [{ model: 'a', credits: 30 }],
+    }
+    const onlyA: Grant = { name: 'a', credits: 100, expiresUs: null, models: ['a'], rank: 1 }
+    const mix = [{ model: 'b', share: 1 }]
+    const walk = burnDown([all, onlyA], daysOf(10, 10, 10, 10), [], mix)
+    expect(walk.emptyUs! / dayUs).toBeCloseTo(13, 9)
+    expect(walk.left).toEqual([0, 70])
+  })
 })

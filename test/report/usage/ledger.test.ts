@@ -1,15 +1,32 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decimalText, rational, zero } from '../../../src/money/rational.ts'
+import {
+  decimalText,
+  numberOf,
+  type Rational,
+  rational,
+  zero,
+} from '../../../src/money/rational.ts'
+import { accountView } from '../../../src/portal/settings/account-view.ts'
 import {
   type BurnOrder,
+  type LedgerUse,
   type Lot,
   ledgerOf,
   ledgerTimes,
 } from '../../../src/report/usage/ledger.ts'
+import { creditsOf, worldsOf } from '../../portal/ledger-world.ts'
+import { nowMs, settingsOf } from '../../portal/portal.ts'
 
 const lot = (name: string, credits: number, change: Partial<Lot> = {}): Lot => ({
-  ...{ name, credits: rational(BigInt(credits)), fromUs: null, expiresUs: null, priority: 0 },
+  ...{
+    name,
+    credits: rational(BigInt(credits)),
+    fromUs: null,
+    expiresUs: null,
+    priority: 0,
+    models: null,
+  },
   ...change,
 })
 
@@ -17,13 +34,15 @@ const lot = (name: string, credits: number, change: Partial<Lot> = {}): Lot => (
 interface Use {
   readonly atUs: number
   readonly credits: number
+  readonly model?: string
 }
 
-const summed = (lots: readonly Lot[], uses: readonly Use[]) => {
+const summed = (lots: readonly Lot[], uses: readonly Use[]): readonly LedgerUse[] => {
   const times = ledgerTimes(lots)
-  const sums = Array.from({ length: times.length + 1 }, () => 0)
-  for (const { atUs, credits } of uses) sums[times.filter((us) => us <= atUs).length]! += credits
-  return sums.map((sum) => rational(BigInt(sum)))
+  return uses.map(({ atUs, credits, model = null }) => ({
+    ...{ segment: times.filter((us) => us <= atUs).length, model },
+    credits: rational(BigInt(credits)),
+  }))
 }
 
 const read = (
@@ -186,9 +205,86 @@ test('in 1,000 worlds, held, used and left are those of a reader that counts eac
 })
 
 test('a ledger without lots holds nothing, and covers no use', () => {
-  expect(ledgerOf([], [rational(3n)], 'expiry', 0)).toMatchObject({
+  expect(
+    ledgerOf([], [{ segment: 0, model: 'm', credits: rational(3n) }], 'expiry', 0),
+  ).toMatchObject({
     held: zero,
     left: zero,
     uncovered: rational(3n),
   })
 })
+
+const lotsOf = (...all: readonly (readonly [string, number, readonly string[] | null])[]) =>
+  all.map(([name, credits, models]) => lot(name, credits, { models }))
+const use = (atUs: number, model: string, credits: number): Use => ({ atUs, model, credits })
+
+test('a lot pays for the use of its models alone', () => {
+  const lots = lotsOf(['only b', 50, ['b']], ['all', 30, null])
+  expect(read(lots, [use(1, 'a', 20), use(2, 'b', 15), use(3, 'c', 5)], 9)).toEqual({
+    ...{ held: '80', used: '40', left: '40', expired: '0', uncovered: '0' },
+    lots: { 'only b': '35', all: '5' },
+  })
+  expect(read(lots, [use(1, 'a', 31)], 9)).toMatchObject({ left: '50', uncovered: '1' })
+  // What names no model is of none that a lot names.
+  expect(read(lots, [{ atUs: 1, credits: 40 }], 9)).toMatchObject({ left: '50', uncovered: '10' })
+})
+
+test('within a period, a lot hands over what it paid to one that may pay it, so that nothing stays uncovered', () => {
+  const lots = lotsOf(['all', 10, null], ['only a', 10, ['a']])
+  const uses = [use(1, 'a', 10), use(2, 'b', 10)]
+  for (const some of [uses, uses.toReversed()])
+    expect(read(lots, some, 9)).toMatchObject({ used: '20', uncovered: '0' })
+  // What was paid before another lot began stays as it was.
+  const later = [...lots, lot('later', 5, { fromUs: 2, models: ['z'] })]
+  expect(read(later, uses, 9)).toMatchObject({
+    ...{ uncovered: '10', lots: { all: '0', 'only a': '10', later: '5' } },
+  })
+})
+
+test('a refund goes back to lots for its model, and first pays for what its kind left uncovered', () => {
+  const lots = lotsOf(['all', 10, null], ['only a', 10, ['a']])
+  const begun = [...lots, lot('later', 0, { fromUs: 5 })]
+  const spent = [use(1, 'b', 12), use(1, 'a', 4)]
+  expect(read(begun, spent, 9)).toMatchObject({ left: '6', uncovered: '2' })
+  expect(read(begun, [...spent, use(6, 'b', -5)], 9)).toMatchObject({
+    ...{ lots: { all: '3', 'only a': '6', later: '0' }, uncovered: '0' },
+  })
+  // The lot that was used last is first to get it back.
+  expect(read(begun, [...spent, use(6, 'a', -5)], 9)).toMatchObject({
+    ...{ lots: { all: '1', 'only a': '10', later: '0' }, uncovered: '2' },
+  })
+})
+
+test.each([
+  ['expiry', 1],
+  ['purchase', 2],
+] as const)(
+  'in 500 worlds with scopes in order of %s, a ledger is what a pencil says',
+  { tags: 'whole', timeout: 60_000 },
+  (order, seed) => {
+    const worlds = worldsOf(seed, 500)
+    const accounts = Object.fromEntries(
+      worlds.map(({ account, zone, grants }) => [account, { timezone: zone, grants }]),
+    )
+    const settings = settingsOf(`burnOrder: ${order}\naccounts: ${JSON.stringify(accounts)}\n`)
+    let scoped = 0
+    for (const world of worlds) {
+      const { lots, burnOrder } = accountView(settings, world.account).holdings!
+      if (lots.some(({ models }) => models !== null)) scoped++
+      const times = ledgerTimes(lots)
+      const uses = world.events.map(({ atMs, cents, model }) => ({
+        segment: times.filter((us) => us <= atMs * 1000).length,
+        ...{ model, credits: rational(BigInt(Math.round(cents)), 100n) },
+      }))
+      const ours = ledgerOf(lots, uses, burnOrder, nowMs * 1000)
+      const cents = (of: Rational) => Math.round(100 * numberOf(of))
+      const { lots: _, ...sums } = creditsOf(world, order)
+      expect({ account: world.account, ...sums }).toEqual({
+        account: world.account,
+        ...{ held: cents(ours.held), used: cents(ours.used), left: cents(ours.left) },
+        ...{ expired: cents(ours.expired), uncovered: cents(ours.uncovered) },
+      })
+    }
+    expect(scoped).toBeGreaterThan(200)
+  },
+)

@@ -98,6 +98,7 @@ const page: UsagePage = {
   forecast: { known: false, fullDays: 2, summary: 'Too few days.' },
   courses: [],
   otherForecasts: [],
+  credits: null,
   depletion: {
     known: true,
     balance: 100,

@@ -102,7 +102,8 @@ export const de: Wording = {
   'lots.never': 'nie',
   'lots.expired': '{credits} {credits|Credit|Credits} sind zuvor verfallen.',
   'lots.uncovered':
-    '{credits} {credits|Credit wurde|Credits wurden} genutzt, als Sie keine hatten.',
+    '{credits} {credits|Credit wurde|Credits wurden} über das Guthaben hinaus verbraucht.',
+  'lots.models': 'für {models}',
   'board.ofAll': 'von insgesamt {all}',
   'chart.credits': 'Credits',
   'note.outlook': 'Die Linie ist der wahrscheinlichste Verlauf, das Band der übliche Bereich.',

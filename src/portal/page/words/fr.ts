@@ -99,7 +99,9 @@ export const fr: Wording = {
   'lots.expires': 'Expire',
   'lots.never': 'jamais',
   'lots.expired': '{credits} {credits|crédit a|crédits ont} déjà expiré.',
-  'lots.uncovered': '{credits} {credits|crédit a été utilisé|crédits ont été utilisés} sans solde.',
+  'lots.uncovered':
+    '{credits} {credits|crédit a été utilisé|crédits ont été utilisés} au-delà du solde.',
+  'lots.models': 'pour {models}',
   'board.ofAll': 'sur {all} au total',
   'chart.credits': 'Crédits',
   'note.outlook': 'La ligne est l’évolution la plus probable, la bande l’étendue habituelle.',

@@ -91,6 +91,7 @@ const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_unit: 'String',
   usage_series: 'Array(String)',
   usage_top: 'Array(String)',
+  usage_lot_models: 'Array(String)',
   usage_priced: 'Array(String)',
   usage_sources: 'Array(String)',
   usage_two_logs: 'Array(String)',

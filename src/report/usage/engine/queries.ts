@@ -1,6 +1,7 @@
 import { endSql } from '../../../measure/usage/ends.ts'
 import { outcomeColumns, sumColumns } from '../../../measure/usage/quantities.ts'
 import type { Variable } from '../../../store/session/variable.ts'
+import { type Lot, usesBy } from '../ledger.ts'
 
 /** A query, and the relations of its own that it reads, by name. */
 export interface Written {
@@ -113,6 +114,29 @@ FROM usage_ledger
 WHERE ${within(variable, 'at_us')}
 GROUP BY source, type, unit ORDER BY type, unit, source`,
 })
+
+/** What was used of credits, for a ledger of these lots. */
+export const ledgerUses =
+  (lots: readonly Lot[]): PageQuery =>
+  (variable) => {
+    const { segment, named } = usesBy(lots, variable('usage_lot_models'))
+    return {
+      rows: `
+SELECT ${segment} AS segment, ${named} AS named, sum(credits) AS credits
+FROM usage_cells WHERE unit = 'credits'
+GROUP BY segment, named`,
+    }
+  }
+
+/** Of which models the credits of the period are, as lots name them. */
+export const ledgerMix =
+  (lots: readonly Lot[]): PageQuery =>
+  (variable) => ({
+    rows: `
+SELECT ${usesBy(lots, variable('usage_lot_models')).named} AS named, sum(credits) AS credits
+FROM usage_cells WHERE unit = 'credits' AND ${within(variable)}
+GROUP BY named`,
+  })
 
 /** What each key used in each hour. */
 export const keyHours: PageQuery = (variable) => ({

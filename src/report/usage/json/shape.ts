@@ -191,6 +191,29 @@ export const usageShape = z.object({
     }),
     z.object(unknownOf),
   ]),
+  credits: z
+    .object({
+      held: decimal,
+      used: decimal,
+      remaining: decimal,
+      expired: decimal.describe('of grants that are over: what nobody used'),
+      uncovered: decimal.describe('use that no grant covered; below 0 for refunds of more'),
+      grants: z.array(
+        z.object({
+          name: z.string(),
+          credits: decimal,
+          used: decimal,
+          remaining: decimal,
+          fromUs: us.nullable(),
+          expiresUs: us.nullable(),
+          models: z.array(z.string()).nullable().describe('for whose use it pays; null: for all'),
+        }),
+      ),
+    })
+    .nullable()
+    .describe(
+      'what is held now by the settings: used and remaining add up to held; null without --settings',
+    ),
   bandLosses: z.array(
     z.object({
       band: z.string(),
