@@ -72,6 +72,7 @@ export type Charge =
       readonly credits: Rational
       /** In the currency; of a purchase, what it cost. */
       readonly cost: Rational
+      readonly tags: Readonly<Record<string, string>>
     })
 
 export interface FocusKey {
@@ -212,7 +213,7 @@ function entryOf(
   charge: Extract<Charge, { type: 'purchase' | 'expiry' | 'refund' }>,
   of: FocusAccount,
 ): Cells {
-  const { type, summary, sku, priceId, credits, cost } = charge
+  const { type, summary, sku, priceId, credits, cost, tags } = charge
   const isPurchase = type === 'purchase'
   const billed = focusNumber(isPurchase ? cost : zero)
   // A purchase is used up later; an expiry and a refund move what was paid.
@@ -238,6 +239,7 @@ function entryOf(
     SkuMeter: 'Credits',
     SkuPriceId: `${sku}/${priceId}`,
     SkuPriceDetails: json({ x_CreditPack: sku }),
+    Tags: json(tags),
   }
 }
 

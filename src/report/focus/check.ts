@@ -66,10 +66,11 @@ export function focusIssues(rows: readonly FocusRow[]): readonly string[] {
       row.ChargePeriodStart,
       row.ResourceId,
       row.ChargeClass,
+      row.Tags,
     ].join('\n')
     const before = places.get(place)
     if (before !== undefined)
-      issues.push(`row ${at + 1}: the same key, kind and time as row ${before + 1}`)
+      issues.push(`row ${at + 1}: the same key, kind, tags and time as row ${before + 1}`)
     places.set(place, at)
   }
   return issues

@@ -93,7 +93,7 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
   const known = await session.rows<Bucket>(sums('NOT NULL'))
   const unknown = await session.rows<Bucket>(sums('NULL'))
   const entries = await session.rows<Entry>(
-    `SELECT at_us, type, unit, credits::VARCHAR AS amount, id, model FROM usage_events
+    `SELECT at_us, type, unit, credits::VARCHAR AS amount, id, tags FROM usage_events
      WHERE type IN ('refund', 'purchase', 'expiry') AND at_us >= ${fromUs} AND at_us < ${toUs} AND credits IS NOT NULL
      ORDER BY at_us, id`,
   )
@@ -131,14 +131,14 @@ interface Entry {
   readonly unit: string
   readonly amount: string
   readonly id: string
-  readonly model: string | null
+  readonly tags: string | null
 }
 
 const hourUs = 3_600_000_000
 
 /** Entries in credits, and purchases in the currency. Others are no charges of this file. */
 function entryCharges(
-  { at_us, type, unit, amount, id }: Entry,
+  { at_us, type, unit, amount, id, tags }: Entry,
   of: FocusAccount,
 ): readonly Charge[] {
   const size = exactNumber(amount.replace(/^-/, ''))
@@ -162,9 +162,13 @@ function entryCharges(
       cost,
       sku: type === 'refund' ? 'refund' : 'credits',
       priceId: 'credits',
+      tags: tagsOf(tags),
     },
   ]
 }
+
+/** Own dimensions, as the store has them. */
+const tagsOf = (text: string | null) => JSON.parse(text ?? '{}') as Readonly<Record<string, string>>
 
 /** Null if it is no decimal: then no price times quantity gives the cost. */
 function quotient(a: Rational, b: Rational): Rational | null {
@@ -184,7 +188,7 @@ function bucketCharges(
   }
   const times = { startUs: start_us, endUs: start_us + width_us }
   const credits = exactNumber(bucket.credits!)
-  const tags = JSON.parse(bucket.tags ?? '{}') as Readonly<Record<string, string>>
+  const tags = tagsOf(bucket.tags)
   const price = entryOf(prices, model ?? '') ?? {}
   const kinds = [
     ['input', bucket.input],

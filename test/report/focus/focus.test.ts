@@ -50,6 +50,7 @@ function sampleCharges(): readonly Charge[] {
     priceId: '2026-07',
     credits: n(credits),
     cost: n(cost),
+    tags: {},
   })
   const usage = (
     [day, hour]: readonly [number, number],
@@ -285,6 +286,44 @@ test('rows of a store add up to its usage, by token where the prices explain the
     showback.rows.every((row) => row.BilledCost === row.EffectiveCost && row.BilledCost !== '0.0'),
   ).toBe(true)
   store.close()
+})
+
+test('own dimensions are Tags of each row, and rows of a tag add up to its usage less refunds', {
+  tags: 'whole',
+}, async () => {
+  const store = await openStore(':memory:')
+  const team = (name: string) => JSON.stringify({ [odd]: 'x', team: name })
+  const odd = `__proto__ "'/~`
+  const at = (hour: number) => ({ atUs: utc(2026, 11, 3, hour), account: 'a', keyFp: 'k1' })
+  await enterEvents(store, [
+    { ...at(9), credits: 8, tags: team('search') },
+    { ...at(9), credits: 2, tags: team('chat') },
+    { ...at(10), credits: 4 },
+    { ...at(12), credits: -3, tags: team('search'), type: 'refund', requests: 0 },
+    { ...at(13), credits: 500, type: 'purchase', requests: 0 },
+  ])
+  const { rows } = await readFocus(store, {
+    ...november,
+    of: { ...of, account: 'a' },
+    ...{ bucket: 'hour', keyNames: {}, prices: {}, view: 'billing' },
+  })
+  store.close()
+  const sums: Record<string, number> = {}
+  for (const { Tags, ChargeCategory, EffectiveCost } of rows) {
+    if (ChargeCategory === 'Purchase') continue
+    sums[Tags] = (sums[Tags] ?? 0) + Number(EffectiveCost) / 0.0125
+  }
+  const search = rows.find(({ ChargeCategory }) => ChargeCategory === 'Credit')!.Tags
+  expect(Object.entries(JSON.parse(search))).toEqual([
+    [odd, 'x'],
+    ['team', 'search'],
+  ])
+  expect(
+    Object.values(sums)
+      .map(Math.round)
+      .sort((a, b) => a - b),
+  ).toEqual([2, 4, 5])
+  expect([Math.round(sums[search]!), Math.round(sums['{}']!)]).toEqual([5, 4])
 })
 
 test('sums of drawn usage are those of the events, by key and model', {
