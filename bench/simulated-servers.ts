@@ -329,6 +329,11 @@ export const simulatedServers: Readonly<Record<string, SimulatedServer>> = {
     make: (random) => new Batch(random, { prefillS: 0.25, cachedS: 0.02 }),
     isSteady: true,
   },
+  slow: {
+    title: '8 slots, a slow prefill',
+    make: (random) => new Batch(random, { prefillS: 0.35 }),
+    isSteady: true,
+  },
   warm: {
     title: '8 slots, cold at first',
     make: (random, isCold = true) => new Batch(random, { cold: isCold ? 60 : 0 }),

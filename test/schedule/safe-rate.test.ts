@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { searchOnce } from '../../bench/safe-rate.ts'
+import { randomOf, simulatedServers } from '../../bench/simulated-servers.ts'
 import { safeRateText, searchShape } from '../../src/report/safe-rate.ts'
 import type { Search } from '../../src/scenario/scenario.ts'
 import { driftOf, growsOver, judgeTrial, strictTest } from '../../src/schedule/safe-rate/judge.ts'
@@ -138,17 +140,28 @@ test('with too little time the answer is a bracket and what a verdict takes, and
   expect(added[0]!.step).toBe('warm-up')
 })
 
-test('a search of four minutes ends with a rate that held, if the service answers three requests in two seconds or more', () => {
+test('a search of four minutes ends with a rate that held, if the service answers five requests in four seconds or more', () => {
   fc.assert(
-    fc.property(fc.double({ min: 1.5, max: 900, noNaN: true }), (capacity) => {
+    fc.property(fc.double({ min: 1.25, max: 900, noNaN: true }), (capacity) => {
       const how = { ...search, mostUs: 255e6 }
       const { safeRate } = searched(how, (plan) => sharp(plan, capacity, 0.9e6 / capacity))
       if (safeRate.kind !== 'held') throw new Error(safeRate.kind)
       expect(safeRate.heldPerS).toBeLessThanOrEqual(capacity)
-      expect(safeRate.safePerS).toBeGreaterThan(0.3 * capacity)
+      expect(safeRate.safePerS).toBeGreaterThan(0.25 * capacity)
     }),
     { numRuns: 100 },
   )
+})
+
+test('a search of four minutes ends with a rate for most services of one request a second, and none is above capacity', () => {
+  const found = Array.from({ length: 30 }, (_, seed) => {
+    const random = randomOf(`slow ${seed}`)
+    return searchOnce(simulatedServers.slow!.make(random), random, { ...search, mostUs: 255e6 })
+  })
+  const rates = found.flatMap(({ safePerS }) => safePerS ?? [])
+  expect(rates.length).toBeGreaterThanOrEqual(24)
+  // The capacity of this server, by the procedure of bench/safe-rate.ts.
+  expect(Math.max(...rates)).toBeLessThan(1.19)
 })
 
 test('a hold with little time has fewer requests, is judged as strictly, and says what a whole one takes', () => {
@@ -156,7 +169,7 @@ test('a hold with little time has fewer requests, is judged as strictly, and say
   const first = searched({ ...search, mostUs: 255e6 }, slow)
   const hold = first.trials.at(-1)!
   expect(hold).toMatchObject({ step: 'hold', result: 'held' })
-  expect(hold.planned).toBeGreaterThanOrEqual(150)
+  expect(hold.planned).toBeGreaterThanOrEqual(120)
   expect(hold.mostMissed).toBeLessThan(0.05)
   expect(first.safeRate).toMatchObject({
     needs: { budget: 'quick', ratePerS: hold.ratePerS, requests: 800 },

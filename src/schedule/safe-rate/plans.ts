@@ -35,6 +35,8 @@ const fewestOfHold = 120
 const holdShare = 0.4
 /** Where such a confirmation is, as a share of the bracket's lower rate, and of a rate that was not confirmed. */
 const [belowLow, belowFailed] = [0.75, 0.65]
+/** The same if there is time for one alone, which must not fail; and at most, if only a higher rate has the time for its requests. */
+const [belowLowAlone, nearLow] = [0.55, 0.9]
 /** The same below a limit of the service, which is known better than a speed: of its steady rate, and at most of the limit. */
 const [belowLimit, nearLimit] = [0.95, 0.9]
 /** The same after a whole confirmation that failed, if time is limited. */
@@ -130,7 +132,7 @@ export class Plans {
    */
   brief(ratePerS: number): TrialPlan | null {
     if (!this.mayBeBrief) return null
-    const us = this.leftUs - this.pauseUs - this.lastAnswerUs
+    const us = this.holdUs
     const leastUs = this.leastBriefUs(ratePerS)
     if (us < leastUs) return null
     const takesUs = us / 2 < leastUs ? us : us / 2
@@ -143,31 +145,43 @@ export class Plans {
 
   /** Whether a confirmation below a rate has its time now, and would not have it after a trial. */
   mustHold(before: TrialPlan, lowPerS: number): boolean {
-    return this.brief(this.nextBriefPerS(lowPerS)) !== null && !this.leavesHold(before, lowPerS)
+    return this.brief(this.enoughPerS(lowPerS)) !== null && !this.leavesHold(before, lowPerS)
   }
 
   /** Whether a confirmation below a rate has its time after a trial. */
   leavesHold(before: TrialPlan, lowPerS: number): boolean {
     const { mostUs } = this.search
-    const leastUs = this.leastBriefUs(this.nextBriefPerS(lowPerS))
+    const leastUs = this.leastBriefUs(this.enoughPerS(lowPerS))
     const us = Math.max(leastUs, holdShare * (mostUs ?? 0))
     return this.fits(before, us + mostPauseUs + this.search.boundUs)
   }
 
   /** A brief confirmation must succeed: well below what a short trial sustained, or below the confirmation that failed. */
   nextBriefPerS(lowPerS: number): number {
-    const last = this.lastFailedHold
-    if (last !== undefined && last.ratePerS <= lowPerS) return last.ratePerS * belowFailed
+    const enoughPerS = this.enoughPerS(lowPerS)
+    if (this.failedBelow(lowPerS) !== null) return enoughPerS
     const limit = limitOf(this.trials)
-    if (lowPerS === limit?.steadyPerS) {
-      // The fewest requests take less time at a higher rate, which the limit admits with more luck.
-      const forFewestPerS =
-        (1.001e6 * fewestOfHold * this.scale) / (this.leftUs - this.lastAnswerUs)
-      return Math.min(limit.perS * nearLimit, Math.max(lowPerS * belowLimit, forFewestPerS))
-    }
-    // If there is time for one alone, it must not fail.
+    const isByLimit = lowPerS === limit?.steadyPerS
+    const isAlone = enoughPerS < lowPerS * belowLow
+    const wantedPerS = isAlone ? lowPerS * belowLowAlone : enoughPerS
+    // The fewest requests take less time at a higher rate, which succeeds with more luck.
+    const forFewestPerS = (1.001e6 * fewestOfHold * this.scale) / this.holdUs
+    const mostPerS = isByLimit ? limit.perS * nearLimit : lowPerS * nearLow
+    return Math.min(mostPerS, Math.max(wantedPerS, forFewestPerS))
+  }
+
+  /** A rate that is low enough for a brief confirmation. */
+  private enoughPerS(lowPerS: number): number {
+    const failed = this.failedBelow(lowPerS)
+    if (failed !== null) return failed.ratePerS * belowFailed
+    if (lowPerS === limitOf(this.trials)?.steadyPerS) return lowPerS * belowLimit
     const usual = lowPerS * belowLow
     return this.leftUs < 2 * this.leastBriefUs(usual) ? lowPerS * belowFailed : usual
+  }
+
+  private failedBelow(lowPerS: number): Trial | null {
+    const last = this.lastFailedHold
+    return last !== undefined && last.ratePerS <= lowPerS ? last : null
   }
 
   /** One step below the last confirmation of this budget, or some steps below the bracket. */
@@ -187,6 +201,11 @@ export class Plans {
   get lastFailedHold(): Trial | undefined {
     const last = this.trials.findLast(({ step }) => step === 'hold')
     return last?.budget === this.name && last.result !== 'held' ? last : undefined
+  }
+
+  /** The time that remains for the arrivals of one last confirmation. */
+  private get holdUs(): number {
+    return Math.max(1, this.leftUs - this.pauseUs - this.lastAnswerUs)
   }
 
   usOf({ ratePerS, requests }: TrialPlan): number {
