@@ -46,7 +46,7 @@ const exportOptions = () =>
     .addOption(keysOption('only rows of these keys, by name or fingerprint'))
     .addOption(inputOption('--key-names <file>', 'YAML with names of keys by fingerprint'))
     .addOption(storeOption())
-    .addOption(engineOption('sums: ClickHouse instead of the store'))
+    .addOption(engineOption('sums, quarters: ClickHouse instead of the store'))
     .addOption(quartersOption('sums: '))
     .addOption(contractOption())
     .option('--by <list>', `sums: by which of ${sumDimensions.join(', ')}, tag:NAME`, 'day,model')
@@ -88,11 +88,13 @@ export type Options = OptionsOf<typeof exportOptions>
 export const exportCommand = () =>
   exportOptions().action(async (what, options) => {
     if (what === 'sums') return (await import('../usage/export-sums.ts')).exportSumsAction(options)
+    if (what === 'quarters' && options.engine !== undefined && options.quarters === undefined)
+      return (await import('../usage/export-sums.ts')).exportQuartersAction(options)
     const elsewhere = (['engine', 'quarters'] as const).find((name) => options[name] !== undefined)
     if (elsewhere !== undefined) {
       throw new UserError(
         'usage',
-        `--${elsewhere} with export ${what}: only sums come from elsewhere; ${what} are rows of a store (--db).`,
+        `--${elsewhere} with export ${what}: only sums, and quarters by --engine, come from elsewhere; ${what} are rows of a store (--db).`,
       )
     }
     if (what === 'focus')

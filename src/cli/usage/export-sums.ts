@@ -5,7 +5,7 @@ import { checkTimeZone, parseMoment } from '../../measure/usage/zone.ts'
 import { storeEngine } from '../../report/usage/engine/engine.ts'
 import { fillQuarters } from '../../report/usage/engine/fill-quarters.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
-import { exportQuery } from '../../store/files/export.ts'
+import { exportQuery, tableOfQuartersSql } from '../../store/files/export.ts'
 import { exportedSumsSql, type SumDimension, sumDimensions } from '../../store/quarters/sums.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { limitTo } from '../../store/session/account.ts'
@@ -46,6 +46,27 @@ export async function exportSumsAction(options: Options): Promise<void> {
     )
   } finally {
     await place.close()
+  }
+}
+
+/** `assay export quarters --engine`: what closes a month of usage in ClickHouse. @throws UserError for runs, which a store alone has */
+export async function exportQuartersAction(options: Options): Promise<void> {
+  const { out } = options
+  const format = formatOf(options)
+  const scope = accountScopeOf(options.account, options.key, keyNamesOf(options.keyNames))
+  const { store, engine, close } = await openUsage(options.db, options, options.run)
+  try {
+    const rows = await inSession(store, {}, async (session) => {
+      const table = await fillQuarters(session, engine ?? storeEngine, scope, [])
+      return exportQuery(session, tableOfQuartersSql(table), out, format)
+    })
+    process.stdout.write(
+      options.json
+        ? `${JSON.stringify({ what: 'quarters', rows, out, format })}\n`
+        : `${rows.toLocaleString('en-US')} rows of quarters in ${out}\n${nextLine(['usage', '--quarters', out], 'prints what they sum up')}`,
+    )
+  } finally {
+    await close()
   }
 }
 

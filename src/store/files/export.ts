@@ -12,6 +12,14 @@ import { writeOutputBy } from './output.ts'
 export const exportFormats = ['parquet', 'csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
+/** SQL for the lines of a file of quarters. Sums over an hour or a day have no minutes. @param from rows of quarters, in parentheses */
+const exportedQuartersSql = (from: string) =>
+  `SELECT * REPLACE (CASE WHEN width_us = 900000000 THEN minutes END AS minutes) FROM ${from}`
+const orderOfQuarters = groupColumns.join(', ')
+/** The same of a table, in the order of files. */
+export const tableOfQuartersSql = (table: string) =>
+  `${exportedQuartersSql(table)} ORDER BY ${orderOfQuarters}`
+
 /** The query of each export. `run` is the column with the id of the run or the source. */
 const exported = {
   attempts: { sql: 'SELECT * FROM attempts', run: 'run_id', order: 'run_id, slot, retry' },
@@ -19,11 +27,12 @@ const exported = {
   usage: { sql: 'SELECT * FROM usage', run: 'source', order: 'at_us, source, id' },
   quarters: {
     get sql() {
-      // Sums over an hour or a day have no minutes.
-      return `SELECT * REPLACE (CASE WHEN width_us = 900000000 THEN minutes END AS minutes) FROM (WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()}) ${quartersSql()})`
+      return exportedQuartersSql(
+        `(WITH usage_shown AS (FROM usage), usage_shown_buckets AS (${shownBucketsSql('')}), usage_cells AS (${cellsSql()}) ${quartersSql()})`,
+      )
     },
     run: 'source',
-    order: groupColumns.join(', '),
+    order: orderOfQuarters,
   },
   runs: { sql: 'SELECT * FROM runs', run: 'run_id', order: 'started_at, run_id' },
   health: { sql: 'SELECT * FROM health', run: 'run_id', order: 'run_id, at_us, shard' },
