@@ -168,4 +168,5 @@ export const everyPath = [
   `/v1/export?${november}&format=parquet`,
   '/page',
   `/page?${november}&by=key`,
+  `/page?${november}&by=tag:team`,
 ]

@@ -78,8 +78,12 @@ test.each([
       '0 Credits wurden über das Guthaben hinaus verbraucht.',
       '1 Credit wurde über das Guthaben hinaus verbraucht.',
     ],
-    ['1 Anfrage', 'Nutzen Sie 1 Credit vor dem X, sonst verfällt er.', '1 könnte verfallen'],
-    ['2 Anfragen', 'Nutzen Sie 2 Credits vor dem X, sonst verfallen sie.', '2 könnten verfallen'],
+    ['1 Anfrage', 'Verbrauchen Sie 1 Credit vor dem X, sonst verfällt er.', '1 könnte verfallen'],
+    [
+      '2 Anfragen',
+      'Verbrauchen Sie 2 Credits vor dem X, sonst verfallen sie.',
+      '2 könnten verfallen',
+    ],
   ],
   [
     'fr',

@@ -74,9 +74,31 @@ test('a split that is none is refused with what is known', async () => {
 test('the page has a table of a tag, and a filter by it that can be taken away', async () => {
   const page = await answer(`/page?${november}&tag=team:${subject.tag}`)
   expect(page).toContain(`team:${subject.tag} `)
-  expect(page).toContain('<h3>team</h3>')
+  expect(page).toContain('<h3>Team</h3>')
   expect(page).toMatch(new RegExp(`tag=team%3A${subject.tag}[^"]*">${subject.tag}</a>`))
   // No use has the other tag, so it has no table.
   expect(page).not.toContain('__proto__')
   expect(oddTag).toContain('__proto__')
+})
+
+test('the chart of a page can be split by a tag', async () => {
+  const boardOf = (page: string) =>
+    JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as {
+      readonly keyIs: string
+      readonly names: { readonly key: readonly string[] }
+      readonly splits: readonly { readonly by: string; readonly name: string }[]
+      readonly cells: { readonly credits: readonly (number | null)[] }
+    }
+  const sumOf = ({ cells }: ReturnType<typeof boardOf>) =>
+    cells.credits.reduce<number>((sum, each) => sum + (each ?? 0), 0)
+  const byModel = boardOf(await answer(`/page?${november}`))
+  expect(byModel.splits).toEqual([{ by: 'tag:team', name: 'Team' }])
+  const page = await answer(`/page?${november}&by=tag:team`)
+  const byTeam = boardOf(page)
+  expect(byTeam.keyIs).toBe('tag')
+  expect(byTeam.names.key).toContain(subject.tag)
+  expect(byTeam.splits).toEqual([{ by: 'key', name: 'Key' }])
+  expect(sumOf(byTeam)).toBeCloseTo(sumOf(byModel), 9)
+  // A tag that no settings name is as one that no log has.
+  expect(await answer(`/page?${november}&by=tag:other`)).toContain('"no-such-tag"')
 })

@@ -68,9 +68,9 @@ describe('an account whose use went from dollars to euros', () => {
     expect(used).toContain('last used on November 14, 2026')
     // In the unit of the page: 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion.
     expect(most).toBe(
-      'Most used key key 1 €39.00 · 56.5% search 43.5% Most used model orion €30.00 · 43.5% lyra 42.4% · nova 14.1%',
+      'Most used key (EUR) key 1 €39.00 · 56.5% search 43.5% Most used model (EUR) orion €30.00 · 43.5% lyra 42.4% · nova 14.1%',
     )
-    expect(pay).toMatch(/^This month, probably about €7[789]\.?\d* by November 30, 2026 /)
+    expect(pay).toMatch(/^This month, probably about €76\.\d+ by November 30, 2026 /)
     expect(pay).toContain(' $27.00 ')
     expect(limit).toMatch(
       /^Budget €69\.00 of €90\.00 of this month, resets on December 1, 2026 .*enough .*\$27\.00 of \$300\.00 of this month, resets on December 1, 2026 last used on November 14, 2026$/,
@@ -81,7 +81,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'November 26, 2026 was your dearest day: €33.00, 11 times a usual day, most of it by model orion (90.9%) · key search (90.9%).',
+      'November 26, 2026 was your most expensive day: €33.00, 11 times a usual day, most of it by model orion (90.9%) · key search (90.9%).',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

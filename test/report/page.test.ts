@@ -467,7 +467,7 @@ describe.skipIf(!canBrowse)(
       // An unusual hour has its rank over its bar, and opens its day.
       const marks = tab.locator('.b-marks button')
       expect(await marks.first().textContent()).toMatch(
-        /^\w{3} \d+ \w{3} \d\d:00: \d+ credits, usually \d/,
+        /^▾1 \w{3} \d+ \w{3} \d\d:00: \d+ credits, usually \d/,
       )
       expect(await tab.locator('#board-use .b-cut').allTextContents()).toContain('▾1')
       // A figure is one line: its value is not broken between digits.

@@ -4,7 +4,7 @@ import type { UsageForecast } from '../../report/usage/shape.ts'
 import type { Asked } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from '../figures/budgets.ts'
-import { causeOf } from '../figures/cause.ts'
+import { causeOf, unusualHours } from '../figures/cause.ts'
 import type { Alert } from './journal.ts'
 
 const dayUs = 86_400e6
@@ -113,22 +113,19 @@ function ofCredits(
 /** Hours far above the usual, with what was used and by whom. */
 async function ofHours(asked: Asked, page: UsageForecast | null): Promise<readonly Alert[]> {
   const { bearer, view, nowMs } = asked
-  const hours = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
   const alerts: Alert[] = []
-  for (const { atUs } of hours.filter((hour) => hour.atUs > nowMs * 1000 - newsUs)) {
-    for (const { unit } of page!.courses) {
-      if (!bearer.shows.has(shownFor(unit))) continue
-      const cause = await causeOf(asked, { fromUs: atUs, toUs: atUs + dayUs / 24 }, unit)
-      if (cause === null) continue
-      const named = (['models', 'keys'] as const).filter((each) => bearer.shows.has(each))
-      const needs = [shownFor(unit), ...(cause.names.length === 0 ? [] : named)]
-      const at = timeIn(atUs, view.timezone)
-      const { amount } = cause
-      const names = cause.names.map(({ name }) => name)
-      alerts.push(
-        alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, { at, amount, unit, names }),
-      )
-    }
+  for (const { atUs, unit } of unusualHours(page)) {
+    if (atUs <= nowMs * 1000 - newsUs || !bearer.shows.has(shownFor(unit))) continue
+    const cause = await causeOf(asked, { fromUs: atUs, toUs: atUs + dayUs / 24 }, unit)
+    if (cause === null) continue
+    const named = (['models', 'keys'] as const).filter((each) => bearer.shows.has(each))
+    const needs = [shownFor(unit), ...(cause.names.length === 0 ? [] : named)]
+    const at = timeIn(atUs, view.timezone)
+    const { amount } = cause
+    const names = cause.names.map(({ name }) => name)
+    alerts.push(
+      alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, { at, amount, unit, names }),
+    )
   }
   return alerts
 }

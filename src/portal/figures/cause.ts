@@ -1,8 +1,10 @@
-import type { Period } from '../../measure/usage/calendar.ts'
+import { barsOf, type Period } from '../../measure/usage/calendar.ts'
+import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import { compare, divide, numberOf, readNumber } from '../../money/rational.ts'
-import { type Asked, conditionOf, type Input, within } from '../api/asked.ts'
+import type { UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
+import { type Asked, conditionOf, coverageOf, type Input, within } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
-import { metricOf, readSums } from './sums.ts'
+import { metricOf, plus, readSums } from './sums.ts'
 
 /** An amount, and the names that most of it is of. */
 export interface Cause {
@@ -27,6 +29,19 @@ export interface DearDay extends Cause {
   readonly unit: string
   /** Of a usual day, the median of those with use. */
   readonly times: number
+  readonly why: Why
+}
+
+/** What made a day dear, beside a usual day: medians of the days with use. */
+export interface Why {
+  /** Null if they are not known. */
+  readonly requests: { readonly count: number; readonly usual: number } | null
+  /** So many times the usual tokens in a request; null if tokens are not known. */
+  readonly tokensTimes: number | null
+  /** So many times the usual amount for a token. */
+  readonly priceTimes: number | null
+  /** The shortest while that has half of the amount, in whole hours; null if it is most of the day, or if hours are not known. */
+  readonly hours: { readonly fromUs: number; readonly toUs: number; readonly amount: string } | null
 }
 
 const metricFor = (unit: string) => (unit === 'credits' ? ('credits' as const) : ('cost' as const))
@@ -90,6 +105,20 @@ export async function usedInHours(
   return hoursUs.map((us) => byBar.get(starts.indexOf(us)) ?? null)
 }
 
+/** Hours far above the usual of their time of day in a unit, the greatest excess first; default: in any. */
+export const unusualHours = (
+  page: Pick<UsageForecast, 'anomalies'> | null,
+  unit?: string,
+): readonly (UnusualHour & { readonly atUs: number })[] =>
+  (page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []).flatMap(
+    ({ atUs, hour }) =>
+      hour === undefined || (unit !== undefined && hour.unit !== unit) ? [] : [{ ...hour, atUs }],
+  )
+
+/** A ratio as it is said: with one digit below 10. */
+export const roundTimes = (times: number) =>
+  times < 10 ? Number(times.toFixed(1)) : Math.round(times)
+
 const leastDays = 5
 const leastTimes = 2
 
@@ -125,7 +154,7 @@ async function dearestIn(
   const days = rows
     .flatMap((row) => {
       const amount = readNumber(metricOf(asked, row, metricFor(unit), unit) ?? '0')!
-      return numberOf(amount) > 0 ? [{ bar: bars[row.bar]!, amount }] : []
+      return numberOf(amount) > 0 ? [{ bar: bars[row.bar]!, amount, sums: row }] : []
     })
     .sort((a, b) => compare(b.amount, a.amount) || b.bar.startUs - a.bar.startUs)
   const usual = days[days.length >> 1]
@@ -133,6 +162,72 @@ async function dearestIn(
   const times = numberOf(divide(days[0]!.amount, usual.amount))
   if (times < leastTimes) return null
   const { startUs, endUs } = days[0]!.bar
-  const cause = await causeOf(asked, { fromUs: startUs, toUs: endUs }, unit, condition)
-  return cause === null ? null : { ...cause, times, unit }
+  const day = { fromUs: startUs, toUs: endUs, timezone: period.timezone }
+  const cause = await causeOf(asked, day, unit, condition)
+  if (cause === null) return null
+  const hours = await hoursOfHalf(asked, day, unit, condition)
+  const why = {
+    ...whyOf(days.map(({ sums, amount }) => ({ sums, amount: numberOf(amount) }))),
+    hours,
+  }
+  return { ...cause, times, unit, why }
+}
+
+/** Why the first of these days is dear. */
+function whyOf(
+  days: readonly { readonly sums: Sums; readonly amount: number }[],
+): Omit<Why, 'hours'> {
+  const figures = days.map(({ sums, amount }) => {
+    const requests = requestsOf(sums)
+    const { input, output } = sums
+    const tokens = input === null && output === null ? null : (input ?? 0) + (output ?? 0)
+    return {
+      requests,
+      perRequest: tokens === null || !requests ? null : tokens / requests,
+      perToken: tokens ? amount / tokens : null,
+    }
+  })
+  const usual = (name: 'requests' | 'perRequest' | 'perToken') => {
+    const known = figures.flatMap((each) => each[name] ?? []).sort((a, b) => a - b)
+    return known[known.length >> 1] ?? null
+  }
+  const times = (name: 'perRequest' | 'perToken') => {
+    const [own, of] = [figures[0]![name], usual(name)]
+    return own === null || !of ? null : own / of
+  }
+  const { requests } = figures[0]!
+  return {
+    requests: requests === null ? null : { count: requests, usual: usual('requests') ?? requests },
+    tokensTimes: times('perRequest'),
+    priceTimes: times('perToken'),
+  }
+}
+
+/** A while that is longer says nothing of a day. */
+const mostHours = 6
+
+async function hoursOfHalf(
+  asked: Asked,
+  day: Period,
+  unit: string,
+  condition: string,
+): Promise<Why['hours']> {
+  const { width } = await coverageOf(asked.session)
+  if (width > 3600) return null
+  const hours = barsOf(day, 'hour')
+  const starts = hours.map(({ startUs }) => startUs)
+  const rows = await readSums<{ readonly bar: number }>(asked, {
+    ...within(day, condition, starts),
+    bars: starts,
+  })
+  const amounts = hours.map(() => '0')
+  for (const row of rows) amounts[row.bar] = metricOf(asked, row, metricFor(unit), unit) ?? '0'
+  const half = amounts.reduce((sum, each) => sum + Number(each), 0) / 2
+  for (let length = 1; length <= mostHours; length++) {
+    const sums = hours.slice(length - 1).map((_, at) => amounts.slice(at, at + length).reduce(plus))
+    const at = sums.reduce((best, sum, each) => (Number(sum) > Number(sums[best]) ? each : best), 0)
+    if (sums.length > 0 && Number(sums[at]) >= half)
+      return { fromUs: starts[at]!, toUs: hours[at + length - 1]!.endUs, amount: sums[at]! }
+  }
+  return null
 }

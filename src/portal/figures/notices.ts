@@ -1,4 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
+import { endOfDayUs } from '../../measure/usage/zone.ts'
+import { knownUntil } from '../../report/usage/board/outlook.ts'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { largest } from '../../user/extremes.ts'
@@ -6,13 +8,17 @@ import type { Asked } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from '../page/speech.ts'
 import type { BudgetState } from './budgets.ts'
-import { usedInHours } from './cause.ts'
+import { roundTimes, unusualHours, usedInHours } from './cause.ts'
+import { plus } from './sums.ts'
 
 const dayUs = 86_400e6
 const mostNotices = 3
 
 type Notice = Answers['notices']['notices'][number]
-type NoticeWord = Exclude<Notice['kind'], 'budget'> | `budget.${BudgetState['budget']['period']}`
+type NoticeWord =
+  | Exclude<Notice['kind'], 'budget'>
+  | 'busy-hour.several'
+  | `budget.${BudgetState['budget']['period']}`
 
 /** The dates of a period, as the page is asked for it. */
 const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
@@ -38,7 +44,8 @@ export async function noticesOf(
     })
   for (const { budget, period, share } of budgets.filter((each) => each.share >= 0.8)) {
     const date = speech.day(period.toUs)
-    add(`budget.${budget.period}`, { share: speech.share(share), date }, queryOf(period))
+    const amount = speech.amount(budget.unit, budget.amount)
+    add(`budget.${budget.period}`, { share: speech.share(share), amount, date }, queryOf(period))
   }
   if (page === null) return notices.slice(0, mostNotices)
   const canSeeCredits = bearer.shows.has('credits')
@@ -57,47 +64,53 @@ export async function noticesOf(
       add('running-out', { date: speech.day(medianUs) })
     }
   }
-  const [requests, ended] = page.days.reduce(
-    ([all, bad], day) => [all + (day.requests ?? 0), bad + (day.failed ?? 0)],
-    [0, 0] as readonly [number, number],
-  )
-  if (requests > 0 && ended / requests >= 0.05) {
-    add('failures', { share: speech.share(ended / requests) }, { metric: 'requests' })
+  const count = (name: 'requests' | 'failed' | 'limited') =>
+    page.days.reduce((sum, day) => sum + (day[name] ?? 0), 0)
+  const [requests, failed] = [count('requests'), count('failed')]
+  if (requests > 0 && failed / requests >= 0.05) {
+    const values = { failed, requests, limited: count('limited') }
+    add('failures', { share: speech.share(failed / requests), ...values }, { metric: 'requests' })
   }
   const anomaly = (kind: string) => page.anomalies.find((each) => each.kind === kind)?.rows[0]
   const key = anomaly('new-key')
   if (key !== undefined && bearer.shows.has('keys')) {
     const name = keys.nameOf(key.id)
-    add('new-key', { key: name }, { key: name })
+    add('new-key', { key: name, date: speech.moment(key.atUs) }, { key: name })
   }
-  const hour = anomaly('unusual-hour')
-  if (hour !== undefined) {
-    const day = new Date(hour.atUs / 1000).toISOString().slice(0, 10)
-    const next = new Date(hour.atUs / 1000 + 86_400_000).toISOString().slice(0, 10)
-    const date = [speech.moment(hour.atUs), ...(await amountsIn(asked, page, hour.atUs, speech))]
-    add('busy-hour', { date: date.join(', ') }, { from: day, to: next })
+  const isShown = (unit: string) => bearer.shows.has(unit === 'credits' ? 'credits' : 'cost')
+  const [first] = unusualHours(page).filter(({ unit }) => isShown(unit))
+  if (first !== undefined) {
+    const { atUs, unit } = first
+    const hours = unusualHours(page, unit)
+    const amounts = await usedInHours(
+      asked,
+      hours.map((each) => each.atUs),
+      unit,
+    )
+    const end = endOfDayUs(atUs, asked.view.timezone)
+    add(
+      hours.length > 1 ? 'busy-hour.several' : 'busy-hour',
+      {
+        hours: hours.length,
+        sum: speech.amount(
+          unit,
+          amounts.reduce<string>((sum, each) => plus(sum, each ?? '0'), '0'),
+        ),
+        date: speech.moment(atUs),
+        amount: speech.amount(unit, amounts[0] ?? null),
+        times: roundTimes(first.amount / first.usual),
+        requests: first.requests,
+        usual: first.usualRequests,
+      },
+      {
+        from: speech.date(atUs),
+        to: speech.date(end),
+        ...(page.courses.length > 1 ? { unit } : {}),
+      },
+    )
   }
   const lastUs = largest(page.scope.sources.map((each) => each.lastUs))
-  if (nowUs - lastUs > dayUs) add('late-data', { date: speech.moment(lastUs) })
+  if (nowUs - lastUs > dayUs && knownUntil(page, lastUs, nowUs) < nowUs)
+    add('late-data', { date: speech.moment(lastUs) })
   return notices.slice(0, mostNotices)
-}
-
-/** What an hour used, in each unit that the token shows. */
-async function amountsIn(
-  asked: Asked,
-  page: UsageForecast,
-  atUs: number,
-  speech: Speech,
-): Promise<readonly string[]> {
-  const { shows } = asked.bearer
-  const units = page.courses
-    .map(({ unit }) => unit)
-    .filter((unit) => shows.has(unit === 'credits' ? 'credits' : 'cost'))
-  const amounts = await Promise.all(
-    units.map(async (unit) => {
-      const [amount = null] = await usedInHours(asked, [atUs], unit)
-      return amount === null || Number(amount) === 0 ? null : speech.amount(unit, amount)
-    }),
-  )
-  return amounts.filter((amount) => amount !== null)
 }

@@ -1,17 +1,20 @@
 import { barsOf, type Period, periodAround } from '../../measure/usage/calendar.ts'
 import { refundsApartSql } from '../../measure/usage/sums.ts'
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
+import { knownUntil } from '../../report/usage/board/outlook.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import type { BoardWords } from '../../report/usage/board/words.ts'
 import { fillInStore } from '../../report/usage/engine/engine.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
+import { tagSql } from '../../store/quarters/tags.ts'
 import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
-import { usedInHours } from '../figures/cause.ts'
+import { unusualHours, usedInHours } from '../figures/cause.ts'
 import { courseIn } from '../figures/projection.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
 import type { Speech } from './speech.ts'
@@ -38,6 +41,10 @@ interface OfBoard {
   readonly budgets: readonly BudgetState[]
   /** SQL for its rows, as a filter by a tag has it. */
   readonly where: string
+  /** The own dimension that stands in the place of keys; null for keys. */
+  readonly tag: string | null
+  /** The own dimensions that the account has. */
+  readonly tags: readonly string[]
   /** Whether these are all of the account: a forecast is of the whole. */
   readonly isWhole: boolean
 }
@@ -53,15 +60,18 @@ export async function readBoardFor(
   asked: BoardScope['asked'],
   page: UsageForecast | null,
   speech: Speech,
-  { amounts, budgets, where, isWhole }: OfBoard,
+  { amounts, budgets, where, isWhole, tag, tags }: OfBoard,
 ): Promise<BoardData> {
   const { session, keys: naming, bearer, nowMs } = account
   const { shows } = bearer
   const { first, last } = await coverageOf(session)
-  const keys = await session.rows<{ key_fp: string }>(
-    `SELECT key_fp FROM my_hours WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY sum(requests) DESC, key_fp`,
+  const column = tag === null ? 'key_fp' : tagSql(tag)
+  const keys = await session.rows<{ key: string }>(
+    `SELECT ${column} AS key FROM my_hours WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
   )
-  const names = keys.map(({ key_fp }) => key_fp)
+  const names = keys.map(({ key }) => key)
+  const nameOf = (key: string) => (tag === null ? naming.nameOf(key) : key)
+  const hasKeys = tag !== null || shows.has('keys')
   // A refund is of no model and no key: it is a line of its own.
   const refunds = literal(speech.say('table.refunds'))
   const refundOr = (name: string) =>
@@ -72,13 +82,13 @@ export async function readBoardFor(
     SET VARIABLE usage_to = ${period.toUs}::BIGINT;
     SET VARIABLE usage_unit = ${literal(amounts.unit)};
     SET VARIABLE usage_top = ${textList([...names, speech.say('table.refunds')])};
-    SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map((name) => naming.nameOf(name)))});
+    SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map(nameOf))});
     CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * REPLACE (${[
       `${amounts.sql} AS credits`,
       `${amounts.unitSql} AS unit`,
       `CASE WHEN (${amounts.unitSql}) = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,
       `${refundOr(shows.has('models') ? 'model' : 'NULL::VARCHAR')} AS model`,
-      `${refundOr(shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR')} AS key_fp`,
+      `${refundOr(hasKeys ? column : 'NULL::VARCHAR')} AS key_fp`,
       `${refundOr('endpoint')} AS endpoint`,
     ].join(
       ', ',
@@ -94,22 +104,41 @@ export async function readBoardFor(
       nowUs,
       mostCells,
       firstUs: first ?? period.toUs,
-      lastUs: last ?? period.fromUs,
+      knownUs: last === null ? period.fromUs : knownUntil(page, last, nowUs),
       unit: amounts.unit,
       money: amounts.money,
       asked: asked ?? {},
-      by: shows.has('models') ? 'model' : shows.has('keys') ? 'key' : 'endpoint',
-      keyIs: 'key',
+      by: tag === null && shows.has('models') ? 'model' : hasKeys ? 'key' : 'endpoint',
+      keyIs: tag === null ? 'key' : 'tag',
+      splits: [
+        ...(tag !== null && shows.has('keys')
+          ? [{ by: 'key', name: speech.say('board.key') }]
+          : []),
+        ...tags
+          .filter((each) => each !== tag)
+          .map((each) => ({ by: tagDimension(each), name: speech.tag(each) })),
+      ],
       locale: speech.locale,
-      words: boardWordsOf(speech, amounts),
+      words: boardWordsOf(speech, amounts, tag),
       page: isOpen && shows.has('credits') ? page : null,
       ...(isOpen ? { course: courseOf(account, period, page, amounts.unit, budgets) } : {}),
+      ...apartFrom(amounts, speech),
       marks:
-        isWhole && shows.has('credits')
+        isWhole && shows.has(amounts.unit === 'credits' ? 'credits' : 'cost')
           ? await marksOf(account, period, page, amounts.unit, speech)
           : [],
     },
   )
+}
+
+/** That amounts in other units of the period are apart, and why days may have none. */
+function apartFrom({ unit, units }: Amounts, { say }: Speech): Pick<BoardScope, 'aboutUnit'> {
+  const nameOf = (each: string) => (each === 'credits' ? say('chart.credits') : each)
+  const others = units
+    .filter((each) => each.unit !== unit && each.lastUs !== null)
+    .map((each) => nameOf(each.unit))
+  if (others.length === 0) return {}
+  return { aboutUnit: say('board.apart', { unit: nameOf(unit), others: others.join(', ') }) }
 }
 
 /** Unusual hours of the period, the most unusual first, and what each used. */
@@ -120,8 +149,9 @@ async function marksOf(
   unit: string,
   speech: Speech,
 ): Promise<readonly { readonly atUs: number; readonly text: string }[]> {
-  const rows = page?.anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
-  const hours = rows.map(({ atUs }) => atUs).filter((atUs) => atUs >= fromUs && atUs < toUs)
+  const hours = unusualHours(page, unit)
+    .map(({ atUs }) => atUs)
+    .filter((atUs) => atUs >= fromUs && atUs < toUs)
   const amounts = await usedInHours(asked, hours, unit)
   return hours.map((atUs, at) => {
     const amount = amounts[at] ?? null
@@ -140,10 +170,14 @@ function courseOf(
 ) {
   const { nowMs, view } = asked
   const month = periodAround(nowMs * 1000, timezone, 'month', view.firstWeekday)
-  if (fromUs !== month.fromUs || toUs > month.toUs) return { days: [], budget: null }
+  const begunUs = page?.courses[0]?.fromUs ?? nowMs * 1000
+  if (fromUs !== month.fromUs || toUs > month.toUs)
+    return { fromUs: begunUs, days: [], budget: null }
   const days = courseIn(page, unit, asked).filter(({ endUs }) => endUs <= month.toUs)
   const own = budgets.find(({ budget, period }) => budget.unit === unit && period.fromUs === fromUs)
-  return { days, budget: own === undefined ? null : Number(own.budget.amount) }
+  const budget =
+    own === undefined ? null : { amount: Number(own.budget.amount), hour: own.period.toUs }
+  return { fromUs: begunUs, days, budget }
 }
 
 /** Moments at which the local clock shows a whole hour, one at least for each of its offsets in the period. */
@@ -207,11 +241,13 @@ export async function amountsOf(
   return { ...none, sql: 'credits', money }
 }
 
-/** The board in the words of a customer. */
+/** The board in the words of a customer. @param tag in the place of keys */
 export function boardWordsOf(
-  { say }: Speech,
+  speech: Speech,
   { unit, isMoney, money }: Pick<Amounts, 'unit' | 'isMoney' | 'money'>,
+  tag: string | null = null,
 ): BoardWords {
+  const { say } = speech
   const cost = say('card.cost')
   return {
     filters: say('board.filters'),
@@ -237,8 +273,16 @@ export function boardWordsOf(
     sum: say('board.sum'),
     held: say('board.held'),
     heldLine: say('board.heldLine'),
+    heldKey: say('board.heldKey'),
+    outLine: say('board.outLine'),
+    usedLine: say('board.usedLine'),
+    forecastLine: say('board.forecastLine'),
+    rangeBand: say('board.rangeBand'),
+    now: say('board.now'),
+    dataTo: say('board.dataTo'),
     course: say('board.course'),
     budgetLine: say('board.budgetLine'),
+    budgetKey: say('board.budgetKey'),
     cut: say('board.cut'),
     expire: say('board.expire'),
     outlook: say('note.outlook'),
@@ -258,11 +302,12 @@ export function boardWordsOf(
     busy: say('board.busy'),
     busyNote: say('board.busyNote'),
     marks: say('board.marks'),
+    marked: say('board.marked'),
     model: say('board.model'),
-    key: say('board.key'),
+    key: tag === null ? say('board.key') : speech.tag(tag),
     endpoint: say('board.endpoint'),
     byModel: say('table.models'),
-    byKey: say('table.keys'),
+    byKey: tag === null ? say('table.keys') : speech.tag(tag),
     byEndpoint: say('board.endpoints'),
     some: say('board.some'),
     time: say('table.time'),

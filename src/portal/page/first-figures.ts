@@ -99,7 +99,11 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   }
   // Requests have no unit: beside several, their number is that of all.
   const count = counted(summary.requests, speech, others.length > 0)
-  return [{ ...first, figure: 'used', under: [...first.under, count] }, ...others]
+  const answered = [{ ...first, figure: 'used', under: [...first.under, count] }, ...others]
+  const last = answered.at(-1)!
+  return others.length === 0
+    ? answered
+    : [...answered.slice(0, -1), { ...last, under: [...last.under, say('card.apart')] }]
 }
 
 function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
@@ -190,19 +194,21 @@ function priceOf({ summary, units, price }: PageData, speech: Speech): string {
 const mostNames = 3
 
 /** The key and the model that used most in the unit of the page, and those that follow. */
-function mostAnswers({ tables }: PageData, speech: Speech): Cell {
+function mostAnswers({ tables, unit, units }: PageData, speech: Speech): Cell {
+  // Shares are of the amounts in one unit.
+  const of = units.length < 2 ? '' : ` (${unit === 'credits' ? speech.say('chart.credits') : unit})`
   return (['key', 'model'] as const).flatMap((by) => {
     const table = tables.find((each) => each.by === by)
     if (table === undefined) return []
     const [first, ...others] = topNames(table, mostNames, speech).map((each) => ({
       ...each,
       name: nameIn(table, each.name, speech),
-      share: speech.share(each.share),
+      share: speech.part(each.share),
     }))
     if (first === undefined) return []
     return [
       {
-        label: speech.say(`most.${by}`),
+        label: speech.say(`most.${by}`) + of,
         value: first.name,
         under: [
           `${first.written} · ${first.share}`,
@@ -243,6 +249,8 @@ function balanceAnswer(data: PageData, speech: Speech): Answer {
     label: say('card.balance'),
     value: speech.number(data.credits!.remaining!),
     under: [
+      Number(data.credits!.remaining) > 0 &&
+        html`<span class="answer">${say('answer.prepaid')}</span>`,
       html`<span class="answer">${lasts(data, speech)}</span>`,
       range(data, speech),
       buyBefore(data, speech),

@@ -1,5 +1,6 @@
 import { tagOf } from '../../measure/usage/tags.ts'
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
+import { sharesOf } from '../../report/usage/board/sums.js'
 import type { NameRow, NamesTable } from '../figures/names.ts'
 import type { Speech } from './speech.ts'
 
@@ -59,10 +60,11 @@ export function topNames(table: NamesTable, most: number, speech: Speech): reado
     first === undefined
       ? (total.requests ?? 0)
       : Number(withoutRefunds(total.amounts[first.at]!, refunds[first.at]!))
+  const shares = sharesOf(rows.map(size), whole)
   return rows.slice(0, most).map((row, at) => ({
     name: row.name,
     written: first === undefined ? countOf(row.requests, speech) : first.written[at]!,
-    share: Math.max(0, size(row) / Math.max(Number.EPSILON, whole)),
+    share: shares[at]!,
   }))
 }
 
@@ -73,8 +75,9 @@ const withoutRefunds = (used: string, refunds: string | null) =>
   refunds === null ? used : decimalText(subtract(readNumber(used)!, readNumber(refunds)!))
 
 /** What the names of a table are: a model, a key, or the name of a tag. */
-export function whatOf({ by }: Pick<NamesTable, 'by'>, { say }: Speech): string {
-  return tagOf(by) ?? say(by === 'model' ? 'board.model' : 'board.key')
+export function whatOf({ by }: Pick<NamesTable, 'by'>, { say, tag }: Speech): string {
+  const name = tagOf(by)
+  return name !== null ? tag(name) : say(by === 'model' ? 'board.model' : 'board.key')
 }
 
 /** A name, or that there is none. */

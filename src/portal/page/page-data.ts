@@ -1,9 +1,16 @@
 import type { Period } from '../../measure/usage/calendar.ts'
-import { tagDimension } from '../../measure/usage/tags.ts'
+import { tagDimension, tagOf } from '../../measure/usage/tags.ts'
 import { choiceOf } from '../../report/usage/board/choice.js'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import type { Choice } from '../../report/usage/board/types.ts'
-import { type Asked, conditionOf, coverageOf, periodAsked, tagsShown } from '../api/asked.ts'
+import {
+  type Asked,
+  conditionOf,
+  coverageOf,
+  needsEach,
+  periodAsked,
+  tagsShown,
+} from '../api/asked.ts'
 import { parametersOf } from '../api/parameters.ts'
 import { presetPeriods, usualPeriod } from '../api/period.ts'
 import { Problem } from '../api/problem.ts'
@@ -54,6 +61,9 @@ export async function readPageData(
   const chosen = new URLSearchParams(search)
   for (const [name, value] of Object.entries(usualPeriod(view, nowMs)))
     if (!chosen.has(name)) chosen.set(name, value)
+  const by = search.get('by') ?? ''
+  if (by.startsWith('tag:')) needsEach(asked, [by])
+  const tag = tagOf(by)
   const asking = new URLSearchParams(
     [...chosen].filter(([name]) => name !== 'metric' && name !== 'by' && name !== 'unit'),
   )
@@ -82,12 +92,23 @@ export async function readPageData(
   const board =
     coverage.first === null
       ? null
-      : await readBoardFor(asked, asks, namesOf(search, asked.keys), page, speech, {
-          amounts,
-          budgets,
-          isWhole: query.tag.length === 0,
-          where: await conditionOf(asked, { ...unfiltered, tag: query.tag, outcome: [] }),
-        })
+      : await readBoardFor(
+          asked,
+          asks,
+          tag === null ? namesOf(search, asked.keys) : {},
+          page,
+          speech,
+          {
+            ...{ amounts, budgets, tag },
+            tags: tables.flatMap((table) => tagOf(table.by) ?? []),
+            isWhole: query.tag.length === 0 && !(tag !== null && search.has('key')),
+            // A board of a tag has no keys that its script could filter.
+            where: await conditionOf(asked, {
+              ...{ ...unfiltered, tag: query.tag, outcome: [] },
+              key: tag === null ? [] : query.key,
+            }),
+          },
+        )
   const named = board === null ? null : withAsked(board, search, asked.keys)
   return {
     from: chosen.get('from')!.slice(0, 10),
@@ -144,10 +165,10 @@ function withAsked(
   const said = new URLSearchParams(search)
   for (const name of period) said.delete(name)
   const key = said.get('key')
-  if (key !== null) said.set('key', nameOf(fingerprintOf(key)))
+  if (key !== null && board.keyIs === 'key') said.set('key', nameOf(fingerprintOf(key)))
   const names = Object.fromEntries(
     filters.map((name) => {
-      const wanted = said.get(name)
+      const wanted = name === 'key' && board.keyIs !== 'key' ? null : said.get(name)
       const all = board.names[name]
       return [name, wanted === null || all.includes(wanted) ? all : [...all, wanted]]
     }),

@@ -23,7 +23,7 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   return html`<section class="card" id="${tag === null ? `top-${by}` : `top-tag-${place}`}">
 <h3>${title}</h3>
 <ol class="top">${topNames(table, top, speech).map((each) => barOf(each, table, data, speech))}</ol>
-<details><summary>${say('table.all', { all: rows.length + more })}</summary>
+<details><summary>${rows.length > top ? say('table.all', { all: rows.length + more }) : say('table.values')}</summary>
 ${scrolling(title, wholeTable(table, data, speech))}${note}
 </details></section>`
 }
@@ -32,7 +32,8 @@ ${scrolling(title, wholeTable(table, data, speech))}${note}
 function titleOf(table: NamesTable, speech: Speech): string {
   const { say } = speech
   const { by, units } = table
-  const name = tagOf(by) ?? say(by === 'model' ? 'table.models' : 'table.keys')
+  const tag = tagOf(by)
+  const name = tag === null ? say(by === 'model' ? 'table.models' : 'table.keys') : speech.tag(tag)
   const [first] = columnsOf(table, speech)
   if (first === undefined || units.length < 2) return name
   return `${name} (${first.unit === 'credits' ? say('chart.credits') : first.unit})`
@@ -46,7 +47,7 @@ function barOf(
 ): Html {
   const width = (100 * Math.min(1, share)).toFixed(1)
   const bar = html`<svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="6"></rect></svg>`
-  return html`<li><span class="name">${linkTo(name, table, data, speech)}</span><span class="num">${written} <small>${speech.share(share)}</small></span><span class="bar">${bar}</span></li>`
+  return html`<li><span class="name">${linkTo(name, table, data, speech)}</span><span class="num">${written} <small>${speech.part(share)}</small></span><span class="bar">${bar}</span></li>`
 }
 
 /** A name as a link to its own view. */

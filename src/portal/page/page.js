@@ -53,13 +53,16 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
   /** @type {(query: URLSearchParams, sign: string) => string} */
   const textOf = (query, sign) => (query.size === 0 ? '' : `${sign}${query}`)
   /**
-   * Filters stand in the fragment, where they change without a request; the period of the data stands in the query.
+   * Filters stand in the fragment, where they change without a request; the period of the data stands in the query. So does a split by
+   * a tag, and then the key, since its data have no keys.
    *
    * @param {string | URLSearchParams} query
    */
   function addressOf(query) {
     const [search, fragment] = [new URLSearchParams(query), new URLSearchParams()]
+    const isByTag = !!search.get('by')?.startsWith('tag:')
     for (const name of filters) {
+      if (isByTag && (name === 'by' || name === 'key')) continue
       const value = search.get(name)
       if (value !== null) fragment.set(name, value)
       search.delete(name)
@@ -74,11 +77,25 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
   const periodOf = (from, to) =>
     new URLSearchParams({ from: dateOf(from), to: dateOf(Math.ceil(to / 24) * 24) })
 
+  /**
+   * This address with another split, and what the reader filtered.
+   *
+   * @param {string} by
+   */
+  const splitBy = (by) => {
+    const next = new URLSearchParams(location.search)
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
+      if (filters.includes(name)) next.set(name, value)
+    next.set('by', by)
+    return next
+  }
+
   if (token === null && !isShell) {
     // A backend made the page, and has the token.
     startBoard({
       go: (from, to, fragment) =>
         location.assign(`?${new URLSearchParams([...periodOf(from, to), ...fragment])}`),
+      split: (by) => location.assign(`?${splitBy(by)}`),
     })
     return
   }
@@ -144,7 +161,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     const focused = document.activeElement?.closest('figure')?.id
     endBoard()
     shown.replaceWith(next)
-    endBoard = startBoard({ go, requests, changed: tellFilters, reload: load })
+    endBoard = startBoard({ go, requests, changed: tellFilters, reload: load, split })
     for (const each of next.querySelectorAll('.exports')) each.removeAttribute('hidden')
     for (const id of opened) document.querySelector(`#${id} details`)?.setAttribute('open', '')
     if (focused) {
@@ -173,7 +190,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     query.set('from', clock(choice.from))
     query.set('to', clock(choice.to))
     query.set('limit', '200')
-    query.delete('unit')
+    for (const name of ['unit', 'by']) query.delete(name)
     for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])
     const answer = await ask(`v1/usage/requests?${query}`)
     if (!answer.ok) return null
@@ -182,11 +199,17 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     const speech = speechOf(data)
     /** @type {Answers['requests']} */
     const { requests: found } = await answer.json()
+    const tag = new URLSearchParams(location.search).get('by')?.replace(/^tag:/, '')
+    /** @type {(each: Answers['requests']['requests'][number], name: typeof dimensions[number]) => string | null | undefined} */
+    const nameIn = (each, name) =>
+      name === 'key' && data.keyIs === 'tag'
+        ? each.tags.find((own) => own.name === tag)?.value
+        : each[name]
     return found
       .toReversed()
       .map((each) => [
         each.at.slice(11, 19),
-        ...dimensions.map((name) => speech.nameOf(each[name] ?? '(unknown)', name)),
+        ...dimensions.map((name) => speech.nameOf(nameIn(each, name) ?? '(unknown)', name)),
         words[each.outcome],
         ...[each.input, each.output, each.credits === null ? null : Number(each.credits)],
       ])
@@ -248,7 +271,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
    */
   function go(from, to, fragment) {
     const next = periodOf(from, to)
-    keep(['unit', 'tag'], new URLSearchParams(location.search), next)
+    keep(['unit', 'tag', 'by', 'key'], new URLSearchParams(location.search), next)
     return visit(textOf(next, '?') + textOf(fragment, '#'))
   }
   /** @param {string} address */
@@ -262,6 +285,10 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     const { search, fragment } = addressOf(text)
     return visit(textOf(search, '?') + textOf(fragment, '#'))
   }
+  /** @param {string} by */
+  function split(by) {
+    query(textOf(splitBy(by), '?'))
+  }
   addEventListener('popstate', () => location.search !== loaded && load())
   /**
    * The sums of the view as a file, named by the account and the period.
@@ -273,7 +300,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     const asked = new URLSearchParams({ from, to, format })
     const said = new URLSearchParams(location.hash.slice(1))
     keep(['from', 'to', ...dimensions], said, asked)
-    keep(['tag'], new URLSearchParams(location.search), asked)
+    keep(['tag', 'key'], new URLSearchParams(location.search), asked)
     for (const [name, value] of [...asked])
       if (name === 'from' || name === 'to') asked.set(name, value.slice(0, 10))
     const answer = await ask(`v1/export?${asked}`)

@@ -26,7 +26,7 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, speech)}</main>`
   }
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${say('period', { from: speech.day(data.fromUs), to: speech.day(data.toUs - 1) })}`)}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${say('period', { from: speech.day(data.fromUs), to: speech.day(data.toUs - 1) })} · ${say('zone', { zone: view.timezone })}`)}
 ${controls(data, speech)}
 ${renderState(data, speech)}
 ${renderFigures(data, speech)}

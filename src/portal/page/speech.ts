@@ -1,5 +1,5 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
-import { firstDays, inWords, sentences } from '../../report/usage/board/speech.js'
+import { firstDays, inWords, partsIn, sentences } from '../../report/usage/board/speech.js'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { type AmountWriting, amountWriting } from './columns.ts'
@@ -11,10 +11,16 @@ export interface Speech {
   say(word: Word, values?: Values): string
   number(value: number | string): string
   share(value: number): string
+  /** A share of a list, whose shares all have one digit. */
+  part(value: number): string
   money(currency: string, value: string): string
   /** Unix microseconds. */
   day(us: number): string
   moment(us: number): string
+  /** The time of day. */
+  clock(us: number): string
+  /** An own dimension, in the words of the reader if they have one. */
+  tag(name: string): string
   /** @param month `2026-10` */
   month(month: string): string
   /** The days of a period, its end not included: `Nov 1 – 28`, `du 1er au 28 nov.` */
@@ -37,6 +43,7 @@ export function speechOf(
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const put = sentences(locale, 2, (value) => numbers.format(value))
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const parts = partsIn(locale)
   const plurals = new Intl.PluralRules(locale, { maximumFractionDigits: 2 })
   const withUnit = (unit: string, amount: string, n: number) =>
     unit === 'credits'
@@ -60,14 +67,20 @@ export function speechOf(
       timeZone: timezone,
     }),
   )
+  const clocks = new Intl.DateTimeFormat(locale, {
+    ...{ hour: 'numeric', minute: '2-digit', timeZone: timezone },
+  })
   return {
     locale,
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
     share: (value) => shares.format(value),
+    part: (value) => parts.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days(us / 1000),
     moment: (us) => moments(us / 1000),
+    clock: (us) => clocks.format(us / 1000),
+    tag: (name) => (Object.hasOwn(words, `tag.${name}`) ? words[`tag.${name}` as Word] : name),
     month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),
     days: (fromUs, toUs) => {
       const parts = ranges.formatRangeToParts(fromUs / 1000, (toUs - 1) / 1000)

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../user/html.ts'
-import type { DearDay } from '../figures/cause.ts'
+import { type DearDay, roundTimes } from '../figures/cause.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -25,10 +25,10 @@ const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
   'late-data': 'none',
 }
 
-/**
- * The worst thing that a customer should know, always in the same place, and why the dearest day was dear; the others open
- * below them.
- */
+/** So many others are shown; more of them open below. */
+const mostOthers = 2
+
+/** The worst thing that a customer should know, always in the same place, why the dearest day was dear, and the others below. */
 export function renderState(data: PageData, speech: Speech): Html {
   const [worst, ...rest] = statesOf(data, speech)
   const dear = rest.find(({ isDear }) => isDear)
@@ -37,7 +37,12 @@ export function renderState(data: PageData, speech: Speech): Html {
     query === null
       ? html`${text}`
       : html`${text} <a href="${query}" data-keep>${speech.say('state.show')}</a>`
-  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${dear && html`<p>${said(dear)}</p>`}${others.length > 0 && html`<details><summary>${speech.say('state.more', { more: others.length })}</summary><ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul></details>`}</section>`
+  const list = html`<ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul>`
+  const below =
+    others.length > mostOthers
+      ? html`<details><summary>${speech.say('state.more', { more: others.length })}</summary>${list}</details>`
+      : others.length > 0 && list
+  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${dear && html`<p>${said(dear)}</p>`}${below}</section>`
 }
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
@@ -75,7 +80,7 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
   const values = {
     date: speech.day(dear.fromUs),
     amount: speech.amount(dear.unit, dear.amount),
-    times: dear.times < 10 ? Number(dear.times.toFixed(1)) : Math.round(dear.times),
+    times: roundTimes(dear.times),
   }
   const [from, to] = [speech.date(dear.fromUs), speech.date(dear.toUs)]
   const query = new URLSearchParams({
@@ -83,20 +88,38 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
     to,
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
-  return {
-    tone: 'warn',
-    isDear: true,
-    query: `?${query}`,
-    text:
-      dear.names.length === 0
-        ? say('state.dear', values)
-        : say('state.dearBy', {
-            ...values,
-            names: dear.names
-              .map(({ of, name, share }) =>
-                say(`cause.${of}`, { name, share: speech.share(share) }),
-              )
-              .join(' · '),
+  const names = dear.names
+    .map(({ of, name, share }) => say(`cause.${of}`, { name, share: speech.share(share) }))
+    .join(' · ')
+  const what = names === '' ? say('state.dear', values) : say('state.dearBy', { ...values, names })
+  const causes = causesOf(dear, speech)
+  const why = causes.length === 0 ? [] : [say('state.why', { causes: causes.join(' · ') })]
+  return { tone: 'warn', isDear: true, query: `?${query}`, text: [what, ...why].join(' ') }
+}
+
+/** A figure is a cause if it is so many times the usual one. */
+const leastTimes = 1.5
+
+/** What was other than on a usual day: requests, tokens in each, what a token cost, and the hours. */
+function causesOf({ why, unit }: DearDay, speech: Speech): readonly string[] {
+  const { say } = speech
+  const { requests, tokensTimes, priceTimes, hours } = why
+  const ratio = (word: 'why.tokens' | 'why.price', times: number | null) =>
+    times === null || times < leastTimes ? [] : [say(word, { times: roundTimes(times) })]
+  return [
+    ...(requests === null
+      ? []
+      : [say('why.requests', { requests: requests.count, usual: requests.usual })]),
+    ...ratio('why.tokens', tokensTimes),
+    ...ratio('why.price', priceTimes),
+    ...(hours === null
+      ? []
+      : [
+          say('why.hours', {
+            amount: speech.amount(unit, hours.amount),
+            from: speech.clock(hours.fromUs),
+            to: speech.clock(hours.toUs),
           }),
-  }
+        ]),
+  ]
 }

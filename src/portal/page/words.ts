@@ -11,13 +11,13 @@ const built: Readonly<Record<Language, Wording>> = { en, de, fr, es, ja }
 export const allWords = Object.keys(en) as readonly Word[]
 
 /**
- * The words of a locale, with those of the settings.
+ * The words of a locale, with those of the settings, which may name any own dimension: `tag.team`.
  *
  * @throws UserError for a word that the page does not have
  */
 export function wordsFor(locale: string, settings: Pick<Settings, 'words'>): Wording {
   const unknown = [...settings.words.keys()].filter(
-    (word) => !allWords.some((each) => each === word),
+    (word) => !word.startsWith('tag.') && !allWords.some((each) => each === word),
   )
   if (unknown.length > 0) {
     throw new UserError(

@@ -7,6 +7,7 @@ import type { Session } from '../../store/session/session.ts'
 import type { Variable } from '../../store/session/variable.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
+import { unitName } from './figures.ts'
 import type { Anomaly, Reconciliation } from './shape.ts'
 
 const rowsShown = 5
@@ -22,23 +23,25 @@ export async function findAnomalies(
   store: Session,
   engine: UsageEngine,
   contract: Contract | null,
+  units: readonly string[],
   reconciliation: Reconciliation,
 ): Promise<readonly Anomaly[]> {
   const found = [
     ...(engine.holdsRequests ? await oddRows(store, engine, contract) : []),
-    ...(await oddHoursAndKeys(store, engine)),
+    ...(await oddHoursAndKeys(store, engine, units)),
     ...(await flatRemaining(store)),
     ...differences(reconciliation),
   ]
   return found.filter((anomaly) => anomaly.count > 0)
 }
 
-/** The anomalies that sums show without the contract. */
+/** The anomalies that sums show without the contract. @param units of amounts; hours are judged in each of them */
 export async function oddHoursAndKeys(
   store: Session,
   engine: UsageEngine,
+  units: readonly string[],
 ): Promise<readonly Anomaly[]> {
-  const found = [...(await oddHours(store)), ...(await newKeys(store, engine))]
+  const found = [...(await oddHours(store, units)), ...(await newKeys(store, engine))]
   return found.filter((anomaly) => anomaly.count > 0)
 }
 
@@ -122,15 +125,40 @@ export interface HourFigures {
   readonly open?: boolean
 }
 
-async function oddHours(store: Session): Promise<readonly Anomaly[]> {
-  const hours = await store.rows<HourFigures>(
+async function oddHours(store: Session, units: readonly string[]): Promise<readonly Anomaly[]> {
+  const several = units.length > 1
+  const amounts = several
+    ? units.map((_, at) => `sum(amount_${at}::DOUBLE) AS amount_${at}`)
+    : [
+        'CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS amount_0',
+      ]
+  const hours = await store.rows<HourFigures & Readonly<Record<`amount_${number}`, number | null>>>(
     `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
        sum(failed - limited - ambiguous)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
-       CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS credits, bool_or(open) AS open
+       ${amounts.join(', ')}, bool_or(open) AS open
      FROM usage_hours WHERE requests IS NOT NULL GROUP BY start_us, label ORDER BY "startUs"`,
   )
-  return judgeHours(hours)
+  const judged = (several ? units : [units[0] ?? 'credits']).map((unit, at) =>
+    judgeHours(
+      hours.map((hour) => ({ ...hour, credits: hour[`amount_${at}`] ?? null })),
+      unit,
+    ),
+  )
+  // Errors and 429s have no unit.
+  const [first, ...others] = judged
+  return first!.map((anomaly) =>
+    anomaly.kind === 'unusual-hour' ? joined([anomaly, ...others.map(([each]) => each!)]) : anomaly,
+  )
 }
+
+/** Unusual hours of several units. */
+function joined(found: readonly Anomaly[]): Anomaly {
+  const rows = found.flatMap((each) => each.rows)
+  return { ...found[0]!, count: rows.length, summary: unusualSummary(rows.length), rows }
+}
+
+const unusualSummary = (count: number) =>
+  `${count} ${count === 1 ? 'hour' : 'hours'} used more than three robust sigmas above the median of the same time of day.`
 
 /** Accepted chance of a false alarm per hour. */
 const falseAlarm = 1e-5
@@ -144,8 +172,10 @@ const leastExcess = 0.25
  * quarter of the median busy hour, so that a quiet night's small change is none. Jumps have more than twice the usual
  * share of errors or 429s, significantly against all other hours. An open hour can be unusual, because more of it makes
  * it only more so; what is usual, and jumps, are of whole hours, if there is a day of them.
+ *
+ * @param unit of the amounts
  */
-export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
+export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): readonly Anomaly[] {
   const whole = hours.filter(({ open = false }) => !open)
   const usual = usualCredits(whole) ?? usualCredits(hours)
   const excessOf = (hour: HourFigures) => (hour.credits ?? 0) - (usual?.of(hour).median ?? 0)
@@ -168,38 +198,51 @@ export function judgeHours(hours: readonly HourFigures[]): readonly Anomaly[] {
   const flag = (
     kind: Anomaly['kind'],
     found: readonly HourFigures[],
-    summary: string,
+    summary: (count: number) => string,
     shows: (hour: HourFigures) => string,
     excess: (hour: HourFigures) => number,
+    more: (hour: HourFigures) => Partial<Row> = () => ({}),
   ): Anomaly => ({
     kind,
     count: found.length,
-    summary: `${found.length} ${found.length === 1 ? 'hour' : 'hours'} ${summary}`,
+    summary: summary(found.length),
     rows: found
       .toSorted((a, b) => excess(b) - excess(a))
-      .map((hour) => ({ source: 'hour', id: hour.label, atUs: hour.startUs, shows: shows(hour) })),
+      .map((hour) => ({
+        ...{ source: 'hour', id: hour.label, atUs: hour.startUs, shows: shows(hour) },
+        ...more(hour),
+      })),
   })
+  const had = (what: string) => (count: number) =>
+    `${count} ${count === 1 ? 'hour' : 'hours'} had more ${what} than chance explains.`
+  const usualRequests = medianOf(whole.flatMap(({ requests }) => (requests > 0 ? [requests] : [])))
   const share = (part: number, of: number) => `${((100 * part) / of).toFixed(1)} %`
   return [
     flag(
       'unusual-hour',
       unusual,
-      'used more than three robust sigmas above the median of the same time of day.',
+      unusualSummary,
       ({ open = false, ...hour }) =>
-        `${open ? 'at least ' : ''}${hour.credits} credits, usually ${usual?.of(hour).median}`,
+        `${open ? 'at least ' : ''}${hour.credits} ${unitName(unit)}, usually ${usual?.of(hour).median}`,
       excessOf,
+      (hour) => ({
+        hour: {
+          ...{ unit, amount: hour.credits ?? 0, usual: usual?.of(hour).median ?? 0 },
+          ...{ requests: hour.requests, usualRequests },
+        },
+      }),
     ),
     flag(
       'error-jump',
       jumps((hour) => hour.failed),
-      'had more errors than chance explains.',
+      had('errors'),
       (hour) => `${share(hour.failed, hour.requests)} of ${hour.requests} failed`,
       (hour) => hour.failed,
     ),
     flag(
       'limit-jump',
       jumps((hour) => hour.limited),
-      'had more 429s than chance explains.',
+      had('429s'),
       (hour) => `${share(hour.limited, hour.requests)} of ${hour.requests} were limited`,
       (hour) => hour.limited,
     ),

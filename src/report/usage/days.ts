@@ -6,6 +6,28 @@ import type { SeriesPoint, UsageScope } from './shape.ts'
 
 /** The least measured part of a day that counts. */
 const leastShare = 0.02
+const dayUs = 86_400e6
+/** Of at most a day, a silence so many times as long as any before is still no sign that use is missing. */
+const slack = 4
+
+/**
+ * Until when use is known, Unix microseconds. After a silence that is usual for the account, that is now: nothing was used since. After
+ * a longer one, more of the log is to come, and the last request is taken to last for the mean time between requests.
+ *
+ * @param longestUs the longest silence between two uses before, microseconds
+ */
+export function knownTo(
+  { sources, nowUs }: Pick<UsageScope, 'sources' | 'nowUs'>,
+  longestUs: number,
+): number {
+  const firstUs = smallest(sources.map((each) => each.firstUs))
+  const lastUs = largest(sources.map((each) => each.lastUs))
+  const usual = Math.max(longestUs, Math.min(slack * longestUs, dayUs))
+  if (nowUs - lastUs <= usual) return nowUs
+  const requests = sources.reduce((sum, each) => sum + each.requests, 0)
+  const between = requests === 0 ? 1 : (lastUs - firstUs) / Math.max(1, requests - 1)
+  return Math.min(nowUs, lastUs + between)
+}
 
 /**
  * What a point used of a unit; null if that is not known. Of requests whose known costs are all in other units, nothing.
@@ -22,23 +44,21 @@ function amountOf(
 }
 
 /**
- * Measured days in the order of `days`. The first and the last may be partly measured. The last request is taken to
- * last for the mean time between requests.
+ * Measured days in the order of `days`. The first and the last may be partly measured.
  *
+ * @param knownToUs until when use is known
  * @param unit of the amounts; default: the one of the page
  */
 export function pastDays(
   days: readonly SeriesPoint[],
   scope: UsageScope,
+  knownToUs: number,
   unit = scope.units[0] ?? scope.unit,
 ): readonly PastDay[] {
-  const { sources, timezone, nowUs, units } = scope
+  const { sources, timezone, units } = scope
   // Without a known cost, a day without requests says nothing about the others.
   if (units.length === 0) return []
   const firstUs = smallest(sources.map((each) => each.firstUs))
-  const lastUs = largest(sources.map((each) => each.lastUs))
-  const requests = sources.reduce((sum, each) => sum + each.requests, 0)
-  const seenToUs = Math.min(nowUs, lastUs + (lastUs - firstUs) / Math.max(1, requests - 1))
   const sums = new Map<number, { endUs: number; credits: number | null }>()
   for (const day of days) {
     const { credits } = sums.get(day.startUs) ?? { credits: 0 }
@@ -54,7 +74,7 @@ export function pastDays(
     units.length > 1 ? all.findIndex(([, { credits }]) => credits !== null && credits !== 0) : 0
   return all.slice(Math.max(0, begun)).flatMap(([fromUs, { endUs, credits }]) => {
     const startUs = startOfDayUs(fromUs, timezone)
-    const seenUs = Math.min(endUs, seenToUs) - Math.max(fromUs, firstUs)
+    const seenUs = Math.min(endUs, knownToUs) - Math.max(fromUs, firstUs)
     const part = seenUs / (endOfDayUs(fromUs, timezone) - startUs)
     // The first request of a full day is not exactly at midnight.
     const share = part > 0.9999 ? 1 : part

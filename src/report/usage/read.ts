@@ -4,12 +4,11 @@ import { quarterUs, tokenFieldsSql } from '../../measure/usage/quantities.ts'
 import type { FigureName, Sums } from '../../measure/usage/sums.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
-import { largest } from '../../user/extremes.ts'
 import { once } from '../../user/once.ts'
 import { randomOf } from '../../user/random.ts'
 import { findAnomalies, oddHoursAndKeys } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
-import { comingDays, pastDays } from './days.ts'
+import { comingDays, knownTo, pastDays } from './days.ts'
 import { storeEngine, type UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
@@ -71,7 +70,7 @@ export async function readForecastIn(
   const scope = await prepareDays(store, options, engine)
   const ledger = ledgerIn(store, options, engine)
   const { future } = await foresee(store, options, scope, options.contract, { engine, ledger })
-  return { ...future, anomalies: await oddHoursAndKeys(store, engine) }
+  return { ...future, anomalies: await oddHoursAndKeys(store, engine, scope.units) }
 }
 
 /** The page within the session of another operation, whose queries then read its tables. */
@@ -141,7 +140,8 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
     peak,
     plan: async () => (await foreseen()).planned(await peak()),
     reconciliation,
-    anomalies: async () => findAnomalies(store, engine, contract, await reconciliation()),
+    anomalies: async () =>
+      findAnomalies(store, engine, contract, scope.units, await reconciliation()),
   }
 }
 
@@ -163,8 +163,10 @@ async function foresee(
   { engine, ledger }: { engine: UsageEngine; ledger: () => Promise<Ledger | null> },
 ) {
   const days = await readSeries(store, 'usage_days', scope.units)
+  // The forecast begins where what is known of the use ends, not at the end of the requested period.
+  const fromUs = knownTo(scope, await longestSilence(store))
   const burns = (scope.units.length === 0 ? [scope.unit] : scope.units).map((unit) => {
-    const past = pastDays(days, scope, unit)
+    const past = pastDays(days, scope, fromUs, unit)
     return { unit, past, forecast: forecastBurn(past, randomOf(options.seed), unit) }
   })
   // Only what is used in credits burns credits.
@@ -172,8 +174,6 @@ async function foresee(
     past: [],
     forecast: noneInCredits,
   }
-  // The forecast begins where usage ends, not at the end of the requested period.
-  const fromUs = Math.min(options.nowUs, largest(scope.sources.map((each) => each.lastUs)) + 1)
   const { keys } = accountOf(options)
   const held = await ledger()
   const grants =
@@ -196,7 +196,7 @@ async function foresee(
     forecast: burns[0]!.forecast,
     otherForecasts: burns.slice(1).map(({ unit, forecast }) => ({ unit, forecast })),
     courses: burns.map((each) => ({
-      unit: each.unit,
+      ...{ unit: each.unit, fromUs },
       days: courseOf(each.past, each.forecast, coming, randomOf(options.seed)),
     })),
     depletion: withPassedDate(depletion, scope.nowUs, fromUs),
@@ -204,6 +204,17 @@ async function foresee(
   const planned = (peak: SeenPeak) =>
     contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak)
   return { future, planned }
+}
+
+/** The longest time between two uses, in microseconds. Use is known by quarters of an hour, so it may be two quarters longer than it looks. */
+async function longestSilence(store: Session): Promise<number> {
+  const [longest] = await store.rows<{ us: number | null }>(
+    `SELECT max(start_us - before_us)::DOUBLE AS us FROM (
+       SELECT start_us, max(end_us) OVER (ORDER BY start_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_us
+       FROM (SELECT quarter * ${quarterUs} AS start_us, max(quarter * ${quarterUs} + width_us) AS end_us
+         FROM usage_quarters WHERE requests > 0 OR requests_unknown > 0 GROUP BY quarter))`,
+  )
+  return Math.max(0, longest?.us ?? 0) + 2 * quarterUs
 }
 
 const contractNote = `Rate bands, packages and limits are omitted: no contract is given, and the service may not follow the specification. Give --contract FILE, or --contract ${defaultContract.name} if it does.`

@@ -71,7 +71,7 @@ export interface UsagePage {
   /** Of the other units. Only the forecast of credits burns what is held. */
   readonly otherForecasts: readonly { readonly unit: string; readonly forecast: Forecast }[]
   /** The days to come, for each unit; none without its forecast. */
-  readonly courses: readonly { readonly unit: string; readonly days: readonly CoursePoint[] }[]
+  readonly courses: readonly CourseOfUnit[]
   readonly depletion: Depletion
   /** What is held by the options' `holdings`, now; null without them. */
   readonly credits: CreditsHeld | null
@@ -321,7 +321,15 @@ export type Forecast =
     }
   | { readonly known: false; readonly fullDays: number; readonly summary: string }
 
-/** What will be used from now to a moment, in the unit of its course: 80 % of the futures are from `low` to `high`. */
+/** What is to come in a unit. */
+export interface CourseOfUnit {
+  readonly unit: string
+  /** Its start, until when use is known (`knownTo`). */
+  readonly fromUs: number
+  readonly days: readonly CoursePoint[]
+}
+
+/** What will be used from the start of its course to a moment: 80 % of the futures are from `low` to `high`. */
 export interface CoursePoint {
   readonly endUs: number
   readonly low: number
@@ -442,5 +450,17 @@ export interface Anomaly {
     readonly id: string
     readonly atUs: number
     readonly shows: string
+    /** Of an unusual hour: what was used in it and in a usual one. Only pages for customers have it. */
+    readonly hour?: UnusualHour
   }[]
+}
+
+export interface UnusualHour {
+  readonly unit: string
+  /** At least so much, if the hour is not over. */
+  readonly amount: number
+  readonly usual: number
+  readonly requests: number
+  /** The median of the hours with requests. */
+  readonly usualRequests: number
 }

@@ -52,6 +52,10 @@ describe('unusual hours', () => {
                   id: '2026-11-03 00:00 +00:00',
                   atUs: utc(2026, 11, 3),
                   shows: '131 credits, usually 100',
+                  hour: {
+                    ...{ unit: 'credits', amount: 131, usual: 100 },
+                    ...{ requests: 100, usualRequests: 100 },
+                  },
                 },
               ],
             },
@@ -469,7 +473,7 @@ describe('anomalies', () => {
     tags: 'whole',
   }, async () => {
     const rows = (seenAtMost: number) =>
-      findAnomalies(store, { ...storeEngine, holdsRequests: false }, null, {
+      findAnomalies(store, { ...storeEngine, holdsRequests: false }, null, ['credits'], {
         ...judge([
           { account: 'k', fromUs: 1, toUs: 2, before: 0, after: 9, seen: 4, seenAtMost },
           { account: 'k', fromUs: 2, toUs: 3, before: 9, after: 9, seen: 0, seenAtMost: 0 },

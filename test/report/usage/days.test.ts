@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { comingDays, pastDays } from '../../../src/report/usage/days.ts'
+import { comingDays, knownTo, pastDays } from '../../../src/report/usage/days.ts'
 import type { SeriesPoint, UsageScope } from '../../../src/report/usage/shape.ts'
 import { utc } from '../usage-events.ts'
 
@@ -23,12 +23,15 @@ const hours = (count: number) => ({
   lastUs: utc(2026, 11, 1, 6) + (count - 1) * hourUs,
   requests: count,
 })
+/** After any silence, more of the log is to come. */
+const pastOf = (days: readonly SeriesPoint[], scope: UsageScope) =>
+  pastDays(days, scope, knownTo(scope, 0))
 const sharesOf = (days: readonly SeriesPoint[], scope: UsageScope) =>
-  pastDays(days, scope).map(({ credits, share }) => [credits, share])
+  pastOf(days, scope).map(({ credits, share }) => [credits, share])
 
 test('days have the sum of their series, their weekday, and the share that was seen', () => {
   const days = [day(1, 3), day(1, 4), day(2, 5), day(3, 6)]
-  expect(pastDays(days, scopeOf([hours(48)]))).toEqual([
+  expect(pastOf(days, scopeOf([hours(48)]))).toEqual([
     { startUs: utc(2026, 11, 1), weekday: 7, credits: 7, share: 0.75 },
     { startUs: utc(2026, 11, 2), weekday: 1, credits: 5, share: 1 },
     // To the hour after the last request, which is at 05:00.
@@ -62,6 +65,25 @@ test('the last request lasts as long as the mean gap between requests, over all 
 })
 
 test.each([
+  // A silence as long as one before, or of at most a day four times as long, is no sign that use is missing.
+  { longest: 62, silent: 62, known: 'now' },
+  { longest: 62, silent: 63, known: 'the last hour' },
+  { longest: 6, silent: 24, known: 'now' },
+  { longest: 6, silent: 25, known: 'the last hour' },
+  { longest: 0.5, silent: 2, known: 'now' },
+  { longest: 0.5, silent: 3, known: 'the last hour' },
+])(
+  'after a silence of $silent hours, $longest before at most, use is known to $known',
+  ({ longest, silent, known }) => {
+    const source = hours(48)
+    const scope = scopeOf([source], { nowUs: source.lastUs + silent * hourUs })
+    expect(knownTo(scope, longest * hourUs)).toBe(
+      known === 'now' ? scope.nowUs : source.lastUs + hourUs,
+    )
+  },
+)
+
+test.each([
   { fromS: 8, share: 1 },
   { fromS: 9, share: 1 - 9 / 86_400 },
 ])('a day seen from $fromS seconds on has a share of $share', ({ fromS, share }) => {
@@ -81,7 +103,7 @@ test.each([
 test('a day in which the period begins is the part from there on', () => {
   const half = day(1, 5, { startUs: utc(2026, 11, 1, 12), lengthS: 43_200 })
   const source = { firstUs: utc(2026, 10, 1), lastUs: utc(2026, 11, 9), requests: 9 }
-  expect(pastDays([half], scopeOf([source]))).toEqual([
+  expect(pastOf([half], scopeOf([source]))).toEqual([
     { startUs: utc(2026, 11, 1), weekday: 7, credits: 5, share: 0.5 },
   ])
 })

@@ -13,13 +13,14 @@ import { viewsOf } from './views.js'
 
 /**
  * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises the rows of an
- * hour, `changed` hears of each choice, and `reload` asks for the figures of the choice.
+ * hour, `changed` hears of each choice, `reload` asks for the figures of the choice, and `split` for another split of the page.
  *
  * @typedef {object} Served
  * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
  * @property {(data: BoardData, choice: Choice) => Promise<readonly (readonly TableCell[])[] | null>} [requests]
  * @property {() => void} [changed]
  * @property {() => void} [reload]
+ * @property {(by: string) => void} [split]
  */
 
 const svgNames = new Set(['svg', 'path', 'text', 'rect', 'title'])
@@ -367,13 +368,19 @@ export function startBoard(served = {}) {
   function filterBar() {
     const bar = placeOf('filters')
     const kept = document.activeElement?.getAttribute('data-name')
+    const { split } = served
+    const splits = split === undefined ? [] : data.splits
     const shown = dimensions.filter((name) => data.names[name].length > 1)
+    // The server filters by a tag: its values are links.
+    const filtered = shown.filter(
+      (name) => name !== 'key' || data.keyIs !== 'tag' || split === undefined,
+    )
     /** @type {(name: Dimension) => readonly (readonly [string, string])[]} */
     const names = (name) => data.names[name].map((each) => [each, speech.nameOf(each, name)])
     bar.replaceChildren(
       field(say('from'), date('from', choice.from)),
       field(say('to'), date('to', choice.to - 1)),
-      ...shown.map((name) =>
+      ...filtered.map((name) =>
         field(
           say(name),
           select(
@@ -394,7 +401,7 @@ export function startBoard(served = {}) {
             change({ metric: data.metrics.find((each) => each === value) ?? choice.metric }),
         ),
       ),
-      ...(shown.length === 0
+      ...(shown.length + splits.length === 0
         ? []
         : [
             field(
@@ -402,10 +409,16 @@ export function startBoard(served = {}) {
               select(
                 'by',
                 choice.by,
-                dimensions
-                  .filter((name) => shown.includes(name) || name === choice.by)
-                  .map((name) => [name, say(name)]),
-                (value) => change({ by: dimensions.find((each) => each === value) ?? choice.by }),
+                [
+                  ...dimensions
+                    .filter((name) => shown.includes(name) || name === choice.by)
+                    .map((name) => /** @type {const} */ ([name, say(name)])),
+                  ...splits.map(({ by, name }) => /** @type {const} */ ([`split:${by}`, name])),
+                ],
+                (value) =>
+                  split !== undefined && value.startsWith('split:')
+                    ? split(value.slice('split:'.length))
+                    : change({ by: dimensions.find((each) => each === value) ?? choice.by }),
               ),
             ),
           ]),

@@ -7,7 +7,7 @@ import type { UsageEngine } from '../engine/engine.ts'
 import * as queries from '../engine/queries.ts'
 import type { CoursePoint, ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
-import { type Outlook, outlookOf } from './outlook.ts'
+import { knownUntil, type Outlook, outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
 import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
 
@@ -25,6 +25,8 @@ export interface BoardData {
   readonly by: 'model' | 'key' | 'endpoint'
   /** What its keys are, in the address too: a page by account or by tag has accounts or values in their place. */
   readonly keyIs: 'key' | 'account' | 'tag'
+  /** Other splits that only the server of the page can make: what its address says, and their names. */
+  readonly splits: readonly { readonly by: string; readonly name: string }[]
   readonly metrics: readonly ('credits' | 'requests' | 'tokens' | 'money')[]
   readonly from: number
   readonly to: number
@@ -45,6 +47,8 @@ export interface BoardData {
   readonly requests: Requests | null
   /** Null without a forecast of the unit. */
   readonly outlook: Outlook | null
+  /** What the reader must know of the amounts; null for nothing. */
+  readonly aboutUnit: string | null
   /** Hours that a person should look at, the most unusual first. */
   readonly marks: readonly { readonly hour: number; readonly text: string }[]
 }
@@ -54,9 +58,9 @@ export interface BoardScope {
   readonly fromUs: number
   readonly toUs: number
   readonly nowUs: number
-  /** The measured time: from the first request to the last. */
+  /** The measured time: from the first request until when use is known. */
   readonly firstUs: number
-  readonly lastUs: number
+  readonly knownUs: number
   readonly unit: string
   readonly money: BoardData['money']
   readonly by: BoardData['by']
@@ -69,14 +73,19 @@ export interface BoardScope {
   /** The use to come in the unit, and what its budget allows from `fromUs` on; default: none. */
   readonly course?: CourseToCome
   readonly marks: readonly { readonly atUs: number; readonly text: string }[]
+  /** Default: none. */
+  readonly splits?: BoardData['splits']
+  /** What the reader must know of the amounts; default: nothing. */
+  readonly aboutUnit?: string
   /** Names that the board always has. */
   readonly asked?: Readonly<Partial<Record<'model' | 'key' | 'endpoint', string>>>
 }
 
-/** @property days to come, the last at the end of the chart */
+/** @property days to come from `fromUs` on, the last at the end of the chart */
 interface CourseToCome {
+  readonly fromUs: number
   readonly days: readonly CoursePoint[]
-  readonly budget: number | null
+  readonly budget: Outlook['budget']
 }
 
 /** A page has this many cells at most: half a megabyte, and a filter sums them at once. */
@@ -100,10 +109,10 @@ export function readBoard(
       some.map(({ firstUs }) => firstUs),
       scope.toUs,
     ),
-    lastUs: largest(
-      some.map(({ lastUs }) => lastUs),
-      scope.fromUs,
-    ),
+    knownUs:
+      some.length === 0
+        ? scope.fromUs
+        : knownUntil(page, largest(some.map(({ lastUs }) => lastUs)), scope.nowUs),
     money: scope.creditUsd === null ? null : { currency: 'USD', perCredit: scope.creditUsd },
     ...splitOf(scope.by),
     mostCells,
@@ -142,7 +151,7 @@ export async function readBoardOf(
     (scope.toUs - scope.fromUs) / 3600e6,
   )
   const [from, to, now, measuredFrom, measuredTo] = (await localHours(store, [
-    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.lastUs],
+    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
   ])) as [number, number, number, number, number]
   const markHours = await localHours(
     store,
@@ -182,34 +191,40 @@ export async function readBoardOf(
     latency: engine.holdsRequests ? await readLatencies(store, finest, cells) : null,
     requests: engine.holdsRequests ? await readRequests(store) : null,
     outlook: await readOutlook(store, scope),
+    splits: scope.splits ?? [],
+    aboutUnit: scope.aboutUnit ?? null,
     marks: scope.marks.map(({ text }, at) => ({ hour: markHours[at]!, text })),
   }
 }
 
 /** The forecast of what is held, else the course of the unit. */
-async function readOutlook(
-  store: Session,
-  { page, course, lastUs, nowUs }: BoardScope,
-): Promise<Outlook | null> {
+async function readOutlook(store: Session, { page, course }: BoardScope): Promise<Outlook | null> {
   const held = page === null ? null : outlookOf(page, course?.budget ?? null)
-  const moments = held ?? (course === undefined ? null : courseOf(course, Math.min(lastUs, nowUs)))
+  const moments = held ?? (course === undefined ? null : courseOf(course))
   if (moments === null) return null
-  const { points, expiries } = moments
+  const { points, expiries, budget, runsOut } = moments
+  const all = [...points, ...expiries, ...[budget, runsOut].filter((each) => each !== null)]
   const hours = await localHours(
     store,
-    [...points, ...expiries].map(({ hour }) => hour),
+    all.map(({ hour }) => hour),
   )
+  const local = <Timed extends { readonly hour: number }>(each: Timed): Timed => ({
+    ...each,
+    hour: hours[all.indexOf(each)]!,
+  })
   return {
     ...moments,
-    points: points.map((point, at) => ({ ...point, hour: hours[at]! })),
-    expiries: expiries.map((each, at) => ({ ...each, hour: hours[points.length + at]! })),
+    budget: budget && local(budget),
+    runsOut: runsOut && local(runsOut),
+    points: points.map(local),
+    expiries: expiries.map(local),
   }
 }
 
 /** The same of a unit without a balance; times are Unix microseconds. */
-function courseOf({ days, budget }: CourseToCome, fromUs: number): Outlook | null {
+function courseOf({ fromUs, days, budget }: CourseToCome): Outlook | null {
   if (days.length === 0) return null
   const points = days.map(({ endUs, low, median, high }) => ({ hour: endUs, low, median, high }))
   const start = { hour: fromUs, low: 0, median: 0, high: 0 }
-  return { balance: null, budget, points: [start, ...points], expiries: [] }
+  return { balance: null, budget, runsOut: null, points: [start, ...points], expiries: [] }
 }

@@ -1,7 +1,6 @@
 // @ts-check
 // Draws the charts of a usage page as trees of elements: the page's maker turns a tree into
 // markup, and the browser into elements. Text is a child, so nothing of the data can be markup.
-import { clock } from './speech.js'
 import { item } from './sums.js'
 
 /** @import { Dimension, Width } from './cells.ts' */
@@ -133,6 +132,13 @@ export function ceilingOf(totals) {
 const totalsOf = (bars, series) =>
   bars.map((_, at) => series.reduce((sum, { values }) => sum + Math.max(0, values[at] ?? 0), 0))
 
+/**
+ * The number over a bar, which the list under the chart has too.
+ *
+ * @param {number} rank
+ */
+export const markOf = (rank) => `▾${rank}`
+
 /** @type {(name: string, at: number) => string} */
 const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 
@@ -184,7 +190,7 @@ export function drawBars(speech, label, data, size) {
     .join('')
   const over = totals.flatMap((value, at) => {
     const said = [
-      ...marks.filter(({ bar }) => bar === at).map(({ rank }) => `▾${rank}`),
+      ...marks.filter(({ bar }) => bar === at).map(({ rank }) => markOf(rank)),
       ...(value > most ? [`↑ ${speech.show(value)}`] : []),
     ]
     const isLast = x(at) > width - 40
@@ -259,26 +265,26 @@ export function cumulativeX({ from, to }, outlook, { width }) {
 }
 
 /** @type {NonNullable<BoardData['outlook']>} */
-const noOutlook = { balance: null, budget: null, points: [], expiries: [] }
+const noOutlook = { balance: null, budget: null, runsOut: null, points: [], expiries: [] }
 
 /**
- * Cumulative use. With an outlook, the fan of the forecast goes on from the last measured use. The line of what is held is drawn
- * above it, with a step where credits expire, and the line of a budget.
+ * Cumulative use. With an outlook, the fan of the forecast goes on from where use is known. The line of what is held is drawn above
+ * it, with a step where credits expire, and a mark where they are probably used up. The line of a budget ends where it begins anew.
  *
  * @param {BoardSpeech} speech
  * @param {string} label
  * @param {Span} span
  * @param {readonly Point[]} points
  * @param {BoardData['outlook']} outlook
- * @param {Size} size
+ * @param {Size & { readonly now: number }} size with the hour of now
  * @returns {Tree}
  */
 export function drawCumulative(speech, label, { from, to }, points, outlook, size) {
-  const { width, height } = size
+  const { width, height, now } = size
   const used = points.at(-1)?.sum ?? 0
   const start = points.at(-1)?.hour ?? from
   const { end, x } = cumulativeX({ from, to }, outlook, size)
-  const { balance, budget, points: future, expiries } = outlook ?? noOutlook
+  const { balance, budget, runsOut, points: future, expiries } = outlook ?? noOutlook
   /** @param {number} hour */
   const heldAt = (hour) =>
     expiries.reduce(
@@ -287,58 +293,94 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     )
   const most = niceAbove(
     balance === null
-      ? Math.max(used, budget ?? 0, used + (future.at(-1)?.high ?? 0))
-      : Math.max(used, budget ?? 0, heldAt(start)),
+      ? Math.max(used, budget?.amount ?? 0, used + (future.at(-1)?.high ?? 0))
+      : Math.max(used, budget?.amount ?? 0, heldAt(start)),
   )
   const { left, y, lines } = frame(speech, width, height, most)
   /** @type {(hour: number, value: number) => string} */
   const at = (hour, value) => `${r(x(hour))} ${r(y(Math.max(0, value)))}`
   /** @param {readonly (readonly [hour: number, value: number])[]} some */
   const line = (some) => some.map(([hour, value]) => at(hour, value)).join('L')
+  /** @param {number} hour */
+  const dateOf = (hour) => speech.tick('day', hour, 0)
+  /** @type {(value: number, word: string) => Element} */
+  const named = (value, word) =>
+    h('text', { class: 'b-word', x: left + 6, y: r(Math.max(top, y(value) - 5)) }, word)
+  /**
+   * A word beside a line at a time, on the side that has room for it.
+   *
+   * @type {(hour: number, place: number, word: string) => Element}
+   */
+  const beside = (hour, place, word) =>
+    x(hour) > (left + width) / 2
+      ? h('text', { class: 'b-word', x: r(x(hour) - 5), y: r(place), 'text-anchor': 'end' }, word)
+      : h('text', { class: 'b-word', x: r(x(hour) + 5), y: r(place) }, word)
+  /** @type {(kind: string, hour: number, value: number) => Element} */
+  const upright = (kind, hour, value) =>
+    h('path', { class: kind, d: `M${r(x(hour))} ${r(y(Math.max(0, value)))}V${height - bottom}` })
   const children = [...lines]
   if (outlook !== null) {
     /** @param {'low' | 'median' | 'high'} name */
     const fan = (name) => line(future.map((point) => [point.hour, used + point[name]]))
     const back = line(future.toReversed().map(({ hour, high }) => [hour, used + high]))
     const held = future.map(({ hour }) => `H${r(x(hour))}V${r(y(Math.max(0, heldAt(hour))))}`)
-    /** @type {(value: number, word: string) => Element} */
-    const named = (value, word) =>
-      h('text', { class: 'b-word', x: left + 6, y: r(y(value) - 5) }, word)
+    const reset = budget === null ? end : Math.min(budget.hour, end)
     for (const each of [
       h('path', { class: 'b-fan', d: `M${fan('low')}L${back}z` }),
-      h('path', { class: 'b-line s1 b-dashed', d: `M${fan('median')}` }),
+      h('path', { class: 'b-line b-all b-dashed', d: `M${fan('median')}` }),
       ...(balance === null
         ? []
         : [
             h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
-            named(heldAt(start), speech.say('heldLine')),
+            named(heldAt(start), speech.say('heldLine', { credits: balance })),
+          ]),
+      ...(runsOut === null || runsOut.hour > end || runsOut.hour <= start
+        ? []
+        : [
+            upright('b-out', runsOut.hour, heldAt(runsOut.hour)),
+            beside(
+              runsOut.hour,
+              height - bottom - 6,
+              speech.say('outLine', { date: dateOf(runsOut.hour) }),
+            ),
           ]),
       ...(budget === null
         ? []
         : [
-            h('path', { class: 'b-line b-budget', d: `M${at(from, budget)}H${r(x(end))}` }),
-            named(budget, speech.say('budgetLine', { amount: speech.show(budget) })),
+            h('path', {
+              class: 'b-line b-budget',
+              d: `M${at(from, budget.amount)}H${r(x(reset))}`,
+            }),
+            upright('b-reset', reset, budget.amount),
+            named(
+              budget.amount,
+              speech.say('budgetLine', {
+                amount: speech.show(budget.amount),
+                date: dateOf(budget.hour),
+              }),
+            ),
           ]),
       ...expiries
         .filter(({ hour }) => hour <= end)
         .map((each) =>
-          h(
-            'text',
-            {
-              class: 'b-word',
-              x: r(Math.min(x(each.hour) + 4, width - 130)),
-              y: r(y(heldAt(each.hour)) + 14),
-            },
+          beside(
+            each.hour,
+            y(heldAt(each.hour)) + 14,
             speech.say('expire', { credits: each.credits }),
           ),
         ),
       h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),
+      beside(
+        start,
+        top + 10,
+        now - start < 1 ? speech.say('now') : speech.say('dataTo', { date: dateOf(start) }),
+      ),
     ])
       children.push(each)
   }
   children.push(
     h('path', {
-      class: 'b-line s1',
+      class: 'b-line b-all',
       d: `M${[at(from, 0), ...points.map(({ hour, sum }) => at(hour, sum))].join('L')}`,
     }),
   )
@@ -351,6 +393,19 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   })
   return svg(label, size, { left }, [...children, ...ticks])
 }
+
+/**
+ * What the lines of cumulative use are.
+ *
+ * @type {(speech: BoardSpeech, outlook: NonNullable<BoardData['outlook']>) => readonly LegendEntry[]}
+ */
+export const legendOfCumulative = ({ say }, { balance, budget }) => [
+  [say('usedLine'), 'b-stroke b-all'],
+  [say('forecastLine'), 'b-stroke b-all b-dashed'],
+  [say('rangeBand'), 'b-fan'],
+  ...(balance === null ? [] : [/** @type {const} */ ([say('heldKey'), 'b-stroke b-held'])]),
+  ...(budget === null ? [] : [/** @type {const} */ ([say('budgetKey'), 'b-stroke b-budget'])]),
+]
 
 const weekLeft = 40
 
@@ -424,13 +479,13 @@ export function drawWeek(speech, label, cells, { width }) {
               h(
                 'title',
                 {},
-                `${weekdays[Math.floor(at / 24)]} ${clock(at % 24)}: ${speech.show(value)}`,
+                `${weekdays[Math.floor(at / 24)]} ${speech.clock(at % 24)}: ${speech.show(value)}`,
               ),
             ),
           ],
     ),
     ...[0, 6, 12, 18].map((hour) =>
-      h('text', { x: r(left + hour * stepX), y: 7 * stepY + 16 }, clock(hour)),
+      h('text', { x: r(left + hour * stepX), y: 7 * stepY + 16 }, speech.clock(hour)),
     ),
   ])
 }

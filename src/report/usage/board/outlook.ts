@@ -1,4 +1,3 @@
-import { largest } from '../../../user/extremes.ts'
 import { forecastOfCredits, type UsageForecast } from '../shape.ts'
 
 /** Days of the outlook if nothing runs out. */
@@ -25,11 +24,11 @@ export interface OutlookPoint {
  * forecast's daily burn if that is beyond the horizon, with a step where credits expire unused. Empty without a forecast.
  */
 export function outlookPoints(page: UsageForecast): readonly OutlookPoint[] {
-  const { depletion, scope } = page
+  const { depletion, courses } = page
   const forecast = forecastOfCredits(page)
   if (!depletion.known || !forecast.known) return []
-  // The start of the forecast, from which the page counts its dates.
-  const fromUs = Math.min(scope.nowUs, largest(scope.sources.map((each) => each.lastUs)))
+  // From there the page counts its dates.
+  const { fromUs } = courses[0]!
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const heldAt = (us: number) =>
     depletion.wasted.reduce(
@@ -83,13 +82,26 @@ export function outlookPoints(page: UsageForecast): readonly OutlookPoint[] {
     })
 }
 
+/** Until when the use of a page is known: now, if it is known until the forecast begins, which is at most some minutes ago. */
+export function knownUntil(
+  page: Pick<UsageForecast, 'courses' | 'scope'> | null,
+  lastUs: number,
+  nowUs: number,
+): number {
+  const fromUs = page?.courses[0]?.fromUs ?? null
+  if (page === null || fromUs === null) return Math.min(lastUs, nowUs)
+  return fromUs >= page.scope.nowUs ? nowUs : Math.min(nowUs, Math.max(lastUs, fromUs))
+}
+
 /** What the cumulative chart shows of the time to come. */
 export interface Outlook {
   /** What is left now: the line of what is held; null draws none. */
   readonly balance: number | null
-  /** A line at this much use; null draws none. */
-  readonly budget: number | null
-  /** The use to come since the last measured one. */
+  /** A line at this much use until the budget begins anew; null draws none. */
+  readonly budget: { readonly amount: number; readonly hour: number } | null
+  /** When the median future has used up what is held; null if it has not by the end of the points. */
+  readonly runsOut: { readonly hour: number } | null
+  /** The use to come since it is no longer known. */
   readonly points: readonly (OfFutures & { readonly hour: number })[]
   readonly expiries: readonly { readonly hour: number; readonly credits: number }[]
 }
@@ -100,14 +112,15 @@ export interface Outlook {
  *
  * @param budget of the time of the chart
  */
-export function outlookOf(page: UsageForecast, budget: number | null): Outlook | null {
+export function outlookOf(page: UsageForecast, budget: Outlook['budget']): Outlook | null {
   const points = outlookPoints(page)
   // Credits are drawn beside credits only.
   if (page.scope.unit !== 'credits' || points.length === 0 || !page.depletion.known) return null
-  const { balance, wasted } = page.depletion
+  const { balance, wasted, runsOut } = page.depletion
   return {
     balance,
     budget,
+    runsOut: runsOut.medianUs === null ? null : { hour: runsOut.medianUs },
     points: points.map(({ atUs, used }) => ({ hour: atUs, ...used })),
     expiries: wasted.map(({ expiresUs, creditsMedian }) => ({
       hour: expiresUs,

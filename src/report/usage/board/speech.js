@@ -9,9 +9,6 @@ const zoned = (locale, options) => new Intl.DateTimeFormat(locale, { ...options,
 /** @param {number} hour */
 const msOf = (hour) => hour * 3_600_000
 
-/** @param {number} hour */
-export const clock = (hour) => `${String(((hour % 24) + 24) % 24).padStart(2, '0')}:00`
-
 /**
  * Puts values into sentences: `{name}` is a value, and `{name|one|more}` a word that agrees with its number.
  *
@@ -48,6 +45,16 @@ export const firstDays = (locale, parts) =>
 export const inWords = (format) => (ms) =>
   firstDays(format.resolvedOptions().locale, format.formatToParts(ms))
 
+/**
+ * Shares of a list, which all have one digit.
+ *
+ * @param {string} locale
+ */
+export const partsIn = (locale) =>
+  new Intl.NumberFormat(locale, {
+    ...{ style: 'percent', minimumFractionDigits: 1, maximumFractionDigits: 1 },
+  })
+
 /** @type {WeakMap<BoardData, BoardSpeech>} */
 const known = new WeakMap()
 
@@ -79,6 +86,10 @@ export function speechOf(data) {
   const dated = (options) => inWords(zoned(locale, options))
   const days = dated({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
   const shortDays = dated({ day: 'numeric', month: 'short' })
+  const clocks = zoned(locale, { hour: 'numeric', minute: '2-digit' })
+  /** @param {number} hour */
+  const clock = (hour) => clocks.format(msOf(hour))
+  const parts = partsIn(locale)
   const months = dated({ month: 'short', year: 'numeric' })
   /** @param {'short' | 'long'} weekday */
   const weekdays = (weekday) =>
@@ -97,7 +108,7 @@ export function speechOf(data) {
   /** @type {BoardSpeech} */
   const speech = {
     say: (word, values) => put(words[word], values),
-    show,
+    ...{ show, clock, part: (share) => parts.format(share) },
     of(metric) {
       const ofCredits = data.isMoney && metric === 'credits' ? data.unit : null
       const currency = metric === 'money' ? (data.money?.currency ?? null) : ofCredits

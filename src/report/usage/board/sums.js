@@ -259,6 +259,25 @@ export function perBar(data, places, { from, to }) {
   }
 }
 
+/**
+ * The shares that values have of their sum, in thousandths that add up to it: the greatest rests are rounded up.
+ *
+ * @param {readonly number[]} values what is below 0 has no share
+ * @param {number} [whole] their sum, if they are not all
+ * @returns {readonly number[]}
+ */
+export function sharesOf(values, whole = values.reduce((sum, each) => sum + Math.max(0, each), 0)) {
+  const exact = values.map((each) => (whole > 0 ? (1000 * Math.max(0, each)) / whole : 0))
+  const shares = exact.map(Math.floor)
+  const missing =
+    Math.round(exact.reduce((sum, each) => sum + each, 0)) -
+    shares.reduce((sum, each) => sum + each, 0)
+  const rest = (/** @type {number} */ at) => item(exact, at) - item(shares, at)
+  const places = [...shares.keys()].toSorted((a, b) => rest(b) - rest(a))
+  for (const at of places.slice(0, Math.max(0, missing))) shares[at] = item(shares, at) + 1
+  return shares.map((each) => each / 1000)
+}
+
 /** Latencies are counted in steps of a tenth: step `n` reaches from 1.1^n to 1.1^(n + 1) milliseconds. */
 export const latencyStep = 1.1
 

@@ -2,7 +2,7 @@
 // The cards and tables of a choice.
 import { drawTable } from './draw.js'
 import { speechOf } from './speech.js'
-import { chosen, dimensions, groups, item, total } from './sums.js'
+import { chosen, dimensions, groups, item, sharesOf, total } from './sums.js'
 
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
@@ -117,10 +117,10 @@ export function mostOf(data, choice, by) {
   const speech = speechOf(data)
   const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
   const used = groups(data, chosen(data, choice), by, metric).filter(({ sum }) => sum > 0)
-  const whole = used.reduce((all, { sum }) => all + sum, 0)
+  const shares = sharesOf(used.map(({ sum }) => sum))
   return used.slice(0, 3).flatMap(({ name, sum }, at) => {
     const said = speech.nameOf(name, by)
-    const part = speech.say('percent', { share: share(sum, whole) ?? 0 })
+    const part = speech.part(item(shares, at))
     return at === 0 ? [said, `${speech.of(metric).show(sum)} · ${part}`] : [`${said} ${part}`]
   })
 }

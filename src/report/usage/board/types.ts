@@ -71,6 +71,10 @@ export interface BoardSpeech {
   show(value: number | null | undefined): string
   cents(value: number | null): string
   compact(value: number): string
+  /** A share of a list. */
+  part(share: number): string
+  /** The time of day of an hour. */
+  clock(hour: number): string
   /** @param beside names that are drawn as the rest, too */
   nameOf(name: string, by: Dimension, beside?: number): string
   /** The same, for numbers of a metric: money has its currency. */

@@ -10,11 +10,13 @@ import {
   h,
   legendOf,
   legendOfBars,
+  legendOfCumulative,
   legendOfCut,
+  markOf,
   weekCell,
   weekShades,
 } from './draw.js'
-import { clock, speechOf } from './speech.js'
+import { speechOf } from './speech.js'
 import {
   bucketOf,
   buckets,
@@ -159,9 +161,11 @@ function useView(data, choice, places, unfiltered, size) {
     ...(series.length > 1 ? legendOf(nameOf, main.series) : []),
     ...legendOfBars(speech, bars),
     ...legendOfCut(speech, main),
+    ...(marks.length > 0 ? [/** @type {const} */ ([speech.say('marked'), 'b-mark'])] : []),
   ]
   return {
     ...{ id: 'use', wide: true, title, speech },
+    note: choice.metric === 'credits' ? data.aboutUnit : null,
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
@@ -179,8 +183,8 @@ function useView(data, choice, places, unfiltered, size) {
             h(
               'ol',
               {},
-              marks.map(({ text, from, to }) =>
-                h('li', { 'data-from': from, 'data-to': to }, text),
+              marks.map(({ rank, text, from, to }) =>
+                h('li', { 'data-from': from, 'data-to': to }, `${markOf(rank)} ${text}`),
               ),
             ),
           ),
@@ -232,7 +236,11 @@ function cumulativeView(data, choice, places, unfiltered, size) {
     ...{ id: 'cumulative', wide: true, speech },
     title: say(outlook === null ? 'sum' : outlook.balance === null ? 'course' : 'held', { what }),
     note: outlook === null ? null : say('outlook'),
-    tree: drawCumulative(speech, say('sum', { what }), choice, points, outlook, size),
+    legend: outlook === null ? null : drawLegend(legendOfCumulative(speech, outlook)),
+    tree: drawCumulative(speech, say('sum', { what }), choice, points, outlook, {
+      ...size,
+      now: data.now,
+    }),
     stops: () => {
       const { x } = cumulativeX(choice, outlook, size)
       return points.map(({ hour, sum }, at) => {
@@ -265,15 +273,15 @@ function failuresView(data, bars, size) {
     some.map((value, at) => (value === null ? null : share(value, requests[at] ?? 0)))
   const title = say(bars.bucket, { what: say('failures') })
   const lines = [
-    { kind: 's4', values: shares(failed) },
-    { kind: 's2 b-dotted', values: shares(limited) },
+    { kind: 'b-failed', values: shares(failed) },
+    { kind: 'b-limited b-dotted', values: shares(limited) },
   ]
   return {
     ...{ id: 'failures', title },
     tree: drawLines(speech, title, bars, lines, size),
     legend: drawLegend([
-      [say('failuresAll'), 's4'],
-      [say('limits'), 's2'],
+      [say('failuresAll'), 'b-stroke b-failed'],
+      [say('limits'), 'b-stroke b-limited b-dotted'],
     ]),
     ...overTime(data, bars, [
       { name: say('requestsHead'), values: requests },
@@ -297,9 +305,9 @@ function tokensView(data, bars, size) {
   const { say } = speech
   const title = say(bars.bucket, { what: say('kinds') })
   const series = [
-    { name: say('input'), kind: 's1', values: minus(bars.input, bars.cached) },
-    { name: say('cached'), kind: 's6', values: bars.cached },
-    { name: say('output'), kind: 's5', values: bars.output },
+    { name: say('input'), kind: 'h7', values: minus(bars.input, bars.cached) },
+    { name: say('cached'), kind: 'h5', values: bars.cached },
+    { name: say('output'), kind: 'h3', values: bars.output },
   ]
   const classes = series.map(({ kind }) => kind)
   return {
@@ -307,6 +315,7 @@ function tokensView(data, bars, size) {
     tree: drawBars(speech, title, { ...bars, series }, { ...size, classes }),
     legend: drawLegend([
       ...series.map(({ name, kind }) => /** @type {const} */ ([name, kind])),
+      ...legendOfBars(speech, bars.bars),
       ...legendOfCut(speech, { ...bars, series }),
     ]),
     ...overTime(data, bars, series),
@@ -356,12 +365,12 @@ function weekView(data, cells, size) {
     stops: () =>
       cells.map((value, at) => ({
         ...weekCell(at, size),
-        said: `${speech.weekdays[Math.floor(at / 24)]} ${clock(at % 24)}: ${value === null ? speech.say('unmeasured') : speech.show(value)}`,
+        said: `${speech.weekdays[Math.floor(at / 24)]} ${speech.clock(at % 24)}: ${value === null ? speech.say('unmeasured') : speech.show(value)}`,
       })),
     table: () => [
       [speech.say('time'), ...speech.weekdays],
       Array.from({ length: 24 }, (_, hour) => [
-        clock(hour),
+        speech.clock(hour),
         ...speech.weekdays.map((_, day) => cells[day * 24 + hour]),
       ]),
     ],

@@ -6,7 +6,12 @@ import { pointColumns, type UsageJson } from './shape.ts'
 /** The page for programs (`docs/schema/usage.json`): hours and days are tables without the buckets in which nothing was. */
 export function usageJson(page: UsagePage): UsageJson {
   const { courses: _, ...told } = page
-  return { ...told, hours: pointsOf(page.hours), days: pointsOf(page.days) } as UsageJson
+  const anomalies = page.anomalies.map((each) => ({
+    ...each,
+    rows: each.rows.map(({ hour: _, ...row }) => row),
+  }))
+  const series = { hours: pointsOf(page.hours), days: pointsOf(page.days) }
+  return { ...told, ...series, anomalies } as UsageJson
 }
 
 /** Its text, safe to print on a terminal: a line for each row. */

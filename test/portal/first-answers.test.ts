@@ -1,0 +1,206 @@
+import { afterEach, expect, test } from 'vitest'
+import { fr } from '../../src/portal/page/words/fr.ts'
+import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
+import { type Served, served, settingsOf, tokenOf } from './portal.ts'
+
+let service: Served | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+})
+
+type Event = EventChange & { readonly atUs: number }
+const textOf = (html: string) =>
+  html
+    .replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]+>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/[\s\u202f]+/g, ' ')
+
+async function pageOf(events: readonly Event[], more: string, query = ''): Promise<string> {
+  await service?.close()
+  service = await served([], settingsOf(more), (store) => enterEvents(store, events))
+  const answer = await service.ask(`/page${query}`, await tokenOf('a'))
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+const stateOf = (page: string) => textOf(/<section class="state[\s\S]*?<\/section>/.exec(page)![0])
+const figuresOf = (page: string) =>
+  textOf(/<dl class="figures answers">[\s\S]*?<\/dl>/.exec(page)![0])
+
+/** Four credits at six hours of each day from 1 October to noon of 28 November. */
+const even = (change: EventChange = {}): readonly Event[] =>
+  Array.from({ length: 58 * 6 + 3 }, (_, at) => ({
+    atUs: utc(2026, 10, 1, 1) + at * 4 * 3600e6,
+    ...{ account: 'a', credits: '4', ...change },
+  }))
+
+interface Outlook {
+  readonly points: readonly { readonly hour: number; readonly median: number }[]
+  readonly budget: { readonly amount: number; readonly hour: number } | null
+  readonly runsOut: { readonly hour: number } | null
+}
+const boardOf = (page: string) =>
+  JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as {
+    readonly from: number
+    readonly to: number
+    readonly outlook: Outlook | null
+    readonly marks: readonly { readonly text: string }[]
+  }
+const hourOf = (date: string) => Date.parse(`${date}T00:00Z`) / 3_600_000
+
+test('the line of a budget ends where it begins anew, and the run-out date is marked where the forecast meets what is held', async () => {
+  const page = await pageOf(
+    even(),
+    "accounts: { a: { budget: '900', grants: [{ name: Pack, credits: 2000 }] } }\n",
+  )
+  const { from, outlook } = boardOf(page)
+  expect(outlook!.budget).toEqual({ amount: 900, hour: hourOf('2026-12-01') })
+  const end = outlook!.points.at(-1)!.hour
+  expect(end).toBeGreaterThan(hourOf('2026-12-10'))
+  // The drawing is 1000 wide, and 52 of them are for the axis.
+  const x = (hour: number) => Math.round((52 + ((hour - from) / (end - from)) * 948) * 10) / 10
+  const chart = /id="board-cumulative"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(
+    page,
+  )![1]!
+  expect(/b-budget" d="M52 [\d.]+H([\d.]+)"/.exec(chart)![1]).toBe(String(x(hourOf('2026-12-01'))))
+  expect(/b-reset" d="M([\d.]+) /.exec(chart)![1]).toBe(String(x(hourOf('2026-12-01'))))
+  expect(textOf(chart)).toContain('budget: 900, resets Dec 1')
+  // 2,000 credits, of which 58.5 days of 24 are used: the rest lasts for 24.8 days, to 23 December.
+  expect(textOf(chart)).toMatch(/all your credits: 59\d left/)
+  expect(textOf(chart)).toMatch(/probably used up Dec 2[23]/)
+  expect(/b-out" d="M([\d.]+) /.exec(chart)![1]).toBe(String(x(outlook!.runsOut!.hour)))
+  expect(textOf(page)).toContain(
+    ' used forecast usual range of the forecast all your credits budget ',
+  )
+})
+
+test('an account that has credits is told that nothing is to pay, and no other account is', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const said = 'Paid in advance: nothing to pay this month.'
+  const held = (credits: number) =>
+    `accounts: { a: { grants: [{ name: Pack, credits: ${credits} }] } }\n`
+  expect(figuresOf(await pageOf(even(), held(2000)))).toContain(said)
+  expect(figuresOf(await pageOf(even(), held(100)))).not.toContain(said)
+  expect(figuresOf(await pageOf(even(), ''))).not.toContain(said)
+  expect(figuresOf(await pageOf(even({ unit: 'EUR' }), ''))).not.toContain(said)
+  const french = held(2000).replace('grants', 'locale: fr, grants')
+  expect(figuresOf(await pageOf(even(), french))).toContain(
+    'Payés d’avance\u00a0: rien à payer ce mois-ci.'.replace(/\s/g, ' '),
+  )
+})
+
+test('a dear day says why: how many requests, their tokens, and the hours with most of it', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  // On 20 November, ten requests at 9 and 10 o'clock had seven times the tokens of others and the same price of a token.
+  const dear = Array.from({ length: 10 }, (_, at) => ({
+    atUs: utc(2026, 11, 20, 9 + Math.floor(at / 5)) + (at % 5) * 60e6,
+    ...{ account: 'a', credits: '28', promptTokens: 70, completionTokens: 140 },
+  }))
+  const state = stateOf(await pageOf([...even(), ...dear], ''))
+  // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
+  expect(state).toContain(
+    'November 20, 2026 was your most expensive day: 304 credits, 13 times a usual day, most of it by model svc-k2 (100%) · key 1 (100%).',
+  )
+  expect(state).toContain(
+    'Why: 16 requests (usually 6) · 4.8 times the usual tokens in a request · 284 credits of it from 9:00 AM to 11:00 AM.',
+  )
+})
+
+test('a busy hour is told with its amount, its requests and what is usual', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const busy = [5, 6].map((day) => ({
+    atUs: utc(2026, 11, day, 7),
+    ...{ account: 'a', credits: day === 5 ? '30' : '20', requests: 9 },
+  }))
+  await pageOf([...even(), ...busy], '')
+  const answer = await service!.ask('/v1/notices', await tokenOf('a'))
+  const { notices } = (await answer.json()) as { notices: { kind: string; text: string }[] }
+  expect(notices.find(({ kind }) => kind === 'busy-hour')!.text.replace(/\s/g, ' ')).toBe(
+    '2 hours were much busier than usual, 50 credits in all. The busiest: Nov 5, 2026, 7:00 AM, 30 credits, 7.5 times the usual, with 9 requests (usually 1).',
+  )
+})
+
+test('hours are judged in each currency, and each has its marks', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const events = [
+    ...even({ unit: 'EUR' }),
+    // Dollars in October and in the first days of November, with one dear hour.
+    ...Array.from({ length: 35 * 4 }, (_, at) => ({
+      atUs: utc(2026, 10, 1, 2) + at * 6 * 3600e6,
+      ...{ account: 'a', unit: 'USD', credits: '1' },
+    })),
+    { atUs: utc(2026, 11, 3, 15), account: 'a', unit: 'USD', credits: '40' },
+  ]
+  const page = await pageOf(events, '', '?unit=USD')
+  expect(boardOf(page).marks.map(({ text }) => text.replace(/\s/g, ' '))).toEqual([
+    'Nov 3, 2026, 3:00 PM · $40.00',
+  ])
+  expect(textOf(page)).toContain('▾1 Nov 3, 2026, 3:00 PM · $40.00')
+  expect(textOf(page)).toContain('▾1 busier than usual, listed below'.replace('▾1 ', ''))
+  expect(textOf(page)).toContain('Amounts in USD only. Days without a bar may have use in EUR')
+  expect(figuresOf(page)).toContain('Most used key (USD)')
+  expect(figuresOf(page)).toContain(
+    'Each unit is paid for by itself; the amounts are not added up.',
+  )
+  const euros = boardOf(await pageOf(events, '', '?unit=EUR'))
+  expect(euros.marks).toEqual([])
+})
+
+test('shares of a list add up to 100 %, and a list that is complete promises no more', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const models = ['nova', 'lyra', 'orion']
+  const events = even().map((event, at) => ({
+    ...event,
+    model: models[at % 3]!,
+    keyFp: `k${at % 7}`,
+  }))
+  const page = await pageOf(events, '', '?from=2026-10-01&to=2026-11-28')
+  const top = /id="top-model">[\s\S]*?<\/section>/.exec(page)![0]
+  expect([...top.matchAll(/<small>([\d.]+)%/g)].map(([, share]) => share)).toEqual([
+    '33.4',
+    '33.3',
+    '33.3',
+  ])
+  expect(textOf(top)).toContain('Show as a table')
+  expect(textOf(/id="top-key">[\s\S]*?<\/section>/.exec(page)![0])).toContain('All 7')
+})
+
+test('the page says in which zone its times are, and calls own dimensions in the words of the reader', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const events = even({ tags: '{"team":"search"}' })
+  expect(textOf(await pageOf(events, ''))).toContain('Times in UTC')
+  const german = await pageOf(events, 'accounts: { a: { locale: de, timezone: Europe/Berlin } }\n')
+  expect(textOf(german)).toContain('Zeiten in Europe/Berlin')
+  const french = await pageOf(events, 'accounts: { a: { locale: fr } }\n')
+  expect(/id="top-tag-\d">\s*<h3>([^<]*)</.exec(french)![1]).toBe('Équipe')
+  const own = await pageOf(events, "words: { 'tag.team': Department }\n")
+  expect(/id="top-tag-\d">\s*<h3>([^<]*)</.exec(own)![1]).toBe('Department')
+})
+
+test('no French line begins with a colon or another sign that follows a space', () => {
+  expect(Object.values(fr).filter((text) => / [:;!?»]|« /.test(text))).toEqual([])
+})
+
+test('a notice of a budget says its amount, and up to three more notices are open', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const page = await pageOf(
+    even({ unit: 'EUR' }),
+    `accounts: { a: { budget: [{ amount: '700', unit: EUR }, { amount: '160', unit: EUR, period: week }] } }\n`,
+  )
+  expect(stateOf(page)).toMatch(/You used 9\d(\.\d)?% of your budget of €700\.00 for this month\./)
+  expect(page).not.toContain('1 more notice')
+})
