@@ -81,7 +81,10 @@ test.each([
     'hours in UTC, and days in another zone',
     {
       timezone: 'Asia/Tokyo',
-      by_day: days(3, { credits: 15 }),
+      // Hours of UTC begin at nine in Tokyo.
+      by_day: days(3, { credits: 24 }).map((line, nth) =>
+        nth === 0 ? { ...line, credits: 15 } : line,
+      ),
       by_hour: hours(1, 72, { credits: 1 }),
     },
   ],

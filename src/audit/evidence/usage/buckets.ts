@@ -1,13 +1,18 @@
-import { isList, isObject, type JsonObject } from '../json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../json.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { type Field, fieldsOf, numbersNamed, numeric, timeZoneNamed } from './fields.ts'
+import { dayIn, dayMs, hourMs, isZone, localSpan } from './zones.ts'
 
 /** A line of a breakdown. */
 export interface UsageBucket {
-  /** The day of its time as written; null if that is in another zone than the report. */
+  /** Its day in the zone of the report, else as written; null if it is of two days, or its time is unknown. */
   readonly day: string | null
-  /** The earliest moment that its time can mean, Unix milliseconds; null without an hour. */
+  /** Its day as written: the zone that a report names may be that of its reader. */
+  readonly written: string | null
+  /** The earliest moment at which it can begin, Unix milliseconds; null without a time. */
   readonly startMs: number | null
+  /** The latest moment at which it can end. */
+  readonly endMs: number | null
   readonly credits: number | null
   readonly requests: number | null
   readonly tokens: number | null
@@ -18,49 +23,72 @@ const kinds = {
   day: { name: /(?:^|_)(?:days?|daily)(?:_|$)/, key: /^\d{4}-\d{2}-\d{2}$/ },
   hour: { name: /(?:^|_)(?:hours?|hourly)(?:_|$)/, key: /^\d{4}-\d{2}-\d{2}[T ]\d{2}/ },
 } as const
+type Kind = keyof typeof kinds
+
 const other = /limit|quota|expir/
 
-/** The lines by day or by hour: a list of objects, or a mapping from times. */
-export function bucketsBy(
-  kind: keyof typeof kinds,
-  fields: readonly Field[],
-): readonly UsageBucket[] | null {
-  const zone = timeZoneNamed(fields)
-  for (const { name, within, value } of fields) {
-    if (!kinds[kind].name.test(name) || other.test(`${within} ${name}`)) continue
-    if (isList(value) && value.every(isObject)) {
-      return value.map((line) => readBucket(line, null, zone))
-    }
-    if (!isObject(value)) continue
-    const lines = Object.entries(value)
-    if (lines.length === 0 || !lines.every(([key]) => kinds[kind].key.test(key))) continue
-    return lines.map(([key, line]) =>
-      isObject(line)
-        ? readBucket(line, key, zone)
-        : {
-            day: dayOf(key, zone),
-            startMs: startOf(key, zone),
-            credits: /request|token/.test(name) ? null : numeric(line),
-            requests: null,
-            tokens: null,
-          },
-    )
-  }
-  return null
+/** Objects whose lines are those of a part of the account. */
+const ofAPart = /model|endpoint|keys?\b|user|project|team|member|organi[sz]ation/
+
+export interface Breakdowns {
+  readonly days: readonly UsageBucket[] | null
+  readonly hours: readonly UsageBucket[] | null
 }
 
-function readBucket(line: JsonObject, key: string | null, zone: string | null): UsageBucket {
+/** The lines by day and by hour, of the whole account or of the same part of it: lists of objects, or mappings from times. */
+export function breakdownsOf(fields: readonly Field[]): Breakdowns {
+  const zone = timeZoneNamed(fields)
+  const [days, hours] = (['day', 'hour'] as const).map((kind) => breakdownsBy(kind, fields, zone))
+  const first = [...days!, ...hours!].toSorted((a, b) => a.part.length - b.part.length)[0]
+  const linesIn = (all: typeof days) => all!.find(({ part }) => part === first?.part)?.lines ?? null
+  return { days: linesIn(days), hours: linesIn(hours) }
+}
+
+function breakdownsBy(kind: Kind, fields: readonly Field[], zone: string | null) {
+  return fields.flatMap(({ name, within, value }) => {
+    if (!kinds[kind].name.test(name) || other.test(`${within} ${name}`)) return []
+    const lines = linesOf(kind, name, value, zone)
+    return lines === null ? [] : [{ part: ofAPart.test(within) ? within : '', lines }]
+  })
+}
+
+function linesOf(
+  kind: Kind,
+  name: string,
+  value: Json | undefined,
+  zone: string | null,
+): readonly UsageBucket[] | null {
+  if (isList(value) && value.every(isObject)) {
+    return value.map((line) => readBucket(kind, line, null, zone))
+  }
+  if (!isObject(value)) return null
+  const lines = Object.entries(value)
+  if (lines.length === 0 || !lines.every(([key]) => kinds[kind].key.test(key))) return null
+  return lines.map(([key, line]) =>
+    isObject(line)
+      ? readBucket(kind, line, key, zone)
+      : {
+          ...timeOf(kind, [key], zone),
+          credits: /request|token/.test(name) ? null : numeric(line),
+          requests: null,
+          tokens: null,
+        },
+  )
+}
+
+function readBucket(
+  kind: Kind,
+  line: JsonObject,
+  key: string | null,
+  zone: string | null,
+): UsageBucket {
   const fields = fieldsOf(line)
   const number = (...patterns: readonly RegExp[]) => numbersNamed(fields, ...patterns)[0] ?? null
-  const times = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
-    .map((name) => line[name])
-    .filter((value) => typeof value === 'string')
-  const written = key === null ? times : [key]
   const prompt = number(/prompt_tokens/, /input_tokens/)
   const completion = number(/completion_tokens/, /output_tokens/)
+  const names = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
   return {
-    day: dayOf(written[0] ?? '', zone),
-    startMs: written.map((time) => startOf(time, zone)).find((ms) => ms !== null) ?? null,
+    ...timeOf(kind, key === null ? names.map((name) => line[name]) : [key], zone),
     credits: creditsNamed(fields, /^(?:total_)?credits$/, ...spent)[0] ?? null,
     requests: number(/^(?:total_)?requests$/, /^request_count$/),
     tokens:
@@ -68,23 +96,59 @@ function readBucket(line: JsonObject, key: string | null, zone: string | null): 
   }
 }
 
-const isUtc = (zone: string) => /^(?:etc\/)?(?:utc|gmt|z)$/i.test(zone)
+type Time = Pick<UsageBucket, 'day' | 'written' | 'startMs' | 'endMs'>
 
-/** No clock on earth is further ahead of UTC. */
-const furthestAheadMs = 14 * 3_600e3
+const unknownTime: Time = { day: null, written: null, startMs: null, endMs: null }
+const lengthMs: Readonly<Record<Kind, number>> = { day: dayMs, hour: hourMs }
 
-function startOf(time: string, zone: string | null): number | null {
-  const [, date, hour, minutes = '00', offset] =
-    /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})[\d:.]*)?(Z|[+-]\d{2}:?\d{2})?$/.exec(time) ?? []
-  if (date === undefined) return null
-  const ms = Date.parse(`${date}T${hour}:${minutes}:00${offset ?? 'Z'}`)
-  if (Number.isNaN(ms)) return null
-  return offset !== undefined || (zone !== null && isUtc(zone)) ? ms : ms - furthestAheadMs
+/** When a line begins and ends: by Unix time, by a day or a moment as it is written, or by a day and an hour of it. */
+function timeOf(kind: Kind, values: readonly (Json | undefined)[], zone: string | null): Time {
+  const epoch = values.map(epochMs).find((ms) => ms !== null)
+  if (epoch != null) return ofMoment(epoch, kind, zone)
+  const moments = values.flatMap((value) => momentOf(value) ?? [])
+  const moment = moments.find(({ clock }) => clock !== undefined) ?? moments[0]
+  if (moment === undefined) return unknownTime
+  const { date, clock, offset } = moment
+  const ofDate = { day: date, written: date }
+  const midnightMs = Date.parse(date)
+  if (kind === 'day' && (clock === undefined || zone === null))
+    return { ...ofDate, ...localSpan(midnightMs, dayMs, zone) }
+  if (clock === undefined) {
+    const hour = values.flatMap((value) => hourOfDay.exec(String(value))?.[1] ?? [])[0]
+    if (hour === undefined) return { ...unknownTime, ...ofDate }
+    return { ...ofDate, ...localSpan(midnightMs + Number(hour) * hourMs, hourMs, zone) }
+  }
+  const atMs = Date.parse(`${date}T${clock}${offset ?? 'Z'}`)
+  if (Number.isNaN(atMs)) return { ...unknownTime, ...ofDate }
+  if (offset === undefined) return { ...ofDate, ...localSpan(atMs, lengthMs[kind], zone) }
+  const time = { ...ofMoment(atMs, kind, zone), written: date }
+  return isZone(zone) ? time : { ...time, day: zone !== null && offset === 'Z' ? null : date }
 }
 
-function dayOf(time: string, zone: string | null): string | null {
-  const isElsewhere = time.endsWith('Z') && zone !== null && !isUtc(zone)
-  return isElsewhere ? null : (/^\d{4}-\d{2}-\d{2}/.exec(time)?.[0] ?? null)
+/** The hour of a day: 18, `18`, `18:00`. */
+const hourOfDay = /^(\d{1,2})(?::\d{2}){0,2}$/
+
+/** Seconds or milliseconds since 1970, in the years 2001 to 2033: `2026100118` is none. */
+function epochMs(value: Json | undefined): number | null {
+  const number = numeric(value) ?? 0
+  if (number >= 1e9 && number < 2e9) return number * 1e3
+  return number >= 1e12 && number < 2e12 ? number : null
+}
+
+function momentOf(value: Json | undefined) {
+  const [, date, hour, minute = '00', offset] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2})(?::(\d{2})[\d:.]*)?(Z|[+-]\d{2}:?\d{2})?)?$/.exec(
+      typeof value === 'string' ? value : '',
+    ) ?? []
+  if (date === undefined) return null
+  return { date, clock: hour === undefined ? undefined : `${hour}:${minute}:00`, offset }
+}
+
+function ofMoment(startMs: number, kind: Kind, zone: string | null): Time {
+  const endMs = startMs + lengthMs[kind]
+  const [day, last] = [startMs, endMs - 1].map((ms) => dayIn(isZone(zone) ? zone : 'UTC', ms))
+  const written = dayIn('UTC', startMs)
+  return { day: day === last ? day! : null, written, startMs, endMs }
 }
 
 /** Sum of a field over buckets; null if one lacks it. */

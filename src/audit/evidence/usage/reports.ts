@@ -1,15 +1,15 @@
 import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { bucketsBy, type UsageBucket } from './buckets.ts'
+import { type Breakdowns, breakdownsOf } from './buckets.ts'
 import { creditsNamed, spent } from './credits.ts'
-import { fieldsOf, numbersNamed, ofTheWhole, textNamed, timeZoneNamed } from './fields.ts'
+import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
 
 /**
  * A response of the credits endpoint. The names of its fields are open (gap G-09), so words in them identify them at
  * any depth.
  */
-export interface UsageReport {
+export interface UsageReport extends Breakdowns {
   readonly exchange: Exchange
   /** Null if several numbers fit. */
   readonly granted: number | null
@@ -21,12 +21,8 @@ export interface UsageReport {
   readonly remaining: number | null
   readonly requests: number | null
   readonly averageTokens: number | null
-  readonly days: readonly UsageBucket[] | null
-  readonly hours: readonly UsageBucket[] | null
   /** When the account began, if reported. */
   readonly beganAt: string | null
-  /** Its name for the time zone of days and hours, if reported. */
-  readonly timeZone: string | null
 }
 
 /** All completely captured responses of the credits endpoint, in order of time for each account. */
@@ -54,12 +50,10 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
     remaining: credits(/remaining/, /balance/, /left/),
     requests: number(/^requests$/, /total_requests/, /request_count/),
     averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),
-    days: bucketsBy('day', fields),
-    hours: bucketsBy('hour', fields),
+    ...breakdownsOf(fields),
     beganAt: textNamed(
       whole,
       /^(?:account_)?(?:created|opened|registered)(?:_at)?$|^member_since$/,
     ),
-    timeZone: timeZoneNamed(fields),
   }
 }

@@ -1,10 +1,12 @@
 import { promisedSql } from '../../../contract/request.ts'
+import { sumOf } from '../../evidence/usage/buckets.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { sentBetween } from '../../evidence/usage/sent-between.ts'
 import type { SentBetween } from '../../evidence/usage/sent-by-moment.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
 import { named } from './report-rule.ts'
+import { clockSkewMs } from './within-an-answer.ts'
 
 export const use07 = judgedRule({
   id: 'USE-07',
@@ -57,6 +59,8 @@ export const use04 = judgedRule({
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
 added, and they may count as requests. Stretches are excluded if they contain
 ambiguous attempts, or answers without a token, which may be free (gap G-16).
+If hours or days gained what was sent and nothing else, none of them may have been over, by any clock that its time can be of, when
+the first of the responses was given.
 ${named}`,
   expected: 'consumed and requests that grow by what we sent',
   requires:
@@ -65,9 +69,14 @@ ${named}`,
     const reports = pairs(await usageReports(evidence))
     const rows = reports.map(([{ exchange }, later]) => [exchange.row, later.exchange.row] as const)
     const between = await sentBetween(evidence, rows)
+    const accountOf = ({ exchange: { row } }: UsageReport) => `${row.runId}/${row.keyFp}`
+    const byAccount = Map.groupBy(reports, ([earlier]) => accountOf(earlier))
     return reports.map(([earlier, later], at): Judged => {
       const sent = between[at]!
-      return [later.exchange, sent === null ? undefined : compared(sent, earlier, later)]
+      if (sent === null) return [later.exchange, undefined]
+      const [first] = byAccount.get(accountOf(earlier))![0]!
+      const sums = compared(sent, earlier, later)
+      return [later.exchange, sums ?? bookedLate(sent, first, earlier, later) ?? sums]
     })
   },
 })
@@ -85,4 +94,36 @@ function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): 
       return `requests grew by ${grew}, we had ${sent.requests} successes`
   }
   return earlier.consumed === null && earlier.requests === null ? undefined : null
+}
+
+/** What was booked under an hour or a day that was over before the first response of the run; null without any. */
+function bookedLate(
+  { requests, credits, readCredits }: SentBetween,
+  first: UsageReport,
+  earlier: UsageReport,
+  later: UsageReport,
+): string | null {
+  const sinceMs = Date.parse(first.exchange.header('date') ?? '') - clockSkewMs
+  for (const kind of ['hours', 'days'] as const) {
+    const before = Map.groupBy(earlier[kind] ?? [], ({ startMs }) => startMs)
+    const lines = [...Map.groupBy(later[kind] ?? [], ({ startMs }) => startMs)].flatMap(
+      ([startMs, own]) => (startMs === null ? [] : [{ startMs, line: own[0]!, own }]),
+    )
+    for (const unit of ['requests', 'credits'] as const) {
+      const sent = unit === 'requests' ? requests : credits + readCredits
+      const gains = lines.map(({ startMs, line, own }) => ({
+        line,
+        gain: (sumOf(own, unit) ?? 0) - (sumOf(before.get(startMs) ?? [], unit) ?? 0),
+      }))
+      const over = gains.filter(({ line }) => line.endMs! < sinceMs)
+      const late = over.reduce((sum, { gain }) => sum + gain, 0)
+      const shown = over.find(({ gain }) => gain > 0)
+      const isAll = gains.reduce((sum, { gain }) => sum + gain, 0) === sent
+      if (shown === undefined || !isAll || late <= 0) continue
+      const { day, startMs } = shown.line
+      const of = kind === 'days' ? `the day ${day}` : `the hour ${new Date(startMs!).toISOString()}`
+      return `${late} ${unit} were booked under ${of}, which was over before any of them was sent`
+    }
+  }
+  return null
 }

@@ -17,10 +17,10 @@ account began and its days reach back to that.`,
   expected: 'sum of hours = day, sum of days = total',
   requires: 'an answer with usage by hour and by day of the same days',
   judge(report) {
-    const ahead = hourAhead(report) ?? dayAhead(report)
-    if (ahead !== null) return ahead
+    const early = ahead(report)
+    if (early !== null) return early
     const judged = (['credits', 'requests'] as const).flatMap((field) => [
-      hoursOfDays(report, field),
+      hoursInZones(report, field),
       daysOfTotal(report, field),
     ])
     return (
@@ -33,46 +33,28 @@ account began and its days reach back to that.`,
 type Counted = 'credits' | 'requests'
 
 /** Allowed difference between the clocks of one service. */
-const clockSkewMs = 60e3
+export const clockSkewMs = 60e3
 
-/** An hour with usage that had not begun at the time of the response. */
-function hourAhead({ hours, exchange }: UsageReport): string | null {
+/** Usage of an hour or a day that had not begun at the time of the response, by any clock that its time can be of. */
+function ahead({ hours, days, exchange }: UsageReport): string | null {
   const nowMs = Date.parse(exchange.header('date') ?? '')
-  const first = hours?.find(
-    ({ startMs, credits, requests }) =>
-      startMs !== null && startMs > nowMs + clockSkewMs && (credits || requests),
-  )
-  return first === undefined
+  const isAhead = ({ startMs, credits, requests }: UsageBucket) =>
+    startMs !== null && startMs > nowMs + clockSkewMs && Boolean(credits || requests)
+  const hour = hours?.find(isAhead)
+  if (hour !== undefined)
+    return `usage of the hour ${new Date(hour.startMs!).toISOString()} in an answer of ${new Date(nowMs).toISOString()}`
+  const day = days?.find(isAhead)
+  return day === undefined
     ? null
-    : `usage of the hour ${new Date(first.startMs!).toISOString()} in an answer of ${new Date(nowMs).toISOString()}`
+    : `usage of the day ${day.day} in an answer of ${new Date(nowMs).toISOString()}`
 }
 
-/** The widest offset of a time zone: a day begins up to this much earlier than in UTC. */
-const zoneMs = 14 * 3600e3
-
-/** A day with usage that had not begun at the time of the response: in its zone, or in any if it names none. */
-function dayAhead({ days, exchange, timeZone }: UsageReport): string | null {
-  const nowMs = Date.parse(exchange.header('date') ?? '')
-  const latestMs = nowMs + clockSkewMs
-  const today = timeZone === null ? null : dayIn(timeZone, latestMs)
-  const first = days?.find(
-    ({ day, credits, requests }) =>
-      day !== null &&
-      (today === null ? Date.parse(day) > latestMs + zoneMs : day > today) &&
-      (credits || requests),
-  )
-  return first === undefined
-    ? null
-    : `usage of the day ${first.day} in an answer of ${new Date(nowMs).toISOString()}`
-}
-
-/** The date in a time zone; null if the zone or the time is unknown. */
-function dayIn(timeZone: string, ms: number): string | null {
-  try {
-    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(ms)
-  } catch {
-    return null
-  }
+/** The zone that a report names may be that of its reader: if hours fit days as they are written, and not in that zone, nothing is decided. */
+function hoursInZones(report: UsageReport, field: Counted): string | null | undefined {
+  const inZone = hoursOfDays(report, field)
+  if (typeof inZone !== 'string') return inZone
+  const hours = report.hours?.map((hour) => ({ ...hour, day: hour.written })) ?? null
+  return typeof hoursOfDays({ ...report, hours }, field) === 'string' ? inZone : undefined
 }
 
 function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | null | undefined {
