@@ -1,18 +1,23 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
+import { lookup } from '../user/lookup.ts'
 import { baseUrlSays, isBaseUrl } from './base-url.ts'
 import {
+  type Band,
   calendarLengths,
   encodingNames,
   type HeaderNames,
   isTokenizerFile,
+  lengthPattern,
   namesOf,
   resetFormats,
   structuredNames,
   type TokenizerFile,
+  weekdayNames,
+  windows,
 } from './contract.ts'
-import { snake } from './mapping.ts'
+import { isMapping, snake } from './mapping.ts'
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
 const tokens = z.int({ error: 'a whole number of tokens' }).min(1, { error: '1 token or more' })
@@ -50,6 +55,59 @@ function isZone(name: string): boolean {
     return false
   }
 }
+
+/** Usual names of lengths. */
+const namedLengths: Readonly<Record<string, string>> = lookup({ second: '1s', week: '7d' })
+
+const limits = z
+  .preprocess(
+    (given) =>
+      isMapping(given)
+        ? Object.fromEntries(
+            Object.entries(given).map(([name, value]) => [namedLengths[name] ?? name, value]),
+          )
+        : given,
+    z.object({ minute: most, hour: most, day: most }).catchall(count),
+  )
+  .check(({ value, issues }) => {
+    for (const name of Object.keys(value)) {
+      if (windows.some((window) => window === name) || lengthPattern.test(name)) continue
+      const instead = name === 'month' ? '; a month is a window of `calendar`' : ''
+      issues.push({
+        ...{ code: 'custom', path: [name], input: name },
+        message: `minute, hour, day, or a length such as 10s, 5h or 7d${instead}`,
+      })
+    }
+  })
+  .transform((value): Band['requests'] => value)
+
+const calendarLimit = z
+  .strictObject({
+    each: z.enum(calendarLengths, { error: `one of ${calendarLengths.join(', ')}` }),
+    requests: count,
+    zone: text.refine(isZone, { error: 'a time zone such as Europe/Berlin' }),
+    begins: z
+      .union([z.enum(weekdayNames), z.int().min(1).max(28)], {
+        error: 'a day of the week such as sunday, or of the month from 1 to 28',
+      })
+      .exactOptional(),
+    at: text
+      .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, { error: 'a time of the day such as "08:00"' })
+      .exactOptional(),
+  })
+  .check(({ value: { each, begins, at }, issues }) => {
+    const isOf = typeof begins === 'number' ? 'month' : 'week'
+    if (begins !== undefined && each !== isOf)
+      issues.push({
+        ...{ code: 'custom', path: ['begins'], input: begins },
+        message: `a ${isOf} alone to begin on ${begins}`,
+      })
+    if (at !== undefined && (each === 'minute' || each === 'hour'))
+      issues.push({
+        ...{ code: 'custom', path: ['at'], input: at },
+        message: 'a day, a week or a month alone to begin at a time',
+      })
+  })
 
 const isFileOfTokenizer = (given: unknown) =>
   typeof given === 'string' && isTokenizerFile(given) && existsSync(given)
@@ -138,16 +196,8 @@ const makeForm = () =>
             name: text,
             minBalance: credits.default(0),
             maxBalance: credits.nullable().default(null),
-            requests: z.strictObject({ minute: most, hour: most, day: most }),
-            calendar: z
-              .array(
-                z.strictObject({
-                  each: z.enum(calendarLengths, { error: `one of ${calendarLengths.join(', ')}` }),
-                  requests: count,
-                  zone: text.refine(isZone, { error: 'a time zone such as Europe/Berlin' }),
-                }),
-              )
-              .exactOptional(),
+            requests: limits,
+            calendar: z.array(calendarLimit).exactOptional(),
             inFlight: count.exactOptional(),
           }),
         )

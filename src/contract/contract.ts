@@ -98,15 +98,52 @@ export const windowUs: Readonly<Record<Window, number>> = {
   day: 86_400e6,
 }
 
+/** The length of another window: `10s`, `5h`, `7d`. */
+export type Length = `${number}${keyof typeof unitUs}`
+const unitUs = { s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6 } as const
+export const lengthPattern = /^([1-9]\d{0,5})([smhd])$/
+
+/** A window in which requests are limited. */
+export type LimitWindow = Window | Length
+
+/** The length of a window, in microseconds of the service's own time. */
+export function lengthUs(window: LimitWindow): number {
+  const [, number, unit] = lengthPattern.exec(window) ?? []
+  return number === undefined
+    ? windowUs[window as Window]
+    : Number(number) * unitUs[unit as keyof typeof unitUs]
+}
+
+/** The windows in which a band limits requests. */
+export const windowsOf = ({ requests }: Band) => Object.keys(requests) as LimitWindow[]
+
+/** Most requests in a window; Infinity if none are promised. */
+export const limitOf = ({ requests }: Band, window: LimitWindow): number =>
+  requests[window] ?? Number.POSITIVE_INFINITY
+
 /** Lengths of windows that begin by the calendar of a zone. */
-export const calendarLengths = ['hour', 'day', 'week', 'month'] as const
+export const calendarLengths = ['minute', 'hour', 'day', 'week', 'month'] as const
+
+export const weekdayNames = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+] as const
 
 /** Most requests of one key in each window of a calendar. */
 export interface CalendarLimit {
   readonly each: (typeof calendarLengths)[number]
   readonly requests: number
-  /** An IANA zone. Weeks begin on Monday. */
+  /** An IANA zone, or an offset such as `+05:30`. */
   readonly zone: string
+  /** The day on which a week or a month begins; absent: Monday, and the first. */
+  readonly begins?: (typeof weekdayNames)[number] | number
+  /** The time at which a day, a week or a month begins, `08:00`; absent: midnight. */
+  readonly at?: string
 }
 
 /** A row of the rate-limit table: a range of the balance and its limits. */
@@ -117,7 +154,9 @@ export interface Band {
   /** Inclusive; null for no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
   readonly maxBalance: Credits | null
   /** Most requests of one key in each window; Infinity if none are promised. */
-  readonly requests: Readonly<Record<Window, number>>
+  readonly requests: Readonly<Record<Window, number>> & {
+    readonly [length: Length]: number | undefined
+  }
   readonly calendar?: readonly CalendarLimit[]
   /** Most requests of one key that are answered at the same time. */
   readonly inFlight?: number

@@ -1,11 +1,16 @@
-import type { Band, Contract, Window } from '../contract/contract.ts'
-import { windows } from '../contract/contract.ts'
+import {
+  type Band,
+  type Contract,
+  type LimitWindow,
+  limitOf,
+  windowsOf,
+} from '../contract/contract.ts'
 import type { Bracket } from './balance.ts'
 
 /** A cell of the rate-limit table. */
 export interface Cell {
   readonly band: Band
-  readonly window: Window
+  readonly window: LimitWindow
 }
 
 interface Named {
@@ -21,9 +26,9 @@ function named(contract: Contract, limit: number): Named {
   let table = namedBy.get(contract)
   if (table === undefined) {
     const all = (contract.bands ?? []).flatMap((band) =>
-      windows.map((window) => ({ band, window })),
+      windowsOf(band).map((window) => ({ band, window })),
     )
-    const byLimit = Map.groupBy(all, ({ band, window }) => band.requests[window])
+    const byLimit = Map.groupBy(all, ({ band, window }) => limitOf(band, window))
     table = new Map(
       [...byLimit].map(([value, cells]) => [
         value,

@@ -1,4 +1,4 @@
-import type { CalendarLimit } from '../contract/contract.ts'
+import { type CalendarLimit, weekdayNames } from '../contract/contract.ts'
 
 const fields = new Map<string, Intl.DateTimeFormat>()
 
@@ -16,30 +16,49 @@ function clockOf(zone: string): Intl.DateTimeFormat {
     month: '2-digit',
     day: '2-digit',
     hour: '2-digit',
+    minute: '2-digit',
   })
   fields.set(zone, made)
   return made
 }
 
-/** The name of the window of a calendar that holds a moment: `2026-11-28T10 UTC+01:00`, `2026-11-28`, the Monday of its week, `2026-11`. */
-export function calendarWindow(atMs: number, { each, zone }: CalendarLimit): string {
+type Begun = Pick<CalendarLimit, 'each' | 'zone' | 'begins' | 'at'>
+
+/**
+ * The name of the window of a calendar that holds a moment: `2026-11-28T10 UTC+01:00`, or the day on which it began. A month that
+ * begins on the first is `2026-11`.
+ */
+export function calendarWindow(atMs: number, { each, zone, begins, at = '00:00' }: Begun): string {
   const parts = new Map(
     clockOf(zone)
       .formatToParts(atMs)
       .map(({ type, value }) => [type, value]),
   )
-  const day = `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`
-  if (each === 'day') return day
-  if (each === 'month') return day.slice(0, 7)
-  if (each === 'hour')
-    return `${day}T${parts.get('hour')} UTC${parts.get('timeZoneName')?.slice(3)}`
-  const noonMs = Date.parse(`${day}T12:00:00Z`)
-  const sinceMonday = (new Date(noonMs).getUTCDay() + 6) % 7
-  return new Date(noonMs - sinceMonday * 86_400e3).toISOString().slice(0, 10)
+  const date = `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`
+  const [hour, minute] = [parts.get('hour'), parts.get('minute')]
+  const offset = `UTC${parts.get('timeZoneName')?.slice(3)}`
+  if (each === 'minute') return `${date}T${hour}:${minute} ${offset}`
+  if (each === 'hour') return `${date}T${hour} ${offset}`
+  const noonMs = Date.parse(`${date}T12:00:00Z`) - (`${hour}:${minute}` < at ? dayMs : 0)
+  const noon = new Date(noonMs)
+  const from = (days: number) => new Date(noonMs - days * dayMs).toISOString().slice(0, 10)
+  if (each === 'day') return from(0)
+  if (each === 'week') {
+    const first = weekdayNames.findIndex((name) => name === (begins ?? 'monday'))
+    return from((noon.getUTCDay() - first + 7) % 7)
+  }
+  const first = typeof begins === 'number' ? begins : 1
+  if (first === 1) return from(0).slice(0, 7)
+  const isBefore = noon.getUTCDate() < first
+  const began = Date.UTC(noon.getUTCFullYear(), noon.getUTCMonth() - (isBefore ? 1 : 0), first)
+  return new Date(began).toISOString().slice(0, 10)
 }
+
+const dayMs = 86_400e3
 
 /** The greatest length of a window of a calendar, in microseconds. */
 export const longestUs: Readonly<Record<CalendarLimit['each'], number>> = {
+  minute: 60e6,
   hour: 3600e6,
   day: 25 * 3600e6,
   week: (7 * 24 + 1) * 3600e6,

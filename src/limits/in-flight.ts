@@ -17,9 +17,12 @@ export function flightsOf(requests: Spans) {
     /** Those that began before it was decided, and had not ended when it was sent. */
     atMost: (request: Spans[number]) =>
       countBelow(starts, request.untilUs + 1) - countBelow(ends, request.fromUs) - own(request),
-    /** Those that had their headers when it was sent, and ended after it was decided. */
-    atLeast: (request: Spans[number]) =>
-      Math.max(0, countBelow(decided, request.fromUs) - countBelow(ends, request.untilUs + 1)),
+    /** Those that had their headers when it was sent, and ended after it was decided, by so much. */
+    atLeast: (request: Spans[number], byUs = 0) =>
+      Math.max(
+        0,
+        countBelow(decided, request.fromUs) - countBelow(ends, request.untilUs + byUs + 1),
+      ),
   }
 }
 

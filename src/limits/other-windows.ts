@@ -1,4 +1,4 @@
-import { type Band, type Window, windows, windowUs } from '../contract/contract.ts'
+import { type Band, type LimitWindow, lengthUs, limitOf, windowsOf } from '../contract/contract.ts'
 import { longestUs } from './calendar.ts'
 import type { LimitedRequest } from './limited-request.ts'
 
@@ -23,11 +23,12 @@ export function pacingOf(requests: readonly LimitedRequest[]): Pacing {
  * been full, or one that is paced. A limiter that spreads 5,000 a day evenly rejects a request within
  * 17 s of the last admission, so no two admissions are closer than that.
  *
+ * @param window of the question; null: it is one of a calendar, which the band leaves out
  * @param requests that share a counter, by start; the rejection is at `index`
  */
 export function otherWindowMayRefuse(
   band: Band,
-  window: Window,
+  window: LimitWindow | null,
   requests: readonly LimitedRequest[],
   index: number,
   { shortestGapUs }: Pacing,
@@ -38,11 +39,13 @@ export function otherWindowMayRefuse(
     return oldest !== undefined && request.fromUs - oldest.fromUs <= spanUs
   }
   if (band.calendar?.some(({ each, requests: most }) => isFull(most, longestUs[each]))) return true
-  return windows.some((other) => {
+  return windowsOf(band).some((other) => {
     if (other === window) return false
-    const limit = band.requests[other]
-    if (shortestGapUs >= (windowUs[other] / limit) * pacingTolerance) return true
-    return isFull(limit, 2 * windowUs[other])
+    const limit = limitOf(band, other)
+    // A window without a limit refuses nothing.
+    if (!Number.isFinite(limit)) return false
+    if (shortestGapUs >= (lengthUs(other) / limit) * pacingTolerance) return true
+    return isFull(limit, 2 * lengthUs(other))
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Band, Window } from '../contract/contract.ts'
+import { type Band, type LimitWindow, limitOf } from '../contract/contract.ts'
 
 /**
  * Whether paid traffic can reach a limit. Each success costs at least one credit, so the credits of a
@@ -15,8 +15,8 @@ export type Reach =
     }
 
 /** Assumes no top-ups and the lowest price; see the rulebook's arithmetic, 3.1. */
-export function reachOf(band: Band, window: Window): Reach {
-  const needed = band.requests[window]
+export function reachOf(band: Band, window: LimitWindow): Reach {
+  const needed = limitOf(band, window)
   const inBand = (band.maxBalance ?? Infinity) - band.minBalance + 1
   if (needed > inBand) {
     return {
@@ -26,6 +26,6 @@ export function reachOf(band: Band, window: Window): Reach {
   }
   const byMinute = needed / band.requests.minute
   const byHour = (needed / band.requests.hour) * 60
-  const minutes = { minute: 1, hour: byMinute, day: Math.max(byMinute, byHour) }[window]
+  const minutes = window === 'minute' ? 1 : window === 'day' ? Math.max(byMinute, byHour) : byMinute
   return { reachable: true, credits: band.minBalance + needed, minutes: Math.round(minutes) }
 }

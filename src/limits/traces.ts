@@ -1,4 +1,10 @@
-import { type Band, type Contract, type Window, windowUs } from '../contract/contract.ts'
+import {
+  type Band,
+  type Contract,
+  type LimitWindow,
+  lengthUs,
+  limitOf,
+} from '../contract/contract.ts'
 import type { Bracket } from './balance.ts'
 import { bandsNamed, bandsWithin, cellsNamed } from './band.ts'
 import { flightsOf } from './in-flight.ts'
@@ -11,7 +17,7 @@ import type { ServiceClock } from './service-clock.ts'
 export interface BandTrace extends LimiterTrace {
   readonly key: string
   readonly band: Band
-  readonly window: Window
+  readonly window: LimitWindow
 }
 
 /** A request with the possible balance at its admission. */
@@ -37,10 +43,10 @@ const toleranceShare = 0.002
 export function tracesOf(
   requests: readonly Placed[],
   contract: Contract,
-  window: Window,
+  window: LimitWindow,
   clock: ServiceClock | null,
 ): readonly BandTrace[] {
-  const lengthUs = windowUs[window]
+  const spanUs = lengthUs(window)
   const pacing = pacingOf(requests)
   const flights = contract.bands?.some(({ inFlight }) => inFlight !== undefined)
     ? flightsOf(requests)
@@ -56,7 +62,7 @@ export function tracesOf(
   for (const [start, request] of requests.entries()) {
     const bands = bandsOf(contract, request)
     const piece = pieces.at(-1)
-    const rested = request.fromUs - lastUs > 2 * lengthUs
+    const rested = request.fromUs - lastUs > 2 * spanUs
     const shared =
       bands === piece?.bands ? bands : (piece?.bands.filter((band) => bands.includes(band)) ?? [])
     if (piece === undefined || rested || shared.length === 0) {
@@ -69,7 +75,7 @@ export function tracesOf(
     lastUs = Math.max(lastUs, request.closedUs)
   }
   return pieces.flatMap(({ bands, earlier, start, requests: piece }) => {
-    const limits = new Set(bands.map((band) => band.requests[window]))
+    const limits = new Set(bands.map((band) => limitOf(band, window)))
     const [band] = bands
     if (band === undefined || limits.size !== 1) return []
     const kept = piece.slice(0, longest)
@@ -87,11 +93,11 @@ export function tracesOf(
             ? withUnknownDecision(request)
             : request,
         ),
-        limit: band.requests[window],
-        windowUs: lengthUs,
+        limit: limitOf(band, window),
+        windowUs: spanUs,
         earlierAtMost: earlier,
-        toleranceUs: lengthUs * toleranceShare,
-        edge: edgeOf(clock, lengthUs),
+        toleranceUs: spanUs * toleranceShare,
+        edge: edgeOf(clock, spanUs),
         counted: (request) => (request.decision === 'admitted' ? 'yes' : 'maybe'),
       },
     ]
@@ -108,7 +114,7 @@ function bandsOf(contract: Contract, request: Placed): readonly Band[] {
 }
 
 /** Requests counted before the first of a piece, at most, by its headers; Infinity if they do not show it. */
-function earlierAtMost(contract: Contract, window: Window, first: Placed): number {
+function earlierAtMost(contract: Contract, window: LimitWindow, first: Placed): number {
   const { limit, remaining } = first
   // At 0 remaining, more than the limit may have been used, in an earlier band with a higher limit.
   if (limit === null || remaining === null || remaining === 0) return Infinity
@@ -120,7 +126,7 @@ function earlierAtMost(contract: Contract, window: Window, first: Placed): numbe
 function isOfWindow(
   contract: Contract,
   band: Band,
-  window: Window,
+  window: LimitWindow,
   requests: readonly Placed[],
   index: number,
   pacing: Pacing,
@@ -133,8 +139,8 @@ function isOfWindow(
 }
 
 /** Bounds of an edge of the clock's windows: a multiple of the window's length since the Unix epoch. */
-function edgeOf(clock: ServiceClock | null, lengthUs: number): LimiterTrace['edge'] {
-  if (clock === null || clock.highUs - clock.lowUs > lengthUs) return null
-  const edgeUs = Math.ceil(clock.highUs / lengthUs) * lengthUs
+function edgeOf(clock: ServiceClock | null, spanUs: number): LimiterTrace['edge'] {
+  if (clock === null || clock.highUs - clock.lowUs > spanUs) return null
+  const edgeUs = Math.ceil(clock.highUs / spanUs) * spanUs
   return { lowUs: edgeUs - clock.highUs, highUs: edgeUs - clock.lowUs }
 }

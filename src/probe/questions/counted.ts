@@ -1,5 +1,5 @@
 import type { RequestSpec } from '../../client/call/request.ts'
-import { windowUs } from '../../contract/contract.ts'
+import { lengthUs } from '../../contract/contract.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { lookup } from '../../user/lookup.ts'
 import { pricesOf } from '../prices.ts'
@@ -141,7 +141,7 @@ async function remainingFall(
   const { timeScale } = prober.options
   const [fromUs, untilUs] = [beganUs * timeScale, prober.now() * timeScale]
   const limit = a.rateLimit ?? 0
-  const us = windowUs[cellsNamed(prober.contract, limit)[0]?.window ?? 'minute']
+  const us = lengthUs(cellsNamed(prober.contract, limit)[0]?.window ?? 'minute')
   const forgotten = prober.limited.filter(
     (each) => each.untilUs >= fromUs - us && each.fromUs <= untilUs - us,
   ).length

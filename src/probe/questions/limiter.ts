@@ -1,4 +1,4 @@
-import { windows, windowUs } from '../../contract/contract.ts'
+import { lengthUs, windows, windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { cellsNamed } from '../../limits/band.ts'
 import { type LimitedRequest, withUnknownDecision } from '../../limits/limited-request.ts'
@@ -257,7 +257,7 @@ export function unitOf({ limited, contract }: Pick<Prober, 'limited' | 'contract
   const samples = limited.flatMap((each) => {
     if (each.reset === null) return []
     const [cell] = each.limit === null ? [] : cellsNamed(contract, each.limit)
-    return [{ request: each, value: each.reset, windowUs: windowUs[cell?.window ?? 'day'] }]
+    return [{ request: each, value: each.reset, windowUs: lengthUs(cell?.window ?? 'day') }]
   })
   if (samples.length === 0) return notAskable('no answer carries a reset')
   const clock = serviceClock(limited)

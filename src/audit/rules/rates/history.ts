@@ -1,4 +1,4 @@
-import { type Window, windowUs } from '../../../contract/contract.ts'
+import { type LimitWindow, lengthUs } from '../../../contract/contract.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { oncePerEvidence } from '../../evidence/once.ts'
 import { eachOrderedGroup } from '../../evidence/ordered-groups.ts'
@@ -110,7 +110,7 @@ export function anyOf(values: Iterable<number | string>): string {
 export function recordBegan(
   events: readonly RateEvent[],
   event: RateEvent,
-  window: Window,
+  window: LimitWindow,
 ): boolean {
-  return event.fromUs - events[0]!.fromUs < 2 * windowUs[window]
+  return event.fromUs - events[0]!.fromUs < 2 * lengthUs(window)
 }

@@ -1,4 +1,4 @@
-import { type Contract, windowUs } from '../../../contract/contract.ts'
+import { type Contract, lengthUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { inOrder } from './event-order.ts'
@@ -36,7 +36,7 @@ export function misfiledIn(
     for (const [nth, one] of keys.entries()) {
       for (const other of keys.slice(nth + 1)) {
         const both = [...byKey.get(one), ...byKey.get(other)].sort(inOrder)
-        const misfiled = swapped(both, limit!, windowUs[cell.window])
+        const misfiled = swapped(both, limit!, lengthUs(cell.window))
         if (misfiled !== null) return misfiled
       }
     }

@@ -1,4 +1,4 @@
-import type { Band, Window } from '../../../contract/contract.ts'
+import { type Band, type LimitWindow, limitOf } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { Promising } from '../../../contract/promises.ts'
 import { type FullestWindow, fullestWindow } from '../../../limits/admission.ts'
@@ -30,7 +30,7 @@ import { windowsIn } from './waiting.ts'
 export function judgeAdmissions(
   history: RateHistory,
   known: Known<'bands'>,
-  window: Window,
+  window: LimitWindow,
 ): Verdict {
   const { contract, profile } = known
   const traces = tracesIn(history, known, window)
@@ -144,7 +144,11 @@ function edgeOnceIn(
 }
 
 /** More admissions than the limit while one reset was shown: no edge of windows lies between them. */
-function fullByReset(history: RateHistory, known: Known<'bands'>, window: Window): Verdict | null {
+function fullByReset(
+  history: RateHistory,
+  known: Known<'bands'>,
+  window: LimitWindow,
+): Verdict | null {
   const windowsOf = windowsIn(history, known)
   for (const trace of tracesIn(history, known, window)) {
     for (const { requests } of windowsOf(trace)) {
@@ -199,7 +203,7 @@ function knownToSlide(profile: DeploymentProfile | undefined): boolean {
 export function whatItTakes(
   { byAccount }: RateHistory,
   contract: Promising<'bands'>,
-  window: Window,
+  window: LimitWindow,
 ): string {
   const seen = new Set<Band>()
   for (const events of byAccount.values()) {
@@ -215,7 +219,7 @@ export function whatItTakes(
         return `top-ups: ${reach.why}`
       }
       const time = window === 'minute' ? 'a minute' : `at least ${reach.minutes} minutes`
-      return `more than ${band.requests[window]} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`
+      return `more than ${limitOf(band, window)} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`
     })
     .join('; ')
 }

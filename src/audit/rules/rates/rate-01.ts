@@ -1,4 +1,10 @@
-import { type Contract, type Window, windows, windowUs } from '../../../contract/contract.ts'
+import {
+  type Contract,
+  type LimitWindow,
+  lengthUs,
+  limitOf,
+  windowsOf,
+} from '../../../contract/contract.ts'
 import type { Bracket, Brackets } from '../../../limits/balance.ts'
 import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
@@ -49,9 +55,9 @@ a wrong row within the first window decides nothing.`,
       if (!judged.earlierBandPossible) proven ??= judged
     }
     for (const ofAccount of byAccount.values()) {
-      const trailing = new Map<Window, Brackets>()
-      for (const window of windows) {
-        trailing.set(window, trailingBrackets(ofAccount, windowUs[window]))
+      const trailing = new Map<LimitWindow, Brackets>()
+      for (const window of new Set(contract.bands.flatMap(windowsOf))) {
+        trailing.set(window, trailingBrackets(ofAccount, lengthUs(window)))
       }
       const start = recordStarts(ofAccount)
       ofAccount.forEach((event, index) => {
@@ -59,7 +65,7 @@ a wrong row within the first window decides nothing.`,
         if (limit === null || event.status === 401 || ofCalendar.has(limit)) return
         named++
         const cells = cellsNamed(contract, limit)
-        const span = cells.at(-1)?.window ?? windows[0]!
+        const span = cells.at(-1)?.window ?? 'minute'
         const { low, high } = trailing.get(span)!
         const bracket = { low: low[index]!, high: high[index]! }
         if (!Number.isFinite(bracket.high) || event.balance.low < lowestBalance) return
@@ -69,11 +75,11 @@ a wrong row within the first window decides nothing.`,
           return
         }
         const allowed = bandsWithin(contract, bracket).flatMap((band) =>
-          windows.map((window) => band.requests[window]),
+          windowsOf(band).map((window) => limitOf(band, window)),
         )
         const opened = start.get(event.key)!
         const earlierBandPossible =
-          cells.length > 0 && !opened.fresh && event.fromUs - opened.atUs < windowUs[span]
+          cells.length > 0 && !opened.fresh && event.fromUs - opened.atUs < lengthUs(span)
         enter({ event, allowed, earlierBandPossible })
       })
     }
@@ -115,7 +121,7 @@ a wrong row within the first window decides nothing.`,
 })
 
 function nameOf({ band, window }: Cell): string {
-  return `${band.requests[window]} (${band.name}, ${window})`
+  return `${limitOf(band, window)} (${band.name}, ${window})`
 }
 
 function describe({ low, high }: Bracket): string {
@@ -141,7 +147,7 @@ function changedLate(
     if (from.band === to.band || holds(from.band, before) || !holds(to.band, after)) continue
     if (!goesOn(before, after, steps)) continue
     const bracket = { low: before.credits! - before.costCredits, high: before.balance.high }
-    const allowed = bandsWithin(contract, bracket).map((band) => band.requests[from.window])
+    const allowed = bandsWithin(contract, bracket).map((band) => limitOf(band, from.window))
     return { event: before, allowed }
   }
   return null

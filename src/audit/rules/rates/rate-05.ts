@@ -1,4 +1,4 @@
-import type { Window } from '../../../contract/contract.ts'
+import type { LimitWindow } from '../../../contract/contract.ts'
 import { countBelow } from '../../../limits/count-below.ts'
 import { limitsInFlight } from '../../../limits/in-flight.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
@@ -36,13 +36,15 @@ interface Doubt {
 }
 
 /** Whether a rejection came before its window was full. */
-export function judgeRejections(history: RateHistory, known: Known, window: Window): Verdict {
+export function judgeRejections(history: RateHistory, known: Known, window: LimitWindow): Verdict {
   const traces = tracesIn(history, known, window)
   let observations = 0
   let doubtful: Doubt | null = null
   let undecided: Doubt | null = null
   const notes = new Set<string>()
   for (const trace of traces) {
+    // A window without a limit promises nothing.
+    if (!Number.isFinite(trace.limit)) continue
     const rejections = trace.requests.filter(({ decision }) => decision === 'rejected')
     observations += rejections.length
     const early = earliestPremature(trace, rejections, () => siblingsOf(history, trace.key))

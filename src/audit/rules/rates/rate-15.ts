@@ -1,4 +1,4 @@
-import { type Contract, windowUs } from '../../../contract/contract.ts'
+import { type Contract, lengthUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
@@ -69,7 +69,7 @@ function apartIn(
     const [cell] = cellsNamed(contract, after.limit!)
     if (cell === undefined || some.some((one) => one.after.limit !== after.limit)) continue
     const fallen = some.reduce((sum, { forgotten }) => sum + forgotten, 0)
-    if (fallen > mostForgotten(requests, before, after, windowUs[cell.window])) return some
+    if (fallen > mostForgotten(requests, before, after, lengthUs(cell.window))) return some
   }
   return []
 }

@@ -1,5 +1,5 @@
 import { flags } from '../../../attempt/flags.ts'
-import { windowUs } from '../../../contract/contract.ts'
+import { lengthUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import { longestUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
@@ -66,7 +66,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         const isOfCell =
           cell !== undefined && !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
         // A counter that weighs the last window may need two windows to be free again.
-        const longestS = (2 * windowUs[isOfCell ? cell.window : 'day']) / 1e6
+        const longestS = (2 * lengthUs(isOfCell ? cell.window : 'day')) / 1e6
         const isTooLong = retryAfterS > longestS + 1 && retryAfterS > calendarS + 1
         if (retryAfterS < 0 || (isTooLong && !endsAPeriod(event.dateS, retryAfterS)))
           return wrong(event, `${retryAfterS}`)

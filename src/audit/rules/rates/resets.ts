@@ -1,4 +1,4 @@
-import { type Contract, type ResetFormat, windowUs } from '../../../contract/contract.ts'
+import { type Contract, lengthUs, type ResetFormat } from '../../../contract/contract.ts'
 import { established } from '../../../contract/profile.ts'
 import { cellsNamed } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
@@ -40,7 +40,7 @@ export function sampleOf(request: LimitedRequest, contract: Contract): ResetSamp
   const { reset, limit } = request
   if (reset === null) return null
   const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-  return { request, value: reset, windowUs: windowUs[cell?.window ?? 'day'] }
+  return { request, value: reset, windowUs: lengthUs(cell?.window ?? 'day') }
 }
 
 export interface ResetReading {

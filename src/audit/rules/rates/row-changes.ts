@@ -1,4 +1,4 @@
-import type { Band, Contract, Window } from '../../../contract/contract.ts'
+import type { Band, Contract, LimitWindow } from '../../../contract/contract.ts'
 import { type Cell, cellsNamed } from '../../../limits/band.ts'
 import type { RateEvent } from './history.ts'
 
@@ -16,7 +16,7 @@ export function* sequentialPairs(
   contract: Contract,
   events: readonly RateEvent[],
 ): Generator<Pair, void, undefined> {
-  const previous = new Map<Window, { readonly event: RateEvent; readonly at: number }>()
+  const previous = new Map<LimitWindow, { readonly event: RateEvent; readonly at: number }>()
   let successes = 0
   let others = 0
   let busyUntilUs = -Infinity

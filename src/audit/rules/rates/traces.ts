@@ -1,4 +1,4 @@
-import type { Window } from '../../../contract/contract.ts'
+import type { LimitWindow } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { PromiseName } from '../../../contract/promises.ts'
 import { withUnknownDecision } from '../../../limits/limited-request.ts'
@@ -31,7 +31,7 @@ function countedBy(profile: DeploymentProfile | undefined): BandTrace['counted']
   }
 }
 
-const known = new WeakMap<RateHistory, Map<Window, readonly BandTrace[]>>()
+const known = new WeakMap<RateHistory, Map<LimitWindow, readonly BandTrace[]>>()
 
 /**
  * The requests of all keys, cut where their limit may have changed. The result is kept for all rules, unless the
@@ -40,12 +40,12 @@ const known = new WeakMap<RateHistory, Map<Window, readonly BandTrace[]>>()
 export function tracesIn(
   history: RateHistory,
   evidence: Known,
-  window: Window,
+  window: LimitWindow,
 ): Iterable<BandTrace> {
   if (history.isOnDisk) {
     return { [Symbol.iterator]: () => cutTraces(history, evidence, window) }
   }
-  const byWindow = known.get(history) ?? new Map<Window, readonly BandTrace[]>()
+  const byWindow = known.get(history) ?? new Map<LimitWindow, readonly BandTrace[]>()
   known.set(history, byWindow)
   const cut = byWindow.get(window)
   if (cut !== undefined) return cut
@@ -57,7 +57,7 @@ export function tracesIn(
 function* cutTraces(
   history: RateHistory,
   { contract, profile }: Known,
-  window: Window,
+  window: LimitWindow,
 ): Generator<BandTrace, void, undefined> {
   const counted = countedBy(profile)
   for (const requests of history.byKey.values()) {
