@@ -174,6 +174,7 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
         mayCall: false,
       },
       account: 'a',
+      key: 'a',
       responseId: null,
       header: () => undefined,
       stated: [],

@@ -1,6 +1,6 @@
 import type { Currency } from '../money/money.ts'
 import { divide, one, type Rational, readNumber } from '../money/rational.ts'
-import type { PriceReader } from './price-reader.ts'
+import { isMapping, type PriceReader } from './price-reader.ts'
 import {
   type BalanceTerms,
   type BalanceValue,
@@ -97,7 +97,7 @@ function readBalance(
     get,
     ...own,
     also,
-    limit: readLimit(fields.limit, `${path}.limit`, reader),
+    ...readLimit(fields.limit, own.times, unit, is, reader),
     withinMs: reader.duration(fields.within, `${path}.within`),
   }
 }
@@ -120,12 +120,31 @@ function readBalanceValue(
   }
 }
 
-/** An amount, or else the place of one: `100`, `"99.50"`, `data.limit`, `header:x-limit`. */
-function readLimit(value: unknown, path: string, reader: PriceReader): Rational | string | null {
-  if (value === undefined || value === null) return null
-  return typeof value === 'string' && readNumber(value) === null
-    ? reader.text(value, path, 'an amount, or a place such as info.max_budget')
-    : reader.number(value, path)
+/**
+ * An amount, or else the place of one: `100`, `"99.50"`, `data.limit`. It is in the unit of the first value, or in its own:
+ * `{ value: data.limit, in: USD }`.
+ */
+function readLimit(
+  given: unknown,
+  own: Rational,
+  unit: Currency,
+  is: Readonly<Record<string, Rational>>,
+  reader: PriceReader,
+): Pick<BalanceTerms, 'limit' | 'limitTimes'> {
+  const path = 'evidence.balance.limit'
+  if (given === undefined || given === null) return { limit: null, limitTimes: own }
+  const hasUnit = isMapping(given)
+  const fields = hasUnit ? reader.mapping(given, path, ['value', 'in', 'times']) : {}
+  const value = hasUnit ? fields.value : given
+  const says = 'an amount, or a place such as info.max_budget'
+  if (hasUnit && value === undefined) reader.issue(`${path}.value`, says, value)
+  return {
+    limit:
+      typeof value === 'string' && readNumber(value) === null
+        ? reader.text(value, path, says)
+        : reader.number(value, path),
+    limitTimes: hasUnit ? scaleOf(fields, path, unit, is, reader) : own,
+  }
 }
 
 function readLog(

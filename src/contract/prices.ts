@@ -195,8 +195,10 @@ export interface BalanceTerms extends BalanceValue {
   readonly get: string | null
   /** Further values of the same page or answers, such as what is used beside what remains: a fall of one is a rise of the other. */
   readonly also: readonly BalanceValue[]
-  /** What a spend may not pass, and what remains and is used add up to: an amount in the unit of the page, or its place there. */
+  /** What a spend may not pass, and what remains and is used add up to: an amount, or its place beside the value. */
   readonly limit: Rational | string | null
+  /** One unit of the limit in the currency. */
+  readonly limitTimes: Rational
   /** How late the value may be. */
   readonly withinMs: number
 }

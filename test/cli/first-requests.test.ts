@@ -102,11 +102,13 @@ evidence: { balance: { get: /key/info, value: info.spend, moves: up } }
 `
 
 test.each([
-  [404, 1],
-  [500, 3],
+  [404, 1, '/key/info'],
+  [500, 3, '/key/info'],
+  // The audit reads the page whatever its query is.
+  [403, 1, '/key/info?details=true'],
 ])(
-  'a balance that cannot be read (status %i) is said before a request is paid',
-  async (status, reads) => {
+  'a balance that cannot be read (status %i, %i times) is said before a request is paid (%s)',
+  async (status, reads, page) => {
     const paths: (string | undefined)[] = []
     const service = await target((request, response) => {
       paths.push(request.url)
@@ -115,7 +117,7 @@ test.each([
     })
     await withStorePath(async (dbPath) => {
       const contract = join(dirname(dbPath), 'priced-contract.yaml')
-      writeFileSync(contract, priced)
+      writeFileSync(contract, priced.replace('/key/info', page))
       const { code, error } = await runAgainst(
         service.baseUrl,
         dbPath,

@@ -42,9 +42,39 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a day that has not begun has usage',
     file: 'src/audit/rules/usage/within-an-answer.ts',
-    is: 'hourAhead(report) ?? dayAhead(report)',
-    was: 'hourAhead(report)',
+    is: 'const day = days?.find(isAhead)',
+    was: 'const day = days?.find(() => false)',
     ...{ test: 'test/audit/usage/bodies.test.ts', named: 'USE-03: in zone UTC' },
+  },
+  {
+    kind: 'an hour beside its day, or of Unix time, has no time',
+    file: 'src/audit/evidence/usage/buckets.ts',
+    is: 'values.map(epochMs).find((ms) => ms !== null)',
+    was: 'values.map(epochMs).find(() => false)',
+    ...{
+      test: 'test/audit/usage/booked.test.ts',
+      named: 'USE-03: an hour of the future is found, written as Unix seconds',
+    },
+  },
+  {
+    kind: 'hours of one model are compared with the days of all',
+    file: 'src/audit/evidence/usage/buckets.ts',
+    is: "part: ofAPart.test(within) ? within : ''",
+    was: "part: ''",
+    ...{
+      test: 'test/audit/usage/booked.test.ts',
+      named: 'USE-03: hours of one model are not those of the days of all',
+    },
+  },
+  {
+    kind: 'requests that are booked under a time that was over pass',
+    file: 'src/audit/rules/usage/across-answers.ts',
+    is: 'sums ?? bookedLate(sent, first, earlier, later) ?? sums',
+    was: 'sums',
+    ...{
+      test: 'test/audit/usage/booked.test.ts',
+      named: 'USE-04: requests that are booked under an hour that was over',
+    },
   },
   {
     kind: 'a balance that is no number is left out',
@@ -87,6 +117,36 @@ export const cures: readonly Cure[] = [
     was: 'return mayBegin || onceIn >= 0 ? null : onceIn',
     test: 'test/audit/rates/windows-of-contracts.test.ts',
     named: '161 of 100 an hour within seconds fail',
+  },
+  {
+    kind: 'a rejection before the limit of a calendar is not looked at',
+    file: 'src/audit/rules/rates/calendar-windows.ts',
+    is: 'counted.most(index) < limit.requests && isFree()',
+    was: 'false',
+    ...{
+      test: 'test/audit/rates/contract-limits.test.ts',
+      named: 'a window of a calendar > a rejection after 20 of 30 fails',
+    },
+  },
+  {
+    kind: 'a window without a limit may refuse any request',
+    file: 'src/limits/other-windows.ts',
+    is: 'if (!Number.isFinite(limit)) return false',
+    was: 'if (limit < 0) return false',
+    ...{
+      test: 'test/audit/rates/contract-limits.test.ts',
+      named: 'a window of a calendar > a rejection after 20 of 30 in a month is undecided',
+    },
+  },
+  {
+    kind: 'more requests in flight than a contract promises pass',
+    file: 'src/audit/rules/rates/rate-03.ts',
+    is: 'if (others < most) continue',
+    was: 'if (others < Infinity) continue',
+    ...{
+      test: 'test/audit/rates/contract-limits.test.ts',
+      named: 'requests in flight > more than the promised number',
+    },
   },
   {
     kind: 'a limit of requests in flight is taken for a bucket',
@@ -201,8 +261,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a contract that is silent about streams that were left passes them',
     file: `${sums}/place-verdict.ts`,
-    is: "const silence = 'charged.abort'",
-    was: "const silence = 'nothing'",
+    is: "abort: 'whose client left before the end',",
+    was: '',
     ...{
       test: `${field}/paid-endpoints.test.ts`,
       named: 'a contract that says nothing about streams',
@@ -245,6 +305,40 @@ export const cures: readonly Cure[] = [
     is: 'isOfMoney(text) ? namedSpend',
     was: "text !== '' ? namedSpend",
     ...{ test: `${field}/prices.test.ts`, named: 'a refusal that counts tokens' },
+  },
+  {
+    kind: 'what a service takes for answers that it broke off passes where the contract is silent',
+    file: `${sums}/place-verdict.ts`,
+    is: "broken: 'that the service broke off',",
+    was: '',
+    ...{
+      test: `${field}/endings.test.ts`,
+      named: 'a contract that says nothing about answers that were broken',
+    },
+  },
+  {
+    kind: 'pages that each show the spend of one key are those of their account',
+    file: `${sums}/judgements.ts`,
+    is: 'wrongIn(own) < wrong ? own : found',
+    was: 'found',
+    ...{ test: `${field}/balances.test.ts`, named: 'two keys of an account: each page shows' },
+  },
+  {
+    kind: 'a period that begins anew is a missing charge',
+    file: `${sums}/limits.ts`,
+    is: 'compare(each.used, last.used) < 0',
+    was: 'compare(each.used, last.used) < 0 && false',
+    ...{ test: `${field}/balances.test.ts`, named: 'what is used of a month that begins anew' },
+  },
+  {
+    kind: 'a limit has the unit of the first value',
+    file: `${sums}/limits.ts`,
+    is: 'limit === null ? times : limitTimes',
+    was: 'times',
+    ...{
+      test: `${field}/balances.test.ts`,
+      named: 'what remains in cents and what is used in dollars add up to a limit: a place with',
+    },
   },
   {
     kind: 'what remains and what is used need not add up',

@@ -47,6 +47,7 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     isFreeRepeat: false,
     isRepeat: false,
     account: 'main',
+    key: 'main',
     responseId: null,
     header: () => undefined,
     stated: [],

@@ -140,6 +140,7 @@ function lineOf(
       answer: null,
       isFreeRepeat: false,
       account: payer ?? '',
+      key: payer ?? '',
       responseId: id,
       stated: [],
       receivedBytes: null,

@@ -110,6 +110,7 @@ const plainRequest = (model: string, atMs: number): PricedRequest => ({
   body: null,
   answer: null,
   account: '',
+  key: '',
   responseId: null,
   stated: [],
   header: () => undefined,

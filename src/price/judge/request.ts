@@ -47,6 +47,8 @@ export interface PricedRequest extends RequestId {
   /** Whether its answer has the id of an earlier one: the first answer again, of a cache or for the key of a repeated request. */
   readonly isRepeat: boolean
   readonly account: string
+  /** The fingerprint of its key. */
+  readonly key: string
   readonly responseId: string | null
   /** The answer's headers, in lower case. */
   readonly header: (name: string) => string | undefined

@@ -63,10 +63,13 @@ function balanceReads(steps: readonly Step[], balance: BalanceTerms | null): rea
       wrong === null &&
       weight > 0 &&
       path !== null &&
-      path === balance?.get,
+      pageOf(path) === pageOf(balance?.get ?? ''),
   )
   return read === undefined ? [] : [read]
 }
+
+/** A path without its query, as an audit compares it. */
+const pageOf = (path: string) => path.split('?')[0]
 
 /**
  * Steps that are meant to succeed: one for each endpoint, stream or not, model, list of keys, and way to ask for a length. A step with fields of

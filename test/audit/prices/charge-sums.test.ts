@@ -89,7 +89,15 @@ test('a balance on each of 60,000 answers is judged in a time that grows as the 
     ...{ priceOf: () => model, twinOf: () => null },
   }
   const terms = {
-    ...{ get: null, header: 'x-left', value: null, withinMs: 5_000, also: [], limit: null },
+    ...{
+      get: null,
+      header: 'x-left',
+      value: null,
+      withinMs: 5_000,
+      also: [],
+      limit: null,
+      limitTimes: rational(1n),
+    },
     moves: 'down' as const,
     times: rational(1n),
   }

@@ -1,129 +1,7 @@
 import { expect, test } from 'vitest'
-import type { AttemptRow } from '../../../src/attempt/columns.ts'
-import { flags } from '../../../src/attempt/flags.ts'
-import { audit } from '../../../src/audit/audit.ts'
-import { parseContract } from '../../../src/contract/load.ts'
-import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
-import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
-import { openStore } from '../../store/opened.ts'
+import { audited, chat, contractOf, left, row, type Sent } from './paid.ts'
 
 /** Requests whose charge is not read from a usage of their own chat: other endpoints, repeats by key, aborted streams. */
-
-interface Sent {
-  readonly path?: string
-  readonly model?: string | null
-  readonly endpoint?: string
-  readonly method?: string
-  readonly body?: string
-  readonly answer: string
-  readonly id?: string | null
-  readonly isLeft?: boolean
-  readonly events?: number
-  /** False: the client kept the counts of the answer alone. */
-  readonly isStored?: boolean
-  /** Whether its usage lists several passes. */
-  readonly isPassed?: boolean
-}
-
-const contractOf = (more: object = {}) =>
-  parseContract(
-    {
-      ...{ name: 'paid', charged: { success: 'full', refused: 'none', abort: 'received' } },
-      models: [
-        { id: 'big', price: { input: 4, output: 20 } },
-        { id: 'whisper', price: { second: '0.0002' } },
-        { id: 'embed', price: { input: 4 } },
-      ],
-      evidence: {
-        balance: { get: '/key/info', value: 'spend', moves: 'up' },
-        log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime' },
-      },
-      ...more,
-    },
-    'paid',
-  )
-
-/** The page of a spend, or one that is given whole. */
-const pageOf = (spend: string) => (spend.startsWith('{') ? spend : `{"spend": ${spend}}`)
-
-/** Audits these requests, one a second, with a read of the spend before and after all of them. */
-async function audited(
-  sends: readonly Sent[],
-  spends: readonly [string, string],
-  {
-    log,
-    contract = contractOf(),
-  }: { log?: readonly object[]; contract?: ReturnType<typeof contractOf> } = {},
-) {
-  const all: readonly Sent[] = [
-    {
-      answer: pageOf(spends[0]),
-      path: '/key/info',
-      method: 'GET',
-      model: null,
-      endpoint: 'other',
-    },
-    ...sends,
-    {
-      answer: pageOf(spends[1]),
-      path: '/key/info',
-      method: 'GET',
-      model: null,
-      endpoint: 'other',
-    },
-  ]
-  const rows = all.map(
-    (
-      { model = 'big', endpoint = 'chat', id = null, isLeft = false, events = 0, ...sent },
-      slot,
-    ): AttemptRow =>
-      attempt(slot, {
-        ...{ endpoint, model, responseModel: model, responseId: id, template: slot },
-        ...(sent.isStored === false
-          ? { promptTokens: 23_000, completionTokens: 1000, totalTokens: null }
-          : { promptTokens: null, completionTokens: null, totalTokens: null }),
-        flags: sent.isPassed === true ? flags.severalPasses : 0,
-        ...{ streamed: isLeft ? 1 : 0, outcome: isLeft ? 'aborted' : 'ok', contentEvents: events },
-        ...{ intendedUs: slot * 1e6, dispatchedUs: slot * 1e6, sentUs: slot * 1e6 },
-        ...{ headersUs: slot * 1e6 + 1e3, doneUs: slot * 1e6 + 1e5, closedUs: slot * 1e6 + 1e5 },
-      }),
-  )
-  const store = await openStore(':memory:')
-  try {
-    await enterEndedRun(store, 'a')
-    await appendAttempts(store, rows)
-    const recorder = await Recorder.open(store)
-    recorder.appendTemplates(
-      all.map(
-        (
-          { path = '/v1/chat/completions', method = 'POST', body = '{"model":"big"}' },
-          template,
-        ) => ({
-          ...{ runId: 'a', template, step: 's', method, path, headers: '' },
-          ...{ body: method === 'GET' ? null : body, maxTokens: null, n: null, promptHash: null },
-        }),
-      ),
-    )
-    recorder.appendBodies(
-      all.flatMap(({ answer, isStored = true }, slot) =>
-        isStored
-          ? [{ runId: 'a', slot, retry: 0, headers: 'x: 1', body: answer, truncated: false }]
-          : [],
-      ),
-    )
-    recorder.flush()
-    await recorder.close()
-    const { findings } = await audit(store, {
-      ...{ contract, runIds: ['a'], rules: ['PRICE'] },
-      ...(log === undefined
-        ? {}
-        : { log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'log' } }),
-    })
-    return Object.fromEntries(findings.map(({ rule, verdict }) => [rule, verdict]))
-  } finally {
-    store.close()
-  }
-}
 
 const transcription = (seconds: string): Sent => ({
   ...{ endpoint: 'other', path: '/v1/audio/transcriptions', model: 'whisper', body: 'a form' },
@@ -205,16 +83,6 @@ test('an answer in several passes that was not stored leaves its cost open, with
   })
 })
 
-const chat = (id: string): Sent => ({
-  id,
-  body: '{"model":"big","messages":"Hello"}',
-  answer: `{"id": "${id}", "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}`,
-})
-const row = (id: string, spend: number, at: number, prompt = 10, completion = 5) => ({
-  ...{ request_id: id, spend, model: 'big', prompt_tokens: prompt, completion_tokens: completion },
-  startTime: new Date(novemberUs / 1000 + at * 1000).toISOString(),
-})
-
 test('the same answer again, for the key of a repeated request, may be free or not, with or without the log', {
   tags: 'whole',
 }, async () => {
@@ -231,20 +99,6 @@ test('the same answer again, for the key of a repeated request, may be free or n
   // A promise about such answers decides.
   const contract = contractOf({ charged: { success: 'full', gateway_cache: 'none' } })
   expect((await audited(sends, ['0', '0.00014'], { contract }))['PRICE-06']!.verdict).toBe('pass')
-})
-
-const left = (nth: number): Sent => ({
-  ...{ id: `left-${nth}`, isLeft: true, events: 12 },
-  body: JSON.stringify({
-    model: 'big',
-    stream: true,
-    messages: `Tell story ${nth}.`,
-    max_tokens: 400,
-  }),
-  answer: Array.from(
-    { length: 12 },
-    () => `data: {"id":"left-${nth}","choices":[{"delta":{"content":"word "}}]}\n\n`,
-  ).join(''),
 })
 
 test.each([

@@ -17,6 +17,7 @@ import type { Recorded } from './balance.ts'
 import { asCached, freeRepeats } from './free-repeats.ts'
 import { type Join, joinLog } from './join.ts'
 import type { LogRow } from './log.ts'
+import { byKeys, wrongChanges } from './owners.ts'
 import { type PriceRequests, priceRequests } from './requests.ts'
 
 export interface PriceJudgements extends PriceRequests {
@@ -41,11 +42,25 @@ export const priceJudgements = oncePerEvidence(
     const judged = judgedBy(evidence, prices, loaded)
     const all = [...[...judged.stated.values()].flat(), ...judged.logged]
     const free = freeRepeats(loaded.requests, all)
-    return free.size === 0
-      ? judged
-      : judgedBy(evidence, prices, { ...loaded, requests: asCached(loaded.requests, free) })
+    const found =
+      free.size === 0
+        ? judged
+        : judgedBy(evidence, prices, { ...loaded, requests: asCached(loaded.requests, free) })
+    return ownedBy(evidence, prices, found)
   },
 )
+
+/** Keys of one account may each have a balance of their own: so it is if fewer changes of it are wrong then. */
+function ownedBy(evidence: Evidence, prices: PriceTerms, found: PriceJudgements): PriceJudgements {
+  const { balance } = prices.evidence
+  const split = balance === null ? null : byKeys(found)
+  if (balance === null || split === null) return found
+  const wrongIn = (of: PriceJudgements) => wrongChanges(of, balance, of.judge, recordedCosts(of))
+  const wrong = wrongIn(found)
+  if (wrong === 0) return found
+  const own = judgedBy(evidence, prices, split)
+  return wrongIn(own) < wrong ? own : found
+}
 
 function judgedBy(
   { contract, priceLog, priceChoices = {} }: Evidence,

@@ -19,10 +19,10 @@ const usualNames = ['max_budget', 'limit', 'hard_limit_usd']
 /** The limit that a contract states, or that the page with this reading shows; null if neither does. */
 export function limitAt(
   { pages }: Pick<PriceJudgements, 'pages'>,
-  { limit, value, times }: BalanceTerms,
+  { limit, limitTimes, value, times }: BalanceTerms,
   { request }: Reading,
 ): Rational | null {
-  if (limit !== null && typeof limit !== 'string') return multiply(limit, times)
+  if (limit !== null && typeof limit !== 'string') return multiply(limit, limitTimes)
   const page = pages.find((each) => each.request === request)
   const beside = value?.split('.').slice(0, -1).join('.') ?? ''
   const names =
@@ -33,7 +33,7 @@ export function limitAt(
     amountOf(page === undefined ? request.header(name.toLowerCase()) : atPlace(page.body, name)),
   )
   const found = amounts.find((amount) => amount !== null)
-  return found == null ? null : multiply(found.value, times)
+  return found == null ? null : multiply(found.value, limit === null ? times : limitTimes)
 }
 
 /** What is wrong with a balance, and at which request. */
@@ -84,14 +84,14 @@ export function servedAtZero(
   )
 }
 
-/** A page whose values do not add up, and whether something paid in between explains it. */
+/** A page whose values do not add up, and what explains it without a fault; null if nothing does. */
 export interface Unequal extends Overrun {
-  readonly mayBePaidIn: boolean
+  readonly unless: string | null
 }
 
 /**
  * What remains and what is used add up to the limit; without one, to the same on every page of an account, unless
- * something is paid in. A page on which a late value may be behind decides nothing.
+ * something is paid in, or a period begins anew. A page on which a late value may be behind decides nothing.
  */
 export function unequalSums(
   found: PriceJudgements,
@@ -115,28 +115,39 @@ export function unequalSums(
     if (all.length < values.length || !isSettled) return []
     const sum = all.map(({ value }) => value).reduce(add, zero)
     const slack = all.map(({ place }) => place).reduce(add, zero)
-    const left = all
-      .filter((_, at) => values[at]!.moves === 'down')
-      .map(({ value }) => value)
-      .reduce(add, zero)
-    return [{ reading, sum, slack, left, text: all.map(({ text }) => text).join(' + ') }]
+    const sumOf = (moves: BalanceTerms['moves']) =>
+      all
+        .filter((_, at) => values[at]!.moves === moves)
+        .map(({ value }) => value)
+        .reduce(add, zero)
+    const [left, used] = [sumOf('down'), sumOf('up')]
+    return [{ reading, sum, slack, left, used, text: all.map(({ text }) => text).join(' + ') }]
   })
   return [...Map.groupBy(sums, ({ reading }) => reading.account).values()].flatMap((own) =>
     own.flatMap(({ reading, sum, slack, text }, at): readonly Unequal[] => {
       const limit = limitAt(found, terms, reading)
       const before = own[at - 1]
-      // A payment raises what remains; an amount in the contract does not know of it, as a limit on the page would.
-      const isStale =
-        limit !== null &&
-        typeof terms.limit !== 'string' &&
-        own.some((each, nth) => nth > 0 && nth <= at && compare(each.left, own[nth - 1]!.left) > 0)
+      // An amount in the contract does not know of a payment or a new period, as a limit on the page would.
+      const isFixed = limit !== null && typeof terms.limit !== 'string'
+      const since = limit === null ? own.slice(Math.max(0, at - 1), at + 1) : own.slice(0, at + 1)
+      const did = (is: (each: (typeof own)[0], last: (typeof own)[0]) => boolean) =>
+        since.some((each, nth) => nth > 0 && is(each, since[nth - 1]!))
       const total = limit ?? before?.sum
       if (total === undefined || isWithin(subtract(sum, total), slack)) return []
+      const unless = () => {
+        if (limit !== null && !isFixed) return null
+        if (did((each, last) => compare(each.used, last.used) < 0))
+          return 'a period of what is used began anew'
+        const isPaidIn = did((each, last) => compare(each.left, last.left) > 0)
+        return compare(sum, total) > 0 && (limit === null || isPaidIn)
+          ? 'something was paid in'
+          : null
+      }
       return [
         {
           shows: `${text} = ${decimalText(sum)} ${unit}, where ${limit === null ? 'the page before' : 'the limit'} has ${decimalText(total)}`,
           request: reading.request,
-          mayBePaidIn: (limit === null || isStale) && compare(sum, total) > 0,
+          unless: unless(),
         },
       ]
     }),

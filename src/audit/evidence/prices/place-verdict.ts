@@ -1,4 +1,4 @@
-import type { PriceTerms } from '../../../contract/prices.ts'
+import type { ChargedOutcome, PriceTerms } from '../../../contract/prices.ts'
 import {
   absolute,
   add,
@@ -119,13 +119,15 @@ export function placeVerdict(
         open.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
-  const silent = open.filter(({ expected }) => expected.open.includes(silence))
+  const silent = open.filter(
+    ({ request, statement }) => silenceOn(request, judge, statement.value) !== null,
+  )
   if (silent.length > 0)
     return {
       ...none,
       verdict: inconclusive(
         judged.length,
-        silenceText(silent.length),
+        silenceText(silent.map(({ request }) => request)),
         silent.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
@@ -206,15 +208,43 @@ function witnessOf(judged: Judged, unit: string): Witness {
 export const unreadCacheText = (what: string) =>
   `${what} right only if a cache of the gateway answered, and no head was stored that would say so (capture: all)`
 
-/** The promise that a contract without a word about answers that the client left does not make. */
-const silence = 'charged.abort'
+/** Endings of an answer, as a sentence says them. What a client left may be charged or not, the others hardly for nothing. */
+const endings: Readonly<Partial<Record<ChargedOutcome, string>>> = {
+  abort: 'whose client left before the end',
+  broken: 'that the service broke off',
+  refused: 'that were refused',
+  empty: 'without text',
+  filtered: 'that a filter ended',
+}
 
-/** Whether the contract does not say what a request costs whose client left before its end. */
-export const isSilentOn = (request: PricedRequest, judge: PriceJudge): boolean =>
-  request.outcomes.includes('abort') && expectedCosts(request, judge).open.includes(silence)
+/**
+ * How a request ended, if the contract does not say what such an end costs. One that cost nothing says enough, unless its client
+ * left it.
+ *
+ * @param taken what it cost, as far as a place shows it
+ */
+export function silenceOn(
+  request: PricedRequest,
+  judge: PriceJudge,
+  taken: Rational | null,
+): ChargedOutcome | null {
+  const silent = request.outcomes.find(
+    (outcome) =>
+      endings[outcome] !== undefined &&
+      expectedCosts(request, judge).open.includes(`charged.${outcome}`),
+  )
+  const isFree = silent !== 'abort' && taken?.numerator === 0n
+  return silent === undefined || isFree ? null : silent
+}
 
-export const silenceText = (count: number) =>
-  `the contract does not say what ${count === 1 ? 'an answer costs' : `${count} answers cost`} whose client left before the end (${silence}: none, received or full)`
+export function silenceText(silent: readonly PricedRequest[]): string {
+  const byEnd = Map.groupBy(silent, ({ outcomes }) => outcomes.find((each) => endings[each]) ?? '')
+  const texts = [...byEnd].map(
+    ([outcome, { length }]) =>
+      `${length === 1 ? 'an answer costs' : `${length} answers cost`} ${endings[outcome as ChargedOutcome]} (charged.${outcome}: none, received or full)`,
+  )
+  return `the contract does not say what ${texts.join(', and what ')}`
+}
 
 function openText(open: readonly Judged[]): string {
   const reasons = new Set(

@@ -52,6 +52,7 @@ interface Row extends CountedAnswer {
   readonly startMs: number
   readonly endMs: number
   readonly account: string
+  readonly key: string
   readonly requestBody: string | null
   readonly prompt: string | null
   readonly responseHeaders: string | null
@@ -99,7 +100,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
        finish_reason AS "finishReason", content_events AS "contentEvents", done_marks AS "doneMarks",
        epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "startMs",
        epoch_us(started_at) / 1000 + coalesce(closed_us, headers_us, sent_us) * time_scale / 1000 AS "endMs",
-       coalesce(account, key_fp, '') AS account,
+       coalesce(account, key_fp, '') AS account, coalesce(key_fp, '') AS key,
        ${tokenColumnsSql}, ${severalPassesSql} AS "severalPasses",
        templates.body AS "requestBody", md5(coalesce(templates.body, path)) AS prompt,
        bodies.headers AS "responseHeaders", bodies.body AS "responseBody", truncated,
@@ -225,6 +226,7 @@ function requestOf(
     isFreeRepeat: false,
     isRepeat: false,
     account: row.account,
+    key: row.key,
     responseId: row.responseId,
     header: (name) => headers.get(name),
     stated: prices.evidence.cost.flatMap((place) => statedAt(place, texts, headers)),

@@ -1,4 +1,5 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
+import { compare, zero } from '../../../money/rational.ts'
 import {
   type ReadingStretch,
   readingsOf,
@@ -11,7 +12,7 @@ import {
   priceJudgements,
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
-import { isSilentOn, silenceText } from '../../evidence/prices/place-verdict.ts'
+import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import { doubtOfTaken, rangeOf, short } from '../../evidence/prices/taken-doubt.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
@@ -87,9 +88,18 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const accounts = new Set(readings.map(({ account }) => account)).size
   const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
   const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
-  const silent = found.requests.filter((request) => isSilentOn(request, found.judge))
-  if (shown.length > 0 && silent.length > 0)
-    return inconclusive(shown.length, silenceText(silent.length))
+  // What is taken beyond the certain costs, where no place shows a cost, may be that of any end.
+  const beyond = new Set(
+    stretches
+      .filter(({ high, low, taken }) => high === null && compare(taken, low) > 0)
+      .flatMap(({ requests }) => requests()),
+  )
+  const silent = found.requests.filter((request) => {
+    const shownCost = recorded.get(request)?.value ?? (beyond.has(request) ? null : zero)
+    return silenceOn(request, found.judge, shownCost) !== null
+  })
+  if (shown.length + beyond.size > 0 && silent.length > 0)
+    return inconclusive(stretches.length, silenceText(silent))
   if (shown.length > 0) return pass(shown.length, leftOut === 0 ? {} : { note })
   if (readings.length < 2) return notObserved(requires)
   return inconclusive(

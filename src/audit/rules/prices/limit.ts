@@ -29,7 +29,7 @@ export const price07: Rule = {
 while it serves requests that cost more than its last decimal. A spend above its limit
 (evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it. A refusal that names its
 counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
-one, to the same on every page, and a rise of the sum may be a payment. Where a value may be late, only pages without a request near them count.
+one, to the same on every page, and a rise of the sum may be a payment, a fall of what is used a new period. Where a value may be late, only pages without a request near them count.
 It cannot know a limit that neither the contract nor the service states.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -57,7 +57,7 @@ It cannot know a limit that neither the contract nor the service states.`,
     )
     const sums = unequalSums(found, terms, unit)
     const unequal = sums
-      .filter(({ mayBePaidIn }) => !mayBePaidIn)
+      .filter(({ unless }) => unless === null)
       .map(({ shows, request }) => witness(shows, request))
     const ignored = values.flatMap(({ each, readings: own }) =>
       own.flatMap((at) => {
@@ -99,8 +99,8 @@ It cannot know a limit that neither the contract nor the service states.`,
     if (first === undefined && paid !== undefined)
       return inconclusive(
         readings.length,
-        `${paid.shows}: something was paid in, or one of them misses a charge`,
-        [witness('the sum rose', paid.request)],
+        `${paid.shows}: ${paid.unless}, or one of them misses a charge`,
+        [witness('they do not add up', paid.request)],
       )
     if (first === undefined) return pass(readings.length)
     return fail(readings.length, {

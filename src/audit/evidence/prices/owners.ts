@@ -1,0 +1,45 @@
+import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { type Recorded, readingsOf, stretchesOf } from './balance.ts'
+import type { PriceRequests } from './requests.ts'
+
+/** The same requests and pages, as if each key had a balance of its own; null if each account has one key. */
+export function byKeys(found: PriceRequests): PriceRequests | null {
+  const requests = [...found.requests, ...found.pages.map(({ request }) => request)]
+  const keys = new Set(requests.map(ownerOf))
+  if (keys.size === new Set(requests.map(({ account }) => account)).size) return null
+  const owned = new Map(requests.map((each) => [each, { ...each, account: ownerOf(each) }]))
+  const own = <Of extends { readonly request: PricedRequest }>(of: Of): Of => ({
+    ...of,
+    request: owned.get(of.request) ?? of.request,
+  })
+  return {
+    ...found,
+    requests: found.requests.map((request) => owned.get(request)!),
+    pages: found.pages.map((page) => ({ ...own(page), account: ownerOf(page.request) })),
+    refusals: found.refusals.map(own),
+  }
+}
+
+const ownerOf = ({ account, key }: PricedRequest) => `${account}/${key}`
+
+/** How many changes of the balance are wrong; infinitely many if an owner that paid has too few values for one. */
+export function wrongChanges(
+  found: Pick<PriceRequests, 'requests' | 'pages'>,
+  terms: BalanceTerms,
+  judge: PriceJudge,
+  recorded: Recorded,
+): number {
+  const payers = new Set(found.requests.map(({ account }) => account))
+  return valuesOf(terms)
+    .map((value) => {
+      const readings = readingsOf(found, value)
+      const byOwner = Map.groupBy(readings, ({ account }) => account)
+      const isShort = [...payers].some((owner) => (byOwner.get(owner)?.length ?? 0) < 2)
+      const stretches = isShort ? [] : stretchesOf(readings, found.requests, value, judge, recorded)
+      const wrong = stretches.filter(({ isRight }) => !isRight).length
+      return isShort ? Number.POSITIVE_INFINITY : wrong
+    })
+    .reduce((a, b) => a + b, 0)
+}
