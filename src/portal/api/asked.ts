@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
-import type { Period } from '../../measure/usage/calendar.ts'
 import { endSql, endsOf } from '../../measure/usage/ends.ts'
 import { isTagDimension, tagFilter, tagOf } from '../../measure/usage/tags.ts'
 import { decimalText, readNumber } from '../../money/rational.ts'
@@ -24,6 +23,8 @@ export interface Asked {
   readonly view: AccountView
   readonly keys: KeyNaming
   readonly session: Session
+  /** Moments between which the sums are one row for each group; absent without such rows. */
+  readonly parts?: ReadonlySet<number>
   readonly nowMs: number
   readonly refreshedMs: number
 }
@@ -166,42 +167,6 @@ export async function conditionOf(asked: Asked, filters: Filters): Promise<strin
     ...[...tags].flatMap(([name, values]) => only(tagSql(name), values)),
     ...only(`(${endSql})`, filters.outcome.flatMap(endsOf)),
   ].join(' AND ')
-}
-
-const hourUs = 3600e6
-
-/**
- * The view of the sums for a period. Those of hours give the same where nothing begins or ends within an hour.
- *
- * @param starts of bars
- */
-export const sumsWithin = (
-  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
-  starts: readonly number[] = [],
-): 'my_hours' | 'mine' =>
-  [fromUs, toUs, ...starts].every((each) => each % hourUs === 0) ? 'my_hours' : 'mine'
-
-/** The sums of a period: their view, and the SQL condition on it. @param bars starts of bars */
-export const within = (
-  period: Pick<Period, 'fromUs' | 'toUs'>,
-  condition = 'true',
-  bars: readonly number[] = [],
-) => ({
-  from: sumsWithin(period, bars),
-  where: `first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${condition}`,
-})
-
-interface Coverage {
-  readonly first: number | null
-  readonly last: number | null
-  readonly width: number
-}
-
-export async function coverageOf(session: Session): Promise<Coverage> {
-  const [row] = await session.rows<Coverage>(
-    'SELECT min(first_us) AS first, max(last_us) AS last, coalesce(max(width_us), 0)::BIGINT // 1000000 AS width FROM my_days',
-  )
-  return row!
 }
 
 /** A short hash for logs and tags. */

@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import { requestsOf } from '../../measure/usage/sums.ts'
-import { type Asked, exact, within } from '../api/asked.ts'
+import { type Asked, exact } from '../api/asked.ts'
 import { periodOf } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
 import { accountView } from '../settings/account-view.ts'
@@ -11,6 +11,7 @@ import { comparedWith } from './before.ts'
 import { budgetsAnswer, readBudgets } from './budgets.ts'
 import { namesOfKeys } from './keys.ts'
 import { pageOf } from './outlook.ts'
+import { within } from './rows.ts'
 import { failedOf, readSums } from './sums.ts'
 
 /** A customer, as the operator sees all customers. Amounts are exact decimals; null is unknown, never 0. */
@@ -88,9 +89,9 @@ async function figuresOf(
       }
       const keys = await namesOfKeys(session, view)
       const asked: Asked = { bearer, view, keys, session, nowMs, refreshedMs: nowMs }
-      const [now] = await readSums<object>(asked, within(period))
+      const [now] = await readSums<object>(asked, within(asked, period))
       const past = comparedWith(period, measured)
-      const [then] = past === null ? [null] : await readSums<object>(asked, within(past))
+      const [then] = past === null ? [null] : await readSums<object>(asked, within(asked, past))
       /** Where every cost is known, nothing was used in a unit without an amount. */
       const usedOf = (sums: typeof now | null, unit: string) => {
         if (sums === null || sums === undefined) return null

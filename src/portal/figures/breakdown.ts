@@ -9,11 +9,11 @@ import {
   nameOf,
   needsEach,
   periodAsked,
-  within,
 } from '../api/asked.ts'
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { barsAsked } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
+import { within } from './rows.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums, unitOf, withoutRefunds } from './sums.ts'
 
 /** SQL over rows of `sumsSql`: refunds, and no request. */
@@ -32,7 +32,7 @@ export async function readBreakdown(
   const condition = await conditionOf(asked, query)
   const skip = skipOf(query.cursor)
   const days = by === 'day' ? barsAsked(period, 'day').map((bar) => bar.startUs) : []
-  const { from, where } = within(period, condition, days)
+  const { from, where } = within(asked, period, condition, days)
   const groups = by === 'day' ? { bars: days } : { by: { name: dimensionSql(by) } }
   const name = by === 'day' ? 'bar' : 'name'
   // Without its credits, an order of them would tell a token what it may not see.

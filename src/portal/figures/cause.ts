@@ -2,8 +2,9 @@ import { barsOf, type Period } from '../../measure/usage/calendar.ts'
 import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import { compare, divide, numberOf, readNumber } from '../../money/rational.ts'
 import type { UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
-import { type Asked, conditionOf, coverageOf, type Input, within } from '../api/asked.ts'
+import { type Asked, conditionOf, type Input } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
+import { coverageOf, within } from './rows.ts'
 import { metricOf, plus, readSums } from './sums.ts'
 
 /** An amount, and the names that most of it is of. */
@@ -54,7 +55,7 @@ export async function causeOf(
   condition = 'true',
 ): Promise<Cause | null> {
   const { bearer, keys, view } = asked
-  const { from, where } = within({ fromUs, toUs }, condition)
+  const { from, where } = within(asked, { fromUs, toUs }, condition)
   const value = (sums: Parameters<typeof metricOf>[1]) =>
     metricOf(asked, sums, metricFor(unit), unit)
   const [all] = await readSums<object>(asked, { from, where })
@@ -98,7 +99,7 @@ export async function usedInHours(
   if (hoursUs.length === 0) return []
   const starts = [...new Set(hoursUs.flatMap((us) => [us, us + hourUs]))].sort((a, b) => a - b)
   const rows = await readSums<{ readonly bar: number }>(asked, {
-    ...within({ fromUs: starts[0]!, toUs: starts.at(-1)! }, 'true', starts),
+    ...within(asked, { fromUs: starts[0]!, toUs: starts.at(-1)! }, 'true', starts),
     bars: starts,
   })
   const byBar = new Map(rows.map((row) => [row.bar, metricOf(asked, row, metricFor(unit), unit)]))
@@ -148,7 +149,7 @@ async function dearestIn(
   const condition = await conditionOf(asked, query)
   const starts = bars.map(({ startUs }) => startUs)
   const rows = await readSums<{ readonly bar: number }>(asked, {
-    ...within(period, condition, starts),
+    ...within(asked, period, condition, starts),
     bars: starts,
   })
   const days = rows
@@ -217,7 +218,7 @@ async function hoursOfHalf(
   const hours = barsOf(day, 'hour')
   const starts = hours.map(({ startUs }) => startUs)
   const rows = await readSums<{ readonly bar: number }>(asked, {
-    ...within(day, condition, starts),
+    ...within(asked, day, condition, starts),
     bars: starts,
   })
   const amounts = hours.map(() => '0')

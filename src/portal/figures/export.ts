@@ -8,11 +8,12 @@ import { tagDimension } from '../../measure/usage/tags.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { identifier, literal, textList } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
-import { type Asked, conditionOf, needs, periodAsked, tagsShown, within } from '../api/asked.ts'
+import { type Asked, conditionOf, needs, periodAsked, tagsShown } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { readEntries } from './entries.ts'
+import { within } from './rows.ts'
 
 export interface ExportedFile {
   readonly type: string
@@ -43,7 +44,7 @@ export async function exportSums(
   const tags = tagsShown(asked)
   const tagGroups = tags.map((_, at) => `tag ${at}`)
   const sums = sumsOfUnitsSql({
-    ...within(period, condition, startsUs),
+    ...within(asked, period, condition, startsUs),
     by: {
       model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
       key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',

@@ -4,7 +4,8 @@ import type { TagDimension } from '../../measure/usage/tags.ts'
 import { isZero, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
 import { eachToken, type ShownToken } from '../../tokens/kinds.ts'
-import { type Asked, conditionOf, dimensionSql, type Input, nameOf, within } from '../api/asked.ts'
+import { type Asked, conditionOf, dimensionSql, type Input, nameOf } from '../api/asked.ts'
+import { within } from './rows.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums, withoutRefunds } from './sums.ts'
 
 /** A name of a table with its sums. */
@@ -40,7 +41,7 @@ export async function readNames(
   query: Input<'summary'>,
   units: readonly string[],
 ): Promise<NamesTable> {
-  const { from, where } = within(period, await conditionOf(asked, query))
+  const { from, where } = within(asked, period, await conditionOf(asked, query))
   const partOf = (
     sums: Parameters<typeof creditsOf>[0],
     unit: string,

@@ -1,6 +1,7 @@
 import { type Period, periodAround } from '../../measure/usage/calendar.ts'
 import type { CoursePoint, UsageForecast } from '../../report/usage/shape.ts'
-import { type Asked, within } from '../api/asked.ts'
+import type { Asked } from '../api/asked.ts'
+import { within } from './rows.ts'
 import { metricOf, readSums } from './sums.ts'
 
 /** What a period will have used at its end: 80 % of the futures are from `low` to `high`. */
@@ -63,7 +64,7 @@ export async function monthProjections(
 ): Promise<ReadonlyMap<string, Projection>> {
   const { view, nowMs } = asked
   const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
-  const [sums] = await readSums<object>(asked, within(month))
+  const [sums] = await readSums<object>(asked, within(asked, month))
   return new Map(
     units.flatMap((unit) => {
       const used = metricOf(asked, sums!, unit === 'credits' ? 'credits' : 'cost', unit)

@@ -3,17 +3,16 @@ import { textList } from '../../store/literal.ts'
 import {
   type Asked,
   conditionOf,
-  coverageOf,
   dimensionSql,
   type Input,
   nameOf,
   needsEach,
   periodAsked,
   us,
-  within,
 } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
+import { coverageOf, within } from './rows.ts'
 import { metricOf, orderSql, plus, readSums, unitOf } from './sums.ts'
 
 const mostSeries = 10
@@ -30,7 +29,7 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
   const bars = barsAsked(period, bucket, view.firstWeekday)
   const name = by === 'none' ? `''` : `coalesce(${dimensionSql(by)}, '')`
   const starts = bars.map(({ startUs }) => startUs)
-  const { from, where } = within(period, condition, starts)
+  const { from, where } = within(asked, period, condition, starts)
   const top = await readSums<{ readonly name: string }>(
     asked,
     { from, where, by: { name } },

@@ -1,19 +1,11 @@
 import { type Period, timeIn } from '../../measure/usage/calendar.ts'
 import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import { eachToken } from '../../tokens/kinds.ts'
-import {
-  type Asked,
-  conditionOf,
-  coverageOf,
-  type Input,
-  periodAsked,
-  tagsShown,
-  us,
-  within,
-} from '../api/asked.ts'
+import { type Asked, conditionOf, type Input, periodAsked, tagsShown, us } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { comparedWith } from './before.ts'
 import { readEntries } from './entries.ts'
+import { coverageOf, within } from './rows.ts'
 import { creditsOf, moneyOf, readSums } from './sums.ts'
 
 export async function readAccount(asked: Asked): Promise<Answers['account']> {
@@ -45,7 +37,7 @@ export async function readSummary(
   const { first, last } = await coverageOf(session)
   const before = comparedWith(period, { firstUs: first, lastUs: last })
   const sumsOf = async (part: Period): Promise<Sums> => {
-    const [sums] = await readSums<object>(asked, within(part, condition))
+    const [sums] = await readSums<object>(asked, within(asked, part, condition))
     return sums!
   }
   const now = await sumsOf(period)

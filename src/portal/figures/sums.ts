@@ -7,32 +7,23 @@ import {
   sumsSql,
 } from '../../measure/usage/sums.ts'
 import { add, decimalText, readNumber } from '../../money/rational.ts'
-import { type Asked, exact, sumsWithin } from '../api/asked.ts'
+import { type Asked, exact } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
+import { rowsOnce, sumsWithin } from './rows.ts'
 
 /** The unit of prepaid credits. */
 const creditsUnit = 'credits'
 const dayUs = 86_400e6
 
-/** The sums that a session has read: parts of a page ask the same. */
-const readBefore = new WeakMap<object, Map<string, Promise<readonly unknown[]>>>()
-
-/** The sums of the account, one row for each group. */
+/** The sums of the account, one row for each group. Default: of all its time. */
 export function readSums<Groups>(
-  { session }: Pick<Asked, 'session'>,
+  { session, parts }: Pick<Asked, 'session' | 'parts'>,
   query: Omit<SumsQuery, 'from'> & { readonly from?: string },
   order = '',
 ): Promise<readonly (Sums & Groups)[]> {
-  const sql = `FROM (${sumsSql({ from: 'mine', ...query })}) ${order}`
-  const known = readBefore.get(session) ?? new Map<string, Promise<readonly unknown[]>>()
-  readBefore.set(session, known)
-  let rows = known.get(sql)
-  if (rows === undefined) {
-    rows = session.rows(sql)
-    known.set(sql, rows)
-  }
-  return rows as Promise<readonly (Sums & Groups)[]>
+  const from = parts === undefined ? 'mine' : 'my_parts'
+  return rowsOnce(session, `FROM (${sumsSql({ from, ...query })}) ${order}`)
 }
 
 /** An amount of a unit, as an exact decimal; null without one. */
@@ -84,7 +75,7 @@ export function unitsUsed(
 ): Promise<readonly UsedUnit[]> {
   return session.rows<UsedUnit>(`
     WITH seen AS (SELECT unit, last_us, credits_known, coalesce(credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs}, false) AS inside
-      FROM ${sumsWithin({ fromUs, toUs })} WHERE credits IS NOT NULL),
+      FROM ${sumsWithin({}, { fromUs, toUs })} WHERE credits IS NOT NULL),
     ends AS (SELECT max(last_us) FILTER (WHERE inside) AS end_us FROM seen),
     used AS (SELECT unit, max(last_us) FILTER (WHERE inside) AS last_us, sum(credits_known) AS requests,
         sum(credits_known) FILTER (WHERE inside AND last_us > end_us - ${dayUs}) AS latest

@@ -2,6 +2,7 @@ import { barsOf, type Period, periodAround } from '../../measure/usage/calendar.
 import { refundsApartSql } from '../../measure/usage/sums.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { startOfDayUs } from '../../measure/usage/zone.ts'
+import { exceedsHours } from '../../report/usage/board/cells.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
 import { knownUntil } from '../../report/usage/board/outlook.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
@@ -10,12 +11,13 @@ import { fillInStore } from '../../report/usage/engine/engine.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
-import { type Asked, coverageOf, sumsWithin } from '../api/asked.ts'
+import type { Asked } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import { unusualHours, usedInHours } from '../figures/cause.ts'
 import { courseIn } from '../figures/projection.ts'
+import { coverageOf, sumsWithin } from '../figures/rows.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
 import type { Speech } from './speech.ts'
 
@@ -66,8 +68,9 @@ export async function readBoardFor(
   const { shows } = bearer
   const { first, last } = await coverageOf(session)
   const column = tag === null ? 'key_fp' : tagSql(tag)
+  const whole = account.parts === undefined ? 'my_hours' : 'my_parts'
   const keys = await session.rows<{ key: string }>(
-    `SELECT ${column} AS key FROM my_hours WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
+    `SELECT ${column} AS key FROM ${whole} WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
   )
   const names = keys.map(({ key }) => key)
   const nameOf = (key: string) => (tag === null ? naming.nameOf(key) : key)
@@ -76,6 +79,11 @@ export async function readBoardFor(
   const refunds = literal(speech.say('table.refunds'))
   const refundOr = (name: string) =>
     `CASE WHEN requests = 0 AND refunds IS NOT NULL THEN ${refunds} ELSE ${name} END`
+  const rows = await rowsFor(account, period, where, [
+    ...(shows.has('models') ? [['model', 'model'] as const] : []),
+    ...(hasKeys ? [['key', column] as const] : []),
+    ['endpoint', 'endpoint'] as const,
+  ])
   await session.execute(`
     SET VARIABLE usage_timezone = ${literal(period.timezone)};
     SET VARIABLE usage_from = ${period.fromUs}::BIGINT;
@@ -92,7 +100,7 @@ export async function readBoardFor(
       `${refundOr('endpoint')} AS endpoint`,
     ].join(
       ', ',
-    )}), NULL::VARCHAR AS account FROM (${refundsApartSql(`(FROM ${sumsWithin(period, localStarts(period))} WHERE ${where})`, refunds)})`)
+    )}), NULL::VARCHAR AS account FROM (${refundsApartSql(`(FROM ${rows} WHERE ${where})`, refunds)})`)
   const nowUs = nowMs * 1000
   const isOpen = isWhole && period.toUs > nowUs - dayUs
   return readBoardOf(
@@ -139,6 +147,23 @@ function apartFrom({ unit, units }: Amounts, { say }: Speech): Pick<BoardScope, 
     .map((each) => nameOf(each.unit))
   if (others.length === 0) return {}
   return { aboutUnit: say('board.apart', { unit: nameOf(unit), others: others.join(', ') }) }
+}
+
+/** The widest rows that give the same board. @param columns of its dimensions */
+async function rowsFor(
+  { session, ...asked }: Asked,
+  period: Period,
+  where: string,
+  columns: Parameters<typeof exceedsHours>[2],
+): Promise<string> {
+  const starts = localStarts(period)
+  const wide = sumsWithin(asked, period, starts)
+  const rows = sumsWithin({}, period, starts)
+  if (wide === rows) return rows
+  const inPeriod = `first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${where}`
+  const hours = (period.toUs - period.fromUs) / 3600e6
+  const each = { rows, wide, where: inPeriod }
+  return (await exceedsHours(session, each, columns, mostCells, hours)) ? wide : rows
 }
 
 /** Unusual hours of the period, the most unusual first, and what each used. */

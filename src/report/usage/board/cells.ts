@@ -77,6 +77,36 @@ export const startSql: Readonly<Record<Width, string>> = {
 }
 
 /**
+ * Whether a board of these rows has cells of days or wider, since its hours with use are too many however many names become `(other)`. Rows
+ * that are sums of days then give the same board.
+ *
+ * @param wide the same rows, or sums of them
+ * @param columns of its dimensions
+ * @param most cells
+ * @param hours of the period
+ */
+export async function exceedsHours(
+  store: Session,
+  { rows, wide, where }: { readonly rows: string; readonly wide: string; readonly where: string },
+  columns: readonly (readonly [Dimension, string])[],
+  most: number,
+  hours: number,
+): Promise<boolean> {
+  if (owed(hours) === 'hour') return false
+  const [names] = await store.rows<Record<Dimension, number>>(
+    `SELECT ${columns.map(([name, column]) => `count(DISTINCT ${column})::INTEGER AS ${name}`).join(', ')} FROM ${wide} WHERE ${where}`,
+  )
+  const whole = columns.flatMap(([name, column]) =>
+    names![name] < mostNames[0][name] ? [column] : [],
+  )
+  const [cells] = await store.rows<{ n: number }>(
+    `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${['first_us // 3600000000', ...whole].join(', ')} FROM ${rows} WHERE requests > 0 AND ${where})`,
+  )
+  // An hour of a zone has parts of at most two of these.
+  return cells!.n > 2 * most
+}
+
+/**
  * Sums `usage_board` into cells of the narrowest width with at most this many. Where the width that the period is owed has more,
  * names with few requests become `(other)`, and `folded` counts them.
  *
@@ -89,17 +119,15 @@ export async function readCells(
   hours: number,
 ): Promise<Pick<BoardData, 'finest' | 'names' | 'cells' | 'folded'>> {
   const finest = await fitted(store, most, asked, hours)
+  await store.execute(`CREATE OR REPLACE TEMP TABLE usage_board_names AS ${placesSql}`)
   const names = await readNames(store)
   const [all] = await store.rows<Record<Dimension, number>>(
     `SELECT ${dimensions.map((name) => `count(DISTINCT ${name})::INTEGER AS ${name}`).join(', ')} FROM usage_board`,
   )
-  const [shown] = await store.rows<Record<Dimension, number>>(
-    `SELECT ${dimensions.map((name) => `(count(DISTINCT ${name}) FILTER (${name} <> '(other)'))::INTEGER AS ${name}`).join(', ')} FROM usage_board_cells`,
-  )
   const folded = Object.fromEntries(
-    dimensions.map((name) => [name, all![name] - shown![name]]),
+    dimensions.map((name) => [name, all![name] - names.shown[name]]),
   ) as Record<Dimension, number>
-  return { finest, cells: await sumCells(store, finest), names, folded }
+  return { finest, cells: await sumCells(store, finest), names: names.of, folded }
 }
 
 /** Gives cells their local hour and shown names; the rest of a long list is `(other)`. */
@@ -127,26 +155,27 @@ async function fitted(
   asked: Readonly<Record<Dimension, string>>,
   hours: number,
 ): Promise<Width> {
-  const countOf = async (width: Width) => {
-    const [row] = await store.rows<{ n: number }>(
-      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells)`,
-    )
-    return row!.n
-  }
+  const cells = (width: Width) =>
+    `(SELECT count(*)::INTEGER FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells))`
   await nameCells(store, asked, mostNames[0])
   const [wide] = await store.rows<{ us: number | null }>(
     'SELECT max(width_us)::DOUBLE AS us FROM usage_board_cells',
   )
   const narrowest = (wide?.us ?? 0) > 3600e6 ? 1 : 0
-  const widest = widths[Math.max(narrowest, widths.indexOf(owed(hours)))]!
-  for (const width of widths.slice(narrowest, widths.indexOf(widest) + 1)) {
-    if ((await countOf(width)) <= most) return width
-  }
+  const widest = Math.max(narrowest, widths.indexOf(owed(hours)))
+  const possible = widths.slice(narrowest, widest + 1)
+  const [counts] = await store.rows<Record<Width, number>>(
+    `SELECT ${possible.map((width) => `${cells(width)} AS ${width}`).join(', ')}`,
+  )
+  const fitting = possible.find((width) => counts![width] <= most)
+  if (fitting !== undefined) return fitting
+  const last = possible.at(-1)!
   for (const limits of mostNames.slice(1)) {
     await nameCells(store, asked, limits)
-    if ((await countOf(widest)) <= most) break
+    const [row] = await store.rows<{ n: number }>(`SELECT ${cells(last)} AS n`)
+    if (row!.n <= most) break
   }
-  return widest
+  return last
 }
 
 const sums = {
@@ -160,8 +189,8 @@ const sums = {
   output: `${figures.output}::DOUBLE`,
 } as const
 
-/** Each name with its place in the list of its dimension, from 0; those with most requests first, `(other)` last. */
-export const placesSql = dimensions
+/** `usage_board_names`: each name with its place in the list of its dimension, from 0; those with most requests first, `(other)` last. */
+const placesSql = dimensions
   .map(
     (name) => `SELECT '${name}' AS dimension, ${name} AS name,
       row_number() OVER (ORDER BY ${name} = '(other)', sum(requests) DESC, ${name}) - 1 AS place
@@ -171,8 +200,7 @@ export const placesSql = dimensions
 
 async function sumCells(store: Session, width: Width): Promise<Cells> {
   const rows = await store.rows<Record<keyof Cells, number>>(`
-    WITH names AS (${placesSql})
-    SELECT ${startSql[width]}::DOUBLE AS hour, ${dimensions.map((name) => `(SELECT place FROM names WHERE dimension = '${name}' AND name = ${name})::INTEGER AS ${name}`).join(', ')},
+    SELECT ${startSql[width]}::DOUBLE AS hour, ${dimensions.map((name) => `(SELECT place FROM usage_board_names WHERE dimension = '${name}' AND name = ${name})::INTEGER AS ${name}`).join(', ')},
       ${Object.entries(sums)
         .map(([name, sql]) => `${sql} AS ${name}`)
         .join(', ')}
@@ -186,12 +214,22 @@ async function sumCells(store: Session, width: Width): Promise<Cells> {
 const zeroOf = (name: string) =>
   ['requests', 'failed', 'limited', 'unknown'].includes(name) ? 0 : null
 
-async function readNames(store: Session): Promise<BoardData['names']> {
-  const rows = await store.rows<{ dimension: string; name: string }>(
-    `SELECT dimension, CASE WHEN dimension = 'key' THEN coalesce(getvariable('usage_key_names')[name], name) ELSE name END AS name
-     FROM (${placesSql}) ORDER BY dimension, place`,
+/** The names of each dimension, and how many of them are names of one alone. */
+async function readNames(store: Session): Promise<{
+  readonly of: BoardData['names']
+  readonly shown: Readonly<Record<Dimension, number>>
+}> {
+  const rows = await store.rows<{ dimension: string; name: string; isOne: boolean }>(
+    `SELECT dimension, CASE WHEN dimension = 'key' THEN coalesce(getvariable('usage_key_names')[name], name) ELSE name END AS name,
+       name <> '(other)' AS "isOne"
+     FROM usage_board_names ORDER BY dimension, place`,
   )
-  const of = (dimension: Dimension) =>
-    rows.filter((row) => row.dimension === dimension).map(({ name }) => visible(name))
-  return { model: of('model'), key: of('key'), endpoint: of('endpoint') }
+  const each = <Value>(of: (own: typeof rows) => Value) =>
+    Object.fromEntries(
+      dimensions.map((name) => [name, of(rows.filter(({ dimension }) => dimension === name))]),
+    ) as Record<Dimension, Value>
+  return {
+    of: each((own) => own.map(({ name }) => visible(name))),
+    shown: each((own) => own.filter(({ isOne }) => isOne).length),
+  }
 }

@@ -150,18 +150,13 @@ export async function readBoardOf(
     wanted(scope.asked),
     (scope.toUs - scope.fromUs) / 3600e6,
   )
-  const [from, to, now, measuredFrom, measuredTo] = (await localHours(store, [
-    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
-  ])) as [number, number, number, number, number]
-  const markHours = await localHours(
-    store,
-    scope.marks.map(({ atUs }) => atUs),
-  )
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
-  const cutHours = await localHours(
-    store,
-    cuts.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
-  )
+  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(store, [
+    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
+    ...scope.marks.map(({ atUs }) => atUs),
+    ...cuts.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
+  ])) as [number, number, number, number, number, ...number[]]
+  const cutHours = hours.slice(scope.marks.length)
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
@@ -193,7 +188,7 @@ export async function readBoardOf(
     outlook: await readOutlook(store, scope),
     splits: scope.splits ?? [],
     aboutUnit: scope.aboutUnit ?? null,
-    marks: scope.marks.map(({ text }, at) => ({ hour: markHours[at]!, text })),
+    marks: scope.marks.map(({ text }, at) => ({ hour: hours[at]!, text })),
   }
 }
 

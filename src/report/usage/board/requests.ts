@@ -1,15 +1,7 @@
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { shortSql } from '../short-name.ts'
-import {
-  type Cells,
-  type Dimension,
-  dimensions,
-  localSql,
-  placesSql,
-  startSql,
-  type Width,
-} from './cells.ts'
+import { type Cells, type Dimension, dimensions, localSql, startSql, type Width } from './cells.ts'
 import { latencyStep } from './sums.js'
 
 /** A single request; names are places in the names of the board. */
@@ -46,7 +38,7 @@ const withinSql = `FROM usage_shown WHERE at_us >= getvariable('usage_from') AND
 
 /** SQL for the place of a request's name; the rest of a long list is `(other)`. */
 const placeSql = (name: string, column: string) =>
-  `coalesce((SELECT place FROM names WHERE dimension = '${name}' AND name = ${column}), (SELECT place FROM names WHERE dimension = '${name}' AND name = '(other)'))::INTEGER AS ${name}`
+  `coalesce((SELECT place FROM usage_board_names WHERE dimension = '${name}' AND name = ${column}), (SELECT place FROM usage_board_names WHERE dimension = '${name}' AND name = '(other)'))::INTEGER AS ${name}`
 
 const placed = [
   placeSql('model', shortSql(`coalesce(model, '(unknown)')`)),
@@ -64,7 +56,6 @@ export async function readRequests(store: Session): Promise<Requests | null> {
   const [count] = await store.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n ${withinSql}`)
   if (count!.n === 0 || count!.n > mostRequests) return null
   const rows = await store.rows<Single>(`
-    WITH names AS (${placesSql})
     SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
       ${placed}, coalesce(status::VARCHAR, outcome) AS status,
       prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, credits::DOUBLE AS credits
@@ -90,8 +81,7 @@ export async function readLatencies(
   cells: Cells,
 ): Promise<Latencies | null> {
   const rows = await store.rows<Record<'start' | Dimension | 'step' | 'n', number>>(
-    `WITH names AS (${placesSql}),
-     named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${placed}, latency_us
+    `WITH named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${placed}, latency_us
        ${withinSql} AND outcome = 'ok' AND latency_us > 0)
      SELECT ${startSql[width]}::DOUBLE AS start, model, key, endpoint,
        floor(ln(latency_us / 1000) / ln(${latencyStep}))::INTEGER AS step, count(*)::INTEGER AS n
