@@ -233,7 +233,6 @@ const knownPairs = [
   'client/call/call.ts <-> client/row/attempt-context.ts',
   'client/call/call.ts <-> client/row/attempt.ts',
   'client/row/attempt-context.ts <-> client/row/attempt.ts',
-  'client/row/attempt-context.ts <-> client/stream/event-stream.ts',
   'client/wire/http1/known-head.ts <-> client/wire/http1/response-framing.ts',
   'probe/balances.ts <-> probe/prober.ts',
   'report/usage/board/cells.ts <-> report/usage/board/data.ts',

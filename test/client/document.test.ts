@@ -243,7 +243,7 @@ const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   counts: [...from.counted.subarray(0, from.countedEnd)].map((path) => [path, from.counts[path]]),
   semantic: from.semantic,
   passes: from.passes,
-  ends: [from.seen, from.ended, from.otherFailed],
+  ends: [from.choiceBits, from.endedBits, from.otherFailed],
   isError: [from.isError, from.isComplaint],
   unknown:
     from.unknown.start === -1

@@ -26,5 +26,15 @@ export function spanEnds(bytes: Uint8Array, { start, end }: Span, word: Buffer):
 
 export const span = (): Span => ({ start: -1, end: -1, escaped: false })
 
+export function setSpan(span: Span, start: number, end: number, escaped: boolean): void {
+  span.start = start
+  span.end = end
+  span.escaped = escaped
+}
+
+export function copySpan(from: Span, to: Span): void {
+  setSpan(to, from.start, from.end, from.escaped)
+}
+
 /** Words as the bytes that a document has of them. */
 export const words = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text))

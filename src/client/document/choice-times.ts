@@ -1,4 +1,4 @@
-import { mostChoices } from './document-walk.ts'
+import { mostChoices } from './document-facts.ts'
 
 /** When the text of each choice of one stream began, and when it last went on; microseconds, NaN before the first. */
 export class ChoiceTimes {

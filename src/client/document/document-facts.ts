@@ -7,6 +7,8 @@ import { usagePaths } from './usage-counts.ts'
 /** Types of events that end a stream with a failure. */
 const failedTypes = words('error', 'response.failed', 'response.cancelled', 'response.error')
 const counted = usagePaths.length + answerTimes.length
+/** A mask has a bit for each choice before this one. */
+export const mostChoices = 31
 /** Counts of one document, also those that it repeats. */
 export const mostCounts = 2 * counted
 
@@ -30,11 +32,12 @@ export abstract class DocumentFacts extends JsonCursor {
   blocks = -1
   /** Largest `index` of a choice, or of a content block; -1 for none. */
   maxIndex = -1
-  /** Bits of the choices that it has, and of those that end with a reason. */
-  seen = 0
-  ended = 0
-  /** Bits of the choices that have text. */
-  spoke = 0
+  /** Which choices it has, a bit for each: the first of `mostChoices` is 1. */
+  choiceBits = 0
+  /** Which of them end with a reason. */
+  endedBits = 0
+  /** Which of them have text. */
+  textBits = 0
   /** Whether it has non-empty text: content, reasoning, a refusal, a tool call or audio. */
   hasText = false
   hasReasoning = false
@@ -104,9 +107,9 @@ export abstract class DocumentFacts extends JsonCursor {
     this.choices = -1
     this.blocks = -1
     this.maxIndex = -1
-    this.seen = 0
-    this.ended = 0
-    this.spoke = 0
+    this.choiceBits = 0
+    this.endedBits = 0
+    this.textBits = 0
     this.hasText = false
     this.hasReasoning = false
     this.textBytes = 0

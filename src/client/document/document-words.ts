@@ -42,7 +42,7 @@ export const objects = {
   usage: 18,
 } as const
 
-/** What a member holds. */
+/** What a member holds, if it is no object of one kind. */
 export const holds = {
   /** Nothing that the table knows. */
   unknown: 0,
@@ -60,50 +60,45 @@ export const holds = {
   /** The same, all of it reasoning. */
   reasoning: 10,
   /** The same, a summary of reasoning. */
-  summary: 38,
+  summary: 11,
   /** A string, or an object that is not empty. */
-  tool: 11,
+  tool: 12,
   /** A string of base64. */
-  sound: 12,
-  choices: 13,
+  sound: 13,
+  /** The list of choices. */
+  choices: 14,
   /** The list of blocks of a whole answer. */
-  blocks: 14,
-  choiceDelta: 15,
+  blocks: 15,
   /** `delta` of an event: an object in messages, text in Responses. */
   delta: 16,
-  root: 17,
-  block: 18,
-  toolCall: 19,
-  call: 20,
-  audio: 21,
-  image: 22,
-  error: 23,
-  errorCode: 24,
-  errorType: 25,
-  errorStatus: 26,
+  block: 17,
+  /** One tool call, or a list of them. */
+  toolCall: 18,
+  /** A string, one image, or a list of them. */
+  image: 19,
+  embeddings: 20,
+  /** `message`: an object in messages, the sentence of an error elsewhere. */
+  message: 21,
+  error: 22,
+  errorCode: 23,
+  errorType: 24,
+  errorStatus: 25,
+  /** The sentence of an error. */
+  errorMessage: 26,
   /** A sentence of an error that is not inside `error`. */
   complaint: 27,
-  embeddings: 28,
-  gateway: 29,
-  incomplete: 30,
-  /** `message`: an object in messages, the sentence of an error elsewhere. */
-  message: 31,
-  usage: 32,
   /** `usage_semantic`. */
-  semantic: 33,
-  /** The sentence of an error. */
-  errorMessage: 34,
-  metrics: 35,
-  timings: 36,
+  semantic: 28,
   /** `iterations` of a usage. */
-  passes: 37,
+  passes: 29,
 } as const
 /** From here on: a count by index in `usagePaths`, then a time by index in `answerTimes`. */
 export const countsFrom = 64
-/** From here on: an object inside a usage, by its number from `objects.usage`. */
-export const usageObjectsFrom = 192
+/** From here on: an object, by its number in `objects`. */
+export const objectsFrom = 192
 
-type Held = keyof typeof holds
+/** What the table says of a member; `{usage}` is an object `usage`. */
+type Held = keyof typeof holds | `{${keyof typeof objects}}`
 
 /** What a part of an answer may hold, wherever it stands. */
 const content = {
@@ -120,8 +115,8 @@ const content = {
   arguments: 'tool',
   partial_json: 'tool',
   code: 'tool',
-  audio: 'audio',
-  input_audio: 'audio',
+  audio: '{audio}',
+  input_audio: '{audio}',
   transcript: 'text',
   image_url: 'image',
   source: 'image',
@@ -140,7 +135,7 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     object: 'kind',
     stop_reason: 'finish',
     status: 'status',
-    incomplete_details: 'incomplete',
+    incomplete_details: '{incomplete}',
     index: 'index',
     choices: 'choices',
     content: 'blocks',
@@ -157,11 +152,11 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     code: 'errorCode',
     partial_image_b64: 'sound',
     message: 'message',
-    response: 'root',
-    usage: 'usage',
-    x_groq: 'gateway',
-    metrics: 'metrics',
-    timings: 'timings',
+    response: '{root}',
+    usage: '{usage}',
+    x_groq: '{gateway}',
+    metrics: '{metrics}',
+    timings: '{timings}',
     error: 'error',
     detail: 'complaint',
     msg: 'complaint',
@@ -172,11 +167,11 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
   },
   choice: {
     index: 'index',
-    delta: 'choiceDelta',
-    message: 'choiceDelta',
+    delta: '{delta}',
+    message: '{delta}',
     text: 'text',
     finish_reason: 'finish',
-    usage: 'usage',
+    usage: '{usage}',
     error: 'error',
   },
   delta: {
@@ -189,7 +184,7 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     thinking_content: 'reasoning',
     thought: 'reasoning',
     tool_calls: 'toolCall',
-    function_call: 'call',
+    function_call: '{call}',
     images: 'image',
     error: 'error',
     stop_reason: 'finish',
@@ -223,7 +218,13 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     reasoning: 'reasoning',
     summary: 'summary',
   },
-  toolCall: { function: 'call', custom: 'call', name: 'tool', arguments: 'tool', input: 'tool' },
+  toolCall: {
+    function: '{call}',
+    custom: '{call}',
+    name: 'tool',
+    arguments: 'tool',
+    input: 'tool',
+  },
   call: { name: 'tool', arguments: 'tool', input: 'tool', parameters: 'tool' },
   audio: { data: 'sound', transcript: 'text' },
   image: { url: 'sound', image_url: 'image', data: 'sound', b64_json: 'sound' },
@@ -236,7 +237,7 @@ export const table: Readonly<Record<keyof typeof objects, Readonly<Record<string
     detail: 'errorMessage',
   },
   embedding: {},
-  gateway: { usage: 'usage', error: 'error' },
+  gateway: { usage: '{usage}', error: 'error' },
   incomplete: { reason: 'finish' },
   metrics: {},
   timings: {},
@@ -253,7 +254,7 @@ for (const [index, path] of usagePaths.entries()) {
   for (const step of steps) {
     const inner = `${within}.${step}`
     if (!usageMembers.has(inner)) {
-      usageMembers.get(within)!.set(step, usageObjectsFrom + usageMembers.size)
+      usageMembers.get(within)!.set(step, objectsFrom + objects.usage + usageMembers.size)
       usageMembers.set(inner, new Map())
     }
     within = inner
@@ -278,7 +279,7 @@ const width = Object.keys(numbers).length + 1
 const cells = new Uint8Array((objects.usage + usageMembers.size) * width)
 for (const [object, members] of Object.entries(table)) {
   for (const [name, held] of Object.entries(members)) {
-    cells[objects[object as keyof typeof objects] * width + numbers[name]!] = holds[held]
+    cells[objects[object as keyof typeof objects] * width + numbers[name]!] = heldCell(held)
   }
 }
 for (const [at, members] of [...usageMembers.values()].entries()) {
@@ -289,12 +290,17 @@ for (const [place, [path]] of answerTimes.entries()) {
   cells[objects[object] * width + numbers[name]!] = countsFrom + usagePaths.length + place
 }
 
-/** What a member of an object holds, a value of `holds`. */
+function heldCell(held: Held): number {
+  if (held in holds) return holds[held as keyof typeof holds]
+  return objectsFrom + objects[held.slice(1, -1) as keyof typeof objects]
+}
+
+/** What a member of an object holds: a value of `holds`, or one from `countsFrom` or `objectsFrom` on. */
 export function heldBy(object: number, name: number): number {
   return cells[object * width + name]!
 }
 
-/** Uses of values, in addition to `stringValue` and `numberValue`. */
+/** What the reader does with a value that may differ in the next document, in addition to `stringValue` and `numberValue`. */
 export const uses = {
   id: 2,
   model: 3,

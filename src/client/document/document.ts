@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import type { Span } from '../bytes/span.ts'
-import { DocumentWalk, isNoReason } from './document-walk.ts'
+import { type Span, setSpan } from '../bytes/span.ts'
+import { isNoReason } from './document-values.ts'
+import { DocumentWalk } from './document-walk.ts'
 import { uses } from './document-words.ts'
 import { numberValue, stringValue } from './json.ts'
 import { JsonShape, type ShapeFacts, wantedCells } from './json-shape.ts'
@@ -8,7 +9,14 @@ import { isSame, KnownShapes } from './known-shapes.ts'
 
 /**
  * Reads what metrics and rules need from one JSON document of a response: by its shape if that is known,
- * else by a walk over its grammar.
+ * else by a walk over its grammar. Each class adds one task to the one before:
+ *
+ *     JsonScanner      reads strings, numbers and literals
+ *     JsonCursor       checks the grammar of lists and objects, and notes values that may vary
+ *     DocumentFacts    what a document says
+ *     DocumentValues   keeps what a string or a number says
+ *     DocumentWalk     finds which value stands where
+ *     DocumentReader   reads a document of a known shape without a walk, and learns new shapes
  *
  * One reader serves a whole thread: results are valid until the next `read`, spans as long as the bytes.
  */
@@ -21,47 +29,56 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
   read(bytes: Buffer, start: number, end: number): boolean {
     this.source = bytes
     this.look(bytes)
+    if (this.readByShape(start, end)) {
+      if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+      return !this.badUtf8
+    }
+    this.clear()
+    const isJson = this.document(bytes, start, end)
+    if (!isJson || this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
+    if (!isJson || this.badUtf8) return false
+    if (this.isObject && this.unknown.start < 0) this.learn(bytes, start, end)
+    return true
+  }
+
+  /** Reads a document of one of the known shapes. @returns false if it has none of them */
+  private readByShape(start: number, end: number): boolean {
     const { list } = this.shapes
     for (let at = 0; at < list.length; at++) {
       const shape = list[at]!
       this.clear()
       if (!this.readAs(shape, start, end)) continue
       this.shapes.met(at)
-      const { facts } = shape
-      this.isObject = true
-      this.choices = facts.choices
-      this.blocks = facts.blocks
-      this.maxIndex = facts.maxIndex
-      this.seen = facts.seen
-      this.ended = facts.ended
-      this.hasText ||= facts.hasObjectText
-      this.hasThought = facts.hasThought
-      // Only documents of one choice are learnt.
-      if (this.hasText) this.spoke = facts.seen
-      this.hasError ||= facts.hasErrorMember
-      this.errorIsObject = facts.errorIsObject
-      this.isErrorKind = facts.isErrorKind
-      this.complains = facts.complains
-      this.semantic = facts.semantic
-      this.passes = facts.passes
-      if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
-      return !this.badUtf8
+      this.takeFacts(shape.facts)
+      return true
     }
-    this.clear()
-    if (!this.document(bytes, start, end)) {
-      this.badUtf8 = !isUtf8(bytes.subarray(start, end))
-      return false
-    }
-    if (this.notAscii) this.badUtf8 = !isUtf8(bytes.subarray(start, end))
-    if (this.badUtf8) return false
-    if (this.isObject && this.unknown.start < 0) this.learn(bytes, start, end)
-    return true
+    return false
+  }
+
+  /** What the shape says, in addition to what its values said. */
+  private takeFacts(facts: ShapeFacts): void {
+    this.isObject = true
+    this.choices = facts.choices
+    this.blocks = facts.blocks
+    this.maxIndex = facts.maxIndex
+    this.choiceBits = facts.choiceBits
+    this.endedBits = facts.endedBits
+    this.hasText ||= facts.hasObjectText
+    this.hasThought = facts.hasThought
+    // Only documents of one choice are learnt.
+    if (this.hasText) this.textBits = facts.choiceBits
+    this.hasError ||= facts.hasErrorMember
+    this.errorIsObject = facts.errorIsObject
+    this.isErrorKind = facts.isErrorKind
+    this.complains = facts.complains
+    this.semantic = facts.semantic
+    this.passes = facts.passes
   }
 
   /** Learns the shape of the last document. */
   private learn(bytes: Buffer, start: number, end: number): void {
     // Values do not say whose they are, so a document of several choices is walked each time.
-    if ((this.seen & (this.seen - 1)) !== 0) return
+    if ((this.choiceBits & (this.choiceBits - 1)) !== 0) return
     if (end - start > maxKnownBytes || this.valuesEnd > this.values.length) return
     if (!this.shapes.pay()) return
     const values = this.values.slice(0, this.valuesEnd)
@@ -101,20 +118,23 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     )
   }
 
-  /** Keeps the span of a string that is the same in all documents of a shape. */
+  /** Keeps the span of a string that is the same in all documents of a shape; it is given with its quotes. */
   private keepCompared(use: number, start: number, end: number): void {
-    const into =
-      use === uses.model
-        ? this.model
-        : use === uses.type
-          ? this.type
-          : use === uses.finish
-            ? this.finish
-            : this.otherFinish
-    into.start = start + 1
-    into.end = end - 1
-    into.escaped = false
-    if (use === uses.otherFinish) this.noteOther()
+    setSpan(this.comparedSpan(use), start + 1, end - 1, false)
+    if (use === uses.otherFinish) this.noteOtherEnd()
+  }
+
+  private comparedSpan(use: number): Span {
+    switch (use) {
+      case uses.model:
+        return this.model
+      case uses.type:
+        return this.type
+      case uses.finish:
+        return this.finish
+      default:
+        return this.otherFinish
+    }
   }
 
   /** Reads a value for its use. */
@@ -128,21 +148,23 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       case uses.reasoning:
       case uses.summary:
         if (!this.scanString()) return false
-        this.hear(use)
+        this.keepLastText(use)
         return true
       case uses.unknown:
         // One that says something is named by the walk.
         return this.scanString() && this.stringEnd === this.stringStart
       case uses.id:
-        return this.peek() === 34 && this.keepString(this.id, use)
+        return this.readString(this.id)
       case uses.model:
-        return this.peek() === 34 && this.keepString(this.model, use)
+        return this.readString(this.model)
       case uses.type:
-        return this.peek() === 34 && this.keepString(this.type, use)
+        return this.readString(this.type)
       case uses.finish:
-        return this.keepReason(this.finish, use)
+        return this.readReason(this.finish)
       case uses.otherFinish:
-        return this.keepReason(this.otherFinish, use)
+        if (!this.readReason(this.otherFinish)) return false
+        this.noteOtherEnd()
+        return true
       case uses.errorCode:
       case uses.otherCode:
         return this.readErrorValue(this.errorCode, use)
@@ -154,26 +176,33 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
       case uses.errorText:
         return this.readErrorValue(null, use)
       default:
-        return this.isNumberNext() && this.keepCount(use)
+        if (!this.scanNumber()) return false
+        this.keepLastCount(use)
+        return true
     }
   }
 
+  private readString(into: Span): boolean {
+    if (!this.scanString()) return false
+    this.keepLastString(into)
+    return true
+  }
+
   /** A reason that is none belongs to another shape. */
-  private keepReason(into: Span, use: number): boolean {
-    if (this.peek() !== 34 || !this.keepString(into, use)) return false
-    if (use === uses.otherFinish) this.noteOther()
-    return !isNoReason(this.bytes, into.start, into.end)
+  private readReason(into: Span): boolean {
+    return this.readString(into) && !isNoReason(this.bytes, into.start, into.end)
   }
 
   private readErrorValue(into: Span | null, use: number): boolean {
     const start = this.at
-    const isString = this.peek() === 34
-    if (!(isString ? this.scanString() : this.isNumberNext() && this.scanNumber())) return false
-    this.keepErrorValue(into, use, start, isString)
+    const isString = this.atString()
+    if (!(isString ? this.scanString() : this.scanNumber())) return false
+    this.keepLastErrorValue(into, use, start, isString)
     return true
   }
 }
 
+const BACKSLASH = 92
 /** Longer documents are not worth a copy. */
 const maxKnownBytes = 4096
 
@@ -187,7 +216,7 @@ function mayBeCompared(value: Uint8Array, use: number): boolean {
     case uses.type:
     case uses.finish:
     case uses.otherFinish:
-      return !value.includes(92)
+      return !value.includes(BACKSLASH)
     default:
       return false
   }

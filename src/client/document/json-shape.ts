@@ -5,8 +5,8 @@ export interface ShapeFacts {
   readonly choices: number
   readonly blocks: number
   readonly maxIndex: number
-  readonly seen: number
-  readonly ended: number
+  readonly choiceBits: number
+  readonly endedBits: number
   readonly hasObjectText: boolean
   readonly hasThought: boolean
   readonly hasErrorMember: boolean
@@ -17,9 +17,9 @@ export interface ShapeFacts {
   readonly passes: number
 }
 
-/** Cells of a value: start, end, use. */
+/** Cells of a value: start, end, and the use that the reader has for it. */
 const valueCells = 3
-/** Cells of a wanted value: start, end, use, varies. */
+/** Cells of a wanted value: start, end, use, and whether it varies. */
 export const wantedCells = 4
 
 /**
@@ -68,8 +68,8 @@ export class JsonShape {
       choices: facts.choices,
       blocks: facts.blocks,
       maxIndex: facts.maxIndex,
-      seen: facts.seen,
-      ended: facts.ended,
+      choiceBits: facts.choiceBits,
+      endedBits: facts.endedBits,
       hasObjectText: facts.hasObjectText,
       hasThought: facts.hasThought,
       hasErrorMember: facts.hasErrorMember,

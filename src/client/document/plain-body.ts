@@ -3,6 +3,13 @@ import { HeldBytes } from '../bytes/held-bytes.ts'
 import type { ResponseMemory } from '../bytes/memory.ts'
 import type { DocumentReader } from './document.ts'
 
+const TAB = 9
+const LF = 10
+const CR = 13
+const SPACE = 32
+const CLOSE_LIST = 93
+const CLOSE_OBJECT = 125
+
 /** Larger bodies are broken; nothing that a contract promises is near this size. */
 export const maxBodyBytes = 64 * 1024 * 1024
 
@@ -83,13 +90,13 @@ function afterMark(bytes: Buffer, start: number, end: number): number {
 function mayBeWhole(bytes: Buffer, start: number, end: number, contentLength: number): boolean {
   if (!Number.isNaN(contentLength)) return contentLength === end - start
   const last = bytes[end - 1]!
-  return last === 125 || last === 93 || last === 10
+  return last === CLOSE_OBJECT || last === CLOSE_LIST || last === LF
 }
 
 function isBlank(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     const byte = bytes[at]!
-    if (byte !== 32 && byte !== 10 && byte !== 13 && byte !== 9) return false
+    if (byte !== SPACE && byte !== LF && byte !== CR && byte !== TAB) return false
   }
   return true
 }

@@ -206,7 +206,8 @@ export class Attempt extends ResponseFields implements BodyReader {
       else if (document.blocks >= 0 && endpoint !== 'responses') this.choices = document.blocks
       if (success ? failed : completed) this.flags |= flags.bodyContradictsStatus
       if (endpoint === 'chat' ? document.choices < 0 : document.blocks < 0) this.wellFormed = false
-      this.endsOpen = this.finishReason === null || (document.seen & ~document.ended) !== 0
+      this.endsOpen =
+        this.finishReason === null || (document.choiceBits & ~document.endedBits) !== 0
       this.otherFailed = document.otherFailed
       this.hasText = document.hasText
     } else if (success && failed) this.flags |= flags.bodyContradictsStatus

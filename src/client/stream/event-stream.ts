@@ -3,12 +3,21 @@ import type { AbortPoint } from '../../contract/request.ts'
 import { isWord, type Span, spanBegins, spanEnds, spanIs } from '../bytes/span.ts'
 import type { Call } from '../call/call.ts'
 import { broken } from '../call/end.ts'
-import { ChoiceTimes } from '../document/choice-times.ts'
 import type { DocumentReader } from '../document/document.ts'
 import { DocumentFields } from '../document/document-fields.ts'
-import { mostChoices } from '../document/document-walk.ts'
 import type { AttemptContext, BodyReader } from '../row/attempt-context.ts'
 import type { Capture } from '../row/capture.ts'
+import { ContentTimes } from './content-times.ts'
+import {
+  bytesInCell,
+  contentEventsCell,
+  contentReadsCell,
+  eventsCell,
+  itlMaxUsCell,
+  lastContentUsCell,
+  readUsCell,
+  rowCells,
+} from './event-numbers.ts'
 import { SseDecoder, type SseSink } from './sse.ts'
 
 const doneEvent = Buffer.from('[DONE]')
@@ -21,37 +30,6 @@ const reasoningType = Buffer.from('response.reasoning')
 const summaryType = Buffer.from('response.reasoning_summary')
 /** End of the types of events that repeat what came in pieces. */
 const doneType = Buffer.from('.done')
-
-/** Cells of a row of `EventNumbers`: one cache line. */
-const rowCells = 8
-const readUsCell = 0
-const lastContentUsCell = 1
-const itlMaxUsCell = 2
-const bytesInCell = 3
-const eventsCell = 4
-const contentEventsCell = 5
-const contentReadsCell = 6
-
-/**
- * Numbers that each event changes: one row for each stream of a thread, in one array. As fields of
- * objects, fractional numbers would be separate heap objects, too many for a cache.
- */
-export class EventNumbers {
-  cells = new Float64Array(64 * rowCells)
-  private used = 0
-
-  /** @returns index of the first cell of a new row */
-  take(): number {
-    const row = this.used
-    this.used += rowCells
-    if (this.used > this.cells.length) {
-      const larger = new Float64Array(this.cells.length * 2)
-      larger.set(this.cells)
-      this.cells = larger
-    }
-    return row
-  }
-}
 
 /**
  * Reads the body of a stream and returns its fields. Most events only add a token, and for them only a
@@ -66,20 +44,19 @@ export class EventStream implements SseSink, BodyReader {
   private abort: AbortPoint | null = null
   private done = false
   /** Whether the id and the model are known. */
-  private named = false
-  private reasoned = false
+  private isNamed = false
+  private hasReasoning = false
   private choices = -1
-  /** Bits of the choices that came, and of those that ended with a reason. */
-  private seen = 0
-  private ended = 0
-  /** Times of each choice, once another than the first has text; created for the first such stream. */
-  private ownTimes: ChoiceTimes | null = null
-  private times: ChoiceTimes | null = null
-  private readonly said = new DocumentFields()
+  /** Which choices came, a bit for each, and which of them ended with a reason. */
+  private choiceBits = 0
+  private endedBits = 0
+  private readonly content: ContentTimes
+  private readonly fields = new DocumentFields()
 
   constructor(context: AttemptContext) {
     this.context = context
     this.row = context.numbers.take()
+    this.content = new ContentTimes(context, this.row)
     this.decoder = new SseDecoder(this, context.memory)
   }
 
@@ -89,19 +66,17 @@ export class EventStream implements SseSink, BodyReader {
     this.capture = capture
     this.abort = call.request.abort
     this.done = false
-    this.named = false
-    this.reasoned = false
+    this.isNamed = false
+    this.hasReasoning = false
     this.choices = -1
-    this.seen = 0
-    this.ended = 0
-    this.times = null
-    this.said.clearDocument()
+    this.choiceBits = 0
+    this.endedBits = 0
+    this.fields.clearDocument()
     const { row } = this
     const { cells } = this.context.numbers
     cells.fill(0, row, row + rowCells)
     cells[row + readUsCell] = this.context.readUs
-    cells[row + lastContentUsCell] = Number.NaN
-    cells[row + itlMaxUsCell] = Number.NaN
+    this.content.open(call)
   }
 
   /** Frees memory, ready for the next body. */
@@ -126,18 +101,18 @@ export class EventStream implements SseSink, BodyReader {
 
   /** The fields so far; valid until the next body. */
   result(): DocumentFields {
-    const { row, said } = this
-    said.endsOpen = said.finishReason === null || (this.seen & ~this.ended) !== 0
+    const { row, fields } = this
+    fields.endsOpen = fields.finishReason === null || (this.choiceBits & ~this.endedBits) !== 0
     const { cells } = this.context.numbers
-    said.lastContentUs = cells[row + lastContentUsCell]!
-    said.itlMaxUs = cells[row + itlMaxUsCell]!
-    // A mask has no bit for further choices.
-    if (this.times !== null && this.choices <= mostChoices) said.textUs = this.times.textUs
-    said.bytesIn = cells[row + bytesInCell]!
-    said.events = cells[row + eventsCell]!
-    said.contentEvents = cells[row + contentEventsCell]!
-    said.contentReads = cells[row + contentReadsCell]!
-    return said
+    fields.firstContentUs = this.content.firstUs
+    fields.lastContentUs = cells[row + lastContentUsCell]!
+    fields.itlMaxUs = cells[row + itlMaxUsCell]!
+    fields.textUs = this.content.textUs(this.choices)
+    fields.bytesIn = cells[row + bytesInCell]!
+    fields.events = cells[row + eventsCell]!
+    fields.contentEvents = cells[row + contentEventsCell]!
+    fields.contentReads = cells[row + contentReadsCell]!
+    return fields
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
@@ -170,8 +145,8 @@ export class EventStream implements SseSink, BodyReader {
     const { call } = this
     if (call.ended) return
     const events = ++this.context.numbers.cells[this.row + eventsCell]!
-    if (events === 1) this.said.firstEventUs = this.context.readUs
-    if (this.done) this.said.flags |= flags.afterDone
+    if (events === 1) this.fields.firstEventUs = this.context.readUs
+    if (this.done) this.fields.flags |= flags.afterDone
     call.listener.onEvent?.(this.context.readUs, bytes, start, end)
     if (isError) this.onError(bytes, this.context.document.read(bytes, start, end))
     else if (isWord(bytes, start, end, doneEvent)) this.onDone()
@@ -184,30 +159,30 @@ export class EventStream implements SseSink, BodyReader {
     } else if (abort.at === 'before-done') {
       // The last chunk before the end has the finish reason. A stream without one is aborted at its
       // end, although that is too late.
-      if (this.said.finishReason !== null || this.done) call.abort('before-done')
+      if (this.fields.finishReason !== null || this.done) call.abort('before-done')
     }
   }
 
   /** @param isRead whether its document could be read, so that it may name a code */
   private onError(bytes: Buffer, isRead: boolean): void {
     const { document, words } = this.context
-    this.said.flags |= flags.errorInStream
-    if (isRead) this.said.keepError(document, bytes, words)
-    else this.said.errorShape ??= 'other'
+    this.fields.flags |= flags.errorInStream
+    if (isRead) this.fields.keepError(document, bytes, words)
+    else this.fields.errorShape ??= 'other'
   }
 
   private onDone(): void {
     this.done = true
-    if (++this.said.doneMarks > 1) return
-    this.said.doneUs = this.context.readUs
+    if (++this.fields.doneMarks > 1) return
+    this.fields.doneUs = this.context.readUs
     this.call.onLast()
   }
 
   private onChunk(bytes: Buffer, start: number, end: number): void {
-    const { said } = this
+    const { fields } = this
     const { document, words } = this.context
     if (!document.read(bytes, start, end)) {
-      said.keepUnread(document)
+      fields.keepUnread(document)
       return
     }
     if (document.isError || (document.complains && document.isComplaint)) {
@@ -216,103 +191,53 @@ export class EventStream implements SseSink, BodyReader {
     }
     if (document.hasText && spanBegins(bytes, document.type, reasoningType)) {
       document.hasReasoning = true
-      if (spanBegins(bytes, document.type, summaryType)) said.flags |= flags.textInPart
+      if (spanBegins(bytes, document.type, summaryType)) fields.flags |= flags.textInPart
     }
-    if (document.hasSummary) said.flags |= flags.textInPart
-    said.textBytes += document.textBytes
-    said.thoughtBytes += document.thoughtBytes
-    said.hasThought ||= document.hasThought
+    if (document.hasSummary) fields.flags |= flags.textInPart
+    fields.textBytes += document.textBytes
+    fields.thoughtBytes += document.thoughtBytes
+    fields.hasThought ||= document.hasThought
     if (this.isNews(document)) {
-      said.keepDocument(document, bytes, words)
-      this.named = said.id.isKnown && said.responseModel !== null
-      this.reasoned ||= document.hasReasoning
+      fields.keepDocument(document, bytes, words)
+      this.isNamed = fields.id.isKnown && fields.responseModel !== null
+      this.hasReasoning ||= document.hasReasoning
       this.choices = Math.max(this.choices, choicesOf(document))
-      if (this.choices >= 0) said.choices = this.choices
-      this.seen |= document.seen
-      this.ended |= document.ended
-      if (document.otherFailed) said.otherFailed = true
+      if (this.choices >= 0) fields.choices = this.choices
+      this.choiceBits |= document.choiceBits
+      this.endedBits |= document.endedBits
+      if (document.otherFailed) fields.otherFailed = true
     }
     if (document.unknown.start >= 0) {
-      said.unknownEvents++
-      said.unknownMember ??= words.text(bytes, document.unknown)
+      fields.unknownEvents++
+      fields.unknownMember ??= words.text(bytes, document.unknown)
     }
     if (isLast(bytes, document.type)) this.onLast(bytes)
-    else if (document.hasText && !this.repeats(bytes)) this.onContent()
+    else if (document.hasText && !this.repeats(bytes)) this.content.onText(document.textBits)
   }
 
   /** The last event in messages or Responses, which may repeat the whole answer. */
   private onLast(bytes: Buffer): void {
-    const { type, hasText } = this.context.document
+    const { document } = this.context
     // Its type alone says that it ended well.
-    this.said.finishReason ??= spanIs(bytes, type, completedType) ? 'completed' : null
-    if (hasText && this.hasNoContent) this.onContent()
+    this.fields.finishReason ??= spanIs(bytes, document.type, completedType) ? 'completed' : null
+    if (document.hasText && this.content.isEmpty) this.content.onText(document.textBits)
     this.onDone()
   }
 
   private repeats(bytes: Buffer): boolean {
-    return spanEnds(bytes, this.context.document.type, doneType) && !this.hasNoContent
-  }
-
-  private get hasNoContent(): boolean {
-    return this.context.numbers.cells[this.row + contentEventsCell] === 0
+    return spanEnds(bytes, this.context.document.type, doneType) && !this.content.isEmpty
   }
 
   /** Whether it has a field that no earlier event had. */
   private isNews(document: DocumentReader): boolean {
     return (
-      (!this.named && (document.id.start >= 0 || document.model.start >= 0)) ||
-      document.ended !== 0 ||
-      (document.seen & ~this.seen) !== 0 ||
-      (document.hasReasoning && !this.reasoned) ||
+      (!this.isNamed && (document.id.start >= 0 || document.model.start >= 0)) ||
+      document.endedBits !== 0 ||
+      (document.choiceBits & ~this.choiceBits) !== 0 ||
+      (document.hasReasoning && !this.hasReasoning) ||
       choicesOf(document) > this.choices ||
       document.countedEnd > 0
     )
-  }
-
-  private onContent(): void {
-    const { row } = this
-    const { readUs, document } = this.context
-    const { cells } = this.context.numbers
-    const contentEvents = ++cells[row + contentEventsCell]!
-    const lastUs = cells[row + lastContentUsCell]!
-    cells[row + lastContentUsCell] = readUs
-    if (contentEvents === 1) {
-      this.said.firstContentUs = readUs
-      this.call.listener.onContent?.(readUs - this.call.sentUs)
-    }
-    if (!(readUs <= lastUs)) cells[row + contentReadsCell]!++
-    if (this.times === null) {
-      if (document.spoke <= 1) {
-        if (contentEvents > 1) this.onGap(readUs - lastUs)
-        return
-      }
-      this.times = this.timesFrom(lastUs)
-    }
-    for (let choice = 0; choice < mostChoices; choice++) {
-      if ((document.spoke & (1 << choice)) === 0) continue
-      const gapUs = this.times.see(choice, readUs)
-      if (!Number.isNaN(gapUs)) this.onGap(gapUs)
-    }
-  }
-
-  /** The times of a stream in which only the first choice had text, until `lastUs`. */
-  private timesFrom(lastUs: number): ChoiceTimes {
-    const times = this.ownTimes ?? new ChoiceTimes()
-    this.ownTimes = times
-    times.clear()
-    if (!Number.isNaN(lastUs)) {
-      times.see(0, this.said.firstContentUs)
-      times.see(0, lastUs)
-    }
-    return times
-  }
-
-  private onGap(gapUs: number): void {
-    const { cells } = this.context.numbers
-    const { row } = this
-    // The comparison is false for NaN, so the first gap counts.
-    if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
-    this.call.listener.onGap(gapUs)
   }
 }
 
