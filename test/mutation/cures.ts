@@ -102,9 +102,9 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'what the log charged for a stream that was left bounds what it may cost',
-    file: 'src/price/judge/left-answer.ts',
-    is: 'const asked = logged ?? (request.receivedBytes === null ? null : request.askedBytes)',
-    was: 'const asked = null as number | null',
+    file: 'src/price/judge/left-prompt.ts',
+    is: 'if (price.reasoning !== undefined) return null',
+    was: 'return null',
     ...{
       test: `${field}/paid-endpoints.test.ts`,
       named: 'streams that were left and charged for all',

@@ -1,0 +1,53 @@
+import type { ModelPrice } from '../../contract/prices.ts'
+import { type Part, type Parts, parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import type { PricedRequest } from './request.ts'
+
+/** The prompt of an answer that the client left. */
+export interface LeftPrompt {
+  /** The usage that it is taken from. */
+  readonly usage: Usage
+  /** All that it may have been. */
+  readonly mayBe: readonly Parts[]
+}
+
+/**
+ * The prompt is the one that the answer itself reports. Without it, it is that of an equal request, or the one in the service's log, which
+ * may have been written to a cache or read from one. Without any, it has at most a token for each byte of the request. What
+ * the service charged is no bound, else every charge would be right.
+ *
+ * @param logged tokens of the prompt in the service's log
+ * @returns null if nothing bounds it
+ */
+export function promptOfLeft(
+  request: PricedRequest,
+  { price }: ModelPrice,
+  ownUsage: Usage | null,
+  twinUsage: Usage | null,
+  logged: number | null,
+): LeftPrompt | null {
+  if (ownUsage !== null) return { usage: ownUsage, mayBe: [ownUsage.parts] }
+  if (twinUsage !== null) return { usage: twinUsage, mayBe: cacheSplits(twinUsage.parts) }
+  // Only the service counts what a model thinks before its text. If that has a price of its own, no bytes bound it.
+  if (price.reasoning !== undefined) return null
+  if (logged !== null) {
+    const usage = promptAlone(logged)
+    return { usage, mayBe: cacheSplits(usage.parts) }
+  }
+  if (request.receivedBytes === null || request.askedBytes === null) return null
+  const most = promptAlone(request.askedBytes)
+  return { usage: most, mayBe: [...cacheSplits(most.parts), promptAlone(0).parts] }
+}
+
+/** A prompt of so many tokens, and nothing else. */
+function promptAlone(tokens: number): Usage {
+  const none = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>
+  return { ...unknownUsage, parts: { ...none, input_uncached: tokens }, named: {} }
+}
+
+/** The same prompt as it was counted, and all of its text without a cache, read from one, and written to one. */
+function cacheSplits(prompt: Parts): readonly Parts[] {
+  const moved = ['input_uncached', 'cache_read', 'cache_write', 'cache_write_1h'] as const
+  const text = moved.reduce((sum, part) => sum + (prompt[part] ?? 0), 0)
+  const none = Object.fromEntries(moved.map((part) => [part, 0]))
+  return [prompt, ...moved.map((part) => ({ ...prompt, ...none, [part]: text }))]
+}
