@@ -1,6 +1,6 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
-import { readBalance } from '../../evidence/billing/balance-reading.ts'
 import { effects, filterHistory } from '../../evidence/billing/history.ts'
+import { readBalance } from '../../evidence/billing/read-balance.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, passed, type Verdict } from '../../verdict.ts'

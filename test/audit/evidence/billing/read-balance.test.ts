@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { detectionPower } from '../../../../bench/detection-power.ts'
 import { leavingPolicies, simulate, simulateStruck } from '../../../../bench/simulated-history.ts'
-import { readBalance } from '../../../../src/audit/evidence/billing/balance-reading.ts'
+import { readBalance } from '../../../../src/audit/evidence/billing/read-balance.ts'
 import { suspectsOf } from '../../../../src/audit/evidence/billing/suspects.ts'
 import { seeded } from './histories.ts'
 import { type HistoryRow, historyOf } from './made-history.ts'

@@ -1,0 +1,56 @@
+import { type BalanceReading, isConserved } from './balance-reading.ts'
+import type { HeaderMeaning } from './header-meaning.ts'
+import { lateCharges } from './late.ts'
+
+/** Reads the history by each meaning, until one leaves nothing open. Null: this meaning has no reading. */
+export function eachMeaning(
+  meanings: readonly HeaderMeaning[],
+  read: (meaning: HeaderMeaning) => BalanceReading | null,
+): readonly BalanceReading[] {
+  const readings: BalanceReading[] = []
+  for (const meaning of meanings) {
+    const reading = read(meaning)
+    if (reading === null) continue
+    readings.push(reading)
+    // A reading that is exact without the streams may have a wrong meaning for them.
+    if (reading.fits === 'exact' && isConserved(reading)) break
+  }
+  return readings
+}
+
+/**
+ * The reading of the likeliest meaning. If the meaning is open, nothing is reported that one of the meanings explains: those whose sums
+ * fit come first, then those whose values fit. If no values fit, late charges may explain them.
+ */
+export function best(readings: readonly BalanceReading[]): BalanceReading {
+  const conserved = readings.filter(isConserved)
+  const chosen =
+    thatFits(conserved, 'exact') ??
+    thatFits(conserved, 'loose') ??
+    thatFits(readings, 'exact') ??
+    thatFits(readings, 'loose') ??
+    conserved[0] ??
+    leastWrong(readings)
+  if (chosen.fits !== 'none') return chosen
+  const late = lateCharges(chosen.history, chosen.conservation, chosen.intervals)
+  // A doubt that the reading has of its own stays.
+  return late === null
+    ? chosen
+    : { ...chosen, fits: 'late', ...late, doubt: late.doubt ?? chosen.doubt }
+}
+
+const thatFits = (readings: readonly BalanceReading[], how: BalanceReading['fits']) =>
+  readings.find(({ fits }) => fits === how)
+
+/**
+ * What no meaning explains is reported by the one that leaves the fewest stretches unexplained. A reading whose stretches all fit, but not
+ * the whole, lets one ambiguous request pay twice (`isConserved`): it is the last choice.
+ */
+function leastWrong(readings: readonly BalanceReading[]): BalanceReading {
+  const wrong = ({ conservation: { stretches } }: BalanceReading) =>
+    stretches.filter((stretch) => stretch.excess !== 0).length
+  const [least = readings[0]!] = readings
+    .filter((reading) => wrong(reading) > 0)
+    .toSorted((a, b) => wrong(a) - wrong(b))
+  return least
+}
