@@ -6,6 +6,7 @@ import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { misread, misreadVerdict } from './misread.ts'
+import { isWrong, type Single, singleCharge } from './singles.ts'
 import {
   countRows,
   isAccounted,
@@ -64,10 +65,10 @@ function decidePrices(
   )
   const ofOurs = ({ model }: Single) => models.includes(model)
   const ours = stretches.flatMap(singleCharge).filter(ofOurs)
-  const wrong = ours.find((single) => single.took !== single.price)
+  const wrong = ours.find(isWrong)
   if (wrong !== undefined) {
     const { reading, row, model, took, price } = wrong
-    const others = ours.filter((each) => each.took !== each.price).length
+    const others = ours.filter(isWrong).length
     return fail(ours.length, {
       expected: `${contract.models[model]?.id} costs ${credits(price)}`,
       observed: `it cost ${took}, in ${others} of ${ours.length} requests seen by themselves`,
@@ -89,7 +90,7 @@ function decidePrices(
   const beside = undisturbed
     .filter(({ stretch }) => off.has(stretch))
     .flatMap(singleCharge)
-    .filter((single) => ofOurs(single) && single.took !== single.price)
+    .filter((single) => ofOurs(single) && isWrong(single))
   if (beside.length > 0) return misreadVerdict(ours.length + beside.length, beside.length)
   const charged = (reading: BalanceReading) =>
     countRows(
@@ -110,28 +111,6 @@ function decidePrices(
     all,
     `no charge on ${names} was seen by itself, and the values are not exact; send some one at a time`,
   )
-}
-
-interface Single {
-  readonly reading: BalanceReading
-  readonly row: number
-  readonly model: number
-  readonly price: number
-  readonly took: number
-}
-
-/** The charge of a stretch with exactly one charge and no failure. */
-export function singleCharge(seen: SeenStretch): readonly Single[] {
-  const { reading, stretch } = seen
-  // A balance that rose was topped up meanwhile.
-  if (stretch.charges !== 1 || stretch.taken < 0) return []
-  if (rowsOf(seen, 'failure').length > 0) return []
-  const [row] = rowsOf(seen, 'charge')
-  if (row === undefined) return []
-  const { model, costCredits, effect } = reading.history
-  // A failure may show the balance before a charge of its own, which then falls into this stretch.
-  if (effect[stretch.from] === effects.failure && stretch.taken > stretch.sure) return []
-  return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: stretch.taken }]
 }
 
 /** A single other price of a model that would explain every stretch. */

@@ -1,12 +1,13 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { promisedSql } from '../../../contract/request.ts'
-import { chatTexts } from '../../evidence/chat-texts.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
 import { isList, isObject, type Json } from '../../evidence/json.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
-import { exchangeRule, exchangesRule, type Observed } from '../exchange-rule.ts'
+import { exchangeRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
+import { sse05 } from './fragments.ts'
+import { sse06 } from './pieces.ts'
 
 const requires = 'a captured chat stream'
 
@@ -137,150 +138,6 @@ stream, or one whose connection broke, decides nothing.`,
     WHERE endpoint = 'chat' AND streamed = 1 AND status BETWEEN 200 AND 299 AND ${flagSql('sseType')}
       AND NOT ${flagSql('errorInStream')} AND (outcome = 'ok' OR outcome = 'broken' AND (reason = 'no-done' OR done_marks > 0))`,
   requires: 'a chat stream that came to its end',
-})
-
-const sse05 = exchangesRule({
-  id: 'SSE-05',
-  title: 'The fragments of a stream add up to the text of the plain answer',
-  section: '§6.2',
-  severity: 'derived',
-  needs: ['active'],
-  explain: `Compares a stream with plain answers to the same request at temperature 0. At least
-two plain answers must exist, all alike. Even then a model may differ once, so a difference
-counts only if a piece is lost or repeated, if characters are broken, or if at least three streams
-all have the same other text.`,
-  expected: 'the same text, streamed or not',
-  requires: 'a stream and two like plain answers to the same request, temperature 0',
-  judgeOf(exchanges) {
-    const all = exchanges.filter(isRepeatable)
-    const [plain, streamed] = [plainText, streamText].map((textOf) => textsBy(all, textOf))
-    return (exchange) => {
-      const text = isRepeatable(exchange) ? streamText(exchange) : undefined
-      if (text === undefined) return undefined
-      const request = requestOf(exchange)
-      const told = plain!.get(request) ?? []
-      const [whole] = told
-      if (told.length < 2 || told.some((each) => each !== whole)) return undefined
-      if (text === whole) return null
-      const others = streamed!.get(request)!
-      const always = others.length >= 3 && others.every((each) => each === text)
-      return always || isDamaged(whole!, text) ? difference(whole!, text) : undefined
-    }
-  },
-})
-
-function isRepeatable(exchange: Exchange): boolean {
-  const { endpoint } = exchange.row
-  return endpoint === 'chat' && exchange.isOk && exchange.requestField('temperature') === 0
-}
-
-function textsBy(
-  exchanges: readonly Exchange[],
-  textOf: (exchange: Exchange) => string | undefined,
-): ReadonlyMap<string, readonly string[]> {
-  const texts = new Map<string, string[]>()
-  for (const exchange of exchanges) {
-    const text = textOf(exchange)
-    if (text === undefined) continue
-    const request = requestOf(exchange)
-    texts.set(request, [...(texts.get(request) ?? []), text])
-  }
-  return texts
-}
-
-/** Whether a text equals another with one piece lost or repeated, or with broken characters. */
-function isDamaged(whole: string, text: string): boolean {
-  if (text.includes('\ufffd') && !whole.includes('\ufffd')) return true
-  const shorter = Math.min(whole.length, text.length)
-  const start = alikeFor(whole, text)
-  const end = alikeFor([...whole].reverse().join(''), [...text].reverse().join(''))
-  return start + end >= shorter
-}
-
-/** Length of the common prefix of two texts. */
-function alikeFor(a: string, b: string): number {
-  let at = 0
-  while (at < a.length && a[at] === b[at]) at++
-  return at
-}
-
-/** The request without its mode of delivery. */
-function requestOf(exchange: Exchange): string {
-  const asked = exchange.requestJson
-  if (!isObject(asked)) return ''
-  const { stream, stream_options, ...rest } = asked
-  return JSON.stringify(rest)
-}
-
-function plainText(exchange: Exchange): string | undefined {
-  return exchange.isStream ? undefined : chatTexts(exchange)?.get(0)
-}
-
-function streamText(exchange: Exchange): string | undefined {
-  const texts = exchange.isStream ? chatTexts(exchange) : undefined
-  return texts === undefined ? undefined : (texts.get(0) ?? '')
-}
-
-function difference(plain: string, streamed: string): string {
-  return `${streamed.length} characters for ${plain.length}, different from ${alikeFor(plain, streamed)} on`
-}
-
-const sse06 = sqlRule({
-  id: 'SSE-06',
-  title: 'Streams come piece by piece',
-  section: '§6',
-  severity: 'advice',
-  needs: ['passive'],
-  explain: `A stream of eight or more text events that all arrived in one read was buffered until
-its end. So was a stream whose text came within a tenth of its time, with fifty or more events per
-read. A stream with ten or more events per read, and 50 ms or more for each read, was buffered piece by piece between
-the service and here, as by a proxy that waits for full buffers. The network or a busy client may join a stream, so a joined stream is reported
-only if all of at least five were joined: a single incremental stream shows that the service can stream.
-A stream of ten seconds or more that was buffered until its end is reported alone.
-Some streams are too fast to judge: those that ended within 100 ms, or within ten times the duration of exchanges
-without generation (reads and errors, the 90th percentile), because a client that is this late with those finds a
-whole stream waiting. Also those that would have been as fast at the median time per event: they were
-late, not long. A stream during which the client itself stalled for a tenth of its
-time, or for half of the time of a read, by its own record of delays or by a request that it sent this late, is not reported.`,
-  expected: 'text that arrives at more than one time',
-  observe: () => `
-    WITH streams AS (
-        SELECT *, closed_us - sent_us AS took_us,
-          content_events * median((closed_us - sent_us) / content_events) OVER () AS paced_us,
-          content_reads <= 1 OR content_events >= 50 * content_reads
-            AND 10 * (last_content_us - first_content_us) <= closed_us - sent_us AS held,
-          held OR content_events >= 10 * content_reads
-            AND closed_us - sent_us >= 50000 * content_reads AS joined
-        FROM seen
-        WHERE ${promisedSql} AND outcome = 'ok' AND content_events >= 8),
-      telling AS (
-        SELECT *, bool_and(joined) OVER () AND count(*) OVER () >= 5 AS all_joined
-        FROM streams, (
-          SELECT greatest(100000, 10 * coalesce(quantile_cont(closed_us - sent_us, 0.9), 0)) AS bound_us
-          FROM seen
-          WHERE status >= 400 OR outcome = 'ok' AND NOT ${promisedSql})
-        WHERE took_us >= bound_us
-          AND (NOT joined OR paced_us >= bound_us OR took_us >= 10000000)),
-      stalls(run_id, from_us, until_us, stall_us) AS (
-        SELECT run_id, at_us - greatest(loop_delay_p99_us, loop_gap_us) - 1000000, at_us,
-          greatest(loop_delay_p99_us, loop_gap_us)
-        FROM health WHERE shard >= 0 AND greatest(loop_delay_p99_us, loop_gap_us) >= 10000
-        UNION ALL
-        SELECT run_id, intended_us, dispatched_us, dispatched_us - intended_us
-        FROM seen WHERE dispatched_us - intended_us >= 10000)
-    SELECT run_id, slot, retry,
-      CASE WHEN joined AND content_reads <= 1 THEN 'all text in one read'
-           WHEN held THEN 'all text in ' || content_reads || ' reads within a tenth of its time'
-           WHEN joined THEN content_events || ' events of text in ' || content_reads
-             || ' reads: buffered between the service and here' END AS observed
-    FROM telling
-    WHERE NOT joined OR (all_joined OR held AND took_us >= 10000000) AND NOT EXISTS (
-      SELECT 1 FROM stalls
-      WHERE stalls.run_id = telling.run_id
-        AND if(held, 10, 2 * content_reads) * stall_us >= took_us
-        AND until_us >= sent_us AND from_us <= closed_us)`,
-  requires:
-    'a stream of 100 ms or more with eight or more events of text that comes in pieces, or five that do not',
 })
 
 const sse07 = sqlRule({

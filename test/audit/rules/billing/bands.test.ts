@@ -1,5 +1,5 @@
 import type { AttemptRow } from '../../../../src/attempt/columns.ts'
-import { bill04 } from '../../../../src/audit/rules/billing/factors.ts'
+import { bill04 } from '../../../../src/audit/rules/billing/bands.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { inTurn, type Step, shows, testCases, testStored } from './in-turn.ts'
 
