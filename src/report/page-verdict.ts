@@ -3,7 +3,9 @@ import { lookup } from '../user/lookup.ts'
 import { askForTokens } from './ask-for-tokens.ts'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
-import { claimedTrial, rateText, safeRateText, searchShape, trialName } from './safe-rate.ts'
+import { safeRateText } from './safe-rate.ts'
+import { rateText, trialName } from './search-words.ts'
+import { claimedTrial, searchShape } from './stored-search.ts'
 
 const test = z.looseObject({
   name: z.string(),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { admittedRate, answerLines } from '../../src/cli/runs/bench.ts'
 import { searchText } from '../../src/cli/runs/live-block.ts'
-import { safeRateText, searchShape } from '../../src/report/safe-rate.ts'
+import { safeRateText } from '../../src/report/safe-rate.ts'
+import { searchShape } from '../../src/report/stored-search.ts'
 
 const hold = { step: 'hold', of: 'requests', ratePerS: 10, requests: 800, reset: null } as const
 

@@ -5,13 +5,9 @@ import { headerIssue } from '../../contract/request.ts'
 import { writeReport } from '../../public/report.ts'
 import { parseScenario } from '../../public/scenario.ts'
 import { openExistingStore } from '../../public/store.ts'
-import {
-  limitText,
-  rateText,
-  type StoredTrial,
-  safeRateText,
-  searchShape,
-} from '../../report/safe-rate.ts'
+import { limitText, safeRateText } from '../../report/safe-rate.ts'
+import { rateText } from '../../report/search-words.ts'
+import { type StoredTrial, searchShape } from '../../report/stored-search.ts'
 import { firstModel } from '../../run/plan/first-model.ts'
 import type { RunOptions, RunResult } from '../../run/run.ts'
 import { noKey } from '../../run/send/keys.ts'

@@ -1,5 +1,5 @@
 import { areEnough } from '../../measure/percentile.ts'
-import { rateText, stepName } from '../../report/safe-rate.ts'
+import { rateText, stepName } from '../../report/search-words.ts'
 import type { Percentiles, Progress, Searching, StepProgress } from '../../run/count/progress.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { duration, table } from '../terminal/text.ts'

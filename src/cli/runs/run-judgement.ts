@@ -6,15 +6,9 @@ import {
   selfTestsText,
   stoppedText,
 } from '../../report/page-verdict.ts'
-import {
-  rateText,
-  reasonText,
-  resultName,
-  type StoredTrial,
-  safeRateText,
-  searchShape,
-  stepName,
-} from '../../report/safe-rate.ts'
+import { safeRateText } from '../../report/safe-rate.ts'
+import { rateText, reasonText, resultName, stepName } from '../../report/search-words.ts'
+import { type StoredTrial, searchShape } from '../../report/stored-search.ts'
 import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
 import type { RunResult } from '../../run/run.ts'
 import { largest } from '../../user/extremes.ts'
