@@ -170,53 +170,73 @@ export class Fleet implements Team {
 
   /** Waits for all shards and agrees on a start; null if it was aborted. */
   private async meet(planHash: string, signal?: AbortSignal): Promise<AgreedStart | null> {
-    const { shard, runId, waitMs } = this.options
+    const { shard } = this.options
     const { deadlineMs } = this
     const isLeft = () => signal?.aborted === true
-    const ready = (index: number) =>
-      parsed.said(this.kept.get(this.names.said('ready', index)), { atUs: 0 })
-    const missing = () => indexes(shard.of).filter((index) => ready(index) === null)
-    while (shard.index !== 0 && !isLeft() && performance.now() < deadlineMs) {
-      const heard = await this.ping(firstPings)
-      if (heard === firstPings) break
-      await this.kept.until(isLeft, Math.min(deadlineMs, performance.now() + 200))
-    }
-    const offsetUs = shard.index === 0 ? leaderUs() - ownUs() : this.clock.agree()
+    const offsetUs = await this.agreeOnClock(isLeft)
     if (Number.isFinite(offsetUs)) {
       const word = { atUs: Math.round(ownUs() + offsetUs) }
       await this.kept.put(this.names.said('ready', shard.index), word, deadlineMs)
     }
-    // A shard with another plan leaves at once, so its last word is read.
-    const stranger = () =>
-      indexes(shard.of).find((index) => {
-        const other = parsed.join(this.kept.last(this.names.shard(index)))
-        return other !== null && other.planHash !== planHash
-      })
     await this.kept.until(
-      () => missing().length === 0 || stranger() !== undefined || isLeft(),
+      () => this.missing().length === 0 || this.stranger(planHash) !== undefined || isLeft(),
       deadlineMs,
     )
     if (isLeft()) return null
-    const other = stranger()
-    if (other !== undefined) {
-      throw new UserError(
-        'fleet',
-        `--join: shards ${shard.index} and ${other} of ${runId} have different plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
-      )
-    }
-    const left = missing()
-    if (left.length > 0) {
-      // Shards that joined and left after the same wait are not the cause; name those that never joined.
-      const never = left.filter((index) => this.kept.last(this.names.shard(index)) === undefined)
-      const gone = never.length > 0 ? never : left
-      throw new UserError(
-        'unreachable',
-        `--join: of ${shard.of} shards of ${runId}, these did not join within ${waitMs / 1000} s: ${gone.slice(0, 20).join(', ')}. Nothing was sent.`,
-      )
-    }
-    const startedAtUs = largest(indexes(shard.of).map((index) => ready(index)!.atUs)) + readyUs
+    const other = this.stranger(planHash)
+    if (other !== undefined) throw this.otherPlan(other)
+    const missing = this.missing()
+    if (missing.length > 0) throw this.notJoined(missing)
+    const startedAtUs = largest(indexes(shard.of).map((index) => this.ready(index)!.atUs)) + readyUs
     if (shard.index !== 0) this.keepPinging()
     return { startedAtUs, zeroNs: BigInt(Math.round((startedAtUs - offsetUs) * 1000)) }
+  }
+
+  /** From this machine's clock to that of shard 0, in microseconds; not finite if shard 0 did not answer in time. */
+  private async agreeOnClock(isLeft: () => boolean): Promise<number> {
+    if (this.options.shard.index === 0) return leaderUs() - ownUs()
+    while (!isLeft() && performance.now() < this.deadlineMs) {
+      const answered = await this.ping(firstPings)
+      if (answered === firstPings) break
+      await this.kept.until(isLeft, Math.min(this.deadlineMs, performance.now() + 200))
+    }
+    return this.clock.agree()
+  }
+
+  /** When a shard was ready; null if it is not. */
+  private ready(index: number) {
+    return parsed.said(this.kept.get(this.names.said('ready', index)), { atUs: 0 })
+  }
+
+  private missing(): readonly number[] {
+    return indexes(this.options.shard.of).filter((index) => this.ready(index) === null)
+  }
+
+  /** A shard with another plan. It leaves at once, so its last word is read. */
+  private stranger(planHash: string): number | undefined {
+    return indexes(this.options.shard.of).find((index) => {
+      const other = parsed.join(this.kept.last(this.names.shard(index)))
+      return other !== null && other.planHash !== planHash
+    })
+  }
+
+  private otherPlan(other: number): UserError {
+    const { shard, runId } = this.options
+    return new UserError(
+      'fleet',
+      `--join: shards ${shard.index} and ${other} of ${runId} have different plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
+    )
+  }
+
+  /** Shards that joined and left after the same wait are not the cause; it names those that never joined. */
+  private notJoined(missing: readonly number[]): UserError {
+    const { shard, runId, waitMs } = this.options
+    const never = missing.filter((index) => this.kept.last(this.names.shard(index)) === undefined)
+    const named = never.length > 0 ? never : missing
+    return new UserError(
+      'unreachable',
+      `--join: of ${shard.of} shards of ${runId}, these did not join within ${waitMs / 1000} s: ${named.slice(0, 20).join(', ')}. Nothing was sent.`,
+    )
   }
 
   private tellTime(): void {

@@ -32,9 +32,9 @@ export interface QuickLoad {
   /** Thresholds such as `ttft.p95 < 800ms`. */
   readonly objectives: readonly string[]
   readonly maxCredits: number | null
-  /** PEM file of further authorities to trust. */
   /** Addresses of the service's metrics, none to look for them; null for no metrics. */
   readonly metrics: readonly string[] | null
+  /** PEM file of further authorities to trust. */
   readonly caFile: string | null
 }
 

@@ -60,7 +60,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
       ? 'unreachable'
       : stopReason
   await settleTrials(store, runId, coordinator, ended.sweeps)
-  // A part of a run is too short to tell; its merge looks at all.
+  // One shard has too few requests to tell; the merge looks at all.
   const cut = isPart(options) || scenario.warmUp !== 'auto' ? null : await cutWarmUp(store, runId)
   await store.takeAttemptsAtHand({ values: true })
   const figures = await runFigures(store, runId, contract)
@@ -235,5 +235,5 @@ function shareOfCeiling(
   return busiestPerS / ceiling.plainPerS + busiestEventsPerS / ceiling.eventsPerS
 }
 
-/** Whether thresholds wait for the merge, because percentiles of a part are not those of the run. */
+/** Whether this is one shard of a run. What only the whole run can show, such as thresholds, waits until its stores are merged. */
 const isPart = ({ shard }: RunOptions) => (shard ?? unsharded).of > 1

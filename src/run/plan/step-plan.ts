@@ -28,6 +28,7 @@ export interface Ready {
   readonly credits: number
 }
 
+/** Lengths of prompts that have a number of template each; longer ones share the last. */
 const mostLengths = 1 << 20
 
 /** Stands for a prompt while its place in the body is found: a prompt of one word may be in the body twice. */
@@ -46,7 +47,13 @@ interface SharedTemplate {
 /** Bytes of template bodies that each thread stores at most. */
 const keptBodyBytes = 64 << 20
 
-/** First number of templates made during a run, above those known in advance. */
+/**
+ * First number of templates made during a run. Templates have numbers in three ranges, so that no thread needs to ask another:
+ *
+ *     from 0                        prompts of the pool, one after the other (`templateBase`)
+ *     from 2^24                     those made during a run, for one use
+ *     from `firstUniqueTemplate`    prompts of their own: step * 2^20 + tokens
+ */
 export const firstMadeTemplate = 1 << 24
 
 /**
@@ -116,7 +123,7 @@ export class StepPlan {
    * million requests must not store a million bodies.
    */
   unique({ text, tokens }: UniquePrompt, key: number): Ready {
-    const known = this.byLength.get(tokens) ?? this.shared(text, tokens)
+    const known = this.byLength.get(tokens) ?? this.sharedTemplate(text, tokens)
     if (known === 'fixed') return this.fromPool(0, key)
     const body = Buffer.from(`${known.head}${JSON.stringify(text)}${known.tail}`, 'utf8')
     return {
@@ -126,7 +133,7 @@ export class StepPlan {
     }
   }
 
-  private shared(text: string, tokens: number): SharedTemplate | 'fixed' {
+  private sharedTemplate(text: string, tokens: number): SharedTemplate | 'fixed' {
     const template = this.template([{ role: 'user', content: text }])
     const { body } = this.template([{ role: 'user', content: standIn }])
     const [head, tail] = Buffer.from(body).toString('utf8').split(JSON.stringify(standIn))

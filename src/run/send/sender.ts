@@ -14,13 +14,13 @@ import { answerOf } from '../expect/answer.ts'
 import { Examiner } from '../expect/examiner.ts'
 import { Reservations } from '../money/reservations.ts'
 import { RunMoney } from '../money/run-money.ts'
-import type { StepPlan } from '../plan/step-plan.ts'
 import { KeptBodies } from '../record/kept-bodies.ts'
 import { RowWriter } from '../record/row-writer.ts'
 import { Tasks } from '../tasks/tasks.ts'
 import { ActivePhase } from './active-phase.ts'
 import { DueQueue } from './due.ts'
 import { Flight, type FlightOwner, type User } from './flight.ts'
+import { FlightDraws } from './flight-draws.ts'
 import { FlightPool } from './flight-pool.ts'
 import { InFlight } from './in-flight.ts'
 import { KeysSeen } from './keys-seen.ts'
@@ -60,6 +60,7 @@ export class Sender implements FlightOwner {
   private readonly phases: ActivePhase[] = []
   private readonly due: DueQueue<Flight | User>
   private readonly pool: FlightPool
+  private readonly draws: FlightDraws
   private readonly flying = new InFlight()
   private readonly share: MachineShare
   private readonly maxInFlight: number
@@ -90,6 +91,7 @@ export class Sender implements FlightOwner {
     this.keysSeen = new KeysSeen(data.keys.length)
     this.bodies = new KeptBodies(data.runId, scenario.capture)
     this.requester = new Requester(parts)
+    this.draws = new FlightDraws(this.requester, this.pool)
     this.share = new MachineShare(data, this.shared, this.requester.plans)
     this.due = new DueQueue(parts.onDueSooner)
     const waits = ({ load }: Phase) => load.kind === 'replay' && load.gaps !== null
@@ -246,9 +248,13 @@ export class Sender implements FlightOwner {
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
     if (this.retry(flight, attempt, nowUs)) return
     if (isTurn) this.tasks!.ended(flight, attempt, nowUs)
-    const goesOn = attempt.outcome === 'ok' && answer !== null && this.speaks(flight, answer, nowUs)
+    const next =
+      attempt.outcome === 'ok' && answer !== null && !this.stopping
+        ? this.draws.nextTurn(flight, answer, nowUs)
+        : null
+    if (next !== null) this.due.add(next.intendedUs, next)
     this.pool.release(flight)
-    if (goesOn) return
+    if (next !== null) return
     if (user !== null) this.userThinks(user, nowUs)
     this.checkIdle()
   }
@@ -268,27 +274,6 @@ export class Sender implements FlightOwner {
     return counters.good > good
   }
 
-  /** Plans the next turn of a conversation. @returns false if it is over */
-  private speaks(flight: Flight, answer: string, nowUs: number): boolean {
-    const { conversation, phase, plan } = flight
-    if (conversation === null || this.stopping) return false
-    const turns = Math.min(plan.turns, conversation.userTurns?.length ?? Infinity)
-    if (flight.turn + 1 >= turns) return false
-    conversation.messages.push({ role: 'assistant', content: answer })
-    const draw = conversation.index * plan.turns + flight.turn
-    const atUs = nowUs + thinkUs(plan.step.session!.think, phase.thinkDraws, draw)
-    if (atUs >= phase.endUs) return false
-    const next = this.pool.acquire(phase, plan, flight.key)
-    next.slot = flight.slot + 1
-    next.turn = flight.turn + 1
-    next.conversation = conversation
-    next.user = flight.user
-    next.intendedUs = atUs
-    this.requester.say(next)
-    this.due.add(atUs, next)
-    return true
-  }
-
   private issued(phase: ActivePhase): void {
     phase.issued = true
     // Users in think time send nothing more, so neither a drain nor the end waits for them.
@@ -303,8 +288,7 @@ export class Sender implements FlightOwner {
       this.tasks!.start(phase, index, intendedUs, null)
       return
     }
-    const plan = this.requester.plans[phase.stepAt(index)]!
-    this.launch(this.draw(phase, plan, index, intendedUs))
+    this.launch(this.draws.first(phase, index, intendedUs))
   }
 
   /** Sends the next request of a user. */
@@ -322,8 +306,7 @@ export class Sender implements FlightOwner {
       this.tasks!.start(phase, index, atUs, user)
       return
     }
-    const plan = this.requester.plans[phase.stepAt(index)]!
-    const flight = this.draw(phase, plan, index, atUs)
+    const flight = this.draws.first(phase, index, atUs)
     flight.user = user
     this.launch(flight)
   }
@@ -338,16 +321,6 @@ export class Sender implements FlightOwner {
     // Without think time, the next request is sent at the end of the last.
     if (atUs > nowUs) this.due.add(atUs, user)
     else this.userActs(user, atUs)
-  }
-
-  /** A flight with everything that its index decides. */
-  private draw(phase: ActivePhase, plan: StepPlan, index: number, intendedUs: number): Flight {
-    const key = phase.keyOf(index, plan.keys)
-    const flight = this.pool.acquire(phase, plan, key)
-    flight.slot = phase.slotOf(index, 0)
-    flight.intendedUs = intendedUs
-    this.requester.ask(flight, index)
-    return flight
   }
 
   private launch(flight: Flight): void {
@@ -417,24 +390,9 @@ export class Sender implements FlightOwner {
     return new Tasks({
       runId: this.parts.data.runId,
       newId: () => this.requester.newConversation(),
-      keyOf: (phase, index) => phase.keyOf(index, this.requester.plans[phase.stepAt(index)]!.keys),
-      draw: (task, number, atUs) => {
-        const { phase, index, key } = task
-        const step = this.stepNamed(task.turnOf(number).step)
-        const flight = this.pool.acquire(phase, step, key)
-        flight.slot = phase.slotOf(index, number)
-        flight.turn = number
-        flight.task = task
-        flight.intendedUs = atUs
-        this.requester.askTurn(flight, task)
-        return flight
-      },
-      invent: (task, number) => {
-        const { phase } = task
-        const plan = this.stepNamed(task.turnOf(number).step)
-        const slot = phase.slotOf(task.index, number)
-        this.requester.inventTurn(task, number, { phase, plan, slot })
-      },
+      keyOf: (phase, index) => this.draws.keyOf(phase, index),
+      draw: (task, number, atUs) => this.draws.taskTurn(task, number, atUs),
+      invent: (task, number) => this.draws.inventTaskTurn(task, number),
       plan: (flight) => {
         if (flight.intendedUs > this.parts.now()) this.due.add(flight.intendedUs, flight)
         else this.launch(flight)
@@ -446,10 +404,6 @@ export class Sender implements FlightOwner {
       },
       onDueSooner: this.parts.onDueSooner,
     })
-  }
-
-  private stepNamed(name: string): StepPlan {
-    return this.requester.plans.find(({ step }) => step.name === name)!
   }
 
   private checkIdle(): void {
