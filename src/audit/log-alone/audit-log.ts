@@ -11,7 +11,7 @@ import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import type { StatedCost } from '../../price/judge/request.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { delimiterOf, isJson } from '../../store/import/known-logs.ts'
-import { plainText } from '../../store/import/whole/plain-text.ts'
+import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { usageFlags } from '../../tokens/usage.ts'
 import { lookup } from '../../user/lookup.ts'
@@ -53,7 +53,7 @@ export async function auditLog(options: LogAudit): Promise<AuditReport> {
   const scratch = mkdtempSync(join(tmpdir(), 'assay-log-'))
   try {
     const copy = join(scratch, 'text')
-    const plain = await plainText(file, copy, options.signal)
+    const plain = await decodedFile(file, copy, options.signal)
     const delimiter = isJson(plain.path) ? null : delimiterOf(beginningOf(plain.path))
     const { path } = await wholeText({ file, plain, copy, delimiter, partial: false })
     const { findings, seen } = judgeLog({ ...options, path }, prices)

@@ -9,7 +9,7 @@ import { beginningOf } from '../../store/import/csv-header.ts'
 import { delimiterOf, isJson, knownFormat, readKnown } from '../../store/import/known-logs.ts'
 import { readLines } from '../../store/import/lines/read-lines.ts'
 import type { Mapping } from '../../store/import/mapping.ts'
-import { plainText } from '../../store/import/whole/plain-text.ts'
+import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { eachKind, kindCounts, mappedName } from '../../tokens/kinds.ts'
 import type { Usage } from '../../tokens/usage.ts'
@@ -171,7 +171,7 @@ async function readable(
 ): Promise<string> {
   if (!existsSync(file)) throw new UserError('usage', `--${name} ${file}: no such file`)
   const copy = join(scratch, name)
-  const plain = await plainText(file, copy)
+  const plain = await decodedFile(file, copy)
   const delimiter = isJson(plain.path)
     ? null
     : (map?.delimiter ?? delimiterOf(beginningOf(plain.path)))

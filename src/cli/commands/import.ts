@@ -1,4 +1,9 @@
-import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from '../../store/import/readings.ts'
+import {
+  dateOrders,
+  decimalMarks,
+  partPlaces,
+  repeatedTimes,
+} from '../../store/import/cell-formats.ts'
 import {
   choice,
   command,

@@ -19,7 +19,7 @@ import { beginningOf } from '../../store/import/csv-header.ts'
 import { linesOf } from '../../store/import/formats/documents.ts'
 import { delimiterOf, isJson } from '../../store/import/known-logs.ts'
 import { keyPattern, LogKeys } from '../../store/import/log-keys.ts'
-import { plainText } from '../../store/import/whole/plain-text.ts'
+import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { assayVersion } from '../../store/runs/machine.ts'
 import { takeRun } from '../../store/runs/merge.ts'
 import { cannotWrite } from '../../store/session/errors.ts'
@@ -153,7 +153,7 @@ async function placeLog(
   { signal, isAnonymous }: EvidenceOptions,
 ): Promise<string> {
   const copy = join(folder, '.log')
-  const { path } = await plainText(log, copy, signal)
+  const { path } = await decodedFile(log, copy, signal)
   const isLines = isJson(path)
   const name = isLines ? 'log.jsonl' : 'log.csv'
   const keys = new RegExp(keyPattern, 'g')

@@ -10,7 +10,7 @@ import { hasErrors } from './rejects.ts'
 import { refersToSql } from './stage.ts'
 import { compareStatements, enterStatements } from './statements.ts'
 
-interface EnteredLog {
+interface StagedLog {
   readonly file: string
   readonly source: string
   readonly format: LogFormat
@@ -32,68 +32,32 @@ interface Entered {
 }
 
 /** Enters the staged lines that are new, in one transaction. */
-export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
+export async function enter(store: Session, log: StagedLog): Promise<Entered> {
   const [number] = await store.rows<{ next: number }>(
     'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
   )
   const importNo = number!.next
   const nowUs = BigInt(Math.round(log.nowUs))
-  const broken = (await hasErrors(store)) ? '(SELECT count(DISTINCT line) FROM import_errors)' : '0'
-  const [found] = await store.rows<{
-    lines: number
-    known: number
-    differing: number
-    bad: number
-    broken: number
-    buckets: number
-    from_us: number | null
-    to_us: number | null
-  }>(
-    `SELECT count(*) AS lines, count(*) FILTER (WHERE reason IS NOT NULL) AS bad,
-       (SELECT count(*) FROM staging.known WHERE how IN ('known', 'older')) AS known,
-       (SELECT count(*) FROM staging.known WHERE how = 'differs') AS differing,
-       ${broken} AS broken, count(end_us) FILTER (WHERE reason IS NULL) AS buckets,
-       min(at_us) FILTER (WHERE reason IS NULL) AS from_us,
-       max(coalesce(end_us, at_us + 1)) FILTER (WHERE reason IS NULL) AS to_us
-     FROM staging.lines`,
-  )
-  const { lines, known, differing, bad, broken: unread, buckets } = found!
+  const staged = await countStaged(store)
   const notes = [...(await notesOf(store, log.prices))]
-  const dimensions = buckets > 0 ? await compareStatements(store, log) : ''
+  const dimensions = staged.buckets > 0 ? await compareStatements(store, log) : ''
   await store.execute('BEGIN')
   try {
-    if (buckets < lines - bad) await enterEvents(store, log, importNo, nowUs)
+    if (staged.buckets < staged.lines - staged.refused)
+      await enterEvents(store, log, importNo, nowUs)
     const stated =
-      buckets > 0
+      staged.buckets > 0
         ? await enterStatements(store, log.source, dimensions, importNo, nowUs)
         : { known: 0, notes: [] as readonly string[] }
     for (const each of stated.notes) notes.push(each)
-    const duplicates = known + stated.known
-    const rejected = bad + differing + unread
+    const duplicates = staged.known + stated.known
     const counts = {
-      lines: lines + unread,
-      accepted: lines - bad - differing - duplicates,
+      lines: staged.lines + staged.unreadable,
+      accepted: staged.lines - staged.refused - staged.differing - duplicates,
       duplicates,
-      rejected,
+      rejected: staged.refused + staged.differing + staged.unreadable,
     }
-    await store.execute(
-      `INSERT INTO usage_imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-      [
-        importNo,
-        log.source,
-        basename(log.file),
-        log.format,
-        JSON.stringify(log.mapping),
-        nowUs,
-        counts.lines,
-        counts.accepted,
-        duplicates,
-        rejected,
-        found!.from_us === null ? null : BigInt(found!.from_us),
-        found!.to_us === null ? null : BigInt(found!.to_us),
-        log.isPartial,
-      ],
-    )
+    await recordImport(store, log, importNo, nowUs, counts, staged)
     for (const each of await setsAside(store, log.source)) notes.push(each)
     await store.execute(log.check === true ? 'ROLLBACK' : 'COMMIT')
     return { counts, notes }
@@ -104,9 +68,61 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
   }
 }
 
+/** How many staged lines there are of each kind. */
+interface StagedCounts {
+  /** Lines that could be read. */
+  readonly lines: number
+  /** Those of them that were refused, with a reason. */
+  readonly refused: number
+  /** Those that the store has already, and those that contradict what it has. */
+  readonly known: number
+  readonly differing: number
+  /** Lines that could not be read. */
+  readonly unreadable: number
+  /** Lines that state a sum over an interval. */
+  readonly buckets: number
+  readonly fromUs: number | null
+  readonly toUs: number | null
+}
+
+async function countStaged(store: Session): Promise<StagedCounts> {
+  const unreadable = (await hasErrors(store))
+    ? '(SELECT count(DISTINCT line) FROM import_errors)'
+    : '0'
+  const [counts] = await store.rows<StagedCounts>(
+    `SELECT count(*) AS lines, count(*) FILTER (WHERE reason IS NOT NULL) AS refused,
+       (SELECT count(*) FROM staging.known WHERE how IN ('known', 'older')) AS known,
+       (SELECT count(*) FROM staging.known WHERE how = 'differs') AS differing,
+       ${unreadable} AS unreadable, count(end_us) FILTER (WHERE reason IS NULL) AS buckets,
+       min(at_us) FILTER (WHERE reason IS NULL) AS "fromUs",
+       max(coalesce(end_us, at_us + 1)) FILTER (WHERE reason IS NULL) AS "toUs"
+     FROM staging.lines`,
+  )
+  return counts!
+}
+
+function recordImport(
+  store: Session,
+  { source, file, format, mapping, isPartial }: StagedLog,
+  importNo: number,
+  nowUs: bigint,
+  { lines, accepted, duplicates, rejected }: Entered['counts'],
+  { fromUs, toUs }: StagedCounts,
+): Promise<void> {
+  const [from, to] = [fromUs, toUs].map((us) => (us === null ? null : BigInt(us)))
+  return store.execute(
+    `INSERT INTO usage_imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      ...[importNo, source, basename(file), format, JSON.stringify(mapping), nowUs],
+      ...[lines, accepted, duplicates, rejected],
+      ...[from!, to!, isPartial],
+    ],
+  )
+}
+
 async function enterEvents(
   store: Session,
-  log: EnteredLog,
+  log: StagedLog,
   importNo: number,
   nowUs: bigint,
 ): Promise<void> {
@@ -146,7 +162,7 @@ async function enterEvents(
  */
 async function settleReferrals(
   store: Session,
-  { source, mapping }: EnteredLog,
+  { source, mapping }: StagedLog,
   importNo: number,
   isNew: string,
 ): Promise<void> {

@@ -2,6 +2,7 @@ import { outcomes } from '../../attempt/outcome.ts'
 import { mappedNames, mappedTokens } from '../../measure/usage/quantities.ts'
 import { mostTags, tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
+import { type CellFormats, numberSql } from './cell-formats.ts'
 import { entryTypes } from './entry-types.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
 import {
@@ -12,7 +13,6 @@ import {
   pathSql,
   placeSql,
 } from './places.ts'
-import { numberSql, type Readings } from './readings.ts'
 import { type StagedField, sameField } from './staged-field.ts'
 import { ownUnit } from './staged-lines.ts'
 import { durationField, endField, timeField, timezoneOf, wallField } from './staged-times.ts'
@@ -41,7 +41,7 @@ const isOneOf = (sql: string, words: readonly string[]) =>
 export function stagedFields(
   mapping: Mapping,
   read: ColumnReader,
-  readings: Readings,
+  readings: CellFormats,
 ): readonly StagedField[] {
   const { fields } = mapping
   const text = (field: FieldName) => {

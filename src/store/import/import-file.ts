@@ -7,6 +7,7 @@ import { mustStandApart } from '../files/files-apart.ts'
 import { diskFailure } from '../session/errors.ts'
 import type { Store } from '../session/open.ts'
 import { inSession, type Session } from '../session/session.ts'
+import type { DateOrder, DecimalMark, partPlaces, RepeatedTime } from './cell-formats.ts'
 import { beginningOf } from './csv-header.ts'
 import type { KnownFormat } from './formats/format.ts'
 import { delimiterOf, isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
@@ -14,7 +15,6 @@ import { hasLineRules, readLines } from './lines/read-lines.ts'
 import { type LogFormat, type Mapping, parseMapping } from './mapping.ts'
 import { parquetText } from './parquet-text.ts'
 import type { LinePrices } from './price-lines.ts'
-import type { DateOrder, DecimalMark, partPlaces, RepeatedTime } from './readings.ts'
 import {
   type ImportedRecords,
   importRecords,
@@ -25,7 +25,7 @@ import {
 import { isRejects, rejectedLines } from './rejected-lines.ts'
 import { columnsSeen, shownText } from './suggest.ts'
 import { emptyScratch, formatOf, type ImportedLog, importUsageLog, scratchOf } from './usage-log.ts'
-import { type PlainText, plainText } from './whole/plain-text.ts'
+import { type DecodedFile, decodedFile } from './whole/decoded-file.ts'
 import { wholeText } from './whole/whole-text.ts'
 
 export interface FileImport extends Work, Meaning {
@@ -113,10 +113,10 @@ async function importText(
 ): Promise<FileImported> {
   const { file, rejectsFile } = options
   const named = options.format ?? options.mapping?.format ?? formatOf(file)
-  const plain: PlainText =
+  const plain: DecodedFile =
     named === 'parquet'
       ? { path: file, isCut: false }
-      : await plainText(file, join(scratch, 'text'), options.signal)
+      : await decodedFile(file, join(scratch, 'text'), options.signal)
   if (named !== 'parquet' && isRejects(plain.path)) {
     const rejected = { file, path: plain.path, folder: scratch }
     const { path, mapping, source } = await rejectedLines(store, rejected, options.mapping)
@@ -151,7 +151,7 @@ async function importText(
 async function importLog(
   store: Session,
   options: FileImport & { readonly rejectsFile: string },
-  plain: PlainText,
+  plain: DecodedFile,
   scratch: string,
 ): Promise<FileImported> {
   const { file, rejectsFile } = options
@@ -173,7 +173,7 @@ async function importLog(
   const pages = await Promise.all(
     (options.pages ?? []).map(async (page, at) => ({
       file: page,
-      path: (await plainText(page, join(scratch, `page-${at}`), options.signal)).path,
+      path: (await decodedFile(page, join(scratch, `page-${at}`), options.signal)).path,
     })),
   )
   const rows =

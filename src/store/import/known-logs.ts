@@ -15,7 +15,7 @@ import { UnpricedLines } from './formats/unpriced-lines.ts'
 import { Identities } from './lines/identity.ts'
 import { ownTags, tagsOf } from './lines/read-lines.ts'
 import type { Mapping } from './mapping.ts'
-import { plainText } from './whole/plain-text.ts'
+import { decodedFile } from './whole/decoded-file.ts'
 
 /** A file for a known format: its name for users, and its plain text. */
 export interface KnownFile {
@@ -353,7 +353,7 @@ async function pagesIn(file: string, copy: string): Promise<PagesIn> {
   const none = { format: null, open: false, isPart: false }
   if (!existsSync(file)) return none
   try {
-    const { path } = await plainText(file, copy)
+    const { path } = await decodedFile(file, copy)
     const format = isJson(path) ? knownFormat(path) : null
     if (format?.page === undefined) return none
     const pages = [...jsonDocuments(path)].flatMap((document) =>

@@ -1,6 +1,6 @@
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
-import type { RepeatedTime } from './readings.ts'
+import type { RepeatedTime } from './cell-formats.ts'
 
 /** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */
 export interface ClockChange {

@@ -4,8 +4,8 @@ import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/
 import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
+import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './cell-formats.ts'
 import { columnName, lineRules } from './lines/line-rules.ts'
-import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './readings.ts'
 
 export const logFormats = ['jsonl', 'csv', 'parquet'] as const
 export type LogFormat = (typeof logFormats)[number]

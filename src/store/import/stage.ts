@@ -10,12 +10,18 @@ import { UserError } from '../../user/user-error.ts'
 import { identifier, literal } from '../literal.ts'
 import { tagsSql } from '../quarters/tags.ts'
 import type { Session } from '../session/session.ts'
+import {
+  type CellFormats,
+  dateOrderOf,
+  decimalOf,
+  isDoubtfulSql,
+  isShortenedSql,
+} from './cell-formats.ts'
 import { stagedFields, stagedTags } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type Scan, scanOf } from './log-scan.ts'
 import { type FieldName, type LogFormat, type Mapping, tagNamesOf } from './mapping.ts'
-import { dateOrderOf, decimalOf, doubtSql, isShortened, type Readings } from './readings.ts'
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
@@ -35,7 +41,7 @@ export interface Staged {
   /** For the reader. */
   readonly notes: readonly string[]
   readonly scanned: Scan
-  readonly readings: Readings
+  readonly readings: CellFormats
 }
 
 /**
@@ -47,14 +53,14 @@ export interface Staged {
 export async function stage(store: Session, log: StagedLog, read: string): Promise<Staged> {
   const { mapping } = log
   const scanned = await scanOf(store, { ...log, read })
-  const plain: Readings = {
+  const plain: CellFormats = {
     decimal: mapping.decimal === ',' ? ',' : null,
     dateOrder: mapping.dateOrder ?? null,
   }
   await stageLines(store, log, scanned, plain)
   let readings = plain
   // A line has one reason: an odd date hides an odd number, so a file is read at most three times.
-  for (let before: Readings | null = null; isTable(log) && before !== readings; ) {
+  for (let before: CellFormats | null = null; isTable(log) && before !== readings; ) {
     before = readings
     readings = await readingsOf(store, log, scanned, before)
     if (readings === before) break
@@ -136,7 +142,7 @@ async function stageLines(
   store: Session,
   log: StagedLog,
   { scan, reader, raw, mapping }: Scan,
-  readings: Readings,
+  readings: CellFormats,
 ): Promise<void> {
   const fields = [...stagedFields(mapping, reader, readings), ...stagedTags(mapping, reader)]
   const dimensions = (mapping.dimensions ?? []).map(
@@ -151,7 +157,7 @@ async function stageLines(
   ].join('\n')
   const checked = fields.filter((field) => field.wrong !== null)
   const texts = isTable(log) && mapping.decimal === undefined ? numbersOf(mapping) : []
-  const doubt = texts.map(({ place }) => doubtSql(reader.text(place))).join(' OR ')
+  const doubt = texts.map(({ place }) => isDoubtfulSql(reader.text(place))).join(' OR ')
   const values = fields.map((field) => `${field.sql} AS ${field.name}`)
   const same: SameColumn[] = [
     ...fields.filter(({ isSame }) => isSame === true),
@@ -199,8 +205,8 @@ async function readingsOf(
   store: Session,
   { file, mapping }: StagedLog,
   { scan, reader }: Scan,
-  plain: Readings,
-): Promise<Readings> {
+  plain: CellFormats,
+): Promise<CellFormats> {
   const [odd] = await store.rows<{ numbers: boolean | null; dates: boolean | null }>(
     `SELECT bool_or(doubt OR regexp_matches(reason, '^(credits|requests|[a-z1_]+_tokens):')) AS numbers,
        bool_or(starts_with(reason, 'time:') OR starts_with(reason, 'end_us:')) AS dates
@@ -234,7 +240,7 @@ async function shortenedCells(
   { scan, reader }: Scan,
 ): Promise<string[]> {
   const sums = numbersOf(mapping).map(
-    ({ place }) => `count(*) FILTER (WHERE ${isShortened(reader.text(place))})`,
+    ({ place }) => `count(*) FILTER (WHERE ${isShortenedSql(reader.text(place))})`,
   )
   if (sums.length === 0) return []
   const [row] = await store.rows<{ n: number }>(`SELECT ${sums.join(' + ')} AS n FROM (${scan})`)

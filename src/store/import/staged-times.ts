@@ -1,7 +1,7 @@
 import { literal } from '../literal.ts'
+import { type CellFormats, type DateOrder, localTimeSql } from './cell-formats.ts'
 import type { DurationPlace, Mapping, TimePlace, TimeUnit } from './mapping.ts'
 import { type ColumnReader, exactColumn } from './places.ts'
-import { type DateOrder, datedSql, type Readings } from './readings.ts'
 import { type StagedField, sameField } from './staged-field.ts'
 
 /** Anything longer than a month is a wrong unit. */
@@ -58,7 +58,7 @@ export function timeField(
   at: TimePlace,
   timezone: string,
   read: ColumnReader,
-  { dateOrder }: Readings,
+  { dateOrder }: CellFormats,
 ): StagedField {
   const place = fullPlace(at, timezone)
   return {
@@ -71,7 +71,11 @@ export function timeField(
 }
 
 /** The local clock of a time without an offset, as if it were UTC; null for other times, and in UTC. */
-export function wallField(at: TimePlace, read: ColumnReader, { dateOrder }: Readings): StagedField {
+export function wallField(
+  at: TimePlace,
+  read: ColumnReader,
+  { dateOrder }: CellFormats,
+): StagedField {
   const { column, unit, timezone } = fullPlace(at)
   const text = read.text(column)
   const kind = read.kind(column)
@@ -81,7 +85,7 @@ export function wallField(at: TimePlace, read: ColumnReader, { dateOrder }: Read
   }
   const sql = isText
     ? `CASE WHEN NOT ${hasZone(text)}
-         THEN epoch_us(coalesce(${castSql(text, 'TIMESTAMP')}, ${datedSql(text, dateOrder)})) END`
+         THEN epoch_us(coalesce(${castSql(text, 'TIMESTAMP')}, ${localTimeSql(text, dateOrder)})) END`
     : `epoch_us(${read.raw(column)}::TIMESTAMP)`
   return { name: 'wall_us', sql, wrong: null, expected: '', observed: 'NULL' }
 }
@@ -110,7 +114,7 @@ const hasZone = (text: string) =>
 const widthUs = { m: 60e6, h: 3600e6, d: 86_400e6 } as const
 
 /** The end of the interval of a line that is a sum; null for an event. Days are those of the zone's calendar. */
-export function endField(mapping: Mapping, read: ColumnReader, readings: Readings): StagedField {
+export function endField(mapping: Mapping, read: ColumnReader, readings: CellFormats): StagedField {
   const { bucket, fields } = mapping
   const timezone = timezoneOf(mapping)
   if (fields.end !== undefined) {
@@ -163,7 +167,7 @@ function timeSql(
     timezone === own
       ? cast
       : `CASE WHEN ${hasZone(text)} THEN ${cast} ELSE timezone(${literal(timezone)}, ${castSql(text, 'TIMESTAMP')}) END`
-  const dated = `timezone(${literal(timezone)}, ${datedSql(text, dateOrder)})`
+  const dated = `timezone(${literal(timezone)}, ${localTimeSql(text, dateOrder)})`
   const iso = `epoch_us(${dateOrder === null ? exact : `coalesce(${exact}, ${dated})`})`
   const magnitude = `abs(TRY_CAST(${raw} AS DOUBLE))`
   const byUnit = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { mappedName, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
-import { plainText as safeText } from '../../user/hostile.ts'
+import { plainText } from '../../user/hostile.ts'
 import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
@@ -11,7 +11,7 @@ import { csvDocuments, jsonDocuments } from './formats/documents.ts'
 import { type Fields, isFields } from './formats/row.ts'
 import { delimiterOf, isJson, knownFormat } from './known-logs.ts'
 import { keyPattern } from './log-keys.ts'
-import { plainText } from './whole/plain-text.ts'
+import { decodedFile } from './whole/decoded-file.ts'
 
 /** Lines that a suggestion looks at. */
 const looked = 200
@@ -46,7 +46,7 @@ const isSecret = (name: string, text: string) =>
     !/^[\d.]+$/.test(text))
 
 /** A name or value of a foreign file, safe for a terminal. */
-export const shownText = (text: string) => safeText(text).replace(/\s+/g, ' ').trim().slice(0, 80)
+export const shownText = (text: string) => plainText(text).replace(/\s+/g, ' ').trim().slice(0, 80)
 
 function addColumns(seen: Map<string, string>, document: Fields, before: string, depth: number) {
   for (const [name, value] of Object.entries(document)) {
@@ -161,7 +161,7 @@ export async function suggestMapping(file: string): Promise<string> {
   if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
   const scratch = mkdtempSync(join(tmpdir(), 'assay-suggest-'))
   try {
-    const { path } = await plainText(file, join(scratch, 'text'))
+    const { path } = await decodedFile(file, join(scratch, 'text'))
     const known = knownFormat(path)
     if (known !== null) {
       throw new UserError(

@@ -6,6 +6,7 @@ import { literal } from '../literal.ts'
 import { diskFailure } from '../session/errors.ts'
 import { usualMemorySql } from '../session/memory.ts'
 import type { Session } from '../session/session.ts'
+import type { CellFormats } from './cell-formats.ts'
 import { beginningOf } from './csv-header.ts'
 import { enter } from './enter.ts'
 import { jsonDocuments } from './formats/documents.ts'
@@ -16,13 +17,12 @@ import { describeLog, type LogSummary } from './log-summary.ts'
 import type { LogFormat, Mapping } from './mapping.ts'
 import { refuseMixedWidths } from './mixed-widths.ts'
 import { type LinePrices, priceLines } from './price-lines.ts'
-import type { Readings } from './readings.ts'
 import { hasErrors, writeRejects } from './rejects.ts'
 import { keepLines, stage } from './stage.ts'
 import { timezoneOf } from './staged-times.ts'
 import { csvRecords } from './whole/csv-records.ts'
+import { type DecodedFile, decodedFile } from './whole/decoded-file.ts'
 import { objectsOnLines } from './whole/json-lines.ts'
-import { type PlainText, plainText } from './whole/plain-text.ts'
 import { type WholeText, wholeText } from './whole/whole-text.ts'
 
 export interface UsageLogImport extends Work {
@@ -34,7 +34,7 @@ export interface UsageLogImport extends Work {
   readonly source: string
   readonly format: LogFormat
   /** The file as plain text, if the caller has read it so. */
-  readonly plain?: PlainText
+  readonly plain?: DecodedFile
   /** Takes the whole lines of a file that ends in the middle. */
   readonly partial?: boolean
   /** Whether `lines` lack the end of the file. */
@@ -153,7 +153,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
 }
 
 /** What decided how numbers and dates are read, for lines that are corrected and imported again. */
-const withoutNulls = ({ decimal, dateOrder }: Readings) => ({
+const withoutNulls = ({ decimal, dateOrder }: CellFormats) => ({
   ...(decimal === null ? {} : { decimal }),
   ...(dateOrder === null ? {} : { dateOrder }),
 })
@@ -192,7 +192,7 @@ async function readableText(log: UsageLogImport, scratch: string): Promise<Whole
   }
   if (format === 'parquet') return { path: file, isPartial: false }
   const copy = join(scratch, 'text')
-  const plain = log.plain ?? (await plainText(file, copy, log.signal))
+  const plain = log.plain ?? (await decodedFile(file, copy, log.signal))
   const delimiter = format === 'csv' ? (log.mapping.delimiter ?? ',') : null
   const whole = await wholeText({ file, plain, copy, delimiter, partial })
   if (format === 'csv' || !areDocuments(whole.path)) return whole

@@ -10,9 +10,9 @@ import {
 import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { csvRecords } from './csv-records.ts'
+import type { DecodedFile } from './decoded-file.ts'
 import { objectsOnLines } from './json-lines.ts'
 import { jsonValues } from './json-values.ts'
-import type { PlainText } from './plain-text.ts'
 
 export interface WholeText {
   /** Plain UTF-8 text: the file itself, or the copy. */
@@ -24,7 +24,7 @@ export interface WholeText {
 export interface TextFile {
   /** Its name for users. */
   readonly file: string
-  readonly plain: PlainText
+  readonly plain: DecodedFile
   /** Where a copy goes, if one is needed. */
   readonly copy: string
   /** The delimiter of a CSV file; null for JSON. */

@@ -2,8 +2,8 @@ import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 
 /**
- * How spreadsheets write numbers and dates. A reading counts if it fits all cells of a file: `1.234` alone is 1234 or
- * 1.234, and `03/11/2026` is in March or in November.
+ * How spreadsheets write numbers and dates. One cell may be ambiguous: `1.234` is 1234 or 1.234, and `03/11/2026` is in March or in
+ * November. So a format counts if it fits all cells of a file.
  */
 
 export const decimalMarks = ['.', ','] as const
@@ -17,14 +17,14 @@ export type RepeatedTime = (typeof repeatedTimes)[number]
 /** Whether a count of tokens contains a part of them. */
 export const partPlaces = ['within', 'separate'] as const
 
-/** How a log writes numbers and times, where its mapping leaves that open. */
-export interface Readings {
+/** How a log writes numbers and times, where its mapping does not say it. */
+export interface CellFormats {
   /** The decimal mark; null for plain numbers, `1234.5`. */
   readonly decimal: DecimalMark | null
   readonly dateOrder: DateOrder | null
 }
 
-/** SQL for a number in this reading, as plain text; null for a text that is none. */
+/** SQL for a number with this decimal mark, as plain text; null for a text that is none. */
 export function numberSql(text: string, decimal: DecimalMark): string {
   const [point, thousands] = decimal === '.' ? ['\\.', ','] : [',', '\\.']
   // Spaces (also U+00A0 and U+202F), signs of money, and the apostrophe that keeps a cell text.
@@ -38,17 +38,18 @@ export function numberSql(text: string, decimal: DecimalMark): string {
     THEN replace(replace(${signed}, '${mark}', ''), '${decimal}', '.') END)`
 }
 
-/** SQL for a number cell that the plain reading takes, but that may have a thousands mark, or was shortened. */
-export const doubtSql = (text: string) =>
+/** SQL for a number cell that looks like a plain number, but that may have a thousands mark, or was shortened. */
+export const isDoubtfulSql = (text: string) =>
   `(${text}[-4] = '.' AND ${text}[1] <> '0' AND NOT contains(${text}[:-5], '.') OR contains(${text}, 'E+'))`
 
 /** SQL for a number that a spreadsheet shortened, such as `1,23E+05`. */
-export const isShortened = (text: string) => `regexp_matches(${text}, '^-?\\d([.,]\\d+)?E[+]\\d+$')`
+export const isShortenedSql = (text: string) =>
+  `regexp_matches(${text}, '^-?\\d([.,]\\d+)?E[+]\\d+$')`
 
 const times = ['', ' %H:%M', ' %H:%M:%S', ' %H:%M:%S.%f', ' %I:%M %p', ' %I:%M:%S %p']
 
 /** SQL for the local time of a date that is not ISO 8601; null for any other text. */
-export function datedSql(text: string, order: DateOrder | null): string {
+export function localTimeSql(text: string, order: DateOrder | null): string {
   if (order === null) return 'NULL::TIMESTAMP'
   const day = order === 'dmy' ? '%d{}%m{}%Y' : '%m{}%d{}%Y'
   const forms = ['.', '/', '-'].flatMap((mark) =>
@@ -57,7 +58,8 @@ export function datedSql(text: string, order: DateOrder | null): string {
   return `try_strptime(trim(replace(${text}, ',', '')), [${forms.join()}])`
 }
 
-interface Cells {
+/** A column of numbers; `isWhole` if it has counts. */
+interface NumberColumn {
   readonly column: string
   readonly text: string
   readonly isWhole: boolean
@@ -73,7 +75,7 @@ export async function decimalOf(
   store: Session,
   file: string,
   from: string,
-  columns: readonly Cells[],
+  columns: readonly NumberColumn[],
 ): Promise<DecimalMark> {
   const sums = { dot: 0, comma: 0, both: 0 }
   let open: { readonly column: string; readonly cell: string } | null = null
@@ -123,7 +125,7 @@ export async function dateOrderOf(
     `SELECT count(dmy) AS dmy, count(mdy) AS mdy,
        count(*) FILTER (WHERE dmy IS NOT NULL AND mdy IS NOT NULL) AS both,
        any_value(text) FILTER (WHERE dmy <> mdy) AS cell
-     FROM (SELECT ${text} AS text, ${datedSql(text, 'dmy')} AS dmy, ${datedSql(text, 'mdy')} AS mdy FROM (${from}))`,
+     FROM (SELECT ${text} AS text, ${localTimeSql(text, 'dmy')} AS dmy, ${localTimeSql(text, 'mdy')} AS mdy FROM (${from}))`,
   )
   const { dmy, mdy, both, cell } = row!
   if (dmy + mdy === 0) return null

@@ -8,7 +8,7 @@ import { mustBeText } from './other-kinds.ts'
 import { zstdFrames } from './zstd-frames.ts'
 
 /** A log as plain UTF-8 text without a byte order mark. */
-export interface PlainText {
+export interface DecodedFile {
   /** The file itself, or a copy. */
   readonly path: string
   /** Whether a compressed file ends early. The copy then has what could be unpacked. */
@@ -25,11 +25,11 @@ type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
  * @param copy where a copy goes; only its owner can read it
  * @throws UserError for a damaged compressed file, one with a line that is too long, or one that is no text
  */
-export async function plainText(
+export async function decodedFile(
   file: string,
   copy: string,
   signal?: AbortSignal,
-): Promise<PlainText> {
+): Promise<DecodedFile> {
   const first = firstBytes(file, 4)
   const packing = packingOf(first)
   if (packing === null) {
