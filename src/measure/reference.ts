@@ -1,18 +1,12 @@
 import { sqlName } from '../attempt/columns.ts'
+import { foreignMeasures } from './foreign-measures.ts'
 import { neededOfNone } from './interval/length.ts'
-import {
-  fluidity,
-  foreignMeasures,
-  type Measure,
-  measureNames,
-  measures,
-  outputLength,
-  standings,
-  taskMeasures,
-  taskStandings,
-  tokenParts,
-} from './measures.ts'
+import { type Measure, measureNames, measures } from './measures.ts'
 import { samplesNeeded } from './percentile.ts'
+import { fluidity, outputLength } from './shares.ts'
+import { standings } from './standings.ts'
+import { taskMeasures, taskStandings } from './task-measures.ts'
+import { tokenParts } from './token-parts.ts'
 
 /** The text of docs/metrics.md; a test compares them. */
 export function metricsReference(): string {
@@ -20,7 +14,7 @@ export function metricsReference(): string {
     '# Metrics',
     '<!-- Made by npm run reference; do not edit. -->',
     `Each measure has one meaning in thresholds, the live view, summaries (terminal, JSON, Markdown, CSV),
-pages, comparisons and exports. \`src/measure/measures.ts\` defines each measure once and creates three
+pages, comparisons and exports. \`src/measure/measures.ts\` defines each measure once, and \`views.ts\` there creates three
 views: \`attempt_values\` has one column per measure of an attempt, \`attempt_measures\` one row per measure,
 and \`attempt_times\` is \`attempt_values\` with times of day.`,
     '## Times of an attempt',

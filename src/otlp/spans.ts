@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import { began, ended } from '../measure/measures.ts'
+import { began, ended } from '../measure/row-sql.ts'
 import type { Reader } from '../store/session/session.ts'
 import { errorSql, names, operationSql } from './conventions.ts'
 import { type DescribedRun, hrTime } from './described.ts'

@@ -1,15 +1,8 @@
 import { limitColumns, limitSqlOf } from '../measure/limit.ts'
-import {
-  columnOf,
-  countedSql,
-  goodSql,
-  type MeasureName,
-  maybeGoodSql,
-  measures,
-  type ObjectiveName,
-  objectiveNames,
-} from '../measure/measures.ts'
+import { columnOf, type MeasureName, measures } from '../measure/measures.ts'
+import { goodSql, maybeGoodSql, type ObjectiveName, objectiveNames } from '../measure/objectives.ts'
 import { samplesNeeded } from '../measure/percentile.ts'
+import { countedSql } from '../measure/standings.ts'
 import { checkTimeZone } from '../measure/usage/zone.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'

@@ -1,5 +1,6 @@
 import { sqlName } from '../attempt/columns.ts'
-import { shownIn, standings } from '../measure/measures.ts'
+import { shownIn } from '../measure/measures.ts'
+import { standings } from '../measure/standings.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { hasObjectives } from './scope.ts'

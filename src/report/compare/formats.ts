@@ -1,5 +1,5 @@
 import { wrapped } from '../../user/wrapped.ts'
-import { rateText } from '../safe-rate.ts'
+import { rateText } from '../search-words.ts'
 import { percentileText } from '../summary/figures.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
 import { changeText } from './change-text.ts'

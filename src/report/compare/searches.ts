@@ -1,6 +1,7 @@
 import type { Session } from '../../store/session/session.ts'
-import { claimedTrial, nounRate, rateText, type StoredSearch, searchShape } from '../safe-rate.ts'
 import { prepareScope } from '../scope.ts'
+import { nounRate, rateText } from '../search-words.ts'
+import { claimedTrial, type StoredSearch, searchShape } from '../stored-search.ts'
 
 /** A trial of a search, as a chart draws it. */
 export interface SearchedRate {

@@ -1,5 +1,5 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
-import { balanceOrder, creditsSql } from '../../measure/measures.ts'
+import { balanceOrder, creditsSql } from '../../measure/credits.ts'
 import type { Session } from '../../store/session/session.ts'
 import { rate, whole } from './figures.ts'
 import type { RunSummary } from './shape.ts'

@@ -1,5 +1,5 @@
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { Gaps } from '../../store/read/gaps.ts'
+import type { EventIntervals } from '../../store/read/gaps.ts'
 import { type Distribution, percentiles } from './shape.ts'
 
 /** One measure of one group, as SQL returns it. Without samples all values are null. */
@@ -55,7 +55,7 @@ export function distributionOf(
 }
 
 /** Gaps of our runs come from histograms. Only these figures are inexact, to within 0.1 %. */
-export function gapDistribution(gaps: Gaps | undefined): Distribution {
+export function gapDistribution(gaps: EventIntervals | undefined): Distribution {
   if (gaps === undefined) return distributionOf(noFigures)
   const { exact, n, mean, min, max } = gaps
   const q = [min, ...percentiles.map(([, p]) => gaps.atShare(p)), max]

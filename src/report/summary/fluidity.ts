@@ -1,4 +1,4 @@
-import { fluidity } from '../../measure/measures.ts'
+import { fluidity } from '../../measure/shares.ts'
 import type { Session } from '../../store/session/session.ts'
 import { formatShare } from '../format.ts'
 import { whole } from './figures.ts'

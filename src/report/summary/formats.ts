@@ -1,4 +1,5 @@
-import { shownIn, taskMeasures } from '../../measure/measures.ts'
+import { shownIn } from '../../measure/measures.ts'
+import { taskMeasures } from '../../measure/task-measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'

@@ -1,18 +1,11 @@
 import { lacks } from '../../attempt/outcome.ts'
 import { limitIn, limitSql } from '../../measure/limit.ts'
-import {
-  cachedShareSql,
-  columnOf,
-  countedOfRun,
-  cutOf,
-  goodSql,
-  type MeasureName,
-  maybeGoodSql,
-  measureNames,
-  objectiveNames,
-} from '../../measure/measures.ts'
+import { columnOf, cutOf, type MeasureName, measureNames } from '../../measure/measures.ts'
+import { goodSql, maybeGoodSql, objectiveNames } from '../../measure/objectives.ts'
 import { completedIn, steadySql } from '../../measure/rates.ts'
-import { type Gaps, readGaps } from '../../store/read/gaps.ts'
+import { cachedShareSql } from '../../measure/shares.ts'
+import { countedOfRun } from '../../measure/standings.ts'
+import { type EventIntervals, readGaps } from '../../store/read/gaps.ts'
 import type { Cell, Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
@@ -247,7 +240,11 @@ async function countBelow(
 const figuresOf = (row: GroupRow, name: MeasureName) =>
   (row[name] ?? noFigures) as unknown as Figures
 
-function groupFrom(row: GroupRow, gaps: Gaps | undefined, rates: Rates | undefined): SummaryGroup {
+function groupFrom(
+  row: GroupRow,
+  gaps: EventIntervals | undefined,
+  rates: Rates | undefined,
+): SummaryGroup {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]))
   const count = (name: string) => Number(row[name])
   const seconds = rates?.seconds ?? null

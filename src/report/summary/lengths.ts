@@ -1,4 +1,4 @@
-import { outputLength } from '../../measure/measures.ts'
+import { outputLength } from '../../measure/shares.ts'
 import type { Session } from '../../store/session/session.ts'
 import { formatShare } from '../format.ts'
 import { whole } from './figures.ts'

@@ -1,6 +1,6 @@
 import { type Contract, costOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { standings } from '../../measure/measures.ts'
+import { standings } from '../../measure/standings.ts'
 import { otherTries } from '../../store/runs/run-shards.ts'
 import { type RunRow, resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'

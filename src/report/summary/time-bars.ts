@@ -1,5 +1,6 @@
-import { columnOf, countedOfRun, cutOf } from '../../measure/measures.ts'
+import { columnOf, cutOf } from '../../measure/measures.ts'
 import { samplesNeeded } from '../../measure/percentile.ts'
+import { countedOfRun } from '../../measure/standings.ts'
 import type { Reader } from '../../store/session/session.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { grouped } from '../../user/grouped.ts'

@@ -1,6 +1,6 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
-import { balanceOrder } from '../../measure/measures.ts'
+import { balanceOrder } from '../../measure/credits.ts'
 import { percentileOf } from '../../measure/percentile.ts'
 import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'

@@ -1,5 +1,5 @@
 import type { Grant } from '../../contract/grant.ts'
-import { balanceOrder } from '../../measure/measures.ts'
+import { balanceOrder } from '../../measure/credits.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { BalancePoint } from './shape.ts'

@@ -7,7 +7,7 @@ import type { SharedNumbers } from '../crew/shared.ts'
 import type { Flight } from '../send/flight.ts'
 
 /**
- * Counts the end of a flight in its phase and step. `measure/measures.ts` defines the counts;
+ * Counts the end of a flight in its phase and step. `measure/standings.ts` defines the counts;
  * test/run/count-ended.test.ts compares these with its SQL.
  */
 export function countEnded(

@@ -1,5 +1,5 @@
 import { type Contract, pricesOf } from '../../contract/contract.ts'
-import { creditsSql } from '../../measure/measures.ts'
+import { creditsSql } from '../../measure/credits.ts'
 import type { Session } from '../../store/session/session.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import type { LagFigures } from '../judge/client-tests.ts'

@@ -1,4 +1,4 @@
-import { countedOfRun } from '../../measure/measures.ts'
+import { countedOfRun } from '../../measure/standings.ts'
 import type { Session } from '../../store/session/session.ts'
 import { milliseconds, type RunTest } from './run-test.ts'
 

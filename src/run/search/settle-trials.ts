@@ -1,4 +1,4 @@
-import { cachedShareSql } from '../../measure/measures.ts'
+import { cachedShareSql } from '../../measure/shares.ts'
 import { claimedPhase } from '../../schedule/safe-rate/outcome.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'

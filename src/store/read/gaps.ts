@@ -3,7 +3,7 @@ import type { Session } from '../session/session.ts'
 import { type CellCount, filledCells } from './histogram-cells.ts'
 
 /** Gaps between events with text (ITL), in microseconds. */
-export interface Gaps {
+export interface EventIntervals {
   /** True if each gap is known. Otherwise values come from histograms and are within 0.1 %. */
   readonly exact: boolean
   readonly n: number
@@ -26,7 +26,7 @@ export async function readGaps(
   store: Session,
   where: string,
   parameters: readonly string[] = [],
-): Promise<ReadonlyMap<string | null, Gaps>> {
+): Promise<ReadonlyMap<string | null, EventIntervals>> {
   const rows = await store.rows<{ step: string; hdr: string }>(
     `SELECT step, to_base64(hdr) AS hdr FROM histograms WHERE metric = 'itl' AND samples > 0 AND ${where}`,
     [...parameters],
@@ -37,7 +37,7 @@ export async function readGaps(
     const cells = [...filledCells(Buffer.from(hdr, 'base64'))]
     for (const key of [step, null]) merged.set(key, withCells(merged.get(key) ?? new Map(), cells))
   }
-  const found = new Map<string | null, Gaps>()
+  const found = new Map<string | null, EventIntervals>()
   for (const [step, cells] of merged) {
     const [gaps] = await store.doubles(
       `SELECT gap_us FROM imported_gaps WHERE (${where}) ${step === null ? '' : `AND step = $${parameters.length + 1}`}
@@ -50,7 +50,7 @@ export async function readGaps(
   return found
 }
 
-function exactGaps(sorted: Float64Array): Gaps {
+function exactGaps(sorted: Float64Array): EventIntervals {
   return {
     exact: true,
     n: sorted.length,
@@ -78,7 +78,7 @@ function withCells(
  *
  * @param cells in ascending order, at least one
  */
-function gapsOf(cells: readonly CellCount[]): Gaps {
+function gapsOf(cells: readonly CellCount[]): EventIntervals {
   const n = cells.reduce((sum, { count }) => sum + count, 0)
   const middle = ({ lowest, highest }: CellCount) => Math.ceil((lowest + highest) / 2)
   const highestAt = (rank: number): number => {

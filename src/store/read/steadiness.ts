@@ -6,7 +6,8 @@ import {
   warmUpCut,
 } from '../../measure/interval/cold-start.ts'
 import { levelOf } from '../../measure/interval/level.ts'
-import { columnOf, countedOfRun, type MeasureName, measures } from '../../measure/measures.ts'
+import { columnOf, type MeasureName, measures } from '../../measure/measures.ts'
+import { countedOfRun } from '../../measure/standings.ts'
 import type { Session } from '../session/session.ts'
 import { type Ordered, readOrdered } from './ordered.ts'
 

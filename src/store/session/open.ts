@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DuckDBValue } from '@duckdb/node-api'
-import { measureViews } from '../../measure/measures.ts'
+import { measureViews } from '../../measure/views.ts'
 import { UserError } from '../../user/user-error.ts'
 import { recover } from '../attempts/recover.ts'
 import { protectStore } from '../files/output.ts'

@@ -1,5 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
-import { countedSql } from '../../../measure/measures.ts'
+import { countedSql } from '../../../measure/standings.ts'
 import type { Rational } from '../../../money/rational.ts'
 import type { Objectives } from '../../../scenario/scenario.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'

@@ -11,7 +11,7 @@ import type { Series } from '../../../measure/interval/series.ts'
 import { rateInterval, shareInterval } from '../../../measure/interval/share.ts'
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
-import type { Gaps } from '../../../store/read/gaps.ts'
+import type { EventIntervals } from '../../../store/read/gaps.ts'
 import { isCeiling } from './compare.ts'
 import { exactly, type Figure, none } from './figure.ts'
 
@@ -69,7 +69,7 @@ export function timeOf(series: Series, threshold: Threshold): Figure {
  *
  * @param streams mean gaps of the streams that they are in; null if no stream has one
  */
-export function gapsOf(gaps: Gaps, streams: Series | null, threshold: Threshold): Figure {
+export function gapsOf(gaps: EventIntervals, streams: Series | null, threshold: Threshold): Figure {
   const { statistic, bound } = threshold
   if (streams === null) {
     const value = statistic.kind === 'percentile' ? gaps.atShare(statistic.p / 100) : gaps.mean

@@ -1,16 +1,10 @@
 import { pricesOf } from '../../../contract/contract.ts'
+import { creditsSql } from '../../../measure/credits.ts'
 import { limitSql } from '../../../measure/limit.ts'
-import {
-  columnOf,
-  creditsSql,
-  cutOf,
-  fluidity,
-  goodSql,
-  maybeGoodSql,
-  measureNames,
-  outputLength,
-} from '../../../measure/measures.ts'
+import { columnOf, cutOf, measureNames } from '../../../measure/measures.ts'
+import { goodSql, maybeGoodSql } from '../../../measure/objectives.ts'
 import { bySecondSql, completedIn, steadySql } from '../../../measure/rates.ts'
+import { fluidity, outputLength } from '../../../measure/shares.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
 import { readOrdered } from '../../../store/read/ordered.ts'
 import type { Session } from '../../../store/session/session.ts'

@@ -1,5 +1,5 @@
 import { pricesOf } from '../../../contract/contract.ts'
-import { creditsSql } from '../../../measure/measures.ts'
+import { creditsSql } from '../../../measure/credits.ts'
 import { numberOf } from '../../../money/rational.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
 import { readOrdered } from '../../../store/read/ordered.ts'
