@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { seededRandom } from '../../src/service/random.ts'
 import type { JsonSchema } from '../../src/service/request/generation-request.ts'
-import { schemaFault, valueFor } from '../../src/service/request/schema-value.ts'
+import { schemaIssue, valueFor } from '../../src/service/request/schema-value.ts'
 
 const leaf = fc.oneof(
   fc.record({ type: fc.constant('string'), minLength: fc.nat(30) }),
@@ -83,6 +83,6 @@ describe('a schema', () => {
     [{ enum: [] }, 'enum: expected a value'],
     [{ type: 'thing' }, 'type: expected a JSON type'],
   ])('%j without a value says why', (schema, words) => {
-    expect(schemaFault(schema as JsonSchema)).toContain(words)
+    expect(schemaIssue(schema as JsonSchema)).toContain(words)
   })
 })

@@ -3,10 +3,13 @@ import type { Prober } from '../prober.ts'
 import type { SeenFirst } from '../seen-first.ts'
 
 /**
- * Sends requests with another mistake right after a rejection.
+ * Whether a service at its limit looks at the limit or at the request first. It sends invalid requests right after a rejection:
  *
- * @param before the rejection
- * @param freesUs how long one request takes to come free, in our time
+ *     plain: 429   wrong: 429                        the limit comes first
+ *     plain: 429   wrong: 400   wrong: 400   plain: 429   the request comes first, if all of it was fast
+ *
+ * @param before the rejection, a 429
+ * @param freesUs after how long the limit admits one more request, in our time
  */
 export async function askWhenFull(
   prober: Prober,
@@ -16,36 +19,37 @@ export async function askWhenFull(
   const once = { patient: false, expects: 'any' } as const
   const body = { temperature: prober.contract.ranges.chatTemperature.max + 97 }
   const askWrong = () => prober.chat({ maxTokens: 1, body }, { ...once, step: 'full' })
-  for (let [plain, nth] = [before, 1]; ; nth++) {
+  for (let [rejected, nth] = [before, 1]; ; nth++) {
     const first = await askWrong()
     if (first.status === 429) return '429'
     const second = await askWrong()
     const after = await prober.chat({ maxTokens: 1 }, { ...once, step: 'limiter' })
     const wrong = [first.columns, second.columns] as const
-    const seen = seenFirst(plain.columns, wrong, after.columns, freesUs)
+    const seen = seenFirst(rejected.columns, wrong, after.columns, freesUs)
     // A slow sequence decides nothing, and the limit may still be full.
     if (typeof seen === 'string' || after.status !== 429 || nth === mostPairs) return seen
-    plain = after
+    rejected = after
   }
 }
 
 /** Pairs of wrong requests, each between two rejections. */
 const mostPairs = 3
 
-type Met = Pick<ProbeResponse['columns'], 'status' | 'sentUs' | 'closedUs'>
+/** What a request got, and when. */
+type Got = Pick<ProbeResponse['columns'], 'status' | 'sentUs' | 'closedUs'>
 
 /**
  * A 429 always shows that the limit is checked first. Another status shows the opposite only if the limit was
- * certainly full, and a wrong request may itself have taken the free place. So it takes two wrong requests between two
- * rejections, in less time than one request takes to come free.
+ * certainly full, and a wrong request may itself have used what was free. So it takes two wrong requests between two
+ * rejections, in less time than the limit takes to admit one more.
  *
  * @param before the plain request before the wrong ones
  * @param after the plain request after them
  */
 export function seenFirst(
-  before: Met,
-  wrong: readonly [Met, Met],
-  after: Met,
+  before: Got,
+  wrong: readonly [Got, Got],
+  after: Got,
   freesUs: number,
 ): SeenFirst {
   const [{ status }, second] = wrong

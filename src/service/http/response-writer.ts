@@ -5,7 +5,10 @@ import type { Refusal, RefusalKind } from '../refusal.ts'
 
 export const json = 'application/json; charset=utf-8'
 
-/** Writes responses, with their headers, errors in the shape of the format, and after commits. */
+/**
+ * Writes the responses of the service: with the headers that all have, with errors in the form of the request's format, and only
+ * once the charges that a response acknowledges are committed.
+ */
 export class ResponseWriter {
   readonly #kit: Kit
   readonly #behaviour: Behaviour
@@ -32,6 +35,7 @@ export class ResponseWriter {
     }
   }
 
+  /** Answers a request with an error. */
   refuse(call: Call, response: ServerResponse, refusal: Refusal): void {
     const { status, headers, body } = this.#refusal(call, refusal)
     this.write(call, response, status, headers, body)
@@ -58,6 +62,7 @@ export class ResponseWriter {
     return { status: error.status, headers, body }
   }
 
+  /** The headers of the limits; none if nothing was asked of the limiter. */
   rateHeaders(call: Call, refused: boolean): Record<string, string> {
     return call.look === null ? {} : this.#behaviour.rateHeaders(call, call.look, refused)
   }
@@ -101,6 +106,7 @@ export class ResponseWriter {
     })
   }
 
+  /** The response as it is sent, after a fault may have changed it. */
   #whole(
     call: Call,
     status: number,

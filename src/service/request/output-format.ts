@@ -1,6 +1,6 @@
 import { type Fields, InvalidRequest, isRecord, type Json, shown } from './fields.ts'
 import type { Format, OutputFormat } from './generation-request.ts'
-import { schemaFault } from './schema-value.ts'
+import { schemaIssue } from './schema-value.ts'
 
 const text: OutputFormat = { kind: 'text' }
 
@@ -43,7 +43,7 @@ function schemaOutput(schema: unknown, where: string): OutputFormat {
   if (!isRecord(schema)) {
     throw new InvalidRequest(`${where}: expected a JSON Schema; got ${shown(schema)}`)
   }
-  const fault = schemaFault(schema)
-  if (fault !== null) throw new InvalidRequest(`${where}: ${fault}`)
+  const issue = schemaIssue(schema)
+  if (issue !== null) throw new InvalidRequest(`${where}: ${issue}`)
   return { kind: 'schema', schema }
 }

@@ -20,7 +20,7 @@ const maxValues = 2_000
 class NoValue extends Error {}
 
 /** Why no value of the schema can be made; null if one can. */
-export function schemaFault(schema: JsonSchema): string | null {
+export function schemaIssue(schema: JsonSchema): string | null {
   try {
     valueFor(schema, () => 0)
     return null
@@ -34,7 +34,7 @@ export function schemaFault(schema: JsonSchema): string | null {
  * A value that a JSON Schema accepts: all properties that it names, the fewest items, the first of
  * its alternatives. The same seed gives the same value.
  *
- * @throws NoValue for a schema that `schemaFault` refuses
+ * @throws NoValue for a schema that `schemaIssue` refuses
  */
 export function valueFor(schema: JsonSchema, random: Random): unknown {
   return new Maker(schema, random).value(schema, 0)

@@ -1,6 +1,6 @@
 import { type Fields, InvalidRequest, isRecord, shown } from './fields.ts'
 import type { Format, JsonSchema, Tool, ToolChoice } from './generation-request.ts'
-import { schemaFault } from './schema-value.ts'
+import { schemaIssue } from './schema-value.ts'
 
 /**
  * The functions of a request.
@@ -28,8 +28,8 @@ export function readTools(
         `${where}: expected a JSON Schema of its input; got ${shown(schema)}`,
       )
     }
-    const fault = schemaFault(schema)
-    if (fault !== null) throw new InvalidRequest(`${where} (${name.slice(0, 64)}): ${fault}`)
+    const issue = schemaIssue(schema)
+    if (issue !== null) throw new InvalidRequest(`${where} (${name.slice(0, 64)}): ${issue}`)
     return { name, parameters: schema as JsonSchema }
   })
 }

@@ -8,7 +8,7 @@ export interface Join {
   readonly pairs: readonly { readonly request: PricedRequest; readonly rows: readonly LogRow[] }[]
   /** Requests without a row. */
   readonly missing: readonly PricedRequest[]
-  /** Rows without a request, of those who pay for the audited requests. */
+  /** Rows without a request, of the accounts that pay for the audited requests. */
   readonly strays: readonly LogRow[]
   /** `id`, `header x-request-id`, or `content`: model, tokens and time; `id, and 3 by content` for several ways. */
   readonly by: string
@@ -16,7 +16,15 @@ export interface Join {
 
 type Pairs = Map<PricedRequest, readonly LogRow[]>
 
-/** Joins each request with its rows in the service's own log, by the best key that both have. */
+/**
+ * Joins each request with its rows in the service's own log, by the best key that both have:
+ *
+ *     shared              requests and rows with the same id
+ *     addByContent        one request and one row that alone have this model, these tokens and this second
+ *     addInterchangeable  several that have all of these in common
+ *     addInOrder          requests one after the other, without tokens: by their order
+ *     addOfSameId         the other rows of an id that was found by content
+ */
 export function joinLog(
   requests: readonly PricedRequest[],
   log: readonly LogRow[],
@@ -35,33 +43,34 @@ export function joinLog(
       shared(all, byId.get(key ?? '') ?? []),
     ),
   )
-  const ofIds = pairs.size
+  const pairsById = pairs.size
   addByContent(pairs, requests, log)
   addInterchangeable(pairs, requests, log)
   addInOrder(pairs, requests, log)
   addOfSameId(pairs, byId)
   const used = usedIn(pairs)
-  const free = log.filter((row) => !used.has(row))
+  const unusedRows = log.filter((row) => !used.has(row))
   const payers = new Set([...used].map(({ payer }) => payer))
   const unmatched = requests.filter((request) => !pairs.has(request))
   // A client that left before the head of the answer knows no id; nor does one of an endpoint whose answers have none.
   const nameless = unmatched.filter((request) => keyOf(request) === null)
-  const [freeRows, namelessOnes] = [AlikeIndex.ofRows(free), AlikeIndex.ofRequests(nameless)]
-  const isUntimed = free.some(({ atMs }) => atMs === null)
+  const rowIndex = AlikeIndex.ofRows(unusedRows)
+  const namelessIndex = AlikeIndex.ofRequests(nameless)
+  const isUntimed = unusedRows.some(({ atMs }) => atMs === null)
   return {
     pairs: [...pairs].map(([request, rows]) => ({ request, rows })),
     missing: unmatched.filter(
       (request) =>
         keyOf(request) !== null ||
-        (!isUntimed && freeRows.alike(request, (row) => isAlike(request, row), 1).length === 0),
+        (!isUntimed && rowIndex.alike(request, (row) => isAlike(request, row), 1).length === 0),
     ),
-    strays: free.filter(
+    strays: unusedRows.filter(
       (row) =>
         payers.has(row.payer) &&
         // Of several such requests, nobody knows whose row it is.
-        namelessOnes.alike(row, (request) => isAlike(request, row), 1).length === 0,
+        namelessIndex.alike(row, (request) => isAlike(request, row), 1).length === 0,
     ),
-    by: waysOf(ofIds, pairs.size - ofIds, terms),
+    by: waysOf(pairsById, pairs.size - pairsById, terms),
   }
 }
 
@@ -87,10 +96,10 @@ function shared(
   ]
 }
 
-function waysOf(ofIds: number, ofContent: number, terms: LogTerms | null): string {
-  if (ofIds === 0) return 'content'
+function waysOf(byId: number, byContent: number, terms: LogTerms | null): string {
+  if (byId === 0) return 'content'
   const name = terms === null || terms.join === 'response.id' ? 'id' : `header ${terms.join.header}`
-  return ofContent === 0 ? name : `${name}, and ${ofContent} by content`
+  return byContent === 0 ? name : `${name}, and ${byContent} by content`
 }
 
 const usedIn = (pairs: Pairs): ReadonlySet<LogRow> => new Set([...pairs.values()].flat())
@@ -142,21 +151,23 @@ function addInOrder(
 ): void {
   const used = usedIn(pairs)
   const rest = requests.filter((request) => !pairs.has(request) && request.responseId === null)
-  const free = [
+  const unused = [
     ...Map.groupBy(
       log.filter((row) => !used.has(row)),
       ({ id, line }) => id ?? line,
     ).values(),
   ].toSorted(([a], [b]) => (a!.atMs ?? 0) - (b!.atMs ?? 0))
   for (const [, all] of Map.groupBy(rest, ({ requestedModel }) => requestedModel)) {
-    const own = all.toSorted((a, b) => a.startMs - b.startMs)
-    const rows = free.filter((group) =>
-      own.some((request) => group.some((row) => isAlike(request, row))),
+    const inTurn = all.toSorted((a, b) => a.startMs - b.startMs)
+    const rows = unused.filter((group) =>
+      inTurn.some((request) => group.some((row) => isAlike(request, row))),
     )
-    const isOneByOne = own.every((request, at) => at === 0 || own[at - 1]!.endMs <= request.startMs)
-    const isOrdered = own.every((request, at) => rows[at]?.some((row) => isAlike(request, row)))
-    if (rows.length !== own.length || !isOneByOne || !isOrdered) continue
-    for (const [at, request] of own.entries()) pairs.set(request, rows[at]!)
+    const isOneByOne = inTurn.every(
+      (request, at) => at === 0 || inTurn[at - 1]!.endMs <= request.startMs,
+    )
+    const isOrdered = inTurn.every((request, at) => rows[at]?.some((row) => isAlike(request, row)))
+    if (rows.length !== inTurn.length || !isOneByOne || !isOrdered) continue
+    for (const [at, request] of inTurn.entries()) pairs.set(request, rows[at]!)
   }
 }
 
