@@ -1,5 +1,5 @@
 /**
- * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]`: how often the rules SOLD-01 to 11 pass, fail and leave open simulated providers, honest
+ * `npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06] [--rows "on 25 %"]`: how often the rules SOLD-01 to 11 pass, fail and leave open simulated providers, honest
  * and not, by the product's own functions. Seeded: each run prints the same. The providers are those of the design of these rules, and so
  * are the figures beside: of an honest one the most that may fail, of another the least. An honest provider that fails by a point more, or
  * another by five less, makes the command end with 1.

@@ -2,7 +2,7 @@ import { drawsOf } from '../../src/audit/evidence/sold/chance.ts'
 import { judgeNamed } from '../../src/audit/evidence/sold/named.ts'
 import { judgeUnderLoad } from '../../src/audit/evidence/sold/under-load.ts'
 import { judgeWatch } from '../../src/audit/evidence/sold/watch.ts'
-import { audits, type Bound, type Draw, head, normal, print, row } from './table.ts'
+import { audits, type Bound, type Draw, head, isWanted, normal, print, row } from './table.ts'
 
 /** For each of twenty prompts, the log-odds of its two likeliest first tokens. */
 type LogOdds = readonly number[]
@@ -108,7 +108,7 @@ const monthRows: readonly (readonly [string, Watched])[] = [
 function printDates(): void {
   if (!head('SOLD-05: 60 sessions, a change between the 39th and the 40th', dated)) return
   const percent = (part: number, of: number) => (of === 0 ? '–' : ((100 * part) / of).toFixed(1))
-  for (const [name, watched] of monthRows) {
+  for (const [name, watched] of monthRows.filter(([each]) => isWanted(each))) {
     const found = Array.from({ length: audits }, (_, at) =>
       watchAudit(watched)(drawsOf(`${name} month ${at}`)),
     )

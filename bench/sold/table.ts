@@ -2,11 +2,17 @@ import { drawsOf } from '../../src/audit/evidence/sold/chance.ts'
 import { askedOf } from '../../test/asked.ts'
 
 const { values } = askedOf(
-  'npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06]',
-  { audits: { type: 'string', default: '1000' }, only: { type: 'string', default: 'SOLD' } },
+  'npx node bench/sold-rates.ts [--audits 1000] [--only SOLD-05,SOLD-06] [--rows "on 25 %"]',
+  {
+    audits: { type: 'string', default: '1000' },
+    only: { type: 'string', default: 'SOLD' },
+    rows: { type: 'string', default: '' },
+  },
 )
 export const audits = Number(values.audits)
 const only = values.only.split(',')
+/** Whether a line of this name was asked for. */
+export const isWanted = (name: string) => name.includes(values.rows)
 /** Whether the table of this title was asked for; rows are of the last title. */
 let isAsked = true
 export type Draw = () => number
@@ -28,7 +34,7 @@ export function row(
   audit: (draw: Draw) => { readonly is: string },
   bound: Bound,
 ): void {
-  if (!isAsked) return
+  if (!isAsked || !isWanted(name)) return
   const counts: Record<Verdict, number> = { pass: 0, fail: 0, inconclusive: 0 }
   for (let at = 0; at < audits; at++)
     counts[shownBy[audit(drawsOf(`${name} ${at}`)).is] ?? 'inconclusive']++

@@ -10,6 +10,8 @@ export interface AuditedRun {
   readonly scenario: string
   readonly baseUrl: string
   readonly attempts: number
+  /** Of these, the ones before the load: first requests and warm-up. */
+  readonly before: number
 }
 
 /**
@@ -26,7 +28,8 @@ export async function selectRuns(
 ): Promise<readonly AuditedRun[]> {
   const all = await store.rows<AuditedRun>(
     `SELECT run_id AS "runId", scenario, base_url AS "baseUrl",
-            (SELECT count(*) FROM attempts WHERE attempts.run_id = runs.run_id)::INTEGER AS attempts
+            (SELECT count(*) FROM attempts WHERE attempts.run_id = runs.run_id)::INTEGER AS attempts,
+            (SELECT count(*) FROM attempts WHERE attempts.run_id = runs.run_id AND part = 'warmup')::INTEGER AS before
      FROM runs WHERE kind <> 'calibrate' ORDER BY started_at, run_id`,
   )
   const references = referencesOf(contract)

@@ -21,7 +21,7 @@ const report: AuditReport = {
   auditId: 'id',
   auditedAt: new Date(0),
   contract: 'svc',
-  runs: [{ runId: 'r', scenario: 's', baseUrl: 'http://127.0.0.1:1', attempts: 1234 }],
+  runs: [{ runId: 'r', scenario: 's', baseUrl: 'http://127.0.0.1:1', attempts: 1234, before: 4 }],
   findings: [
     finding('AA-01', { verdict: 'pass', observations: 7 }),
     finding('AA-02', { verdict: 'not-observed', requires: 'a 5xx' }),
@@ -51,7 +51,7 @@ test('the terminal ends with failures, after undecided rules and counts of the o
   )
   expect(text).not.toContain('a 5xx')
   expect(terminalText(report, commands, { verbose: true })).toContain('AA-02     a 5xx')
-  expect(text).toContain('1,234 attempts')
+  expect(text).toContain('1,234 attempts (4 of them before the load), against')
   expect(text).toContain('reproduce curl x')
   expect(text).toContain('attempt 5 of run r, retry 1')
   expect(text.trimEnd().split('\n').at(-1)).toBe(

@@ -27,7 +27,9 @@ export function terminalText(
   const { findings, runs } = report
   const of = (verdict: Finding['verdict']['verdict']) =>
     findings.filter((finding) => finding.verdict.verdict === verdict)
-  const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
+  const sum = (of: 'attempts' | 'before') => runs.reduce((all, run) => all + run[of], 0)
+  const before =
+    sum('before') === 0 ? '' : ` (${sum('before').toLocaleString('en')} of them before the load)`
   const passes = of('pass')
   const observations = passes.reduce(
     (sum, { verdict }) => sum + (verdict.verdict === 'pass' ? verdict.observations : 0),
@@ -45,7 +47,7 @@ export function terminalText(
       printable(
         report.log !== undefined
           ? `Audit of ${logText(report.log)}, by ${judgedBy(report)}`
-          : `Audit of ${count(runs.length, 'run')}, ${count(attempts, 'attempt')}, against ${runs.at(-1)?.baseUrl} by ${judgedBy(report)}`,
+          : `Audit of ${count(runs.length, 'run')}, ${count(sum('attempts'), 'attempt')}${before}, against ${runs.at(-1)?.baseUrl} by ${judgedBy(report)}`,
       ),
       '',
       width,

@@ -40,6 +40,7 @@ export function mergeShares(
     runs: first.report.runs.map((run, at) => ({
       ...run,
       attempts: reports.reduce((sum, { runs }) => sum + runs[at]!.attempts, 0),
+      before: reports.reduce((sum, { runs }) => sum + runs[at]!.before, 0),
     })),
     findings: first.report.findings.map((finding, at) => ({
       ...finding,

@@ -13,6 +13,7 @@ const reportShape = z.object({
       scenario: z.string(),
       baseUrl: z.string(),
       attempts: z.number(),
+      before: z.number().default(0),
     }),
   ),
   findings: z.array(

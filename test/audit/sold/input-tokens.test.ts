@@ -140,6 +140,26 @@ test('a factor on some requests fails, since texts with the same words have fewe
   })
 })
 
+test.each([
+  [
+    'by one factor fail, though the longest texts are counted right',
+    (tokens: number) => Math.round(1.1 * (tokens + 7)),
+    'fail',
+  ],
+  ['by a longer template accuse nobody', (tokens: number) => tokens + 110, 'inconclusive'],
+  [
+    'by two longer templates accuse nobody',
+    (tokens: number) => tokens + (tokens < 1_500 ? 110 : 60),
+    'inconclusive',
+  ],
+] as const)('two texts of common words that are counted more %s', async (_, more, expected) => {
+  // Texts of 1,024 and 2,048 tokens: what they have more does not lift the line through those of 4,096.
+  const verdict = await verdictOf(audited, (tokens, at) =>
+    [2, 5].includes(at) ? more(tokens) : tokens + 7,
+  )
+  expect(verdict).toMatchObject({ verdict: expected })
+})
+
 test('an encoding of bytes is no multiple: its words have as many tokens as letters', async () => {
   const verdict = await verdictOf(repeated, (_, at) => repeated[at]!.length + 7, unnamed)
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })

@@ -70,8 +70,11 @@ export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
     Math.abs(line.slope - 1) + line.bound <= widestBound && line.strays === 0
   if (lines.every(isFit)) return { is: 'pass', lines }
   const words = found.get('words')
-  if (isWhole && words !== undefined && isOver(words)) {
-    const share = shareOf(points.filter(({ script }) => script === 'words'))
+  if (isWhole && words !== undefined) {
+    const share = shareOf(
+      points.filter(({ script }) => script === 'words'),
+      isOver(words),
+    )
     if (share !== null) return { is: 'fail', why: share, lines }
   }
   return { is: 'inconclusive', why: doubt(lines, isWhole), lines }
@@ -93,8 +96,10 @@ const longTokens = 500
 /**
  * Texts of common words that are counted more than others, though they have no word that those do not have: long texts with exactly the
  * tokens of the encoding show that each of their words has one token, so no other encoding explains the rest. Null if that is not so.
+ *
+ * @param isSteep whether the slope of all is above 1. Where it is not, only texts of several sizes that are all counted by one factor show it
  */
-function shareOf(words: readonly TextPoint[]): SlopeFault | null {
+function shareOf(words: readonly TextPoint[], isSteep: boolean): SlopeFault | null {
   const apart = ({ counted, reported }: TextPoint) => reported - counted
   const least = smallest(words.map(apart))
   const right = words.filter(
@@ -105,7 +110,18 @@ function shareOf(words: readonly TextPoint[]): SlopeFault | null {
     (point) =>
       apart(point) - least > strayTokens && wordsOf(point).every((word) => known.has(word)),
   )
-  return strays.length < 2 ? null : { kind: 'share', strays: strays.length, of: words.length }
+  if (strays.length < 2 || !(isSteep || (least >= -slackTokens && haveOneFactor(strays, least))))
+    return null
+  return { kind: 'share', strays: strays.length, of: words.length }
+}
+
+/** Whether texts of several sizes have an excess in proportion to their size. A longer template, and a text that was cut, have none. */
+function haveOneFactor(strays: readonly TextPoint[], beside: number): boolean {
+  const sizes = strays.map(({ counted }) => counted)
+  const factors = strays.map(({ counted, reported }) => (reported - beside) / counted)
+  const least = smallest(sizes)
+  const isAlike = largest(factors, 0) - smallest(factors) <= (2 * slackTokens) / least
+  return largest(sizes, 0) >= 1.5 * least && isAlike
 }
 
 const wordsOf = ({ text }: TextPoint) => text.split(' ')
