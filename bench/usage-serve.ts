@@ -23,7 +23,7 @@ import { openDoor } from '../test/clickhouse/chdb.ts'
  * days, served while more arrive. It prints answers and pages per second, the median and p99 of their times, the memory of the
  * process, the time of a copy, and how long new events take to be in an answer under that load. Before that, eight pages of four
  * accounts that nobody has looked at yet are asked at once, and one customer asks cheap questions while another asks 50 dear
- * ones. It ends with 1 if new events take over 10 seconds, a cheap question over 300 ms (p99), or an answer is an error.
+ * ones. ClickHouse is chdb in the folder of `ASSAY_CHDB`. It ends with 1 if new events take over 10 seconds, a cheap question over 300 ms (p99), or an answer is an error.
  */
 const { values } = parseArgs({
   options: {
@@ -53,6 +53,7 @@ const eventsSql = (from: number, to: number, importNo: number) => `
     (1 + i % 5)::DECIMAL(18, 6) AS credits, 100 + i % 900 AS prompt_tokens, 50 AS completion_tokens, 1 AS requests
   FROM range(${from}, ${to}) AS t(i)`
 
+/** The events of the wide account, of the first import. */
 const wideSql = `
   SELECT * REPLACE ('w' || id AS id, 'model ' || (row_number() OVER ()) AS model, 'acct-${wide.account}' AS account, 'key-wide' AS key_fp)
   FROM (${eventsSql(0, wide.models, 1)})`
@@ -172,16 +173,19 @@ async function clickhouse(address: string): Promise<Filled> {
   const store = await openStore(':memory:')
   const columns =
     'source,id,at_us,ingested_us,model,endpoint,key_fp,account,outcome,status,credits,prompt_tokens,completion_tokens,requests'
+  const enter = async (sql: string, importNo: number) => {
+    const part = join(folder, 'part.parquet')
+    await store.execute(
+      `COPY (SELECT ${columns.replace('ingested_us', `${importNo}::BIGINT AS ingested_us`)} FROM (${sql})) TO '${part}' (FORMAT parquet)`,
+    )
+    await engine.insertParquet('usage_events', columns.split(','), part)
+  }
   const add = async (from: number, to: number, importNo: number) => {
-    for (let at = from; at < to; at += 1_000_000) {
-      const part = join(folder, 'part.parquet')
-      await store.execute(
-        `COPY (SELECT ${columns.replace('ingested_us', `${importNo}::BIGINT AS ingested_us`)} FROM (${eventsSql(at, Math.min(to, at + 1_000_000), importNo)})) TO '${part}' (FORMAT parquet)`,
-      )
-      await engine.insertParquet('usage_events', columns.split(','), part)
-    }
+    for (let at = from; at < to; at += 1_000_000)
+      await enter(eventsSql(at, Math.min(to, at + 1_000_000), importNo), importNo)
   }
   await add(0, events, 1)
+  await enter(wideSql, 1)
   return { source: clickhouseSource(engine), add }
 }
 

@@ -6,6 +6,8 @@ import { Alerting } from './alerts/alerting.ts'
 import { type Post, postByFetch } from './alerts/deliveries.ts'
 import { Answering, type AnswersOptions, type UsageQuestion } from './api/answering.ts'
 import { forecastRoutes, readAnswer } from './api/answers.ts'
+import { compressed } from './api/compressed.ts'
+import type { KeptAnswer } from './api/kept-answers.ts'
 import { RequestLimit, rateLimitPolicy } from './api/limits.ts'
 import { Live } from './api/live.ts'
 import { openapiDocument, type RouteName, routes } from './api/openapi.ts'
@@ -216,13 +218,19 @@ export class Portal {
       view: accountView(settings, account),
       settings: [digest, own, what.name === 'alerts' && this.alerting.versionOf(account)],
     })
-    context.header('ETag', tag)
+    // Compressed or not, it is the same answer in other bytes.
+    context.header('ETag', `W/${tag}`)
     context.header('Cache-Control', 'private, no-cache')
     const known = (context.req.header('if-none-match') ?? '')
       .split(',')
       .map((each) => each.trim().replace(/^W\//, ''))
     if (known.includes(tag)) return context.body(null, 304)
-    const { body, headers } = await answer()
+    return this.send(context, await answer())
+  }
+
+  private async send(context: Context, answer: KeptAnswer): Promise<Response> {
+    const { body, headers } = await compressed(answer, context.req.header('accept-encoding'))
+    context.header('Vary', 'Accept-Encoding', { append: true })
     return context.body(body, 200, headers)
   }
 
@@ -238,7 +246,7 @@ export class Portal {
       const speech = this.speech(accountView(settings, ''))
       const { text, policy } = pageDocument(null, settings, speech, settings.origins)
       context.header('Cache-Control', 'no-store')
-      return context.html(text, 200, { 'content-security-policy': policy })
+      return this.send(context, pageAnswer(text, policy))
     }
     const bearer = await this.bearer(context)
     const origins = bearer.origin === null ? settings.origins : [bearer.origin]
@@ -253,13 +261,7 @@ export class Portal {
         const data = await readPageData(asked, searchParams, speech, forecast, snapshot)
         const body = pageBody(data, settings, asked.view, speech)
         const { text, policy } = pageDocument(body, settings, speech, origins)
-        return {
-          body: text,
-          headers: {
-            'content-type': 'text/html; charset=UTF-8',
-            'content-security-policy': policy,
-          },
-        }
+        return pageAnswer(text, policy)
       },
     )
   }
@@ -274,6 +276,11 @@ export class Portal {
     })
   }
 }
+
+const pageAnswer = (body: string, policy: string): KeptAnswer => ({
+  body,
+  headers: { 'content-type': 'text/html; charset=UTF-8', 'content-security-policy': policy },
+})
 
 const scripts = new Map<string, string>()
 function script(name: string): string {
