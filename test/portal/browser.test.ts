@@ -17,8 +17,10 @@ const events = Array.from({ length: 27 * 8 }, (_, at) => ({
     account: 'a',
     keyFp: key,
     model: at % 3 === 0 ? 'large' : 'small',
+    tags: `{"team":"${at % 2 === 0 ? 'search' : 'chat'}"}`,
   },
-  credits: 1 + (at % 3),
+  // One hour is dear.
+  credits: at === 100 ? 60 : 1 + (at % 3),
 }))
 
 describe.skipIf(!canBrowse)(
@@ -50,7 +52,7 @@ describe.skipIf(!canBrowse)(
       // localhost and 127.0.0.1 are two origins.
       hostUrl = `http://localhost:${(host.address() as AddressInfo).port}`
       const settings = settingsOf(
-        'accounts: { a: { label: Nordlicht, grants: [{ name: Pack, credits: 900, from: 2026-11-28 }] } }\n',
+        'accounts: { a: { label: Nordlicht, budget: "600", grants: [{ name: Pack, credits: 900, from: 2026-11-28 }] } }\n',
       )
       service = await served([], { ...settings, origins: [hostUrl] }, (store) =>
         enterEvents(store, events),
@@ -102,9 +104,13 @@ describe.skipIf(!canBrowse)(
         const frame = await frameOf(page)
         expect(await frame.locator('h1').textContent()).toBe('Your usage')
         expect(await frame.locator('figure').count()).toBe(5)
-        expect(await frame.locator('.answers .answer').textContent()).toMatch(
-          /^At this pace, your credits last until about /,
-        )
+        const answers = await frame.locator('.answers .answer').allTextContents()
+        expect(answers[0]).toBe('Paid in advance: nothing to pay this month.')
+        expect(answers[1]).toMatch(/^At this pace, your credits last until about /)
+        // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
+        expect(await frame.locator('.state').textContent()).toContain('Why: 8 requests')
+        for (const part of ['.b-marks', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])
+          expect([part, await frame.locator(part).count()]).not.toEqual([part, 0])
         // The token is not in the address.
         expect(await frame.evaluate('location.hash')).toBe('#by=model')
         // The frame has the height of its content, and the content fits its width.
@@ -154,6 +160,28 @@ describe.skipIf(!canBrowse)(
       expect(await fits()).toBe(true)
       const figures = (await page.locator('.b-cards .figures').boundingBox())!
       expect(figures.y + figures.height).toBeLessThan(1016)
+      await page.close()
+    })
+
+    test('the chart is split by a tag and by the key again, and keeps its filter', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const { page } = await open(
+        `${usageUrl}/page?from=2026-11-01&to=2026-11-29#t=${await tokenOf('a')}`,
+      )
+      const legend = page.locator('#board-use .b-legend')
+      await page.locator('[data-name=model]').selectOption('large')
+      await page.locator('[data-name=by]').selectOption({ label: 'Team' })
+      await expect.poll(() => legend.textContent()).toContain('search')
+      expect(await page.evaluate('location.search')).toContain('by=tag%3Ateam')
+      expect(await page.locator('[data-name=model]').inputValue()).toBe('large')
+      expect(await page.locator('[data-name=key]').count()).toBe(0)
+      expect(await violations(page)).toEqual([])
+      await page.locator('[data-name=by]').selectOption({ label: 'Key' })
+      await expect.poll(() => page.evaluate('location.search')).not.toContain('by=')
+      await expect.poll(() => page.evaluate('location.hash')).toContain('by=key')
+      expect(await page.locator('[data-name=model]').inputValue()).toBe('large')
       await page.close()
     })
 

@@ -182,7 +182,7 @@ test('the page says in which zone its times are, and calls own dimensions in the
   const events = even({ tags: '{"team":"search"}' })
   expect(textOf(await pageOf(events, ''))).toContain('Times in UTC')
   const german = await pageOf(events, 'accounts: { a: { locale: de, timezone: Europe/Berlin } }\n')
-  expect(textOf(german)).toContain('Zeiten in Europe/Berlin')
+  expect(textOf(german)).toContain('Zeitzone: Europe/Berlin')
   const french = await pageOf(events, 'accounts: { a: { locale: fr } }\n')
   expect(/id="top-tag-\d">\s*<h3>([^<]*)</.exec(french)![1]).toBe('Équipe')
   const own = await pageOf(events, "words: { 'tag.team': Department }\n")

@@ -47,7 +47,7 @@ function cellOf(answers: Cell, isShort: boolean): Html {
 /** @param above the name of the cell, for an answer that follows the first */
 function answerOf({ label, value, under, figure, most }: Answer, above: string | null): Html {
   const lines = under.filter((each) => each !== '' && each !== false)
-  const size = value.length > 24 ? 'longest' : value.length > 14 ? 'long' : null
+  const size = value.length > 24 ? 'smallest' : value.length > 14 ? 'smaller' : null
   const text = html`<b${size !== null && html` class="${size}"`}${figure !== undefined && html` data-figure="${figure}"`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
   const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null

@@ -128,7 +128,7 @@ export const de: Wording = {
   'filter.to': 'Bis (ausschließlich)',
   'filter.show': 'Zeigen',
   asOf: 'Stand: {date}',
-  zone: 'Zeiten in {zone}',
+  zone: 'Zeitzone: {zone}',
   'notice.expiring':
     'Verbrauchen Sie {credits} {credits|Credit|Credits} vor dem {date}, sonst {credits|verfällt er|verfallen sie}.',
   'notice.running-out': 'Ihre Credits sind wahrscheinlich am {date} verbraucht.',

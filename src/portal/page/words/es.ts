@@ -123,7 +123,7 @@ export const es: Wording = {
   'filter.to': 'Hasta (no incluido)',
   'filter.show': 'Mostrar',
   asOf: 'Datos del {date}',
-  zone: 'Horas de {zone}',
+  zone: 'Zona horaria: {zone}',
   'notice.expiring':
     'Use {credits} {credits|crédito|créditos} antes del {date}, o {credits|caducará|caducarán}.',
   'notice.running-out': 'Sus créditos probablemente se agotan el {date}.',

@@ -126,7 +126,7 @@ export const fr: Wording = {
   'filter.to': 'Au (exclu)',
   'filter.show': 'Afficher',
   asOf: 'État au {date}',
-  zone: 'Heures de {zone}',
+  zone: 'Fuseau horaire\u00a0: {zone}',
   'notice.expiring':
     'Utilisez {credits} {credits|crédit|crédits} avant le {date}, sinon {credits|il expire|ils expirent}.',
   'notice.running-out': 'Vos crédits seront probablement épuisés le {date}.',

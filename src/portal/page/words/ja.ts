@@ -122,7 +122,7 @@ export const ja: Wording = {
   'filter.to': '終了日（含まない）',
   'filter.show': '表示',
   asOf: '{date}現在',
-  zone: '時刻は{zone}',
+  zone: 'タイムゾーン：{zone}',
   'notice.expiring': '{credits}クレジットは{date}までにお使いください。期限が切れます。',
   'notice.running-out': 'クレジットはおそらく{date}になくなります。',
   'notice.busy-hour':

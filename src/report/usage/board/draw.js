@@ -188,18 +188,24 @@ export function drawBars(speech, label, data, size) {
       measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
     )
     .join('')
-  const over = totals.flatMap((value, at) => {
-    const said = [
+  const words = totals.map((value, at) =>
+    [
       ...marks.filter(({ bar }) => bar === at).map(({ rank }) => markOf(rank)),
       ...(value > most ? [`↑ ${speech.show(value)}`] : []),
-    ]
-    const isLast = x(at) > width - 40
+    ].join(' '),
+  )
+  const over = totals.flatMap((value, at) => {
+    if (words[at] === '') return []
+    // Words over neighbours turn away from each other.
+    const [before, after] = [words[at - 1] ?? '', words[at + 1] ?? '']
+    const isEnd = x(at) > width - 40 || (after !== '' && x(at) > left + 60)
+    const isStart = !isEnd && before !== ''
     const place = {
-      x: r(isLast ? x(at) + step : Math.max(left + 20, x(at) + step / 2)),
+      x: r(isEnd ? x(at) + step - 2 : isStart ? x(at) + 2 : Math.max(left + 20, x(at) + step / 2)),
       y: r(value > most ? 10 : Math.max(10, y(value) - 4)),
-      'text-anchor': isLast ? 'end' : 'middle',
+      'text-anchor': isEnd ? 'end' : isStart ? 'start' : 'middle',
     }
-    return said.length === 0 ? [] : [h('text', { class: 'b-cut', ...place }, said.join(' '))]
+    return [h('text', { class: 'b-cut', ...place }, item(words, at))]
   })
   return svg(label, size, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
     dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
