@@ -62,3 +62,22 @@ test('BILL-13: a success at a balance of zero fails', async () => {
   const rows = [read(0, 0, 0), inFlight(1, 1, 2, -1), read(2, 3, -1)]
   expect(await verdictOf('BILL-13', rows)).toBe('fail')
 })
+
+/** A request of a model that takes so many credits between two reads, then one of `svc-k2` that is refused at a balance of 1. */
+const spentBy = (model: string, took: number) => [
+  read(0, 0, 1 + took + 1),
+  inFlight(1, 1, 2, null, { model }),
+  read(2, 3, 2),
+  inFlight(3, 4, 5, null),
+  read(4, 6, 1),
+  inFlight(5, 7, 8, null, insufficient),
+  read(6, 9, 1),
+]
+
+test('BILL-14: another model that took too much is no reason to refuse a request that the balance covers', async () => {
+  expect(await verdictOf('BILL-14', spentBy('svc-k2.5', 3))).toBe('fail')
+})
+
+test('BILL-14: the same model that took too much leaves open what the balance covers', async () => {
+  expect(await verdictOf('BILL-14', spentBy('svc-k2', 2))).toBe('inconclusive')
+})

@@ -12,17 +12,34 @@ const isServed = ({ reading: { history }, row }: Known) => history.effect[row] =
 /**
  * Whether requests that the balance covered took less, or more, than their price, and nothing else moved it. A balance may
  * then cover more requests, or fewer, than the prices say.
+ *
+ * @param like a row: if others of its model took their price, only what its model took counts
  */
-function tookAnother(which: 'less' | 'more', { conservation }: BalanceReading, contract: Contract) {
+function tookAnother(
+  which: 'less' | 'more',
+  { conservation, history }: BalanceReading,
+  contract: Contract,
+  like?: number,
+) {
   const { stretches, balance } = conservation
-  return stretches.some(
+  const clear = stretches.filter(
     (stretch, at) =>
       stretch.charges > 0 &&
       stretch.ambiguous === 0 &&
       stretch.taken >= 0 &&
       balance[at]! >= stretch.sure &&
-      (which === 'less' ? stretch.taken < stretch.sure : stretch.taken > stretch.sure) &&
       !mayBeMoved(contract, stretch),
+  )
+  const { effect, model } = history
+  const ofModel = clear.filter(
+    ({ from, to }) =>
+      like === undefined ||
+      model
+        .subarray(from + 1, to)
+        .some((each, at) => each === model[like] && effect[from + 1 + at] === effects.charge),
+  )
+  return (ofModel.length > 0 ? ofModel : clear).some(({ taken, sure }) =>
+    which === 'less' ? taken < sure : taken > sure,
   )
 }
 
@@ -41,14 +58,14 @@ export const bill13 = billingRule({
 400 or 401 may come first (gap G-26) and decides nothing, nor does a 403 whose error does not name
 insufficient credits (§7.1: or permissions). Credits that abandoned requests may still
 hold and return (gaps G-13, G-14) count as available. If credits were added or may have expired before
-the next idle value, nothing is decided. If requests that the balance covered took less than their price, it is inconclusive.`,
+the next idle value, nothing is decided. If requests of its model that the balance covered took less than their price, it is inconclusive.`,
   decideBy(readings, { contract }) {
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
     const served = judged.find(isServed)
     if (judged.length === 0) return notObserved(takesPoor)
     if (served === undefined) return pass(judged.length)
-    if (tookAnother('less', served.reading, contract))
+    if (tookAnother('less', served.reading, contract, served.row))
       return inconclusive(judged.length, otherPrice('less'))
     return fail(judged.length, {
       expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
@@ -68,13 +85,13 @@ export const bill14 = billingRule({
 credits is wrong there. A 403 counts only if its error names insufficient credits; one for permissions (§7.1), or
 without a readable body, decides nothing. Credits that abandoned requests (gap G-14) or other requests in flight
 may take first do not count as available. If credits were added or may have expired before the
-next idle value, nothing is decided. Only requests at the very end of a balance decide this rule. If requests that the balance covered took more than
-their price, it is inconclusive.`,
+next idle value, nothing is decided. Only requests at the very end of a balance decide this rule. If requests of its model that the balance covered took more
+than their price, it is inconclusive.`,
   decideBy(readings, { contract }): Verdict {
     const known = knownBalances(readings, contract).filter(({ atLeast, cost }) => atLeast >= cost)
     const refused = known.find(isRefused)
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
-    if (refused !== undefined && tookAnother('more', refused.reading, contract))
+    if (refused !== undefined && tookAnother('more', refused.reading, contract, refused.row))
       return inconclusive(known.length, otherPrice('more'))
     if (refused !== undefined) {
       return fail(known.length, {
