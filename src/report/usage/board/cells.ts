@@ -130,22 +130,37 @@ export async function readCells(
   return { finest, cells: await sumCells(store, finest), names: names.of, folded }
 }
 
-/** Gives cells their local hour and shown names; the rest of a long list is `(other)`. */
-async function nameCells(
+/**
+ * Gives cells their local hour, short names, and the rank of each name by its requests: 0 for those that a board always has. What is
+ * `(other)` already comes last.
+ */
+async function rankCells(
   store: Session,
   asked: Readonly<Record<Dimension, string>>,
-  limits: (typeof mostNames)[number],
 ): Promise<void> {
-  const named = dimensions.map(
+  const ranks = dimensions.map(
     (
       name,
-    ) => `CASE WHEN ${name} = ${asked[name]} OR ${name} IN (SELECT ${name} FROM shown GROUP BY 1 ORDER BY sum(requests) DESC, 1 LIMIT ${limits[name]})
-      THEN ${name} ELSE '(other)' END AS ${name}`,
+    ) => `ranks_of_${name} AS (SELECT ${name}, CASE WHEN ${name} = ${asked[name]} THEN 0 WHEN ${name} = '(other)' THEN 1000000000
+        ELSE row_number() OVER (ORDER BY sum(requests) DESC, ${name}) END AS ${name}_rank FROM shown GROUP BY ${name})`,
   )
   await store.execute(`
-    CREATE OR REPLACE TEMP TABLE usage_board_cells AS
-    WITH shown AS MATERIALIZED (SELECT * REPLACE (${dimensions.map((name) => `${shortSql(name)} AS ${name}`).join(', ')}) FROM usage_board)
-    SELECT * REPLACE (${named.join(', ')}), ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM shown`)
+    CREATE OR REPLACE TEMP TABLE usage_board_ranked AS
+    WITH shown AS MATERIALIZED (SELECT * REPLACE (${dimensions.map((name) => `${shortSql(name)} AS ${name}`).join(', ')}) FROM usage_board),
+    ${ranks.join(',\n')}
+    SELECT *, ${localSql('quarter * 900000000')} // 3600000000 AS hour
+    FROM shown ${dimensions.map((name) => `JOIN ranks_of_${name} USING (${name})`).join(' ')}`)
+}
+
+/** Names beyond the limits become `(other)`. */
+function nameCells(store: Session, limits: (typeof mostNames)[number]): Promise<void> {
+  const named = dimensions.map(
+    (name) =>
+      `CASE WHEN ${name}_rank <= ${limits[name]} THEN ${name} ELSE '(other)' END AS ${name}`,
+  )
+  return store.execute(
+    `CREATE OR REPLACE TEMP VIEW usage_board_cells AS SELECT * REPLACE (${named.join(', ')}) FROM usage_board_ranked`,
+  )
 }
 
 /** Names the cells, and finds their width. */
@@ -157,7 +172,8 @@ async function fitted(
 ): Promise<Width> {
   const cells = (width: Width) =>
     `(SELECT count(*)::INTEGER FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells))`
-  await nameCells(store, asked, mostNames[0])
+  await rankCells(store, asked)
+  await nameCells(store, mostNames[0])
   const [wide] = await store.rows<{ us: number | null }>(
     'SELECT max(width_us)::DOUBLE AS us FROM usage_board_cells',
   )
@@ -171,9 +187,13 @@ async function fitted(
   if (fitting !== undefined) return fitting
   const last = possible.at(-1)!
   for (const limits of mostNames.slice(1)) {
-    await nameCells(store, asked, limits)
-    const [row] = await store.rows<{ n: number }>(`SELECT ${cells(last)} AS n`)
-    if (row!.n <= most) break
+    const ranks = dimensions.map((name) => `least(${name}_rank, ${limits[name] + 1})`)
+    const [row] = await store.rows<{ n: number }>(
+      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${[startSql[last], ...ranks].join(', ')} FROM usage_board_ranked)`,
+    )
+    if (row!.n > most && limits !== mostNames.at(-1)) continue
+    await nameCells(store, limits)
+    break
   }
   return last
 }
