@@ -1,5 +1,5 @@
 import type { Period } from '../../measure/usage/calendar.ts'
-import { groupColumns, quantities, sumColumns } from '../../measure/usage/quantities.ts'
+import { groupColumns, quantities, quarterUs, sumColumns } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { Asked } from '../api/asked.ts'
 
@@ -44,8 +44,8 @@ const summed = Object.keys(quantities).filter(
 
 /**
  * Sums the account once for a page of many questions: rows of the time between two of these moments are one row for each group. A
- * question whose period and bars begin and end at such moments then reads `my_parts`. A day is not cut into quarters of an hour for a moment
- * that is no whole hour: a question about that one reads what it read before.
+ * question whose period and bars begin and end at such moments then reads `my_parts`. A moment that is no whole hour cuts nothing where days
+ * are whole hours, and one within a quarter of an hour never does: a question about it reads what it read before.
  *
  * @param days starts of local days, Unix microseconds
  * @param others the starts and ends of other questions
@@ -55,14 +55,18 @@ export async function inParts(
   days: readonly number[],
   others: readonly number[],
 ): Promise<Asked> {
-  const from = days.every((each) => each % hourUs === 0) ? 'my_hours' : 'mine'
-  const moments = [...days, ...others.filter((each) => from === 'mine' || each % hourUs === 0)]
-  const parts = new Set(moments.sort((a, b) => a - b))
+  const isByHour = days.every((each) => each % hourUs === 0)
+  const from = isByHour ? 'my_hours' : 'mine'
+  const cuts = [...days, ...others].filter((each) => each % (isByHour ? hourUs : quarterUs) === 0)
+  const parts = new Set(cuts.sort((a, b) => a - b))
+  // Each quarter of an hour finds its part once, not each of its rows.
   await asked.session.execute(`
     CREATE TEMP TABLE my_parts AS
+    WITH times AS (
+      SELECT quarter, part_us FROM (SELECT DISTINCT quarter FROM ${from})
+      ASOF LEFT JOIN (SELECT unnest([${[...parts].join()}]::BIGINT[]) AS part_us) ON quarter * ${quarterUs} >= part_us)
     SELECT min(quarter) AS quarter, greatest(max(width_us), ${dayUs})::BIGINT AS width_us, ${groups}, ${sumColumns(summed)}
-    FROM ${from} ASOF LEFT JOIN (SELECT unnest([${[...parts].join()}]::BIGINT[]) AS part_us) ON first_us >= part_us
-    GROUP BY part_us, ${groups}`)
+    FROM ${from} JOIN times USING (quarter) GROUP BY part_us, ${groups}`)
   return { ...asked, parts }
 }
 
