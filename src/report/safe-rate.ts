@@ -132,12 +132,12 @@ function unknown({ trials, objective, of }: StoredSearch): SafeRateText {
   }
 }
 
-function noneSafe({ objective, of }: StoredSearch, because: string): SafeRateText {
+function noneSafe({ objective, of, trials }: StoredSearch, because: string): SafeRateText {
   const reasons: Readonly<Record<string, string>> = lookup({
     'one at a time': `Most ${of} missed although each was sent alone.`,
     'no hold':
       'No rate was sustained for long, down to less than half of the rate of the best short trial.',
-    'every rate': 'Every rate failed, down to a thousandth of the first.',
+    'every rate': everyRateText(trials, of),
   })
   return {
     isFound: false,
@@ -145,6 +145,22 @@ function noneSafe({ objective, of }: StoredSearch, because: string): SafeRateTex
     summary: `No rate is safe (${objective})`,
     because: [reasons[because] ?? because],
   }
+}
+
+/** The misses of the first and of the lowest rate: whether a lower one could help. */
+function everyRateText(trials: readonly StoredTrial[], of: string): string {
+  const rated = trials.filter(({ step, judged }) => step !== 'warm-up' && judged > 0)
+  const [first] = rated
+  const lowest = rated.toSorted((a, b) => a.ratePerS - b.ratePerS)[0]
+  if (first === undefined || lowest === undefined) return 'Every rate failed.'
+  const shareOf = ({ missed, judged }: StoredTrial) => missed / judged
+  const missed = (trial: StoredTrial) =>
+    `${rateText(trial.ratePerS)} (${percent(shareOf(trial))} of ${of} missed)`
+  const alike =
+    shareOf(lowest) > shareOf(first) / 2
+      ? ' Misses that do not depend on the rate, such as wrong answers, leave no rate that is safe.'
+      : ''
+  return `Every rate failed, from ${missed(first)} down to ${missed(lowest)}.${alike}`
 }
 
 function unknownText(trials: readonly StoredTrial[], of: string): string {

@@ -107,6 +107,19 @@ test.each([
   },
 )
 
+test('a search that no rate passes says how many missed at its first and at its lowest rate', () => {
+  const { safeRate, trials } = searched(search, wrongAtAnyRate(20, 1e6))
+  const stored = searchShape.parse({ phase: 'a', objective: '95 % within 1 s', trials, safeRate })
+  expect(safeRateText(stored, false)).toMatchObject({
+    summary: 'No rate is safe (95 % within 1 s)',
+    because: expect.arrayContaining([
+      expect.stringMatching(
+        /^Every rate failed, from 1\.0\/s \([\d.]+ % of requests missed\) down to 0\.1\d+\/s \([\d.]+ % of requests missed\)\. Misses that do not depend on the rate/,
+      ),
+    ]),
+  })
+})
+
 test('a search of limited time never plans a trial that would end after it', () => {
   fc.assert(
     fc.property(
