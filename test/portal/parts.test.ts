@@ -77,6 +77,12 @@ test('a first page reads the rows of its account five times at most, and the pag
   expect(await queriesOf(page)).toEqual([])
 })
 
+test('a page that waited for its forecast is not made again', async () => {
+  service.portal.forget()
+  await page()
+  expect(await queriesOf(page)).toEqual([])
+})
+
 test('a month of 20 models and 200 keys has a bar for each day, and every name in a table with the sums of the API', async () => {
   const text = await page()
   const board = JSON.parse(/id="board-data">(.+?)<\/script>/.exec(text)![1]!)

@@ -89,7 +89,7 @@ export class Answering {
 
   /** @returns the tag of the answer, and how to make it */
   ask(question: UsageQuestion): { readonly tag: string; answer(): Promise<KeptAnswer> } {
-    const { bearer, view, signal, isForecast } = question
+    const { bearer, view, isForecast } = question
     const { now, snapshot } = this.options
     const at: Moment = {
       nowMs: stepOf(now()),
@@ -98,14 +98,43 @@ export class Answering {
     }
     if (isForecast) this.forecasts.renew(bearer, view)
     const text = this.textOf(question, at)
-    const isLasting = !isForecast || this.forecasts.isKnown(bearer, view)
     return {
       tag: `"${digestOf(text).slice(0, 24)}"`,
       answer: () =>
-        this.kept.take({ question: text, account: bearer.account, isLasting, signal }, (given) =>
-          this.inTime(given, (soon) => this.make(question, at, soon)),
-        ),
+        this.inTime(question.signal, (signal) => this.answer(question, at, text, signal)),
     }
+  }
+
+  private async answer(
+    question: UsageQuestion,
+    at: Moment,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<KeptAnswer> {
+    const { bearer, view, isForecast } = question
+    const isKnown = () => !isForecast || this.forecasts.isKnown(bearer, view)
+    const wasKnown = isKnown()
+    const forecast = await this.forecastFor(question)
+    // With a forecast that was made meanwhile, it is the answer of those who ask next.
+    const asked = wasKnown || forecast.isPending ? text : this.textOf(question, at)
+    return this.kept.take(
+      {
+        ...{ question: asked, account: bearer.account, signal },
+        isLasting: wasKnown || (!forecast.isPending && isKnown()),
+      },
+      (given) => this.make(question, at, forecast, given),
+    )
+  }
+
+  private async forecastFor({
+    bearer,
+    view,
+    name,
+    isForecast,
+  }: UsageQuestion): Promise<ForecastSoFar> {
+    if (!isForecast) return noForecast
+    if (name !== 'page') return { page: await this.forecasts.read(bearer, view), isPending: false }
+    return this.forecasts.readSoon(bearer, view, this.options.forecastMs ?? usualForecastMs)
   }
 
   /** What is so now of an account, for those who do not ask over HTTP. */
@@ -151,17 +180,13 @@ export class Answering {
     ])
   }
 
-  private async make(
-    { bearer, view, name, isForecast, read }: UsageQuestion,
+  private make(
+    { bearer, view, name, read }: UsageQuestion,
     at: Moment,
+    forecast: ForecastSoFar,
     signal: AbortSignal,
   ): Promise<KeptAnswer> {
-    const { snapshot, forecastMs = usualForecastMs } = this.options
-    const forecast = !isForecast
-      ? noForecast
-      : name === 'page'
-        ? await this.forecasts.readSoon(bearer, view, forecastMs)
-        : { page: await this.forecasts.read(bearer, view), isPending: false }
+    const { snapshot } = this.options
     const turns = name === 'requests' ? this.turnsOfStore : this.turns
     return this.lull.disturb(() =>
       turns.take(bearer.account, signal, () =>
