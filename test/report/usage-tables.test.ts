@@ -13,6 +13,7 @@ function pageOf(days: readonly (number | null)[]): UsagePage {
   return {
     scope: { timezone: 'UTC', nowUs, unit: 'credits', sources: [{ lastUs: nowUs }] },
     otherForecasts: [],
+    courses: [{ unit: 'credits', fromUs: nowUs, days: [] }],
     depletion: { known: true, balance: 1000, runsOut, wasted: [], summary: '' },
     forecast: {
       known: true,

@@ -442,11 +442,11 @@ describe('a log that begins and ends within a day', () => {
     const { lowPerDay, medianPerDay, highPerDay } = page.forecast
     for (const each of [lowPerDay, medianPerDay, highPerDay]) expect(each).toBeCloseTo(960, 3)
     if (!page.plan?.known) throw new Error('no plan')
-    // Thirty local days from 22:00 on: 29 days and two hours, less what is held.
-    expect(page.plan.needCredits).toBeCloseTo(29 * 960 + 80 - 9_600, 1)
+    // Thirty local days from 23:00 on: 29 days and an hour, less what is held.
+    expect(page.plan.needCredits).toBeCloseTo(29 * 960 + 40 - 9_600, 1)
     const { earlyUs, medianUs, lateUs } = page.depletion.runsOut
     for (const each of [earlyUs, medianUs, lateUs]) {
-      expect((each! - utc(2026, 11, 18, 22)) / 3600e6).toBeCloseTo(0, 2)
+      expect((each! - utc(2026, 11, 18, 23)) / 3600e6).toBeCloseTo(0, 2)
     }
   })
 
@@ -475,8 +475,8 @@ describe('a log that begins and ends within a day', () => {
       }),
     )
     const answer = usageAnswer(page)
-    // Five days of 960 and the hour after the last request are taken from the first grant.
-    expect(answer.summary).toBe('15,160 credits expire unused on Fri 20 Nov')
+    // Five days of 960 are taken from the first grant.
+    expect(answer.summary).toBe('15,200 credits expire unused on Fri 20 Nov')
     expect(answer.because).toContain('The credits run out about Thu 21 Jan 2027.')
     expect(answer.tone).toBe('warn')
     const bands = answer.checks.filter(({ name }) => name === 'Rate bands are lost:')

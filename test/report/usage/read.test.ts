@@ -164,18 +164,19 @@ describe('the outlook', () => {
     )
   const grants = [{ name: 'held', credits: 480, expiresUs: null }]
 
-  test('it begins where usage ends, and covers a year', async () => {
+  test('it begins where use is known, and covers a year', async () => {
     await enterDays(4)
     const page = await read({ grants, nowUs: utc(2026, 11, 5) })
-    const beginUs = utc(2026, 11, 4, 23)
+    // The last request was at 23:00, and no hour is silent for longer.
+    const beginUs = utc(2026, 11, 5)
     expect(page.forecast).toMatchObject({ known: true, fullDays: 4 })
     if (!page.depletion.known || !page.plan?.known) throw new Error('no forecast')
     const { medianUs, horizonDays } = page.depletion.runsOut
     expect(horizonDays).toBe(365)
     // 480 credits are two days of 240.
     expect((medianUs! - beginUs) / hourUs).toBeCloseTo(48, 3)
-    // Thirty local days: the last hour of this one, and 29 more.
-    expect(page.plan.needCredits).toBeCloseTo(10 + 29 * 240 - 480, 3)
+    // Thirty local days.
+    expect(page.plan.needCredits).toBeCloseTo(30 * 240 - 480, 3)
     expect(page.depletion.summary).toBe('480 credits at 240 a day.')
   })
 
@@ -187,7 +188,7 @@ describe('the outlook', () => {
     const passed = (days: number) =>
       `480 credits at 240 a day. At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`
     expect(await summary(utc(2026, 11, 6, 22))).toBe('480 credits at 240 a day.')
-    expect(await summary(utc(2026, 11, 7))).toBe(passed(2))
+    expect(await summary(utc(2026, 11, 7, 1))).toBe(passed(2))
     expect(await summary(utc(2026, 11, 14))).toBe(passed(9))
     const lasting = [{ name: 'held', credits: 1e6, expiresUs: null }]
     expect((await read({ grants: lasting, nowUs: utc(2028, 11, 14) })).depletion.summary).toBe(
