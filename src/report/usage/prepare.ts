@@ -75,6 +75,10 @@ export async function prepareDays(
   `)
   await limitTo(store, accountOf(options), engine.keyTables)
   await engine.begin(store, options)
+  await engine.fill(store, 'usage_coverage', queries.coverage)
+  // Charts and forecasts are about one unit: that of most amounts.
+  const units = await readUnits(store)
+  await store.execute(`SET VARIABLE usage_unit = ${literal(units[0] ?? 'credits')}`)
   const sources = await readSources(store, engine, options)
   const twice = await sameUse(store, engine, options, sources)
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
@@ -97,7 +101,6 @@ export async function prepareDays(
     SET VARIABLE usage_covered_to = ${largest(covering.map((each) => each.lastUs))}::BIGINT;
   `)
   await engine.enterPeriod(store)
-  const units = await readUnits(store)
   await prepareQuarters(store, engine, units)
   await prepareCalendar(store)
   const partial = await readPartial(store, engine, sources)
@@ -196,10 +199,6 @@ async function readSources(
   engine: UsageEngine,
   options: UsageOptions,
 ): Promise<UsageScope['sources']> {
-  await engine.fill(store, 'usage_coverage', queries.coverage)
-  // Charts and forecasts are about one unit: that of most amounts.
-  const [unit = 'credits'] = await readUnits(store)
-  await store.execute(`SET VARIABLE usage_unit = ${literal(unit)}`)
   const rows = await store.rows<UsageScope['sources'][number]>(
     `SELECT 'local' AS days, NULL AS partial, origin, source, sum(requests)::BIGINT AS requests, min(first_us) AS "firstUs", max(last_us) AS "lastUs",
        nullif(max(CASE WHEN width_us > ${quarterUs} THEN width_us // 1000000 ELSE 0 END), 0)::BIGINT AS "widestS"
