@@ -3,7 +3,7 @@
  * it leaves open makes the cost unknown.
  */
 
-/** Deepest place of a name: `details.speed`. */
+/** Names in the deepest place that is read: `a.b.c`. */
 const mostSteps = 3
 
 /** The texts, the numbers and the truths of a usage, by their place. */
@@ -36,8 +36,8 @@ export function isUsualValue(value: string): boolean {
 }
 
 /**
- * Names that say what the counts are, or what the price list gives by the request. Perplexity's `search_context_size` is one of
- * the latter: a contract with one price of a request has one for each size, unless it selects by it.
+ * Names that select no price by themselves: what the counts are, the tier (a contract has prices of tiers), and Perplexity's
+ * `search_context_size`, since a contract that does not select by it has one price for all sizes.
  */
 const describing: ReadonlySet<string> = new Set([
   ...['type', 'object', 'id', 'model', 'currency', 'unit', 'usage_semantic', 'usage_source'],

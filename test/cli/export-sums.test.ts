@@ -54,5 +54,7 @@ test('rows of a store come from no other engine: the error names the option', as
     ...['export', 'attempts', '--engine', 'clickhouse://127.0.0.1:1/db', '--out', out],
   ]).ended
   expect(code).toBe(2)
-  expect(stderr).toContain('--engine with export attempts: only sums, and quarters by --engine, come from elsewhere')
+  expect(stderr).toContain(
+    '--engine with export attempts: only sums, and quarters by --engine, come from elsewhere',
+  )
 })

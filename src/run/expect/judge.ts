@@ -21,16 +21,19 @@ export type ReadyExpectation =
 export const correct: AnswerVerdict = { answer: 'correct' }
 export const unchecked = (why: string): AnswerVerdict => ({ answer: 'unchecked', why })
 
-/** Judges an answer by what its step expects; the first expectation that does not hold names it. */
+/** Judges an answer by what its step expects: the first expectation that fails names it, or else the first that nobody can check. */
 export function judgeAnswer(
   answer: AnswerToCheck,
   expectations: readonly ReadyExpectation[],
 ): AnswerVerdict {
+  let open: AnswerVerdict | null = null
   for (const expectation of expectations) {
     const verdict = judgeOne(answer, expectation)
-    if (verdict !== null) return verdict
+    if (verdict === null) continue
+    if (verdict.answer !== 'unchecked') return verdict
+    open ??= verdict
   }
-  return correct
+  return open ?? correct
 }
 
 /** @returns null if the expectation holds */
@@ -84,7 +87,10 @@ function judgedByFunction(answer: AnswerToCheck, judge: AnswerCheck): AnswerVerd
   try {
     said = judge(answer)
   } catch (error) {
-    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+    const { code, message } = Object(error) as {
+      readonly code?: unknown
+      readonly message?: unknown
+    }
     const why = String(message ?? error)
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     return code === 'ERR_ASSERTION'

@@ -73,7 +73,7 @@ export function bracketOf(trials: readonly Trial[]): {
       .some(({ result, ratePerS }) => result === 'held' && ratePerS >= trial.ratePerS)
   const failed = rough
     .filter((trial, at) => isFailed(trial, rough) && !heldLater(trial, at))
-    // Below the limit, the trials before it had used up its window.
+    // A trial below the limit that was refused says nothing: earlier trials had used up the limiter's window.
     .filter((trial) => limit === null || trial.ratePerS > limit.perS || !isLimited(trial))
     .map(({ ratePerS }) => ratePerS)
     .concat(limit === null ? [] : [limit.perS])

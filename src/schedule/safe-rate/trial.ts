@@ -1,7 +1,7 @@
 import type { BudgetName, Search } from '../../scenario/scenario.ts'
 import type { TrialPlan, TrialStep } from './search.ts'
 
-/** Parts of a trial, by the order of its requests; groups of 10, 12 and 20 are sums of parts. */
+/** Parts of a trial, by the order of its requests; 10, 12 or 20 groups are sums of parts. */
 export const partsOfTrial = 60
 
 /** Counts of each part. */
@@ -19,12 +19,14 @@ export interface TrialEvidence {
   readonly notSent: number
   /** Of those sent, those sent more than a second late. */
   readonly late: number
-  /** Requests that were meant to succeed and ended, those of them that were not good, and the refused of these (429). */
+  /** Requests that were meant to succeed and ended. */
   readonly judged: number
+  /** Of those, the ones that were not good. */
   readonly missed: number
-  /** Successes beside these, of which it is not known whether they are good. */
-  readonly unknown: number
+  /** Of those that missed, the ones that the service refused with a 429. */
   readonly limited: number
+  /** Successes beside those judged, of which it is not known whether they are good. */
+  readonly unknown: number
   /** Mean time from the send to the end; null without an end. */
   readonly meanUs: number | null
   readonly parts: PartCounts

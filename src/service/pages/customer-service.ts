@@ -66,12 +66,12 @@ export class CustomerService {
       })
     }
     const length = [...password].length
-    const isLong = length >= shortestPassword && length <= longestText
-    if (!isLong) {
+    const isAllowed = length >= shortestPassword && length <= longestText
+    if (!isAllowed) {
       const summary = `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`
       faults.push({ summary, field: 'password' })
     }
-    const passwordHash = isLong ? await hashPassword(password) : ''
+    const passwordHash = isAllowed ? await hashPassword(password) : ''
     // Nothing below waits, so no other registration can come in between.
     if (accounts.byName(name) !== null) {
       const summary = 'An account with that address exists. Sign in instead.'
@@ -82,18 +82,29 @@ export class CustomerService {
     const inviteFault = unknown
       ? `There is no invite code "${code.slice(0, 40)}". Correct it, or leave it out.`
       : this.#isOwn(code, name)
-        ? 'This invite code is your own. It is for other people.'
+        ? ownCode
         : null
     if (inviteFault !== null) faults.push({ summary: inviteFault, field: 'invite' })
     if (unknown) throw new UnknownInvite(faults)
     if (faults.length > 0) throw new CustomerError(faults)
     const invite = code === '' ? {} : { inviteCode: code }
-    return this.#customers.register(name, makeSecret('', 10, null), { ...invite, passwordHash })
+    const inviteCodeOfNew = makeSecret('', 10, null)
+    return this.#customers.register(name, inviteCodeOfNew, { ...invite, passwordHash })
   }
 
-  /** Enters an invite code after registration, once. */
+  /**
+   * Enters an invite code after registration, once.
+   *
+   * @throws CustomerError for an unknown code, a second one, or one's own, also of another address of one's mailbox
+   */
   redeem(accountId: number, inviteCode: string): void {
-    this.#customers.redeemInvite(accountId, inviteCode.trim())
+    const code = inviteCode.trim()
+    const { accounts } = this.#kit
+    const isOfOther = accounts.byInviteCode(code)?.id !== accountId
+    if (isOfOther && this.#isOwn(code, accounts.byId(accountId)?.name ?? '')) {
+      throw new CustomerError(ownCode, 'invite')
+    }
+    this.#customers.redeemInvite(accountId, code)
   }
 
   /** Whether a person registers with their own code, perhaps with another address of one mailbox. */
@@ -105,7 +116,8 @@ export class CustomerService {
   /** The account if the password is right. Null takes as long, so that timing reveals no names. */
   async signIn(email: string, password: string): Promise<Account | null> {
     const account = this.#kit.accounts.byName(email.trim().toLowerCase())
-    const fits = await fitsPassword(password.slice(0, longestText), account?.passwordHash ?? null)
+    const given = [...password.slice(0, 2 * longestText)].slice(0, longestText).join('')
+    const fits = await fitsPassword(given, account?.passwordHash ?? null)
     return fits ? account : null
   }
 
@@ -174,6 +186,8 @@ function paymentOf(row: Row): Payment {
     expiresUs: row.expires_us === null ? null : Number(row.expires_us),
   }
 }
+
+const ownCode = 'This invite code is your own. It is for other people.'
 
 /** The mailbox of an address: `ada+two@example.com` is `ada@example.com`. */
 function mailbox(email: string): string {

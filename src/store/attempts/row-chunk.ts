@@ -24,7 +24,7 @@ interface Target {
 export class RowChunk {
   private readonly form: Form
   private readonly chunk: DuckDBDataChunk
-  private readonly numbers: readonly duckdb.Vector[]
+  private readonly kindAndEnding: readonly duckdb.Vector[]
   private readonly targets: readonly Target[]
   private readonly strings = new StringHeaders()
   private readonly encoder = new Encoder()
@@ -37,10 +37,11 @@ export class RowChunk {
     const isText = (name: ColumnName) => attemptColumns[name].kind === 'text'
     const texts = form.struct ? rowColumns.filter(isText) : []
     const others = rowColumns.filter((name) => !texts.includes(name))
+    // A table has a column for each value, or the texts and one struct; the struct, or the table, begins with kind and ending.
     const cell = form.struct
       ? (at: number) => duckdb.struct_vector_get_child(vectorAt(texts.length), at)
       : vectorAt
-    this.numbers = [cell(0), cell(1)]
+    this.kindAndEnding = [cell(0), cell(1)]
     this.targets = [
       ...texts.map((name, at) => ({ name, vector: vectorAt(at), mask: 'valid' as const })),
       ...others.map((name, at) => ({ name, vector: cell(at + 2), mask: 'valid' as const })),
@@ -57,7 +58,13 @@ export class RowChunk {
     this.encoder.setBase(batch.columns.intendedUs as Float64Array, from, rows)
     for (const target of this.targets) if (!this.copy(target, numbered, from, rows)) return null
     for (const [at, { buffer }] of [numbered.request_kinds, numbered.endings].entries()) {
-      duckdb.copy_data_to_vector(this.numbers[at]!, 0, buffer as ArrayBuffer, from * 4, rows * 4)
+      duckdb.copy_data_to_vector(
+        this.kindAndEnding[at]!,
+        0,
+        buffer as ArrayBuffer,
+        from * 4,
+        rows * 4,
+      )
     }
     this.chunk.rowCount = rows
     return this.chunk

@@ -4,7 +4,7 @@ import { forms, shared } from './layout.ts'
 
 /**
  * Moves what a run planned before a moment from its steady part to the part `warmup`: requests, tasks, and histograms that end
- * before it. No row is deleted.
+ * before it. No attempt is deleted.
  *
  * @param untilUs on the run's clock
  */

@@ -48,6 +48,9 @@ test.each([
     'tool',
   ],
   ["{ contains: b, exact: 'a' }", { text: 'a' }, 'contains'],
+  ['{ least_tokens: 20, contains: b }', { text: 'a', completionTokens: null }, 'contains'],
+  ['{ least_tokens: 20, json: true }', { text: 'a', completionTokens: null }, 'json'],
+  ['{ least_tokens: 20, tool: time }', { text: 'a', completionTokens: null }, 'tool'],
 ] as const)('%s of %j is %s', async (yaml, change, verdict) => {
   expect(judgeAnswer(answer(change), await expected(yaml)).answer).toBe(verdict)
 })
@@ -60,6 +63,12 @@ test.each([
   [
     () => JSON.parse('{'),
     { answer: 'unchecked', why: expect.stringContaining('the function of check threw') },
+  ],
+  [
+    () => {
+      throw null
+    },
+    { answer: 'unchecked', why: 'the function of check threw: null' },
   ],
   [async () => true, { answer: 'unchecked', why: expect.stringContaining('returned a promise') }],
 ])('a function of check decides, and its own failure decides nothing: %s', (judge, verdict) => {

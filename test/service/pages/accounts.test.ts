@@ -132,6 +132,20 @@ describe('invites (BILL-18)', () => {
     expect(second.status).toBe(400)
     expect(second.text).toContain('This invite code is your own')
     expect(await ada.balance()).toBe(100)
+    await visitor().register('ada+third@example.com')
+    const third = visitor()
+    await third.post('/sign-in', { email: 'ada+third@example.com', password: 'long enough' })
+    const later = await third.send('/dashboard/invite', { invite: await ada.inviteCode() })
+    expect(later.text).toContain('This invite code is your own')
+    expect(await ada.balance()).toBe(100)
+  })
+
+  test('a password of 200 characters that take two units each signs in', async () => {
+    const { visitor } = await openHouse()
+    const password = '🔑'.repeat(200)
+    await visitor().post('/register', { email: 'ada@example.com', password, invite: '' })
+    const signedIn = await visitor().post('/sign-in', { email: 'ada@example.com', password })
+    expect(signedIn.text).toContain('<h1>Dashboard</h1>')
   })
 
   test('a code can be entered later, once, and not by its owner', async () => {

@@ -33,10 +33,11 @@ export type RepeatResult =
     }
   | { readonly is: 'inconclusive'; readonly why: string; readonly slopes: readonly WordSlope[] }
 
-/** So many words make a verdict, and so many slopes that no encoding gives a failure. */
+/** Words that a pass needs. */
 const leastWords = 6
+/** Words with a slope that no encoding has, which a failure needs. */
 const leastOff = 4
-/** Of those, so many have too many tokens: fewer tokens harm nobody. */
+/** Of those, words with too many tokens: fewer tokens harm nobody. */
 const leastOver = 2
 /** A slope that may be off by more shows nothing. */
 const widestBound = 0.1
@@ -47,8 +48,8 @@ const strayTokens = 8 * slackTokens
 
 /**
  * Whether repeats of a word are counted as an encoding can count them: SOLD-01 where nothing names the encoding. One that splits at spaces gives
- * each repeat of a word the same whole number of tokens, so `(r(m) - r(n)) / (m - n)` is whole within `4J / (m - n)`; one whose tokens span up to
- * four words gives it halves, thirds or quarters. Nothing else is honest. A whole number above 1 for every word is a
+ * each repeat of a word the same whole number of tokens. So with r(m) tokens reported for m repeats, `(r(m) - r(n)) / (m - n)` is whole within
+ * `4J / (m - n)`, where J is `slackTokens`; one whose tokens span up to four words gives multiples of a half, a third or a quarter. Nothing else is honest. A whole number above 1 for every word is a
  * multiple, or an encoding of small pieces: that accuses nobody.
  *
  * @param oneWord tokens that are reported for a prompt of one word; null if none was sent. Counts that do not come from
@@ -66,6 +67,7 @@ export function judgeRepeats(
     points.map(({ reported }) => reported),
     0,
   )
+  // A line through both lengths predicts far more tokens for one word than were reported.
   const isCut = ({ slope, beside, many }: WordSlope) =>
     oneWord !== null && many === cap && beside + slope - oneWord > strayTokens
   if (slopes.some(isCut))
@@ -117,7 +119,7 @@ export function tokensOfWords(points: readonly RepeatPoint[]): ReadonlyMap<strin
   )
 }
 
-/** Tokens counted for each token; the words are common, so each has the nearest whole number, at least one. */
+/** Tokens counted for each token; the words are common, so each has the whole number below its slope, at least one. */
 function factorOf(off: readonly WordSlope[]): number {
   const ratios = off.map(({ slope }) => slope / Math.max(1, Math.floor(slope)))
   return ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)]!

@@ -17,15 +17,17 @@ function resultsOf(document: Fields): readonly Fields[] {
     const interval = { starting_at, ending_at }
     if (!('results' in bucket)) return [bucket]
     const rows = listOf(bucket.results)
+    // An empty bucket states that nothing was used.
     return rows.length === 0 ? [interval] : rows.map((row) => ({ ...interval, ...row }))
   })
 }
 
-const of = (row: Fields) => ({
+const sharedColumns = (row: Fields) => ({
   time: row.starting_at,
   end: row.ending_at,
   model: row.model,
-  keyFp: first(row.api_key_id, row.account_id),
+  // Whoever signs in without a key is named by their account, a person's or a service's.
+  keyFp: first(row.api_key_id, row.account_id, row.service_account_id),
   account: row.workspace_id,
   service_tier: row.service_tier,
   context_window: row.context_window,
@@ -47,7 +49,7 @@ export const anthropicUsage: KnownFormat = {
   page: pageOf,
   *rows(document) {
     for (const row of resultsOf(document)) {
-      yield { ...of(row), speed: row.speed, ...tokensOf(row, 'anthropic-report') }
+      yield { ...sharedColumns(row), speed: row.speed, ...tokensOf(row, 'anthropic-report') }
     }
   },
 }
@@ -79,7 +81,7 @@ export const anthropicCosts: KnownFormat = {
   *rows(document) {
     for (const row of resultsOf(document)) {
       yield {
-        ...of(row),
+        ...sharedColumns(row),
         description: row.description,
         cost_type: row.cost_type,
         token_type: row.token_type,
@@ -113,7 +115,7 @@ export const anthropicAnalytics: KnownFormat = {
       const group = isFields(row.group) ? row.group : {}
       const usage = isFields(row.usage) ? row.usage : {}
       yield {
-        ...of({ ...group, starting_at: row.starting_at, ending_at: row.ending_at }),
+        ...sharedColumns({ ...group, starting_at: row.starting_at, ending_at: row.ending_at }),
         user_id: group.user_id,
         product: group.product,
         token_type: group.token_type,

@@ -30,7 +30,7 @@ function pageOf(document: Fields): Page | null {
 /** 500,000 quota are one US dollar, unless the operator changed it. */
 const quota = rational(1n, 500_000n)
 
-/** Types of a row; the rest is no request. */
+/** Types of a row; every other row is use, such as the test of a channel (5). */
 const types: Readonly<Record<string, string>> = lookup({
   '1': 'purchase',
   '2': 'usage',
@@ -41,11 +41,11 @@ const types: Readonly<Record<string, string>> = lookup({
 
 function common(row: Fields): NormalRow {
   const type = types[String(row.type)] ?? 'usage'
-  const isLater = type === 'usage' && Number(row.quota) < 0
+  const isSettlement = type === 'usage' && Number(row.quota) < 0
   return {
     time: row.created_at,
     // A negative amount of a request is a later settlement.
-    type: isLater ? 'refund' : type,
+    type: isSettlement ? 'refund' : type,
     model: row.model_name,
     keyFp: row.token_name,
     account: first(row.username, row.user_id),
@@ -99,7 +99,7 @@ export const newApi: KnownFormat = {
       const firstMs = Number(at(row.other, 'frt'))
       yield {
         ...common(row),
-        id: String(row.id),
+        ...(row.id === undefined ? {} : { id: String(row.id) }),
         ...(String(row.type) === '5' ? { outcome: 'http_error' } : {}),
         ...(firstMs > 0 ? { ttftMs: firstMs } : {}),
         latencyMs: first(row.use_time) === undefined ? undefined : Number(row.use_time) * 1000,
