@@ -18,13 +18,13 @@ import {
 } from '../../scenario/scenario.ts'
 import type { Store } from '../../store/session/open.ts'
 import { largest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
 import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
+import { refuseOptions } from './refuse-options.ts'
 import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
 import { runIdOf } from './shard.ts'
@@ -52,14 +52,11 @@ export async function runPairAction(
   options: Options,
   seed: number,
 ): Promise<void> {
-  const given = apart.find((name) => options[name] !== undefined)
-  if (given !== undefined) {
-    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    throw new UserError(
-      'usage',
-      `--${option}: a scenario with targets cannot take it. Leave it out, or run each target by itself.`,
-    )
-  }
+  refuseOptions(
+    options,
+    apart,
+    'a scenario with targets cannot take it. Leave it out, or run each target by itself.',
+  )
   const { targets } = scenario
   const contractOf = (target: Target): Contract => loadContract(target.contract ?? options.contract)
   const contracts = { a: contractOf(targets.a), b: contractOf(targets.b) }

@@ -8,6 +8,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
+import { refuseOptions } from './refuse-options.ts'
 import { exitOf, runAndPrint } from './run.ts'
 import { runIdOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
@@ -23,14 +24,7 @@ export async function runRepeatsAction(
   options: Options,
   { contract, seed, count }: { contract: Contract; seed: number; count: number },
 ): Promise<void> {
-  const given = apart.find((name) => options[name] !== undefined)
-  if (given !== undefined) {
-    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    throw new UserError(
-      'usage',
-      `--${option}: --repeat cannot take it. Leave it out, or make single runs.`,
-    )
-  }
+  refuseOptions(options, apart, '--repeat cannot take it. Leave it out, or make single runs.')
   if (scenario.phases.some(({ load }) => load.kind === 'sweep')) {
     throw new UserError(
       'usage',

@@ -13,20 +13,30 @@ export const usagePaths: readonly string[] = [
 /** Values of `usage_semantic`, with which new-api says what its counts include. */
 export const semantics = ['openai', 'anthropic'] as const
 
-/** Columns of an attempt with tokens. */
-export const tokenColumns = [
-  'promptTokens',
+const inputParts = [
   'cachedTokens',
   'cacheReadAudioTokens',
   'cacheWriteTokens',
   'cacheWrite1hTokens',
   'inputAudioTokens',
   'inputImageTokens',
-  'completionTokens',
+] as const
+const outputParts = [
   'reasoningTokens',
   'outputAudioTokens',
   'outputImageTokens',
   'citationTokens',
+] as const
+
+/** Columns with tokens of a part of an answer, which most answers do not count. */
+export const tokenPartColumns = [...inputParts, ...outputParts] as const
+
+/** Columns of an attempt with tokens. */
+export const tokenColumns = [
+  'promptTokens',
+  ...inputParts,
+  'completionTokens',
+  ...outputParts,
   'totalTokens',
 ] as const satisfies readonly ColumnName[]
 

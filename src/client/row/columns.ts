@@ -2,7 +2,7 @@ import { type Batch, type Dictionary, nullCount, nullWord } from '../../attempt/
 import { type AttemptRow, attemptColumns, type ColumnName } from '../../attempt/columns.ts'
 import { answerTimeColumns } from '../document/answer-times.ts'
 import type { DocumentFields } from '../document/document-fields.ts'
-import { tokenColumns } from '../document/usage-counts.ts'
+import { tokenColumns, tokenPartColumns } from '../document/usage-counts.ts'
 import type { ResponseId } from '../head/response-id.ts'
 
 /** The columns of an attempt that the client fills; the sender fills the rest. */
@@ -93,16 +93,7 @@ export const plainSuccessColumns = [
   'doneMarks',
   'itlMaxUs',
   'textUs',
-  'cachedTokens',
-  'cacheReadAudioTokens',
-  'cacheWriteTokens',
-  'cacheWrite1hTokens',
-  'inputAudioTokens',
-  'inputImageTokens',
-  'reasoningTokens',
-  'outputAudioTokens',
-  'outputImageTokens',
-  'citationTokens',
+  ...tokenPartColumns,
   ...answerTimeColumns,
 ] as const satisfies readonly ResponseColumn[]
 
