@@ -90,37 +90,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
     stopped,
     tests: tests.map(checkOf),
     told: tests.filter(({ isTold }) => isTold).map(checkOf),
-    thresholds: thresholds.map(
-      ({
-        text,
-        result,
-        value,
-        unit,
-        currency,
-        shareOf,
-        unknown,
-        samples,
-        worth,
-        interval,
-        needs,
-        unsteady,
-      }) => ({
-        tone: tones[result] ?? 'none',
-        name: text,
-        figure:
-          value === null
-            ? `${result}, ${unknown ?? 'without samples'}`
-            : `${result}: ${inUnit(value, unit)}${currency === null ? '' : ` ${currency}`}${shareOf === null ? '' : ` ${shareOf}`}${worth === null ? '' : ` ${boundsText(interval, unit)}`}, n = ${formatNumber(samples)}${unknown === null ? '' : `; ${unknown}`}`,
-        remedy:
-          unsteady !== null
-            ? notOneLevel(unsteady)
-            : result !== 'inconclusive' || value === null
-              ? null
-              : unknown === null
-                ? openText({ samples, worth, needs })
-                : askForTokens,
-      }),
-    ),
+    thresholds: thresholds.map(thresholdCheck),
     searches: sweeps.map((sweep) => {
       const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
       return { isFound, tone, name: summary, figure: '', remedy: because.join(' ') }
@@ -136,6 +106,36 @@ export function readPageVerdict(json: string | null): PageVerdict {
       }
     }),
   }
+}
+
+type StoredThreshold = z.output<typeof shape>['thresholds'][number]
+
+const thresholdCheck = (threshold: StoredThreshold): Check => ({
+  tone: tones[threshold.result] ?? 'none',
+  name: threshold.text,
+  figure: thresholdFigure(threshold),
+  remedy: thresholdRemedy(threshold),
+})
+
+/** `held: 712 ms [700 ms, 730 ms], n = 900`. */
+function thresholdFigure(threshold: StoredThreshold): string {
+  const { result, value, unit, currency, shareOf, unknown, samples, worth, interval } = threshold
+  if (value === null) return `${result}, ${unknown ?? 'without samples'}`
+  const words = [
+    `${result}: ${inUnit(value, unit)}`,
+    ...(currency === null ? [] : [currency]),
+    ...(shareOf === null ? [] : [shareOf]),
+    ...(worth === null ? [] : [boundsText(interval, unit)]),
+  ].join(' ')
+  return `${words}, n = ${formatNumber(samples)}${unknown === null ? '' : `; ${unknown}`}`
+}
+
+/** What would decide an inconclusive threshold; null for one that is decided, or has no value. */
+function thresholdRemedy(threshold: StoredThreshold): string | null {
+  const { result, value, unknown, samples, worth, needs, unsteady } = threshold
+  if (unsteady !== null) return notOneLevel(unsteady)
+  if (result !== 'inconclusive' || value === null) return null
+  return unknown === null ? openText({ samples, worth, needs }) : askForTokens
 }
 
 const checkOf = ({ name, result, figure, bound, remedy }: z.output<typeof test>): Check => ({

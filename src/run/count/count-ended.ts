@@ -7,7 +7,7 @@ import type { SharedNumbers } from '../crew/shared.ts'
 import type { Flight } from '../send/flight.ts'
 
 /**
- * Counts the end of a flight in its phase and step. `measure/standings.ts` defines the counts;
+ * Counts the end of a flight in its phase and step: its outcome and credits, then its times, then, of a success, whether it is good. `measure/standings.ts` defines the counts;
  * test/run/count-ended.test.ts compares these with its SQL.
  */
 export function countEnded(
@@ -22,6 +22,7 @@ export function countEnded(
   counters.ended(outcome)
   const meantToSucceed = plan.step.wrong === null
   const aborted = outcome === 'aborted'
+
   // Credits return only if they were certainly not charged.
   if (outcome === 'http_error') shared.release(flight.credits)
   else counters.credits += flight.credits
@@ -38,6 +39,7 @@ export function countEnded(
     counters.error(Number.isNaN(attempt.status) ? why : `${attempt.status} ${why}`.trim())
   }
   if (aborted) return
+
   const endUs = Number.isNaN(attempt.doneUs) ? attempt.closedUs : attempt.doneUs
   const beganUs = Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs
   const serviceUs = endUs - beganUs
@@ -46,6 +48,7 @@ export function countEnded(
     phase.countFailure(plan.index, serviceUs, responseUs)
   }
   if (!meantToSucceed) return
+
   counters.judged++
   if (outcome !== 'ok' && outcome !== 'timeout') return
   phase.countSuccess(plan.index, serviceUs, responseUs)
@@ -55,6 +58,7 @@ export function countEnded(
   const ttftUs = (withText ? attempt.firstContentUs : endUs) - beganUs
   if (asStream) phase.countTtft(plan.index, ttftUs)
   if (outcome !== 'ok') return
+
   counters.succeeded++
   if (streamed) phase.countGaps(plan.index, flight.gaps)
   const { completionTokens } = attempt

@@ -26,14 +26,13 @@ export function moneyOptions(options: ServiceOptions): MoneyOptions {
   const isOfMoney = (each: string | Fault): each is string =>
     typeof each === 'string' &&
     (moneyFaults.some(({ name }) => name === nameOf(each)) || each.includes('@'))
-  const own = faults.filter(isOfMoney)
+  const ofMoney = faults.filter(isOfMoney)
   if (terms === undefined) {
-    const needy = own.find((each) => each.includes('@'))
-    const named = needy ?? conducts[0] ?? spendLogPath
-    if (named !== undefined) {
+    const needsPrices = ofMoney.find((each) => each.includes('@')) ?? conducts[0] ?? spendLogPath
+    if (needsPrices !== undefined) {
       throw new UserError(
         'service',
-        `"${named}": expected --contract with prices, in which the service bills; see docs/prices.md`,
+        `"${needsPrices}": expected --contract with prices, in which the service bills; see docs/prices.md`,
       )
     }
     return { otherFaults: faults, billing: () => null }
@@ -44,7 +43,9 @@ export function moneyOptions(options: ServiceOptions): MoneyOptions {
       '--data: a service that bills in money keeps its charges in memory; leave --data out',
     )
   }
-  const active: readonly ActiveMoneyFault[] = own.map((each) => parseMoneyFault(each, moneyFaults))
+  const active: readonly ActiveMoneyFault[] = ofMoney.map((each) =>
+    parseMoneyFault(each, moneyFaults),
+  )
   const honest = parseConducts(conducts)
   const writeRow =
     spendLogPath === undefined ? null : (line: string) => appendFileSync(spendLogPath, line)
@@ -54,6 +55,7 @@ export function moneyOptions(options: ServiceOptions): MoneyOptions {
   }
 }
 
+/** `late` of `late@balance=3`. */
 function nameOf(text: string): string {
   return text.split(/[@=]/)[0]!
 }

@@ -66,21 +66,25 @@ ${named}`,
   requires:
     'two captured answers of GET /user/credits with nothing in flight, and successes in between',
   async judged(evidence) {
-    const reports = pairs(await usageReports(evidence))
-    const rows = reports.map(([{ exchange }, later]) => [exchange.row, later.exchange.row] as const)
+    const neighbours = pairs(await usageReports(evidence))
+    const rows = neighbours.map(
+      ([{ exchange }, later]) => [exchange.row, later.exchange.row] as const,
+    )
     const between = await sentBetween(evidence, rows)
     const accountOf = ({ exchange: { row } }: UsageReport) => `${row.runId}/${row.keyFp}`
-    const byAccount = Map.groupBy(reports, ([earlier]) => accountOf(earlier))
-    return reports.map(([earlier, later], at): Judged => {
+    const byAccount = Map.groupBy(neighbours, ([earlier]) => accountOf(earlier))
+    return neighbours.map(([earlier, later], at): Judged => {
       const sent = between[at]!
       if (sent === null) return [later.exchange, undefined]
       const [first] = byAccount.get(accountOf(earlier))![0]!
       const sums = compared(sent, earlier, later)
+      // If the sums are right, or say nothing, the hours and days may still be wrong.
       return [later.exchange, sums ?? bookedLate(sent, first, earlier, later) ?? sums]
     })
   },
 })
 
+/** Whether consumed and requests grew by what was sent; undefined if nothing shows it. */
 function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): Observed {
   if (sent.requests === 0 || sent.openReads > 0) return undefined
   if (earlier.consumed !== null && later.consumed !== null) {
@@ -107,13 +111,13 @@ function bookedLate(
   for (const kind of ['hours', 'days'] as const) {
     const before = Map.groupBy(earlier[kind] ?? [], ({ startMs }) => startMs)
     const lines = [...Map.groupBy(later[kind] ?? [], ({ startMs }) => startMs)].flatMap(
-      ([startMs, own]) => (startMs === null ? [] : [{ startMs, line: own[0]!, own }]),
+      ([startMs, all]) => (startMs === null ? [] : [{ startMs, line: all[0]!, all }]),
     )
     for (const unit of ['requests', 'credits'] as const) {
       const sent = unit === 'requests' ? requests : credits + readCredits
-      const gains = lines.map(({ startMs, line, own }) => ({
+      const gains = lines.map(({ startMs, line, all }) => ({
         line,
-        gain: (sumOf(own, unit) ?? 0) - (sumOf(before.get(startMs) ?? [], unit) ?? 0),
+        gain: (sumOf(all, unit) ?? 0) - (sumOf(before.get(startMs) ?? [], unit) ?? 0),
       }))
       const over = gains.filter(({ line }) => line.endMs! < sinceMs)
       const late = over.reduce((sum, { gain }) => sum + gain, 0)

@@ -9,11 +9,9 @@ const factors: Readonly<Record<string, bigint>> = lookup({ '': 1n, K: 1000n, M: 
 
 /** Of how many tokens a unit of a bill is: `1K tokens`, `1M`, `Tokens`; null for a unit of something else. */
 function tokensPer(unit: string): bigint | null {
-  const [, size] = /^\s*1?\s*(K|M|thousand|million)?\s*(tokens?)?\s*$/i.exec(unit) ?? []
-  const known =
-    unit.trim() !== '' && /^\s*1?\s*(K|M|thousand|million)?\s*(tokens?)?\s*$/i.test(unit)
-  if (!known) return null
-  const letter = (size ?? '')[0]?.toUpperCase() ?? ''
+  const found = /^\s*1?\s*(K|M|thousand|million)?\s*(?:tokens?)?\s*$/i.exec(unit)
+  if (found === null || unit.trim() === '') return null
+  const letter = found[1]?.[0]?.toUpperCase() ?? ''
   return factors[letter === 'T' ? 'K' : letter] ?? null
 }
 

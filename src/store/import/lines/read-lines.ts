@@ -3,10 +3,12 @@ import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
 import { mappedName, shownTokens, tokenKinds } from '../../../tokens/kinds.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
-import { at, type Fields, isFields } from '../formats/row.ts'
-import type { Mapping, Place } from '../mapping.ts'
+import { type Fields, isFields } from '../formats/row.ts'
+import type { Mapping } from '../mapping.ts'
+import { Carried } from './carried.ts'
 import { Identities } from './identity.ts'
-import { type Condition, countedFields } from './line-rules.ts'
+import { countedFields } from './line-rules.ts'
+import { columnText, holds, placeText } from './line-text.ts'
 import { RunningTotals } from './running-totals.ts'
 
 /** Whether a mapping says more of lines than where their fields are. */
@@ -111,85 +113,6 @@ const isCharges = ({ amounts, quantity, request, fields }: Mapping) =>
   amounts !== undefined ||
   request === 'unknown' ||
   (quantity !== undefined && request === undefined && fields.requests === undefined)
-
-class Carried {
-  readonly #mapping: Mapping
-  readonly #last = new Map<string, Map<string, string>>()
-  #session = ''
-
-  constructor(mapping: Mapping) {
-    this.#mapping = mapping
-  }
-
-  /** Takes what a line states. @returns its session */
-  see(document: Fields): string {
-    const { fields } = this.#mapping
-    const carry: Carries = this.#mapping.carry ?? {}
-    const own = fields.session === undefined ? null : placeText(document, fields.session)
-    const named = this.#stated(document, carry.session) ?? own
-    if (named !== null) this.#session = named
-    const session = this.#session
-    for (const [field, from] of Object.entries(carry)) {
-      if (field === 'session') continue
-      const value = this.#stated(document, from)
-      if (value === null) continue
-      const values = this.#last.get(session) ?? new Map<string, string>()
-      values.set(field, value)
-      this.#last.set(session, values)
-    }
-    return session
-  }
-
-  values(session: string): Iterable<readonly [string, string]> {
-    return this.#last.get(session) ?? []
-  }
-
-  #stated(document: Fields, from: CarriedFrom | undefined): string | null {
-    if (from === undefined) return null
-    if (typeof from === 'string') return columnText(document, from)
-    return holds(document, from.where ?? []) ? columnText(document, from.column) : null
-  }
-}
-
-type Carries = NonNullable<Mapping['carry']>
-type CarriedFrom = NonNullable<Carries['model']>
-
-function holds(document: Fields, conditions: readonly Condition[]): boolean {
-  return conditions.every((each) => {
-    const text = columnText(document, each.column)
-    if ('present' in each) return (text !== null) === each.present
-    if ('not' in each) return text === null || !each.not.includes(text)
-    return text !== null && each.is.includes(text)
-  })
-}
-
-/** The text of a column or a path; null if it is absent, null or empty. */
-function columnText(document: Fields, column: string | readonly string[]): string | null {
-  const value =
-    typeof column !== 'string'
-      ? at(document, ...column)
-      : Object.hasOwn(document, column)
-        ? document[column]
-        : at(document, ...column.split('.'))
-  if (value === null || value === undefined || value === '') return null
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
-}
-
-function placeText(document: Fields, place: Place): string | null {
-  if (typeof place === 'string') return columnText(document, place)
-  if ('value' in place) return place.value
-  const text = columnText(document, place.column)
-  if (text === null) return null
-  const inside =
-    place.json === undefined
-      ? text
-      : columnText({ text }, [
-          'text',
-          ...(typeof place.json === 'string' ? place.json.split('.') : place.json),
-        ])
-  const values = place.values ?? {}
-  return inside !== null && Object.hasOwn(values, inside) ? values[inside]! : inside
-}
 
 /** The fields of a line, by their own names; durations keep both of their times. */
 function fieldsOf(document: Fields, mapping: Mapping): Row {

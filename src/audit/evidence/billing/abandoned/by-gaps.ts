@@ -41,6 +41,7 @@ export function isChargedWrongly(
       (some, choices) => some.flatMap((taken) => choices.map((choice) => [...taken, choice])),
       [[]],
     )
+    // What is left of the credits if a combination charges the least it may, and the most.
     .map((choices) => ({
       choices,
       rest: uncertain - sum(choices.map(({ least }) => least)),
