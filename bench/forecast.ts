@@ -2,17 +2,24 @@ import { parseArgs } from 'node:util'
 import { accountKinds, simulateAccount } from '../test/report/simulated-accounts.ts'
 
 /**
- * `node bench/forecast.ts [--accounts 2000]`: how often the 80 % intervals of the forecast hold what comes,
+ * `node bench/forecast.ts [--accounts 2000] [--kind spike] [--history 7]`: how often the 80 % intervals of the forecast hold what comes,
  * over simulated accounts of each kind with 7, 30 and 90 days of history: of the date on which the credits
  * run out, and of the burn of each day of the week to come. Ends with 1 where a cell is not within 76 to 84 %.
  */
-const { values } = parseArgs({ options: { accounts: { type: 'string', default: '2000' } } })
+const { values } = parseArgs({
+  options: {
+    accounts: { type: 'string', default: '2000' },
+    kind: { type: 'string' },
+    history: { type: 'string' },
+  },
+})
 const accounts = Number(values.accounts)
 const percent = (held: number, of: number) => (100 * held) / of
 
 process.stdout.write('account  history  runs out   a day\n')
 for (const kind of accountKinds) {
   for (const history of [7, 30, 90]) {
+    if ((values.kind ?? kind) !== kind || Number(values.history ?? history) !== history) continue
     let [runOuts, days] = [0, 0]
     for (let seed = 0; seed < accounts; seed++) {
       const held = simulateAccount(kind, history, seed * 100 + history)

@@ -132,9 +132,12 @@ function bestFit(days: readonly PastDay[], lastUs: number): BurnFit {
 }
 
 /** Days from which one can be far above the others. */
-const farFrom = 10
+const farFrom = 7
 /** A far day exceeds what the others say by so many robust deviations, and by the mean of a day. */
 const farDeviations = 6
+/** The same of so few days: their scatter is hardly known, and bursts must not look like chance. */
+const fewDays = 10
+const farDeviationsOfFew = 30
 /** At most this share of the days is far: more are a pattern. */
 const mostFar = 0.1
 
@@ -187,7 +190,8 @@ function isFar(days: readonly PastDay[], place: number, lastUs: number): boolean
   const deviation = 1.4826 * (percentileOf(sizes, 0.5) ?? 0)
   const told = day.share * dot(fit.coefficients, features(aheadOf(day), day.weekday))
   const excess = (day.credits - told) / Math.sqrt(day.share)
-  return excess > farDeviations * deviation && day.credits - told > size
+  const most = days.length < fewDays ? farDeviationsOfFew : farDeviations
+  return excess > most * deviation && day.credits - told > size
 }
 
 /** Akaike's criterion, corrected for few observations, without the terms that all fits share. */

@@ -60,8 +60,9 @@ test('two days far above the others at the end are a change that goes on', () =>
   expect(fitBurn(days(28, { 27: 950 })).expected(1, 1)).toBeLessThan(115)
 })
 
-test('of a week, and of use on one day alone, nothing is left out', () => {
-  expect(fitBurn(days(7, { 3: 2000 })).expected(1, 1)).toBeGreaterThan(200)
+test('of six days, and of use on one day alone, nothing is left out; of a week, what is far beyond all scatter', () => {
+  expect(fitBurn(days(6, { 3: 2000 })).expected(1, 1)).toBeGreaterThan(200)
+  expect(fitBurn(days(7, { 3: 2000 })).expected(1, 1)).toBeLessThan(115)
   expect(
     fitBurn(pastDays(Array.from({ length: 20 }, (_, at) => (at === 9 ? 500 : 0)))).expected(1, 1),
   ).toBeGreaterThan(10)
