@@ -157,8 +157,8 @@ export function minorDigits(name: string): number {
 }
 
 /**
- * An amount for people, with its currency: to the minor unit, a half to even. An amount that would be shown as
- * 0 and is not 0 is shown with its first two significant digits: `0.000061 USD`.
+ * An amount for people, with its currency: to the minor unit, a half to even. An amount below a tenth, which the minor unit
+ * would round by much, has its first two significant digits: `0.0082 USD`, `0.000061 USD`.
  */
 export function shownAmount(value: Rational, name: string): string {
   return `${shownNumber(value, name)} ${name}`
@@ -171,15 +171,15 @@ export function shownMoney(amount: Money): string {
 /** The same without the currency. */
 export function shownNumber(value: Rational, name: string): string {
   const decimals = minorDigits(name)
-  const rounded = roundTo(value, decimals, 'half_even')
-  if (!isZero(rounded) || isZero(value)) return grouped(fixedText(rounded, decimals))
-  const fine = roundTo(value, decimals + leadingZeros(value, decimals) + 2, 'half_even')
-  return fixedText(fine, decimalsOf(fine)!)
+  const isSmall = !isZero(value) && leadingZeros(value) > 0
+  if (!isSmall) return grouped(fixedText(roundTo(value, decimals, 'half_even'), decimals))
+  const fine = roundTo(value, Math.max(decimals, leadingZeros(value) + 2), 'half_even')
+  return fixedText(fine, Math.max(decimals, decimalsOf(fine)!))
 }
 
-/** Zeros after the first `decimals` decimals, before the first digit that is not 0. */
-function leadingZeros({ numerator, denominator }: Rational, decimals: number): number {
-  const size = (numerator < 0n ? -numerator : numerator) * 10n ** BigInt(decimals)
+/** Zeros after the decimal point, before the first digit that is not 0; 0 from a tenth on. */
+function leadingZeros({ numerator, denominator }: Rational): number {
+  const size = numerator < 0n ? -numerator : numerator
   let [zeros, scaled] = [0, size * 10n]
   for (; scaled < denominator; scaled *= 10n) zeros++
   return zeros
