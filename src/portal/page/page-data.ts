@@ -121,7 +121,7 @@ export async function readPageData(
     before,
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
-    dear: await dearestDay(asked, asks, query, names),
+    dear: await dearestDay(asked, asks, query, names, page),
     projections: await monthProjections(asked, page, names),
     price: bearer.shows.has('cost') ? view.moneyOf('1') : null,
     presets: presetPeriods(view, nowMs),

@@ -97,29 +97,49 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
   return { tone: 'warn', isDear: true, query: `?${query}`, text: [what, ...why].join(' ') }
 }
 
-/** A figure is a cause if it is so many times the usual one. */
-const leastTimes = 1.5
+/** A figure is a cause if it differs so many times from the usual one. */
+const leastTimes = 1.1
+/** If the causes multiply to an amount that differs more from that of the day, all figures are said. */
+const mostRounding = 1.05
 
 /** What was other than on a usual day: requests, tokens in each, what a token cost, and the hours. */
-function causesOf({ why, unit }: DearDay, speech: Speech): readonly string[] {
+function causesOf({ why, unit, times }: DearDay, speech: Speech): readonly string[] {
   const { say } = speech
-  const { requests, tokensTimes, priceTimes, hours } = why
-  const ratio = (word: 'why.tokens' | 'why.price', times: number | null) =>
-    times === null || times < leastTimes ? [] : [say(word, { times: roundTimes(times) })]
+  const { requests, tokensTimes, priceTimes, model, hours } = why
+  const share = (ratio: number) => (ratio < 2 ? Number(ratio.toPrecision(3)) : roundTimes(ratio))
+  const factors = [
+    requests !== null && {
+      ratio: requests.count / requests.usual,
+      text: say('why.requests', { requests: requests.count, usual: roundCount(requests.usual) }),
+    },
+    tokensTimes !== null && {
+      ratio: tokensTimes,
+      text: say('why.tokens', { times: share(tokensTimes) }),
+    },
+    priceTimes !== null && {
+      ratio: priceTimes,
+      text: say(wordOfPrice(why), { times: share(priceTimes), ...(model !== null && { model }) }),
+    },
+  ].filter((each) => each !== false)
+  const listed = factors.filter(({ ratio }) => Math.max(ratio, 1 / ratio) >= leastTimes)
+  const off = listed.reduce((product, { ratio }) => product * ratio, 1) / times
+  const said = Math.max(off, 1 / off) > mostRounding ? factors : listed
   return [
-    ...(requests === null
-      ? []
-      : [say('why.requests', { requests: requests.count, usual: requests.usual })]),
-    ...ratio('why.tokens', tokensTimes),
-    ...ratio('why.price', priceTimes),
-    ...(hours === null
-      ? []
-      : [
-          say('why.hours', {
-            amount: speech.amount(unit, hours.amount),
-            from: speech.clock(hours.fromUs),
-            to: speech.clock(hours.toUs),
-          }),
-        ]),
+    ...said.map(({ text }) => text),
+    ...hours.map(({ amount, fromUs, toUs }) =>
+      say('why.hours', {
+        amount: speech.amount(unit, amount),
+        from: speech.clock(fromUs),
+        to: speech.clock(toUs),
+      }),
+    ),
   ]
 }
+
+function wordOfPrice({ model, tokensTimes, priceTimes }: DearDay['why']) {
+  if (model !== null) return priceTimes! < 1 ? 'why.cheaper' : 'why.dearer'
+  return tokensTimes === null ? 'why.request' : 'why.price'
+}
+
+/** A mean of counts, with as many digits as a ratio of it needs. */
+const roundCount = (count: number) => Number(count.toFixed(count < 2 ? 2 : count < 20 ? 1 : 0))
