@@ -7,15 +7,17 @@ export const baseUrlSays =
 
 /**
  * The base URL without the start of the contract's chat path: people copy `https://host/v1`, or the
- * address of an endpoint, instead of `https://host`.
+ * address of the chat endpoint, instead of `https://host`.
  */
 export function serviceUrl(baseUrl: string, contract: Contract): string {
   const { paths } = usualOf(contract)
   const url = baseUrl.replace(/\/+$/, '')
+  const pathFrom = url.indexOf('/', url.indexOf('://') + 3)
+  if (pathFrom === -1) return url
   const words = paths.chat.split('/')
   for (let length = words.length; length > 1; length--) {
     const prefix = words.slice(0, length).join('/')
-    if (url.endsWith(prefix)) return url.slice(0, -prefix.length)
+    if (url.slice(pathFrom).endsWith(prefix)) return url.slice(0, -prefix.length)
   }
   return url
 }

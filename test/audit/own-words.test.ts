@@ -141,3 +141,8 @@ test('a path that is unknown may be refused for want of credits with a 402', asy
   expect(await told('TRN-06', path, others)).toBe('not-observed')
   expect(await told('TRN-06', { ...path, status: 400 }, others)).toBe('status 400')
 })
+
+test('a 403 for an unknown path is a fault, also where the contract has no 403 of its own', async () => {
+  const path = failed(403, 'denied', 'forbidden', { expects: 'unknown-path' })
+  expect(await told('TRN-06', path)).toBe('status 403')
+})

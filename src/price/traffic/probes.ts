@@ -67,6 +67,7 @@ function ofModel(model: ModelPrice, aliases: readonly string[]): readonly ModelP
   const content = (extra: object) => [
     { role: 'user', content: [{ type: 'text', text: `${hello} `.repeat(500), ...extra }] },
   ]
+  const marked = { messages: content({ cache_control: { type: 'ephemeral' } }) }
   const probes: (ModelProbe | false)[] = [
     {
       name: 'plain',
@@ -92,10 +93,16 @@ function ofModel(model: ModelPrice, aliases: readonly string[]): readonly ModelP
     has('cache_read', 'cache_write') && {
       name: 'cache',
       shows: 'the prices of cached tokens: two equal long prompts, plain and streamed',
-      steps: {
-        long: { ...plainForm, prompt: long },
-        'long-stream': { ...streamForm, prompt: long },
-      },
+      steps: isAnthropic
+        ? {
+            // This format caches what a request marks, and nothing else.
+            long: { ...messages, body: marked },
+            'long-stream': { ...messages, stream: true, body: marked },
+          }
+        : {
+            long: { ...plainForm, prompt: long },
+            'long-stream': { ...streamForm, prompt: long },
+          },
       times: 2,
     },
     has('cache_write_1h') && {

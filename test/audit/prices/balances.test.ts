@@ -83,6 +83,36 @@ test('a quota that begins anew with what was used of it passes', async () => {
   expect(found['PRICE-06']!.verdict).not.toBe('fail')
 })
 
+test('a request after the last page that shows 0 may have been paid for; before it, it was served at 0', async () => {
+  const shows = (left: string): Sent => ({
+    ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },
+    answer: `{"left": ${left}, "used": 1.00000}`,
+  })
+  const judged = async (inBetween: readonly Sent[]) => {
+    const order = [shows('0.50000'), ...inBetween]
+    const found = await audited(
+      order,
+      ['{"left": 1.00000, "used": 0.5}', '{"left": 5.0, "used": 1.0}'],
+      {
+        contract: contractOf({
+          evidence: { balance: { get: '/key/info', value: 'left', moves: 'down' } },
+        }),
+      },
+    )
+    return found['PRICE-07']!
+  }
+  expect((await judged([shows('0.00000'), ...sends])).verdict).not.toBe('fail')
+  const [first, second] = sends
+  // What is sent after the second page is not among them.
+  expect(await judged([shows('0.00000'), first!, shows('0.00000'), second!])).toMatchObject({
+    observed: expect.stringMatching(/^1 requests for .* served at a balance of 0/),
+  })
+  expect(await judged([shows('0.00000'), ...sends, shows('0.00000')])).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('served at a balance of 0'),
+  })
+})
+
 /** A page that a key reads: what it spent itself. */
 const pageOf = (keyFp: string, spend: string): Sent => ({
   ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },

@@ -55,24 +55,20 @@ export function servedAtZero(
       const before = own[at - 1]
       if (reading.value.numerator !== 0n || before?.value.numerator === 0n) return []
       const next = own.slice(at).find(({ value }) => value.numerator !== 0n)
+      // 0 is shown until then. After its last reading, something may be paid in before the next request.
+      const last = own
+        .slice(at)
+        .findLast(({ untilMs }) => next === undefined || untilMs < next.untilMs)!
       const served = requests.filter(
         (request) =>
           request.account === account &&
           request.outcomes[0] === 'success' &&
           request.startMs > reading.untilMs + terms.withinMs &&
-          (next === undefined || request.endMs < next.fromMs),
-      )
-      // A later value says that nothing was paid in between.
-      const isShownAgain = own.some(
-        ({ untilMs, value }) =>
-          value.numerator === 0n &&
-          served.length > 0 &&
-          untilMs >= served[0]!.endMs &&
-          (next === undefined || untilMs < next.untilMs),
+          request.endMs <= last.untilMs,
       )
       const cost = served.map((request) => computedBounds(request, judge).low).reduce(add, zero)
       const [first] = served
-      return first === undefined || !isShownAgain || compare(cost, reading.place) <= 0
+      return first === undefined || compare(cost, reading.place) <= 0
         ? []
         : [
             {

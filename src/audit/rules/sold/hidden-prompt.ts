@@ -216,6 +216,11 @@ function ofOneWord(words: readonly SoleText[], promised: number): Verdict {
   const observations = words.length
   if (observations >= leastShort && most <= promised)
     return pass(observations, { note: `at most ${most} tokens beside one word` })
+  if (most <= promised)
+    return inconclusive(
+      observations,
+      `at most ${most} tokens beside one word; ${leastShort} such prompts decide`,
+    )
   return inconclusive(
     observations,
     `${most} tokens beside a word of one token; the contract names no tokenizer, and repeats of words would tell how many tokens a word has (scenarios/audit-integrity.yaml)`,

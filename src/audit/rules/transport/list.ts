@@ -25,7 +25,7 @@ overheard, so plain HTTP there decides nothing.`,
     if (remote.length === 0) {
       return notObserved('a base URL that is not on this machine')
     }
-    const plain = remote.find(({ baseUrl }) => !baseUrl.startsWith('https:'))
+    const plain = remote.find(({ baseUrl }) => new URL(baseUrl).protocol !== 'https:')
     if (plain === undefined) return pass(remote.length)
     const { runId, slot, baseUrl } = plain
     return fail(remote.length, {
@@ -82,7 +82,7 @@ is about the request (gap G-27).`,
       FROM seen LEFT JOIN templates USING (run_id, template)
       WHERE endpoint IN ${sqlList(promised)} AND expects = 'ok' AND status IS NOT NULL
         AND error_code IS DISTINCT FROM 'model_not_found' AND status NOT IN (401, 429)
-        AND NOT (coalesce(error_code, '') IN ${sqlList(['', ...ofRequests])} AND error_code IS NOT NULL)
+        AND NOT coalesce(error_code IN ${sqlList(['', ...ofRequests])}, false)
         AND NOT coalesce(model <> '' AND contains(error_message, model), false)
         -- Far below every context window.
         AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2})
@@ -104,7 +104,7 @@ export const trn06 = sqlRule({
   promised: ['chat_errors'],
   explain: `Requests to paths that the contract does not have must get 404. A 401, a 402, a 429, an outage or
 a 403 for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
-type for insufficient credits, so no 403 of that shape does.`,
+type for insufficient credits, so a 403 of that shape decides nothing.`,
   expected: 'status 404',
   observe: ({ chatErrors }) => {
     const broke = chatErrors.filter(({ status }) => status === 403)
@@ -112,8 +112,8 @@ type for insufficient credits, so no 403 of that shape does.`,
       SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS observed
       FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 402, 429) AND status < 500
         AND NOT (status = 403 AND (coalesce(error_shape, '') = 'messages'
-          OR coalesce(error_code, '') IN ${sqlList(broke.map(({ code }) => code))}
-          OR coalesce(error_type, '') IN ${sqlList(broke.map(({ type }) => type))}))`
+          OR coalesce(error_code IN ${sqlList(broke.map(({ code }) => code))}, false)
+          OR coalesce(error_type IN ${sqlList(broke.map(({ type }) => type))}, false)))`
   },
   requires: 'a request to an unknown path (wrong: unknown-path)',
 })
