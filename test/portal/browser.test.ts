@@ -106,7 +106,7 @@ describe.skipIf(!canBrowse)(
         expect(await frame.locator('figure').count()).toBe(5)
         const answers = await frame.locator('.answers .answer').allTextContents()
         expect(answers[0]).toBe('Paid in advance: nothing to pay this month.')
-        expect(answers[1]).toMatch(/^At this pace, your credits last until about /)
+        expect(answers[1]).toMatch(/^At your usual pace, your credits last until about /)
         // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
         expect(await frame.locator('.state').textContent()).toContain('Why: 8 requests')
         for (const part of ['.b-marks', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])

@@ -95,12 +95,12 @@ test('what is left falls with use and with what expires, and held, used and left
   expect(notices.filter(({ kind }) => kind === 'budget')).toEqual([
     {
       kind: 'budget',
-      text: 'You used 88.5% of your budget of 400 credits for this day. It begins anew on November 29, 2026.',
+      text: 'You used 88.5% of your budget of 400 credits for this day. It resets on November 29, 2026.',
       query: '?from=2026-11-28&to=2026-11-29',
     },
     {
       kind: 'budget',
-      text: 'You used 253.3% of your budget of 900 credits for this month. It begins anew on December 1, 2026.',
+      text: 'You used 253.3% of your budget of 900 credits for this month. It resets on December 1, 2026.',
       query: '?from=2026-11-01&to=2026-12-01',
     },
   ])

@@ -66,11 +66,11 @@ test('the line of a budget ends where it begins anew, and the run-out date is ma
   expect(/b-reset" d="M([\d.]+) /.exec(chart)![1]).toBe(String(x(hourOf('2026-12-01'))))
   expect(textOf(chart)).toContain('budget: 900, resets Dec 1')
   // 2,000 credits, of which 58.5 days of 24 are used: the rest lasts for 24.8 days, to 23 December.
-  expect(textOf(chart)).toMatch(/all your credits: 59\d left/)
+  expect(textOf(chart)).toMatch(/used up at 1,256: 59\d left/)
   expect(textOf(chart)).toMatch(/probably used up Dec 2[23]/)
   expect(/b-out" d="M([\d.]+) /.exec(chart)![1]).toBe(String(x(outlook!.runsOut!.hour)))
   expect(textOf(page)).toContain(
-    ' used forecast usual range of the forecast all your credits budget ',
+    ' used forecast usual range of the forecast end of your credits budget ',
   )
 })
 
@@ -146,9 +146,9 @@ test('hours are judged in each currency, and each has its marks', {
   expect(textOf(page)).toContain('▾1 Nov 3, 2026, 3:00 PM · $40.00')
   expect(textOf(page)).toContain('▾1 busier than usual, listed below'.replace('▾1 ', ''))
   expect(textOf(page)).toContain('Amounts in USD only. Days without a bar may have use in EUR')
-  expect(figuresOf(page)).toContain('Most used key (USD)')
+  expect(figuresOf(page)).toContain('Highest-cost key (USD)')
   expect(figuresOf(page)).toContain(
-    'Each unit is paid for by itself; the amounts are not added up.',
+    'Each currency is paid for separately; the amounts are not added up.',
   )
   const euros = boardOf(await pageOf(events, '', '?unit=EUR'))
   expect(euros.marks).toEqual([])

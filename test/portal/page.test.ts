@@ -83,9 +83,9 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
         'accounts: { a: { grants: [{ name: Pack, credits: 900, from: 2026-11-28 }, { name: Gift, credits: 500, from: 2026-11-28, expires: 2026-12-02 }], budget: "600" } }\n',
       ),
     [
-      /At this pace, your credits last until about \w+ \d+, 20\d\d/,
+      /At your usual pace, your credits last until about \w+ \d+, 20\d\d/,
       /Use \d+ credits before December 2, 2026, or they expire/,
-      /You used 108% of your budget of 600 credits for this month\. It begins anew on December 1, 2026\./,
+      /You used 108% of your budget of 600 credits for this month\. It resets on December 1, 2026\./,
       /Budget 648 of 600 credits of this month, resets on December 1, 2026/,
     ],
   ],

@@ -68,7 +68,7 @@ describe('an account whose use went from dollars to euros', () => {
     expect(used).toContain('last used on November 14, 2026')
     // In the unit of the page: 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion.
     expect(most).toBe(
-      'Most used key (EUR) key 1 €39.00 · 56.5% search 43.5% Most used model (EUR) orion €30.00 · 43.5% lyra 42.4% · nova 14.1%',
+      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% · nova 14.1%',
     )
     expect(pay).toMatch(/^This month, probably about €76\.\d+ by November 30, 2026 /)
     expect(pay).toContain(' $27.00 ')

@@ -1,9 +1,11 @@
+import { decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
+import type { NamesTable } from '../figures/names.ts'
 import { plus } from '../figures/sums.ts'
-import { nameIn, topNames } from './name-columns.ts'
+import { columnsOf, nameIn, topNames } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -103,7 +105,20 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const last = answered.at(-1)!
   return others.length === 0
     ? answered
-    : [...answered.slice(0, -1), { ...last, under: [...last.under, say('card.apart')] }]
+    : [
+        ...answered.slice(0, -1),
+        {
+          ...last,
+          under: [
+            ...last.under,
+            say(
+              answers.length > 0 && data.units.every((each) => isMoney(each.unit))
+                ? 'card.apart'
+                : 'card.apart.credits',
+            ),
+          ],
+        },
+      ]
 }
 
 function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
@@ -128,7 +143,7 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
         unit === data.unit && data.isClosed && say('closed'),
         figure.refunds !== null &&
           Number(figure.refunds) !== 0 &&
-          say('card.refunds', { amount: write(figure.refunds) }),
+          say('card.refunds', { amount: write(negated(figure.refunds)) }),
         ...entryLines(data, unit, figure.value, speech),
         figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
         compared(figure, data, speech),
@@ -190,6 +205,9 @@ function priceOf({ summary, units, price }: PageData, speech: Speech): string {
       })
 }
 
+/** A refund is a negative amount, and is said as what was given back. */
+const negated = (amount: string) => decimalText(subtract(readNumber('0')!, readNumber(amount)!))
+
 /** How many names a cell of the first screen has. */
 const mostNames = 3
 
@@ -208,16 +226,23 @@ function mostAnswers({ tables, unit, units }: PageData, speech: Speech): Cell {
     if (first === undefined) return []
     return [
       {
-        label: speech.say(`most.${by}`) + of,
+        label: speech.say(wordOfMost(by, table, speech)) + of,
         value: first.name,
         under: [
-          `${first.written} · ${first.share}`,
+          `${first.said} · ${first.share}`,
           others.map(({ name, share }) => `${name} ${share}`).join(' · '),
         ],
         most: by,
       },
     ]
   })
+}
+
+/** Money is cost, and no use: the key of the highest cost may be used least. */
+function wordOfMost(by: 'key' | 'model', table: NamesTable, speech: Speech) {
+  const [first] = columnsOf(table, speech)
+  if (first === undefined) return `most.${by}` as const
+  return first.unit === 'credits' ? (`most.${by}.credits` as const) : (`most.${by}.cost` as const)
 }
 
 /** What will be paid: of money, what the month will probably cost; of credits, how long they last. */
@@ -285,7 +310,9 @@ function monthIn(unit: string, data: PageData, speech: Speech, beside = false): 
         isOver
           ? endedOn(unit, data, speech)
           : !beside && say('month.until', { date: speech.day(course.toUs - 1) }),
-        !isOver && low !== high && say('month.range', { low: low!, high: high! }),
+        !isOver &&
+          low !== high &&
+          say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         unit === 'credits' &&
           price !== null &&
           say('month.cost', {
@@ -365,6 +392,13 @@ function limitAnswers(data: PageData, speech: Speech): readonly Answer[] {
     .map((state) => budgetAnswer(state, data, speech))
 }
 
+function overBudget({ unit, amount }: BudgetState['budget'], used: string, speech: Speech): string {
+  const over = decimalText(subtract(readNumber(used)!, readNumber(amount)!))
+  return Number(over) > 0
+    ? speech.say('budget.over', { amount: speech.amount(unit, over) })
+    : speech.say('budget.full')
+}
+
 function budgetAnswer(
   { budget, period, used, share, crossesUs, isEnough }: BudgetState,
   data: PageData,
@@ -379,7 +413,7 @@ function budgetAnswer(
     crossesUs !== null
       ? say('budget.crosses', { date: speech.day(crossesUs) })
       : share >= 1
-        ? say('budget.over')
+        ? overBudget(budget, used, speech)
         : endedOn(budget.unit, data, speech) || (isEnough && say('budget.enough'))
   return {
     label: say('card.budget'),

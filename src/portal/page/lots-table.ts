@@ -1,3 +1,4 @@
+import { smallest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { PageData } from './page-shape.ts'
 import { scrolling } from './page-tables.ts'
@@ -18,7 +19,7 @@ export function renderLots({ credits }: PageData, speech: Speech): Html | false 
   ]
   const date = (at: string | null) => (at === null ? '–' : speech.day(Date.parse(at) * 1000))
   const heads = [
-    ...[say('lots.name'), say('lots.held'), say('lots.used'), say('lots.left')],
+    ...[say('lots.name'), say('lots.held'), usedSince(grants, speech), say('lots.left')],
     ...[say('lots.from'), say('lots.expires')],
   ]
   // On a phone, where a line is a list, each cell has its head beside it.
@@ -37,6 +38,14 @@ export function renderLots({ credits }: PageData, speech: Speech): Html | false 
 <tbody>${lines}</tbody>
 <tfoot><tr><th scope="row" class="txt">${say('table.total')}</th>${sums}<td></td><td></td></tr></tfoot>`
   return html`<section class="card whole" id="lots"><h3>${say('lots.title')}</h3>${scrolling(say('lots.title'), table)}${notesOf(credits, speech).map((each) => html`<p class="note">${each}</p>`)}</section>`
+}
+
+/** What is used of lots is used since the first of them began, whatever the period of the page. */
+function usedSince(lots: NonNullable<PageData['credits']>['grants'], { say, day }: Speech): string {
+  const starts = lots.map(({ from }) => (from === null ? null : Date.parse(from) * 1000))
+  return starts.some((us) => us === null)
+    ? say('lots.used')
+    : say('lots.usedSince', { date: day(smallest(starts.map((us) => us!))) })
 }
 
 /** Credits that expired before, and those that were used while there were none. */

@@ -46,6 +46,8 @@ export interface TopName {
   readonly name: string | null
   /** Its amount in the first unit of the table; its requests if nothing has an amount. */
   readonly written: string
+  /** The same with its unit, or that it is requests. */
+  readonly said: string
   /** Of what was used, without refunds. */
   readonly share: number
 }
@@ -64,6 +66,12 @@ export function topNames(table: NamesTable, most: number, speech: Speech): reado
   return rows.slice(0, most).map((row, at) => ({
     name: row.name,
     written: first === undefined ? countOf(row.requests, speech) : first.written[at]!,
+    said:
+      first !== undefined
+        ? speech.amount(first.unit, row.amounts[first.at]!)
+        : row.requests === null
+          ? '–'
+          : speech.say('card.count', { requests: row.requests }),
     share: shares[at]!,
   }))
 }

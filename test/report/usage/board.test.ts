@@ -8,7 +8,7 @@ import { drawBars } from '../../../src/report/usage/board/draw.js'
 import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
 import { requestsOf } from '../../../src/report/usage/board/tables.js'
-import type { Tree } from '../../../src/report/usage/board/types.ts'
+import type { Element, Tree } from '../../../src/report/usage/board/types.ts'
 import { viewsOf } from '../../../src/report/usage/board/views.js'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readUsageIn } from '../../../src/report/usage/read.ts'
@@ -201,6 +201,33 @@ describe('the board of a usage page', () => {
     expect(drawn(values)).toContain('↑ 599')
     expect(drawn(values)).not.toContain('600')
     expect(drawn(values.map((value) => Math.min(value, 40)))).not.toContain('↑')
+  })
+
+  test('the words over two cut bars side by side are apart, and each has its marks once', () => {
+    const bars = Array.from({ length: 30 }, (_, at) => ({
+      ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
+    }))
+    const values = bars.map((_, at) => (at === 12 ? 599 : at === 13 ? 450 : 18))
+    const tree = drawBars(
+      speechOf(data),
+      'x',
+      {
+        ...{ bucket: 'day', bars, series: [{ name: 'a', values }] },
+        marks: [
+          { rank: 1, bar: 13 },
+          { rank: 2, bar: 12 },
+          { rank: 3, bar: 12 },
+        ] as never,
+      },
+      { width: 600, height: 200 },
+    )
+    const over = (tree as Element).children.filter(
+      (each) => typeof each === 'object' && each.attributes.class === 'b-cut',
+    ) as Element[]
+    expect(over.map(({ children }) => children[0])).toEqual(['▾2,3 ↑ 599', '▾1 ↑ 450'])
+    const [left, right] = over.map(({ attributes }) => attributes)
+    expect([left!['text-anchor'], right!['text-anchor']]).toEqual(['end', 'start'])
+    expect(Number(right!.x) - Number(left!.x)).toBeGreaterThan(14)
   })
 
   test('the forecast goes on from the use, and what is held falls where credits expire', {

@@ -135,7 +135,7 @@ const totalsOf = (bars, series) =>
 /**
  * The number over a bar, which the list under the chart has too.
  *
- * @param {number} rank
+ * @param {number | string} rank
  */
 export const markOf = (rank) => `▾${rank}`
 
@@ -188,20 +188,28 @@ export function drawBars(speech, label, data, size) {
       measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
     )
     .join('')
-  const words = totals.map((value, at) =>
-    [
-      ...marks.filter(({ bar }) => bar === at).map(({ rank }) => markOf(rank)),
+  const words = totals.map((value, at) => {
+    const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
+    return [
+      ...(ranks.length > 0 ? [markOf(ranks.join())] : []),
       ...(value > most ? [`↑ ${speech.show(value)}`] : []),
-    ].join(' '),
-  )
+    ].join(' ')
+  })
+  const apart = Math.max(step / 2, 7)
   const over = totals.flatMap((value, at) => {
     if (words[at] === '') return []
-    // Words over neighbours turn away from each other.
+    // Words over neighbours turn away from each other, with a space between them.
     const [before, after] = [words[at - 1] ?? '', words[at + 1] ?? '']
     const isEnd = x(at) > width - 40 || (after !== '' && x(at) > left + 60)
     const isStart = !isEnd && before !== ''
     const place = {
-      x: r(isEnd ? x(at) + step - 2 : isStart ? x(at) + 2 : Math.max(left + 20, x(at) + step / 2)),
+      x: r(
+        isEnd
+          ? x(at) + (after === '' ? step - 2 : step - apart)
+          : isStart
+            ? x(at) + apart
+            : Math.max(left + 20, x(at) + step / 2),
+      ),
       y: r(value > most ? 10 : Math.max(10, y(value) - 4)),
       'text-anchor': isEnd ? 'end' : isStart ? 'start' : 'middle',
     }
@@ -338,7 +346,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
         ? []
         : [
             h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
-            named(heldAt(start), speech.say('heldLine', { credits: balance })),
+            named(heldAt(start), speech.say('heldLine', { sum: heldAt(start), credits: balance })),
           ]),
       ...(runsOut === null || runsOut.hour > end || runsOut.hour <= start
         ? []

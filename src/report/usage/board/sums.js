@@ -157,9 +157,17 @@ export function groups(data, places, by, metric) {
   const value = metrics[metric]
   /** @param {readonly number[]} some */
   const sum = (some) => some.reduce((all, at) => all + (value(data, at) ?? 0), 0)
-  return [...found]
-    .map(([place, some]) => ({ name: item(data.names[by], place), places: some, sum: sum(some) }))
-    .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1))
+  return (
+    [...found]
+      .map(([place, some]) => ({ name: item(data.names[by], place), places: some, sum: sum(some) }))
+      // What has no requests and nothing of this unit, as refunds in another, is none of it.
+      .filter(
+        (each) =>
+          each.sum !== 0 ||
+          each.places.some((at) => data.cells.requests[at] !== 0 || value(data, at)),
+      )
+      .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1))
+  )
 }
 
 /**

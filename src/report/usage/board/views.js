@@ -197,7 +197,7 @@ function useView(data, choice, places, unfiltered, size) {
 }
 
 /** The most marks over a chart: the greatest. */
-const mostMarks = 3
+const mostMarks = 12
 
 /**
  * Unusual hours within the choice, the greatest first, each with its bar and its day.
