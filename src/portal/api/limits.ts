@@ -38,8 +38,8 @@ export class RequestLimit {
 export const busy = () => new Problem(503, 'too-slow', 'The service is busy', { retryAfterS: 2 })
 
 /**
- * At most so many at once, and fewer of one account: its other questions wait, while those of another account go. Accounts
- * take turns. Who waits goes without a turn once the signal of the question says so.
+ * At most so many at once, and fewer of one account: its other questions wait, while those of another account proceed. Accounts
+ * take turns. A question that waits is rejected with the reason of its signal, if that comes first.
  */
 export class Turns {
   private most: number
@@ -54,7 +54,7 @@ export class Turns {
     this.mostOfOne = mostOfOne
   }
 
-  /** Whether the next one waits. */
+  /** Whether all are taken. */
   get isFull(): boolean {
     return this.taken >= this.most
   }
@@ -110,14 +110,13 @@ export class Turns {
 
   private wake(): void {
     for (const [account, mine] of this.waiting) {
-      while (mine.length > 0 && this.canTake(account)) {
+      if (mine.length > 0 && this.canTake(account)) {
         this.give(account)
-        // Behind the others, if it waits again.
         this.waiting.delete(account)
         const next = mine.shift()!
+        // The rest of the account waits behind the others.
         if (mine.length > 0) this.waiting.set(account, mine)
         next()
-        break
       }
       if (this.taken >= this.most) return
     }

@@ -14,7 +14,7 @@ export interface Probe {
   readonly times: number
   /** The model whose prices it shows. */
   readonly model: string
-  /** Whether nothing but one cost of it is right: what a client pays that leaves lies between bounds. */
+  /** Whether one cost alone is right. False for requests that the client aborts: their cost lies between bounds. */
   readonly isExact: boolean
 }
 
@@ -27,7 +27,7 @@ const aboveThreshold = 1.1
 const shortAnswer = 32
 const hello = 'Say what a carat is.'
 
-/** The least traffic that shows each part of each price of a contract, for each model the cheapest first, and what is left at last. */
+/** The least traffic that shows each part of each price of a contract; for each model, the requests that the client aborts come last. */
 export function probesOf(prices: PriceTerms, models: readonly Model[]): readonly Probe[] {
   return prices.models
     .filter(({ price }) => Object.keys(price).length > 0)

@@ -9,7 +9,7 @@ import { idleReads, notAskable, ofFacets, type Question } from '../question.ts'
 /** Requests aborted at each point. The result counts only if all agree. */
 const repeats = 3
 /** Most requests aborted at a point given by time: one or two may finish earlier. */
-const mostEarly = 5
+const mostByTime = 5
 /** Complete requests, which measure how long the service takes: one or two may be slow by chance. */
 const wholes = 3
 /** Large enough to leave time for the abort. */
@@ -21,15 +21,15 @@ const readsPerPoint = 2 * idleReads + 1
 /** A point of abort, and what the service must not have done yet for the result to count. */
 interface Point {
   readonly name: string
-  /** `early`: by time, while the service is certainly at work. */
-  readonly abort: AbortPoint | 'early'
+  /** `by time`: while the service is certainly at work. */
+  readonly abort: AbortPoint | 'by time'
   readonly ahead: Ahead | null
 }
 
 /** An event that an abort came before. */
 type Ahead = 'headersUs' | 'doneUs'
 
-const beforeHeaders: Point = { name: 'before headers', abort: 'early', ahead: 'headersUs' }
+const beforeHeaders: Point = { name: 'before headers', abort: 'by time', ahead: 'headersUs' }
 
 const points: readonly Point[] = [
   beforeHeaders,
@@ -43,7 +43,7 @@ const points: readonly Point[] = [
 export const abortedStreams: Question = {
   gaps: ['G-14'],
   price: ({ contract, readCredits }) =>
-    (wholes + mostEarly + (points.length - 1) * repeats + points.length) *
+    (wholes + mostByTime + (points.length - 1) * repeats + points.length) *
       pricesOf(contract).least +
     points.length * readsPerPoint * readCredits,
   async ask(prober) {
@@ -64,7 +64,7 @@ export const abortedStreams: Question = {
 export const abortedPlain: Question = {
   gaps: ['G-15'],
   price: ({ contract, readCredits }) =>
-    (wholes + mostEarly + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
+    (wholes + mostByTime + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
   async ask(prober) {
     await askWhole(prober, false)
     const outcome = await leave(prober, beforeHeaders, false)
@@ -83,22 +83,23 @@ async function askWhole(prober: Prober, stream: boolean): Promise<void> {
 
 async function leave(prober: Prober, { name, abort, ahead }: Point, stream: boolean) {
   const price = pricesOf(prober.contract).least
-  const most = abort === 'early' ? mostEarly : repeats
+  const most = abort === 'by time' ? mostByTime : repeats
   const paceUs = await prober.roomFor(most + 2 * idleReads)
   const before = await prober.idleBalance()
   // After a read, a limiter that paces might reject every aborted request, unseen. The rest lets the first one in.
   await prober.rest(paceUs)
-  const gone: AttemptRow[] = []
+  const aborted: AttemptRow[] = []
   let served = 0
   // A request that finished before the service noticed its abort is charged by any policy.
-  const inTime = () => gone.filter((row) => ahead === null || isInTime(row, prober, ahead)).length
+  const inTime = () =>
+    aborted.filter((row) => ahead === null || isInTime(row, prober, ahead)).length
   for (let sent = 0; sent < most && inTime() < repeats; sent++) {
     const us = Math.max(500, toHeadersUs(prober, stream) / 3)
     const { columns } = await prober.chat(
-      { stream, abort: abort === 'early' ? { at: 'after-us', us } : abort, maxTokens },
+      { stream, abort: abort === 'by time' ? { at: 'after-us', us } : abort, maxTokens },
       { step: `left ${name}`, expects: 'any' },
     )
-    if (columns.outcome === 'aborted') gone.push(columns)
+    if (columns.outcome === 'aborted') aborted.push(columns)
     else if (columns.outcome === 'ok') served++
   }
   // The client of an aborted request does not see a rejection. This request reveals whether there was one.
@@ -112,19 +113,25 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
   await prober.options.sleep(300_000 + slowestUs)
   const after = await prober.idleBalance()
   if (before === null || after === null) return null
-  const left = gone.length
+  const left = aborted.length
+  const inTimeCount = inTime()
   const fell = before - after - served * price
   const evidence = `${name}: ${left} left, ${served} served, balance ${before} to ${after}`
   if (left > 0 && fell === 0 && last.status === 200) return { charged: 'free', evidence }
-  const early = inTime()
-  const enough = ahead === null ? left > 0 : early >= repeats
+  const enough = ahead === null ? left > 0 : inTimeCount >= repeats
   if (enough && fell === left * price) return { charged: 'charged', evidence }
   // Those in time are charged or free together; the later ones may have finished, and are fewer.
-  const late = left - early
-  if (ahead !== null && early > late && early > 1 && last.status === 200 && fell % price === 0) {
+  const late = left - inTimeCount
+  if (
+    ahead !== null &&
+    inTimeCount > late &&
+    inTimeCount > 1 &&
+    last.status === 200 &&
+    fell % price === 0
+  ) {
     // A limiter that paces may have rejected some, unseen.
     if (paceUs === 0 && fell >= 0 && fell <= late * price) return { charged: 'free', evidence }
-    if (fell >= early * price && fell <= left * price) return { charged: 'charged', evidence }
+    if (fell >= inTimeCount * price && fell <= left * price) return { charged: 'charged', evidence }
   }
   // Some may have finished before their abort, or the charge depends on more than the point.
   return { charged: { oneOf: ['charged', 'free'] }, evidence }
@@ -137,19 +144,19 @@ function isInTime(row: AttemptRow, prober: Prober, ahead: Ahead): boolean {
     return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(prober, stream)
   }
   // The service notices the abort one trip after it happens, and the headers took one trip, too.
-  const heardUs = row.closedUs! - row.headersUs! + wayUs(prober)
+  const heardUs = row.closedUs! - row.headersUs! + roundTripUs(prober)
   const wholeUs = tookUs(prober, stream, 'headersUs', 'doneUs')
   return wholeUs.length >= wholes && heardUs <= 0.75 * smallest(wholeUs)
 }
 
 /** A lower bound of the service's work before headers: the quickest so far minus the network. 0 if unknown. */
 function toHeadersUs(prober: Prober, stream: boolean): number {
-  const us = smallest(tookUs(prober, stream, 'sentUs', 'headersUs')) - wayUs(prober)
+  const us = smallest(tookUs(prober, stream, 'sentUs', 'headersUs')) - roundTripUs(prober)
   return Number.isFinite(us) ? Math.max(0, us) : 0
 }
 
 /** An upper bound of the network's round trip: the quickest read. Infinite without one. */
-function wayUs({ responses }: Prober): number {
+function roundTripUs({ responses }: Prober): number {
   const reads = responses.filter(
     ({ spec: { endpoint }, columns }) =>
       (endpoint === 'credits' || endpoint === 'models') && columns.outcome === 'ok',

@@ -9,7 +9,8 @@ import {
 
 /**
  * SQL for the contribution of each row of `usage_shown` and `usage_shown_buckets` to the sums of quarters of an hour (docs/usage.md, "The
- * table of quarters"). The quarter of a sum is that of its start; `width_us` is its length.
+ * table of quarters"). `requestColumns` and `statedColumns` have the quarter and the length of
+ * a row or sum (`width_us`); the quarter of a sum is that of its start.
  */
 export const cellsSql = () => `
   SELECT origin, at_us // 3600000000 AS hour, ${requestColumns(duckdb)} FROM usage_shown
@@ -18,7 +19,11 @@ export const cellsSql = () => `
     -- Costs that the source reports apart come before computed ones.
     SELECT * REPLACE (CASE WHEN priced_by IS NULL OR NOT has_costs THEN credits END AS credits) FROM usage_shown_buckets)`
 
-/** SQL for the sums of the store that count, and whether their costs are in other sums of the source. */
+/**
+ * SQL for the sums of the store that nothing replaced, and whether their costs are in other sums of the source.
+ *
+ * @param where further conditions, from AND on
+ */
 export const shownBucketsSql = (where: string) =>
   `SELECT *, measures = 'usage' AND EXISTS (
      FROM usage_buckets AS costs WHERE costs.source = buckets.source AND costs.measures = 'costs') AS has_costs

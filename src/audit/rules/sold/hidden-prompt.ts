@@ -72,9 +72,9 @@ async function verdictOf(
     model.templateTokens === undefined
       ? null
       : await ofTemplate(evidence, model, model.templateTokens, texts, points, beyond)
-  const isDecided = verdict !== null && verdict.verdict !== 'not-observed'
+  const isObserved = verdict !== null && verdict.verdict !== 'not-observed'
   if (beyond.is === 'unseen') return verdict ?? notObserved(referenceRequires)
-  if (isDecided && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return verdict
+  if (isObserved && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return verdict
   return ofReference(evidence, model, texts, beyond)
 }
 
@@ -196,7 +196,7 @@ function shortTexts(
   })
 }
 
-/** The shortest repeats of each word that has a whole number of tokens: no factor is on them. */
+/** The shortest repeats of each word that has a whole number of tokens: a whole slope means that counts are not multiplied. */
 function ofRepeats(texts: readonly SoleText[]): readonly Point[] {
   const repeats = texts.flatMap((each) => {
     const repeated = repeatedWord(each.text)

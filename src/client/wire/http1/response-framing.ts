@@ -34,7 +34,9 @@ export type BodyKind = 'none' | 'length' | 'chunked' | 'until-close'
  */
 export class ResponseFraming implements HeaderLines {
   status = 0
+  /** Lines of the head, and where each is: the starts of its name and of its colon, and its end. */
   count = 0
+  /** Number of the known head that this one is like; 0 if it is like none. */
   shape = 0
   varying: readonly number[] = []
   offsets = new Int32Array(3 * 64)
@@ -120,6 +122,7 @@ export class ResponseFraming implements HeaderLines {
     return true
   }
 
+  /** Reads where each line is, if only the varying lines of a known head were located. */
   locate(): void {
     const { shape } = this
     if (shape === 0) return
