@@ -68,8 +68,8 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
     residual === null ? [] : [residual / rootOf(features(aheadOf(days[at]!), days[at]!.weekday))],
   )
   const usual = noises.length
-  // One day far above all others is chance; more come again as often as they came.
-  if (far.size > 1)
+  // One spike far above all others is chance; more come again as often as they came.
+  if (spikesOf(far) > 1)
     for (const day of far) {
       const x = features(aheadOf(day), day.weekday)
       const excess = (day.credits - day.share * dot(fit.coefficients, x)) / Math.sqrt(day.share)
@@ -138,12 +138,12 @@ const farDeviations = 6
 /** The same of so few days: their scatter is hardly known, and bursts must not look like chance. */
 const fewDays = 10
 const farDeviationsOfFew = 30
-/** At most this share of the days is far: more are a pattern. */
+/** At most one spike for so many days: more are a pattern. */
 const mostFar = 0.1
 
 /**
  * Days far above what the others say, one after the other, the farthest first. They say nothing about level, trend and weekdays.
- * None if they are more than a tenth: then they are a pattern. Two and more days at the end are a change that goes on.
+ * None if their spikes are more than a tenth of the days: then they are a pattern. Two and more days at the end are a change that goes on.
  */
 function farDays(days: readonly PastDay[]): ReadonlySet<PastDay> {
   const far = new Set<PastDay>()
@@ -157,12 +157,26 @@ function farDays(days: readonly PastDay[]): ReadonlySet<PastDay> {
     )
     if (farthest === null) break
     far.add(farthest)
-    if (far.size > most) return new Set()
+    if (spikesOf(far) > most) return new Set()
   }
   const lastUsual = days.findLastIndex((day) => !far.has(day))
   const ending = days.slice(lastUsual + 1)
   if (ending.length > 1) for (const day of ending) far.delete(day)
   return far
+}
+
+/** How many spikes these days are: midnight may split one over two days, and another zone has it within one. */
+function spikesOf(days: ReadonlySet<PastDay>): number {
+  const starts = [...days].map(({ startUs }) => startUs).sort((a, b) => a - b)
+  let spikes = 0
+  // A day that follows the first of a spike belongs to it; a third day begins another.
+  let beganUs = Number.NEGATIVE_INFINITY
+  for (const us of starts) {
+    if (us - beganUs < 1.5 * 86_400e6) continue
+    spikes++
+    beganUs = us
+  }
+  return spikes
 }
 
 /** The day that the others explain least, or the one of the greatest burn, if it is far above them; else null. */
@@ -175,13 +189,26 @@ function farthestDay(days: readonly PastDay[], lastUs: number): PastDay | null {
     placeOfMost((at) => residuals[at] ?? 0),
     placeOfMost((at) => days[at]!.credits / days[at]!.share),
   ]
-  return days[places.find((at) => isFar(days, at, lastUs)) ?? -1] ?? null
+  // Two parts of one spike hide each other, so both are judged by the days beside them.
+  const isPart = (at: number) => {
+    const other = [at - 1, at + 1].reduce((best, each) =>
+      (days[each]?.credits ?? 0) > (days[best]?.credits ?? 0) ? each : best,
+    )
+    return isFar(days, at, lastUs, other) && isFar(days, other, lastUs, at)
+  }
+  const isSpike = (at: number) => isFar(days, at, lastUs) || isPart(at)
+  return days[places.find(isSpike) ?? -1] ?? null
 }
 
-/** Whether a day exceeds what the others say of it by their scatter many times over, and by a whole day's burn. */
-function isFar(days: readonly PastDay[], place: number, lastUs: number): boolean {
-  const day = days[place]!
-  const others = days.filter((each) => each !== day)
+/**
+ * Whether a day exceeds what the others say of it by their scatter many times over, and by a whole day's burn.
+ *
+ * @param without the place of another day that says nothing of it
+ */
+function isFar(days: readonly PastDay[], place: number, lastUs: number, without?: number): boolean {
+  const day = days[place]
+  if (day === undefined) return false
+  const others = days.filter((_, at) => at !== place && at !== without)
   if (others.every(({ credits }) => credits <= 0)) return false
   const { features, fit, aheadOf, size } = bestFit(others, lastUs)
   const sizes = fit.residuals

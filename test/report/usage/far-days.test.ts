@@ -34,6 +34,25 @@ test('one day far above all others changes no day to come, wherever it is', () =
   )
 })
 
+test('a spike that midnight splits over two days is carried on no more than one within a day', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 12, max: 42 }),
+      fc.nat(),
+      fc.integer({ min: 300, max: 700 }),
+      (count, place, share) => {
+        // Two days of usual use follow: a change would go on.
+        const at = place % (count - 4)
+        const one = fitBurn(days(count, { [at]: 10_000 })).expected(1, 1)
+        const parts = { [at]: 10 * share, [at + 1]: 10_000 - 10 * share }
+        const two = fitBurn(days(count, parts)).expected(1, 1)
+        expect(Math.abs(two - one)).toBeLessThan(15)
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
 test('far days that come again are carried on as often as they came, and none tilts the trend', () => {
   const past = days(40, { 8: 2000, 21: 2100, 34: 1900 })
   const { medianPerDay } = perDay(past)
