@@ -108,7 +108,9 @@ describe.skipIf(!canBrowse)(
         expect(answers[0]).toBe('Paid in advance: nothing to pay this month.')
         expect(answers[1]).toMatch(/^At your usual pace, your credits last until about /)
         // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
-        expect(await frame.locator('.state').textContent()).toContain('Why: 4.5 times the usual cost of a token')
+        expect(await frame.locator('.state').textContent()).toContain(
+          'Why: 4.5 times the usual cost of a token',
+        )
         for (const part of ['.b-marks', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])
           expect([part, await frame.locator(part).count()]).not.toEqual([part, 0])
         // The token is not in the address.

@@ -50,7 +50,7 @@ describe.skipIf(!canBrowse)('what a reader met on a phone and in French', { tags
     expect(await page.locator('.about').textContent()).toContain('du 1er novembre 2026')
     expect(await page.locator('select[data-name=model] option').first().textContent()).toBe('tous')
     expect(await page.locator('select[data-name=key] option').first().textContent()).toBe('toutes')
-    expect(await texts('.tops summary')).toEqual(['Tout voir (2)', 'Tout voir (2)'])
+    expect(await texts('.tops summary')).toEqual(['Afficher en tableau', 'Afficher en tableau'])
     // No cell of the credits lies outside of the card.
     const cut = await page.evaluate(`(() => {
       const box = document.querySelector('#lots').getBoundingClientRect()

@@ -190,10 +190,9 @@ export function drawBars(speech, label, data, size) {
     .join('')
   const words = totals.map((value, at) => {
     const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
-    return [
-      ...(ranks.length > 0 ? [markOf(ranks.join())] : []),
-      ...(value > most ? [`↑ ${speech.show(value)}`] : []),
-    ].join(' ')
+    return [ranks[0] && markOf(ranks.join()), value > most && `↑ ${speech.show(value)}`]
+      .filter(Boolean)
+      .join(' ')
   })
   const apart = Math.max(step / 2, 7)
   const over = totals.flatMap((value, at) => {
@@ -205,7 +204,7 @@ export function drawBars(speech, label, data, size) {
     const place = {
       x: r(
         isEnd
-          ? x(at) + (after === '' ? step - 2 : step - apart)
+          ? x(at) + step - (after === '' ? 2 : apart)
           : isStart
             ? x(at) + apart
             : Math.max(left + 20, x(at) + step / 2),

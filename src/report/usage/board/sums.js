@@ -161,11 +161,7 @@ export function groups(data, places, by, metric) {
     [...found]
       .map(([place, some]) => ({ name: item(data.names[by], place), places: some, sum: sum(some) }))
       // What has no requests and nothing of this unit, as refunds in another, is none of it.
-      .filter(
-        (each) =>
-          each.sum !== 0 ||
-          each.places.some((at) => data.cells.requests[at] !== 0 || value(data, at)),
-      )
+      .filter((each) => each.sum || each.places.some((at) => data.cells.requests[at] !== 0))
       .sort((a, b) => b.sum - a.sum || (a.name < b.name ? -1 : 1))
   )
 }
