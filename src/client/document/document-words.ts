@@ -291,8 +291,9 @@ for (const [place, [path]] of answerTimes.entries()) {
 }
 
 function heldCell(held: Held): number {
-  if (held in holds) return holds[held as keyof typeof holds]
-  return objectsFrom + objects[held.slice(1, -1) as keyof typeof objects]
+  return held.startsWith('{')
+    ? objectsFrom + objects[held.slice(1, -1) as keyof typeof objects]
+    : holds[held as keyof typeof holds]
 }
 
 /** What a member of an object holds: a value of `holds`, or one from `countsFrom` or `objectsFrom` on. */
