@@ -106,7 +106,6 @@ const mostRounding = 1.05
 function causesOf({ why, unit, times }: DearDay, speech: Speech): readonly string[] {
   const { say } = speech
   const { requests, tokensTimes, priceTimes, model, hours } = why
-  const share = (ratio: number) => (ratio < 2 ? Number(ratio.toPrecision(3)) : roundTimes(ratio))
   const factors = [
     requests !== null && {
       ratio: requests.count / requests.usual,
@@ -114,11 +113,14 @@ function causesOf({ why, unit, times }: DearDay, speech: Speech): readonly strin
     },
     tokensTimes !== null && {
       ratio: tokensTimes,
-      text: say('why.tokens', { times: share(tokensTimes) }),
+      text: say('why.tokens', { times: roundFactor(tokensTimes) }),
     },
     priceTimes !== null && {
       ratio: priceTimes,
-      text: say(wordOfPrice(why), { times: share(priceTimes), ...(model !== null && { model }) }),
+      text: say(wordOfPrice(why), {
+        times: roundFactor(priceTimes),
+        ...(model !== null && { model }),
+      }),
     },
   ].filter((each) => each !== false)
   const listed = factors.filter(({ ratio }) => Math.max(ratio, 1 / ratio) >= leastTimes)
@@ -140,6 +142,10 @@ function wordOfPrice({ model, tokensTimes, priceTimes }: DearDay['why']) {
   if (model !== null) return priceTimes! < 1 ? 'why.cheaper' : 'why.dearer'
   return tokensTimes === null ? 'why.request' : 'why.price'
 }
+
+/** A factor with so many digits that the factors still multiply to the claim. */
+const roundFactor = (times: number) =>
+  times < 2 ? Number(times.toPrecision(3)) : Number(times.toFixed(times < 20 ? 1 : 0))
 
 /** A mean of counts, with as many digits as a ratio of it needs. */
 const roundCount = (count: number) => Number(count.toFixed(count < 2 ? 2 : count < 20 ? 1 : 0))
