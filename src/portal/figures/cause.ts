@@ -2,6 +2,7 @@ import type { Period } from '../../measure/usage/calendar.ts'
 import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 import type { UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
 import { textList } from '../../store/literal.ts'
+import { largest } from '../../user/extremes.ts'
 import { type Asked, conditionOf, type Input } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import { within } from './rows.ts'
@@ -129,6 +130,20 @@ export const unusualHours = (
     ({ atUs, hour }) =>
       hour === undefined || (unit !== undefined && hour.unit !== unit) ? [] : [{ ...hour, atUs }],
   )
+
+/** Of the unusual hours that begin in a period, those with at least a twentieth of the greatest excess among them: a customer reads no small change. */
+export function listedHours(
+  page: Pick<UsageForecast, 'anomalies'> | null,
+  unit: string,
+  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
+): readonly number[] {
+  const hours = unusualHours(page, unit).filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
+  const excessOf = ({ amount, usual }: UnusualHour) => amount - usual
+  const least = leastShareOfExcess * largest(hours.map(excessOf), 0)
+  return hours.filter((hour) => excessOf(hour) >= least).map(({ atUs }) => atUs)
+}
+
+const leastShareOfExcess = 0.05
 
 /** A ratio as it is said: with one digit below 10. */
 export const roundTimes = (times: number) =>
@@ -295,10 +310,7 @@ async function busyHours(
   condition: string,
   page: UsageForecast | null,
 ): Promise<Why['hours']> {
-  const hours = unusualHours(page, unit)
-    .map(({ atUs }) => atUs)
-    .filter((us) => us >= fromUs && us < toUs)
-    .sort((a, b) => a - b)
+  const hours = listedHours(page, unit, { fromUs, toUs }).toSorted((a, b) => a - b)
   const amounts = await usedInHours(asked, hours, unit, condition)
   const joined: While[] = []
   for (const [at, us] of hours.entries()) {

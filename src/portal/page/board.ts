@@ -15,7 +15,7 @@ import type { Asked } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
-import { unusualHours, usedInHours } from '../figures/cause.ts'
+import { listedHours, usedInHours } from '../figures/cause.ts'
 import { courseIn } from '../figures/projection.ts'
 import { coverageOf, sumsWithin } from '../figures/rows.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
@@ -174,9 +174,7 @@ async function marksOf(
   unit: string,
   speech: Speech,
 ): Promise<readonly { readonly atUs: number; readonly text: string }[]> {
-  const hours = unusualHours(page, unit)
-    .map(({ atUs }) => atUs)
-    .filter((atUs) => atUs >= fromUs && atUs < toUs)
+  const hours = listedHours(page, unit, { fromUs, toUs })
   const amounts = await usedInHours(asked, hours, unit)
   return hours.map((atUs, at) => {
     const amount = amounts[at] ?? null
