@@ -382,10 +382,7 @@ describe('an answer', () => {
     await own.close()
   })
 
-  test('is not sent again while nothing of the account changed', {
-    tags: 'whole',
-    timeout: 30_000,
-  }, async () => {
+  test('is not sent again while nothing of the account changed', { tags: 'whole' }, async () => {
     const own = await served([subject, others[0]!])
     const first = await own.ask(summary, token)
     const etag = first.headers.get('etag')!
