@@ -136,12 +136,12 @@ test('some worlds are what a pencil says, on the page, in the API and for progra
 
 const worlds = process.env.NIGHTLY === undefined ? 100 : 500
 
-// Where a grant with nothing left ends, some dates differ by days: whether that end cuts a period is not settled.
+// Red by night: in a few worlds the date differs by days, where a grant with nothing left ends (w1-453, w2-323).
 test.each([
   ['expiry', 1],
   ['purchase', 2],
 ] as const)(
-  'worlds of grants, refunds, expiries and scopes in order of %s, in five zones, are what a pencil says, but for one date in fifty',
+  'worlds of grants, refunds, expiries and scopes in order of %s, in five zones, are what a pencil says',
   {
     tags: 'whole',
     timeout: 7_200_000,
@@ -156,6 +156,6 @@ test.each([
     console.log(`in order of ${burnOrder}: ${JSON.stringify({ ...counts, others })}`)
     expect([counts.worlds, zones.size]).toEqual([worlds, 5])
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(worlds / 50)
-    expect(others.length).toBeLessThanOrEqual(worlds / 50)
+    expect(others).toEqual([])
   },
 )
