@@ -154,36 +154,46 @@ test('with too little time the answer is a bracket and what a verdict takes, and
   expect(added[0]!.step).toBe('warm-up')
 })
 
-test('a search of four minutes ends with a rate that held, if the service answers five requests in four seconds or more', () => {
+test('a search of five minutes ends with a rate that held, if the service answers five requests in four seconds or more', () => {
   fc.assert(
     fc.property(fc.double({ min: 1.25, max: 900, noNaN: true }), (capacity) => {
-      const how = { ...search, mostUs: 255e6 }
+      const how = { ...search, mostUs: 280e6 }
       const { safeRate } = searched(how, (plan) => sharp(plan, capacity, 0.9e6 / capacity))
       if (safeRate.kind !== 'held') throw new Error(safeRate.kind)
       expect(safeRate.heldPerS).toBeLessThanOrEqual(capacity)
-      expect(safeRate.safePerS).toBeGreaterThan(0.25 * capacity)
+      // A lone confirmation is at 0.4 of a bracket that is within a factor of two of the capacity, and the answer a step below it.
+      expect(safeRate.safePerS).toBeGreaterThan(0.18 * capacity)
     }),
     { numRuns: 100 },
   )
 })
 
-test('a search of four minutes ends with a rate for most services of one request a second, and none is above capacity', () => {
+test('a search of five minutes ends with a rate for most services of one request a second, and none is above capacity', () => {
   const found = Array.from({ length: 30 }, (_, seed) => {
     const random = randomOf(`slow ${seed}`)
-    return searchOnce(simulatedServers.slow!.make(random), random, { ...search, mostUs: 255e6 })
+    return searchOnce(simulatedServers.slow!.make(random), random, { ...search, mostUs: 280e6 })
   })
   const rates = found.flatMap(({ safePerS }) => safePerS ?? [])
-  expect(rates.length).toBeGreaterThanOrEqual(24)
+  expect(rates.length).toBeGreaterThanOrEqual(26)
   // The capacity of this server, by the procedure of bench/safe-rate.ts.
   expect(Math.max(...rates)).toBeLessThan(1.19)
 })
 
+test('a search plans two confirmations only if the second, at a lower rate, has its time too', () => {
+  const found = Array.from({ length: 60 }, (_, seed) => {
+    const random = randomOf(`prefix bench ${seed}`)
+    const server = simulatedServers.prefix!.make(random)
+    return searchOnce(server, random, { ...search, mostUs: 280e6 })
+  })
+  expect(found.filter(({ kind }) => kind !== 'held')).toEqual([])
+})
+
 test('a hold with little time has fewer requests, is judged as strictly, and says what a whole one takes', () => {
   const slow = (plan: TrialPlan) => sharp(plan, 1.8, 600_000)
-  const first = searched({ ...search, mostUs: 255e6 }, slow)
+  const first = searched({ ...search, mostUs: 280e6 }, slow)
   const hold = first.trials.at(-1)!
   expect(hold).toMatchObject({ step: 'hold', result: 'held' })
-  expect(hold.planned).toBeGreaterThanOrEqual(120)
+  expect(hold.planned).toBeGreaterThanOrEqual(110)
   expect(hold.mostMissed).toBeLessThan(0.05)
   expect(first.safeRate).toMatchObject({
     needs: { budget: 'quick', ratePerS: hold.ratePerS, requests: 800 },

@@ -30,7 +30,7 @@ import { baseUrlOf } from './target.ts'
 import { uploadTo } from './upload.ts'
 
 /** A search ends after this time, so that a bench with its first requests and its page ends within five minutes. */
-const usualTime = '255s'
+const usualTime = '280s'
 
 export async function benchAction(url: string | undefined, options: Options): Promise<void> {
   const contract = loadContract(options.contract)

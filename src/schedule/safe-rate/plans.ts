@@ -30,13 +30,14 @@ const fewestOfRough = 10
 const boundsOfRough = 10
 const leastHoldUs = 60e6
 /** Requests of a confirmation that has little time. It is judged like any other: with fewer requests, fewer may miss. */
-const fewestOfHold = 120
+const fewestOfHold = 110
 /** Share of the time of a search that is kept for such a confirmation. */
 const holdShare = 0.4
 /** Where such a confirmation is, as a share of the bracket's lower rate, and of a rate that was not confirmed. */
 const [belowLow, belowFailed] = [0.75, 0.65]
+const firstShare = belowFailed / (1 + belowFailed)
 /** The same if there is time for one alone, which must not fail; and at most, if only a higher rate has the time for its requests. */
-const [belowLowAlone, nearLow] = [0.55, 0.9]
+const [belowLowAlone, nearLow] = [0.4, 0.9]
 /** The same below a limit of the service, which is known better than a speed: of its steady rate, and at most of the limit. */
 const [belowLimit, nearLimit] = [0.95, 0.9]
 /** The same after a whole confirmation that failed, if time is limited. */
@@ -135,7 +136,8 @@ export class Plans {
     const us = this.holdUs
     const leastUs = this.leastBriefUs(ratePerS)
     if (us < leastUs) return null
-    const takesUs = us / 2 < leastUs ? us : us / 2
+    const firstUs = us * firstShare
+    const takesUs = firstUs < leastUs ? us : firstUs
     return this.plan(
       'hold',
       ratePerS,
@@ -176,7 +178,7 @@ export class Plans {
     if (failed !== null) return failed.ratePerS * belowFailed
     if (lowPerS === limitOf(this.trials)?.steadyPerS) return lowPerS * belowLimit
     const usual = lowPerS * belowLow
-    return this.leftUs < 2 * this.leastBriefUs(usual) ? lowPerS * belowFailed : usual
+    return this.leftUs < this.leastBriefUs(usual) / firstShare ? lowPerS * belowFailed : usual
   }
 
   private failedBelow(lowPerS: number): Trial | null {
