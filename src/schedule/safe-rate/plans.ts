@@ -35,13 +35,14 @@ const fewestOfHold = 110
 const holdShare = 0.4
 /** Where such a confirmation is, as a share of the bracket's lower rate, and of a rate that was not confirmed. */
 const [belowLow, belowFailed] = [0.75, 0.65]
-const firstShare = belowFailed / (1 + belowFailed)
 /** The same if there is time for one alone, which must not fail; and at most, if only a higher rate has the time for its requests. */
 const [belowLowAlone, nearLow] = [0.4, 0.9]
 /** The same below a limit of the service, which is known better than a speed: of its steady rate, and at most of the limit. */
 const [belowLimit, nearLimit] = [0.95, 0.9]
 /** The same after a whole confirmation that failed, if time is limited. */
 const belowWhole = 0.85
+/** Of the time for two such confirmations, the share of the first: the second has as many requests at a lower rate. */
+const firstShare = belowFailed / (1 + belowFailed)
 
 /** A search does not wait longer for a limit to reset. */
 export const mostWaitUs = 3600e6
@@ -128,8 +129,7 @@ export class Plans {
   }
 
   /**
-   * A confirmation of the requests that half of the remaining time allows, or all of it if half is too little; null if even those are too few, or
-   * last less than a minute.
+   * A confirmation that leaves the time for a second one, or takes all of it if both do not fit; null if even that is too little.
    */
   brief(ratePerS: number): TrialPlan | null {
     if (!this.mayBeBrief) return null
