@@ -11,6 +11,7 @@ for (const name of [
   'src',
   'test',
   'bench',
+  'reference',
   'contracts',
   'reports',
   'scenarios',

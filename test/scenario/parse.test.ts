@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ScenarioError } from '../../src/scenario/issues.ts'
-import { scenarioJsonSchema } from '../../src/scenario/json-schema.ts'
+import { scenarioJsonSchema } from '../../reference/schemas.ts'
 import { loadScenario, parseScenario, scenarioFrom } from '../../src/scenario/parse.ts'
 import { durationUsOf, ratePerSOf, shareOf } from '../../src/scenario/quantity.ts'
 

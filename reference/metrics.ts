@@ -1,12 +1,13 @@
-import { sqlName } from '../attempt/columns.ts'
-import { foreignMeasures } from './foreign-measures.ts'
-import { neededOfNone } from './interval/length.ts'
-import { type Measure, measureNames, measures } from './measures.ts'
-import { samplesNeeded } from './percentile.ts'
-import { fluidity, outputLength } from './shares.ts'
-import { standings } from './standings.ts'
-import { taskMeasures, taskStandings } from './task-measures.ts'
-import { tokenParts } from './token-parts.ts'
+import { sqlName } from '../src/attempt/columns.ts'
+import { foreignMeasures } from '../src/measure/foreign-measures.ts'
+import { neededOfNone } from '../src/measure/interval/length.ts'
+import { type Measure, measureNames, measures } from '../src/measure/measures.ts'
+import { samplesNeeded } from '../src/measure/percentile.ts'
+import { fluidity, outputLength } from '../src/measure/shares.ts'
+import { standings } from '../src/measure/standings.ts'
+import { taskMeasures, taskStandings } from '../src/measure/task-measures.ts'
+import { tokenParts } from '../src/measure/token-parts.ts'
+import { table } from './table.ts'
 
 /** The text of docs/metrics.md; a test compares them. */
 export function metricsReference(): string {
@@ -229,10 +230,4 @@ prints that of vLLM. All of these tools leave failures and timeouts out of laten
 
 function row(name: string, { title, summary, who, cut, whoIsCut }: Measure): readonly string[] {
   return [title, `\`${name}\``, summary, who, cut === null ? 'no one' : whoIsCut]
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n')
 }

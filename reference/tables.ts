@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { attemptColumns, sqlName, sqlTypes } from '../attempt/columns.ts'
-import { tokenKinds } from '../tokens/kinds.ts'
-import { tokenTables } from './session/empty-store.ts'
+import { attemptColumns, sqlName, sqlTypes } from '../src/attempt/columns.ts'
+import { tokenTables } from '../src/store/session/empty-store.ts'
+import { tokenKinds } from '../src/tokens/kinds.ts'
+import { table } from './table.ts'
 
 /** docs/tables.md, made from the schema and the columns of an attempt. */
 export function tablesReference(): string {
-  const schema = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8')
+  const schema = readFileSync(new URL('../src/store/schema.sql', import.meta.url), 'utf8')
   return `# Tables
 
 <!-- Made by npm run reference; do not edit. -->
@@ -25,7 +26,7 @@ that clock to UTC. The view \`attempt_times\` adds the measures of each attempt 
 
 A view with one row per HTTP attempt. The tables behind it are internal.
 
-${table(
+${columnTable(
   Object.entries(attemptColumns).map(([name, { kind, nullable, description }]) => [
     sqlName(name),
     sqlTypes[kind] + (nullable ? '' : ' NOT NULL'),
@@ -49,7 +50,7 @@ const tablesOf = (schema: string): readonly string[] =>
       [
         `## ${name}`,
         ...(comment === '' ? [] : [comment!.replaceAll(/^-- ?/gm, '').trim()]),
-        table([...columnsOf(body!), ...(tokenTables.includes(name!) ? tokens : [])]),
+        columnTable([...columnsOf(body!), ...(tokenTables.includes(name!) ? tokens : [])]),
       ].join('\n\n'),
   )
 
@@ -64,11 +65,8 @@ function columnsOf(body: string): readonly (readonly [string, string, string])[]
   return columns
 }
 
-const table = (rows: readonly (readonly [string, string, string])[]) =>
-  [
-    '| column | type | meaning |',
-    '|---|---|---|',
-    ...rows.map(
-      ([name, type, comment]) => `| \`${name}\` | ${type} | ${comment.replaceAll('|', '\\|')} |`,
-    ),
-  ].join('\n')
+const columnTable = (rows: readonly (readonly [string, string, string])[]) =>
+  table(
+    ['column', 'type', 'meaning'],
+    rows.map(([name, type, comment]) => [`\`${name}\``, type, comment.replaceAll('|', '\\|')]),
+  )

@@ -1,6 +1,7 @@
-import { sqlName } from '../../attempt/columns.ts'
-import { mappedName, shownTokens, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
-import { knownColumn } from './quantities.ts'
+import { sqlName } from '../src/attempt/columns.ts'
+import { knownColumn } from '../src/measure/usage/quantities.ts'
+import { mappedName, shownTokens, tokenKinds, tokenNames } from '../src/tokens/kinds.ts'
+import { table } from './table.ts'
 
 /** The text of docs/quantities.md; a test compares them. */
 export function quantitiesReference(): string {
@@ -39,6 +40,3 @@ export function quantitiesReference(): string {
 out the number of requests that report a kind has \`requests\` of them, or none without the kind.`,
   ].join('\n\n')}\n`
 }
-
-const table = (heads: readonly string[], rows: readonly (readonly string[])[]) =>
-  [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')

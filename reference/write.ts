@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { rulesReference } from '../../audit/rules/reference.ts'
-import { metricsReference } from '../../measure/reference.ts'
-import { quantitiesReference } from '../../measure/usage/reference.ts'
-import { tablesReference } from '../../store/reference.ts'
-import { commandsReference } from './reference.ts'
+import { commandsReference } from './commands.ts'
+import { metricsReference } from './metrics.ts'
+import { quantitiesReference } from './quantities.ts'
+import { rulesReference } from './rules.ts'
+import { tablesReference } from './tables.ts'
 
 /** Files that `npm run reference` writes into docs/. */
 export const references: Readonly<Record<string, () => string>> = {
@@ -16,6 +16,6 @@ export const references: Readonly<Record<string, () => string>> = {
 
 if (import.meta.main) {
   for (const [name, text] of Object.entries(references)) {
-    writeFileSync(new URL(`../../../docs/${name}`, import.meta.url), text())
+    writeFileSync(new URL(`../docs/${name}`, import.meta.url), text())
   }
 }

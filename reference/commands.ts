@@ -1,5 +1,5 @@
-import type { AnyCommand } from '../commands/command.ts'
-import { program } from '../commands/program.ts'
+import type { AnyCommand } from '../src/cli/commands/command.ts'
+import { program } from '../src/cli/commands/program.ts'
 
 /** The text of docs/commands.md: the output of `--help` for each command. */
 export function commandsReference(): string {

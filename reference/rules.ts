@@ -1,7 +1,7 @@
-import { lookup } from '../../user/lookup.ts'
-import type { Rule } from '../rule.ts'
-import { isPoint, needs, severities } from './explain.ts'
-import { allRules } from './list.ts'
+import type { Rule } from '../src/audit/rule.ts'
+import { isPoint, needs, severities } from '../src/audit/rules/explain.ts'
+import { allRules } from '../src/audit/rules/list.ts'
+import { lookup } from '../src/user/lookup.ts'
 
 const families: Readonly<Record<string, string>> = lookup({
   TRN: 'Transport, endpoints, versioning',
