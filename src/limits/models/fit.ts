@@ -1,9 +1,8 @@
 import { largest, smallest } from '../../user/extremes.ts'
 import { bucketTrace, explainByBucket } from './bucket.ts'
-import { explainByFixedWindows } from './fixed-aligned.ts'
+import { explainByClockWindows } from './clock-windows.ts'
 import { explainByAnchoredWindows } from './fixed-anchored.ts'
 import { type Contradiction, type LimiterTrace, type Model, stepsOf } from './model.ts'
-import { explainBySlidingCounter } from './sliding-counter.ts'
 import { explainBySlidingLog } from './sliding-log.ts'
 
 export interface Fit {
@@ -32,7 +31,7 @@ export function fitModels(trace: LimiterTrace): readonly Fit[] {
     {
       model: { algorithm: 'fixed-aligned' },
       contradiction: overPhases(trace, trace.edge, (phaseUs) =>
-        explainByFixedWindows(trace, searched, phaseUs),
+        explainByClockWindows('fixed-aligned', trace, searched, phaseUs),
       ),
     },
     { model: { algorithm: 'fixed-anchored' }, contradiction: explainByAnchoredWindows(trace) },
@@ -43,7 +42,12 @@ export function fitModels(trace: LimiterTrace): readonly Fit[] {
     ...[false, true].map((rejectionsCount) => ({
       model: { algorithm: 'sliding-counter' as const, rejectionsCount },
       contradiction: overPhases(trace, trace.edge, (phaseUs) =>
-        explainBySlidingCounter(trace, rejectionsCount ? searchedCounting : searchedPlain, phaseUs),
+        explainByClockWindows(
+          'sliding-counter',
+          trace,
+          rejectionsCount ? searchedCounting : searchedPlain,
+          phaseUs,
+        ),
       ),
     })),
     ...[false, true].flatMap((rejectionsCount) => {

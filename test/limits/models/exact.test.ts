@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
 import { bucketTrace, explainByBucket } from '../../../src/limits/models/bucket.ts'
-import { explainByFixedWindows } from '../../../src/limits/models/fixed-aligned.ts'
+import { explainByClockWindows } from '../../../src/limits/models/clock-windows.ts'
 import { explainByAnchoredWindows } from '../../../src/limits/models/fixed-anchored.ts'
 import {
   type Contradiction,
@@ -10,7 +10,6 @@ import {
   type LimiterTrace,
   stepsOf,
 } from '../../../src/limits/models/model.ts'
-import { explainBySlidingCounter } from '../../../src/limits/models/sliding-counter.ts'
 import { explainBySlidingLog } from '../../../src/limits/models/sliding-log.ts'
 import { arrivalOf } from '../limited-requests.ts'
 import {
@@ -121,7 +120,8 @@ test.each([0, 3, 40])('fixed windows from phase %i admit N in each and no more',
   const windowOf = (at: number) => Math.floor((at - phaseUs) / windowUs)
   check(
     anyGiven(),
-    (given) => explainByFixedWindows(traceOf(given), stepsOf(traceOf(given), 0), phaseUs),
+    (given) =>
+      explainByClockWindows('fixed-aligned', traceOf(given), stepsOf(traceOf(given), 0), phaseUs),
     (given) => {
       const { limit, earlierAtMost, hits } = given
       const before = (nth: number) =>
@@ -174,7 +174,12 @@ test.each([
     check(
       anyGiven(),
       (given) =>
-        explainBySlidingCounter(traceOf(given), stepsOf(traceOf(given), 0, rejections), phaseUs),
+        explainByClockWindows(
+          'sliding-counter',
+          traceOf(given),
+          stepsOf(traceOf(given), 0, rejections),
+          phaseUs,
+        ),
       (given) => {
         const { limit, earlierAtMost, hits } = given
         const opened = windowOf(hits[0]!.at)
@@ -297,7 +302,7 @@ test.each<[string, (limit: number) => Limiter, (trace: LimiterTrace) => Contradi
   [
     'fixed windows',
     (limit) => fixedAligned(limit, 3 * unitUs),
-    (trace) => explainByFixedWindows(trace, stepsOf(trace, 0), 3 * unitUs),
+    (trace) => explainByClockWindows('fixed-aligned', trace, stepsOf(trace, 0), 3 * unitUs),
   ],
   ['anchored windows', fixedAnchored, explainByAnchoredWindows],
   ...[false, true].flatMap(
@@ -311,7 +316,12 @@ test.each<[string, (limit: number) => Limiter, (trace: LimiterTrace) => Contradi
         `a sliding counter, rejections count: ${counts},`,
         (limit) => slidingCounter(limit, 3 * unitUs, counts, Math.round),
         (trace) =>
-          explainBySlidingCounter(trace, stepsOf(trace, 0, counts ? 'yes' : 'no'), 3 * unitUs),
+          explainByClockWindows(
+            'sliding-counter',
+            trace,
+            stepsOf(trace, 0, counts ? 'yes' : 'no'),
+            3 * unitUs,
+          ),
       ],
       [
         `a bucket of two, rejections count: ${counts},`,
