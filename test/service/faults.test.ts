@@ -228,7 +228,7 @@ test('an unknown fault and a wrong share are refused with the nearest valid valu
   expect(() => parseFaults(['double-ch'], faults)).toThrow('Did you mean double-charge?')
   expect(() => parseFaults(['double-charge=2'], faults)).toThrow('at most 1; got "2"')
   expect(() => parseFaults(['double-charge=0.5=1'], faults)).toThrow('got "0.5=1"')
-  expect(parseFaults(['double-charge'], faults)).toMatchObject([{ probability: 0.02 }])
+  expect(parseFaults(['double-charge'], faults)).toMatchObject([{ befalls: { probability: 0.02 } }])
 })
 
 test.each([

@@ -1,7 +1,6 @@
 import { lookup } from '../../../user/lookup.ts'
-import { nearest } from '../../../user/nearest.ts'
 import { UserError } from '../../../user/user-error.ts'
-import type { Random } from '../../random.ts'
+import { type NamedFault, readFault, strikesOf } from '../../faults/named-fault.ts'
 import type { Bends, Bill } from '../bill.ts'
 import { type Charge, costing, type Making, type Place, places } from '../charge.ts'
 import { type Counts, movedTo } from '../metered.ts'
@@ -10,15 +9,11 @@ import { type Counts, movedTo } from '../metered.ts'
 export type Enforcement = 'honest' | 'overdraft' | 'counter-doubled' | 'budget-ignored'
 
 /** A fault of billing in money that somebody reported in public. */
-export interface MoneyFault {
-  readonly name: string
+export interface MoneyFault extends NamedFault {
   /** Rows of the list of public faults, F01 to F54, or reports beside it. */
   readonly ids: readonly string[]
-  readonly does: string
   /** Where it shows unless it is told otherwise. */
   readonly where: readonly Place[]
-  /** Default share of the requests that it strikes. */
-  readonly probability: number
   /** Null if the request gives no occasion. */
   distort(charge: Charge, making: Making, where: readonly Place[]): Charge | null
   readonly enforcement?: Enforcement
@@ -100,43 +95,18 @@ export function another(
   }
 }
 
+/** A fault that is switched on. */
 export interface ActiveMoneyFault {
   readonly fault: MoneyFault
   readonly where: readonly Place[]
-  strikes(random: Random): boolean
+  readonly strikes: ReturnType<typeof strikesOf>
 }
 
-/**
- * Reads `stream-free`, `stream-free@logged`, `stream-free@stated+balance=0.02`, `stream-free=#3`.
- *
- * @throws UserError that names the nearest fault, the places or the share
- */
+/** Reads a fault by name, which may say where it shows: `stream-free@stated+balance=0.02`. @throws UserError */
 export function parseMoneyFault(text: string, faults: readonly MoneyFault[]): ActiveMoneyFault {
-  const [, name = '', at, share] = /^([^@=]*)(?:@([^=]*))?(?:=(.*))?$/s.exec(text) ?? []
-  const fault = faults.find((each) => each.name === name)
-  if (fault === undefined) {
-    const meant = nearest(
-      name,
-      faults.map((each) => each.name),
-    )
-    throw new UserError(
-      'service',
-      `--fault: no fault of money is named "${name}". ${meant === null ? '' : `Did you mean ${meant}? `}assay serve --list-faults prints all.`,
-    )
-  }
-  const where = at === undefined ? fault.where : at.split('+').map(placeNamed)
-  if (share !== undefined && /^#[1-9][0-9]{0,9}$/.test(share)) {
-    let seen = 0
-    return { fault, where, strikes: () => ++seen === Number(share.slice(1)) }
-  }
-  const probability = share === undefined ? fault.probability : Number(share)
-  if (!(probability > 0 && probability <= 1)) {
-    throw new UserError(
-      'service',
-      `--fault ${name}: expected a probability above 0 and at most 1, or #3 (the third request alone); got "${share}"`,
-    )
-  }
-  return { fault, where, strikes: (random) => probability === 1 || random() < probability }
+  const { fault, marked, befalls } = readFault(text, faults, '@', ' of money')
+  const where = marked === undefined ? fault.where : marked.split('+').map(placeNamed)
+  return { fault, where, strikes: strikesOf(befalls) }
 }
 
 function placeNamed(name: string): Place {
