@@ -13,8 +13,8 @@ import type { Contract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
 import { audit } from '../../public/audit.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { MergeOptions, Options } from '../commands/audit.ts'
@@ -49,8 +49,7 @@ export async function auditAction(named: readonly string[], options: Options): P
     if (options.again !== undefined) commandOf(new Map(), options.again)
     return auditLogAlone(options, contract)
   }
-  const store = await openExistingStore(options.db)
-  try {
+  return inStore(options.db, async (store) => {
     const runIds = await resolveRuns(store, named)
     const log =
       options.log === undefined
@@ -86,9 +85,7 @@ export async function auditAction(named: readonly string[], options: Options): P
       return
     }
     await printReport(store, report, runIds, options, afterAudit(named, options))
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** A page, or evidence for the vendor of a service that broke a promise. */
@@ -151,17 +148,14 @@ export async function mergeAuditsAction(
 ): Promise<void> {
   const shares = paths.map((path) => ({ path, report: shareReportOf(readReport(path), path) }))
   const report = mergeShares(shares, new Date())
-  const store = await openExistingStore(options.db)
-  try {
+  return inStore(options.db, async (store) => {
     await keepFindings(store, report)
     const runIds = report.runs.map(({ runId }) => runId)
     const page = ['report', 'audit', ...storeWords(options.db)]
     await printReport(store, report, runIds, options, () =>
       nextLine(page, 'makes a page of the findings'),
     )
-  } finally {
-    store.close()
-  }
+  })
 }
 
 function readLog(path: string): string {

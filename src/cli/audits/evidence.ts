@@ -3,11 +3,11 @@ import { runsBeside, selectRuns } from '../../audit/runs.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { checkEvidence } from '../../report/vendor/check-evidence.ts'
 import { refused } from '../../report/vendor/manifest.ts'
 import { writeEvidence } from '../../report/vendor/write-evidence.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options as AuditOptions } from '../commands/audit.ts'
 import type { Options } from '../commands/report.ts'
@@ -55,15 +55,12 @@ export async function vendorAction(named: readonly string[], options: Options): 
 /** The store is closed again: a copy of its rows needs it alone. */
 async function meantRuns(db: string, named: readonly string[], path: string | undefined) {
   const contract = path === undefined ? undefined : loadContract(path)
-  const store = await openExistingStore(db)
-  try {
+  return inStore(db, async (store) => {
     const runIds = (await selectRuns(store, await resolveRuns(store, named), contract)).map(
       ({ runId }) => runId,
     )
     return { runIds, otherIds: await runsBeside(store, runIds, contract) }
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** `assay audit --evidence FOLDER`: the findings of the folder, and whether they are those of its manifest. */

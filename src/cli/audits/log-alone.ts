@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isBaseUrl } from '../../contract/base-url.ts'
-import { openExistingStore } from '../../public/store.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Options } from '../commands/audit.ts'
 
 /** Whether a log is judged by itself: where no run is named, and the store has none. */
@@ -10,11 +10,8 @@ export async function isLogAlone(
 ): Promise<boolean> {
   if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
   if (options.alone === true || !existsSync(options.db)) return true
-  const store = await openExistingStore(options.db)
-  try {
+  return inStore(options.db, async (store) => {
     const runs = await store.rows(`SELECT 1 AS there FROM runs WHERE kind <> 'calibrate' LIMIT 1`)
     return runs.length === 0
-  } finally {
-    store.close()
-  }
+  })
 }

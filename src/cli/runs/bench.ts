@@ -4,7 +4,6 @@ import { loadContract } from '../../contract/load.ts'
 import { headerIssue } from '../../contract/request.ts'
 import { writeReport } from '../../public/report.ts'
 import { parseScenario } from '../../public/scenario.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { limitText, safeRateText } from '../../report/safe-rate.ts'
 import { rateText } from '../../report/search-words.ts'
 import { type StoredTrial, searchShape } from '../../report/stored-search.ts'
@@ -17,6 +16,7 @@ import { durationUsOf } from '../../scenario/quantity.ts'
 import { type QuickLoad, quickScenario } from '../../scenario/quick.ts'
 import type { BudgetName, Scenario } from '../../scenario/scenario.ts'
 import { writeOutput } from '../../store/files/output.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { UserError } from '../../user/user-error.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Options } from '../commands/bench.ts'
@@ -94,16 +94,13 @@ async function runWithPage(
   )
   if (result.refusal !== null) return
   const { runId } = result
-  const store = await openExistingStore(options.db)
-  try {
+  await inStore(options.db, async (store) => {
     const { out } = options
     const found = await firstAnswer(store, runId)
     if (found !== null && !options.json)
       process.stdout.write(`${wrapped(`first request: ${found}`, '  ').join('\n')}\n`)
     await writeReport(store, { page: 'launch', contract, runIds: [runId], out })
-  } finally {
-    store.close()
-  }
+  })
   await sendTelemetry(options.db, runId)
   await upload(options.out, options.db)
   if (!options.json) process.stdout.write(lastLines(result, target.baseUrl, options))

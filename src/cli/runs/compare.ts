@@ -12,6 +12,7 @@ import { type FigureHistory, historyText, readHistory } from '../../report/compa
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { resolveRepeated } from '../../store/runs/repeats.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -79,8 +80,7 @@ async function historyAction(
       '--history: expected one run, whose scenario it is of, and no --fail-on or --db-b. Leave out the rest.',
     )
   }
-  const store = await openExistingStore(options.db)
-  try {
+  return inStore(options.db, async (store) => {
     const runId = await resolveRepeated(store, a)
     const { scenario } = (await listRuns(store)).find((run) => run.runId === runId)!
     const contract = loadContract(options.contract)
@@ -92,9 +92,7 @@ async function historyAction(
         ? `${jsonText(history)}\n`
         : `${historyText(history)}${afterHistory(history, options)}`,
     )
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** The next command: the runs on both sides of the last change, or the runs that there are. */

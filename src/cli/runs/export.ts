@@ -1,5 +1,5 @@
 import { loadContract } from '../../contract/load.ts'
-import { exportTable, openExistingStore } from '../../public/store.ts'
+import { exportTable } from '../../public/store.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
 import {
   type Exportable,
@@ -8,6 +8,7 @@ import {
   exportFormats,
 } from '../../store/files/export.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Session } from '../../store/session/session.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
@@ -17,8 +18,7 @@ import { accountScopeOf, keyNamesOf } from '../usage/usage-scope.ts'
 
 export async function exportAction(what: Exportable, options: Options): Promise<void> {
   const format = formatOf(options)
-  const store = await openExistingStore(options.db)
-  try {
+  return inStore(options.db, async (store) => {
     const runs = await resolveRuns(store, options.run)
     const scope = accountScopeOf(options.account, options.key, keyNamesOf(options.keyNames))
     const needsPrices = what === 'usage' || what === 'quarters'
@@ -39,9 +39,7 @@ export async function exportAction(what: Exportable, options: Options): Promise<
         ? `${JSON.stringify({ what, rows, out: options.out, format })}\n`
         : `${rows.toLocaleString('en-US')} rows of ${what} in ${options.out}\n${nextLine(['usage', ...storeWords(options.db)], 'prints what the store sums up')}`,
     )
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** The format that is asked for, or that of the file's ending. @throws UserError if neither is known */

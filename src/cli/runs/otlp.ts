@@ -1,4 +1,4 @@
-import { openExistingStore } from '../../public/store.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 
@@ -16,13 +16,10 @@ export async function otlpTo({ otlp, otlpSpans }: OtlpOptions): Promise<SendRun>
   const { otlpSender } = await import('../../otlp/send.ts')
   const sender = await otlpSender(otlp, { spans: otlpSpans === true }, process.env)
   return async (dbPath, runId) => {
-    const store = await openExistingStore(dbPath)
-    try {
+    return inStore(dbPath, async (store) => {
       const { metrics, spans } = await sender.send(store, runId)
       const more = otlpSpans ? ` and ${spans} spans` : ''
       process.stderr.write(`sent ${metrics} metrics${more} to ${otlp}\n`)
-    } finally {
-      store.close()
-    }
+    })
   }
 }

@@ -1,12 +1,12 @@
-import { listRuns, openExistingStore } from '../../public/store.ts'
+import { listRuns } from '../../public/store.ts'
 import { printable } from '../../report/summary/printable.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Options } from '../commands/runs.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
 import { duration, table } from '../terminal/text.ts'
 
 export async function runsAction({ db, json }: Options): Promise<void> {
-  const store = await openExistingStore(db)
-  try {
+  return inStore(db, async (store) => {
     const runs = await listRuns(store)
     if (json) {
       process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
@@ -43,7 +43,5 @@ export async function runsAction({ db, json }: Options): Promise<void> {
       'prints the figures of the newest',
     )
     process.stdout.write(`${table([head, ...lines], 'words').join('\n')}\n${next}`)
-  } finally {
-    store.close()
-  }
+  })
 }

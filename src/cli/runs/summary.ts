@@ -1,6 +1,5 @@
 import { loadContract } from '../../contract/load.ts'
 import { summarise } from '../../public/report.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { flatRows } from '../../report/summary/figures.ts'
 import {
   csvSummary,
@@ -15,6 +14,7 @@ import { vllmBlock, vllmFigures } from '../../report/summary/vllm.ts'
 import { exportRows } from '../../store/files/export.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { resolveRun } from '../../store/runs/runs.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/summary.ts'
@@ -22,8 +22,7 @@ import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 
 export async function summaryAction(meant: string, options: Options): Promise<void> {
-  const store = await openExistingStore(options.db)
-  try {
+  return inStore(options.db, async (store) => {
     const format = options.json ? 'json' : options.format
     const runId = await resolveRun(store, meant)
     const summary = await summarise(store, { runId, contract: loadContract(options.contract) })
@@ -40,9 +39,7 @@ export async function summaryAction(meant: string, options: Options): Promise<vo
     if (options.out !== undefined) writeOutput(options.out, text)
     else if (format === 'terminal') process.stdout.write(`${fitted(text, process.stdout)}${next}`)
     else process.stdout.write(text)
-  } finally {
-    store.close()
-  }
+  })
 }
 
 async function formatted(

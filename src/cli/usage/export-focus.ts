@@ -1,13 +1,13 @@
 import { loadContract } from '../../contract/load.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { readNumber } from '../../money/rational.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { columnsOf, focusColumns } from '../../report/focus/columns.ts'
 import { focusCsv } from '../../report/focus/csv.ts'
 import { readFocus } from '../../report/focus/export-focus.ts'
 import { readTokenPrices } from '../../report/focus/token-prices.ts'
 import { exportRows } from '../../store/files/export.ts'
 import { writeOutput } from '../../store/files/output.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { exit } from '../terminal/exit.ts'
@@ -58,8 +58,7 @@ export async function exportFocusAction(options: Options): Promise<void> {
   if (format === undefined)
     throw new UserError('usage', `${out}: expected a name that ends with .csv or .parquet.`)
   const contract = loadContract(options.contract)
-  const store = await openExistingStore(db)
-  try {
+  return inStore(db, async (store) => {
     const { rows, unknown, unknownRequests } = await readFocus(store, {
       of: {
         account: account!,
@@ -125,9 +124,7 @@ export async function exportFocusAction(options: Options): Promise<void> {
         ? `${JSON.stringify({ what: 'focus', rows: rows.length, unknownRequests, out, version: options.focus })}\n`
         : `${rows.length} charges of ${account} in ${out}\n${nextLine(['usage', ...optionWords('--account', account), ...storeWords(options.db)], 'prints the usage behind them')}`,
     )
-  } finally {
-    store.close()
-  }
+  })
 }
 
 function nextMonth(fromUs: number): string {

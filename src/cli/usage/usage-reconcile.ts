@@ -5,7 +5,6 @@ import { sourceNamed } from '../../audit/reconcile/store-lines.ts'
 import { loadContract } from '../../contract/load.ts'
 import { decimalText, type Rational } from '../../money/rational.ts'
 import { parseMapping } from '../../public/import.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { reconciliationPage } from '../../report/reconcile/page.ts'
 import {
   isDisputedBill,
@@ -17,6 +16,7 @@ import {
 } from '../../report/reconcile/sums.ts'
 import { jsonText, markdownCell, printable } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { ReconcileOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
@@ -69,8 +69,7 @@ async function reconcileNamed(
       `--bill and --log are both ${bill}: expected a bill and a log of the same requests`,
     )
   }
-  const store = await openExistingStore(db)
-  try {
+  return inStore(db, async (store) => {
     const named = (name: string, option: string) =>
       isFile(name) ? name : sourceNamed(store, name, option)
     return await reconcileFiles({
@@ -78,9 +77,7 @@ async function reconcileNamed(
       bill: await named(bill, '--bill'),
       log: await named(log, '--log'),
     })
-  } finally {
-    store.close()
-  }
+  })
 }
 
 const texts: Readonly<Record<ReconcileOptions['format'], (of: Reconciled) => string>> = {

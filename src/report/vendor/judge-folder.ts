@@ -7,7 +7,7 @@ import { auditLog } from '../../audit/log-alone/audit-log.ts'
 import { loadContract } from '../../contract/load.ts'
 import { parseDeploymentProfile } from '../../contract/profile.ts'
 import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
-import { openExistingStore } from '../../store/session/open.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Work } from '../../user/work.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -46,8 +46,7 @@ export async function judgeFolder(
     copyFileSync(place(rowsName), copy)
     const bodies = bodiesPath(place(rowsName))
     if (existsSync(bodies)) copyFileSync(bodies, bodiesPath(copy))
-    const store = await openExistingStore(copy)
-    try {
+    return await inStore(copy, async (store) => {
       const report = await audit(store, {
         ...work,
         ...(promised === undefined ? {} : { contract: promised }),
@@ -65,9 +64,7 @@ export async function judgeFolder(
         auditedAt: new Date(auditedAt),
       })
       return { report, commands: await reproductions(store, failuresOf(report.findings)) }
-    } finally {
-      store.close()
-    }
+    })
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
