@@ -51,11 +51,6 @@ export function decisionOf(status: number | null, endpoint: Endpoint): Decision 
   return generates(endpoint) ? 'admitted' : 'read'
 }
 
-/** Orders by start, then by end. */
-export function byStart(a: LimitedRequest, b: LimitedRequest): number {
-  return a.fromUs - b.fromUs || a.untilUs - b.untilUs
-}
-
 /** The same attempt with the decision `unknown`. */
 export function withUnknownDecision(request: LimitedRequest): LimitedRequest {
   // A spread would not copy the fields of a request that is a view of a table row.

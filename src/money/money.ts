@@ -1,28 +1,5 @@
-/**
- * Sums of money: a whole number of the smallest unit of a currency, in and out as text.
- *
- *     const usd = currency('USD', 12)                 // the smallest unit is 10^-12 USD
- *     const cost = readMoney('3.06e-05', usd)         // { units: 30600000n, currency: usd }
- *     const sum = sumOf([cost, cost], usd)
- *     exactText(sum)                                  // '0.0000612'
- *     shownMoney(sum)                                 // '0.000061 USD': never 0.00
- *     bigintUnits(sum)                                // for a BIGINT column, beside `digits`
- *
- * Amounts of two currencies are never added.
- */
-import {
-  decimalsOf,
-  decimalText,
-  fixedText,
-  isZero,
-  multiply,
-  powerOfTen,
-  type Rational,
-  rational,
-  readNumber,
-  roundTo,
-  roundWhole,
-} from './rational.ts'
+/** Currencies, and how an amount is shown. An amount itself is an exact fraction (`rational.ts`). */
+import { decimalsOf, fixedText, isZero, type Rational, roundTo } from './rational.ts'
 
 /** A currency, or another unit in which a service bills: `USD`, `credits`, `quota`. */
 export interface Currency {
@@ -31,12 +8,7 @@ export interface Currency {
   readonly digits: number
 }
 
-export interface Money {
-  readonly units: bigint
-  readonly currency: Currency
-}
-
-/** An amount that is no money of its currency: the message states the text, the bound and the way out. */
+/** Digits that are none of a currency: the message states the bound. */
 export class MoneyError extends Error {
   override readonly name = 'MoneyError'
 }
@@ -47,9 +19,6 @@ const wholeUnits: ReadonlySet<string> = new Set(['credits', 'credit', 'quota'])
 const defaultDigits = 12
 /** Most decimals of a smallest unit: those of DECIMAL(38, 18), which holds imported amounts. */
 export const mostDigits = 18
-/** Sums have at most 38 digits in all, as DECIMAL(38) and HUGEINT sums in DuckDB. */
-const unitsEnd = 10n ** 38n
-const bigintEnd = 2n ** 63n
 
 /**
  * @param digits by default 0 for credits and quota, 12 for all else
@@ -62,88 +31,6 @@ export function currency(
   if (!Number.isInteger(digits) || digits < 0 || digits > mostDigits)
     throw new MoneyError(`digits: expected a whole number from 0 to ${mostDigits}; got ${digits}`)
   return { name, digits }
-}
-
-/** @throws MoneyError past 38 digits: a larger amount is a mistake of its writer */
-export function money(units: bigint, currency: Currency): Money {
-  if (units >= unitsEnd || units <= -unitsEnd) {
-    const text = fixedText(rational(units, 10n ** BigInt(currency.digits)), currency.digits)
-    throw new MoneyError(
-      `${text} ${currency.name}: more than 38 digits; expected less than 10^${38 - currency.digits}`,
-    )
-  }
-  return { units, currency }
-}
-
-/**
- * Reads an amount as it is written: `0.0075`, `3.06e-05`, `-2`.
- *
- * @throws MoneyError if the text is no number, has more decimals than the currency, or is too large
- */
-export function readMoney(text: string, currency: Currency): Money {
-  const value = readNumber(text)
-  if (value === null)
-    throw new MoneyError(`expected an amount of ${currency.name} such as 0.0075; got "${text}"`)
-  return moneyOf(value, currency)
-}
-
-/** @throws MoneyError if the amount is not a whole number of smallest units, or is too large */
-export function moneyOf(value: Rational, currency: Currency): Money {
-  const { money: nearest, isExact } = nearestMoney(value, currency)
-  if (isExact) return nearest
-  throw new MoneyError(
-    `${decimalText(value)} ${currency.name}: more than ${currency.digits} decimals; raise digits (at most ${mostDigits}), or round it`,
-  )
-}
-
-/**
- * The nearest whole number of smallest units, a half to even. A stated cost with more decimals than
- * its currency, `isExact: false`, has been a float.
- */
-export function nearestMoney(
-  value: Rational,
-  currency: Currency,
-): { readonly money: Money; readonly isExact: boolean } {
-  const scaled = multiply(value, powerOfTen(currency.digits))
-  return {
-    money: money(roundWhole(scaled, 'half_even'), currency),
-    isExact: scaled.denominator === 1n,
-  }
-}
-
-export function amountOf({ units, currency }: Money): Rational {
-  return rational(units, 10n ** BigInt(currency.digits))
-}
-
-/** @throws MoneyError for amounts of another currency, or another smallest unit */
-export function sumOf(amounts: Iterable<Money>, currency: Currency): Money {
-  let units = 0n
-  for (const amount of amounts) {
-    const { name, digits } = amount.currency
-    if (name !== currency.name || digits !== currency.digits)
-      throw new MoneyError(
-        `${name} (${digits} digits) is not added to ${currency.name} (${currency.digits} digits)`,
-      )
-    units += amount.units
-  }
-  return money(units, currency)
-}
-
-/**
- * The units for a BIGINT column.
- *
- * @throws MoneyError past 2^63: 9.2 million USD for one request with 12 digits
- */
-export function bigintUnits(amount: Money): bigint {
-  if (amount.units < bigintEnd && amount.units >= -bigintEnd) return amount.units
-  throw new MoneyError(
-    `${exactText(amount)} ${amount.currency.name}: too large for one cost with ${amount.currency.digits} digits; lower digits`,
-  )
-}
-
-/** The exact decimal, without trailing zeros: the text that JSON, CSV and exports carry. */
-export function exactText(amount: Money): string {
-  return decimalText(amountOf(amount))
 }
 
 /** Decimals in which people read a currency: 2 for USD, 0 for JPY, credits and quota. */
@@ -162,10 +49,6 @@ export function minorDigits(name: string): number {
  */
 export function shownAmount(value: Rational, name: string): string {
   return `${shownNumber(value, name)} ${name}`
-}
-
-export function shownMoney(amount: Money): string {
-  return shownAmount(amountOf(amount), amount.currency.name)
 }
 
 /** The same without the currency. */

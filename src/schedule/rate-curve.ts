@@ -51,11 +51,6 @@ function areaOf(segment: RateSegment): number {
   return ((segment.fromPerS + segment.toPerS) / 2) * (segment.durationUs / 1e6)
 }
 
-/** Requests in all segments. */
-export function amountOf(segments: readonly RateSegment[]): number {
-  return segments.reduce((sum, segment) => sum + areaOf(segment), 0)
-}
-
 /** Requests until a time: the area under the rate up to there. */
 export function amountBy(segments: readonly RateSegment[], atUs: number): number {
   let startUs = 0

@@ -29,3 +29,7 @@ export function arrivalOf(
     ...change,
   }
 }
+
+/** Orders by start, then by end. */
+export const byStart = (a: LimitedRequest, b: LimitedRequest): number =>
+  a.fromUs - b.fromUs || a.untilUs - b.untilUs

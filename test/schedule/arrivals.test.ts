@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RateSegment, Spacing } from '../../src/scenario/scenario.ts'
 import { ArrivalPlan } from '../../src/schedule/arrivals.ts'
-import { amountOf } from '../../src/schedule/rate-curve.ts'
+import { amountBy } from '../../src/schedule/rate-curve.ts'
 import { chiSquareP } from './chi-square.ts'
 
 const timesOf = (plan: ArrivalPlan, most = Infinity) => {
@@ -64,7 +64,7 @@ test('any curve has its area of constant arrivals, in order and within its durat
     fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), (curve) => {
       const durationUs = curve.reduce((sum, piece) => sum + piece.durationUs, 0)
       const times = timesOf(planOf({ kind: 'constant' }, curve, durationUs))
-      expect(Math.abs(times.length - amountOf(curve))).toBeLessThanOrEqual(1.001)
+      expect(Math.abs(times.length - amountBy(curve, durationUs))).toBeLessThanOrEqual(1.001)
       expect(times.every((us, at) => us >= (times[at - 1] ?? 0) && us < durationUs)).toBe(true)
     }),
     { numRuns: 200 },

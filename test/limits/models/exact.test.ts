@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
+import type { LimitedRequest } from '../../../src/limits/limited-request.ts'
 import { bucketTrace, explainByBucket } from '../../../src/limits/models/bucket.ts'
 import { explainByClockWindows } from '../../../src/limits/models/clock-windows.ts'
 import { explainByAnchoredWindows } from '../../../src/limits/models/fixed-anchored.ts'
@@ -11,7 +11,7 @@ import {
   stepsOf,
 } from '../../../src/limits/models/model.ts'
 import { explainBySlidingLog } from '../../../src/limits/models/sliding-log.ts'
-import { arrivalOf } from '../limited-requests.ts'
+import { arrivalOf, byStart } from '../limited-requests.ts'
 import {
   fixedAligned,
   fixedAnchored,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { byStart, type LimitedRequest } from '../../../src/limits/limited-request.ts'
+import type { LimitedRequest } from '../../../src/limits/limited-request.ts'
 import { fitModels, modelsThatExplain, nameModels } from '../../../src/limits/models/fit.ts'
 import type { LimiterTrace, Model } from '../../../src/limits/models/model.ts'
-import { arrivalOf } from '../limited-requests.ts'
+import { arrivalOf, byStart } from '../limited-requests.ts'
 import {
   fixedAligned,
   fixedAnchored,
