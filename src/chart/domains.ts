@@ -1,5 +1,6 @@
 import { type Data, field, parse, type Scale, type Spec, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
+import { isMapping } from '../user/mapping.ts'
 import { warningsInto } from './warnings.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -37,7 +38,7 @@ type HasValue = (data: string, column: string) => boolean
 
 /** A domain without its empty columns; null if none is left. */
 function filled(domain: unknown, hasValue: HasValue): unknown {
-  if (!isObject(domain) || 'signal' in domain) return domain
+  if (!isMapping(domain) || 'signal' in domain) return domain
   const { data, fields } = domain
   if (!Array.isArray(fields)) return isEmpty(domain, hasValue) ? null : domain
   const kept = fields.filter(
@@ -48,15 +49,12 @@ function filled(domain: unknown, hasValue: HasValue): unknown {
 
 function isEmpty(reference: unknown, hasValue: HasValue): boolean {
   return (
-    isObject(reference) &&
+    isMapping(reference) &&
     typeof reference.data === 'string' &&
     typeof reference.field === 'string' &&
     !hasValue(reference.data, reference.field)
   )
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Runs only the data transforms of a spec, and reports which columns have a value. */
 function valuesOf({ data, signals }: Spec, warnings: string[]): HasValue {

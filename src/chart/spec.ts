@@ -1,3 +1,4 @@
+import { isMapping } from '../user/mapping.ts'
 import { UserError } from '../user/user-error.ts'
 
 /** A row of a query: values by column. Dates are drawn in UTC. */
@@ -20,9 +21,6 @@ export interface ChartSpec {
   readonly vegaLite: Json
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * Reads a `.vl.json` file: Vega-Lite, with the text of its empty state in `usermeta.empty`.
  *
@@ -40,9 +38,9 @@ export function parseChart(text: string, from: string): ChartSpec {
       `${from} is not JSON: ${error instanceof Error ? error.message : error}`,
     )
   }
-  if (!isObject(spec)) throw new UserError('chart', `${from}: expected a Vega-Lite object`)
+  if (!isMapping(spec)) throw new UserError('chart', `${from}: expected a Vega-Lite object`)
   const { title, description, usermeta, height, ...rest } = spec
-  const meta = isObject(usermeta) ? usermeta : {}
+  const meta = isMapping(usermeta) ? usermeta : {}
   const issues = [
     ...(typeof title === 'string' ? [] : ['"title" must say what is seen, as a string']),
     ...(typeof description === 'string'
@@ -71,10 +69,10 @@ export function parseChart(text: string, from: string): ChartSpec {
 /** Finds data other than the query's rows: a URL would make the page load it from the network. */
 function foreignData(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each, at) => foreignData(each, `${path}[${at}]`))
-  if (!isObject(value)) return []
+  if (!isMapping(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = path === '' ? key : `${path}.${key}`
-    if (key === 'data' && isObject(inner) && inner.name !== 'rows') {
+    if (key === 'data' && isMapping(inner) && inner.name !== 'rows') {
       return [`"${here}" must be { "name": "rows" }: rows come from the query next to the file`]
     }
     return key === 'url' ? [`"${here}" would load something`] : foreignData(inner, here)
@@ -83,17 +81,17 @@ function foreignData(value: unknown, path: string): readonly string[] {
 
 /** Axes without a title. */
 function untitledAxes(spec: Json): readonly string[] {
-  const views = [spec, ...(Array.isArray(spec.layer) ? spec.layer.filter(isObject) : [])]
+  const views = [spec, ...(Array.isArray(spec.layer) ? spec.layer.filter(isMapping) : [])]
   return (['x', 'y'] as const).flatMap((channel) => {
     const channels = views
-      .map((view) => (isObject(view.encoding) ? view.encoding[channel] : undefined))
-      .filter(isObject)
+      .map((view) => (isMapping(view.encoding) ? view.encoding[channel] : undefined))
+      .filter(isMapping)
     if (channels.length === 0) return []
     const said = channels.some(
       (each) =>
         each.axis === null ||
         typeof each.title === 'string' ||
-        (isObject(each.axis) && typeof each.axis.title === 'string'),
+        (isMapping(each.axis) && typeof each.axis.title === 'string'),
     )
     return said ? [] : [`"${channel}" must have a title, with its unit`]
   })

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
 import { lookup } from '../user/lookup.ts'
+import { isMapping } from '../user/mapping.ts'
 import { baseUrlSays, isBaseUrl } from './base-url.ts'
 import {
   type Band,
@@ -17,7 +18,7 @@ import {
   weekdayNames,
   windows,
 } from './contract.ts'
-import { isMapping, snake } from './mapping.ts'
+import { snake } from './mapping.ts'
 
 const credits = z.int({ error: 'a whole number of credits' }).min(0, { error: '0 credits or more' })
 const tokens = z.int({ error: 'a whole number of tokens' }).min(1, { error: '1 token or more' })

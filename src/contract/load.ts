@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, parse as parsePath, resolve } from 'node:path'
 import { holdsItself } from '../user/holds-itself.ts'
 import { lookup } from '../user/lookup.ts'
+import { isMapping, type Mapping } from '../user/mapping.ts'
 import { readText } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
@@ -9,15 +10,7 @@ import { baseUrlSays, shownBaseUrl } from './base-url.ts'
 import type { Contract, FullContract } from './contract.ts'
 import { contractForm } from './contract-form.ts'
 import { defaultContract } from './default.ts'
-import {
-  camelKeys,
-  isMapping,
-  type Mapping,
-  merged,
-  snake,
-  valueAt,
-  withoutNulls,
-} from './mapping.ts'
+import { camelKeys, merged, snake, valueAt, withoutNulls } from './mapping.ts'
 import { splitPrices } from './split-prices.ts'
 import { withTokenizerPaths, withTokenizers } from './tokenizer-paths.ts'
 

@@ -1,9 +1,4 @@
-/** A mapping as a file has it. */
-export type Mapping = Readonly<Record<string, unknown>>
-
-export function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+import { isMapping } from '../user/mapping.ts'
 
 /** `cost_credits` as `costCredits`, at any depth. */
 export function camelKeys(value: unknown): unknown {

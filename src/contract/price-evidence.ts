@@ -1,6 +1,7 @@
 import type { Currency } from '../money/money.ts'
 import { divide, one, type Rational, readNumber } from '../money/rational.ts'
-import { isMapping, type PriceReader } from './price-reader.ts'
+import { isMapping } from '../user/mapping.ts'
+import type { PriceReader } from './price-reader.ts'
 import {
   type BalanceTerms,
   type BalanceValue,

@@ -1,12 +1,7 @@
 import { type Rational, readNumber } from '../money/rational.ts'
 import { largest } from '../user/extremes.ts'
+import { isMapping, type Mapping } from '../user/mapping.ts'
 import { suggestion } from '../user/nearest.ts'
-
-export type Mapping = Readonly<Record<string, unknown>>
-
-export function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Most significant digits of a number: those that a YAML number keeps. */
 const mostSignificant = 15

@@ -1,6 +1,7 @@
 import { compare, multiply, one, type Rational, rational, zero } from '../money/rational.ts'
 import { lookup } from '../user/lookup.ts'
-import type { Mapping, PriceReader } from './price-reader.ts'
+import type { Mapping } from '../user/mapping.ts'
+import type { PriceReader } from './price-reader.ts'
 import {
   feeNames,
   type Price,

@@ -1,8 +1,9 @@
 import { type Currency, currency, MoneyError, mostDigits } from '../money/money.ts'
 import { compare, decimalsOf, decimalText, divide, one, type Rational } from '../money/rational.ts'
 import { answerDialectNames } from '../tokens/dialects.ts'
+import type { Mapping } from '../user/mapping.ts'
 import { readPriceEvidence } from './price-evidence.ts'
-import { type Mapping, PriceReader } from './price-reader.ts'
+import { PriceReader } from './price-reader.ts'
 import {
   type ModelPrice,
   type PriceOverlay,

@@ -1,6 +1,6 @@
 import { decimalsOf, readNumber, zero } from '../money/rational.ts'
 import { largest } from '../user/extremes.ts'
-import { isMapping, type Mapping } from './price-reader.ts'
+import { isMapping, type Mapping } from '../user/mapping.ts'
 import { modelPriceWords, type ReadPrices, readPrices, topPriceWords } from './read-prices.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
+import { isMapping, type Mapping } from '../user/mapping.ts'
 import { type Contract, isTokenizerFile, type TokenizerFile } from './contract.ts'
-import { isMapping, type Mapping } from './mapping.ts'
 
 /** What a file says, with another name for each file of a tokenizer. */
 export function withTokenizers(own: Mapping, nameOf: (tokenizer: string) => string): Mapping {

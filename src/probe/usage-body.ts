@@ -1,4 +1,5 @@
 import type { Grant } from '../contract/grant.ts'
+import { isMapping } from '../user/mapping.ts'
 
 /** The figures in `GET /user/credits`, as far as known. The specification leaves its body open. */
 export interface CreditsFigures {
@@ -80,7 +81,7 @@ interface NumberPlace {
 /** Numbers of nested objects. Lists are skipped: they hold histories, not totals. */
 function numbersOf(value: unknown, path: readonly string[]): readonly NumberPlace[] {
   if (typeof value === 'number' && path.length > 0) return [{ path, value }]
-  if (!isObject(value) || path.length >= deepest) return []
+  if (!isMapping(value) || path.length >= deepest) return []
   return Object.entries(value).flatMap(([name, inner]) => numbersOf(inner, [...path, name]))
 }
 
@@ -91,7 +92,7 @@ function grantsOf(value: unknown, depth: number): readonly Grant[] {
     const grants = value.map(grantOf)
     return grants.every((grant) => grant !== null) ? grants : []
   }
-  if (!isObject(value)) return []
+  if (!isMapping(value)) return []
   for (const inner of Object.values(value)) {
     const grants = grantsOf(inner, depth + 1)
     if (grants.length > 0) return grants
@@ -100,7 +101,7 @@ function grantsOf(value: unknown, depth: number): readonly Grant[] {
 }
 
 function grantOf(value: unknown): Grant | null {
-  if (!isObject(value)) return null
+  if (!isMapping(value)) return null
   const fields = Object.entries(value).map(([name, inner]) => [letters(name), inner] as const)
   const left = fields.find(
     ([name, inner]) =>
@@ -131,8 +132,4 @@ function momentUs(value: unknown): number | null {
 
 function letters(name: string): string {
   return name.replace(/[^A-Za-z]/g, '').toLowerCase()
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

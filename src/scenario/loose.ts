@@ -1,12 +1,6 @@
-/** A scenario as written, before it is checked: any part may be missing or wrong. */
+import { type Mapping, mappingOf } from '../user/mapping.ts'
 
-/** An unchecked mapping. */
-export type Loose = Readonly<Record<string, unknown>>
-
-/** Any value as a mapping; one that is not a mapping has no fields. */
-export const loose = (value: unknown): Loose =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {}
-
+/** Parts of a scenario as written, before it is checked: any may be missing or wrong. */
 export const items = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-export const entries = (value: unknown): readonly (readonly [string, Loose])[] =>
-  Object.entries(loose(value)).map(([name, item]) => [name, loose(item)])
+export const entries = (value: unknown): readonly (readonly [string, Mapping])[] =>
+  Object.entries(mappingOf(value)).map(([name, item]) => [name, mappingOf(item)])

@@ -1,17 +1,18 @@
+import { type Mapping, mappingOf } from '../user/mapping.ts'
 import { type Found, type Path, unknownNames } from './issues.ts'
-import { entries, items, type Loose, loose } from './loose.ts'
+import { entries, items } from './loose.ts'
 import { ratePerSOf } from './quantity.ts'
 
 const openLoads = ['constant', 'poisson', 'gamma']
 
 /** Issues of a phase that its fields have together, or with the rest of the scenario. */
-export function phaseIssues(scenario: Loose): readonly Found[] {
+export function phaseIssues(scenario: Mapping): readonly Found[] {
   const found: Found[] = []
   const weights = new Map(entries(scenario.steps).map(([name, step]) => [name, step.weight]))
   const steps = [...weights.keys()]
   const names = new Set<unknown>()
   for (const [at, item] of items(scenario.phases).entries()) {
-    const phase = loose(item)
+    const phase = mappingOf(item)
     const path = ['phases', at]
     for (const each of unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
       found.push(each)
@@ -72,7 +73,7 @@ function weightIssues(
 }
 
 /** A trace decides the length of each request, which turns of a conversation cannot have. */
-function replayIssues(scenario: Loose, phase: Loose, path: Path): readonly Found[] {
+function replayIssues(scenario: Mapping, phase: Mapping, path: Path): readonly Found[] {
   const named = items(phase.steps)
   const drawn = entries(scenario.steps).filter(([name, { weight }]) =>
     named.length > 0 ? named.includes(name) : weight !== 0,
@@ -86,7 +87,7 @@ function replayIssues(scenario: Loose, phase: Loose, path: Path): readonly Found
 }
 
 /** Rates or weights that are all 0 would send nothing. */
-function silentIssues(phase: Loose, path: Path): readonly Found[] {
+function silentIssues(phase: Mapping, path: Path): readonly Found[] {
   const isZero = (amount: unknown) =>
     amount === 0 || (typeof amount === 'string' && ratePerSOf(amount) === 0)
   const isSilent = (amounts: readonly unknown[]) => amounts.length > 0 && amounts.every(isZero)
@@ -111,7 +112,7 @@ function silentIssues(phase: Loose, path: Path): readonly Found[] {
 
 /** A rate, or both ends of a ramp, as written. */
 function ratesOf(rated: unknown): readonly unknown[] {
-  const { rate } = loose(rated)
-  const { from, to } = loose(rate)
+  const { rate } = mappingOf(rated)
+  const { from, to } = mappingOf(rate)
   return typeof rate === 'object' ? [from, to] : [rate]
 }

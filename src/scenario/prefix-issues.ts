@@ -1,10 +1,10 @@
+import { type Mapping, mappingOf } from '../user/mapping.ts'
 import type { Found, Path } from './issues.ts'
-import { type Loose, loose } from './loose.ts'
 
 /** A pool repeats whole prompts, so a prefix would share nothing more. */
-export function prefixIssues(prompt: Loose, path: Path): readonly Found[] {
+export function prefixIssues(prompt: Mapping, path: Path): readonly Found[] {
   if (prompt.prefix === undefined) return []
-  const { shared, groups } = loose(prompt.prefix)
+  const { shared, groups } = mappingOf(prompt.prefix)
   if (prompt.pool !== undefined) {
     return [
       {

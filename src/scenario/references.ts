@@ -10,8 +10,9 @@ import {
   wrongRequests,
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
+import { type Mapping, mappingOf } from '../user/mapping.ts'
 import { type Found, type Path, unknownName, unknownNames } from './issues.ts'
-import { entries, items, type Loose, loose } from './loose.ts'
+import { entries, items } from './loose.ts'
 import { phaseIssues } from './phase-issues.ts'
 import { prefixIssues } from './prefix-issues.ts'
 import { targetIssues } from './target-issues.ts'
@@ -23,7 +24,7 @@ import { parseThreshold, taskMetrics } from './threshold.ts'
  * issues of shape do not hide these.
  */
 export function crossIssues(data: unknown): readonly Found[] {
-  const scenario = loose(data)
+  const scenario = mappingOf(data)
   return [
     ...nameIssues(data, []),
     ...hostileNames(scenario),
@@ -49,7 +50,7 @@ function nameIssues(value: unknown, path: Path): readonly Found[] {
 }
 
 /** Names are shown while a run lasts, and on pages. */
-function hostileNames(scenario: Loose): readonly Found[] {
+function hostileNames(scenario: Mapping): readonly Found[] {
   const names: readonly (readonly [Path, unknown])[] = [
     ...(['steps', 'tasks', 'keys'] as const).flatMap((list) =>
       entries(scenario[list]).map(([name]) => [[list, name], name] as const),
@@ -58,7 +59,7 @@ function hostileNames(scenario: Loose): readonly Found[] {
       ([name, { account }]) => [['keys', name, 'account'], account] as const,
     ),
     ...items(scenario.phases).map(
-      (phase, at) => [['phases', at, 'name'], loose(phase).name] as const,
+      (phase, at) => [['phases', at, 'name'], mappingOf(phase).name] as const,
     ),
   ]
   return names.flatMap(([path, name]) =>
@@ -69,7 +70,7 @@ function hostileNames(scenario: Loose): readonly Found[] {
 }
 
 /** A certificate and its key need each other. */
-function identityIssues(scenario: Loose): readonly Found[] {
+function identityIssues(scenario: Mapping): readonly Found[] {
   const pair = ['cert_file', 'key_file'] as const
   const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
   return scenario[given] === undefined || scenario[other] !== undefined
@@ -77,9 +78,9 @@ function identityIssues(scenario: Loose): readonly Found[] {
     : [{ path: [given], message: `${given} also needs ${other}: a certificate and its key.` }]
 }
 
-function stepIssues(scenario: Loose): readonly Found[] {
+function stepIssues(scenario: Mapping): readonly Found[] {
   const found: Found[] = []
-  const keyNames = Object.keys(loose(scenario.keys))
+  const keyNames = Object.keys(mappingOf(scenario.keys))
   const steps = entries(scenario.steps)
   if ('steps' in scenario && steps.length === 0) {
     found.push({ path: ['steps'], message: 'expected at least one step; got none.' })
@@ -134,7 +135,7 @@ function stepIssues(scenario: Loose): readonly Found[] {
           'include_usage requests the token counts of a chat stream: it needs endpoint: chat and stream: true.',
       })
     }
-    for (const each of prefixIssues(loose(step.prompt), [...path, 'prompt'])) found.push(each)
+    for (const each of prefixIssues(mappingOf(step.prompt), [...path, 'prompt'])) found.push(each)
     for (const each of expectIssues(step, [...path, 'expect'])) found.push(each)
     for (const each of headerIssues(step.headers, [...path, 'headers'])) found.push(each)
     for (const each of abortIssues(step, [...path, 'abort'])) found.push(each)
@@ -156,7 +157,7 @@ function stepIssues(scenario: Loose): readonly Found[] {
 }
 
 /** A length has one source: the step, or the trace of a replay. */
-function lengthIssues(scenario: Loose, name: string, step: Loose, path: Path): readonly Found[] {
+function lengthIssues(scenario: Mapping, name: string, step: Mapping, path: Path): readonly Found[] {
   const { output_tokens: asked, max_tokens: most, enforce_output: enforced } = step
   const issue = (field: string, message: string) => [{ path: [...path, field], message }]
   if (asked === undefined) {
@@ -170,10 +171,10 @@ function lengthIssues(scenario: Loose, name: string, step: Loose, path: Path): r
   if (most !== undefined && most !== null)
     return issue('max_tokens', 'expected one of output_tokens and max_tokens; got both.')
   const draws = items(scenario.phases).filter((phase) => {
-    const named = items(loose(phase).steps)
+    const named = items(mappingOf(phase).steps)
     return named.length === 0 ? step.weight !== 0 : named.includes(name)
   })
-  const isReplayed = (phase: unknown) => loose(phase).load === 'replay'
+  const isReplayed = (phase: unknown) => mappingOf(phase).load === 'replay'
   if (asked === 'trace' && !draws.every(isReplayed))
     return issue(
       'output_tokens',
@@ -188,11 +189,11 @@ function lengthIssues(scenario: Loose, name: string, step: Loose, path: Path): r
 }
 
 /** Only an answer that may succeed can be correct. */
-function expectIssues(step: Loose, path: Path): readonly Found[] {
+function expectIssues(step: Mapping, path: Path): readonly Found[] {
   if (step.expect === undefined) return []
-  const { matches } = loose(step.expect)
+  const { matches } = mappingOf(step.expect)
   const found: Found[] = []
-  if (Object.keys(loose(step.expect)).length === 0) {
+  if (Object.keys(mappingOf(step.expect)).length === 0) {
     found.push({ path, message: 'expected something that the answer must hold; got nothing.' })
   }
   if (step.endpoint !== 'other' && !(generating as readonly unknown[]).includes(step.endpoint)) {
@@ -219,7 +220,7 @@ function expectIssues(step: Loose, path: Path): readonly Found[] {
 const plain: ReadonlySet<unknown> = new Set(plainReads)
 
 function headerIssues(headers: unknown, path: Path): readonly Found[] {
-  return Object.entries(loose(headers)).flatMap(([name, value]) => {
+  return Object.entries(mappingOf(headers)).flatMap(([name, value]) => {
     const issue = keyHeader.test(name)
       ? `header ${name} carries a key, which must not be in a scenario; name its source under keys`
       : headerIssue(name, String(value))
@@ -231,10 +232,10 @@ function headerIssues(headers: unknown, path: Path): readonly Found[] {
 const keyHeader = /(?:^|-)(?:authorization|cookie|api-?key|(?:auth|access)-token)$/i
 
 /** A plain response has no events to abort at: it would be read to its end and count as complete. */
-function abortIssues(step: Loose, path: Path): readonly Found[] {
+function abortIssues(step: Mapping, path: Path): readonly Found[] {
   const { abort, endpoint } = step
-  const point = typeof abort === 'object' ? Object.keys(loose(abort))[0] : abort
-  const streamed = step.stream === true || loose(step.body).stream === true
+  const point = typeof abort === 'object' ? Object.keys(mappingOf(abort))[0] : abort
+  const streamed = step.stream === true || mappingOf(step.body).stream === true
   if (streamed || endpoint === 'other' || !streamPoints.includes(point)) return []
   return [
     {
@@ -246,10 +247,10 @@ function abortIssues(step: Loose, path: Path): readonly Found[] {
 
 const streamPoints: readonly unknown[] = ['first-event', 'before-done', 'events']
 
-function keyIssues(scenario: Loose): readonly Found[] {
+function keyIssues(scenario: Mapping): readonly Found[] {
   return entries(scenario.keys).flatMap(([name, key]) => {
     const path = ['keys', name]
-    const written = loose(scenario.keys)[name]
+    const written = mappingOf(scenario.keys)[name]
     if (typeof written !== 'object' || written === null) return []
     if ('env' in key === 'file' in key) {
       return [
@@ -260,12 +261,12 @@ function keyIssues(scenario: Loose): readonly Found[] {
   })
 }
 
-function thresholdIssues(scenario: Loose): readonly Found[] {
-  const steps = Object.keys(loose(scenario.steps))
-  const tasks = Object.keys(loose(scenario.tasks))
-  const phases = items(scenario.phases).map((phase) => String(loose(phase).name))
+function thresholdIssues(scenario: Mapping): readonly Found[] {
+  const steps = Object.keys(mappingOf(scenario.steps))
+  const tasks = Object.keys(mappingOf(scenario.tasks))
+  const phases = items(scenario.phases).map((phase) => String(mappingOf(phase).name))
   return items(scenario.thresholds).flatMap((item, at) => {
-    const text = typeof item === 'string' ? item : loose(item).check
+    const text = typeof item === 'string' ? item : mappingOf(item).check
     const read = typeof text === 'string' ? parseThreshold(text) : null
     if (read === null || typeof read === 'string') return []
     const found: Found[] = []
@@ -297,7 +298,7 @@ function thresholdIssues(scenario: Loose): readonly Found[] {
           'fluidity is of the deadlines of tokens; name them, such as token_deadlines: { first: 1s, next: 50ms }.',
       })
     }
-    const objectives = Object.keys(loose(scenario.objectives)).filter((name) => name !== 'task')
+    const objectives = Object.keys(mappingOf(scenario.objectives)).filter((name) => name !== 'task')
     const expecting = entries(scenario.steps).filter(([, step]) => step.expect !== undefined)
     const judged = expecting.filter(([name]) => read.step === null || read.step === name)
     if (read.metric === 'correct' && judged.length === 0) {

@@ -1,11 +1,12 @@
+import { type Mapping, mappingOf } from '../user/mapping.ts'
 import type { Found } from './issues.ts'
-import { entries, items, type Loose, loose } from './loose.ts'
+import { entries, items } from './loose.ts'
 
 /** Loads that send each request at a time that no answer moves. */
 const timed = ['constant', 'poisson', 'gamma', 'replay']
 
 /** Issues of two targets: requests must have one address each, and stay pairs. */
-export function targetIssues(scenario: Loose): readonly Found[] {
+export function targetIssues(scenario: Mapping): readonly Found[] {
   if (scenario.targets === undefined) return []
   const found: Found[] = []
   if (scenario.base_url !== undefined) {
@@ -18,7 +19,7 @@ export function targetIssues(scenario: Loose): readonly Found[] {
   const [task] = entries(scenario.tasks)
   if (task !== undefined) found.push({ path: ['tasks', task[0]], message: notPairs('a task') })
   for (const [at, item] of items(scenario.phases).entries()) {
-    const { load, gaps, users } = loose(item)
+    const { load, gaps, users } = mappingOf(item)
     if (load === undefined) continue
     if (!timed.includes(String(load)))
       found.push({ path: ['phases', at, 'load'], message: notPairs(`load: ${String(load)}`) })

@@ -1,6 +1,7 @@
 import { generating } from '../contract/request.ts'
+import { type Mapping, mappingOf } from '../user/mapping.ts'
 import { type Found, type Path, unknownName } from './issues.ts'
-import { items, type Loose, loose } from './loose.ts'
+import { items } from './loose.ts'
 import { prefixIssues } from './prefix-issues.ts'
 
 /** Requests of one task at most, over all its turns. */
@@ -10,19 +11,19 @@ const namesIn = (value: unknown) =>
   (typeof value === 'string' ? [value] : items(value)).filter((name) => typeof name === 'string')
 
 /** Issues of tasks: turns that are not there, circles, and requests that cannot be a turn. */
-export function taskIssues(scenario: Loose): readonly Found[] {
+export function taskIssues(scenario: Mapping): readonly Found[] {
   const found: Found[] = []
-  const steps = loose(scenario.steps)
-  for (const [name, written] of Object.entries(loose(scenario.tasks))) {
-    const turns = items(loose(written).turns).map(loose)
+  const steps = mappingOf(scenario.steps)
+  for (const [name, written] of Object.entries(mappingOf(scenario.tasks))) {
+    const turns = items(mappingOf(written).turns).map(mappingOf)
     for (const each of turnIssues(turns, steps, ['tasks', name, 'turns'])) found.push(each)
     for (const each of toolIssues(turns, steps, ['tasks', name, 'turns'])) found.push(each)
-    for (const each of prefixIssues(loose(written), ['tasks', name])) found.push(each)
+    for (const each of prefixIssues(mappingOf(written), ['tasks', name])) found.push(each)
   }
-  const tasks = Object.keys(loose(scenario.tasks))
-  if (loose(scenario.objectives).task !== undefined) {
+  const tasks = Object.keys(mappingOf(scenario.tasks))
+  if (mappingOf(scenario.objectives).task !== undefined) {
     const path = ['objectives', 'task']
-    const isSearched = items(scenario.phases).map(loose).some(searchesTasks)
+    const isSearched = items(scenario.phases).map(mappingOf).some(searchesTasks)
     if (tasks.length === 0) {
       found.push({ path, message: 'this is a time of whole tasks, and the scenario has none.' })
     } else if (!isSearched) {
@@ -33,7 +34,7 @@ export function taskIssues(scenario: Loose): readonly Found[] {
     }
   }
   for (const [at, written] of items(scenario.phases).entries()) {
-    const phase = loose(written)
+    const phase = mappingOf(written)
     const named = namesIn(phase.tasks)
     const path = ['phases', at, 'tasks']
     for (const [nth, name] of named.entries()) {
@@ -61,9 +62,9 @@ export function taskIssues(scenario: Loose): readonly Found[] {
   return found
 }
 
-const searchesTasks = (phase: Loose) => phase.load === 'sweep' && namesIn(phase.tasks).length > 0
+const searchesTasks = (phase: Mapping) => phase.load === 'sweep' && namesIn(phase.tasks).length > 0
 
-function turnIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
+function turnIssues(turns: readonly Mapping[], steps: Mapping, path: Path): readonly Found[] {
   const found: Found[] = []
   const names = turns.map(({ name }) => String(name))
   const waiting = (name: string) => turns.filter(({ after }) => namesIn(after).includes(name))
@@ -118,10 +119,10 @@ function turnIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly
 }
 
 /** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
-function toolIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly Found[] {
+function toolIssues(turns: readonly Mapping[], steps: Mapping, path: Path): readonly Found[] {
   const at = turns.findIndex(({ tools }) => tools === true)
   if (at === -1) return []
-  const endpointOf = ({ step }: Loose) => loose(steps[String(step)]).endpoint
+  const endpointOf = ({ step }: Mapping) => mappingOf(steps[String(step)]).endpoint
   const other = turns.find((turn) => endpointOf(turn) !== endpointOf(turns[at]!))
   if (other === undefined) return []
   return [
@@ -132,17 +133,17 @@ function toolIssues(turns: readonly Loose[], steps: Loose, path: Path): readonly
   ]
 }
 
-function mostOf({ repeat, children }: Loose): number {
-  const times = typeof repeat === 'number' ? repeat : Number(loose(repeat).max ?? 1)
+function mostOf({ repeat, children }: Mapping): number {
+  const times = typeof repeat === 'number' ? repeat : Number(mappingOf(repeat).max ?? 1)
   return times * Number(children ?? 1)
 }
 
 /** A turn needs an answer with a text, and sends what its task decides. */
-function stepIssues(name: unknown, steps: Loose, path: Path): readonly Found[] {
+function stepIssues(name: unknown, steps: Mapping, path: Path): readonly Found[] {
   if (typeof name !== 'string') return []
   const known = Object.keys(steps)
   if (!known.includes(name)) return [{ path, message: unknownName(name, known, 'step') }]
-  const step = loose(steps[name])
+  const step = mappingOf(steps[name])
   const unfit = (['wrong', 'abort', 'session'] as const).find((field) => step[field] !== undefined)
   if (unfit !== undefined) {
     return [{ path, message: `step ${name} has ${unfit}, which a turn of a task cannot have.` }]
@@ -153,7 +154,7 @@ function stepIssues(name: unknown, steps: Loose, path: Path): readonly Found[] {
 }
 
 /** The turns that must end before a turn. */
-function ancestors(name: string, turns: readonly Loose[]): ReadonlySet<string> {
+function ancestors(name: string, turns: readonly Mapping[]): ReadonlySet<string> {
   const found = new Set<string>()
   const visit = (of: string) => {
     for (const before of namesIn(turns.find((turn) => turn.name === of)?.after)) {

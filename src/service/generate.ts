@@ -1,5 +1,5 @@
+import { isMapping } from '../user/mapping.ts'
 import { hashText, seededRandom } from './random.ts'
-import { isRecord } from './request/fields.ts'
 import type { GenerationRequest } from './request/generation-request.ts'
 import { piecesOf } from './tokens.ts'
 import { jsonOf } from './tool-call.ts'
@@ -53,7 +53,7 @@ export function intendedText(
 /** The text itself if it is a JSON object, or one that holds it. */
 function asObject(text: string): string {
   try {
-    if (isRecord(JSON.parse(text))) return text
+    if (isMapping(JSON.parse(text))) return text
   } catch {
     // Words, which most answers are.
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isMap, isScalar, LineCounter } from 'yaml'
+import { isMapping } from '../user/mapping.ts'
 import { UserError } from '../user/user-error.ts'
 import { yamlDocument } from '../user/yaml.ts'
 import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
@@ -41,7 +42,7 @@ function answersIn(path: string): ProfileAnswers {
     )
   }
   const answers: unknown = document.toJS() ?? {}
-  if (typeof answers !== 'object' || answers === null || Array.isArray(answers)) {
+  if (!isMapping(answers)) {
     throw new UserError('service', `${path}: expected "question: answer" lines; got something else`)
   }
   parseProfile(answers, path, (place) => lineOf(document, lines, place))

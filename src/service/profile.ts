@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isMapping } from '../user/mapping.ts'
 import { nearest } from '../user/nearest.ts'
 import { UserError } from '../user/user-error.ts'
 import { algorithms } from './limiter/limiter.ts'
@@ -169,10 +170,6 @@ export function parseProfile(
     `${where}: not a profile of the service\n${[...faults.values()].join('\n')}\n` +
       'assay serve --list-profile names every question and its answers.',
   )
-}
-
-function isMapping(value: unknown): value is Readonly<Record<PropertyKey, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function expectedOf({ code, path, message }: z.core.$ZodIssue): string {

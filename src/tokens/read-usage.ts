@@ -1,5 +1,6 @@
 import { jsonOf } from '../user/json-text.ts'
 import { lookup } from '../user/lookup.ts'
+import { isMapping, type Mapping } from '../user/mapping.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
 import {
@@ -23,7 +24,7 @@ import { namedIn } from './usage-names.ts'
  * @param usage parsed JSON; inner JSON texts, as in CSV cells, are parsed on the way
  */
 export function readUsage(usage: unknown, dialect: DialectName): Usage {
-  if (!isObject(usage)) return unknownUsage
+  if (!isMapping(usage)) return unknownUsage
   const form = dialects[formOf(usage, dialect)]
   const counts: { -readonly [Name in keyof StatedCounts]: number } = {}
   let isWrong = false
@@ -46,7 +47,7 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
 /** The same, with what the usage names beside its counts, and with the passes of the answer: all that a price may depend on. */
 export function readWholeUsage(usage: unknown, dialect: DialectName): Usage {
   const read = readUsage(usage, dialect)
-  if (!isObject(usage)) return read
+  if (!isMapping(usage)) return read
   const named = namedIn(usage)
   const calls = { ...otherCalls(named, dialect), ...read.calls }
   return { ...read, calls, named, ...passesOf(usage, read, dialect) }
@@ -73,7 +74,7 @@ export function dialectOf(
   endpoint?: 'chat' | 'messages' | 'responses' | string,
 ): DialectName {
   const has = (...names: readonly string[]) =>
-    isObject(usage) && names.some((name) => usage[name] !== undefined && usage[name] !== null)
+    isMapping(usage) && names.some((name) => usage[name] !== undefined && usage[name] !== null)
   if (has('promptTokenCount', 'candidatesTokenCount', 'total_input_tokens')) return 'gemini'
   if (has('inputTokens', 'outputTokens')) return 'bedrock-converse'
   if (has('billed_units')) return 'cohere'
@@ -152,12 +153,6 @@ function formOf(usage: Mapping, dialect: DialectName): DialectName {
   return dialect
 }
 
-type Mapping = Readonly<Record<string, unknown>>
-
-function isObject(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** A whole number of 0 or more, also as a text of digits; else null. */
 function countOf(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
@@ -203,14 +198,14 @@ function valueAt(usage: Mapping, { steps, element }: Place): unknown {
   let value: unknown = usage
   for (const step of steps) {
     if (typeof value === 'string') value = jsonOf(value)
-    if (!isObject(value) || !Object.hasOwn(value, step)) return undefined
+    if (!isMapping(value) || !Object.hasOwn(value, step)) return undefined
     value = value[step]
   }
   if (element === undefined) return value
   if (!Array.isArray(value)) return undefined
   const found = value.find(
     (one) =>
-      isObject(one) && (String(one.modality).toUpperCase() === element || one.ttl === element),
+      isMapping(one) && (String(one.modality).toUpperCase() === element || one.ttl === element),
   )
   // A list without this modality says that it has none.
   return found === undefined ? 0 : (found.tokenCount ?? found.tokens ?? found.inputTokens)

@@ -10,7 +10,6 @@ import type { KnownFormat } from '../../store/import/formats/format.ts'
 import {
   type Fields,
   first,
-  isFields,
   isTrue,
   type NormalRow,
 } from '../../store/import/formats/row.ts'
@@ -18,6 +17,7 @@ import { knownFormat, plainDocuments } from '../../store/import/known-logs.ts'
 import { eachKind, statedCounts } from '../../tokens/kinds.ts'
 import { readUsage } from '../../tokens/read-usage.ts'
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
 import { isRowOf, placed, timeOf, usualPlaces } from '../evidence/prices/log.ts'
 import { rowsIn } from '../evidence/prices/log-rows.ts'
@@ -66,7 +66,7 @@ export function* logLines({ path, terms, hasPrice }: ReadLog): Generator<LoggedR
     const items = format === null ? rowsIn(document, isRow) : format.items(document)
     for (const item of items) {
       line++
-      if (!isFields(item)) continue
+      if (!isMapping(item)) continue
       const normal = format === null ? null : onlyRow(format, item)
       if (normal?.type !== undefined && normal.type !== 'usage') continue
       yield lineOf(item, normal, line, terms, hasPrice)
@@ -201,6 +201,6 @@ function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null)
     const counts = eachKind((name) => normal[name] ?? null)
     return (counts.input ?? counts.output) === null ? null : normalUsage(statedCounts(counts), form)
   }
-  const usage = readUsage(isFields(item.usage) ? item.usage : item, 'litellm-log')
+  const usage = readUsage(isMapping(item.usage) ? item.usage : item, 'litellm-log')
   return usage.parts.input_uncached === null && usage.parts.output_visible === null ? null : usage
 }

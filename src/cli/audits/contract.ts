@@ -14,6 +14,8 @@ import { writeOutput } from '../../store/files/output.ts'
 import { dialectOf, readWholeUsage } from '../../tokens/read-usage.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { visible } from '../../user/hostile.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { suggestion } from '../../user/nearest.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../commands/contract.ts'
@@ -108,13 +110,8 @@ function countsOf(text: string | undefined): Readonly<Record<string, Rational>> 
       'usage',
       `--counts: expected a JSON object of numbers, as {"search": 3}; got "${text}"`,
     )
-  let given: unknown
-  try {
-    given = JSON.parse(text)
-  } catch {
-    throw wrong()
-  }
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong()
+  const given = jsonOf(text)
+  if (!isMapping(given)) throw wrong()
   return Object.fromEntries(
     Object.entries(given).map(([name, count]) => {
       const number = readNumber(String(count))

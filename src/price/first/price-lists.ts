@@ -9,19 +9,17 @@ import {
   roundTo,
   zero,
 } from '../../money/rational.ts'
+import { isMapping, type Mapping } from '../../user/mapping.ts'
 
 /** The models of a contract, as its file states them, from the price list of a service. */
 export interface ListedPrices {
-  readonly models: readonly Readonly<Record<string, unknown>>[]
+  readonly models: readonly Mapping[]
   /** Fields at the top of the contract, such as the ratios of groups. */
-  readonly top: Readonly<Record<string, unknown>>
+  readonly top: Mapping
   /** What could not be taken as it is. */
   readonly notes: readonly string[]
 }
 
-type Mapping = Readonly<Record<string, unknown>>
-const isMapping = (value: unknown): value is Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const rowsOf = (body: unknown): readonly Mapping[] =>
   isMapping(body) && Array.isArray(body.data) ? body.data.filter(isMapping) : []
 

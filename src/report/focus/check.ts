@@ -6,6 +6,8 @@ import {
   rational,
   readNumber,
 } from '../../money/rational.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { type FocusColumn, type FocusRow, focusColumns } from './columns.ts'
 
 /** Values that the specification allows. */
@@ -93,7 +95,7 @@ function issuesOf(row: FocusRow): readonly string[] {
     if (text === '') continue
     if (kind === 'time' && !timePattern.test(text))
       issue(column, 'expected a time such as 2026-11-03T09:00:00Z')
-    if (kind === 'json' && !isObject(text)) issue(column, 'expected a JSON object')
+    if (kind === 'json' && !isMapping(jsonOf(text))) issue(column, 'expected a JSON object')
     const pattern = name.startsWith('x_') ? countPattern : numberPattern
     if (kind === 'number' && !pattern.test(text)) issue(column, 'expected a decimal')
   }
@@ -186,15 +188,6 @@ function costIssues(row: FocusRow): readonly string[] {
     )
   }
   return issues
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
 }
 
 /** The sum of a column, exactly. */

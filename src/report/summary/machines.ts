@@ -1,14 +1,10 @@
 import { largest } from '../../user/extremes.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { type Mapping, mappingOf } from '../../user/mapping.ts'
+
 /** The machine record of a run; empty if it is not an object. */
-export function machineOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {}
-  } catch {
-    return {}
-  }
+export function machineOf(text: string): Mapping {
+  return mappingOf(jsonOf(text))
 }
 
 /** The number of machines that sent a run; 1 if the record has none. */

@@ -1,5 +1,6 @@
 import type { Captured } from '../../client/row/capture.ts'
 import { jsonOf } from '../../user/json-text.ts'
+import { isMapping, type Mapping } from '../../user/mapping.ts'
 
 /** What a response says, in any format: of a plain body or a stream. */
 export interface AnswerContent {
@@ -88,7 +89,7 @@ class Content {
     return { text: this.pieces.length === 0 ? null : this.pieces.join(''), tools }
   }
 
-  private takeChoice(message: Loose | null): void {
+  private takeChoice(message: Mapping | null): void {
     if (message === null) return
     this.add(message.content)
     for (const [at, call] of list(message.tool_calls).entries()) {
@@ -98,7 +99,7 @@ class Content {
   }
 
   /** A block of the messages format. */
-  private takeBlock(block: Loose, at: unknown): void {
+  private takeBlock(block: Mapping, at: unknown): void {
     if (block.type !== 'tool_use') this.add(block.text)
     // A stream begins with an empty input, and then sends it in pieces.
     else {
@@ -108,7 +109,7 @@ class Content {
   }
 
   /** An item of the Responses format. */
-  private takeItem(item: Loose, at: unknown): void {
+  private takeItem(item: Mapping, at: unknown): void {
     if (item.type === 'function_call') {
       this.call(at, { id: item.call_id, name: item.name, piece: item.arguments })
     }
@@ -119,7 +120,7 @@ class Content {
     if (typeof text === 'string') this.pieces.push(text)
   }
 
-  private call(at: unknown, { id, name, piece }: Loose): void {
+  private call(at: unknown, { id, name, piece }: Mapping): void {
     if (typeof name !== 'string' && typeof piece !== 'string') return
     const call = this.calls.get(String(at)) ?? { id: null, name: '', pieces: [] }
     this.calls.set(String(at), call)
@@ -129,13 +130,10 @@ class Content {
   }
 }
 
-type Loose = Readonly<Record<string, unknown>>
+const object = (value: unknown): Mapping | null => (isMapping(value) ? value : null)
 
-const object = (value: unknown): Loose | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : null
-
-const list = (value: unknown): readonly Loose[] =>
-  Array.isArray(value) ? value.map(object).filter((item) => item !== null) : []
+const list = (value: unknown): readonly Mapping[] =>
+  Array.isArray(value) ? value.filter(isMapping) : []
 
 const empty = (value: unknown) => {
   const fields = object(value)

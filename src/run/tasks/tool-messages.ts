@@ -1,5 +1,7 @@
 import type { Message } from '../../client/call/request.ts'
 import type { Endpoint } from '../../contract/request.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import type { ToolCall } from '../expect/answer.ts'
 
 const name = 'look_up'
@@ -94,12 +96,4 @@ export function resultMessages(
 const idOf = ({ id }: ToolCall, at: number) => id ?? `call_${at}`
 
 /** The messages format wants arguments as an object, whatever the model wrote. */
-function inputOf(written: string): object {
-  try {
-    const input: unknown = JSON.parse(written)
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
-  } catch {
-    // As below.
-  }
-  return {}
-}
+const inputOf = (written: string): object => mappingOf(jsonOf(written))

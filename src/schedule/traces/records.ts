@@ -1,4 +1,5 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** One row of a trace as it is written: cells of a CSV, or fields of a JSON object. */
@@ -42,10 +43,7 @@ function listOf(text: string, path: string): readonly TraceRecord[] {
     )
   }
   return list.map((value, at) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      const fields = value as TraceRecord['fields']
-      return { line: at + 1, text: JSON.stringify(value), fields }
-    }
+    if (isMapping(value)) return { line: at + 1, text: JSON.stringify(value), fields: value }
     throw new UserError('trace', `${path}, entry ${at + 1}: expected a JSON object.`)
   })
 }

@@ -1,4 +1,5 @@
 import type { Range } from '../../contract/contract.ts'
+import { isMapping } from '../../user/mapping.ts'
 import type { RequestRules } from './rules.ts'
 
 /** The first error of a request, described for its sender. */
@@ -57,7 +58,7 @@ export class Fields {
 
   record(name: string): Json | undefined {
     const value = this.get(name)
-    if (value === undefined || isRecord(value)) return value
+    if (value === undefined || isMapping(value)) return value
     throw new InvalidRequest(`${name}: expected an object; got ${typeName(value)}`)
   }
 
@@ -100,11 +101,6 @@ export class Fields {
       throw new InvalidRequest(`${name}: expected strings; got ${typeName(stop)}`)
     })
   }
-}
-
-/** Whether the value is a JSON object and not an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A value for a message, shortened. */

@@ -1,4 +1,5 @@
-import { Fields, InvalidRequest, isRecord, typeName } from './fields.ts'
+import { isMapping } from '../../user/mapping.ts'
+import { Fields, InvalidRequest, typeName } from './fields.ts'
 import type { Format, GenerationRequest } from './generation-request.ts'
 import { readOutput } from './output-format.ts'
 import { refuseWhatIsNotDone } from './refused.ts'
@@ -13,7 +14,7 @@ export function readRequest(
   format: Format,
   rules: RequestRules,
 ): GenerationRequest | InvalidRequest {
-  if (!isRecord(body))
+  if (!isMapping(body))
     return new InvalidRequest(`the body: expected a JSON object; got ${typeName(body)}`)
   try {
     return read(new Fields(body, rules), format, rules)

@@ -1,4 +1,5 @@
-import { type Fields, InvalidRequest, isRecord } from './fields.ts'
+import { isMapping } from '../../user/mapping.ts'
+import { type Fields, InvalidRequest } from './fields.ts'
 import type { Format } from './generation-request.ts'
 
 interface Parameter {
@@ -33,7 +34,7 @@ const notDone: Readonly<Record<Format, readonly Parameter[]>> = {
     },
     {
       name: 'logit_bias',
-      asks: (value) => !isRecord(value) || Object.keys(value).length > 0,
+      asks: (value) => !isMapping(value) || Object.keys(value).length > 0,
       why: 'this service computes no probabilities of tokens',
     },
     {

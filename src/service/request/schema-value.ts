@@ -1,7 +1,8 @@
 import { lookup } from '../../user/lookup.ts'
+import { isMapping } from '../../user/mapping.ts'
 import type { Random } from '../random.ts'
 import { words } from '../vocabulary.ts'
-import { isRecord, type Json } from './fields.ts'
+import { isMapping, type Json } from './fields.ts'
 import type { JsonSchema } from './generation-request.ts'
 
 /** Requirements that a made-up value could miss. */
@@ -52,7 +53,7 @@ class Maker {
 
   value(schema: unknown, depth: number): unknown {
     if (schema === true || schema === undefined) return this.#word()
-    if (!isRecord(schema)) throw new NoValue('expected a schema that has values; got false')
+    if (!isMapping(schema)) throw new NoValue('expected a schema that has values; got false')
     if (++this.#values > maxValues) {
       throw new NoValue(`expected a schema whose value has at most ${maxValues} parts`)
     }
@@ -109,7 +110,7 @@ class Maker {
   }
 
   #object(schema: Json, depth: number): object {
-    const properties = isRecord(schema.properties) ? schema.properties : {}
+    const properties = isMapping(schema.properties) ? schema.properties : {}
     const required = Array.isArray(schema.required) ? schema.required.map(String) : []
     const made: Record<string, unknown> = Object.create(null)
     for (const [name, each] of Object.entries(properties)) {
@@ -180,10 +181,10 @@ class Maker {
         throw new NoValue(`$ref: expected a place in this schema; got ${ref}`)
       for (const part of ref.slice(2).split('/')) {
         const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-        at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined
+        at = isMapping(at) && Object.hasOwn(at, name) ? at[name] : undefined
       }
     }
-    if (isRecord(at)) return at
+    if (isMapping(at)) return at
     throw new NoValue(`$ref: expected a place in this schema; got ${ref}`)
   }
 }
@@ -246,7 +247,7 @@ function without(schema: Json, name: string): Json {
 
 /** Both schemas in one: properties and required names add up, the rest is the later's. */
 function merged(one: Json, other: unknown): Json {
-  if (!isRecord(other)) {
+  if (!isMapping(other)) {
     if (other === true) return one
     throw new NoValue('expected a schema that has values; got false')
   }
@@ -261,7 +262,7 @@ function merged(one: Json, other: unknown): Json {
 }
 
 function record(value: unknown): Json {
-  return isRecord(value) ? value : {}
+  return isMapping(value) ? value : {}
 }
 
 function list(value: unknown): readonly unknown[] {

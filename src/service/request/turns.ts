@@ -1,4 +1,5 @@
-import { type Fields, InvalidRequest, isRecord, type Json, shown, typeName } from './fields.ts'
+import { isMapping } from '../../user/mapping.ts'
+import { type Fields, InvalidRequest, type Json, shown, typeName } from './fields.ts'
 import type { Format, Turn } from './generation-request.ts'
 import type { RequestRules } from './rules.ts'
 
@@ -29,7 +30,7 @@ export function readSystem(fields: Fields): string | null {
   }
   return system
     .map((block: unknown, index) => {
-      if (isRecord(block) && block.type === 'text' && typeof block.text === 'string') {
+      if (isMapping(block) && block.type === 'text' && typeof block.text === 'string') {
         return block.text
       }
       throw new InvalidRequest(`system[${index}]: expected a text block; got ${blockName(block)}`)
@@ -51,7 +52,7 @@ class TurnReader {
   }
 
   turn(message: unknown, where: string): Turn {
-    if (!isRecord(message)) {
+    if (!isMapping(message)) {
       throw new InvalidRequest(`${where}: expected an object; got ${typeName(message)}`)
     }
     const { role } = message
@@ -83,7 +84,7 @@ class TurnReader {
     return content
       .map((block: unknown, index) => {
         const at = `${where}[${index}]`
-        const text = isRecord(block) ? this.#block(block, at) : null
+        const text = isMapping(block) ? this.#block(block, at) : null
         if (text !== null) return text
         const what = this.#format === 'chat' ? 'a text part' : 'a text block'
         throw new InvalidRequest(`${at}: expected ${what}; got ${blockName(block)}`)
@@ -101,7 +102,7 @@ class TurnReader {
     if (type === 'refusal' && typeof refusal === 'string') return refusal
     if (this.#rules.relayed) return typeof type === 'string' ? '' : null
     if (type !== 'image_url') return null
-    return this.#image(isRecord(image) ? image.url : image, where)
+    return this.#image(isMapping(image) ? image.url : image, where)
   }
 
   #otherBlock(block: Json, where: string): string | null {
@@ -109,11 +110,11 @@ class TurnReader {
     // Clients send it back with an earlier answer. It has no further use.
     if (type === 'thinking' || type === 'redacted_thinking') return ''
     if (type === 'tool_use' && typeof block.id === 'string' && typeof name === 'string') {
-      if (!isRecord(input)) return null
+      if (!isMapping(input)) return null
       this.#calls.add(block.id)
       return `${name} ${JSON.stringify(input)}`
     }
-    if (type === 'image' && isRecord(source)) {
+    if (type === 'image' && isMapping(source)) {
       return this.#image(source.data ?? source.url, where)
     }
     if (type !== 'tool_result' || typeof answered !== 'string') return null
@@ -124,7 +125,7 @@ class TurnReader {
       return content
     }
     const texts = content.map((each: unknown) =>
-      isRecord(each) && (each.type === 'text' || each.type === 'image')
+      isMapping(each) && (each.type === 'text' || each.type === 'image')
         ? this.#block(each, where)
         : null,
     )
@@ -150,8 +151,8 @@ class TurnReader {
     }
     return calls
       .map((call: unknown, index) => {
-        const { id, function: called }: Json = isRecord(call) ? call : {}
-        const { name, arguments: given }: Json = isRecord(called) ? called : {}
+        const { id, function: called }: Json = isMapping(call) ? call : {}
+        const { name, arguments: given }: Json = isMapping(called) ? called : {}
         if (typeof id === 'string' && typeof name === 'string' && typeof given === 'string') {
           this.#calls.add(id)
           return `${name} ${given}`
@@ -171,5 +172,5 @@ class TurnReader {
 }
 
 function blockName(block: unknown): string {
-  return isRecord(block) ? `a block of type ${shown(block.type)}` : typeName(block)
+  return isMapping(block) ? `a block of type ${shown(block.type)}` : typeName(block)
 }

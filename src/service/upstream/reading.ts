@@ -1,8 +1,8 @@
+import { isMapping } from '../../user/mapping.ts'
 import type { Secrets } from '../../user/secrets/secrets.ts'
 import { StreamedText } from '../../user/secrets/streamed-text.ts'
 import type { Piece } from '../behaviour.ts'
 import type { Answer, Choice } from '../generate.ts'
-import { isRecord } from '../request/fields.ts'
 import { countTokens } from '../tokens.ts'
 import { BrokenStream } from './events.ts'
 import { calledText } from './tools.ts'
@@ -65,7 +65,7 @@ export class Reading {
     for (const [nth, choice] of listOf(chunk.choices).entries()) {
       const index = typeof choice.index === 'number' ? choice.index : 0
       const draft = this.#draft(index)
-      const delta = isRecord(deltas[nth]) ? this.#streamed(deltas[nth], `${index}`) : {}
+      const delta = isMapping(deltas[nth]) ? this.#streamed(deltas[nth], `${index}`) : {}
       const text = textOf(delta.content)
       const reasoning = reasoningOf(delta)
       draft.text += text
@@ -94,7 +94,7 @@ export class Reading {
     const body = withoutSecrets(parseObject(data), data, this.#secrets)
     this.#readUsage(body.usage)
     for (const choice of listOf(body.choices)) {
-      if (!isRecord(choice.message)) throw new BrokenStream('a choice without a message')
+      if (!isMapping(choice.message)) throw new BrokenStream('a choice without a message')
       const draft = this.#draft(typeof choice.index === 'number' ? choice.index : 0)
       draft.text = textOf(choice.message.content)
       draft.reasoning = reasoningOf(choice.message)
@@ -131,10 +131,10 @@ export class Reading {
       if (typeof value === 'string') return this.#textAt(at).next(value)
       if (Array.isArray(value)) {
         return value.map((each, nth) =>
-          next(each, `${at}/${isRecord(each) ? (each.index ?? nth) : nth}`),
+          next(each, `${at}/${isMapping(each) ? (each.index ?? nth) : nth}`),
         )
       }
-      return isRecord(value) ? this.#streamed(value, at) : value
+      return isMapping(value) ? this.#streamed(value, at) : value
     }
     return Object.fromEntries(
       Object.entries(delta).map(([name, value]) => [
@@ -177,7 +177,7 @@ export class Reading {
   }
 
   #readUsage(usage: unknown): void {
-    if (!isRecord(usage)) return
+    if (!isMapping(usage)) return
     const { prompt_tokens: prompt, completion_tokens: completion } = usage
     if (isCount(prompt) && isCount(completion)) this.#usage = { prompt, completion }
   }
@@ -214,7 +214,7 @@ function isCount(value: unknown): value is number {
 }
 
 function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
+  return Array.isArray(value) ? value.filter(isMapping) : []
 }
 
 function parseObject(data: string): Json {
@@ -224,7 +224,7 @@ function parseObject(data: string): Json {
   } catch {
     throw new BrokenStream('data that is not JSON')
   }
-  if (!isRecord(value)) throw new BrokenStream('data that is not a JSON object')
+  if (!isMapping(value)) throw new BrokenStream('data that is not a JSON object')
   return value
 }
 
@@ -236,7 +236,7 @@ function withoutSecrets(value: Json, data: string, secrets: Secrets): Json {
 function cleaned(value: unknown, secrets: Secrets): unknown {
   if (typeof value === 'string') return secrets.without(value)
   if (Array.isArray(value)) return value.map((each) => cleaned(each, secrets))
-  if (!isRecord(value)) return value
+  if (!isMapping(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [secrets.without(name), cleaned(each, secrets)]),
   )

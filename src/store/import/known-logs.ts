@@ -4,12 +4,13 @@ import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { kindOfMapped } from '../../measure/usage/quantities.ts'
 import { largest } from '../../user/extremes.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
-import { first, isFields, parsedJson } from './formats/row.ts'
+import { first, parsedJson } from './formats/row.ts'
 import { hasDecimalCommas, plainCells } from './formats/spreadsheet.ts'
 import { UnpricedLines } from './formats/unpriced-lines.ts'
 import { Identities } from './lines/identity.ts'
@@ -57,7 +58,7 @@ export function namesIn(path: string): ReadonlySet<string> {
   return new Set(
     lines.flatMap((line) => {
       const value = parsedJson(line)
-      if (isFields(value)) return Object.keys(value)
+      if (isMapping(value)) return Object.keys(value)
       return [...line.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!)
     }),
   )
@@ -95,7 +96,7 @@ export function readKnown(
   const overlapping = new Set<unknown>()
   let rows = 0
   for (const { file, document } of documentsOf(files)) {
-    if (!isFields(document) || 'unread' in document) continue
+    if (!isMapping(document) || 'unread' in document) continue
     const page = format.page?.(document) ?? null
     if (page !== null) pages.push({ file, page })
     const stated = format.stated?.(document) ?? null

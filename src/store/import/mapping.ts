@@ -2,6 +2,7 @@ import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/quantities.ts'
 import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './cell-formats.ts'
@@ -51,10 +52,7 @@ const durationPlace = z.union([
 
 /** Own dimensions, each with its name and place. Names are foreign, so none is the name of a property. */
 const tags = z.preprocess(
-  (given) =>
-    typeof given === 'object' && given !== null && !Array.isArray(given)
-      ? Object.entries(given)
-      : given,
+  (given) => (isMapping(given) ? Object.entries(given) : given),
   z
     .array(
       z.tuple([

@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
 import { linesOf } from './formats/documents.ts'
-import { isFields } from './formats/row.ts'
 import { type DurationPlace, type Mapping, type Place, parseMapping } from './mapping.ts'
 
 /** A rejects file of an import, corrected: its lines as JSON Lines, and how to read them. */
@@ -30,7 +30,7 @@ function rowOf(text: string): RejectedRow | null {
   } catch {
     return null
   }
-  if (!isFields(row) || typeof row.reason !== 'string' || typeof row.line !== 'string') return null
+  if (!isMapping(row) || typeof row.reason !== 'string' || typeof row.line !== 'string') return null
   const { reason, line, columns = null, delimiter = null, ...others } = row
   if (Object.keys(others).length > 0) return null
   return {
@@ -103,7 +103,7 @@ function unwrapped(text: string, mapping: Mapping, names: Set<string>): string {
   const plain = line.replaceAll('\n', ' ')
   try {
     const fields: unknown = JSON.parse(plain)
-    if (!isFields(fields)) return plain
+    if (!isMapping(fields)) return plain
     for (const name of Object.keys(fields)) names.add(name)
     return plain
   } catch {

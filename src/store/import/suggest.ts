@@ -5,10 +5,11 @@ import { stringify } from 'yaml'
 import { mappedName, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
 import { plainText } from '../../user/hostile.ts'
 import { lookup } from '../../user/lookup.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
-import { type Fields, isFields } from './formats/row.ts'
+import type { Fields } from './formats/row.ts'
 import { delimiterOf, isJson, knownFormat } from './known-logs.ts'
 import { keyPattern } from './log-keys.ts'
 import { decodedFile } from './whole/decoded-file.ts'
@@ -51,7 +52,7 @@ export const shownText = (text: string) => plainText(text).replace(/\s+/g, ' ').
 function addColumns(seen: Map<string, string>, document: Fields, before: string, depth: number) {
   for (const [name, value] of Object.entries(document)) {
     const path = `${before}${name}`
-    if (isFields(value) && depth < deepest) addColumns(seen, value, `${path}.`, depth + 1)
+    if (isMapping(value) && depth < deepest) addColumns(seen, value, `${path}.`, depth + 1)
     else if (!seen.get(path)) {
       const text =
         value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)

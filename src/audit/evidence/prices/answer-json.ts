@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { isMapping } from '../../../contract/price-reader.ts'
 import { type Rational, readNumber } from '../../../money/rational.ts'
 import type { DialectName } from '../../../tokens/dialects.ts'
 import { dialectOf, readUsage, readWholeUsage } from '../../../tokens/read-usage.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
+import { isMapping } from '../../../user/mapping.ts'
 
 /** A JSON number as it is written. */
 export class WrittenNumber {

@@ -1,4 +1,4 @@
-import { isMapping } from '../../../contract/price-reader.ts'
+import { isMapping } from '../../../user/mapping.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, parseWritten } from './answer-json.ts'
 import { csvRows } from './csv.ts'

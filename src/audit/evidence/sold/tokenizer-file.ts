@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { TokenizerFile } from '../../../contract/contract.ts'
-import { isMapping, type Mapping } from '../../../contract/mapping.ts'
 import { jsonOf } from '../../../user/json-text.ts'
+import { isMapping, type Mapping } from '../../../user/mapping.ts'
 import { readText } from '../../../user/read-text.ts'
 import { UserError } from '../../../user/user-error.ts'
 

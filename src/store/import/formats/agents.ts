@@ -1,6 +1,7 @@
+import { isMapping } from '../../../user/mapping.ts'
 import { RunningTotals } from '../lines/running-totals.ts'
 import type { KnownFormat } from './format.ts'
-import { at, type Fields, first, isFields, listOf, type NormalRow, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
 
 /**
  * Sessions of Claude Code. An answer is in several lines of one message id, of which the last has the whole usage; lines
@@ -23,7 +24,7 @@ export const claudeCode: KnownFormat = {
   items: (document) => [document],
   *rows(document) {
     const { message } = document
-    if (document.type !== 'assistant' || !isFields(message) || !isFields(message.usage)) return
+    if (document.type !== 'assistant' || !isMapping(message) || !isMapping(message.usage)) return
     if (message.model === '<synthetic>') return
     yield {
       id: String(first(message.id, document.requestId, document.uuid) ?? ''),
@@ -68,11 +69,11 @@ export const codex: KnownFormat = {
     return {
       *rows(document): Generator<NormalRow> {
         const { payload, type } = document
-        if (!isFields(payload)) return
+        if (!isMapping(payload)) return
         if (type === 'session_meta') session = String(payload.id ?? session)
         if (type === 'turn_context') models.set(session, payload.model)
         const total = at(payload, 'info', 'total_token_usage')
-        if (type !== 'event_msg' || payload.type !== 'token_count' || !isFields(total)) return
+        if (type !== 'event_msg' || payload.type !== 'token_count' || !isMapping(total)) return
         const stated = codexTotals.map((name) =>
           first(total[name]) === undefined ? null : String(total[name]),
         )
@@ -161,7 +162,7 @@ export const geminiCli: KnownFormat = {
 
 function* geminiRow(message: Fields, version: unknown): Generator<NormalRow> {
   const { tokens } = message
-  if (message.type !== 'gemini' || !isFields(tokens)) return
+  if (message.type !== 'gemini' || !isMapping(tokens)) return
   const count = (name: string) => (first(tokens[name]) === undefined ? null : Number(tokens[name]))
   const [input, output] = [count('input'), count('output')]
   yield {

@@ -1,6 +1,7 @@
 import { rational } from '../../../money/rational.ts'
+import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, isFields, listOf, scaled, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, scaled, tokensOf } from './row.ts'
 
 function pageOf(document: Fields): Page | null {
   if (typeof document.has_more !== 'boolean' && document.next_page === undefined) return null
@@ -112,8 +113,8 @@ export const anthropicAnalytics: KnownFormat = {
   page: pageOf,
   *rows(document) {
     for (const row of resultsOf(document)) {
-      const group = isFields(row.group) ? row.group : {}
-      const usage = isFields(row.usage) ? row.usage : {}
+      const group = isMapping(row.group) ? row.group : {}
+      const usage = isMapping(row.usage) ? row.usage : {}
       yield {
         ...sharedColumns({ ...group, starting_at: row.starting_at, ending_at: row.ending_at }),
         user_id: group.user_id,

@@ -1,11 +1,12 @@
+import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, isFields, listOf, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) => ('result' in document ? listOf(document.result) : [document])
 
 function pageOf(document: Fields): Page | null {
   const info = document.result_info
-  if (!isFields(info) || first(info.total_count) === undefined) return null
+  if (!isMapping(info) || first(info.total_count) === undefined) return null
   return { rows: rowsOf(document).length, total: Number(info.total_count) }
 }
 

@@ -1,9 +1,10 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
+import { isMapping } from '../../../user/mapping.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { jsonValues } from '../whole/json-values.ts'
-import { type Fields, isFields } from './row.ts'
+import type { Fields } from './row.ts'
 
 /** A document of a known log, or a text that is none. */
 export type LogDocument = Fields | { readonly unread: string }
@@ -38,7 +39,7 @@ export function* jsonDocuments(path: string, file = path): Generator<LogDocument
   if (isOne) {
     for (const whole of wholeValues(readFileSync(path, 'utf8'), file)) {
       for (const each of Array.isArray(whole) ? whole : [whole]) {
-        yield isFields(each) ? each : { unread: JSON.stringify(each) }
+        yield isMapping(each) ? each : { unread: JSON.stringify(each) }
       }
     }
     return
@@ -51,7 +52,7 @@ export function* jsonDocuments(path: string, file = path): Generator<LogDocument
     } catch {
       // The line is rejected.
     }
-    yield isFields(document) ? document : { unread: text }
+    yield isMapping(document) ? document : { unread: text }
   }
 }
 

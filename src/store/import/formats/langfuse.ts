@@ -1,10 +1,10 @@
 import { lookup } from '../../../user/lookup.ts'
+import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import {
   at,
   type Fields,
   first,
-  isFields,
   listOf,
   type NormalRow,
   parsedJson,
@@ -15,7 +15,7 @@ const rowsOf = (document: Fields) => ('data' in document ? listOf(document.data)
 
 function pageOf(document: Fields): Page | null {
   const meta = document.meta
-  if (!isFields(meta)) return null
+  if (!isMapping(meta)) return null
   if ('cursor' in meta) {
     return { rows: rowsOf(document).length, hasMore: first(meta.cursor) !== undefined }
   }
@@ -43,8 +43,8 @@ function countsOf(row: Fields): Fields {
   const details = first(row.usage_details, row.usageDetails)
   const parsed = typeof details === 'string' ? parsedJson(details) : details
   const older =
-    isFields(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
-  const named = isFields(parsed) && Object.keys(parsed).length > 0 ? parsed : older
+    isMapping(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
+  const named = isMapping(parsed) && Object.keys(parsed).length > 0 ? parsed : older
   const sums: Record<string, unknown> = lookup()
   for (const [name, count] of Object.entries(named)) {
     const part = partOf(name)

@@ -1,11 +1,11 @@
 import { add, decimalText, readNumber, zero } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
+import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import {
   at,
   type Fields,
   first,
-  isFields,
   listOf,
   type NormalRow,
   nextDay,
@@ -23,7 +23,7 @@ const endpoints: Readonly<Record<string, string>> = lookup({
 const number = (value: unknown) => (first(value) === undefined ? undefined : Number(value))
 
 function pageOf(document: Fields): Page | null {
-  const meta = isFields(document.metadata) ? document.metadata : document
+  const meta = isMapping(document.metadata) ? document.metadata : document
   const pages = number(first(meta.total_pages, document.total_pages))
   if (pages === undefined && meta.has_more === undefined) return null
   return {
@@ -65,7 +65,7 @@ function spendRow(row: Fields): NormalRow {
   const tokens = tokensOf(row, 'litellm-log')
   // LiteLLM writes 0 tokens for a failure without a usage object.
   const isUnknown =
-    hasFailed && !isFields(at(row.metadata, 'usage_object')) && !tokens.input && !tokens.output
+    hasFailed && !isMapping(at(row.metadata, 'usage_object')) && !tokens.input && !tokens.output
   const callType = String(row.call_type ?? '')
   const code = first(at(row.metadata, 'error_information', 'error_code'))
   const isStatus = /^[1-5]\d\d$/.test(String(code ?? ''))
@@ -114,13 +114,13 @@ export const litellmActivity: KnownFormat = {
 function* activityRows(document: Fields): Generator<NormalRow> {
   for (const result of listOf(document.results)) {
     const models = at(result, 'breakdown', 'models')
-    if (!isFields(models) || Object.keys(models).length === 0) {
+    if (!isMapping(models) || Object.keys(models).length === 0) {
       yield* activity(result, result.metrics, {})
       continue
     }
     for (const [model, of] of Object.entries(models)) {
       const keys = at(of, 'api_key_breakdown')
-      if (!isFields(keys) || Object.keys(keys).length === 0) {
+      if (!isMapping(keys) || Object.keys(keys).length === 0) {
         yield* activity(result, at(of, 'metrics'), { model })
         continue
       }
@@ -137,7 +137,7 @@ function* activity(
   metrics: unknown,
   of: Partial<NormalRow>,
 ): Generator<NormalRow> {
-  if (!isFields(metrics)) return
+  if (!isMapping(metrics)) return
   const day = { time: date, end: nextDay(String(date)), unit: 'USD', ...of }
   const failed = number(metrics.failed_requests)
   const succeeded = number(metrics.successful_requests)

@@ -1,11 +1,11 @@
 import { rational } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
+import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import {
   at,
   type Fields,
   first,
-  isFields,
   listOf,
   type NormalRow,
   scaled,
@@ -14,13 +14,13 @@ import {
 
 /** `{ data: { items, total } }`, `{ data: […] }`, a list, or one row. */
 function rowsOf(document: Fields): readonly Fields[] {
-  if (isFields(document.data)) return listOf(document.data.items)
+  if (isMapping(document.data)) return listOf(document.data.items)
   if (Array.isArray(document.data)) return listOf(document.data)
   return 'items' in document ? listOf(document.items) : [document]
 }
 
 function pageOf(document: Fields): Page | null {
-  const data = isFields(document.data) ? document.data : document
+  const data = isMapping(document.data) ? document.data : document
   const total = first(data.total)
   return total === undefined || !('items' in data)
     ? null

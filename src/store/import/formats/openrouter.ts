@@ -1,10 +1,11 @@
+import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat } from './format.ts'
-import { type Fields, first, isFields, isTrue, listOf, nextDay, tokensOf } from './row.ts'
+import { type Fields, first, isTrue, listOf, nextDay, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   Array.isArray(document.data)
     ? listOf(document.data)
-    : isFields(document.data)
+    : isMapping(document.data)
       ? [document.data]
       : [document]
 

@@ -2,9 +2,10 @@ import { decimalText, multiply, type Rational, readNumber } from '../../../money
 import { type DialectName, dialects } from '../../../tokens/dialects.ts'
 import { type KindCounts, kindCounts } from '../../../tokens/kinds.ts'
 import { readUsage } from '../../../tokens/read-usage.ts'
+import { isMapping, type Mapping } from '../../../user/mapping.ts'
 
 /** A parsed object of a log. Numbers that a double would change are text. */
-export type Fields = Readonly<Record<string, unknown>>
+export type Fields = Mapping
 
 /** One row of a known log. Absent: not known. Numbers and times are as the log has them; `normalRows` checks them. */
 export interface NormalRow extends Partial<KindCounts> {
@@ -41,13 +42,9 @@ export interface NormalRow extends Partial<KindCounts> {
   readonly [dimension: string]: unknown
 }
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The objects of a list; empty for anything else. */
 export function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : []
+  return Array.isArray(value) ? value.filter(isMapping) : []
 }
 
 /** The value at a path, through objects and JSON text. */
@@ -55,7 +52,7 @@ export function at(value: unknown, ...steps: readonly string[]): unknown {
   let here = value
   for (const step of steps) {
     if (typeof here === 'string') here = parsedJson(here)
-    if (!isFields(here)) return undefined
+    if (!isMapping(here)) return undefined
     here = here[step]
   }
   return here

@@ -2,8 +2,9 @@ import { tagDimension } from '../../../measure/usage/tags.ts'
 import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
 import { mappedName, shownTokens, tokenKinds } from '../../../tokens/kinds.ts'
 import { lookup } from '../../../user/lookup.ts'
+import { isMapping } from '../../../user/mapping.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
-import { type Fields, isFields } from '../formats/row.ts'
+import type { Fields } from '../formats/row.ts'
 import type { Mapping } from '../mapping.ts'
 import { Carried } from './carried.ts'
 import { Identities } from './identity.ts'
@@ -137,7 +138,7 @@ function setAt(row: Row, [step, ...rest]: readonly string[], value: string | nul
   if (step === undefined) return
   if (rest.length === 0) row[step] ??= value
   else {
-    const inner = isFields(row[step]) ? { ...row[step] } : {}
+    const inner = isMapping(row[step]) ? { ...row[step] } : {}
     setAt(inner, rest, value)
     row[step] = inner
   }
