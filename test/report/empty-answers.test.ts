@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import { prepareScope } from '../../src/report/scope.ts'
-import { terminalSummary } from '../../src/report/summary/formats.ts'
+import { terminalSummary } from '../../src/report/summary/terminal.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { checkThreshold } from '../../src/run/judge/thresholds/check.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'

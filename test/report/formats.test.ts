@@ -6,12 +6,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defaultContract } from '../../src/contract/default.ts'
 import { flatRows } from '../../src/report/summary/figures.ts'
-import {
-  csvSummary,
-  jsonSummary,
-  markdownSummary,
-  terminalSummary,
-} from '../../src/report/summary/formats.ts'
+import { csvSummary, jsonSummary } from '../../src/report/summary/tables.ts'
+import { markdownSummary } from '../../src/report/summary/markdown.ts'
+import { terminalSummary } from '../../src/report/summary/terminal.ts'
 import { summarySchema } from '../../reference/schemas.ts'
 import { csvCell, markdownCell, printable } from '../../src/report/summary/printable.ts'
 import { summaryShape } from '../../src/report/summary/shape.ts'

@@ -6,13 +6,10 @@ import { measureNames, measures } from '../../src/measure/measures.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
 import { partsOf, prepareTop, rowsOf } from '../../src/report/page.ts'
 import { flatRows } from '../../src/report/summary/figures.ts'
-import {
-  csvSummary,
-  jsonSummary,
-  markdownSummary,
-  shownTimes,
-  terminalFigures,
-} from '../../src/report/summary/formats.ts'
+import { csvSummary, jsonSummary } from '../../src/report/summary/tables.ts'
+import { markdownSummary } from '../../src/report/summary/markdown.ts'
+import { shownTimes } from '../../src/report/summary/words.ts'
+import { terminalFigures } from '../../src/report/summary/terminal.ts'
 import { percentiles, type RunSummary, type SummaryGroup } from '../../src/report/summary/shape.ts'
 import { summarise } from '../../src/report/summary/summarise.ts'
 import { histogramBytes } from '../../src/run/count/histogram-bytes.ts'

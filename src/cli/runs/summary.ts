@@ -1,13 +1,9 @@
 import { loadContract } from '../../contract/load.ts'
 import { summarise } from '../../public/report.ts'
 import { flatRows } from '../../report/summary/figures.ts'
-import {
-  csvSummary,
-  jsonSummary,
-  markdownSummary,
-  resultLine,
-  terminalFigures,
-} from '../../report/summary/formats.ts'
+import { csvSummary, jsonSummary } from '../../report/summary/tables.ts'
+import { markdownSummary } from '../../report/summary/markdown.ts'
+import { resultLine, terminalFigures } from '../../report/summary/terminal.ts'
 import type { RunSummary } from '../../report/summary/shape.ts'
 import { readTimeShape, timeShapeText } from '../../report/summary/time-bars.ts'
 import { vllmBlock, vllmFigures } from '../../report/summary/vllm.ts'

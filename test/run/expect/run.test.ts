@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeReport, summarise } from '../../../src/public/report.ts'
-import { terminalFigures } from '../../../src/report/summary/formats.ts'
+import { terminalFigures } from '../../../src/report/summary/terminal.ts'
 import { run } from '../../../src/run/run.ts'
 import { parseScenario } from '../../../src/scenario/parse.ts'
 import { openStore } from '../../../src/store/session/open.ts'

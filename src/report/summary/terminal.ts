@@ -1,42 +1,39 @@
-import { shownIn } from '../../measure/measures.ts'
 import { taskMeasures } from '../../measure/task-measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import { certificateLines } from '../certificate/words.ts'
-import { formatCount, formatShare } from '../format.ts'
+import { formatShare } from '../format.ts'
 import { stretchText } from './balances.ts'
 import {
-  fewText,
-  flatRows,
   groupsOf,
   measuredMetrics,
   metricTitles,
-  ms,
   outcomeTexts,
   percentileText,
   percentileTitle,
   rate,
-  tokenNotes,
   tokenRate,
   whole,
 } from './figures.ts'
-import { fluidityNotes } from './fluidity.ts'
-import { lengthNotes } from './lengths.ts'
 import { machinesOf, machinesText } from './machines.ts'
-import { csvCell, jsonText, markdownCell, printable } from './printable.ts'
+import { printable } from './printable.ts'
 import { serviceLines } from './service-metrics.ts'
-import {
-  type Distribution,
-  type MetricName,
-  percentiles,
-  type RunSummary,
-  type SummaryGroup,
-} from './shape.ts'
+import { type Distribution, percentiles, type RunSummary, type SummaryGroup } from './shape.ts'
 import { moneyEach } from './tasks.ts'
-
-/** The times of a summary, in the order of its table. */
-export const shownTimes: readonly MetricName[] = [...shownIn('everywhere'), 'itl', 'failure']
+import {
+  certified,
+  creditsText,
+  type Errors,
+  errorText,
+  fewOf,
+  furtherKinds,
+  isPaidInCredits,
+  type Money,
+  moneyText,
+  notesOf,
+  shownTimes,
+  totalOf,
+} from './words.ts'
 
 /** A run's summary for a terminal: at most 80 columns, no escape sequences. */
 export function terminalSummary(summary: RunSummary): string {
@@ -45,14 +42,6 @@ export function terminalSummary(summary: RunSummary): string {
 
 export const resultLine = ({ verdict }: RunSummary) =>
   `\nResult: ${verdict?.toUpperCase() ?? 'not judged'}\n`
-
-/** A part of a certificate may say much. */
-const longestLine = 1_000
-const certified = (
-  { certificate }: RunSummary,
-  shown: (text: string, longest: number) => string,
-) =>
-  certificate === null ? [] : certificateLines(certificate).map((line) => shown(line, longestLine))
 
 /** The same without the line of the result, for callers that add their own. */
 export function terminalFigures(summary: RunSummary): string {
@@ -152,109 +141,12 @@ export function terminalFigures(summary: RunSummary): string {
 /** Whether even the median has too few samples, so that the whole row would say so. */
 const isFew = ({ p50 }: Distribution) => p50.mark === 'too-few'
 
-/** The samples that the missing percentiles need. */
-const fewOf = (summary: RunSummary): string | null =>
-  fewText(
-    groupsOf(summary).flatMap((group) =>
-      measuredMetrics(group, shownTimes).map(([, distribution]) => distribution),
-    ),
-  )
-
 /** Tokens by part; `-` is a part that no answer reports. Nothing without any report. */
 function tokenLines({ tokenParts }: SummaryGroup): readonly string[] {
   const { inputUncached, cacheRead, cacheWritten, outputVisible, reasoning } = tokenParts
   const input = `tokens in   uncached ${whole(inputUncached)}   cache read ${whole(cacheRead)}   cache written ${whole(cacheWritten)}`
   const output = `tokens out  visible ${whole(outputVisible)}   reasoning ${whole(reasoning)}`
   return [...(inputUncached === null ? [] : [input]), ...(outputVisible === null ? [] : [output])]
-}
-
-/** A run's summary as Markdown, for a pull request or an issue. */
-export function markdownSummary(summary: RunSummary): string {
-  const { run, all } = summary
-  const { counts } = all
-  const stretch = stretchText(summary.credits.balances)
-  const few = fewOf(summary)
-  const head = [
-    'step',
-    'metric',
-    'n',
-    'mean',
-    ...percentiles.map(([name]) => percentileTitle(name)),
-    'max',
-  ]
-  const rows = groupsOf(summary).flatMap((group) =>
-    measuredMetrics(group, shownTimes).map(([name, distribution]) => [
-      markdownCell(group.step ?? 'all steps'),
-      metricTitles[name],
-      whole(distribution.n),
-      ms(distribution.meanUs),
-      ...percentiles.map(([percentile]) => markdownCell(percentileText(distribution[percentile]))),
-      ms(distribution.maxUs),
-    ]),
-  )
-  const table = (cells: readonly (readonly string[])[]) =>
-    cells.map((row) => `| ${row.join(' | ')} |`)
-  const lines = [
-    `## ${markdownCell(run.scenario)}: ${summary.verdict ?? 'not judged'}`,
-    '',
-    `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
-    '',
-    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, Output tokens ${tokenRate(all)}. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
-    ...certified(summary, markdownCell).flatMap((line) => ['', line]),
-    '',
-    ...notesOf(summary, markdownCell).flatMap((note) => [note, '']),
-    ...(summary.closedPhases.length === 0
-      ? []
-      : [
-          `Closed load: ${markdownCell(summary.closedPhases.join(', '))}. Its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission), and no rate is claimed.`,
-          '',
-        ]),
-    `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts).${few === null ? '' : ` ${few}.`}`,
-    '',
-    ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
-    ...table(rows),
-  ]
-  const service = serviceLines(summary.service)
-  if (service.length > 0) {
-    for (const each of ['', ...service.map((line) => `- ${markdownCell(line, 300)}`)])
-      lines.push(each)
-  }
-  if (summary.errors.length > 0) {
-    for (const each of [
-      '',
-      ...table([
-        ['error', 'count', 'one of them says'],
-        ['---', '---:', '---'],
-      ]),
-    ])
-      lines.push(each)
-    for (const each of table(
-      summary.errors
-        .slice(0, 20)
-        .map((error) => [
-          markdownCell(errorText(error)),
-          whole(error.count),
-          error.said === null ? '' : markdownCell(error.said, 160),
-        ]),
-    ))
-      lines.push(each)
-    const rest = summary.errors.slice(20)
-    if (rest.length > 0)
-      for (const each of table([[furtherKinds(rest), whole(totalOf(rest)), '']])) lines.push(each)
-  }
-  return `${lines.join('\n')}\n`
-}
-
-export function csvSummary(summary: RunSummary): string {
-  const rows = flatRows(summary)
-  const names = Object.keys(rows[0]!)
-  return `${[names, ...rows.map((row) => Object.values(row).map((cell) => csvCell(cell)))]
-    .map((cells) => cells.join(','))
-    .join('\r\n')}\r\n`
-}
-
-export function jsonSummary(summary: RunSummary): string {
-  return `${jsonText(summary)}\n`
 }
 
 /** `fix-a-bug: 97 % of 100 tasks succeeded (2 failed, 1 past the deadline); 6.2 requests, 9 credits each` */
@@ -285,8 +177,6 @@ function wrongLines({ wrongAnswers }: RunSummary): readonly string[] {
   ]
 }
 
-type Errors = RunSummary['errors']
-
 /** What the service said in one error of a kind, in about two lines; an error on purpose needs none. */
 function saidLines({ said, onPurpose }: Errors[number]): readonly string[] {
   if (said === null || onPurpose) return []
@@ -299,42 +189,11 @@ function saidLines({ said, onPurpose }: Errors[number]): readonly string[] {
 const saidIndent = ' '.repeat(13)
 const saidColumns = 80 - saidIndent.length
 
-function errorText(error: Errors[number]): string {
-  const said = [error.outcome, error.status, error.code, error.reason]
-  return [...said, error.onPurpose ? '(on purpose)' : null]
-    .filter((part) => part !== null)
-    .join(' ')
-}
-
-const totalOf = (errors: Errors) => errors.reduce((sum, error) => sum + error.count, 0)
-
-function furtherKinds({ length }: Errors): string {
-  return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json lists all`
-}
-
 /** What the run cost; nothing if no contract states it, and no balance shows it. */
 function paidLines(summary: RunSummary): readonly string[] {
   const { money, credits } = summary
   if (money !== null) return [`cost ${moneyText(money)}`, ...stepCosts(money)]
   return isPaidInCredits(credits) ? [`credits ${creditsText(credits)}`] : []
-}
-
-function paidText(summary: RunSummary, stretch: string | null): string {
-  const { money, credits } = summary
-  if (money !== null) return `Cost: ${moneyText(money)}.`
-  return isPaidInCredits(credits)
-    ? `Credits: ${creditsText(credits)}${stretch === null ? '' : `; ${stretch}`}.`
-    : ''
-}
-
-const isPaidInCredits = ({ stated, balances }: RunSummary['credits']) =>
-  stated || balances.length > 0
-
-type Money = NonNullable<RunSummary['money']>
-
-function moneyText({ spent, unit, unknown }: Money): string {
-  const more = unknown === 0 ? '' : `, and ${formatCount(unknown, 'request')} of unknown cost`
-  return `${shownAmount(readNumber(spent)!, unit)} by the contract${more}`
 }
 
 /** What each step cost, and a request of it on average. */
@@ -349,36 +208,3 @@ function stepCosts({ steps, unit }: Money): readonly string[] {
     ]
   })
 }
-
-function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['credits']): string {
-  const own =
-    spent === null
-      ? 'not measured (a price is unknown)'
-      : spentAtMost !== null && spentAtMost > spent
-        ? `${rate(spent)} to ${rate(spentAtMost)} by the contract`
-        : `${rate(spent)} by the contract`
-  const again = otherTries.length === 0 ? '' : `, ${triesText(otherTries)}`
-  const [only] = balances
-  return balances.length === 1
-    ? `${own}${again}, balance ${rate(only!.first)} to ${rate(only!.last)}`
-    : `${own}${again}`
-}
-
-/** The self-tests list their names. */
-function triesText(tries: RunSummary['credits']['otherTries']): string {
-  const spent = tries.map((each) => each.spent)
-  const sum = spent.some((each) => each === null) ? null : spent.reduce((a, b) => a! + b!, 0)
-  const which =
-    tries.length === 1 ? 'another try of a shard' : `${tries.length} other tries of shards`
-  return `${sum === null ? 'some' : rate(sum!)} of it by ${which}`
-}
-
-/** @param nameOf how the place shows a name */
-const notesOf = (
-  { all, lengths, fluidity }: RunSummary,
-  nameOf: (name: string) => string,
-): readonly string[] => [
-  ...tokenNotes(all),
-  ...lengthNotes(lengths, nameOf),
-  ...fluidityNotes(fluidity, nameOf),
-]

@@ -1,0 +1,114 @@
+import { stretchText } from './balances.ts'
+import {
+  groupsOf,
+  measuredMetrics,
+  metricTitles,
+  ms,
+  outcomeTexts,
+  percentileText,
+  percentileTitle,
+  rate,
+  tokenRate,
+  whole,
+} from './figures.ts'
+import { machinesOf, machinesText } from './machines.ts'
+import { markdownCell } from './printable.ts'
+import { serviceLines } from './service-metrics.ts'
+import { percentiles, type RunSummary } from './shape.ts'
+import {
+  certified,
+  creditsText,
+  errorText,
+  fewOf,
+  furtherKinds,
+  isPaidInCredits,
+  moneyText,
+  notesOf,
+  shownTimes,
+  totalOf,
+} from './words.ts'
+
+/** A run's summary as Markdown, for a pull request or an issue. */
+export function markdownSummary(summary: RunSummary): string {
+  const { run, all } = summary
+  const { counts } = all
+  const stretch = stretchText(summary.credits.balances)
+  const few = fewOf(summary)
+  const head = [
+    'step',
+    'metric',
+    'n',
+    'mean',
+    ...percentiles.map(([name]) => percentileTitle(name)),
+    'max',
+  ]
+  const rows = groupsOf(summary).flatMap((group) =>
+    measuredMetrics(group, shownTimes).map(([name, distribution]) => [
+      markdownCell(group.step ?? 'all steps'),
+      metricTitles[name],
+      whole(distribution.n),
+      ms(distribution.meanUs),
+      ...percentiles.map(([percentile]) => markdownCell(percentileText(distribution[percentile]))),
+      ms(distribution.maxUs),
+    ]),
+  )
+  const table = (cells: readonly (readonly string[])[]) =>
+    cells.map((row) => `| ${row.join(' | ')} |`)
+  const lines = [
+    `## ${markdownCell(run.scenario)}: ${summary.verdict ?? 'not judged'}`,
+    '',
+    `Run \`${run.runId.replaceAll('`', '')}\` against ${markdownCell(run.baseUrl)}, seed ${run.seed}, ${run.startedAt}${machinesText([machinesOf(run.machine)])}, Assay ${markdownCell(run.assayVersion)}.`,
+    '',
+    `${whole(counts.attempts)} attempts${counts.retries > 0 ? ` (${whole(counts.retries)} of them retries)` : ''}: ${whole(counts.ok)} ok, ${whole(counts.httpError)} HTTP errors, ${whole(counts.broken)} broken, ${whole(counts.timeout)} timeouts, ${whole(counts.aborted)} aborted, ${whole(counts.notSent)} not sent${summary.countsAddUp ? '' : ' (**the counts do not add up**)'}. ${rate(all.okPerS)} ok/s, Output tokens ${tokenRate(all)}. ${paidText(summary, stretch)} ${outcomeTexts(all).join('. ')}.`,
+    ...certified(summary, markdownCell).flatMap((line) => ['', line]),
+    '',
+    ...notesOf(summary, markdownCell).flatMap((note) => [note, '']),
+    ...(summary.closedPhases.length === 0
+      ? []
+      : [
+          `Closed load: ${markdownCell(summary.closedPhases.join(', '))}. Its users wait for answers, so response time leaves out the waiting that an open load would show (coordinated omission), and no rate is claimed.`,
+          '',
+        ]),
+    `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts).${few === null ? '' : ` ${few}.`}`,
+    '',
+    ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
+    ...table(rows),
+  ]
+  const service = serviceLines(summary.service)
+  if (service.length > 0) {
+    for (const each of ['', ...service.map((line) => `- ${markdownCell(line, 300)}`)])
+      lines.push(each)
+  }
+  if (summary.errors.length > 0) {
+    for (const each of [
+      '',
+      ...table([
+        ['error', 'count', 'one of them says'],
+        ['---', '---:', '---'],
+      ]),
+    ])
+      lines.push(each)
+    for (const each of table(
+      summary.errors
+        .slice(0, 20)
+        .map((error) => [
+          markdownCell(errorText(error)),
+          whole(error.count),
+          error.said === null ? '' : markdownCell(error.said, 160),
+        ]),
+    ))
+      lines.push(each)
+    const rest = summary.errors.slice(20)
+    if (rest.length > 0)
+      for (const each of table([[furtherKinds(rest), whole(totalOf(rest)), '']])) lines.push(each)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function paidText(summary: RunSummary, stretch: string | null): string {
+  const { money, credits } = summary
+  if (money !== null) return `Cost: ${moneyText(money)}.`
+  return isPaidInCredits(credits)
+    ? `Credits: ${creditsText(credits)}${stretch === null ? '' : `; ${stretch}`}.`
+    : ''
+}
