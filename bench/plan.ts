@@ -1,4 +1,4 @@
-import type { Spacing } from '../src/scenario/scenario.ts'
+import type { Spacing } from '../src/scenario/loads.ts'
 import { ArrivalPlan } from '../src/schedule/arrivals.ts'
 
 /**

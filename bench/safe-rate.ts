@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { Search } from '../src/scenario/scenario.ts'
+import type { Search } from '../src/scenario/loads.ts'
 import { judgeTrial } from '../src/schedule/safe-rate/judge.ts'
 import { nextTrial } from '../src/schedule/safe-rate/next-trial.ts'
 import type { SafeRate } from '../src/schedule/safe-rate/outcome.ts'

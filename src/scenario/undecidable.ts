@@ -1,5 +1,6 @@
 import { streamNames } from '../measure/measures.ts'
-import type { Scenario, Step } from './scenario.ts'
+import type { Scenario } from './scenario.ts'
+import type { Step } from './steps.ts'
 
 /** Times that only a stream has. */
 const ofStreams: readonly string[] = [...streamNames, 'itl', 'fluidity']

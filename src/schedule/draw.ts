@@ -1,4 +1,4 @@
-import type { ThinkTime, TokenLengths } from '../scenario/scenario.ts'
+import type { ThinkTime, TokenLengths } from '../scenario/steps.ts'
 import type { RandomStream } from './random.ts'
 
 /** Draws an index by weight. */

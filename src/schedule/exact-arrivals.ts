@@ -1,4 +1,4 @@
-import type { RateSegment, Spacing } from '../scenario/scenario.ts'
+import type { RateSegment, Spacing } from '../scenario/loads.ts'
 import { GapSums } from './gap-sums.ts'
 
 /**

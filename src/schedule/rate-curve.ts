@@ -1,4 +1,4 @@
-import type { RateSegment } from '../scenario/scenario.ts'
+import type { RateSegment } from '../scenario/loads.ts'
 
 /**
  * A rate over time, and the time at which a given amount has arrived.

@@ -1,4 +1,4 @@
-import type { Task, Turn } from '../scenario/scenario.ts'
+import type { Task, Turn } from '../scenario/tasks.ts'
 import { largest } from '../user/extremes.ts'
 import { thinkUs } from './draw.ts'
 import type { RandomStream } from './random.ts'

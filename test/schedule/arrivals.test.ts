@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { RateSegment, Spacing } from '../../src/scenario/scenario.ts'
+import type { RateSegment, Spacing } from '../../src/scenario/loads.ts'
 import { ArrivalPlan } from '../../src/schedule/arrivals.ts'
 import { amountBy } from '../../src/schedule/rate-curve.ts'
 import { chiSquareP } from './chi-square.ts'

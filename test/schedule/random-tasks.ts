@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Task, Turn } from '../../src/scenario/scenario.ts'
+import type { Task, Turn } from '../../src/scenario/tasks.ts'
 
 /** A turn that is sent once after others, without a delay. */
 export const turnLike = (

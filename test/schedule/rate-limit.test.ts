@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { searchOnce } from '../../bench/safe-rate.ts'
 import { randomOf, simulatedServers } from '../../bench/simulated-servers.ts'
-import type { Search } from '../../src/scenario/scenario.ts'
+import type { Search } from '../../src/scenario/loads.ts'
 import { limitOf, limitWaitUs } from '../../src/schedule/safe-rate/limit.ts'
 import type { Trial } from '../../src/schedule/safe-rate/trial.ts'
 

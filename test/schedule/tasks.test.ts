@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TaskProgress } from '../../src/run/tasks/task-progress.ts'
-import type { Task, Turn } from '../../src/scenario/scenario.ts'
+import type { Task, Turn } from '../../src/scenario/tasks.ts'
 import { RandomStream } from '../../src/schedule/random.ts'
 import { begunAt, meanDelaysUs, mostRequests, planTask, whole } from '../../src/schedule/tasks.ts'
 import { randomTask, turnLike } from './random-tasks.ts'

@@ -1,5 +1,5 @@
 import { prompted } from '../../contract/request.ts'
-import { budgetNames } from '../../scenario/scenario.ts'
+import { budgetNames } from '../../scenario/loads.ts'
 import {
   choice,
   command,

@@ -1,4 +1,4 @@
-import type { Step } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { countedMetrics, type Metric } from '../crew/messages.ts'
 import { StepCounters } from './attempt-counts.ts'
 import type { HistogramSlice, TimeHistogram } from './time-histogram.ts'

@@ -5,7 +5,7 @@ import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../../attemp
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import type { TlsTexts } from '../../client/wire/authorities.ts'
 import type { Contract } from '../../contract/contract.ts'
-import type { Load } from '../../scenario/scenario.ts'
+import type { Load } from '../../scenario/loads.ts'
 import type { TraceSession } from '../../schedule/traces/sessions.ts'
 import type { TraceRequest } from '../../schedule/traces/trace.ts'
 import type { HealthRow, HistogramRow } from '../../store/attempts/recorder.ts'

@@ -1,5 +1,6 @@
 import { decimalText, divide, rational, readNumber, roundTo } from '../../money/rational.ts'
-import type { Load, Scenario } from '../../scenario/scenario.ts'
+import type { Load } from '../../scenario/loads.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
 import { UserError } from '../../user/user-error.ts'
 import { KeyChoice } from '../plan/key-choice.ts'
 import { stepsOf } from '../plan/phase-steps.ts'

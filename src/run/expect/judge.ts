@@ -1,6 +1,6 @@
 import type { Lack } from '../../attempt/outcome.ts'
 import type { AnswerCheck, AnswerToCheck } from '../../scenario/define.ts'
-import type { Expectation } from '../../scenario/scenario.ts'
+import type { Expectation } from '../../scenario/steps.ts'
 
 /** How an answer was judged: the column `answer` of its row, and why it is not correct. */
 export type AnswerVerdict =

@@ -8,7 +8,8 @@ import {
   costDigits,
   mostUnits,
 } from '../../price/attempts/attempt-costs.ts'
-import type { Scenario, Step } from '../../scenario/scenario.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
 import type { Flight } from '../send/flight.ts'
 import { boundDigits, type SharedMoney } from './shared-money.ts'

@@ -1,4 +1,4 @@
-import type { Load } from '../../scenario/scenario.ts'
+import type { Load } from '../../scenario/loads.ts'
 import type { SenderLoad } from '../crew/messages.ts'
 
 /** The users of a closed load. */

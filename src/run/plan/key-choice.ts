@@ -1,4 +1,5 @@
-import type { KeySource, Step } from '../../scenario/scenario.ts'
+import type { KeySource } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { WeightedChoice } from '../../schedule/draw.ts'
 
 /** The keys that a step may use. */

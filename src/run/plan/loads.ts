@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
-import type { Phase, Scenario } from '../../scenario/scenario.ts'
+import type { Phase } from '../../scenario/loads.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
 import type { Trial } from '../../schedule/safe-rate/trial.ts'
 import { readTrace } from '../../schedule/traces/read.ts'
 import { sessionsOf } from '../../schedule/traces/sessions.ts'

@@ -1,4 +1,6 @@
-import type { Phase, Scenario, Task } from '../../scenario/scenario.ts'
+import type { Phase } from '../../scenario/loads.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Task } from '../../scenario/tasks.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { meanDelaysUs } from '../../schedule/tasks.ts'
 import type { PhaseRun, SenderLoad } from '../crew/messages.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Message } from '../../client/call/request.ts'
-import type { Scenario, Step } from '../../scenario/scenario.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { readText } from '../../user/read-text.ts'

@@ -1,4 +1,5 @@
-import type { Scenario, Step } from '../../scenario/scenario.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 

@@ -1,4 +1,4 @@
-import type { Between, PromptScript } from '../../scenario/scenario.ts'
+import type { Between, PromptScript } from '../../scenario/steps.ts'
 import { TokenText, words } from './token-text.ts'
 
 const signs = [

@@ -13,7 +13,7 @@ import {
 import { mayBeCharged } from '../../client/call/wrong.ts'
 import { type Contract, costOf } from '../../contract/contract.ts'
 import type { PromptContext, PromptFunction } from '../../scenario/define.ts'
-import type { Step } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { ScenarioCodeError } from '../errors.ts'
 import type { ResolvedKey } from '../send/keys.ts'
 import { KeyChoice } from './key-choice.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { takesPrompt } from '../../contract/request.ts'
-import type { Step } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { ScriptText } from './script-text.ts'

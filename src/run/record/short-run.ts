@@ -1,5 +1,6 @@
 import { batchRows } from '../../attempt/batch.ts'
-import type { Phase, Scenario } from '../../scenario/scenario.ts'
+import type { Phase } from '../../scenario/loads.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
 import { amountBy } from '../../schedule/rate-curve.ts'
 import { mostRequests } from '../../schedule/tasks.ts'
 import { largest } from '../../user/extremes.ts'

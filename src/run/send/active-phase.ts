@@ -1,4 +1,6 @@
-import type { Scenario, Step, Task } from '../../scenario/scenario.ts'
+import type { Scenario } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
+import type { Task } from '../../scenario/tasks.ts'
 import { WeightedChoice } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import {

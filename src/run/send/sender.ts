@@ -2,7 +2,7 @@ import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../../attemp
 import type { LocalLimit, NotSentReason } from '../../attempt/outcome.ts'
 import type { AttemptClient } from '../../client/call/client.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
-import type { Phase } from '../../scenario/scenario.ts'
+import type { Phase } from '../../scenario/loads.ts'
 import { thinkUs } from '../../schedule/draw.ts'
 import { joinsUs, leavesUs } from '../../schedule/users.ts'
 import { countEnded } from '../count/count-ended.ts'

@@ -1,6 +1,6 @@
 import type { Message } from '../../client/call/request.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
-import type { Task, Turn } from '../../scenario/scenario.ts'
+import type { Task, Turn } from '../../scenario/tasks.ts'
 import { contentOf, type ToolCall } from '../expect/answer.ts'
 import type { ActivePhase } from '../send/active-phase.ts'
 import type { Flight, User } from '../send/flight.ts'

@@ -1,4 +1,4 @@
-import type { Task } from '../../scenario/scenario.ts'
+import type { Task } from '../../scenario/tasks.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { TokenText } from '../plan/token-text.ts'
 import { saltOf } from '../plan/unique-prompts.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { either, list, map, shape, text, whole } from '../fields.ts'
-import type { Expectation, JsonSchema } from '../scenario.ts'
+import type { Expectation, JsonSchema } from '../steps.ts'
 import type { Origin } from './origin.ts'
 
 /** An answer, as the function of an expectation sees it. */

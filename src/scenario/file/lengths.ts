@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { amount, counted, duration, either, list, range, shape, whole } from '../fields.ts'
-import type { ThinkTime, TokenLengths } from '../scenario.ts'
+import type { ThinkTime, TokenLengths } from '../steps.ts'
 
 /** Numbers and times that are drawn from a distribution. */
 

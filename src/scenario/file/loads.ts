@@ -14,7 +14,7 @@ import {
   weight,
   whole,
 } from '../fields.ts'
-import { budgetNames, parts, spacings, traceFormats, traceUnits } from '../scenario.ts'
+import { budgetNames, parts, spacings, traceFormats, traceUnits } from '../loads.ts'
 import { think } from './lengths.ts'
 
 /** How requests arrive: the fields of a phase by its load. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { counted, either, oneOf, shape, text, whole } from '../fields.ts'
-import { type Prompt, type PromptPrefix, promptScripts } from '../scenario.ts'
+import { type Prompt, type PromptPrefix, promptScripts } from '../steps.ts'
 import { mostTokens, tokenLengths } from './lengths.ts'
 import type { Origin } from './origin.ts'
 

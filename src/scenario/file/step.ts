@@ -20,7 +20,7 @@ import {
   weight,
   whole,
 } from '../fields.ts'
-import type { Step } from '../scenario.ts'
+import type { Step } from '../steps.ts'
 import { expectation, expectationsOf, type moduleCheck } from './expect.ts'
 import { mostTokens, noTime, think } from './lengths.ts'
 import type { Origin } from './origin.ts'

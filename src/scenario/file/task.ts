@@ -12,7 +12,7 @@ import {
   weight,
   whole,
 } from '../fields.ts'
-import { conversations, joins, type Task, type Turn } from '../scenario.ts'
+import { conversations, joins, type Task, type Turn } from '../tasks.ts'
 import { mostTokens, noTime, toolTime } from './lengths.ts'
 import { promptPrefix } from './prompt.ts'
 

@@ -1,4 +1,4 @@
-import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
+import { type BudgetName, budgetNames, type Search } from '../../scenario/loads.ts'
 import { isLimited, limitWaitUs } from './limit.ts'
 import {
   bracketOf,

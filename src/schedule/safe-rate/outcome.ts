@@ -1,4 +1,4 @@
-import { type BudgetName, budgetNames, type Search } from '../../scenario/scenario.ts'
+import { type BudgetName, budgetNames, type Search } from '../../scenario/loads.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { isLimited, limitOf, sustainsLimit } from './limit.ts'
 import { budgets, scaleOf, stepOf } from './search.ts'

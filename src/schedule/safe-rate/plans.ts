@@ -1,4 +1,4 @@
-import type { BudgetName, Search } from '../../scenario/scenario.ts'
+import type { BudgetName, Search } from '../../scenario/loads.ts'
 import { mayMissOf } from './judge.ts'
 import { limitOf, limitWaitUs } from './limit.ts'
 import { elapsedUs, warmUpOf } from './outcome.ts'

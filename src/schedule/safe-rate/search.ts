@@ -1,4 +1,4 @@
-import type { BudgetName, Search } from '../../scenario/scenario.ts'
+import type { BudgetName, Search } from '../../scenario/loads.ts'
 
 /**
  * The search for the highest rate that a service sustains. It is pure: `nextTrial` decides the next trial from the

@@ -1,4 +1,4 @@
-import type { BudgetName, Search } from '../../scenario/scenario.ts'
+import type { BudgetName, Search } from '../../scenario/loads.ts'
 import type { TrialPlan, TrialStep } from './search.ts'
 
 /** Parts of a trial, by the order of its requests; 10, 12 or 20 groups are sums of parts. */

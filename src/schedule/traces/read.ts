@@ -1,4 +1,4 @@
-import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/scenario.ts'
+import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/loads.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { largest } from '../../user/extremes.ts'
 import { UserError } from '../../user/user-error.ts'

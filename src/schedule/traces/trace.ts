@@ -1,4 +1,4 @@
-import type { TraceFormat, TraceUnit } from '../../scenario/scenario.ts'
+import type { TraceFormat, TraceUnit } from '../../scenario/loads.ts'
 
 /** A request of a trace. */
 export interface TraceRequest {

@@ -1,4 +1,4 @@
-import type { TraceUnit } from '../../scenario/scenario.ts'
+import type { TraceUnit } from '../../scenario/loads.ts'
 import { UserError } from '../../user/user-error.ts'
 import { type TraceRow, type TraceRows, unitUs } from './trace.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tracePlanOf } from '../../../src/run/plan/trace-plan.ts'
-import type { TraceColumns } from '../../../src/scenario/scenario.ts'
+import type { TraceColumns } from '../../../src/scenario/loads.ts'
 import { readTrace } from '../../../src/schedule/traces/read.ts'
 
 const read = (name: string, columns: TraceColumns | null = null) =>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tracePlanOf } from '../../../src/run/plan/trace-plan.ts'
-import type { TraceColumns, TraceFormat, TraceUnit } from '../../../src/scenario/scenario.ts'
+import type { TraceColumns, TraceFormat, TraceUnit } from '../../../src/scenario/loads.ts'
 import { servegenWindows } from '../../../src/schedule/traces/formats/servegen.ts'
 import { readTrace } from '../../../src/schedule/traces/read.ts'
 

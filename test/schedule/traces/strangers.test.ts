@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { TraceColumns, TraceUnit } from '../../../src/scenario/scenario.ts'
+import type { TraceColumns, TraceUnit } from '../../../src/scenario/loads.ts'
 import { readTrace } from '../../../src/schedule/traces/read.ts'
 import { readText } from '../../../src/user/read-text.ts'
 

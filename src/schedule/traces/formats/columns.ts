@@ -1,4 +1,4 @@
-import { type TraceColumns, type TraceUnit, traceUnits } from '../../../scenario/scenario.ts'
+import { type TraceColumns, type TraceUnit, traceUnits } from '../../../scenario/loads.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { numberOf, refuse, type TraceRecord, tokensOf } from '../records.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
