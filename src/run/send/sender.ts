@@ -3,8 +3,6 @@ import type { LocalLimit, NotSentReason } from '../../attempt/outcome.ts'
 import type { AttemptClient } from '../../client/call/client.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import type { Phase } from '../../scenario/loads.ts'
-import { thinkUs } from '../../schedule/draw.ts'
-import { joinsUs, leavesUs } from '../../schedule/users.ts'
 import { countEnded } from '../count/count-ended.ts'
 import { TimeHistogram } from '../count/time-histogram.ts'
 import { MachineShare } from '../crew/machine-share.ts'
@@ -26,6 +24,7 @@ import { InFlight } from './in-flight.ts'
 import { KeysSeen } from './keys-seen.ts'
 import { Requester, type RequesterParts } from './requester.ts'
 import { Retries } from './retries.ts'
+import { Users } from './users.ts'
 
 export interface SenderParts extends RequesterParts {
   readonly client: AttemptClient
@@ -63,6 +62,7 @@ export class Sender implements FlightOwner {
   private readonly draws: FlightDraws
   private readonly flying = new InFlight()
   private readonly share: MachineShare
+  private readonly users: Users
   private readonly maxInFlight: number
   private readonly retries: Retries
   private readonly keysSeen: KeysSeen
@@ -94,6 +94,13 @@ export class Sender implements FlightOwner {
     this.draws = new FlightDraws(this.requester, this.pool)
     this.share = new MachineShare(data, this.shared, this.requester.plans)
     this.due = new DueQueue(parts.onDueSooner)
+    this.users = new Users({
+      due: this.due,
+      share: this.share,
+      isStopping: () => this.stopping,
+      begin: (phase, index, atUs, user) => this.begin(phase, index, atUs, user),
+      issued: (phase) => this.issued(phase),
+    })
     const waits = ({ load }: Phase) => load.kind === 'replay' && load.gaps !== null
     const hasTasks = scenario.tasks.length > 0 || scenario.phases.some(waits)
     this.tasks = hasTasks ? this.openTasks() : null
@@ -122,13 +129,7 @@ export class Sender implements FlightOwner {
       else this.issued(phase)
       return
     }
-    const { crowd } = phase
-    if (crowd === null) return
-    for (let number = shard; number < Math.max(crowd.fromUsers, crowd.toUsers); number += shards) {
-      this.due.add(run.startUs + joinsUs(crowd, number), { phase, number, thoughts: 0 })
-    }
-    // A thread without users has nothing to send.
-    if (shard >= Math.max(crowd.fromUsers, crowd.toUsers)) this.issued(phase)
+    this.users.join(phase, shard, shards)
   }
 
   /** No more phases follow. */
@@ -171,7 +172,7 @@ export class Sender implements FlightOwner {
         continue
       }
       while (run.startUs + arrivals.atUs <= nowUs) {
-        this.arrive(phase, arrivals.index, run.startUs + arrivals.atUs)
+        this.begin(phase, arrivals.index, run.startUs + arrivals.atUs, null)
         if (this.stopping) return
         if (this.share.advance(phase)) continue
         this.issued(phase)
@@ -183,7 +184,7 @@ export class Sender implements FlightOwner {
       const atUs = this.due.nextUs
       const thing = this.due.take()
       if (thing instanceof Flight) this.launch(thing)
-      else this.userActs(thing, atUs)
+      else this.users.act(thing, atUs)
     }
     this.checkIdle()
   }
@@ -255,7 +256,7 @@ export class Sender implements FlightOwner {
     if (next !== null) this.due.add(next.intendedUs, next)
     this.pool.release(flight)
     if (next !== null) return
-    if (user !== null) this.userThinks(user, nowUs)
+    if (user !== null) this.users.think(user, nowUs)
     this.checkIdle()
   }
 
@@ -283,44 +284,15 @@ export class Sender implements FlightOwner {
     this.parts.onIssued(phase.run.ordinal)
   }
 
-  private arrive(phase: ActivePhase, index: number, intendedUs: number): void {
+  /** Sends a request of a phase, or starts a task. @param user of a closed load; null for none */
+  private begin(phase: ActivePhase, index: number, intendedUs: number, user: User | null): void {
     if (phase.drawsTasks) {
-      this.tasks!.start(phase, index, intendedUs, null)
+      this.tasks!.start(phase, index, intendedUs, user)
       return
     }
-    this.launch(this.draws.first(phase, index, intendedUs))
-  }
-
-  /** Sends the next request of a user. */
-  private userActs(user: User, atUs: number): void {
-    const { phase } = user
-    const { crowd } = phase
-    if (crowd === null || phase.issued) return
-    if (atUs >= phase.endUs || atUs - phase.run.startUs >= leavesUs(crowd, user.number)) return
-    const index = this.share.takeNext(phase)
-    if (index === null) {
-      this.issued(phase)
-      return
-    }
-    if (phase.drawsTasks) {
-      this.tasks!.start(phase, index, atUs, user)
-      return
-    }
-    const flight = this.draws.first(phase, index, atUs)
+    const flight = this.draws.first(phase, index, intendedUs)
     flight.user = user
     this.launch(flight)
-  }
-
-  private userThinks(user: User, nowUs: number): void {
-    const { phase } = user
-    const { crowd } = phase
-    if (crowd === null || phase.issued || this.stopping) return
-    const draw = user.number + user.thoughts * Math.max(crowd.fromUsers, crowd.toUsers)
-    user.thoughts++
-    const atUs = nowUs + thinkUs(crowd.think, phase.thinkDraws, draw)
-    // Without think time, the next request is sent at the end of the last.
-    if (atUs > nowUs) this.due.add(atUs, user)
-    else this.userActs(user, atUs)
   }
 
   private launch(flight: Flight): void {
@@ -399,7 +371,7 @@ export class Sender implements FlightOwner {
       },
       over: (user, nowUs, isRefused) => {
         if (user !== null && isRefused && !this.stopping) this.due.add(nowUs + 1e6, user)
-        else if (user !== null) this.userThinks(user, nowUs)
+        else if (user !== null) this.users.think(user, nowUs)
         this.checkIdle()
       },
       onDueSooner: this.parts.onDueSooner,
