@@ -1,3 +1,4 @@
+import { insertRow } from '../store/insert-row.ts'
 import { withoutCredentials } from '../store/runs/runs.ts'
 import type { Session } from '../store/session/session.ts'
 import type { Source } from './find.ts'
@@ -12,14 +13,14 @@ export async function keepMetrics(
   { scrapes, series, points }: Scraped,
 ): Promise<void> {
   for (const [at, { url, kind, foundBy }] of sources.entries()) {
-    await store.execute('INSERT INTO metric_sources VALUES ($1, $2, $3, $4, $5, $6)', [
-      runId,
-      at,
-      withoutCredentials(url),
+    await insertRow(store, 'metric_sources', {
+      run_id: runId,
+      source: at,
+      url: withoutCredentials(url),
       kind,
-      foundBy,
-      BigInt(everyUs),
-    ])
+      found_by: foundBy,
+      every_us: BigInt(everyUs),
+    })
   }
   const looks = await store.createAppender('metric_scrapes')
   for (const { source, atUs, tookUs, bytes, border, reason } of scrapes) {

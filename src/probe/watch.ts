@@ -3,6 +3,7 @@ import { fingerprintOf } from '../attempt/fingerprint.ts'
 import { Reader } from '../client/call/reader.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
+import { insertRow } from '../store/insert-row.ts'
 import { withoutCredentials } from '../store/runs/runs.ts'
 import { openStore, type Store } from '../store/session/open.ts'
 import { openSoon } from '../store/session/open-soon.ts'
@@ -191,12 +192,5 @@ export function rowOf({ figures, ...poll }: Poll) {
 async function keepPoll(store: Pick<Store, 'execute'>, poll: Poll): Promise<void> {
   const { polled_us, service_us, ...row } = rowOf(poll)
   const times = { polled_us: BigInt(polled_us), service_us: service_us && BigInt(service_us) }
-  const values = { ...times, ...row }
-  await store.execute(
-    `INSERT INTO usage_polls (${Object.keys(values).join()})
-     VALUES (${Object.keys(values)
-       .map((_, at) => `$${at + 1}`)
-       .join()})`,
-    Object.values(values),
-  )
+  await insertRow(store, 'usage_polls', { ...times, ...row })
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { lookup } from '../../user/lookup.ts'
+import { insertRow } from '../insert-row.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { content, stagedContent } from './content.ts'
@@ -109,15 +110,18 @@ function recordImport(
   { lines, accepted, duplicates, rejected }: Entered['counts'],
   { fromUs, toUs }: StagedCounts,
 ): Promise<void> {
-  const [from, to] = [fromUs, toUs].map((us) => (us === null ? null : BigInt(us)))
-  return store.execute(
-    `INSERT INTO usage_imports VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    [
-      ...[importNo, source, basename(file), format, JSON.stringify(mapping), nowUs],
-      ...[lines, accepted, duplicates, rejected],
-      ...[from!, to!, isPartial],
-    ],
-  )
+  return insertRow(store, 'usage_imports', {
+    import_no: importNo,
+    source,
+    file: basename(file),
+    format,
+    mapping_json: JSON.stringify(mapping),
+    imported_us: nowUs,
+    ...{ lines, accepted, duplicates, rejected },
+    from_us: fromUs === null ? null : BigInt(fromUs),
+    to_us: toUs === null ? null : BigInt(toUs),
+    is_partial: isPartial,
+  })
 }
 
 async function enterEvents(

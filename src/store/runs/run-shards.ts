@@ -1,3 +1,4 @@
+import { insertRow, timestampOf } from '../insert-row.ts'
 import type { Session } from '../session/session.ts'
 import type { RunEnd } from './run-end.ts'
 
@@ -62,19 +63,15 @@ export async function startShard(
   run: { readonly runId: string; readonly machineJson: string },
   start: ShardStart,
 ): Promise<void> {
-  await store.execute(
-    `INSERT INTO run_shards (run_id, shard, shards, attempt, plan_hash, began_at, machine_json)
-     VALUES ($1, $2, $3, $4, $5, make_timestamp($6::BIGINT), $7)`,
-    [
-      run.runId,
-      start.shard,
-      start.shards,
-      start.attempt,
-      start.planHash,
-      BigInt(Math.round(start.beganAtUs)),
-      run.machineJson,
-    ],
-  )
+  await insertRow(store, 'run_shards', {
+    run_id: run.runId,
+    shard: start.shard,
+    shards: start.shards,
+    attempt: start.attempt,
+    plan_hash: start.planHash,
+    began_at: timestampOf(start.beganAtUs),
+    machine_json: run.machineJson,
+  })
 }
 
 export async function endShard(

@@ -1,5 +1,6 @@
 import { UserError } from '../../user/user-error.ts'
 import { forms } from '../attempts/layout.ts'
+import { insertRow, timestampOf } from '../insert-row.ts'
 import type { Reader, Session } from '../session/session.ts'
 import type { RunEnd } from './run-end.ts'
 import { type ShardStart, startShard } from './run-shards.ts'
@@ -36,24 +37,19 @@ export async function startRun(store: Session, run: RunStart): Promise<void> {
     )
   }
   if (run.part !== undefined) await startShard(store, run, run.part)
-  await store.execute(
-    `INSERT INTO runs (run_id, kind, scenario, scenario_json, seed, base_url, contract,
-                       started_at, time_scale, assay_version, machine_json)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, make_timestamp($8::BIGINT), $9, $10, $11)`,
-    [
-      run.runId,
-      run.kind,
-      run.scenario,
-      run.scenarioJson,
-      run.seed,
-      withoutCredentials(run.baseUrl),
-      run.contract,
-      BigInt(Math.round(run.startedAtUs)),
-      run.timeScale,
-      run.assayVersion,
-      run.machineJson,
-    ],
-  )
+  await insertRow(store, 'runs', {
+    run_id: run.runId,
+    kind: run.kind,
+    scenario: run.scenario,
+    scenario_json: run.scenarioJson,
+    seed: run.seed,
+    base_url: withoutCredentials(run.baseUrl),
+    contract: run.contract,
+    started_at: timestampOf(run.startedAtUs),
+    time_scale: run.timeScale,
+    assay_version: run.assayVersion,
+    machine_json: run.machineJson,
+  })
 }
 
 export async function endRun(store: Session, runId: string, end: RunEnd): Promise<void> {
