@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonOf } from '../user/json-text.ts'
 
 const shape = z.looseObject({
   question: z.string().default(''),
@@ -28,20 +29,15 @@ export interface Asked {
 
 /** Reads a stored scenario leniently: another version or an import may have written it. */
 export function askedBy(scenarioJson: string): Asked {
-  try {
-    const { question, thresholds } = shape.parse(JSON.parse(scenarioJson))
-    const ofAll = thresholds.filter(
-      ({ step, phase, filter }) =>
-        step === null && phase === null && Object.keys(filter).length === 0,
-    )
-    const limits = (...metrics: readonly string[]) =>
-      ofAll.some(({ metric }) => metrics.includes(metric))
-    return {
-      question: question.trim(),
-      limitsFailures: limits('errors'),
-      limitsEmpty: limits('empty', 'goodput'),
-    }
-  } catch {
-    return { question: '', limitsFailures: false, limitsEmpty: false }
+  const { question = '', thresholds = [] } = shape.safeParse(jsonOf(scenarioJson)).data ?? {}
+  const ofAll = thresholds.filter(
+    ({ step, phase, filter }) => step === null && phase === null && Object.keys(filter).length === 0,
+  )
+  const limits = (...metrics: readonly string[]) =>
+    ofAll.some(({ metric }) => metrics.includes(metric))
+  return {
+    question: question.trim(),
+    limitsFailures: limits('errors'),
+    limitsEmpty: limits('empty', 'goodput'),
   }
 }

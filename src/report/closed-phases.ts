@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonOf } from '../user/json-text.ts'
 
 const shape = z.looseObject({
   phases: z.array(
@@ -18,16 +19,11 @@ const shape = z.looseObject({
  * leniently: another version or an import may have written it.
  */
 export function closedPhases(scenarioJson: string): readonly string[] {
-  try {
-    const { phases } = shape.parse(JSON.parse(scenarioJson))
-    const steady = phases.filter(({ part }) => part === 'steady')
-    return (steady.length === 0 ? phases : steady)
-      .filter(
-        ({ load: { kind, users } }) =>
-          kind === 'concurrency' || kind === 'saturate' || users != null,
-      )
-      .map(({ name }) => name)
-  } catch {
-    return []
-  }
+  const { phases = [] } = shape.safeParse(jsonOf(scenarioJson)).data ?? {}
+  const steady = phases.filter(({ part }) => part === 'steady')
+  return (steady.length === 0 ? phases : steady)
+    .filter(
+      ({ load: { kind, users } }) => kind === 'concurrency' || kind === 'saturate' || users != null,
+    )
+    .map(({ name }) => name)
 }

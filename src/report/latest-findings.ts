@@ -2,6 +2,7 @@ import type { Failure } from '../audit/format/reproduce.ts'
 import { severities, type Verdict, verdictSchema } from '../audit/verdict.ts'
 import { textList } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
+import { jsonOf } from '../user/json-text.ts'
 import { lookup } from '../user/lookup.ts'
 import type { Tone } from './banner.ts'
 
@@ -63,10 +64,4 @@ export async function latestFindings(
   return rows.map(({ detail_json, ...row }) => ({ ...row, detail: readDetail(detail_json) }))
 }
 
-function readDetail(json: string): Detail {
-  try {
-    return verdictSchema.parse(JSON.parse(json))
-  } catch {
-    return {}
-  }
-}
+const readDetail = (json: string): Detail => verdictSchema.safeParse(jsonOf(json)).data ?? {}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { jsonOf } from '../user/json-text.ts'
 import { lookup } from '../user/lookup.ts'
 import { askForTokens } from './ask-for-tokens.ts'
 import type { Check, Tone } from './banner.ts'
@@ -81,7 +82,7 @@ const tones: Readonly<Record<string, Tone>> = lookup({
 
 /** @returns an empty verdict if none is stored, or if it is unreadable */
 export function readPageVerdict(json: string | null): PageVerdict {
-  const parsed = shape.safeParse(parseJson(json))
+  const parsed = shape.safeParse(json === null ? null : jsonOf(json))
   const { verdict, summary, stopped, tests, thresholds, sweeps } = parsed.success
     ? parsed.data
     : shape.parse({})
@@ -217,12 +218,3 @@ export function openText(
 /** At most two digits, because it is an estimate. */
 const aboutText = (count: number) =>
   formatNumber(count < 10 ? Math.round(count) : Number(count.toPrecision(2)))
-
-function parseJson(json: string | null): unknown {
-  if (json === null) return null
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
-}

@@ -7,7 +7,8 @@ import { cachedShareSql } from '../../measure/shares.ts'
 import { countedOfRun } from '../../measure/standings.ts'
 import { type EventIntervals, readGaps } from '../../store/read/gaps.ts'
 import type { Cell, Session } from '../../store/session/session.ts'
-import { lookup } from '../../user/lookup.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
@@ -52,15 +53,10 @@ export function countedOf(runId: string, scenarioJson: string): Counted {
 
 /** What makes a request of a stored scenario good, as SQL, read leniently. */
 function goodOf(scenarioJson: string): Pick<Counted, 'good' | 'maybeGood'> {
-  let bounds: Record<string, unknown> = lookup()
-  let expects = false
-  try {
-    const { objectives, steps } = JSON.parse(scenarioJson) as StoredScenario
-    bounds = objectives ?? {}
-    expects = Array.isArray(steps) && steps.some(({ expect }) => (expect?.length ?? 0) > 0)
-  } catch {
-    // An unreadable scenario has no objectives.
-  }
+  const { objectives, steps } = mappingOf(jsonOf(scenarioJson))
+  const bounds = mappingOf(objectives)
+  const expects =
+    Array.isArray(steps) && steps.some(({ expect }: StoredStep) => (expect?.length ?? 0) > 0)
   const boundOf = (name: string) => {
     const limit = limitIn(bounds[name])
     return limit === null ? null : limitSql(limit)
@@ -71,9 +67,8 @@ function goodOf(scenarioJson: string): Pick<Counted, 'good' | 'maybeGood'> {
     : { good: goodSql(boundOf), maybeGood: maybeGoodSql(boundOf) }
 }
 
-interface StoredScenario {
-  readonly objectives?: Record<string, unknown>
-  readonly steps?: readonly { readonly expect?: readonly unknown[] }[]
+interface StoredStep {
+  readonly expect?: readonly unknown[]
 }
 
 /**

@@ -1,5 +1,7 @@
 import { outputLength } from '../../measure/shares.ts'
 import type { Session } from '../../store/session/session.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import { formatShare } from '../format.ts'
 import { whole } from './figures.ts'
 import type { Counted } from './groups.ts'
@@ -47,14 +49,10 @@ function askedIn(scenarioJson: string): Asked {
   }
   const namesOf = (list: unknown, is: (each: Named) => boolean) =>
     Array.isArray(list) ? (list as readonly Named[]).filter(is).map(({ name }) => name) : []
-  try {
-    const read = JSON.parse(scenarioJson) as { readonly steps?: unknown; readonly phases?: unknown }
-    return {
-      steps: namesOf(read.steps, ({ output }) => output !== undefined),
-      phases: namesOf(read.phases, ({ load }) => load?.kind === 'replay'),
-    }
-  } catch {
-    return { steps: [], phases: [] }
+  const { steps, phases } = mappingOf(jsonOf(scenarioJson))
+  return {
+    steps: namesOf(steps, ({ output }) => output !== undefined),
+    phases: namesOf(phases, ({ load }) => load?.kind === 'replay'),
   }
 }
 

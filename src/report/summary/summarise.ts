@@ -5,6 +5,8 @@ import { otherTries } from '../../store/runs/run-shards.ts'
 import { type RunRow, resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import { readCertificate } from '../certificate/read.ts'
 import { closedPhases } from '../closed-phases.ts'
@@ -150,16 +152,7 @@ async function readSpent(store: Session, runId: string, contract: Contract): Pro
 
 /** The tests of a stored verdict: a list, or an object with a list. */
 function testsOf(text: string | null): unknown[] {
-  if (text === null) return []
-  try {
-    const value: unknown = JSON.parse(text)
-    if (Array.isArray(value)) return value
-    if (typeof value === 'object' && value !== null) {
-      const list = Object.values(value).find(Array.isArray)
-      return list ?? [value]
-    }
-  } catch {
-    // An unreadable verdict has no tests.
-  }
-  return []
+  const value = text === null ? [] : jsonOf(text)
+  if (Array.isArray(value)) return value
+  return isMapping(value) ? (Object.values(value).find(Array.isArray) ?? [value]) : []
 }

@@ -4,6 +4,7 @@ import type { Scenario } from '../../scenario/scenario.ts'
 import type { Step } from '../../scenario/steps.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
+import { jsonOf } from '../../user/json-text.ts'
 import { readText } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
 import { ScriptText } from './script-text.ts'
@@ -164,13 +165,9 @@ function conversationsOf(
 /** A line is a prompt; a JSON object gives its `prompt` or its messages. */
 function promptOf(line: string, place: string, isWhole: boolean): PooledPrompt {
   if (!line.trimStart().startsWith('{')) return line
-  try {
-    const { data } = promptRecord.safeParse(JSON.parse(line))
-    const prompt = data === undefined ? null : pooled(data, isWhole)
-    if (prompt !== null) return prompt
-  } catch {
-    // The error below names the line.
-  }
+  const { data } = promptRecord.safeParse(jsonOf(line))
+  const prompt = data === undefined ? null : pooled(data, isWhole)
+  if (prompt !== null) return prompt
   throw new UserError(
     'run',
     `${place}: expected a prompt, or a JSON object with a text "prompt" or a list "messages".`,

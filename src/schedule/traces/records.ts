@@ -1,4 +1,5 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
+import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 
@@ -78,13 +79,9 @@ export function cellsOf(line: string, delimiter: Delimiter = ','): readonly stri
 }
 
 function jsonLine(line: string, path: string, number: number): TraceRecord['fields'] {
-  try {
-    // Lines that were cut out of a list end with a comma.
-    const value: unknown = JSON.parse(line.replace(/,\s*$/, ''))
-    if (typeof value === 'object' && value !== null) return value as TraceRecord['fields']
-  } catch {
-    // The error below shows the line.
-  }
+  // Lines that were cut out of a list end with a comma.
+  const value = jsonOf(line.replace(/,\s*$/, ''))
+  if (typeof value === 'object' && value !== null) return value as TraceRecord['fields']
   throw new UserError(
     'trace',
     `${path}, line ${number}: expected a JSON object; got ${line.slice(0, 80)}.`,

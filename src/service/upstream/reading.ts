@@ -1,3 +1,4 @@
+import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
 import type { Secrets } from '../../user/secrets/secrets.ts'
 import { StreamedText } from '../../user/secrets/streamed-text.ts'
@@ -218,12 +219,8 @@ function listOf(value: unknown): readonly Json[] {
 }
 
 function parseObject(data: string): Json {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw new BrokenStream('data that is not JSON')
-  }
+  const value = jsonOf(data)
+  if (value === undefined) throw new BrokenStream('data that is not JSON')
   if (!isMapping(value)) throw new BrokenStream('data that is not a JSON object')
   return value
 }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as send } from 'undici'
 import type { FullContract } from '../../contract/contract.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import { Secrets, secrets } from '../../user/secrets/secrets.ts'
 import type { Behaviour, Kit, Sink } from '../behaviour.ts'
 import type { Call } from '../call.ts'
@@ -229,13 +231,8 @@ async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promis
 
 /** The `code` and `message` of an error body, if it has them. */
 function errorIn(text: string): { readonly code: unknown; readonly message: string | null } {
-  try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } }
-    const message = typeof error?.message === 'string' ? error.message : null
-    return { code: error?.code, message }
-  } catch {
-    return { code: null, message: null }
-  }
+  const { code, message } = mappingOf(mappingOf(jsonOf(text)).error)
+  return { code, message: typeof message === 'string' ? message : null }
 }
 
 /** The error's own message is left out, because it may name internal hosts. */

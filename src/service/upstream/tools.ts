@@ -1,3 +1,4 @@
+import { jsonOf } from '../../user/json-text.ts'
 import type { Behaviour, Piece, StreamEvent } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { closeBlock, type Message, named, openBlock } from '../format/messages.ts'
@@ -59,12 +60,9 @@ export function calledText(from: object): string {
  */
 export function toolUsesOf(choice: Choice | undefined): readonly object[] {
   return callsIn(choice?.relayed?.message).map(({ id, function: called }) => {
-    try {
-      const input: unknown = JSON.parse(called?.arguments || '{}')
-      return { type: 'tool_use', id, name: called?.name, input }
-    } catch {
-      throw new BrokenStream('arguments of a tool that are not JSON')
-    }
+    const input = jsonOf(called?.arguments || '{}')
+    if (input === undefined) throw new BrokenStream('arguments of a tool that are not JSON')
+    return { type: 'tool_use', id, name: called?.name, input }
   })
 }
 

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { largest } from '../../user/extremes.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
 
@@ -82,12 +84,8 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
 }
 
 function parse(line: string): AiperfRecord | string {
-  let value: unknown
-  try {
-    value = JSON.parse(line.replace(nanoseconds, '$1$2.$3'))
-  } catch {
-    return 'expected JSON'
-  }
+  const value = jsonOf(line.replace(nanoseconds, '$1$2.$3'))
+  if (value === undefined) return 'expected JSON'
   const parsed = recordShape.safeParse(inTodaysNames(value))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]!
@@ -96,17 +94,14 @@ function parse(line: string): AiperfRecord | string {
 
 /** Some fields had other names before version 0.3. */
 function inTodaysNames(value: unknown): unknown {
-  const { metadata, metrics } = value as { readonly metadata?: object; readonly metrics?: object }
-  if (typeof metadata !== 'object' || !('timestamp_ns' in metadata)) return value
-  const old = metadata as { readonly timestamp_ns: unknown; readonly credit_phase?: unknown }
-  const { ttft } = (metrics ?? {}) as { readonly ttft?: unknown }
+  const record = mappingOf(value)
+  const [metadata, metrics] = [mappingOf(record.metadata), mappingOf(record.metrics)]
+  if (!('timestamp_ns' in metadata)) return value
+  const { timestamp_ns: request_start_ns, credit_phase: benchmark_phase } = metadata
+  const { ttft } = metrics
   return {
-    ...(value as object),
-    metadata: {
-      request_start_ns: old.timestamp_ns,
-      benchmark_phase: old.credit_phase,
-      ...metadata,
-    },
+    ...record,
+    metadata: { request_start_ns, benchmark_phase, ...metadata },
     metrics: { ...(ttft === undefined ? {} : { time_to_first_token: ttft }), ...metrics },
   }
 }

@@ -4,13 +4,14 @@ import { basename, join } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { kindOfMapped } from '../../measure/usage/quantities.ts'
 import { largest } from '../../user/extremes.ts'
+import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
 import type { KnownFormat, Page } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
-import { first, parsedJson } from './formats/row.ts'
+import { first } from './formats/row.ts'
 import { hasDecimalCommas, plainCells } from './formats/spreadsheet.ts'
 import { UnpricedLines } from './formats/unpriced-lines.ts'
 import { Identities } from './lines/identity.ts'
@@ -57,7 +58,7 @@ export function namesIn(path: string): ReadonlySet<string> {
   const lines = text.trimStart().split('\n', 100)
   return new Set(
     lines.flatMap((line) => {
-      const value = parsedJson(line)
+      const value = jsonOf(line)
       if (isMapping(value)) return Object.keys(value)
       return [...line.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!)
     }),

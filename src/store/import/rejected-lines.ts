@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { isMapping } from '../../user/mapping.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { isMapping, mappingOf } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
@@ -24,12 +25,7 @@ interface RejectedRow {
 }
 
 function rowOf(text: string): RejectedRow | null {
-  let row: unknown
-  try {
-    row = JSON.parse(text)
-  } catch {
-    return null
-  }
+  const row = jsonOf(text)
   if (!isMapping(row) || typeof row.reason !== 'string' || typeof row.line !== 'string') return null
   const { reason, line, columns = null, delimiter = null, ...others } = row
   if (Object.keys(others).length > 0) return null
@@ -101,17 +97,15 @@ function unwrapped(text: string, mapping: Mapping, names: Set<string>): string {
   if (row === null) return text
   const { line, columns, delimiter } = row
   const plain = line.replaceAll('\n', ' ')
-  try {
-    const fields: unknown = JSON.parse(plain)
-    if (!isMapping(fields)) return plain
-    for (const name of Object.keys(fields)) names.add(name)
+  const fields = jsonOf(plain)
+  if (fields !== undefined) {
+    for (const name of Object.keys(mappingOf(fields))) names.add(name)
     return plain
-  } catch {
-    const cells = columns && firstRecord(line, delimiter ?? mapping.delimiter ?? ',')
-    if (columns === null || cells?.length !== columns.length) return plain
-    for (const name of columns) names.add(name)
-    return JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, cells[at]])))
   }
+  const cells = columns && firstRecord(line, delimiter ?? mapping.delimiter ?? ',')
+  if (columns === null || cells?.length !== columns.length) return plain
+  for (const name of columns) names.add(name)
+  return JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, cells[at]])))
 }
 
 /** Columns of a table are names of JSON, even with dots. */

@@ -8,6 +8,8 @@ import {
 import { levelOf } from '../../measure/interval/level.ts'
 import { columnOf, type MeasureName, measures } from '../../measure/measures.ts'
 import { countedOfRun } from '../../measure/standings.ts'
+import { jsonOf } from '../../user/json-text.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import type { Session } from '../session/session.ts'
 import { type Ordered, readOrdered } from './ordered.ts'
 
@@ -145,13 +147,8 @@ async function* readSeries(store: Session, runId: string): AsyncGenerator<TimesO
 
 /** Phases whose load is meant to change; none of a run from another tool, which says nothing of its load. */
 function unevenPhases(scenarioJson: string): ReadonlySet<string> {
-  let phases: readonly StoredPhase[] = []
-  try {
-    const { phases: stored } = JSON.parse(scenarioJson) as { readonly phases?: unknown }
-    if (Array.isArray(stored)) phases = stored
-  } catch {
-    // An unreadable scenario says nothing of its load.
-  }
+  const { phases: stored } = mappingOf(jsonOf(scenarioJson))
+  const phases: readonly StoredPhase[] = Array.isArray(stored) ? stored : []
   return new Set(phases.filter(({ load }) => !isEven(load)).map(({ name }) => name))
 }
 

@@ -80,11 +80,12 @@ describe('AIPerf', () => {
     cancelled,
     'not json',
     '{"metadata":{}}',
+    'null',
   ].join('\n')
 
   test('its records become a run with its figures', async () => {
     const { ledger } = await importText(text, 'llama')
-    expect(ledger).toMatchObject({ accepted: 4, duplicates: 0, rejected: 2 })
+    expect(ledger).toMatchObject({ accepted: 4, duplicates: 0, rejected: 3 })
     expect(ledger.lacks.join(' ')).toMatch(/intended times.*credits and rate-limit headers/)
     const summary = await summarise(store, ledger.runId, defaultContract)
     expect(summary.run).toMatchObject({ kind: 'import', startedAt: '2025-10-07T05:00:07.532Z' })

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
+import { jsonOf } from '../../../user/json-text.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
@@ -69,14 +70,7 @@ function* wholeValues(text: string, file: string): Generator<unknown> {
   }
 }
 
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+export const parses = (text: string): boolean => jsonOf(text) !== undefined
 
 /** The lines of a text file. */
 export function* linesOf(path: string): Generator<string> {

@@ -1,3 +1,4 @@
+import { jsonOf } from '../../../user/json-text.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
@@ -7,7 +8,6 @@ import {
   first,
   listOf,
   type NormalRow,
-  parsedJson,
   tokensOf,
 } from './row.ts'
 
@@ -41,7 +41,7 @@ function partOf(name: string): string | null {
 /** The counts of an observation by part; those of an older one, if it counts tokens at all. */
 function countsOf(row: Fields): Fields {
   const details = first(row.usage_details, row.usageDetails)
-  const parsed = typeof details === 'string' ? parsedJson(details) : details
+  const parsed = typeof details === 'string' ? jsonOf(details) : details
   const older =
     isMapping(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
   const named = isMapping(parsed) && Object.keys(parsed).length > 0 ? parsed : older

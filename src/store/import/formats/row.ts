@@ -2,6 +2,7 @@ import { decimalText, multiply, type Rational, readNumber } from '../../../money
 import { type DialectName, dialects } from '../../../tokens/dialects.ts'
 import { type KindCounts, kindCounts } from '../../../tokens/kinds.ts'
 import { readUsage } from '../../../tokens/read-usage.ts'
+import { jsonOf } from '../../../user/json-text.ts'
 import { isMapping, type Mapping } from '../../../user/mapping.ts'
 
 /** A parsed object of a log. Numbers that a double would change are text. */
@@ -51,20 +52,11 @@ export function listOf(value: unknown): readonly Fields[] {
 export function at(value: unknown, ...steps: readonly string[]): unknown {
   let here = value
   for (const step of steps) {
-    if (typeof here === 'string') here = parsedJson(here)
+    if (typeof here === 'string') here = jsonOf(here)
     if (!isMapping(here)) return undefined
     here = here[step]
   }
   return here
-}
-
-/** The value of a JSON text; undefined for any other text. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The first value that is not null or empty. */

@@ -9,6 +9,7 @@ import {
 } from 'node:fs'
 import { UserError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
+import { parses } from '../formats/documents.ts'
 import { csvRecords } from './csv-records.ts'
 import type { DecodedFile } from './decoded-file.ts'
 import { objectsOnLines } from './json-lines.ts'
@@ -138,12 +139,3 @@ function linesIn(path: string): number {
 
 /** One JSON document, or several that follow each other. */
 const isJsonText = (text: string) => parses(text) || jsonValues(text)?.every(parses) === true
-
-function parses(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
