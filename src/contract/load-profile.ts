@@ -1,4 +1,4 @@
-import { readText } from '../user/read-text.ts'
+import { readTextOr } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
 import { type DeploymentProfile, parseDeploymentProfile } from './profile.ts'
@@ -10,15 +10,9 @@ import { type DeploymentProfile, parseDeploymentProfile } from './profile.ts'
  * @throws UserError if it cannot be read, is not YAML, or is not a profile
  */
 export function loadProfile(path: string, option = 'profile'): DeploymentProfile {
-  let text: string
-  try {
-    text = readText(path)
-  } catch {
-    throw new UserError(
-      'usage',
-      `${option}: ${path} cannot be read; expected a profile that assay probe wrote.`,
-    )
-  }
+  const expected = 'expected a profile that assay probe wrote'
+  const unread = () => new UserError('usage', `${option}: ${path} cannot be read; ${expected}.`)
+  const text = readTextOr(path, unread)
   let document: unknown
   try {
     document = parseYaml(text)

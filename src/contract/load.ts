@@ -3,7 +3,7 @@ import { dirname, parse as parsePath, resolve } from 'node:path'
 import { holdsItself } from '../user/holds-itself.ts'
 import { lookup } from '../user/lookup.ts'
 import { isMapping, type Mapping } from '../user/mapping.ts'
-import { readText } from '../user/read-text.ts'
+import { readTextOr } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
 import { baseUrlSays, shownBaseUrl } from './base-url.ts'
@@ -34,13 +34,9 @@ export function loadContract(path?: string): Contract {
 
 /** The content of a YAML or JSON file. */
 function readContractFile(path: string, shown: string): unknown {
-  let source: string
-  try {
-    source = readText(path)
-  } catch (error) {
-    if (error instanceof UserError) throw error
-    throw new UserError('contract', `--contract: expected a readable YAML file; got "${shown}"`)
-  }
+  const unread = () =>
+    new UserError('contract', `--contract: expected a readable YAML file; got "${shown}"`)
+  const source = readTextOr(path, unread)
   try {
     return parseYaml(source)
   } catch (error) {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { type Document, isMap, isScalar, LineCounter } from 'yaml'
 import { isMapping } from '../user/mapping.ts'
+import { readTextOr } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { yamlDocument } from '../user/yaml.ts'
 import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
@@ -23,15 +23,8 @@ export function readProfile(path: string | undefined, assignments: readonly stri
 
 /** The answers in a file. */
 function answersIn(path: string): ProfileAnswers {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch {
-    throw new UserError(
-      'service',
-      `--profile: expected a readable YAML or JSON file; got "${path}"`,
-    )
-  }
+  const expected = `--profile: expected a readable YAML or JSON file; got "${path}"`
+  const text = readTextOr(path, () => new UserError('service', expected))
   const lines = new LineCounter()
   const document = yamlDocument(text, { lineCounter: lines })
   const [error] = document.errors

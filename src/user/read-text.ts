@@ -36,6 +36,15 @@ export function readText(path: string): string {
   }
 }
 
+/** The same. @param unread the error for a file that cannot be opened */
+export function readTextOr(path: string, unread: () => UserError): string {
+  try {
+    return readText(path)
+  } catch (error) {
+    throw error instanceof UserError ? error : unread()
+  }
+}
+
 const tooLong = (path: string) => `${path}: expected at most 512 MB; it has more, or no end.`
 
 /** The text of a file of gzip or zstd, by its first bytes; any other file as it is. */

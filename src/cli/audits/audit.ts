@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { gunzipSync } from 'node:zlib'
+import { existsSync } from 'node:fs'
 import { type AuditReport, keepFindings } from '../../audit/audit.ts'
 import { failuresOf, judgedAgain, reproductions, shortened } from '../../audit/format/reproduce.ts'
 import { auditLog } from '../../audit/log-alone/audit-log.ts'
@@ -16,6 +15,7 @@ import { audit } from '../../public/audit.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
+import { readTextOr } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { MergeOptions, Options } from '../commands/audit.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
@@ -158,22 +158,14 @@ export async function mergeAuditsAction(
   })
 }
 
-function readLog(path: string): string {
-  try {
-    const bytes = readFileSync(path)
-    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
-  } catch {
-    throw new UserError('usage', `--log: expected a readable file; got "${path}"`)
-  }
-}
+const readLog = (path: string): string =>
+  readTextOr(
+    path,
+    () => new UserError('usage', `--log: expected a readable file; got "${path}"`),
+  )
 
-function readReport(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new UserError('usage', `audit merge: ${path} cannot be read.`)
-  }
-}
+const readReport = (path: string): string =>
+  readTextOr(path, () => new UserError('usage', `audit merge: ${path} cannot be read.`))
 
 async function printReport(
   store: Store,

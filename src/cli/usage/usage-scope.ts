@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { loadContract } from '../../contract/load.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { type AccountView, accountView } from '../../portal/settings/account-view.ts'
@@ -13,6 +12,7 @@ import { fingerprintNamed, type KeyNames, parseKeyNames } from '../../report/usa
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
+import { readTextOr } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options as ReportOptions } from '../commands/report.ts'
 import type { Options } from '../commands/usage.ts'
@@ -148,9 +148,6 @@ export function accountScopeOf(
 }
 
 function textOf(option: string, path: string, of: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new UserError('usage', `${option}: ${path} cannot be read; expected YAML of ${of}.`)
-  }
+  const words = `${option}: ${path} cannot be read; expected YAML of ${of}.`
+  return readTextOr(path, () => new UserError('usage', words))
 }

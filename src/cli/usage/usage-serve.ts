@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { loadContract } from '../../contract/load.ts'
 import { checkLook, openSettings } from '../../portal/settings/opened-settings.ts'
 import {
@@ -14,6 +13,7 @@ import { openPortal } from '../../portal/source/open.ts'
 import { storeSource } from '../../portal/source/store-source.ts'
 import { defaultContract } from '../../public/contract.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
+import { readTextOr } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { CheckOptions, ServeOptions, TokenOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
@@ -112,13 +112,8 @@ export function settingsOf(file: string | undefined): string {
   return file
 }
 
-function fileOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    throw new UserError('usage', `--private-key: ${path} cannot be read.`)
-  }
-}
+const fileOf = (path: string): string =>
+  readTextOr(path, () => new UserError('usage', `--private-key: ${path} cannot be read.`))
 
 function secondsOf(text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []

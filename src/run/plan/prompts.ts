@@ -5,7 +5,7 @@ import type { Step } from '../../scenario/steps.ts'
 import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { jsonOf } from '../../user/json-text.ts'
-import { readText } from '../../user/read-text.ts'
+import { readTextOr } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
 import { ScriptText } from './script-text.ts'
 import { TokenText } from './token-text.ts'
@@ -65,16 +65,8 @@ function poolOf(step: Step, seed: number): PromptPool {
 }
 
 function linesOf({ name: step, session }: Step, path: string): readonly PooledPrompt[] {
-  let text: string
-  try {
-    text = readText(path)
-  } catch (error) {
-    if (error instanceof UserError) throw error
-    throw new UserError(
-      'run',
-      `Step ${step} takes its prompts from ${path}, which cannot be read. Its path is relative to the scenario's folder.`,
-    )
-  }
+  const unread = `Step ${step} takes its prompts from ${path}, which cannot be read. Its path is relative to the scenario's folder.`
+  const text = readTextOr(path, () => new UserError('run', unread))
   const prompts =
     conversationsOf(text, path, session !== null) ??
     text

@@ -1,7 +1,7 @@
 import { isHeaderValue } from '../../contract/request.ts'
 import type { KeySource, Scenario } from '../../scenario/scenario.ts'
 import { entryOf } from '../../user/lookup.ts'
-import { readText } from '../../user/read-text.ts'
+import { readTextOr } from '../../user/read-text.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { UserError } from '../../user/user-error.ts'
 
@@ -53,15 +53,8 @@ function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
       `The key ${key.name} comes from the variable ${key.source.env}, which is not set. Set it to an API key of the service.`,
     )
   }
-  try {
-    return readText(key.source.file)
-  } catch (error) {
-    if (error instanceof UserError) throw error
-    throw new UserError(
-      'run',
-      `The key ${key.name} comes from the file ${key.source.file}, which cannot be read. Put an API key of the service there.`,
-    )
-  }
+  const unread = `The key ${key.name} comes from the file ${key.source.file}, which cannot be read. Put an API key of the service there.`
+  return readTextOr(key.source.file, () => new UserError('run', unread))
 }
 
 function whereOf(key: KeySource): string {

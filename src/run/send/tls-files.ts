@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { TlsTexts } from '../../client/wire/authorities.ts'
 import { nodeTls } from '../../client/wire/node-tls.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { readTextOr } from '../../user/read-text.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** Reads the PEM files of a scenario. @throws UserError that names the file, never its content */
@@ -33,15 +33,8 @@ function identityOf(certFile: string, keyFile: string) {
 }
 
 function pemOf(file: string, field: string, what: string, kind: string): string {
-  let pem: string
-  try {
-    pem = readFileSync(file, 'utf8')
-  } catch {
-    throw new UserError(
-      'run',
-      `${what} from the file ${file}, which cannot be read. ${field} is relative to the scenario's folder.`,
-    )
-  }
+  const unread = `${what} from the file ${file}, which cannot be read. ${field} is relative to the scenario's folder.`
+  const pem = readTextOr(file, () => new UserError('run', unread))
   if (pem.includes(`${kind}-----`)) return pem
   throw new UserError(
     'run',
