@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { KV, Kvm } from '@nats-io/kv'
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
+import { installed } from '../user/installed.ts'
 import { reasonOf } from '../user/reason.ts'
 import { secrets } from '../user/secrets/secrets.ts'
 import { UserError } from '../user/user-error.ts'
@@ -122,16 +123,10 @@ function credentialsOf(file: string): Uint8Array {
 }
 
 async function clientOfNats() {
-  try {
-    const [transport, { Kvm }] = await Promise.all([
-      import('@nats-io/transport-node'),
-      import('@nats-io/kv'),
-    ])
-    return { ...transport, Kvm }
-  } catch {
-    throw new UserError(
-      'usage',
-      '--join: the NATS client is not installed. Install it next to assay: npm install @nats-io/transport-node @nats-io/kv.',
-    )
-  }
+  const [transport, { Kvm }] = await installed(
+    () => Promise.all([import('@nats-io/transport-node'), import('@nats-io/kv')]),
+    '--join: the NATS client',
+    ['@nats-io/transport-node', '@nats-io/kv'],
+  )
+  return { ...transport, Kvm }
 }

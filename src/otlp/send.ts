@@ -1,5 +1,6 @@
 import type { Reader } from '../store/session/session.ts'
 import { visible } from '../user/hostile.ts'
+import { installed } from '../user/installed.ts'
 import { UserError } from '../user/user-error.ts'
 import { schemaUrl } from './conventions.ts'
 import { describedRun } from './described.ts'
@@ -83,25 +84,20 @@ async function libraryFor(protocol: string) {
     )
   }
   const isJson = protocol === 'http/json'
-  try {
-    const [{ resourceFromAttributes }, { OTLPMetricExporter }, { OTLPTraceExporter }] =
-      await Promise.all([
-        import('@opentelemetry/resources'),
-        isJson
-          ? import('@opentelemetry/exporter-metrics-otlp-http')
-          : import('@opentelemetry/exporter-metrics-otlp-proto'),
-        isJson
-          ? import('@opentelemetry/exporter-trace-otlp-http')
-          : import('@opentelemetry/exporter-trace-otlp-proto'),
-      ])
-    return { resourceFromAttributes, OTLPMetricExporter, OTLPTraceExporter }
-  } catch {
-    const names = ['api', 'resources', ...packages[protocol]]
-    throw new UserError(
-      'usage',
-      `--otlp: OpenTelemetry's exporter is not installed. Install it next to assay: npm install ${names.map((name) => `@opentelemetry/${name}`).join(' ')}.`,
-    )
-  }
+  const names = ['api', 'resources', ...packages[protocol]].map((name) => `@opentelemetry/${name}`)
+  const load = () =>
+    Promise.all([
+      import('@opentelemetry/resources'),
+      isJson
+        ? import('@opentelemetry/exporter-metrics-otlp-http')
+        : import('@opentelemetry/exporter-metrics-otlp-proto'),
+      isJson
+        ? import('@opentelemetry/exporter-trace-otlp-http')
+        : import('@opentelemetry/exporter-trace-otlp-proto'),
+    ])
+  const [{ resourceFromAttributes }, { OTLPMetricExporter }, { OTLPTraceExporter }] =
+    await installed(load, "--otlp: OpenTelemetry's exporter", names)
+  return { resourceFromAttributes, OTLPMetricExporter, OTLPTraceExporter }
 }
 
 interface Result {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import { visible } from '../../user/hostile.ts'
+import { installed } from '../../user/installed.ts'
 import { reasonOf } from '../../user/reason.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -66,16 +67,10 @@ const typeOf = (file: string) =>
   file.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream'
 
 async function clientOfS3() {
-  try {
-    const [{ S3Client }, { Upload }] = await Promise.all([
-      import('@aws-sdk/client-s3'),
-      import('@aws-sdk/lib-storage'),
-    ])
-    return { S3Client, Upload }
-  } catch {
-    throw new UserError(
-      'usage',
-      '--upload: the S3 client is not installed. Install it next to assay: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage.',
-    )
-  }
+  const [{ S3Client }, { Upload }] = await installed(
+    () => Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]),
+    '--upload: the S3 client',
+    ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
+  )
+  return { S3Client, Upload }
 }

@@ -4,6 +4,7 @@ import type { AnswerCheck, ScenarioInput } from '../../scenario/define.ts'
 import { importScenario } from '../../scenario/module.ts'
 import type { Expectation, JsonSchema } from '../../scenario/steps.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { installed } from '../../user/installed.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { ReadyExpectation, SchemaCheck } from './judge.ts'
 
@@ -93,19 +94,16 @@ function schemaIn(path: string, step: string): unknown {
   }
 }
 
-/** ajv is an optional install. @throws UserError if it is missing */
-async function loadAjv(draft: string) {
-  try {
-    return /draft-0[67]/.test(draft)
-      ? (await import('ajv')).Ajv
-      : (await import('ajv/dist/2020.js')).Ajv2020
-  } catch {
-    throw new UserError(
-      'run',
-      'The library of JSON Schemas is not installed. Install it next to assay: npm install ajv.',
-    )
-  }
-}
+const loadAjv = (draft: string) =>
+  installed(
+    async () =>
+      /draft-0[67]/.test(draft)
+        ? (await import('ajv')).Ajv
+        : (await import('ajv/dist/2020.js')).Ajv2020,
+    'The library of JSON Schemas',
+    ['ajv'],
+    'run',
+  )
 
 const issue = (step: string, why: string) =>
   new UserError('run', `What step ${step} expects cannot be checked: ${why}.`)

@@ -1,5 +1,6 @@
 import { buildTemplate, plainRequest, prepareRequest } from '../../client/call/request.ts'
 import { defaultContract } from '../../contract/default.ts'
+import { installed } from '../../user/installed.ts'
 import { UserError } from '../../user/user-error.ts'
 
 /** A foreign client to compare a calibration with. */
@@ -26,16 +27,12 @@ type Autocannon = (options: {
 }) => PromiseLike<{ readonly '2xx': number; readonly duration: number }>
 
 /** Loads an optional package. @throws UserError if it is not installed */
-export async function loadAutocannon(): Promise<Autocannon> {
-  try {
-    return (await import('autocannon')).default
-  } catch {
-    throw new UserError(
-      'usage',
-      '--with autocannon: that package is not installed. Install it next to assay: npm install autocannon.',
-    )
-  }
-}
+export const loadAutocannon = (): Promise<Autocannon> =>
+  installed(
+    async () => (await import('autocannon')).default,
+    '--with autocannon: that package',
+    ['autocannon'],
+  )
 
 /**
  * Plain responses per second that autocannon receives, by its public API. It records nothing, and its

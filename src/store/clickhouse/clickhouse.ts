@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
+import { installed } from '../../user/installed.ts'
 import { reasonOf } from '../../user/reason.ts'
 import { Secrets, secrets } from '../../user/secrets/secrets.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -123,17 +124,10 @@ function decoded(part: string): string {
   }
 }
 
-/** The client is an optional install. @throws UserError if it is missing */
-async function loadClient() {
-  try {
-    return await import('@clickhouse/client')
-  } catch {
-    throw new UserError(
-      'usage',
-      '--engine: the client of ClickHouse is not installed. Install it next to assay: npm install @clickhouse/client.',
-    )
-  }
-}
+const loadClient = () =>
+  installed(() => import('@clickhouse/client'), '--engine: the client of ClickHouse', [
+    '@clickhouse/client',
+  ])
 
 function failure(name: string, user: string, secret: string, error: unknown): UserError {
   const { code } = error as { code?: string }
