@@ -1,4 +1,5 @@
 import type { Spec } from 'vega'
+import { given } from '../user/given.ts'
 
 interface Scope {
   readonly signals?: readonly { readonly on?: unknown }[] | undefined
@@ -18,9 +19,11 @@ function stillScope<S extends Scope>(scope: S): S {
   const { signals, marks, data } = scope
   return {
     ...scope,
-    ...(signals === undefined ? {} : { signals: signals.map(deaf) }),
-    ...(marks === undefined ? {} : { marks: marks.map(stillScope) }),
-    ...(data === undefined ? {} : { data: data.map(copied) }),
+    ...given({
+      signals: signals?.map(deaf),
+      marks: marks?.map(stillScope),
+      data: data?.map(copied),
+    }),
   }
 }
 

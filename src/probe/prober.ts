@@ -13,6 +13,7 @@ import { bandsAt, costOf, type FullContract, windowUs } from '../contract/contra
 import type { PlainRead } from '../contract/request.ts'
 import type { LimitedRequest } from '../limits/limited-request.ts'
 import type { Recorder } from '../store/attempts/recorder.ts'
+import { given } from '../user/given.ts'
 import { Balances } from './balances.ts'
 import type { ProbeBudget } from './budget.ts'
 import { type ExtraHeader, shownWithExtra, withExtra } from './extra-headers.ts'
@@ -224,8 +225,7 @@ export class Prober {
       now: () => this.now(),
       captureBytes: 1 << 20,
       signal,
-      ...(options.onHead === undefined ? {} : { onHead: options.onHead }),
-      ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
+      ...given({ onHead: options.onHead, onEvent: options.onEvent }),
     })
     const { columns } = received
     const costsNothing = columns.outcome === 'http_error' || columns.sentUs === null

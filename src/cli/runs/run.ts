@@ -23,6 +23,7 @@ import { undecidable } from '../../scenario/undecidable.ts'
 import { mustStandApart, type NamedFile } from '../../store/files/files-apart.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import type { Session } from '../../store/session/session.ts'
+import { given } from '../../user/given.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
@@ -92,8 +93,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
       contract,
       firstRequests: options.firstRequests,
       shard,
-      ...(runId === undefined ? {} : { runId }),
-      ...(startAtUs === undefined ? {} : { startAtUs }),
+      ...given({ runId, startAtUs }),
     },
     options.json === true,
     { ...(options.live === undefined ? {} : { livePort: options.live }), fleet },

@@ -13,6 +13,7 @@ import { keepPausesShort } from '../../service/pauses.ts'
 import { profileQuestions } from '../../service/profile.ts'
 import { readProfile } from '../../service/profile-reading.ts'
 import type { RunningService } from '../../service/start.ts'
+import { given } from '../../user/given.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/serve.ts'
 import { extraHeaders } from '../runs/extra-headers.ts'
@@ -69,7 +70,6 @@ function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
     port: flags.port,
     contract: contractOf(flags.contract),
     conducts: flags.conduct,
-    ...(flags.spendLog === undefined ? {} : { spendLogPath: flags.spendLog }),
     profile: readProfile(flags.profile, flags.set),
     faults: flags.fault,
     timeScale: flags.timeScale,
@@ -77,9 +77,8 @@ function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
     durability: flags.durability,
     trustProxy: flags.trustProxy === true,
     frameOrigins: flags.frameOrigin.map(originOf),
+    ...given({ spendLogPath: flags.spendLog, outage: flags.outage, seed: flags.seed }),
     ...(operatorKey === null ? {} : { operatorKey }),
-    ...(flags.outage === undefined ? {} : { outage: flags.outage }),
-    ...(flags.seed === undefined ? {} : { seed: flags.seed }),
     ...(flags.upstream === undefined
       ? {}
       : {

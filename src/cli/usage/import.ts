@@ -21,6 +21,7 @@ import type { LogSummary } from '../../store/import/log-summary.ts'
 import { type Mapping, ownMapping, parseTags } from '../../store/import/mapping.ts'
 import { suggestMapping } from '../../store/import/suggest.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
+import { given } from '../../user/given.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/import.ts'
 import { exit } from '../terminal/exit.ts'
@@ -129,11 +130,8 @@ async function importOne(
       signal,
       onProgress,
       ...meaningOf(options),
+      ...given({ source, format, rejectsFile: rejects, model }),
       ...(map === undefined ? {} : { mapping: mappingOf(map) }),
-      ...(source === undefined ? {} : { source }),
-      ...(format === undefined ? {} : { format }),
-      ...(rejects === undefined ? {} : { rejectsFile: rejects }),
-      ...(model === undefined ? {} : { model }),
       ...(contract === undefined ? {} : { prices: logPrices(loadContract(contract)) }),
       partial: partial === true,
       check: check === true,
@@ -175,11 +173,7 @@ function meaningOf(options: Options): Meaning {
   if (timezone !== undefined) checkTimeZone(timezone)
   return {
     ...(bucket === undefined ? {} : { bucket: bucketOf(bucket) }),
-    ...(decimal === undefined ? {} : { decimal }),
-    ...(dateOrder === undefined ? {} : { dateOrder }),
-    ...(timezone === undefined ? {} : { timezone }),
-    ...(ambiguous === undefined ? {} : { ambiguous }),
-    ...(cached === undefined ? {} : { cached }),
+    ...given({ decimal, dateOrder, timezone, ambiguous, cached }),
     ...(tag.length === 0 ? {} : { tags: parseTags(tag) }),
   }
 }

@@ -25,6 +25,7 @@ import { takeRun } from '../../store/runs/merge.ts'
 import { cannotWrite } from '../../store/session/errors.ts'
 import { openStore } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
+import { given } from '../../user/given.ts'
 import type { Work } from '../../user/work.ts'
 import { anonymousCsv, anonymousJson } from './anonymous.ts'
 import { type Judged, type JudgedFolder, judgeFolder, rowsName } from './judge-folder.ts'
@@ -77,10 +78,7 @@ export async function writeEvidence(options: EvidenceOptions): Promise<WrittenEv
   const partial = partialFolder(folder)
   // Only these: the files of the options are not those of the folder.
   const { onProgress, signal } = options
-  const work: Work = {
-    ...(onProgress === undefined ? {} : { onProgress }),
-    ...(signal === undefined ? {} : { signal }),
-  }
+  const work: Work = given({ onProgress, signal })
   try {
     const judged = await place(options, partial)
     const { report, commands } = await judgeFolder(partial, judged, work)

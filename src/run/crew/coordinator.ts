@@ -3,6 +3,7 @@ import { billingOf } from '../../contract/billing.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import type { Phase } from '../../scenario/loads.ts'
 import { largest } from '../../user/extremes.ts'
+import { given } from '../../user/given.ts'
 import { UserError } from '../../user/user-error.ts'
 import { runClock } from '../clock.ts'
 import type { Progress, Searching } from '../count/progress.ts'
@@ -147,8 +148,7 @@ export class Coordinator {
       steps: stepsOf(scenario, phase.steps),
       ...tasksOf(scenario, phase, load, seed),
       slotBase: before === undefined ? 0 : slotAfter(before, scenario, seed),
-      ...(phase.trialRequests === undefined ? {} : { trialRequests: phase.trialRequests }),
-      ...(phase.trialTaskUs === undefined ? {} : { trialTaskUs: phase.trialTaskUs }),
+      ...given({ trialRequests: phase.trialRequests, trialTaskUs: phase.trialTaskUs }),
     }
     this.phases.push(run)
     this.onPhase?.(phase.name)

@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { mappedNames } from '../../measure/usage/quantities.ts'
+import { given } from '../../user/given.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { mustStandApart } from '../files/files-apart.ts'
@@ -257,12 +258,7 @@ function withMeaning(mapping: Mapping, options: Meaning): Mapping {
   const place = typeof time === 'string' ? { column: time, unit: 'auto' as const } : time
   return {
     ...mapping,
-    ...(bucket === undefined ? {} : { bucket }),
-    ...(decimal === undefined ? {} : { decimal }),
-    ...(dateOrder === undefined ? {} : { dateOrder }),
-    ...(ambiguous === undefined ? {} : { ambiguous }),
-    ...(cached === undefined ? {} : { cached }),
-    ...(tags === undefined ? {} : { tags }),
+    ...given({ bucket, decimal, dateOrder, ambiguous, cached, tags }),
     fields: {
       ...mapping.fields,
       ...(timezone === undefined ? {} : { time: { ...place, timezone } }),

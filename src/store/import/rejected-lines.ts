@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { given } from '../../user/given.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping, mappingOf } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -82,12 +83,7 @@ function storedMapping(json: string): Mapping {
   ) as Mapping
   return {
     ...parseMapping(JSON.stringify(written), 'the mapping of the store'),
-    ...(optional === undefined ? {} : { optional }),
-    ...(problem === undefined ? {} : { problem }),
-    ...(identified === undefined ? {} : { identified }),
-    ...(table === undefined ? {} : { table }),
-    ...(newest === undefined ? {} : { newest }),
-    ...(tagsColumn === undefined ? {} : { tagsColumn }),
+    ...given({ optional, problem, identified, table, newest, tagsColumn }),
   }
 }
 
@@ -126,7 +122,7 @@ function withFlatNames(mapping: Mapping, names: ReadonlySet<string>): Mapping {
   const tags = mapping.tags?.map(([name, at]) => [name, place(at)] as [string, Place])
   return {
     ...mapping,
-    ...(tags === undefined ? {} : { tags }),
+    ...given({ tags }),
     fields: Object.fromEntries(fields) as Mapping['fields'],
   }
 }
