@@ -29,7 +29,8 @@ export interface Asked {
 
 /** Reads a stored scenario leniently: another version or an import may have written it. */
 export function askedBy(scenarioJson: string): Asked {
-  const { question = '', thresholds = [] } = shape.safeParse(jsonOf(scenarioJson)).data ?? {}
+  const asked = shape.safeParse(jsonOf(scenarioJson)).data ?? shape.parse({})
+  const { question, thresholds } = asked
   const ofAll = thresholds.filter(
     ({ step, phase, filter }) => step === null && phase === null && Object.keys(filter).length === 0,
   )

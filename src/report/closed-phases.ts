@@ -19,7 +19,7 @@ const shape = z.looseObject({
  * leniently: another version or an import may have written it.
  */
 export function closedPhases(scenarioJson: string): readonly string[] {
-  const { phases = [] } = shape.safeParse(jsonOf(scenarioJson)).data ?? {}
+  const phases = shape.safeParse(jsonOf(scenarioJson)).data?.phases ?? []
   const steady = phases.filter(({ part }) => part === 'steady')
   return (steady.length === 0 ? phases : steady)
     .filter(
