@@ -3,8 +3,6 @@ import { expressionInterpreter } from 'vega-interpreter'
 import { isMapping } from '../user/mapping.ts'
 import { warningsInto } from './warnings.ts'
 
-type Json = Readonly<Record<string, unknown>>
-
 /** Scales that use the extent of their values. Other scales list the values, and may be empty. */
 const continuous = new Set(['linear', 'log', 'pow', 'sqrt', 'symlog', 'time', 'utc'])
 

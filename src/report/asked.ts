@@ -32,7 +32,8 @@ export function askedBy(scenarioJson: string): Asked {
   const asked = shape.safeParse(jsonOf(scenarioJson)).data ?? shape.parse({})
   const { question, thresholds } = asked
   const ofAll = thresholds.filter(
-    ({ step, phase, filter }) => step === null && phase === null && Object.keys(filter).length === 0,
+    ({ step, phase, filter }) =>
+      step === null && phase === null && Object.keys(filter).length === 0,
   )
   const limits = (...metrics: readonly string[]) =>
     ofAll.some(({ metric }) => metrics.includes(metric))

@@ -1,7 +1,7 @@
 import type { prompted } from '../contract/request.ts'
 import { largest } from '../user/extremes.ts'
-import { durationUsOf } from './quantity.ts'
 import type { BudgetName } from './loads.ts'
+import { durationUsOf } from './quantity.ts'
 import { parseThreshold, type Threshold, taskMetrics } from './threshold.ts'
 
 /** Command-line options that replace a scenario. */

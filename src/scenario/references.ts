@@ -157,7 +157,12 @@ function stepIssues(scenario: Mapping): readonly Found[] {
 }
 
 /** A length has one source: the step, or the trace of a replay. */
-function lengthIssues(scenario: Mapping, name: string, step: Mapping, path: Path): readonly Found[] {
+function lengthIssues(
+  scenario: Mapping,
+  name: string,
+  step: Mapping,
+  path: Path,
+): readonly Found[] {
   const { output_tokens: asked, max_tokens: most, enforce_output: enforced } = step
   const issue = (field: string, message: string) => [{ path: [...path, field], message }]
   if (asked === undefined) {

@@ -1,5 +1,5 @@
-import type { Expectation, JsonSchema } from './steps.ts'
 import type { Scenario } from './scenario.ts'
+import type { Expectation, JsonSchema } from './steps.ts'
 
 /** The files that a scenario names, each once: keys, prompts, traces, certificates, its module. */
 export function scenarioFiles(scenario: Scenario): readonly string[] {

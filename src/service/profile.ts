@@ -180,7 +180,7 @@ function expectedOf({ code, path, message }: z.core.$ZodIssue): string {
 
 /** The given value, shortened, on one line. */
 function shown(given: unknown, place: readonly PropertyKey[]): string {
-  const value = place.reduce((at: unknown, part) => (isMapping(at) ? at[part] : at), given)
+  const value = place.reduce((at: unknown, part) => (isMapping(at) ? at[String(part)] : at), given)
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -118,7 +118,7 @@ function listsOfCounts(
   const unread: string[] = []
   for (const [name, list] of Object.entries(usage)) {
     if (!Array.isArray(list) || elements.has(name)) continue
-    const read = list.filter(isObject).map((each): UsagePass => {
+    const read = list.filter(isMapping).map((each): UsagePass => {
       const counted = readWholeUsage(each, dialect)
       const isCounted = Object.values(counted.parts).some((count) => count !== null)
       return {

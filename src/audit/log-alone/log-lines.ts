@@ -7,12 +7,7 @@ import {
 import { multiply, one } from '../../money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../price/judge/request.ts'
 import type { KnownFormat } from '../../store/import/formats/format.ts'
-import {
-  type Fields,
-  first,
-  isTrue,
-  type NormalRow,
-} from '../../store/import/formats/row.ts'
+import { type Fields, first, isTrue, type NormalRow } from '../../store/import/formats/row.ts'
 import { knownFormat, plainDocuments } from '../../store/import/known-logs.ts'
 import { eachKind, statedCounts } from '../../tokens/kinds.ts'
 import { readUsage } from '../../tokens/read-usage.ts'

@@ -159,10 +159,7 @@ export async function mergeAuditsAction(
 }
 
 const readLog = (path: string): string =>
-  readTextOr(
-    path,
-    () => new UserError('usage', `--log: expected a readable file; got "${path}"`),
-  )
+  readTextOr(path, () => new UserError('usage', `--log: expected a readable file; got "${path}"`))
 
 const readReport = (path: string): string =>
   readTextOr(path, () => new UserError('usage', `audit merge: ${path} cannot be read.`))

@@ -1,5 +1,5 @@
-import { durationUsOf, mostPerS } from '../../scenario/quantity.ts'
 import type { Load, Phase, RateSegment } from '../../scenario/loads.ts'
+import { durationUsOf, mostPerS } from '../../scenario/quantity.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { amountBy } from '../../schedule/rate-curve.ts'
 import { UserError } from '../../user/user-error.ts'

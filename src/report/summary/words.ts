@@ -52,7 +52,12 @@ export function moneyText({ spent, unit, unknown }: Money): string {
   return `${shownAmount(readNumber(spent)!, unit)} by the contract${more}`
 }
 
-export function creditsText({ spent, spentAtMost, balances, otherTries }: RunSummary['credits']): string {
+export function creditsText({
+  spent,
+  spentAtMost,
+  balances,
+  otherTries,
+}: RunSummary['credits']): string {
   const own =
     spent === null
       ? 'not measured (a price is unknown)'

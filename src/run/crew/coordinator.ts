@@ -1,7 +1,7 @@
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import { billingOf } from '../../contract/billing.ts'
-import type { Objectives } from '../../scenario/scenario.ts'
 import type { Phase } from '../../scenario/loads.ts'
+import type { Objectives } from '../../scenario/scenario.ts'
 import { largest } from '../../user/extremes.ts'
 import { given } from '../../user/given.ts'
 import { UserError } from '../../user/user-error.ts'

@@ -1,6 +1,6 @@
 import { type Limit, limitText } from '../../measure/limit.ts'
-import type { Objectives } from '../../scenario/scenario.ts'
 import type { Phase, Search } from '../../scenario/loads.ts'
+import type { Objectives } from '../../scenario/scenario.ts'
 import { exactArrivals } from '../../schedule/exact-arrivals.ts'
 import { judgeTrial } from '../../schedule/safe-rate/judge.ts'
 import { limitOf } from '../../schedule/safe-rate/limit.ts'

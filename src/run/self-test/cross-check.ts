@@ -1,7 +1,6 @@
 import { buildTemplate, plainRequest, prepareRequest } from '../../client/call/request.ts'
 import { defaultContract } from '../../contract/default.ts'
 import { installed } from '../../user/installed.ts'
-import { UserError } from '../../user/user-error.ts'
 
 /** A foreign client to compare a calibration with. */
 export type CrossCheck = 'autocannon'
@@ -28,11 +27,9 @@ type Autocannon = (options: {
 
 /** Loads an optional package. @throws UserError if it is not installed */
 export const loadAutocannon = (): Promise<Autocannon> =>
-  installed(
-    async () => (await import('autocannon')).default,
-    '--with autocannon: that package',
-    ['autocannon'],
-  )
+  installed(async () => (await import('autocannon')).default, '--with autocannon: that package', [
+    'autocannon',
+  ])
 
 /**
  * Plain responses per second that autocannon receives, by its public API. It records nothing, and its

@@ -2,7 +2,7 @@ import { lookup } from '../../user/lookup.ts'
 import { isMapping } from '../../user/mapping.ts'
 import type { Random } from '../random.ts'
 import { words } from '../vocabulary.ts'
-import { isMapping, type Json } from './fields.ts'
+import type { Json } from './fields.ts'
 import type { JsonSchema } from './generation-request.ts'
 
 /** Requirements that a made-up value could miss. */

@@ -1,6 +1,5 @@
 import { isMapping } from '../../user/mapping.ts'
 
-
 /** A content block of a checked request. */
 type Block =
   | { readonly type: 'text'; readonly text: string }

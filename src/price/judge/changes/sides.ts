@@ -1,7 +1,7 @@
 import { divide, multiply, type Rational, rational } from '../../../money/rational.ts'
 import { promptOf, type Usage } from '../../../tokens/usage.ts'
-import type { CostLine } from '../../cost-sum.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
+import type { CostLine } from '../../cost-sum.ts'
 import type { Change } from './change.ts'
 import { finishedLike } from './parts.ts'
 

@@ -2,14 +2,7 @@ import { jsonOf } from '../../../user/json-text.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import {
-  at,
-  type Fields,
-  first,
-  listOf,
-  type NormalRow,
-  tokensOf,
-} from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) => ('data' in document ? listOf(document.data) : [document])
 

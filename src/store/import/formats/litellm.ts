@@ -2,15 +2,7 @@ import { add, decimalText, readNumber, zero } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import {
-  at,
-  type Fields,
-  first,
-  listOf,
-  type NormalRow,
-  nextDay,
-  tokensOf,
-} from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, nextDay, tokensOf } from './row.ts'
 
 const endpoints: Readonly<Record<string, string>> = lookup({
   completion: 'chat',

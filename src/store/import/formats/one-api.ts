@@ -2,15 +2,7 @@ import { rational } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import {
-  at,
-  type Fields,
-  first,
-  listOf,
-  type NormalRow,
-  scaled,
-  tokensOf,
-} from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, scaled, tokensOf } from './row.ts'
 
 /** `{ data: { items, total } }`, `{ data: […] }`, a list, or one row. */
 function rowsOf(document: Fields): readonly Fields[] {
