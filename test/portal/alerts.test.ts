@@ -1,10 +1,12 @@
+import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { Deliveries, type Post } from '../../src/portal/alerts/deliveries.ts'
+import { Deliveries, type Post, postByFetch } from '../../src/portal/alerts/deliveries.ts'
 import { type Alert, Journal } from '../../src/portal/alerts/journal.ts'
 import { openWebhooks } from '../../src/portal/alerts/webhook.ts'
 import { openStore } from '../../src/store/session/open.ts'
@@ -397,6 +399,45 @@ test('a receiver may be given a new secret while it still has the old one', asyn
     expect(() => new Webhook(known).verify(`${body} `, headers)).toThrow()
   }
   journal.close()
+})
+
+test('a receiver that answers late, in pieces and twice gets each message once', async () => {
+  const got: string[] = []
+  const receiver = createServer((socket) => {
+    let text = ''
+    socket.on('error', () => {})
+    socket.on('data', async (bytes) => {
+      text += bytes
+      const [, length] = /content-length: (\d+)\r\n/i.exec(text) ?? []
+      const end = text.indexOf('\r\n\r\n') + 4
+      if (length === undefined || end < 4 || text.length - end < Number(length)) return
+      got.push(/webhook-id: (\S+)/i.exec(text)![1]!)
+      text = ''
+      socket.write('HTTP/1.1 2')
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      socket.write('04 No Content\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n')
+    })
+  })
+  receiver.listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const { port } = receiver.address() as AddressInfo
+  const [webhook] = openWebhooks(settingsOf(alertsText('f')), env)
+  const local = { ...webhook!, url: `http://127.0.0.1:${port}/` }
+  const journal = new Journal(newFile(), 0)
+  const ids = Array.from({ length: 6 }, (_, at) => `msg_${at}`)
+  for (const id of ids) journal.add(alertOf(id), [local.id], 0)
+  const deliveries = new Deliveries(postByFetch, Date.now, () => {})
+  for (let round = 0; round < 3; round++) {
+    deliveries.begin(journal, [local])
+    await deliveries.end()
+  }
+  expect(got.toSorted()).toEqual(ids)
+  const ends = [...journal.alerts.values()].map((each) => each.deliveries.get(local.id)!)
+  expect(ends.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual(
+    ids.map(() => 'delivered 1'),
+  )
+  journal.close()
+  receiver.close()
 })
 
 const alertOf = (id: string): Alert => ({

@@ -1,4 +1,8 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Answers } from '../../src/portal/api/shapes.ts'
 import { others, subject } from '../report/marked-accounts.ts'
 import { bytesOf, everyPath, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
@@ -27,13 +31,40 @@ const streams = ['/v1/live']
 const pathOf = (path: string) => path.split('?')[0]!
 
 let service: Served
+const folder = mkdtempSync(join(tmpdir(), 'assay-every-endpoint-'))
+/** What the receiver answers to alerts of each account: no other answer of the service has these words. */
+const answered = [503, 418] as const
 beforeAll(async () => {
   const budgets = [subject, other].map(
     ({ name, amount }) => `  ${name}: { budget: '${amount}', tags: [team] }`,
   )
-  service = await served([subject, other], settingsOf(`accounts:\n${budgets.join('\n')}\n`))
+  const alerts = `alerts: { file: '${folder}/alerts.jsonl', webhooks: [{ url: 'https://app.example.com', secretEnv: USAGE_WEBHOOK_SECRET }] }`
+  let posted = 0
+  const post = async (_: string, __: object, body: string) => {
+    posted++
+    return answered[body.includes(subject.name) ? 0 : 1]
+  }
+  service = await served(
+    [subject, other],
+    settingsOf(`${alerts}\naccounts:\n${budgets.join('\n')}\n`),
+    undefined,
+    undefined,
+    { post },
+  )
+  await service.portal.alert()
+  const known = () => readFileSync(`${folder}/alerts.jsonl`, 'utf8').match(/"alert":/g)!.length
+  // Two thresholds of each budget, and more.
+  while (posted < known()) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    service.portal.deliver()
+  }
+  // The last answers are noted.
+  await new Promise((resolve) => setTimeout(resolve, 20))
 }, 120_000)
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  rmSync(folder, { recursive: true })
+})
 
 const marks = [subject, other].map(({ name, keys, keyNames, model, endpoint, tag, amount }) => [
   ...[name, ...keys, ...keyNames, model, endpoint, tag, String(amount)],
@@ -71,9 +102,35 @@ test('no path tells an account anything of another, and each path of figures wan
   }
   // The marks are such that a leak would be seen.
   expect([...seen].toSorted()).toEqual([
-    ...['/page', '/v1/account', '/v1/budgets', '/v1/export', '/v1/notices'],
+    ...['/page', '/v1/account', '/v1/alerts', '/v1/budgets', '/v1/export', '/v1/notices'],
     ...['/v1/usage/breakdown', '/v1/usage/requests', '/v1/usage/series'],
   ])
+})
+
+test('a token sees the deliveries of its own alerts, and none of another account', async () => {
+  const seen = async (name: string, claims = {}) => {
+    const answer = await service.ask('/v1/alerts', await tokenOf(name, claims))
+    const { alerts } = (await answer.json()) as Answers['alerts']
+    return alerts
+  }
+  const [own, foreign] = [await seen(subject.name), await seen(other.name)]
+  const shown = (alerts: typeof own) =>
+    alerts.map(({ data, deliveries }) => [
+      data.account,
+      ...deliveries.map(({ state, attempts, status }) => `${state} ${attempts} ${status}`),
+    ])
+  expect(Math.min(own.length, foreign.length)).toBeGreaterThan(1)
+  expect(shown(own)).toEqual(own.map(() => [subject.name, 'pending 1 503']))
+  expect(shown(foreign)).toEqual(foreign.map(() => [other.name, 'pending 1 418']))
+  const ids = [...own, ...foreign].map(({ id }) => id)
+  expect(new Set(ids).size).toBe(own.length + foreign.length)
+  const [bytes, others] = [JSON.stringify(own), JSON.stringify(foreign)]
+  expect(foreign.filter(({ id }) => bytes.includes(id))).toEqual([])
+  expect(own.filter(({ id }) => others.includes(id))).toEqual([])
+  // Nor one of some keys, of nobody, or that may not see what the alerts contain.
+  expect(await seen(subject.name, { keys: [subject.keys[0]] })).toEqual([])
+  expect(await seen(subject.name, { shows: [] })).toEqual([])
+  expect(await seen('nobody')).toEqual([])
 })
 
 test('what is open to all has no figure and no name of an account', async () => {
