@@ -13,7 +13,7 @@ import type { RunStart } from '../../store/runs/runs.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
 import type { HistogramSlice } from '../count/time-histogram.ts'
 import type { PromptPool } from '../plan/prompts.ts'
-import type { TrialCounts } from '../search/trial-counts.ts'
+import type { TrialCounts } from '../search/trial-sums.ts'
 import type { ResolvedKey } from '../send/keys.ts'
 import type { CrewedScenario } from './threads.ts'
 

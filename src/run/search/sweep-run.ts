@@ -11,7 +11,8 @@ import type { Trial, TrialEvidence } from '../../schedule/safe-rate/trial.ts'
 import { TrialWatch } from '../../schedule/safe-rate/watch.ts'
 import type { Searching } from '../count/progress.ts'
 import type { Coordinator } from '../crew/coordinator.ts'
-import { type TrialCounts, total } from './trial-counts.ts'
+import { total } from './trial-counts.ts'
+import type { TrialCounts } from './trial-sums.ts'
 import { atAllMachines } from './trial-words.ts'
 
 /** A search with its trials and its answer. */

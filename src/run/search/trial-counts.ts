@@ -4,37 +4,7 @@ import type { Objectives } from '../../scenario/scenario.ts'
 import { partsOfTrial } from '../../schedule/safe-rate/trial.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Flight } from '../send/flight.ts'
-import { resetAtUs } from './reset.ts'
-
-/** Counts of a trial in one thread; plain data. Sums over threads and machines are those of the trial. */
-export interface TrialCounts {
-  readonly sent: number
-  readonly notSent: number
-  /** Sent more than a second late. */
-  readonly late: number
-  /** In flight, and those of them that are already older than an objective allows. */
-  readonly inFlight: number
-  readonly overdue: number
-  /** Answers of 429. */
-  readonly limited: number
-  /** How long from now the last of these asks to wait; null if none names a time. */
-  readonly resetUs: number | null
-  /** Sum of the service times of the judged requests, in microseconds. */
-  readonly serviceUs: number
-  readonly judged: readonly number[]
-  readonly missed: readonly number[]
-  readonly logUs: readonly number[]
-  /** Successes, or tasks, of which it is not known whether they are good; they are not among the judged. */
-  readonly unknown: number
-}
-
-export const lateUs = 1e6
-export const rateLimited = 429
-export const zeros = () => new Array<number>(partsOfTrial).fill(0)
-
-/** The part of a trial that an index falls into. @param all that the trial plans; those above count in the last part */
-export const partOf = (index: number, all: number) =>
-  Math.min(partsOfTrial - 1, Math.floor((index * partsOfTrial) / all))
+import { partOf, type TrialCounts, TrialSums } from './trial-sums.ts'
 
 /** What a sending thread tells a trial. */
 export interface TrialCounting {
@@ -56,16 +26,7 @@ export class TrialCounter implements TrialCounting {
   private readonly slotBase: number
   private readonly stride: number
   private readonly objectives: Objectives
-  private sent = 0
-  private notSent = 0
-  private late = 0
-  private limited = 0
-  private resetAtUs = Number.NaN
-  private serviceUs = 0
-  private unknown = 0
-  private readonly judged = zeros()
-  private readonly missed = zeros()
-  private readonly logUs = zeros()
+  private readonly sums = new TrialSums()
 
   /** @param requests of the plan; indexes above it count in the last part */
   constructor(
@@ -81,13 +42,13 @@ export class TrialCounter implements TrialCounting {
   }
 
   started(lagUs: number): void {
-    this.sent++
-    if (lagUs > lateUs) this.late++
+    this.sums.sent++
+    this.sums.addLate(lagUs)
   }
 
   refused(isStarted: boolean): void {
-    if (isStarted) this.sent--
-    this.notSent++
+    if (isStarted) this.sums.sent--
+    this.sums.notSent++
   }
 
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void {
@@ -96,21 +57,20 @@ export class TrialCounter implements TrialCounting {
     const beganUs = Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs
     const { firstContentUs, endedUs } = attempt
     const byFirst = this.objectives.ttftUs !== null && !Number.isNaN(firstContentUs)
-    this.judged[part]! += judged
-    this.missed[part]! += judged - good
-    this.logUs[part]! += Math.log(Math.max(1, (byFirst ? firstContentUs : endedUs) - beganUs))
-    this.serviceUs += endedUs - beganUs
-    if (attempt.status !== rateLimited) return
-    this.limited++
-    this.resetAtUs = laterOf(this.resetAtUs, resetAtUs(attempt))
+    const { sums } = this
+    sums.judged[part]! += judged
+    sums.missed[part]! += judged - good
+    sums.logUs[part]! += Math.log(Math.max(1, (byFirst ? firstContentUs : endedUs) - beganUs))
+    sums.tookUs += endedUs - beganUs
+    sums.addLimited(attempt)
   }
 
   undecided(_: Flight): void {
-    this.unknown++
+    this.sums.unknown++
   }
 
   disappointed(slot: number): void {
-    this.missed[this.partOf(slot)]!++
+    this.sums.missed[this.partOf(slot)]!++
   }
 
   private partOf(slot: number): number {
@@ -123,22 +83,7 @@ export class TrialCounter implements TrialCounting {
       inFlight++
       if (this.isOverdue(flight, nowUs)) overdue++
     }
-    const { sent, notSent, late, limited, serviceUs } = this
-    const { judged, missed, logUs } = this
-    return {
-      sent,
-      notSent,
-      late,
-      inFlight,
-      overdue,
-      limited,
-      serviceUs,
-      resetUs: untilUs(this.resetAtUs, nowUs),
-      judged: [...judged],
-      missed: [...missed],
-      logUs: [...logUs],
-      unknown: this.unknown,
-    }
+    return this.sums.counts(inFlight, overdue, nowUs)
   }
 
   /** A request that is older than its bound has missed it, before its answer comes. */
@@ -163,7 +108,7 @@ export function sumOfTrials(all: readonly TrialCounts[]): TrialCounts {
   const sum = (of: (counts: TrialCounts) => number) =>
     all.reduce((total, counts) => total + of(counts), 0)
   const parts = (of: 'judged' | 'missed' | 'logUs') =>
-    zeros().map((_, part) => sum((counts) => counts[of][part]!))
+    Array.from({ length: partsOfTrial }, (_, part) => sum((counts) => counts[of][part]!))
   return {
     sent: sum(({ sent }) => sent),
     notSent: sum(({ notSent }) => notSent),
@@ -179,14 +124,6 @@ export function sumOfTrials(all: readonly TrialCounts[]): TrialCounts {
     unknown: sum(({ unknown }) => unknown),
   }
 }
-
-/** The later of two moments, of which each may be NaN. */
-export const laterOf = (one: number, other: number) =>
-  Number.isNaN(one) || other > one ? other : one
-
-/** The time until a moment, which may be past; null for NaN. */
-export const untilUs = (atUs: number, nowUs: number) =>
-  Number.isNaN(atUs) ? null : Math.max(0, atUs - nowUs)
 
 /** The longest of the waits that are known. */
 export function longest(waits: readonly (number | null)[]): number | null {

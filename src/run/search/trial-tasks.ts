@@ -1,17 +1,8 @@
 import type { TaskOutcome } from '../../attempt/outcome.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import type { Flight } from '../send/flight.ts'
-import { resetAtUs } from './reset.ts'
-import {
-  laterOf,
-  lateUs,
-  partOf,
-  rateLimited,
-  type TrialCounting,
-  type TrialCounts,
-  untilUs,
-  zeros,
-} from './trial-counts.ts'
+import type { TrialCounting } from './trial-counts.ts'
+import { partOf, type TrialCounts, TrialSums } from './trial-sums.ts'
 
 /** How a task of a trial ended. */
 export interface EndedTask {
@@ -38,16 +29,7 @@ export class TaskTrialCounter implements TrialCounting {
   private readonly good = new Set<number>()
   /** Indexes of tasks with a request of which it is not known whether it was good. */
   private readonly open = new Set<number>()
-  private unknown = 0
-  private sent = 0
-  private notSent = 0
-  private late = 0
-  private limited = 0
-  private resetAtUs = Number.NaN
-  private tookUs = 0
-  private readonly judged = zeros()
-  private readonly missed = zeros()
-  private readonly logUs = zeros()
+  private readonly sums = new TrialSums()
 
   /** @param tasks of the plan @param withinUs null if they only have to succeed */
   constructor(
@@ -63,32 +45,33 @@ export class TaskTrialCounter implements TrialCounting {
   }
 
   began(index: number, startUs: number): void {
-    this.sent++
+    this.sums.sent++
     this.running.set(index, startUs)
   }
 
   over(index: number, { outcome, isRefused, tookUs }: EndedTask): void {
+    const { sums } = this
     this.running.delete(index)
     if (isRefused) {
-      this.sent--
-      this.notSent++
+      sums.sent--
+      sums.notSent++
     }
     if (isRefused || outcome === 'stopped') return
     const part = partOf(index, this.tasks)
     const isGood = outcome === 'ok' && tookUs <= this.withinUs && !this.spoilt.has(index)
     if (isGood && this.open.has(index)) {
-      this.unknown++
+      sums.unknown++
       return
     }
-    this.judged[part]!++
+    sums.judged[part]!++
     if (isGood) this.good.add(index)
-    else this.missed[part]!++
-    this.logUs[part]! += Math.log(Math.max(1, tookUs))
-    this.tookUs += tookUs
+    else sums.missed[part]!++
+    sums.logUs[part]! += Math.log(Math.max(1, tookUs))
+    sums.tookUs += tookUs
   }
 
   started(lagUs: number): void {
-    if (lagUs > lateUs) this.late++
+    this.sums.addLate(lagUs)
   }
 
   /** Its task says so when it ends. */
@@ -97,9 +80,7 @@ export class TaskTrialCounter implements TrialCounting {
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void {
     // A failure that is not repeated makes its task fail.
     if (attempt.outcome === 'ok' && judged > good) this.spoilt.add(this.indexOf(flight.slot))
-    if (attempt.status !== rateLimited) return
-    this.limited++
-    this.resetAtUs = laterOf(this.resetAtUs, resetAtUs(attempt))
+    this.sums.addLimited(attempt)
   }
 
   undecided(flight: Flight): void {
@@ -109,7 +90,7 @@ export class TaskTrialCounter implements TrialCounting {
   disappointed(slot: number): void {
     const index = this.indexOf(slot)
     this.spoilt.add(index)
-    if (this.good.delete(index)) this.missed[partOf(index, this.tasks)]!++
+    if (this.good.delete(index)) this.sums.missed[partOf(index, this.tasks)]!++
   }
 
   counts(_: Iterable<Flight>, nowUs: number): TrialCounts {
@@ -117,22 +98,7 @@ export class TaskTrialCounter implements TrialCounting {
     for (const [index, startUs] of this.running) {
       if (nowUs - startUs > this.withinUs || this.spoilt.has(index)) overdue++
     }
-    const { sent, notSent, late, limited, tookUs: serviceUs } = this
-    const { judged, missed, logUs } = this
-    return {
-      sent,
-      notSent,
-      late,
-      inFlight: this.running.size,
-      overdue,
-      limited,
-      serviceUs,
-      resetUs: untilUs(this.resetAtUs, nowUs),
-      judged: [...judged],
-      missed: [...missed],
-      logUs: [...logUs],
-      unknown: this.unknown,
-    }
+    return this.sums.counts(this.running.size, overdue, nowUs)
   }
 
   private indexOf(slot: number): number {

@@ -3,24 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { UserError } from '../../user/user-error.ts'
+import { content } from '../import/content.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../literal.ts'
 import { openStore, type Store } from '../session/open.ts'
 import type { ClickHouse } from './clickhouse.ts'
 
+/** Of an event. The times of a request stay in stores. */
 const columns = [
-  ...['source', 'id', 'at_us', 'ingested_us', 'version_us', 'type', 'model', 'endpoint', 'key_fp'],
-  ...[
-    'account',
-    'tags',
-    'outcome',
-    'status',
-    'error_code',
-    'credits',
-    'unit',
-    ...tokenColumns,
-    'requests',
-  ],
+  ...['source', 'id', 'ingested_us', 'version_us'],
+  ...content.filter((name) => name !== 'ttft_us' && name !== 'latency_us'),
   'priced_by',
 ]
 

@@ -1,3 +1,4 @@
+import { wallMs } from '../../measure/usage/zone.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import type { RepeatedTime } from './cell-formats.ts'
@@ -17,22 +18,7 @@ export function clockChanges(
   fromUs: number,
   toUs: number,
 ): readonly ClockChange[] {
-  const clock = new Intl.DateTimeFormat('en-US', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  const offsetAt = (us: number) => {
-    const parts = clock.formatToParts(us / 1000).map(({ type, value }) => [type, Number(value)])
-    const at = Object.fromEntries(parts) as Record<string, number>
-    const wall = Date.UTC(at.year!, at.month! - 1, at.day!, at.hour!, at.minute!, at.second!)
-    return wall * 1000 - Math.floor(us / 1e6) * 1e6
-  }
+  const offsetAt = (us: number) => (wallMs(us, timezone) - Math.floor(us / 1000)) * 1000
   const changes: ClockChange[] = []
   for (let us = fromUs - dayUs, before = offsetAt(us); us < toUs + dayUs; us += dayUs) {
     const after = offsetAt(us + dayUs)
