@@ -9,9 +9,10 @@ import type { Profile } from '../profile.ts'
 import type { CustomerService, Payment } from './customer-service.ts'
 import { complaint, document, type Viewer, wrong } from './document.ts'
 import { count, day, moment, plural, price } from './figures.ts'
+import type { Flash, NewKey } from './flashes.ts'
 import { nextExpiry } from './next-expiry.ts'
 
-export interface DashboardParts {
+export interface DashboardParts extends Flash {
   readonly viewer: Viewer
   readonly contract: FullContract
   readonly profile: Profile
@@ -19,9 +20,6 @@ export interface DashboardParts {
   readonly customerService: CustomerService
   /** Scheme, host and port in the browser's view. */
   readonly origin: string
-  /** A new key. Only this page shows it. */
-  readonly newKey: { readonly name: string; readonly key: string } | null
-  readonly said: string | null
   /** The fields of the refused form. */
   readonly typed: URLSearchParams
   readonly faults: readonly FormIssue[]
@@ -35,8 +33,8 @@ export function dashboardPage(parts: DashboardParts): Html {
     ledger,
     customerService,
     origin,
-    newKey,
     said,
+    newKeys,
     typed,
     faults,
   } = parts
@@ -49,9 +47,9 @@ export function dashboardPage(parts: DashboardParts): Html {
     path: '/dashboard',
     viewer,
     main: html`<h1>Dashboard</h1>
-${said !== null && html`<p class="notice good" role="status">${said}</p>`}
+${said.map((sentence) => html`<p class="notice good" role="status">${sentence}</p>`)}
 ${complaint(faults)}
-${newKey !== null && newKeyCard(newKey, origin, contract)}
+${newKeys.map((newKey) => newKeyCard(newKey, origin, contract))}
 ${balanceFigures(parts, balance)}
 <section class="card" id="keys">
 <h2>API keys</h2>
@@ -81,14 +79,10 @@ function refilled(
   return mark && html` value="${typed.get(field) ?? ''}"${mark}`
 }
 
-function newKeyCard(
-  { name, key }: { name: string; key: string },
-  origin: string,
-  contract: FullContract,
-): Html {
+function newKeyCard({ name, key }: NewKey, origin: string, contract: FullContract): Html {
   const { prefix, name: header } = contract.auth.chat
   const model = contract.models[0]?.id ?? ''
-  return html`<section class="card good" id="new-key">
+  return html`<section class="card good">
 <h2>Your new key “${name}”</h2>
 <p>Copy it now. It is not stored, so it cannot be shown again.</p>
 <p class="secret"><code>${key}</code></p>

@@ -86,6 +86,30 @@ describe('API keys', () => {
     expect(again.text).toContain(`sk-svc-…${key.slice(-4)}`)
   })
 
+  test('two keys made before the next page, and what happened beside them, are all on it', async () => {
+    const { visitor, target } = await openHouse()
+    const ada = visitor()
+    const { text } = await ada.register('ada@example.com')
+    const token = /name="token" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const order = { package: 'Starter', order: 'one' }
+    for (const [path, fields] of [
+      ['keys', { name: 'laptop' }],
+      ['buy', order],
+      ['keys', { name: 'phone' }],
+    ] as const) {
+      await fetch(`${target.service.baseUrl}/dashboard/${path}`, {
+        ...{ method: 'POST', redirect: 'manual' },
+        headers: { cookie: ada.cookie, origin: target.service.baseUrl },
+        body: new URLSearchParams({ token, ...fields }),
+      })
+    }
+    const page = await ada.get('/dashboard')
+    expect(page.text).toContain('Your new key “laptop”')
+    expect(page.text).toContain('Your new key “phone”')
+    expect(page.text).toContain('credits of Starter are yours')
+    expect((await ada.get('/dashboard')).text).not.toContain('Your new key')
+  })
+
   test('a key of another account cannot be revoked', async () => {
     const { visitor, target } = await openHouse()
     const [ada, eve] = [visitor(), visitor()]
