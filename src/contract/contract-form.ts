@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
 import { lookup } from '../user/lookup.ts'
-import { isMapping } from '../user/mapping.ts'
+import { isTimeZone } from '../user/time-zone.ts'
 import { baseUrlSays, isBaseUrl } from './base-url.ts'
 import {
   type Band,
@@ -10,7 +10,9 @@ import {
   encodingNames,
   type HeaderNames,
   isTokenizerFile,
+  type LimitWindow,
   lengthPattern,
+  lengthUs,
   namesOf,
   resetFormats,
   structuredNames,
@@ -49,44 +51,43 @@ const headerNames = z
   })
 const most = count.default(Number.POSITIVE_INFINITY)
 
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}
-
 /** Usual names of lengths. */
 const namedLengths: Readonly<Record<string, string>> = lookup({ second: '1s', week: '7d' })
+const windowOf = (name: string) => (namedLengths[name] ?? name) as LimitWindow
 
+/** Limits by window. A file may name a length as it likes, so an issue names it as the file does. */
 const limits = z
-  .preprocess(
-    (given) =>
-      isMapping(given)
-        ? Object.fromEntries(
-            Object.entries(given).map(([name, value]) => [namedLengths[name] ?? name, value]),
-          )
-        : given,
-    z.object({ minute: most, hour: most, day: most }).catchall(count),
-  )
+  .object({ minute: most, hour: most, day: most })
+  .catchall(count)
   .check(({ value, issues }) => {
-    for (const name of Object.keys(value)) {
-      if (windows.some((window) => window === name) || lengthPattern.test(name)) continue
-      const instead = name === 'month' ? '; a month is a window of `calendar`' : ''
-      issues.push({
-        ...{ code: 'custom', path: [name], input: name },
-        message: `minute, hour, day, or a length such as 10s, 5h or 7d${instead}`,
-      })
+    const promised = Object.keys(value).filter((name) => value[name] !== Number.POSITIVE_INFINITY)
+    for (const [at, name] of promised.entries()) {
+      const issue = (message: string) =>
+        issues.push({ code: 'custom', path: [name], input: value[name], message })
+      const window = windowOf(name)
+      if (!windows.some((each) => each === window) && !lengthPattern.test(window)) {
+        const instead = name === 'month' ? '; a month is a window of `calendar`' : ''
+        issue(`minute, hour, day, or a length such as 10s, 5h or 7d${instead}`)
+        continue
+      }
+      const same = promised
+        .slice(0, at)
+        .find((earlier) => lengthUs(windowOf(earlier)) === lengthUs(window))
+      if (same !== undefined) issue(`another length than ${same} has`)
     }
   })
-  .transform((value): Band['requests'] => value)
+  .transform(
+    (value): Band['requests'] =>
+      Object.fromEntries(
+        Object.entries(value).map(([name, requests]) => [windowOf(name), requests]),
+      ) as Band['requests'],
+  )
 
 const calendarLimit = z
   .strictObject({
     each: z.enum(calendarLengths, { error: `one of ${calendarLengths.join(', ')}` }),
     requests: count,
-    zone: text.refine(isZone, { error: 'a time zone such as Europe/Berlin' }),
+    zone: text.refine(isTimeZone, { error: 'a time zone such as Europe/Berlin' }),
     begins: z
       .union([z.enum(weekdayNames), z.int().min(1).max(28)], {
         error: 'a day of the week such as sunday, or of the month from 1 to 28',

@@ -57,6 +57,23 @@ describe('a window of any length', () => {
     expect(() => contractOf('requests: { fortnight: 5 }')).toThrow(/bands\.0\.requests\.fortnight/)
     expect(() => contractOf('requests: { month: 5 }')).toThrow(/calendar/)
   })
+
+  test('a wrong limit has the path that the file wrote', () => {
+    expect(() => contractOf('requests: { week: 0 }')).toThrow(
+      'bands.0.requests.week: expected 1 or more; got 0',
+    )
+    expect(() => contractOf('requests: { second: many }')).toThrow(
+      'bands.0.requests.second: expected a whole number; got "many"',
+    )
+  })
+
+  test.each([
+    ['week: 100, 7d: 200', '7d: expected another length than week has; got 200'],
+    ['60s: 5, minute: 60', '60s: expected another length than minute has; got 5'],
+    ['24h: 5, 1d: 6', '1d: expected another length than 24h has; got 6'],
+  ])('two limits of one length are refused: %s', (written, expected) => {
+    expect(() => contractOf(`requests: { ${written} }`)).toThrow(`bands.0.requests.${expected}`)
+  })
 })
 
 describe('what no limit promises', () => {
