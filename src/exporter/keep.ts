@@ -4,6 +4,9 @@ import type { Session } from '../store/session/session.ts'
 import type { Source } from './find.ts'
 import type { Scraped } from './scrape-log.ts'
 
+/** Times may have a fraction of a microsecond; columns hold whole ones. */
+const wholeUs = (us: number) => BigInt(Math.round(us))
+
 /** Stores what was scraped during a run. */
 export async function keepMetrics(
   store: Session,
@@ -19,18 +22,18 @@ export async function keepMetrics(
       url: withoutCredentials(url),
       kind,
       found_by: foundBy,
-      every_us: BigInt(everyUs),
+      every_us: wholeUs(everyUs),
     })
   }
   const looks = await store.createAppender('metric_scrapes')
   for (const { source, atUs, tookUs, bytes, border, reason } of scrapes) {
     looks.appendVarchar(runId)
     looks.appendInteger(source)
-    looks.appendBigInt(BigInt(Math.round(atUs)))
-    for (const whole of [tookUs, bytes]) {
-      if (whole === null) looks.appendNull()
-      else looks.appendBigInt(BigInt(Math.round(whole)))
-    }
+    looks.appendBigInt(wholeUs(atUs))
+    if (tookUs === null) looks.appendNull()
+    else looks.appendBigInt(wholeUs(tookUs))
+    if (bytes === null) looks.appendNull()
+    else looks.appendBigInt(BigInt(bytes))
     for (const text of [border, reason]) {
       if (text === null) looks.appendNull()
       else looks.appendVarchar(text)
@@ -51,7 +54,7 @@ export async function keepMetrics(
   for (const [at, atUs, value] of points) {
     values.appendVarchar(runId)
     values.appendInteger(at)
-    values.appendBigInt(BigInt(Math.round(atUs)))
+    values.appendBigInt(wholeUs(atUs))
     values.appendDouble(value)
     values.endRow()
   }
