@@ -52,7 +52,7 @@ function confirmed(search: StoredSearch, found: Found<'held'>): SafeRateText {
   const { trials, objective, of, limit } = search
   const { heldPerS, safePerS, failedPerS, budget, needs } = found
   const confirmation = trials.findLast(
-    ({ step, ratePerS }) => step === 'hold' && ratePerS === heldPerS,
+    ({ step, result, ratePerS }) => step === 'hold' && result === 'held' && ratePerS === heldPerS,
   )
   const sustained =
     confirmation === undefined

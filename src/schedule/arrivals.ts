@@ -15,6 +15,13 @@ export interface ArrivalBounds {
  * The plan of an open load: when each request is due, decided by the seed alone. Threads that share a
  * plan jump from one of their indexes to the next, without the arrivals between.
  *
+ * An *amount* is a number of requests, with a fraction: what the rate gives up to a time. An arrival is due when the rate
+ * has given the sum of its gap and those before, whose mean is 1. Of a constant spacing, the first is due at once:
+ *
+ *     amount            0       1       2       3
+ *     constant          0       1       2       3       index
+ *     poisson, gamma      0          1    2        3    index
+ *
  * The plan is a cursor that only moves forward, to save one object for each arrival.
  */
 export class ArrivalPlan {
@@ -26,7 +33,7 @@ export class ArrivalPlan {
   private readonly curve: RateCurve
   private readonly durationUs: number
   private readonly count: number
-  /** Null if all gaps are 1. */
+  /** Null for a constant spacing, whose gaps are 1. */
   private readonly gaps: GapSums | null
 
   constructor(
@@ -57,10 +64,12 @@ export class ArrivalPlan {
 
   /** Moves to the last arrival; without arrivals, stays before the first. */
   finish(): void {
-    // Jump to one request before the end, so that rounding cannot pass it, then go by single steps.
-    const amount = amountBy(this.rate, this.durationUs) - 1
-    const most = Math.min(amount, this.count - 1)
-    const near = this.gaps === null ? Math.floor(most) : this.gaps.countBy(amount, this.count) - 1
+    // Jump to an arrival that is a request or more before the end, which rounding cannot pass; then go by single steps.
+    const safeAmount = amountBy(this.rate, this.durationUs) - 1
+    const near =
+      this.gaps === null
+        ? Math.floor(Math.min(safeAmount, this.count - 1))
+        : this.gaps.countBy(safeAmount, this.count) - 1
     if (near > this.index) this.advance(near)
     while (this.advance());
   }

@@ -381,3 +381,68 @@ test('figures are those of the trial that the answer is about', () => {
   const low = upTo.findLast(({ ratePerS }) => ratePerS === cut.lowPerS)!
   expect(claimedPhase(upTo, cut)).toBe(low.phase)
 })
+
+/** A trial of a service that sustains 15/s. */
+function judged(
+  step: 'bracket' | 'hold',
+  ratePerS: number,
+  change: Partial<TrialEvidence> = {},
+  phase = `${step} ${ratePerS}`,
+): Trial {
+  const [requests, mayMiss] = step === 'hold' ? [800, 20] : [60, 3]
+  const plan: TrialPlan = {
+    ...{ step, ratePerS, requests, mayMiss, mostUs: null, budget: 'quick', nth: 0 },
+  }
+  return judgeTrial({ search, plan }, { ...sharp(plan, 15), ...change }, { phase })
+}
+
+test('a confirmation that is void, or that a smaller budget held, says nothing against its rate', () => {
+  const rough = [judged('bracket', 10), judged('bracket', 20)]
+  const late = judged('hold', 9, { late: 400 })
+  expect(late.result).toBe('void')
+  expect(safeRateOf(search, [...rough, late])).toMatchObject({ kind: 'bracket', lowPerS: 10 })
+  const quick = { ...judged('hold', 9), earlier: true }
+  expect(quick.result).toBe('held')
+  expect(safeRateOf({ ...search, budget: 'standard' }, [...rough, quick])).toMatchObject({
+    kind: 'bracket',
+    lowPerS: 10,
+  })
+  const low = judged('hold', 3, { late: 400 })
+  expect(safeRateOf(search, [...rough, low]).kind).toBe('bracket')
+  const failed = judged('hold', 9, { missed: 400, end: 'misses' })
+  expect(safeRateOf(search, [...rough, failed])).toMatchObject({ kind: 'bracket', lowPerS: null })
+  const lowest = judged('hold', 3, { missed: 400, end: 'misses' })
+  expect(safeRateOf(search, [...rough, lowest])).toMatchObject({ kind: 'none', because: 'no hold' })
+})
+
+test.each([null, 255e6])(
+  'a void confirmation is tried once more, and not again if that one fails: mostUs %s',
+  (mostUs) => {
+    const { trials } = searched({ ...search, mostUs }, (plan, before) => {
+      const seen = sharp(plan, plan.step === 'hold' ? 40 : 60)
+      const isFirst = !before.some(({ step }) => step === 'hold')
+      return plan.step === 'hold' && isFirst
+        ? { ...seen, missed: 0, end: 'plan', late: seen.sent }
+        : seen
+    })
+    const holds = trials.filter(({ step }) => step === 'hold')
+    const results = holds.map(({ ratePerS, result }) => [ratePerS > 40, result])
+    expect(holds[0]!.result).toBe('void')
+    expect(holds[1]!.ratePerS).toBe(holds[0]!.ratePerS)
+    expect(holds.slice(2).every(({ ratePerS }) => ratePerS < holds[0]!.ratePerS)).toBe(true)
+    expect(results.at(-1)).toEqual([false, 'held'])
+  },
+)
+
+test('figures are never those of a void trial at the rate that another one sustained', () => {
+  const trials = [
+    judged('bracket', 10),
+    judged('hold', 9, {}, 'first'),
+    judged('hold', 9, { late: 400 }, 'second'),
+  ]
+  const safeRate = safeRateOf(search, trials)
+  expect(safeRate).toMatchObject({ kind: 'held', heldPerS: 9 })
+  expect(claimedPhase(trials, safeRate)).toBe('first')
+  const rough = [judged('bracket', 10, {}, 'first'), judged('bracket', 10, { late: 40 }, 'second')]
+  expect(claimedPhase(rough, safeRateOf(search, rough))).toBe('first')
+})

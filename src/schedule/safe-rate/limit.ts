@@ -21,10 +21,21 @@ const windowsUs = [60e6, 300e6, 3600e6, 86_400e6]
 const roundingUs = 1e6
 /** The wait for a service that refuses all requests and names no time. */
 const usualWaitUs = 60e6
+/** The number of a window varies by its root; twice the root is exceeded in one window of forty. */
+const deviations = 2
+const leastSteady = 0.5
+/** A service is fast enough for a limit if a trial had so many admitted, and no larger share of them too slow. */
+const fewestAdmitted = 10
+const mostSlow = 0.05
+
+const admittedOf = ({ sent, limited, missed }: Trial) => sent - Math.min(limited, missed)
 
 /** Whether the limiter of a service, not its speed, decided a trial. */
 export const isLimited = ({ limited, missed }: Pick<Trial, 'limited' | 'missed'>) =>
   limited > missed / 2
+
+/** A shorter wait may be that of a bucket for its next token. */
+const isOfWindow = ({ resetUs }: Trial) => resetUs !== null && resetUs > mostPauseUs
 
 /** Time until the reset of a limit after a trial; 0 if it did not decide the trial, or names no time. */
 export function limitWaitUs(trial: Trial): number {
@@ -35,7 +46,11 @@ export function limitWaitUs(trial: Trial): number {
 
 /**
  * The limit by the last trial that ran into a window: what was admitted in the window that ends at its reset. Null if no
- * trial did.
+ * trial did. A trial that began before the window counts by the share of its arrivals in it.
+ *
+ *     trials      ├──── held ────┤    ├── held ──┤    ├─ last, 429 ─┤
+ *     window             ├─────────── leftUs ───────────────────────┼─ resetUs ─┤
+ *                        └────────────────────── windowUs ──────────────────────┘
  */
 export function limitOf(trials: readonly Trial[]): ServiceLimit | null {
   const at = trials.findLastIndex((trial) => isLimited(trial) && isOfWindow(trial))
@@ -48,6 +63,7 @@ export function limitOf(trials: readonly Trial[]): ServiceLimit | null {
   for (const trial of trials.slice(0, at + 1).toReversed()) {
     if (leftUs <= 0 || trial.earlier !== last.earlier || trial.runId !== last.runId) break
     admitted += admittedOf(trial) * Math.min(1, leftUs / Math.max(1, trial.lastedUs))
+    // With the answers and the pause after its arrivals.
     leftUs -= trial.tookUs
   }
   if (admitted < 1) return null
@@ -55,13 +71,6 @@ export function limitOf(trials: readonly Trial[]): ServiceLimit | null {
   const steadyShare = Math.max(leastSteady, 1 - deviations / Math.sqrt(admitted))
   return { perS, steadyPerS: perS * steadyShare }
 }
-
-/** A shorter wait may be that of a bucket for its next token. */
-const isOfWindow = ({ resetUs }: Trial) => resetUs !== null && resetUs > mostPauseUs
-
-/** The number of a window varies by its root; twice the root is exceeded in one window of forty. */
-const deviations = 2
-const leastSteady = 0.5
 
 /** Whether a service is fast enough for what its limiter admits. A confirmation decides; this says that it is worth a try. */
 export function sustainsLimit(trials: readonly Trial[], { perS }: ServiceLimit): boolean {
@@ -71,8 +80,3 @@ export function sustainsLimit(trials: readonly Trial[], { perS }: ServiceLimit):
     return trial.ratePerS >= perS && admitted >= fewestAdmitted && slow <= mostSlow * admitted
   })
 }
-
-const fewestAdmitted = 10
-const mostSlow = 0.05
-
-const admittedOf = ({ sent, limited, missed }: Trial) => sent - Math.min(limited, missed)

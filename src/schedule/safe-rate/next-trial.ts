@@ -69,7 +69,7 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
   const holdRate = isBrief ? plans.nextBriefPerS(lowPerS) : plans.nextHoldPerS(lowPerS)
   const hold = plans.hold(holdRate)
   const brief = isBrief ? plans.brief(holdRate) : null
-  const isHolding = plans.lastFailedHold !== undefined
+  const isHolding = plans.lastUnheld !== undefined
   const isWide = highPerS !== null && highPerS / lowPerS > stepOf(search, budgets[budget])
   const isRefined = isHolding || isByLimit
   if (highPerS !== null && !isRefined && (isWide || isDoubtful(trials, highPerS))) {

@@ -133,26 +133,28 @@ export function safeRateOf(search: Search, trials: readonly Trial[]): SafeRate {
   if (warmUpOf(trials).allMiss) return { kind: 'none', because: 'one at a time', failedPerS }
   const { lowPerS, isByLimit } = bracketOf(trials)
   const holds = trials.filter(({ step }) => step === 'hold')
-  const lowestHold = smallest(holds.map(({ ratePerS }) => ratePerS))
-  const budget = holds.at(-1)?.budget ?? search.budget ?? 'quick'
+  // A void confirmation, or one of a smaller budget that held, says nothing against its rate.
+  const failedHolds = holds.filter((hold) => isFailed(hold, trials))
+  const lowestFailed = smallest(failedHolds.map(({ ratePerS }) => ratePerS))
+  const budget = search.budget ?? holds.at(-1)?.budget ?? 'quick'
   const step = stepOf(search, budgets[budget])
-  const lowestWhole = smallest(
-    holds.filter((hold) => isWhole(search, hold)).map(({ ratePerS }) => ratePerS),
+  const lowestFailedWhole = smallest(
+    failedHolds.filter((hold) => isWhole(search, hold)).map(({ ratePerS }) => ratePerS),
   )
-  if (lowPerS !== null && lowestWhole / step < mostFall * lowPerS) {
+  if (lowPerS !== null && lowestFailedWhole / step < mostFall * lowPerS) {
     return { kind: 'none', because: 'no hold', failedPerS }
   }
   if (lowPerS === null) {
     if (isLowest(search, trials)) return { kind: 'none', because: 'every rate', failedPerS }
     return { kind: 'bracket', lowPerS, failedPerS, needs: null }
   }
-  const ratePerS = Number.isFinite(lowestHold)
-    ? lowestHold / step
+  const ratePerS = Number.isFinite(lowestFailed)
+    ? lowestFailed / step
     : lowPerS / step ** budgets[budget].below
   return {
     kind: 'bracket',
     // A rate whose confirmation failed is not sustained, whatever a shorter trial said.
-    lowPerS: lowestHold <= lowPerS || isByLimit ? null : lowPerS,
+    lowPerS: lowestFailed <= lowPerS || isByLimit ? null : lowPerS,
     failedPerS,
     needs: { budget, ratePerS, requests: holdRequests(search, budget) },
   }
@@ -200,12 +202,13 @@ const isEnough = (budget: BudgetName, wanted: BudgetName | null) =>
  */
 export function claimedPhase(trials: readonly Trial[], safeRate: SafeRate): string | null {
   const rated = trials.filter(({ step, earlier }) => step !== 'warm-up' && !earlier)
-  const at = (perS: number | null) => rated.findLast(({ ratePerS }) => ratePerS === perS)
+  const sustained = (perS: number | null) =>
+    rated.findLast(({ result, ratePerS }) => result === 'held' && ratePerS === perS)
   switch (safeRate.kind) {
     case 'held':
-      return at(safeRate.heldPerS)?.phase ?? null
+      return sustained(safeRate.heldPerS)?.phase ?? null
     case 'bracket':
-      return (at(safeRate.lowPerS) ?? lowest(rated))?.phase ?? null
+      return (sustained(safeRate.lowPerS) ?? lowest(rated))?.phase ?? null
     case 'none':
       return lowest(rated)?.phase ?? null
   }

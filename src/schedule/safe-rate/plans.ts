@@ -161,7 +161,7 @@ export class Plans {
   /** A brief confirmation must succeed: well below what a short trial sustained, or below the confirmation that failed. */
   nextBriefPerS(lowPerS: number): number {
     const enoughPerS = this.enoughPerS(lowPerS)
-    if (this.failedBelow(lowPerS) !== null) return enoughPerS
+    if (this.againPerS !== null || this.failedBelow(lowPerS) !== null) return enoughPerS
     const limit = limitOf(this.trials)
     const isByLimit = lowPerS === limit?.steadyPerS
     const isAlone = enoughPerS < lowPerS * belowLow
@@ -174,6 +174,7 @@ export class Plans {
 
   /** A rate that is low enough for a brief confirmation. */
   private enoughPerS(lowPerS: number): number {
+    if (this.againPerS !== null) return this.againPerS
     const failed = this.failedBelow(lowPerS)
     if (failed !== null) return failed.ratePerS * belowFailed
     if (lowPerS === limitOf(this.trials)?.steadyPerS) return lowPerS * belowLimit
@@ -182,15 +183,21 @@ export class Plans {
   }
 
   private failedBelow(lowPerS: number): Trial | null {
-    const last = this.lastFailedHold
+    const last = this.lastUnheld
     return last !== undefined && last.ratePerS <= lowPerS ? last : null
+  }
+
+  /** The rate of the last confirmation, if it is void for the first time there: it is tried once more. */
+  private get againPerS(): number | null {
+    const last = this.lastUnheld
+    return last?.result === 'void' && this.voidsAt(last.ratePerS) === 1 ? last.ratePerS : null
   }
 
   /** One step below the last confirmation of this budget, or some steps below the bracket. */
   nextHoldPerS(lowPerS: number): number {
-    const last = this.lastFailedHold
+    if (this.againPerS !== null) return this.againPerS
+    const last = this.lastUnheld
     if (last !== undefined) {
-      if (this.voidsAt(last.ratePerS) === 1) return last.ratePerS
       return this.mayBeBrief ? last.ratePerS * belowWhole : last.ratePerS / this.step
     }
     const first = lowPerS / this.step ** this.budget.below
@@ -199,8 +206,8 @@ export class Plans {
     return isOnlyOne ? first / this.step ** 2 : first
   }
 
-  /** The last confirmation, if it is of this budget and failed. */
-  get lastFailedHold(): Trial | undefined {
+  /** The last confirmation, if it is of this budget and did not hold: it failed, or is void. */
+  get lastUnheld(): Trial | undefined {
     const last = this.trials.findLast(({ step }) => step === 'hold')
     return last?.budget === this.name && last.result !== 'held' ? last : undefined
   }

@@ -270,3 +270,45 @@ test('an Azure file with a byte order mark, or as JSON Lines, reads the same', (
   expect(read(`\uFEFF${csv}`).requests).toEqual(requests)
   expect(read(`\uFEFF${lines.join('\n')}`).requests).toEqual(requests)
 })
+
+describe('a client of ServeGen', () => {
+  const histograms = '{"0": {"input_tokens": "{100: 1}", "output_tokens": "{50: 1}"}}'
+  const readWindows = (text: string, beside = histograms) =>
+    read(text, { format: 'servegen', beside }, 'c-trace.csv')
+
+  test.each(['Gamma,1,1200', 'Weibull,1,1200'])(
+    'whose gaps are longer than its windows sends on: %s',
+    (pattern) => {
+      const windows = Array.from({ length: 400 }, (_, at) => `${at * 600},0.000833,1,${pattern}`)
+      const { requests } = readWindows(windows.join('\n'))
+      // 200 are expected, with a deviation of 14.
+      expect(requests.length).toBeGreaterThan(140)
+      expect(requests.length).toBeLessThan(260)
+    },
+  )
+
+  test('whose windows go back in time is refused with the line', () => {
+    expect(() => readWindows('0,1,1,Gamma,1,1\n600,1,1,Gamma,1,1\n600,1,1,Gamma,1,1')).toThrow(
+      'c-trace.csv, line 3: expected a window that begins after the one before, at 600 s; got 600 s.',
+    )
+  })
+
+  test('whose rate is no number is refused with the line', () => {
+    expect(() => readWindows('0,fast,1,Gamma,1,1')).toThrow('c-trace.csv, line 1: expected start')
+  })
+
+  test.each(['null', '7', '{}', '{', '{"first": {}}'])(
+    'with histograms %s gets the expected form',
+    (beside) => {
+      expect(() => readWindows('0,1,1,Gamma,1,1', beside)).toThrow(
+        'The histograms of c-trace.csv are not JSON by the second',
+      )
+    },
+  )
+
+  test('with a start without histograms is refused with the start', () => {
+    expect(() => readWindows('0,1,1,Gamma,1,1', '{"0": null}')).toThrow(
+      'The histograms of c-trace.csv at 0 s: expected {tokens: share, …}; got null.',
+    )
+  })
+})

@@ -1,3 +1,5 @@
+import { loose } from '../../../scenario/loose.ts'
+import { jsonOf } from '../../../user/json-text.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { WeightedChoice } from '../../draw.ts'
 import { RandomStream } from '../../random.ts'
@@ -8,7 +10,6 @@ import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 export interface ServegenWindow {
   readonly fromS: number
   readonly ratePerS: number
-  readonly cv: number
   /** Null if the window sends nothing. */
   readonly pattern: 'Gamma' | 'Weibull' | null
   readonly shape: number
@@ -31,9 +32,20 @@ export function servegenWindows(
   path: string,
 ): readonly ServegenWindow[] {
   const lengths = lengthsOf(histograms, path)
-  return windows
-    .split(/\r?\n/)
-    .flatMap((line, at) => (line.trim() === '' ? [] : [windowOf(line, at + 1, path, lengths)]))
+  const read: ServegenWindow[] = []
+  for (const [at, line] of windows.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue
+    const window = windowOf(line, at + 1, path, lengths)
+    const before = read.at(-1)
+    if (before !== undefined && window.fromS <= before.fromS) {
+      throw new UserError(
+        'trace',
+        `${path}, line ${at + 1}: expected a window that begins after the one before, at ${before.fromS} s; got ${window.fromS} s.`,
+      )
+    }
+    read.push(window)
+  }
+  return read
 }
 
 /**
@@ -55,10 +67,12 @@ export function servegen(windows: readonly ServegenWindow[], path: string): Trac
     }
     const untilS = windows[at + 1]?.fromS ?? window.fromS + widthOf(windows, at)
     const [inputLength, outputLength] = [lengthOf(input), lengthOf(output)]
-    for (let timeS = window.fromS; ; draw++) {
-      timeS += gapOf(window, gaps, draw)
+    for (let timeS = window.fromS; ; ) {
+      // The gap that ends after the window is used up, too: as the first of the next window it would be too long.
+      const nth = draw++
+      timeS += gapOf(window, gaps, nth)
       if (timeS >= untilS) break
-      rows.push(plainRow(timeS, inputLength(inputs.at(draw)), outputLength(outputs.at(draw))))
+      rows.push(plainRow(timeS, inputLength(inputs.at(nth)), outputLength(outputs.at(nth))))
     }
   }
   return { rows, leftOut: [], unit: 's', blocks: [] }
@@ -68,10 +82,11 @@ export function servegen(windows: readonly ServegenWindow[], path: string): Trac
 const widthOf = (windows: readonly ServegenWindow[], at: number) =>
   at === 0 ? 600 : windows[at]!.fromS - windows[at - 1]!.fromS
 
-function gapOf({ pattern, shape, scaleS }: ServegenWindow, random: RandomStream, draw: number) {
+/** The n-th gap, in seconds. */
+function gapOf({ pattern, shape, scaleS }: ServegenWindow, random: RandomStream, nth: number) {
   return pattern === 'Gamma'
-    ? random.gamma(draw, shape) * shape * scaleS
-    : scaleS * random.exponential(draw) ** (1 / shape)
+    ? random.gamma(nth, shape) * shape * scaleS
+    : scaleS * random.exponential(nth) ** (1 / shape)
 }
 
 function lengthOf(histogram: Histogram): (uniform: number) => number {
@@ -92,12 +107,13 @@ function windowOf(
   lengths: readonly Lengths[],
 ): ServegenWindow {
   const cells = cellsOf(line)
-  const [fromS, ratePerS, cv] = cells.slice(0, 3).map(numberOf) as [number, number, number]
+  const [fromS, ratePerS] = cells.slice(0, 2).map(numberOf) as [number, number]
   const [shape, scaleS] = cells.slice(4, 6).map(numberOf) as [number, number]
   const named = cells[3]
   const silent = ratePerS === 0
   const pattern = silent ? null : named === 'Gamma' || named === 'Weibull' ? named : undefined
-  if (pattern === undefined || !Number.isFinite(fromS) || (!silent && !(shape > 0 && scaleS > 0))) {
+  const areNumbers = Number.isFinite(fromS) && Number.isFinite(ratePerS)
+  if (pattern === undefined || !areNumbers || (!silent && !(shape > 0 && scaleS > 0))) {
     throw new UserError(
       'trace',
       `${path}, line ${number}: expected start (seconds), rate, cv, Gamma or Weibull, shape and scale; got ${line.slice(0, 80)}.`,
@@ -107,7 +123,6 @@ function windowOf(
   return {
     fromS,
     ratePerS,
-    cv,
     pattern,
     shape,
     scaleS,
@@ -118,17 +133,18 @@ function windowOf(
 
 /** Histograms are text inside JSON in Python's notation: `{100: 0.5, 200: 0.5}`. They are read, never evaluated. */
 function lengthsOf(text: string, path: string): readonly Lengths[] {
-  let written: unknown
-  try {
-    written = JSON.parse(text)
-  } catch {
-    throw new UserError('trace', `The histograms of ${path} are not JSON.`)
+  const written = Object.entries(loose(jsonOf(text)))
+  if (written.length === 0 || written.some(([start]) => !Number.isFinite(Number(start)))) {
+    throw new UserError(
+      'trace',
+      `The histograms of ${path} are not JSON by the second at which they begin, such as {"0": {"input_tokens": "{100: 1}", "output_tokens": "{50: 1}"}}.`,
+    )
   }
-  return Object.entries(written as Record<string, Record<string, unknown>>)
-    .map(([start, { input_tokens, output_tokens }]) => ({
+  return written
+    .map(([start, lengths]) => ({
       fromS: Number(start),
-      input: histogramOf(input_tokens, path, start),
-      output: histogramOf(output_tokens, path, start),
+      input: histogramOf(loose(lengths).input_tokens, path, start),
+      output: histogramOf(loose(lengths).output_tokens, path, start),
     }))
     .sort((a, b) => a.fromS - b.fromS)
 }
