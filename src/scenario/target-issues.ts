@@ -16,6 +16,10 @@ export function targetIssues(scenario: Mapping): readonly Found[] {
         'expected one of base_url and targets; got both. Each target has its own base_url: leave this one out.',
     })
   }
+  for (const [name, step] of entries(scenario.steps)) {
+    if (step.session === undefined) continue
+    found.push({ path: ['steps', name, 'session'], message: notPairs('a conversation') })
+  }
   const [task] = entries(scenario.tasks)
   if (task !== undefined) found.push({ path: ['tasks', task[0]], message: notPairs('a task') })
   for (const [at, item] of items(scenario.phases).entries()) {

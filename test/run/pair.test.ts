@@ -8,14 +8,15 @@ import { parseScenario } from '../../src/scenario/parse.ts'
 import { openStore } from '../store/opened.ts'
 import { answerChat, key, startTarget, withStorePath } from './target.ts'
 
-const scenarioOf = (targets: string, load = 'load: poisson, rate: 100/s, max_requests: 200') =>
+const usualLoad = 'load: poisson, rate: 100/s, max_requests: 200'
+const scenarioOf = (targets: string, load = usualLoad, more = '') =>
   parseScenario(
     `name: a
 question: b
 model: svc-k2
 targets: ${targets}
 steps:
-  chat: { endpoint: chat }
+  chat: { endpoint: chat${more} }
 phases:
   - { name: steady, ${load} }
 `,
@@ -93,6 +94,9 @@ test('requests that would not stay pairs, two addresses, and a key that is not s
   ]) {
     expect(() => scenarioOf(two, load)).toThrow('expected loads whose requests wait for no answer')
   }
+  expect(() => scenarioOf(two, usualLoad, ', session: { turns: 3 }')).toThrow(
+    'steps.chat.session: targets: expected loads whose requests wait for no answer',
+  )
   expect(() => scenarioOf(`${two}\nbase_url: "http://127.0.0.1:3"`)).toThrow(
     'expected one of base_url and targets; got both',
   )

@@ -348,10 +348,10 @@ phases:
 thresholds: [ask.task.p50 < 1s, 'task_success{code=429} > 9%']
 `)
   expect(lines.slice(1).map((line) => line.replace(/^line (\d+), /, '$1 '))).toEqual([
-    '11 tasks.t.turns[0].after: turn a waits for itself, through c, a.',
+    '11 tasks.t.turns[0].after: turn a waits for itself, through c.',
     '12 tasks.t.turns[1].step: a turn is a request of chat, messages, responses; step list is none.',
     '12 tasks.t.turns[1].after: there is no turn "nobody"; known: a, b, c, c.',
-    '13 tasks.t.turns[2].after: turn c waits for itself, through a, c.',
+    '13 tasks.t.turns[2].after: turn c waits for itself, through a.',
     '13 tasks.t.turns[2].takes: turn c takes the answer of b, but does not wait for it; name it in after.',
     '14 tasks.t.turns[3].name: another turn has the name "c"; give each its own.',
     '14 tasks.t.turns[3].step: there is no step "gone"; known: ask, list.',
@@ -359,6 +359,31 @@ thresholds: [ask.task.p50 < 1s, 'task_success{code=429} > 9%']
     '17 phases[1].tasks: a phase of load saturate sends requests, not tasks; use an open load, concurrency, or a sweep.',
     '18 thresholds[0]: there is no task "ask"; known: t.',
     '18 thresholds[1]: task_success is of whole tasks, so it takes no filter.',
+  ])
+})
+
+test('a circle of turns is named by its own turns, and an unknown step by itself', () => {
+  const lines = issuesOf(`
+name: a
+question: Does it end?
+model: m
+steps: { ask: { endpoint: chat } }
+tasks:
+  t:
+    turns:
+      - { name: a, step: ask, after: [x, b], tools: true }
+      - { name: b, step: ask, after: [y, c] }
+      - { name: c, step: ask, after: a }
+      - { name: x, step: ask, after: x }
+      - { name: y, step: gone }
+phases: [{ name: p, load: constant, rate: 1/s, duration: 1s, tasks: [t] }]
+`)
+  expect(lines.slice(1).map((line) => line.replace(/^line (\d+), /, '$1 '))).toEqual([
+    '9 tasks.t.turns[0].after: turn a waits for itself, through b, c.',
+    '10 tasks.t.turns[1].after: turn b waits for itself, through c, a.',
+    '11 tasks.t.turns[2].after: turn c waits for itself, through a, b.',
+    '12 tasks.t.turns[3].after: turn x waits for itself.',
+    '13 tasks.t.turns[4].step: there is no step "gone"; known: ask.',
   ])
 })
 

@@ -1,0 +1,122 @@
+import { generating } from '../contract/request.ts'
+import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type Found, type Path, unknownName } from './issues.ts'
+import { namesIn } from './loose.ts'
+
+/** Requests of one task at most, over all its turns. */
+const mostRequests = 10_000
+
+/** Issues of the turns of one task. */
+export function turnIssues(turns: readonly Mapping[], steps: Mapping, path: Path): readonly Found[] {
+  const found: Found[] = []
+  const names = turns.map(({ name }) => String(name))
+  const waiting = (name: string) => turns.filter(({ after }) => namesIn(after).includes(name))
+  for (const [at, turn] of turns.entries()) {
+    const place = [...path, at]
+    const isRepeated = typeof turn.name === 'string' && names.indexOf(turn.name) < at
+    if (isRepeated) {
+      found.push({
+        path: [...place, 'name'],
+        message: `another turn has the name ${JSON.stringify(turn.name)}; give each its own.`,
+      })
+    }
+    for (const each of stepIssues(turn.step, steps, [...place, 'step'])) found.push(each)
+    // What waits for a name waits for the first turn that has it.
+    if (isRepeated) continue
+    for (const field of ['after', 'takes'] as const) {
+      for (const name of namesIn(turn[field])) {
+        if (names.includes(name)) continue
+        found.push({ path: [...place, field], message: unknownName(name, names, 'turn') })
+      }
+    }
+    const before = ancestors(names[at]!, turns)
+    if (before.has(names[at]!)) {
+      const way = wayBetween(before, names[at]!)
+      const through = way.length === 0 ? '' : `, through ${way.join(', ')}`
+      const message = `turn ${names[at]} waits for itself${through}.`
+      found.push({ path: [...place, 'after'], message })
+    }
+    for (const name of namesIn(turn.takes)) {
+      if (!names.includes(name) || before.has(name)) continue
+      found.push({
+        path: [...place, 'takes'],
+        message: `turn ${names[at]} takes the answer of ${name}, but does not wait for it; name it in after.`,
+      })
+    }
+    if (turn.join === 'first') {
+      const shared = namesIn(turn.after).find((name) => waiting(name).length > 1)
+      if (shared !== undefined) {
+        found.push({
+          path: [...place, 'join'],
+          message: `join: first aborts ${shared}, for which another turn waits.`,
+        })
+      }
+    }
+  }
+  const requests = turns.reduce((sum, turn) => sum + mostOf(turn), 0)
+  if (requests > mostRequests) {
+    found.push({
+      path,
+      message: `expected at most ${mostRequests} requests in a task; got ${requests}.`,
+    })
+  }
+  return found
+}
+
+/** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
+export function toolIssues(turns: readonly Mapping[], steps: Mapping, path: Path): readonly Found[] {
+  const at = turns.findIndex(({ tools }) => tools === true)
+  if (at === -1) return []
+  // A step that is not there has an issue of its own.
+  const endpointOf = ({ step }: Mapping) => mappingOf(steps[String(step)]).endpoint
+  const own = endpointOf(turns[at]!)
+  const other = turns.find((turn) => ![undefined, own].includes(endpointOf(turn)))
+  if (own === undefined || other === undefined) return []
+  return [
+    {
+      path: [...path, at, 'tools'],
+      message: `a task with tools keeps to one endpoint; turn ${turns[at]!.name} is of ${own}, turn ${other.name} of ${endpointOf(other)}.`,
+    },
+  ]
+}
+
+function mostOf({ repeat, children }: Mapping): number {
+  const times = typeof repeat === 'number' ? repeat : Number(mappingOf(repeat).max ?? 1)
+  return times * Number(children ?? 1)
+}
+
+/** A turn needs an answer with a text, and sends what its task decides. */
+function stepIssues(name: unknown, steps: Mapping, path: Path): readonly Found[] {
+  if (typeof name !== 'string') return []
+  const known = Object.keys(steps)
+  if (!known.includes(name)) return [{ path, message: unknownName(name, known, 'step') }]
+  const step = mappingOf(steps[name])
+  const unfit = (['wrong', 'abort', 'session'] as const).find((field) => step[field] !== undefined)
+  if (unfit !== undefined) {
+    return [{ path, message: `step ${name} has ${unfit}, which a turn of a task cannot have.` }]
+  }
+  return (generating as readonly unknown[]).includes(step.endpoint)
+    ? []
+    : [{ path, message: `a turn is a request of ${generating.join(', ')}; step ${name} is none.` }]
+}
+
+/** The turns that must end before a turn, the nearest first, each with the turn that waits for it. */
+function ancestors(name: string, turns: readonly Mapping[]): ReadonlyMap<string, string> {
+  const waits = new Map<string, string>()
+  const reached = [name]
+  for (const of of reached) {
+    for (const before of namesIn(turns.find((turn) => turn.name === of)?.after)) {
+      if (waits.has(before)) continue
+      waits.set(before, of)
+      reached.push(before)
+    }
+  }
+  return waits
+}
+
+/** The turns between a turn and itself, in a circle: `a` waits for `b`, `b` for `c`, `c` for `a` gives b and c. */
+function wayBetween(waits: ReadonlyMap<string, string>, name: string): readonly string[] {
+  const way: string[] = []
+  for (let of = waits.get(name)!; of !== name; of = waits.get(of)!) way.unshift(of)
+  return way
+}
