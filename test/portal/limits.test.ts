@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KeptAnswers } from '../../src/portal/api/kept-answers.ts'
-import { Lull, Turns } from '../../src/portal/api/limits.ts'
+import { Lull, RequestLimit, rateLimitPolicy, Turns } from '../../src/portal/api/limits.ts'
 
 const never = new AbortController().signal
 /** Lets what waits go on. */
@@ -127,4 +127,21 @@ test('what gives way waits until all other work is over, and no longer than it s
   await Promise.all([...work, patient])
   expect(order).toEqual(['hasty', 'one is over', 'patient'])
   await lull.wait(60_000)
+})
+
+test('a client that keeps to the policy is never refused, and one that sends more at once is', () => {
+  const [q, w] = [...rateLimitPolicy.matchAll(/[qw]=(\d+)/g)].map(([, number]) => Number(number))
+  const limit = new RequestLimit()
+  for (let window = 0; window < 5; window++) {
+    for (let nth = 0; nth < q!; nth++) limit.take('a', window * w! * 1000)
+  }
+  expect(() => limit.take('a', 4 * w! * 1000)).toThrow('Too many requests')
+})
+
+test('the field says how many requests are left at once, and when all are', () => {
+  const limit = new RequestLimit()
+  expect(limit.take('a', 0)).toBe('"token";r=19;t=1')
+  expect(limit.take('a', 0)).toBe('"token";r=18;t=2')
+  expect(limit.take('a', 1000)).toBe('"token";r=18;t=2')
+  expect(limit.take('b', 1000)).toBe('"token";r=19;t=1')
 })

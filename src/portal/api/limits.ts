@@ -1,36 +1,40 @@
 import { Problem } from './problem.ts'
 
-const perMinute = 60
 const burst = 20
-export const rateLimitPolicy = `"token";q=${perMinute};w=60`
+const perS = 1
+/** A bucket is full again after this, so whoever sends `q` in any `w` seconds is never refused. */
+const refillS = burst / perS
+export const rateLimitPolicy = `"token";q=${burst};w=${refillS}`
 
+/** What a token may still send at once. */
 interface Allowance {
   left: number
   atMs: number
 }
 
-/** 60 requests a minute for each token, 20 at once, counted in memory. */
+/** 20 requests at once for each token, and one more each second: 60 a minute. Counted in memory. */
 export class RequestLimit {
   private readonly buckets = new Map<string, Allowance>()
 
   /** @returns the RateLimit field @throws Problem 429 */
   take(token: string, nowMs: number): string {
     const bucket = this.buckets.get(token) ?? { left: burst, atMs: nowMs }
-    const left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 60_000) * perMinute)
+    const left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 1000) * perS)
     if (left < 1) {
-      const retryAfterS = Math.ceil(((1 - left) * 60) / perMinute)
+      const retryAfterS = Math.ceil((1 - left) / perS)
       throw new Problem(429, 'too-many-requests', 'Too many requests with this token', {
         retryAfterS,
       })
     }
     this.buckets.set(token, { left: left - 1, atMs: nowMs })
     if (this.buckets.size > 10_000) this.forget(nowMs)
-    return `"token";r=${Math.floor(left - 1)};t=${Math.ceil(((burst - left + 1) * 60) / perMinute)}`
+    return `"token";r=${Math.floor(left - 1)};t=${Math.ceil((burst - left + 1) / perS)}`
   }
 
+  /** A full bucket is that of a token without requests. */
   private forget(nowMs: number): void {
     for (const [token, { atMs }] of this.buckets) {
-      if (nowMs - atMs > 60_000) this.buckets.delete(token)
+      if (nowMs - atMs > refillS * 1000) this.buckets.delete(token)
     }
   }
 }
