@@ -1,15 +1,16 @@
+/** A figure is nowhere deeper than this. A document may be nested as deeply as it is long, and the stack is not. */
+const mostDepth = 50
+
 /** Every number in a JSON document, by its path: `usage.by_day.0.credits`. */
 export function leavesOf(json: unknown): ReadonlyMap<string, number> {
   const leaves = new Map<string, number>()
-  const walk = (value: unknown, path: string) => {
-    if (typeof value === 'number') leaves.set(path, value)
-    else if (typeof value === 'object' && value !== null) {
-      for (const [name, inner] of Object.entries(value)) {
-        walk(inner, path === '' ? name : `${path}.${name}`)
-      }
+  const walk = (value: unknown, path: readonly string[]) => {
+    if (typeof value === 'number') leaves.set(path.join('.'), value)
+    else if (typeof value === 'object' && value !== null && path.length < mostDepth) {
+      for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name])
     }
   }
-  walk(json, '')
+  walk(json, [])
   return leaves
 }
 
@@ -33,6 +34,9 @@ export function fieldsThatMoved(
   )
 }
 
+/** A balance with a fraction changes by an amount that is a double, too. */
+const rounding = 1e-6
+
 /** Paths of numbers that changed by the given amount at each step. */
 export function movedBy(
   bodies: readonly ReadonlyMap<string, number>[],
@@ -40,9 +44,10 @@ export function movedBy(
 ): readonly string[] {
   const paths = [...(bodies.at(-1)?.keys() ?? [])].filter((path) => !isName(path))
   return paths.filter((path) =>
-    steps.every(
-      (step, nth) => (bodies[nth + 1]!.get(path) ?? 0) - (bodies[nth]!.get(path) ?? 0) === step,
-    ),
+    steps.every((step, nth) => {
+      const change = (bodies[nth + 1]!.get(path) ?? 0) - (bodies[nth]!.get(path) ?? 0)
+      return Math.abs(change - step) < rounding
+    }),
   )
 }
 

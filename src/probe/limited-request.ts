@@ -1,6 +1,6 @@
 import type { AttemptRow } from '../attempt/columns.ts'
 import { costOf, type FullContract } from '../contract/contract.ts'
-import type { Endpoint } from '../contract/request.ts'
+import { type Endpoint, isPromised } from '../contract/request.ts'
 import { decisionOf, type LimitedRequest } from '../limits/limited-request.ts'
 
 /** What a limiter may count separately: requests with one key, sent one way, to one route. */
@@ -16,8 +16,7 @@ export function limitedRequestOf(
 ): LimitedRequest {
   const endpoint = row.endpoint as Endpoint
   const decision = decisionOf(row.status, endpoint)
-  const generates = endpoint === 'chat' || endpoint === 'messages'
-  const charged = generates && (decision === 'admitted' || decision === 'unknown')
+  const charged = isPromised(endpoint) && (decision === 'admitted' || decision === 'unknown')
   return {
     runId: row.runId,
     slot: row.slot,

@@ -22,7 +22,7 @@ import type { Operator } from './operator.ts'
 import { cheapestModel, pricesOf } from './prices.ts'
 import { type ProbeResponse, probeResponseOf } from './probe-response.ts'
 import { Recording } from './recording.ts'
-import type { SeenFirst } from './seen-first.ts'
+import type { Shown } from './shown.ts'
 
 export interface ProberOptions {
   readonly runId: string
@@ -78,7 +78,7 @@ export class Prober {
   phase = ''
   readonly balances = new Balances(this)
   /** The response to a request with another mistake while the limit is reached, once asked. */
-  whenFull: SeenFirst | null = null
+  whenFull: Shown | null = null
   /** Most credits that a read may cost; 1 while unknown. */
   readCredits = 1
   private slot = 0

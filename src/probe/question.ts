@@ -2,6 +2,7 @@ import type { FullContract } from '../contract/contract.ts'
 import type { Facets, GapAnswer, GapId } from '../contract/profile.ts'
 import { lookup } from '../user/lookup.ts'
 import type { Prober } from './prober.ts'
+import type { Shown } from './shown.ts'
 
 /** What is known before the first request. */
 export interface Circumstances {
@@ -55,10 +56,10 @@ export function notAskable(why: string): GapAnswer {
 /**
  * An answer of several facets, some of which may be open.
  *
- * @param found each facet with its value, or with the values that fit
+ * @param found what was shown of each facet
  */
 export function ofFacets(
-  found: Readonly<Record<string, Facets[string] | { readonly oneOf: readonly string[] }>>,
+  found: Readonly<Record<string, Facets[string] | Shown>>,
   ...evidence: readonly string[]
 ): GapAnswer {
   const is: Record<string, Facets[string]> = lookup()

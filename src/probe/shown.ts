@@ -1,2 +1,2 @@
-/** Which of two mistakes the service found first, as a status, or the statuses that fit. */
-export type SeenFirst = string | { readonly oneOf: readonly string[] }
+/** What requests showed of a facet: its value, or the values that they leave open. */
+export type Shown = string | { readonly oneOf: readonly string[] }

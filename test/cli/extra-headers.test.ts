@@ -18,6 +18,14 @@ test('a literal value as long as a key is a secret', () => {
   expect(header).toMatchObject({ isSecret: true, shown: '(value of --header)' })
 })
 
+test.each(['sk-live-0123456789$EMPTY_NOT', `a1b2c3d4${braced}e5f6a7b8`])(
+  'a literal as long as a key is not shown, though a variable stands beside it: %s',
+  (written) => {
+    const [header] = extraHeaders('--header', [`x-key: ${written}`], { ...env, EMPTY_NOT: 'x' })
+    expect(header).toMatchObject({ isSecret: true, shown: '(value of --header)' })
+  },
+)
+
 test.each([
   ['x-key', '--header: expected name: value, as in'],
   [': a', '--header: expected name: value, as in'],

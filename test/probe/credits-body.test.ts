@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { leavesOf, movedBy } from '../../src/probe/credits-body.ts'
 import { type FakeState, probeFake } from './fake-api.ts'
 
 const used = ({ balance }: FakeState) => 900 - balance
@@ -20,6 +21,21 @@ test.each<[string, (state: FakeState) => object]>([
     status: 'answered',
     is: { remaining: ['remaining'], consumed: ['used'], requests: ['requests'], tokens: [] },
   })
+})
+
+test('a balance with a fraction moves by a whole amount as others do', async () => {
+  const { answers } = await probeFake(
+    { creditsBody: (state) => ({ ...body(state), remaining: state.balance + 0.35 }) },
+    ['G-09'],
+  )
+  expect(answers['G-09']).toMatchObject({ is: { remaining: ['remaining'] } })
+  const bodies = [4.35, 3.35, 3.35].map((left) => leavesOf({ left }))
+  expect(movedBy(bodies, [-1, 0])).toEqual(['left'])
+})
+
+test('a document as deep as it is long has the figures near its root', () => {
+  const deep = JSON.parse(`{"left":7,"a":${'['.repeat(100_000)}1${']'.repeat(100_000)}}`) as unknown
+  expect([...leavesOf(deep)]).toEqual([['left', 7]])
 })
 
 test.each([0, 1])('figures are found if a read costs %i', async (readPrice) => {

@@ -2,11 +2,13 @@ import { headerIssue } from '../../contract/request.ts'
 import type { ExtraHeader } from '../../probe/extra-headers.ts'
 import { UserError } from '../../user/user-error.ts'
 
-/** A literal value of this length may be a key; a shorter one is a name or a number. */
+/** A literal text of this length may be a key; a shorter one is a name or a number. */
 const keyLength = 16
+const variables = /\$\{(\w+)\}|\$(\w+)/g
 
 /**
- * Parses headers `name: value`; `$NAME` in a value is an environment variable.
+ * Parses headers `name: value`; `$NAME` in a value is an environment variable. A value with one is shown as it is written,
+ * unless the text beside the variable may itself be a key.
  *
  * @param option for errors, which never show a value
  * @throws UserError for an invalid header, or a variable that is not set
@@ -26,7 +28,7 @@ export function extraHeaders(
     }
     const name = text.slice(0, colon).trim().toLowerCase()
     const written = text.slice(colon + 1).trim()
-    const value = written.replace(/\$\{(\w+)\}|\$(\w+)/g, (_, braced?: string, plain?: string) => {
+    const value = written.replace(variables, (_, braced?: string, plain?: string) => {
       const variable = braced ?? plain ?? ''
       const found = env[variable]?.trim()
       if (found !== undefined && found !== '') return found
@@ -38,11 +40,12 @@ export function extraHeaders(
     const issue = headerIssue(name, value)
     if (issue !== null) throw new UserError('usage', `${option}: ${issue}`)
     const isFromVariable = value !== written
+    const mayBeKey = written.replace(variables, '').length >= keyLength
     return {
       name,
       value,
-      shown: isFromVariable ? written : `(value of ${option})`,
-      isSecret: isFromVariable || value.length >= keyLength,
+      shown: isFromVariable && !mayBeKey ? written : `(value of ${option})`,
+      isSecret: isFromVariable || mayBeKey,
     }
   })
 }

@@ -1,52 +1,50 @@
-import { plainRequest } from '../../client/call/request.ts'
+import { plainRequest, type RequestSpec } from '../../client/call/request.ts'
 import { textOf } from '../../client/call/wrong.ts'
 import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
+import type { Shown } from '../shown.ts'
 
-/** G-26: requests with two mistakes. The status shows which one the service found first. Asked after G-22. */
+/**
+ * G-26: requests with two mistakes. The status shows which one the service found first. Asked after G-22, which sends such
+ * a request while the limit is reached.
+ */
 export const precedence: Question = {
   gaps: ['G-26'],
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,
   async ask(prober) {
     const expects = { expects: 'any' } as const
     const badTemperature = { temperature: prober.contract.ranges.chatTemperature.max + 97 }
-    const bothKeyAndBody = await prober.chat(
-      { wrong: 'invalid-key', body: badTemperature },
-      expects,
-    )
-    const bothKeyAndModel = await prober.chat(
-      { wrong: 'invalid-key', model: 'assay-no-such-model' },
-      expects,
-    )
-    const bothKeyAndPath = await prober.send(
-      {
-        ...plainRequest,
-        endpoint: 'other',
-        path: '/v1/assay-no-such-path',
-        auth: 'none',
-      },
-      expects,
-    )
-    const bothBodyAndModel = await prober.chat(
-      { model: 'assay-no-such-model', body: badTemperature },
-      expects,
-    )
-    const found: Record<string, string | { oneOf: readonly string[] }> = {
-      '401 or 400': statusOf(bothKeyAndBody),
-      '401 or unknown model': statusOf(bothKeyAndModel),
-      '401 or 404': statusOf(bothKeyAndPath),
-      '400 or unknown model': codeOf(bothBodyAndModel),
-      '403 or 400': { oneOf: ['403', '400'] },
-      '429 or 400': prober.whenFull ?? { oneOf: ['429', '400'] },
+    const noModel = 'assay-no-such-model'
+    const noPath: RequestSpec = {
+      ...plainRequest,
+      endpoint: 'other',
+      path: '/v1/assay-no-such-path',
+      auth: 'none',
     }
-    const evidence = [`statuses of double faults`]
+    const keyOrBody = await prober.chat({ wrong: 'invalid-key', body: badTemperature }, expects)
+    const keyOrModel = await prober.chat({ wrong: 'invalid-key', model: noModel }, expects)
+    const keyOrPath = await prober.send(noPath, expects)
+    const bodyOrModel = await prober.chat({ model: noModel, body: badTemperature }, expects)
+    let creditsOrBody: Shown = { oneOf: ['403', '400'] }
     if (prober.operator !== null) {
       await prober.setBalance(0)
-      found['403 or 400'] = statusOf(await prober.chat({ body: badTemperature }, expects))
+      creditsOrBody = statusOf(await prober.chat({ body: badTemperature }, expects), '403', '400')
     }
-    return { 'G-26': ofFacets(found, ...evidence) }
+    return {
+      'G-26': ofFacets(
+        {
+          '401 or 400': statusOf(keyOrBody, '401', '400'),
+          '401 or unknown model': statusOf(keyOrModel, '401', '400', '404'),
+          '401 or 404': statusOf(keyOrPath, '401', '404'),
+          '400 or unknown model': codeOf(bodyOrModel, 'invalid_request', 'model_not_found'),
+          '403 or 400': creditsOrBody,
+          '429 or 400': prober.whenFull ?? { oneOf: ['429', '400'] },
+        },
+        'statuses of double faults',
+      ),
+    }
   },
 }
 
@@ -69,25 +67,23 @@ export const refusals: Question = {
       wrong: 'unknown-path',
       auth: 'both',
     })
-    const shape = (response: ProbeResponse) =>
-      response.status !== null && response.status < 400
-        ? 'no error'
-        : (response.columns.errorShape ?? 'none')
+    const anyStatus = ['400', '404', '200'] as const
+    const ofLong = statusOf(long.response, ...anyStatus)
     return {
       'G-27': ofFacets(
         {
-          'unknown model on chat': statusOf(chat),
-          'unknown model on messages': statusOf(messages),
+          'unknown model on chat': statusOf(chat, ...anyStatus),
+          'unknown model on messages': statusOf(messages, ...anyStatus),
           'context too long':
-            long.length === null
-              ? { oneOf: [...new Set(['400', '404', '200', statusOf(long.response)])] }
-              : statusOf(long.response),
+            long.length === null && typeof ofLong === 'string'
+              ? { oneOf: [...new Set([...anyStatus, ofLong])] }
+              : ofLong,
         },
-        `codes ${chat.columns.errorCode}, ${messages.columns.errorType}; of the long context ${long.evidence}`,
+        `codes ${chat.columns.errorCode ?? 'none'}, ${messages.columns.errorType ?? 'none'}; of the long context ${long.evidence}`,
       ),
       'G-28': ofFacets(
-        { models: shape(models), credits: shape(credits), 'unknown path': shape(path) },
-        `statuses ${models.status}, ${credits.status}, ${path.status}`,
+        { models: shapeOf(models), credits: shapeOf(credits), 'unknown path': shapeOf(path) },
+        `statuses ${[models, credits, path].map(({ status }) => status ?? 'none').join(', ')}`,
       ),
     }
   },
@@ -104,24 +100,21 @@ export const sizes: Question = {
     const wide = prober.contract.models.find(
       ({ contextWindowTokens }) => contextWindowTokens > maxInputTokens + 4_000,
     )
-    const tokens = most.columns.completionTokens ?? 0
-    const treatment = (response: ProbeResponse): string | { oneOf: readonly string[] } =>
-      isFailure(response.status)
-        ? { oneOf: ['refused', 'clamped', 'honoured'] }
-        : response.status === 400
-          ? 'refused'
-          : response.status !== 200
-            ? `status ${response.status}`
-            : (response.columns.completionTokens ?? 0) > maxOutputTokens
-              ? 'honoured'
-              : { oneOf: ['clamped', 'honoured'] }
+    const treatment = ({ status, columns }: ProbeResponse): Shown => {
+      if (isFailure(status)) return { oneOf: ['refused', 'clamped', 'honoured'] }
+      if (status !== 200) return status === 400 ? 'refused' : `status ${status}`
+      return (columns.completionTokens ?? 0) > maxOutputTokens
+        ? 'honoured'
+        : { oneOf: ['clamped', 'honoured'] }
+    }
+    const tokensOf = ({ columns }: ProbeResponse) => columns.completionTokens ?? 'unknown'
     const answers = {
       'G-29': ofFacets(
         {
           [`${maxOutputTokens + 1}`]: treatment(above),
           [`${maxTokensParameter}`]: treatment(most),
         },
-        `answers of ${above.columns.completionTokens} and ${tokens} tokens: only one longer than ${maxOutputTokens} distinguishes clamped from honoured`,
+        `answers of ${tokensOf(above)} and ${tokensOf(most)} tokens: only one longer than ${maxOutputTokens} distinguishes clamped from honoured`,
       ),
     }
     if (wide === undefined) {
@@ -220,15 +213,26 @@ export const parameters: Question = {
   },
 }
 
-/** Whether a status says nothing about the request: a failure or the rate limit of the service. */
+/** Whether no answer came, or one that any request may get: the client's time limit or the rate limit. */
+function isUnheard(status: number | null): boolean {
+  return status === null || status === 408 || status === 429
+}
+
+/** Whether a status says nothing about a parameter: unheard, or a failure of the service. */
 function isFailure(status: number | null): boolean {
-  return status === null || status >= 500 || status === 408 || status === 429
+  return isUnheard(status) || status! >= 500
 }
 
-function statusOf({ status }: ProbeResponse): string {
-  return `${status ?? 'none'}`
+/** The status of a response; a 5xx that persists is the service's answer, as some give it for an unknown model. */
+function statusOf({ status }: ProbeResponse, ...open: readonly string[]): Shown {
+  return isUnheard(status) ? { oneOf: open } : `${status}`
 }
 
-function codeOf({ status, columns }: ProbeResponse): string {
-  return columns.errorCode ?? `${status}`
+function codeOf({ status, columns }: ProbeResponse, ...open: readonly string[]): Shown {
+  return isUnheard(status) ? { oneOf: open } : (columns.errorCode ?? `${status}`)
+}
+
+function shapeOf({ status, columns }: ProbeResponse): Shown {
+  if (isFailure(status)) return { oneOf: ['chat', 'messages', 'other'] }
+  return status! < 400 ? 'no error' : (columns.errorShape ?? 'none')
 }

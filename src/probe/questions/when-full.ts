@@ -1,6 +1,6 @@
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import type { SeenFirst } from '../seen-first.ts'
+import type { Shown } from '../shown.ts'
 
 /**
  * Whether a service at its limit looks at the limit or at the request first. It sends invalid requests right after a rejection:
@@ -15,7 +15,7 @@ export async function askWhenFull(
   prober: Prober,
   before: ProbeResponse,
   freesUs: number,
-): Promise<SeenFirst> {
+): Promise<Shown> {
   const once = { patient: false, expects: 'any' } as const
   const body = { temperature: prober.contract.ranges.chatTemperature.max + 97 }
   const askWrong = () => prober.chat({ maxTokens: 1, body }, { ...once, step: 'full' })
@@ -51,7 +51,7 @@ export function seenFirst(
   wrong: readonly [Got, Got],
   after: Got,
   freesUs: number,
-): SeenFirst {
+): Shown {
   const [{ status }, second] = wrong
   if (status === 429 || second.status === 429) return '429'
   const isRefused = status !== null && status >= 400 && status < 500 && status === second.status
