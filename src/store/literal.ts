@@ -16,6 +16,10 @@ export function identifier(name: string): string {
 }
 
 /** A path for DuckDB's readers, which would expand `*`, `?` and `[`. File names may contain them. */
-export function pathLiteral(path: string): string {
-  return literal(path.replace(/[*?[]/g, (sign) => `[${sign}]`))
-}
+export const pathLiteral = (path: string): string => literal(unexpanded(path))
+
+/** Each Parquet file in a folder, for DuckDB's readers. */
+export const parquetsLiteral = (folder: string): string =>
+  literal(`${unexpanded(folder)}/*.parquet`)
+
+const unexpanded = (path: string) => path.replace(/[*?[]/g, (sign) => `[${sign}]`)

@@ -18,7 +18,7 @@ import {
 } from '../../store/import/import-file.ts'
 import { pageGroups } from '../../store/import/known-logs.ts'
 import type { LogSummary } from '../../store/import/log-summary.ts'
-import { type Mapping, ownMapping, parseTags } from '../../store/import/mapping.ts'
+import { type Mapping, ownMapping, parseTags, widthPattern } from '../../store/import/mapping.ts'
 import { suggestMapping } from '../../store/import/suggest.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { given } from '../../user/given.ts'
@@ -179,7 +179,7 @@ function meaningOf(options: Options): Meaning {
 }
 
 function bucketOf(bucket: string): string {
-  if (/^[1-9]\d*[mhd]$/.test(bucket)) return bucket
+  if (widthPattern.test(bucket)) return bucket
   throw new UserError('usage', `--bucket ${bucket}: expected a width such as 15m, 1h or 1d`)
 }
 

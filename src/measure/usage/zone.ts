@@ -15,6 +15,11 @@ export function checkTimeZone(timezone: string): void {
   }
 }
 
+/** Whether a time is the one that was written: `Date` makes 2 March of 30 February, and January of a thirteenth month. */
+function isWritten(ms: number, text: string): boolean {
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text.trim().replace(' ', 'T'))
+}
+
 /**
  * Parses a moment. A date is the start of that local day; a date with a time is local, or exact with an offset (or Z).
  *
@@ -28,10 +33,11 @@ export function parseMoment(text: string, timezone: string): number {
       .slice(1)
       .map((part) => Number(part ?? 0)) as [number, number, number, number, number, number]
     const wall = Date.UTC(year, month - 1, day, hour, minute, second)
-    if (new Date(wall).getUTCDate() === day) return localToUs(wall, timezone)
-  } else if (/\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(text)) {
-    const ms = Date.parse(text)
-    if (Number.isFinite(ms)) return ms * 1000
+    if (isWritten(wall, text)) return localToUs(wall, timezone)
+  } else if (/^\s*\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)\s*$/.test(text)) {
+    const ms = Date.parse(text.trim())
+    const day = text.trim().slice(0, 10)
+    if (Number.isFinite(ms) && isWritten(Date.parse(day), day)) return ms * 1000
   }
   throw new UserError(
     'report',

@@ -17,6 +17,7 @@ import type { SeriesPoint, UsageTotals } from './shape.ts'
 /** An exact decimal of SQL without zeros at its end. */
 const exact = (decimal: string | null) => decimalText(readNumber(decimal ?? '0')!)
 
+/** The rows end with the period, and begin with the one before it. */
 const inPeriod = `quarter >= getvariable('usage_from') // 900000000`
 
 /** The sums of the rows of `usage_outcomes`; a group for each value of `by`. */
@@ -30,6 +31,7 @@ export const periodSums = <Groups>(
 export async function readTotals(store: Session, engine: UsageEngine): Promise<UsageTotals> {
   const [sums] = (await periodSums<object>(store, { where: inPeriod })) as [Sums]
   await engine.fill(store, 'usage_ledger_sums', queries.ledger)
+  // Refunds are in the money.
   const ledger = await store.rows<{ type: string; unit: string; entries: number; amount: string }>(
     `SELECT type, unit, sum(entries)::BIGINT AS entries, sum(amount)::VARCHAR AS amount
      FROM usage_ledger_sums WHERE type <> 'refund' GROUP BY ALL ORDER BY type, unit`,

@@ -27,10 +27,10 @@ export interface CellFormats {
 /** SQL for a number with this decimal mark, as plain text; null for a text that is none. */
 export function numberSql(text: string, decimal: DecimalMark): string {
   const [point, thousands] = decimal === '.' ? ['\\.', ','] : [',', '\\.']
-  // Spaces (also U+00A0 and U+202F), signs of money, and the apostrophe that keeps a cell text.
+  // Without spaces (also U+00A0 and U+202F), signs of money, and the apostrophe that keeps a cell text; `(5)` is -5.
   const bare = `regexp_replace(${text}, '[\\s\\x{00A0}\\x{202F}€$£¥%'']', '', 'g')`
   const signed = `regexp_replace(${bare}, '^\\((.*)\\)$', '-\\1')`
-  // Indian numbers have groups of two before the last three.
+  // `1,234,567`, or in India `12,34,567`: groups of two before the last three.
   const groups = `([1-9]\\d{0,2}(${thousands}\\d{3})+|[1-9]\\d?(${thousands}\\d{2})+${thousands}\\d{3})`
   const number = `^[+-]?(${groups}|\\d+|)(${point}\\d*)?([eE][+-]?\\d+)?$`
   const mark = decimal === '.' ? ',' : '.'

@@ -44,6 +44,7 @@ export function stagedFields(
   readings: CellFormats,
 ): readonly StagedField[] {
   const { fields } = mapping
+  const timezone = timezoneOf(mapping)
   const text = (field: FieldName) => {
     const at = fields[field]
     return at === undefined ? 'NULL' : placeSql(at as Place, read)
@@ -117,13 +118,13 @@ export function stagedFields(
   const type = `lower(${optional(text('type'))})`
   return [
     idField(mapping, read),
-    timeField('at_us', fields.time, timezoneOf(mapping), read, readings),
+    timeField('at_us', fields.time, timezone, read, readings),
     wallField(fields.time, read, readings),
     endField(mapping, read, readings),
     fields.version === undefined
       ? sameField('version_us', 'NULL::BIGINT')
       : {
-          ...timeField('version_us', fields.version, timezoneOf(mapping), read, readings),
+          ...timeField('version_us', fields.version, timezone, read, readings),
           wrong: null,
         },
     // An amount without a type and below 0 gets its type once all ids are known.
@@ -195,8 +196,8 @@ export function stagedFields(
         },
     ...mappedNames.map((field) => tokens(mappedTokens[field], field)),
     isBuckets ? requests : { ...requests, isSame: false, sql: `coalesce(${requests.sql}, 1)` },
-    durationField('ttft_us', fields.ttft, read),
-    durationField('latency_us', fields.latency, read),
+    durationField('ttft_us', fields.ttft, timezone, read, readings),
+    durationField('latency_us', fields.latency, timezone, read, readings),
   ]
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/quantities.ts'
 import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
 import { isMapping } from '../../user/mapping.ts'
+import { isTimeZone } from '../../user/time-zone.ts'
 import { UserError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './cell-formats.ts'
@@ -30,6 +31,9 @@ const place = z.union([
   z.strictObject({ value: z.string() }),
 ])
 
+/** Widths of sums. */
+export const widthPattern = /^[1-9]\d{0,4}(?:m|h|d)$/
+
 const timezoneName = z.string().refine(isTimeZone, {
   error: ({ input }) => `"${input}" is not an IANA name such as Asia/Kolkata`,
 })
@@ -50,22 +54,26 @@ const durationPlace = z.union([
   z.strictObject({ from: columnName, to: columnName }),
 ])
 
-/** Own dimensions, each with its name and place. Names are foreign, so none is the name of a property. */
+const tagName = z.string().superRefine((name, context) => {
+  const problem = tagNameProblem(name)
+  if (problem !== null)
+    context.addIssue({ code: 'custom', message: `${JSON.stringify(name)}: ${problem}` })
+})
+
+/**
+ * Own dimensions, each with its name and place: a mapping in a file, a list of pairs in a store. Names are foreign, so none
+ * is the name of a property.
+ */
 const tags = z.preprocess(
-  (given) => (isMapping(given) ? Object.entries(given) : given),
+  (given) => {
+    if (isMapping(given) && !(given instanceof Map)) return new Map(Object.entries(given))
+    const arePairs = Array.isArray(given) && given.every((each) => Array.isArray(each))
+    return arePairs ? new Map(given as [unknown, unknown][]) : given
+  },
   z
-    .array(
-      z.tuple([
-        z.string().superRefine((name, context) => {
-          const problem = tagNameProblem(name)
-          if (problem !== null)
-            context.addIssue({ code: 'custom', message: `${JSON.stringify(name)}: ${problem}` })
-        }),
-        place,
-      ]),
-      { error: 'expected names, each with the place of its value' },
-    )
-    .max(mostTags, `expected at most ${mostTags} tags`),
+    .map(tagName, place, { error: 'expected names, each with the place of its value' })
+    .refine(({ size }) => size <= mostTags, `expected at most ${mostTags} tags`)
+    .transform((places) => [...places]),
 )
 
 const mappingShape = z.strictObject({
@@ -84,10 +92,7 @@ const mappingShape = z.strictObject({
   /** Which of the two moments a local time is that a clock change repeats; by the order of the file if absent. */
   ambiguous: z.enum(repeatedTimes).optional(),
   /** Each line is a sum over an interval that begins at `time`: a sum replaces an older one. */
-  bucket: z
-    .string()
-    .regex(/^\d+[mhd]$/, 'expected a width such as 15m, 1h or 1d')
-    .optional(),
+  bucket: z.string().regex(widthPattern, 'expected a width such as 15m, 1h or 1d').optional(),
   /** Buckets only: columns beside model, endpoint, key and account that the sums are grouped by. */
   dimensions: z.array(z.string().min(1)).optional(),
   /** Own dimensions, such as a team or a feature: by name, where a line has their value. */
@@ -220,25 +225,20 @@ export const ownMapping: Mapping = {
   },
 }
 
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** @throws UserError for a text that is no `NAME=COLUMN` */
+/** @throws UserError for a text that is no `NAME=COLUMN`, or a name that is there twice */
 export function parseTags(texts: readonly string[]): NonNullable<Mapping['tags']> {
-  const parsed = tags.safeParse(
-    texts.map((text) => [text.split('=', 1)[0]!, text.slice(text.indexOf('=') + 1)]),
+  const named = texts.map(
+    (text) => [text.split('=', 1)[0]!, text.slice(text.indexOf('=') + 1)] as const,
   )
+  const parsed = tags.safeParse(new Map(named))
   const wrong = texts.find((text) => !/=./.test(text))
-  if (parsed.success && wrong === undefined) return parsed.data
+  const again = texts.find((_, at) => named.slice(0, at).some(([name]) => name === named[at]![0]))
+  if (parsed.success && wrong === undefined && again === undefined) return parsed.data
   const why = parsed.success ? '' : ` ${parsed.error.issues[0]!.message}.`
   throw new UserError(
     'usage',
-    `--tag ${wrong ?? texts.join(' --tag ')}: expected a name and the column of its values, such as team=metadata.team.${why}`,
+    wrong === undefined && again !== undefined
+      ? `--tag ${again}: expected each name once.`
+      : `--tag ${wrong ?? texts.join(' --tag ')}: expected a name and the column of its values, such as team=metadata.team.${why}`,
   )
 }

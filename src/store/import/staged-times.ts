@@ -9,10 +9,13 @@ const longestUs = 31 * 86_400e6
 
 const unitUs = { s: 1e6, ms: 1e3, us: 1, ns: 1e-3 } as const
 
+/** @param timezone the session's, in which both times of a difference are if they have no offset */
 export function durationField(
   name: string,
   at: DurationPlace | undefined,
+  timezone: string,
   read: ColumnReader,
+  { dateOrder }: CellFormats,
 ): StagedField {
   if (at === undefined) return sameField(name, 'NULL::BIGINT')
   // A duration that is not one is not known; the rest of the line is.
@@ -20,7 +23,7 @@ export function durationField(
   const unchecked = { name, wrong: null, expected: '', observed: 'NULL' }
   if ('from' in at) {
     const [from, to] = [at.from, at.to].map((column) =>
-      timeSql({ column, unit: 'auto', timezone: 'UTC' }, 'UTC', read, null),
+      timeSql({ column, unit: 'auto', timezone }, timezone, read, dateOrder),
     )
     return { ...unchecked, sql: within(`(${to} - ${from})`) }
   }

@@ -16,9 +16,16 @@ const ownDimensions = {
   unit: 'unit',
 } as const
 
+/** Lines that are sums over an interval, without those that are wrong. */
+const sumLines = 'reason IS NULL AND end_us IS NOT NULL'
+
 /** Of lines with one identity, the last of the file. */
-const newestLines = `(FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL
+const newestLines = `(FROM staging.lines WHERE ${sumLines}
   QUALIFY row_number() OVER (PARTITION BY id ORDER BY rowid DESC) = 1)`
+
+/** SQL: the value of a column that all rows of a group share, else null. */
+const sharedSql = (name: string) =>
+  `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`
 
 interface StatedLog {
   readonly source: string
@@ -32,35 +39,48 @@ interface StatedLog {
  *
  * @returns the names of the dimensions
  */
-export async function compareStatements(
+export async function compareStatements(store: Session, log: StatedLog): Promise<string> {
+  const dimensions = await dimensionsOf(store, log.mapping)
+  await stateSums(store, log, dimensions)
+  await compareWithNewest(store, log.source)
+  const names = dimensions.map(({ name }) => name).filter((name) => name !== 'unit')
+  return log.mapping.identified === true ? '' : names.sort().join()
+}
+
+/** Fills `staging.stated`: a row for each statement of the file. A sum of nothing, of nobody, is none. */
+async function stateSums(
   store: Session,
-  { source, mapping, prices }: StatedLog,
-): Promise<string> {
-  const dimensions = await dimensionsOf(store, mapping)
-  const values = dimensions.map(({ sql }) => `coalesce(${sql}, '')`)
+  { mapping, prices }: StatedLog,
+  dimensions: readonly Dimension[],
+): Promise<void> {
   const isBill = mapping.identified === true
-  const id = isBill
-    ? 'id'
-    : `concat_ws('/', at_us, end_us, outcome${values.map((sql) => `, ${sql}`).join('')})`
+  const values = dimensions.map(({ sql }) => `, coalesce(${sql}, '')`).join('')
+  const id = isBill ? 'id' : `concat_ws('/', at_us, end_us, outcome${values})`
   const measures = isBill
     ? `'charges'`
     : `(SELECT CASE WHEN count(coalesce(${counts.join(', ')})) > 0 THEN 'usage' ELSE 'costs' END
-        FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL)`
-  const names = dimensions.map(({ name }) => name).filter((name) => name !== 'unit')
+        FROM staging.lines WHERE ${sumLines})`
+  const hasAmount = `coalesce(${[...counts, stagedCredits].map((sql) => `nullif(${sql}, 0)`).join(', ')}) IS NOT NULL`
+  const hasOwner = dimensions
+    .filter(({ name }) => name !== 'unit')
+    .map(({ sql }) => `OR ${sql} IS NOT NULL`)
+    .join(' ')
   await store.execute(
     `CREATE TABLE staging.stated AS
      SELECT stated_id AS id, * EXCLUDE (stated_id), ${measures} AS measures
      FROM (
        SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(${pricedUnitSql(prices?.unit)}) AS unit,
          CASE WHEN count(priced_by) = count(*) THEN any_value(priced_by) END AS priced_by,
-         ${['model', 'endpoint', 'key_fp', 'account', 'tags'].map((name) => `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`).join(', ')},
+         ${['model', 'endpoint', 'key_fp', 'account', 'tags'].map(sharedSql).join(', ')},
          sum(${stagedCredits}) AS credits, ${counts.map((name) => `sum(${name})::BIGINT AS ${name}`).join(', ')}
        FROM ${isBill ? newestLines : 'staging.lines'}
-       WHERE reason IS NULL AND end_us IS NOT NULL AND (${isBill ? 'true OR ' : ''}
-         coalesce(${[...counts, stagedCredits].map((sql) => `nullif(${sql}, 0)`).join(', ')}) IS NOT NULL
-         ${dimensions.map(({ sql, name }) => (name === 'unit' ? '' : `OR ${sql} IS NOT NULL`)).join(' ')})
+       WHERE ${sumLines} AND (${isBill ? 'true' : `${hasAmount} ${hasOwner}`})
        GROUP BY stated_id, at_us, end_us, outcome)`,
   )
+}
+
+/** Fills `staging.compared`: each statement beside the newest of its id in the store. */
+async function compareWithNewest(store: Session, source: string): Promise<void> {
   const equal = (names: readonly string[]) =>
     names.map((name) => `stated.${name} IS NOT DISTINCT FROM newest.${name}`).join(' AND ')
   // A cost by prices stays if the sum comes again without.
@@ -75,7 +95,6 @@ export async function compareStatements(
        QUALIFY row_number() OVER (PARTITION BY id ORDER BY statement DESC) = 1) AS newest USING (id)`,
     [source],
   )
-  return isBill ? '' : names.sort().join()
 }
 
 /**
@@ -104,11 +123,12 @@ export async function enterStatements(
      FROM staging.compared WHERE is_repeated AND NOT is_same`,
     [source, importNo, nowUs],
   )
+  // Of charges, lines that a later line of the file replaces are known, too.
   const [known] = await store.rows<{ n: number }>(
     `SELECT coalesce(sum(lines) FILTER (WHERE is_same), 0)::BIGINT + coalesce(any_value(repeats), 0) AS n
      FROM staging.compared LEFT JOIN (
        SELECT count(*) - count(DISTINCT id) AS repeats FROM staging.lines
-       WHERE reason IS NULL AND end_us IS NOT NULL AND (SELECT bool_and(measures = 'charges') FROM staging.compared)) ON true`,
+       WHERE ${sumLines} AND (SELECT bool_and(measures = 'charges') FROM staging.compared)) ON true`,
   )
   return { known: known!.n, notes: await changesOf(store, importNo) }
 }
@@ -130,7 +150,7 @@ async function dimensionsOf(store: Session, mapping: Mapping): Promise<readonly 
   ]
   const [row] = await store.rows<Record<string, boolean>>(
     `SELECT ${all.map(({ sql }, at) => `count(${sql}) > 0 AS d${at}`).join(', ')}
-     FROM staging.lines WHERE reason IS NULL AND end_us IS NOT NULL`,
+     FROM staging.lines WHERE ${sumLines}`,
   )
   return all.filter((_, at) => row![`d${at}`])
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { largest, smallest } from '../../user/extremes.ts'
 import { documentsOf, shaped } from './documents.ts'
 import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
 
@@ -49,12 +50,12 @@ export function readVllm(text: string, file: string): readonly ForeignRun[] {
 function runOf(result: VllmResult): ForeignRun {
   const starts = result.start_times ?? []
   const queued = result.queue_times ?? []
-  const arrivalS = (at: number) => (starts[at] ?? 0) - (queued[at] ?? 0)
-  const firstS = result.input_lens.reduce<number>(
-    (least, _, at) => Math.min(least, arrivalS(at)),
-    Infinity,
+  // Its clock has no zero of its own: of a request without a start, 0 or null, nothing is known but that it was in the run.
+  const arrivals = result.input_lens.map((_, at) =>
+    starts[at] ? starts[at] - (queued[at] ?? 0) : null,
   )
-  const attempts = result.input_lens.map((_, at) => attemptOf(result, at, arrivalS(at), firstS))
+  const firstS = smallest(arrivals.filter((atS) => atS !== null))
+  const attempts = arrivals.map((atS, at) => attemptOf(result, at, atS === null ? 0 : atS - firstS))
   return {
     startedAtUs: startOf(result),
     name: 'vllm bench serve',
@@ -82,31 +83,27 @@ function runOf(result: VllmResult): ForeignRun {
   }
 }
 
-function attemptOf(
-  result: VllmResult,
-  at: number,
-  arrivalS: number,
-  firstS: number,
-): ForeignAttempt {
+/** @param arrivalS since the first arrival */
+function attemptOf(result: VllmResult, at: number, arrivalS: number): ForeignAttempt {
   const us = (seconds: number) => Math.round(seconds * 1e6)
   const error = result.errors?.[at] ?? ''
   const ok = error === '' && (result.output_lens[at] ?? 0) > 0
   const gaps = result.itls[at] ?? []
   const ttftS = result.ttfts[at] ?? null
-  const sentUs = us(arrivalS + (result.queue_times?.[at] ?? 0) - firstS)
+  const sentUs = us(arrivalS + (result.queue_times?.[at] ?? 0))
   const summed = (ttftS ?? 0) + gaps.reduce((sum, gap) => sum + gap, 0)
   const latencyUs = us(result.latencies?.[at] ?? summed)
   // A single token has a TTFT but no gap. Responses that were not streamed have neither.
   const streamed = ok && ttftS !== null && ttftS > 0
-  const chat = /chat/.test(result.backend ?? result.endpoint_type ?? '')
+  const chat = /chat/.test(`${result.backend} ${result.endpoint_type}`)
   return {
     slot: at,
     step: 'vllm',
     endpoint: chat ? 'chat' : 'other',
     streamed: streamed ? 1 : 0,
     model: result.model_id ?? null,
-    intendedUs: us(arrivalS - firstS),
-    dispatchedUs: result.queue_times === undefined ? null : us(arrivalS - firstS),
+    intendedUs: us(arrivalS),
+    dispatchedUs: result.queue_times === undefined ? null : us(arrivalS),
     sentUs,
     firstEventUs: streamed ? sentUs + us(ttftS) : null,
     firstContentUs: streamed ? sentUs + us(ttftS) : null,
@@ -120,7 +117,7 @@ function attemptOf(
     completionTokens: ok ? (result.output_lens[at] ?? null) : null,
     contentEvents: streamed ? gaps.length + 1 : 0,
     events: streamed ? gaps.length + 1 : 0,
-    itlMaxUs: gaps.length > 0 ? gaps.reduce((most, gap) => Math.max(most, gap), 0) * 1e6 : null,
+    itlMaxUs: gaps.length > 0 ? largest(gaps) * 1e6 : null,
   }
 }
 

@@ -171,3 +171,28 @@ test('a time that says its zone is not that of the log', async () => {
   )
   expect(times.map(({ at }) => at)).toEqual(['03-29 02:30', '10-25 02:30', '10-25 02:30'])
 })
+
+const latencies = () =>
+  store
+    .rows<{ us: number | null }>('SELECT latency_us AS us FROM usage_events ORDER BY id')
+    .then((rows) => rows.map(({ us }) => us))
+
+test('a duration between two local times of a Parquet file is that of the zone, over a clock change too', async () => {
+  const file = join(folder, 'durations.parquet')
+  await store.execute(
+    `COPY (SELECT i AS id, a::TIMESTAMP AS a, b::TIMESTAMP AS b FROM (VALUES
+       (1, '2026-03-29 01:59:59', '2026-03-29 03:00:01'), (2, '2026-10-25 01:30:00', '2026-10-25 03:30:00'),
+       (3, '2026-07-01 10:00:00', '2026-07-01 10:00:02')) AS v(i, a, b)) TO ${literal(file)} (FORMAT parquet)`,
+  )
+  const mapping = parseMapping(
+    'fields: { id: id, time: { column: a, timezone: Europe/Berlin }, latency: { from: a, to: b } }',
+  )
+  await importFile(store, { file, mapping, source: 'log' })
+  expect(await latencies()).toEqual([2e6, 3 * 3600e6, 2e6])
+})
+
+test('the times of a duration are written like the time of their line', async () => {
+  const rows = ['1,13/11/2026 10:00:00,13/11/2026 10:00:02', '2,03/11/2026 10:00:00,']
+  await take('id: id, time: a, latency: { from: a, to: b }', 'id,a,b', rows)
+  expect(await latencies()).toEqual([2e6, null])
+})

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readPeak } from '../../../src/report/usage/peak.ts'
+import { openaiUsage } from '../../../src/store/import/formats/openai.ts'
 import { type FileImport, importFile } from '../../../src/store/import/import-file.ts'
 import { pageGroups } from '../../../src/store/import/known-logs.ts'
 import { usageOptions } from '../../report/usage-events.ts'
@@ -831,4 +832,15 @@ test('cells of a file with both decimal marks are rejected, not guessed', {
     .replace('1.150', '150')
   const found = await totalsOf('spend.csv', text)
   expect(found).toMatchObject({ rejected: 1, requests: 1, cost: '0.5 USD' })
+})
+
+test("each object of OpenAI's usage has its endpoint, and moderations are no chat", () => {
+  const endpointOf = (object?: string) =>
+    [...openaiUsage.rows({ start_time: dayS, num_model_requests: 1, object })].map(
+      ({ endpoint }) => endpoint,
+    )
+  expect(endpointOf('organization.usage.completions.result')).toEqual(['chat'])
+  expect(endpointOf('organization.usage.embeddings.result')).toEqual(['embeddings'])
+  expect(endpointOf('organization.usage.moderations.result')).toEqual(['moderations'])
+  expect(endpointOf()).toEqual(['chat'])
 })

@@ -360,6 +360,26 @@ describe('vLLM', () => {
     expect(all.metrics.response).toMatchObject({ minUs: 300_000 })
   })
 
+  test.each([null, 0])('a start that is not known, %s, moves no other request', async (unknown) => {
+    const { ledger } = await importText(
+      JSON.stringify({ ...result, start_times: [unknown, 812.75, 813] }),
+    )
+    expect(
+      await store.rows('SELECT intended_us FROM attempts WHERE run_id = $1 ORDER BY slot', [
+        ledger.runId,
+      ]),
+    ).toEqual([{ intended_us: 0 }, { intended_us: 0 }, { intended_us: 250_000 }])
+  })
+
+  test('a chat is one by either name of its endpoint', async () => {
+    const { ledger } = await importText(
+      JSON.stringify({ ...result, backend: 'vllm', endpoint_type: 'openai-chat' }),
+    )
+    expect(
+      await store.rows('SELECT DISTINCT endpoint FROM attempts WHERE run_id = $1', [ledger.runId]),
+    ).toEqual([{ endpoint: 'chat' }])
+  })
+
   test('appended results are a run each, and one without details is refused with the missing fields', async () => {
     const other = { ...result, date: '20261101-103010' }
     const { ledger } = await importText(`${JSON.stringify(result)}\n${JSON.stringify(other)}\n`)

@@ -148,6 +148,10 @@ test.each([
   ['tags: { "a:b": x }', 'without control characters and the signs : = ,'],
   ['tags: { a: a, b: b, c: c, d: d, e: e, f: f }', 'at most 5 tags'],
   [`tags: { ${'x'.repeat(51)}: x }`, 'a name of 1 to 50 characters'],
+  ['tags: { team: 7 }', 'at tags.team'],
+  ['tags: { team: { column: md, values: { a: 1 } } }', 'at tags.team'],
+  ['bucket: 0h', 'expected a width such as 15m, 1h or 1d'],
+  ['tags: [team]', 'expected names, each with the place of its value'],
 ])('a mapping with %s is refused', (text, said) => {
   expect(() => parseMapping(`${text}\nfields: { time: at }`, 'map.yaml')).toThrow(said)
 })
@@ -155,6 +159,9 @@ test.each([
 test('an option that is no name and column is refused', () => {
   expect(() => parseTags(['team'])).toThrow('--tag team: expected a name and the column')
   expect(() => parseTags(['a:b=x'])).toThrow('the signs')
+  expect(() => parseTags(['team=a', 'group=b', 'team=c'])).toThrow(
+    '--tag team=c: expected each name once.',
+  )
 })
 
 test('a run has the tags that the headers of its requests say', async () => {

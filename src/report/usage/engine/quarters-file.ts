@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { outcomes } from '../../../attempt/outcome.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
-import { identifier, literal, pathLiteral } from '../../../store/literal.ts'
+import { identifier, literal, parquetsLiteral, pathLiteral } from '../../../store/literal.ts'
 import type { Reader } from '../../../store/session/session.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
@@ -24,10 +23,7 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
  */
 export async function quarterCells(store: Reader, path: string, named: string): Promise<string> {
   if (!existsSync(path)) throw new UserError('usage', `${named}: ${path}: no such file`)
-  const isFolder = statSync(path).isDirectory()
-  const files = isFolder
-    ? `${pathLiteral(join(path, 'x')).slice(0, -2)}*.parquet'`
-    : pathLiteral(path)
+  const files = statSync(path).isDirectory() ? parquetsLiteral(path) : pathLiteral(path)
   const rowsOf = async (sql: string) => {
     try {
       return await store.rows<{ column_name: string; column_type: string }>(sql)
@@ -49,6 +45,7 @@ export async function quarterCells(store: Reader, path: string, named: string): 
       `${named}: ${path} has no column ${missing.join(', ')}; it has ${[...types.keys()].join(', ')}. docs/usage.md has the table.`,
     )
   }
+  // A file of an earlier version lacks quantities that came later; `without` is their value then.
   const read = Object.entries(quantities).map(([name, { type, without }]) => {
     // Decimals of the file keep their digits.
     const kept = /^DECIMAL/.test(types.get(name) ?? '') ? types.get(name) : type

@@ -30,6 +30,12 @@ const of = (row: Fields) => ({
   batch: first(row.batch) === undefined ? undefined : String(row.batch).toLowerCase(),
 })
 
+/** Of a row of `organization.usage.embeddings.result`, embeddings. A table without objects is of completions. */
+function endpointOf({ object }: Fields): string {
+  const [, name = 'completions'] = /^organization\.usage\.(\w+)\./.exec(String(object ?? '')) ?? []
+  return name === 'completions' ? 'chat' : name
+}
+
 /** OpenAI's usage: pages of the API, or CSV with the same columns. */
 export const openaiUsage: KnownFormat = {
   name: 'OpenAI usage',
@@ -52,7 +58,7 @@ export const openaiUsage: KnownFormat = {
       yield {
         ...of(row),
         requests: row.num_model_requests,
-        endpoint: /embedding/.test(String(row.object ?? '')) ? 'embeddings' : 'chat',
+        endpoint: endpointOf(row),
         ...tokensOf(whole, 'openai-usage'),
       }
     }
@@ -117,8 +123,8 @@ export const openaiMediaUsage: KnownFormat = {
   needed: ['start_time', 'num_model_requests'],
   *rows(document) {
     for (const row of resultsOf(document)) {
-      const [, endpoint] = /^organization\.usage\.(\w+)\./.exec(String(row.object ?? '')) ?? []
-      const { source, size } = row
+      const { object, source, size } = row
+      const endpoint = object === undefined ? undefined : endpointOf(row)
       yield { ...of(row), source, size, requests: row.num_model_requests, endpoint }
     }
   },
