@@ -15,7 +15,7 @@ export interface TemplateRow {
   readonly body: string | null
   readonly maxTokens: number | null
   readonly n: number | null
-  /** Hash of model, system and messages: equal prompts must cost equal prompt tokens. */
+  /** Hash of the model and all that is part of the prompt: equal prompts must cost equal prompt tokens. */
   readonly promptHash: string | null
 }
 

@@ -177,6 +177,26 @@ test('equal prompts have equal hashes, whatever else differs', () => {
   expect(hash({ model: 'svc-k2.5' })).not.toBe(hash({}))
 })
 
+test.each(['responses', 'embeddings'] as const)(
+  'other prompts to %s have other hashes',
+  (endpoint) => {
+    const hash = (content: string, change: Partial<RequestSpec> = {}) =>
+      build({ endpoint, messages: [{ role: 'user', content }], ...change }).template.promptHash
+    expect(hash('a', { maxTokens: 9 })).toBe(hash('a'))
+    expect(hash('a')).not.toBe(hash('b'))
+  },
+)
+
+test.each([
+  ['tools', [{ type: 'function', function: { name: 'look_up' } }]],
+  ['response_format', { type: 'json_object' }],
+  ['instructions', 'Be brief'],
+])('%s of the body are part of a prompt', (name, value) => {
+  const hash = (body: object) =>
+    build({ endpoint: 'responses', body: { ...body } }).template.promptHash
+  expect(hash({ [name]: value })).not.toBe(hash({}))
+})
+
 test('reads carry the key in both headers, because it is open which one they take', () => {
   for (const endpoint of ['models', 'credits'] as const) {
     const { headers } = build({ endpoint })

@@ -300,11 +300,24 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null
 }
 
-/** Equal for requests that must cost equal prompt tokens: same model, system and messages. */
+/** Fields beside model, system and messages whose content is part of a prompt. */
+const promptFields = [
+  'instructions',
+  'input',
+  'tools',
+  'functions',
+  'response_format',
+  'text',
+] as const
+
+/** Equal for requests that must cost equal prompt tokens: the same model, and the same in every field of the prompt. */
 function promptHashOf(fields: Readonly<Record<string, unknown>>): string {
   const { model, system, messages } = fields
+  const others = promptFields.flatMap((name) =>
+    fields[name] === undefined ? [] : [[name, fields[name]]],
+  )
   return createHash('sha256')
-    .update(JSON.stringify([model ?? null, system ?? null, messages ?? null]))
+    .update(JSON.stringify([model ?? null, system ?? null, messages ?? null, ...others]))
     .digest('hex')
     .slice(0, 16)
 }

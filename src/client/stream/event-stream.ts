@@ -34,6 +34,13 @@ const doneType = Buffer.from('.done')
 /**
  * Reads the body of a stream and returns its fields. Most events only add a token, and for them only a
  * row of numbers is touched.
+ *
+ *     an event                                what it does
+ *     [DONE], message_stop, response.…        ends the stream, once
+ *     an error                                is kept, and breaks the stream
+ *     with an id, usage, a new choice, an end its document is kept
+ *     with text                               is a time of content
+ *     ….done, with text that came before      repeats it: no time of content
  */
 export class EventStream implements SseSink, BodyReader {
   private call!: Call
