@@ -8,27 +8,30 @@ import { largest } from '../../user/extremes.ts'
 /** A lag is an alarm until this many microseconds after it. */
 const alarmUs = 10e6
 
+/** How late a thread sent in one second, when, and what was too late then: the bound moves with the times of the service. */
+interface Lag {
+  readonly lagUs: number
+  readonly atUs: number
+  readonly boundUs: number
+}
+
 /** Watches how late this client sends: a late request makes the service look slow, or its load too light. */
 export class LagWatch {
-  private greatestUs = 0
-  private greatestAtUs = 0
+  private greatest: Lag | null = null
   private lastAtUs = -Infinity
-  private boundUs = 0
 
   add({ atUs, steps, health }: Progress): void {
     const medians = steps.flatMap(({ responseUs, ttftUs }) =>
       [responseUs, ttftUs].flatMap((times) => (times === null ? [] : [{ us: times.p50 }])),
     )
-    this.boundUs = lagBoundUs(medians)
+    const boundUs = lagBoundUs(medians)
     const lagUs = largest(
       health.map(({ lagP99Us }) => lagP99Us ?? 0),
       0,
     )
-    if (lagUs < this.boundUs) return
+    if (lagUs < boundUs) return
     this.lastAtUs = atUs
-    if (lagUs <= this.greatestUs) return
-    this.greatestUs = lagUs
-    this.greatestAtUs = atUs
+    if (lagUs > (this.greatest?.lagUs ?? 0)) this.greatest = { lagUs, atUs, boundUs }
   }
 
   /** Whether a thread was late in the last ten seconds. */
@@ -36,14 +39,15 @@ export class LagWatch {
     return atUs - this.lastAtUs < alarmUs
   }
 
-  /** The greatest lag so far; empty if no second was over the bound. */
+  /** The greatest lag so far; empty if every second was below its bound. */
   checks(): readonly Check[] {
-    if (this.greatestUs === 0) return []
+    if (this.greatest === null) return []
+    const { lagUs, atUs, boundUs } = this.greatest
     return [
       {
         tone: 'warn',
         name: 'This client sends late:',
-        figure: `lag up to ${milliseconds(this.greatestUs)}, ${formatDuration(this.greatestAtUs / 1e6)} after the start; at most ${milliseconds(this.boundUs)} is harmless`,
+        figure: `lag up to ${milliseconds(lagUs)}, ${formatDuration(atUs / 1e6)} after the start; less than ${milliseconds(boundUs)} was harmless then`,
         remedy: 'Give the sender its own core, add threads, or lower the rate.',
       },
     ]

@@ -11,21 +11,30 @@ const times: readonly (readonly [name: string, help: string, ok: Metric, failed:
     ['assay_inter_token_latency_seconds', 'Between two events with tokens.', 'itl', null],
   ]
 
+/** A sample for each item with a known value. */
+const samples = <Item>(
+  items: readonly Item[],
+  labelsOf: (item: Item) => Readonly<Record<string, string>>,
+  figureOf: (item: Item) => number | null,
+) =>
+  items.flatMap((item) => {
+    const value = figureOf(item)
+    return value === null ? [] : [[labelsOf(item), value] as const]
+  })
+
 /** The progress of a run as Prometheus text; keys have their names in the scenario. */
 export function runMetrics(progress: Progress, counted: Counted): string {
   const { counts, steps, keys, health } = progress
-  const ofSteps = (value: (step: StepProgress) => number | null) =>
-    steps.flatMap((step) => {
-      const is = value(step)
-      return is === null ? [] : [[{ step: step.step }, is] as const]
-    })
+  const ofSteps = (figureOf: (step: StepProgress) => number | null) =>
+    samples(steps, ({ step }) => ({ step }), figureOf)
   const ofKeys = (name: 'creditsRemaining' | 'rateRemaining') =>
-    keys.flatMap((key) => (key[name] === null ? [] : [[{ key: key.name }, key[name]] as const]))
-  const ofThreads = (value: (thread: (typeof health)[number]) => number | null) =>
-    health.flatMap((thread) => {
-      const is = value(thread)
-      return is === null ? [] : [[{ thread: String(thread.shard) }, is] as const]
-    })
+    samples(
+      keys,
+      (key) => ({ key: key.name }),
+      (key) => key[name],
+    )
+  const ofThreads = (figureOf: (thread: Progress['health'][number]) => number | null) =>
+    samples(health, ({ shard }) => ({ thread: String(shard) }), figureOf)
   const outcomes = Object.entries({
     ok: counts.ok,
     http_error: counts.httpError,

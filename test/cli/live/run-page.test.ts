@@ -96,13 +96,23 @@ test('a client that sends late raises an alarm, which stays as a line', () => {
     { requests: 10, ms: 20 },
   ]
   const summary =
-    'This client sends late: lag up to 117 ms, 2.0 s after the start; at most 5.00 ms is harmless'
+    'This client sends late: lag up to 117 ms, 2.0 s after the start; less than 5.00 ms was harmless then'
   expect(pageAfter(late)).toContain('This client sends late: its times are in doubt')
   expect(pageAfter(late)).toContain(summary)
   const later = pageAfter([...late, ...Array.from({ length: 5 }, () => late[1]!)])
   expect(later).not.toContain('its times are in doubt')
   expect(later).toContain(summary)
   expect(pageAfter([{ requests: 10, ms: 20, lagMs: 4 }])).not.toContain('late')
+})
+
+test('the greatest lag stands beside the bound of its own second', () => {
+  const slower = [
+    { requests: 10, ms: 20, lagMs: 7 },
+    { requests: 1000, ms: 3000, lagMs: 6 },
+  ]
+  expect(pageAfter(slower)).toContain(
+    'lag up to 7.00 ms, 2.0 s after the start; less than 5.00 ms was harmless then',
+  )
 })
 
 test('times are drawn against load once there are two loads, and over time', () => {
