@@ -2,7 +2,12 @@ import { UserError } from '../user/user-error.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { type Finding, notObserved, type Verdict } from './verdict.ts'
 
-/** Decides rules one after the other. */
+/**
+ * Decides rules one after the other.
+ *
+ * @param settle gives each finding its final form
+ * @param begin is told of each rule before it decides
+ */
 export async function decideInOrder(
   rules: readonly Rule[],
   evidence: Evidence,
@@ -27,14 +32,14 @@ async function decide(rule: Rule, evidence: Evidence): Promise<Finding> {
   return findingOf(rule, neverDecidedByNothing(verdict))
 }
 
+/** None if they failed: the rule's own finding already says why. */
 async function furtherFindings(rule: Rule, evidence: Evidence): Promise<readonly Finding[]> {
-  // The rule's own finding already says why.
-  return (
-    (await rule.findings?.(evidence).catch((error: unknown) => {
-      undecided(error)
-      return []
-    })) ?? []
-  )
+  try {
+    return (await rule.findings?.(evidence)) ?? []
+  } catch (error) {
+    passOn(error)
+    return []
+  }
 }
 
 export const findingOf = ({ id, severity, title }: Rule, verdict: Verdict): Finding => ({
@@ -50,9 +55,7 @@ export const findingOf = ({ id, severity, title }: Rule, verdict: Verdict): Find
  * @throws what the user, or the end of the audit, is the cause of
  */
 export function undecided(error: unknown): Verdict {
-  const isOurs =
-    error instanceof UserError || (error instanceof Error && error.name === 'AbortError')
-  if (isOurs) throw error
+  passOn(error)
   const reason = error instanceof Error ? error.message : String(error)
   return {
     verdict: 'inconclusive',
@@ -60,6 +63,12 @@ export function undecided(error: unknown): Verdict {
     why: `undecided: ${reason}`,
     isUndecided: true,
   }
+}
+
+/** @throws an error that is not a rule's own: the user's, or the end of the audit */
+function passOn(error: unknown): void {
+  const isAbort = error instanceof Error && error.name === 'AbortError'
+  if (error instanceof UserError || isAbort) throw error
 }
 
 /** Guards the promise that a rule without observations never prints `pass`. */

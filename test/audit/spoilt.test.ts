@@ -134,15 +134,20 @@ test("requests on the account's own list that the store lacks are named", {
   expect(await listed('b2', 'c3')).toMatchObject({ verdict: 'fail' })
 })
 
-test("two concurrent runs on one account are not accused of each other's cost", {
-  tags: 'whole',
-}, async () => {
-  const rows = (runId: string) => lone([1, 1, 1, 1, 1], { runId, ...without })
-  expect(await verdictOver('BILL-10', [...rows('a'), ...rows('b')])).toMatchObject({
-    verdict: 'inconclusive',
-    why: expect.stringContaining('run b used account main at the same time'),
-  })
-})
+test.each([
+  ['one key', {}],
+  ['two keys', { keyFp: 'another' }],
+])(
+  "two concurrent runs on one account, with %s, are not accused of each other's cost",
+  async (_, more) => {
+    const rows = (change: Partial<AttemptRow>) => lone([1, 1, 1, 1, 1], { ...without, ...change })
+    const both = [...rows({ runId: 'a' }), ...rows({ runId: 'b', ...more })]
+    expect(await verdictOver('BILL-10', both)).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('run b used account main at the same time'),
+    })
+  },
+)
 
 test('a run with a missing part leaves billing and limit rules inconclusive, and decides other rules', {
   tags: 'whole',

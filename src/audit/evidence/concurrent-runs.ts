@@ -1,6 +1,6 @@
 import type { Evidence } from '../rule.ts'
 
-/** Other runs of the store that used a key of the account during this run. */
+/** Other runs of the store that used the account during this run: by a key of this run, or by another key of its name. */
 export async function concurrentRuns(
   { store }: Evidence,
   runId: string,
@@ -14,8 +14,9 @@ export async function concurrentRuns(
        FROM attempts JOIN runs USING (run_id)
        WHERE sent_us IS NOT NULL AND key_fp IS NOT NULL GROUP BY ALL)
      SELECT DISTINCT other.run_id AS other
-     FROM spans own JOIN spans other USING (base_url, key_fp)
+     FROM spans own JOIN spans other USING (base_url)
      WHERE own.run_id = $1 AND own.account = $2 AND other.run_id <> own.run_id
+       AND (other.key_fp = own.key_fp OR other.account = own.account)
        AND other.began <= own.ended AND own.began <= other.ended
      ORDER BY 1`,
     [runId, account],

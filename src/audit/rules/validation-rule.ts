@@ -36,15 +36,10 @@ open: max_tokens above the output limit (G-29), top_p out of range, empty messag
 a large n (G-31).`,
     expected: '400 for what the table forbids, and no 400 for what it allows',
     judgeOf(exchanges, { contract }) {
-      const served = exchanges.filter(({ row }) => row.endpoint === format && isSuccess(row))
-      const runs = Map.groupBy(served, ({ row }) => row.runId)
-      const headersServed = new Map(
-        [...runs].map(([run, rows]) => [run, new Set(rows.map(({ row }) => row.requestHeaders))]),
-      )
+      const served = headersServed(exchanges, format)
       const hasTwin = ({ row }: Exchange) => {
         const own = new Set(namesIn(row.requestHeaders))
-        const others = [...(headersServed.get(row.runId) ?? [])]
-        return others.some((other) => namesIn(other).every((name) => own.has(name)))
+        return served.get(row.runId)?.some((names) => names.every((name) => own.has(name))) === true
       }
       return (exchange) =>
         exchange.row.status !== 400 || hasTwin(exchange) ? judge(exchange, contract) : undefined
@@ -70,6 +65,21 @@ a large n (G-31).`,
   }
 }
 
+/** By run, the names of the headers with which a request of a format succeeded: a list for each combination. */
+function headersServed(
+  exchanges: readonly Exchange[],
+  format: Promised,
+): ReadonlyMap<string, readonly (readonly string[])[]> {
+  const served = exchanges.filter(({ row }) => row.endpoint === format && isSuccess(row))
+  const runs = [...Map.groupBy(served, ({ row }) => row.runId)]
+  return new Map(
+    runs.map(([run, rows]) => {
+      const written = new Set(rows.map(({ row }) => row.requestHeaders))
+      return [run, [...written].map(namesIn)]
+    }),
+  )
+}
+
 function isSuccess({ status }: ExchangeRow): boolean {
   return status !== null && status < 300
 }
@@ -81,10 +91,13 @@ function namesIn(headers: string | null): readonly string[] {
 /** Whether the response is a judgement of the request itself. */
 function isAboutTheRequest({ row }: Exchange): boolean {
   if (row.expects.endsWith('-key')) return false
-  return row.status === 400 || (row.status !== null && row.status < 300)
+  return row.status === 400 || isSuccess(row)
 }
 
-/** A known model and a prompt that fits, so only the parameters can be refused. */
+/**
+ * A known model and a prompt that fits, so only the parameters can be refused. The body is counted in characters, of which
+ * none but rare ones are more than two tokens.
+ */
 function isServed(exchange: Exchange, contract: Promising<'models'>): boolean {
   const known = modelNamed(contract.models, String(exchange.requestField('model'))) !== undefined
   const { maxInputTokens } = usualOf(contract).limits

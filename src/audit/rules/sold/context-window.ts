@@ -67,6 +67,14 @@ function mostOutputOf(exchange: Exchange): number {
   return typeof most === 'number' ? most : 0
 }
 
+const number = (value: number) => value.toLocaleString('en')
+
+const mostTokensOf = (prompts: readonly { readonly tokens: number }[]) =>
+  largest(
+    prompts.map(({ tokens }) => tokens),
+    0,
+  )
+
 const code = /\bcode (\d{6})\b/gi
 
 async function verdictOf(
@@ -86,35 +94,21 @@ async function verdictOf(
     const tokens = count(each.text)
     return tokens === null ? [] : [{ ...each, tokens }]
   })
-  const longest = largest(
-    asked.map(({ tokens }) => tokens),
-    0,
-  )
-  const window = promised ?? longest
+  const window = promised ?? mostTokensOf(asked)
   const refused = asked.find(
     ({ exchange, tokens }) =>
       tokens + (model.templateTokens ?? mostTemplate) + mostOutputOf(exchange) <= window &&
       exchange.row.errorCode === 'context_length_exceeded',
   )
-  const answered = asked
-    .filter(({ exchange }) => exchange.isOk)
-    .map((each) => ({ ...each, reported: each.exchange.row.promptTokens }))
-  const trials = answered.flatMap(({ exchange, text, codes, tokens, reported }): Trial[] => {
-    const answer = [...(chatTexts(exchange)?.values() ?? [])][0]
-    // An answer that was cut may have missed what came after.
-    if (answer === undefined || exchange.row.finishReason === 'length') return []
-    const found = codes.map((each) => ({
-      depth: each.index / text.length,
-      isFound: answer.includes(each[1]!),
-    }))
-    return [{ exchange, tokens, codes: found, reported }]
-  })
   if (refused !== undefined)
     return fail(asked.length, {
       expected: `prompts of up to ${window} tokens`,
-      observed: `A prompt of ${refused.tokens.toLocaleString('en')} tokens is refused as too long; the contract promises a window of ${window.toLocaleString('en')}.`,
+      observed: `A prompt of ${number(refused.tokens)} tokens is refused as too long; the contract promises a window of ${number(window)}.`,
       witnesses: [shownBy(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
     })
+  const answered = asked
+    .filter(({ exchange }) => exchange.isOk)
+    .map((each) => ({ ...each, reported: each.exchange.row.promptTokens }))
   // What is counted does not depend on the answer.
   const full = answered.filter(({ tokens }) => tokens >= fullShare * window)
   const [short, second] = full.filter(
@@ -123,7 +117,7 @@ async function verdictOf(
   if (short !== undefined && second !== undefined)
     return fail(answered.length, {
       expected: `all tokens of a prompt that fits the window of ${window}`,
-      observed: `Of prompts of ${short.tokens.toLocaleString('en')} tokens the service counts ${short.reported!.toLocaleString('en')}: the rest was not read.`,
+      observed: `Of prompts of ${number(short.tokens)} tokens the service counts ${number(short.reported!)}: the rest was not read.`,
       witnesses: [
         shownBy(short.exchange, `${short.reported} of ${short.tokens} tokens counted`),
         shownBy(second.exchange, `${second.reported} of ${second.tokens} tokens counted`),
@@ -135,6 +129,16 @@ async function verdictOf(
       answered.length,
       `${cut === 1 ? 'the answer to the long prompt was' : `all ${cut} answers to long prompts were`} cut by max_tokens, and what a cut answer lacks shows nothing; raise max_tokens`,
     )
+  const trials = answered.flatMap(({ exchange, text, codes, tokens, reported }): Trial[] => {
+    const answer = [...(chatTexts(exchange)?.values() ?? [])][0]
+    // An answer that was cut may have missed what came after.
+    if (answer === undefined || exchange.row.finishReason === 'length') return []
+    const found = codes.map((each) => ({
+      depth: each.index / text.length,
+      isFound: answer.includes(each[1]!),
+    }))
+    return [{ exchange, tokens, codes: found, reported }]
+  })
   return saidOf(judgeContext(trials, window), trials, window)
 }
 
@@ -145,12 +149,7 @@ function saidOf(found: ContextResult, trials: readonly Trial[], window: number):
       return notObserved(requires)
     case 'pass':
       return pass(observations, {
-        note: `${found.found} of ${found.of} codes of a prompt of ${largest(
-          trials.map(({ tokens }) => tokens),
-          0,
-        ).toLocaleString(
-          'en',
-        )} tokens found${found.hole === undefined ? '' : `; later ones ${shown(found.hole)} as well`}`,
+        note: `${found.found} of ${found.of} codes of a prompt of ${number(mostTokensOf(trials))} tokens found${found.hole === undefined ? '' : `; later ones ${shown(found.hole)} as well`}`,
       })
     case 'inconclusive':
       return inconclusive(observations, whyOf(found))
@@ -164,8 +163,8 @@ function saidOf(found: ContextResult, trials: readonly Trial[], window: number):
       )
       const tokens = full[0]!.tokens
       return fail(observations, {
-        expected: `a window of ${window.toLocaleString('en')} tokens that is read`,
-        observed: `Of ${found.again} codes ${shown(found.hole)} of a prompt of ${tokens.toLocaleString('en')} tokens none was found, and a short prompt shows that the model lists them: that part was not read${full[0]!.reported === null ? '' : `, and ${full[0]!.reported.toLocaleString('en')} tokens are counted`}.`,
+        expected: `a window of ${number(window)} tokens that is read`,
+        observed: `Of ${found.again} codes ${shown(found.hole)} of a prompt of ${number(tokens)} tokens none was found, and a short prompt shows that the model lists them: that part was not read${full[0]!.reported === null ? '' : `, and ${number(full[0]!.reported)} tokens are counted`}.`,
         witnesses: [first!, ...others.slice(0, 4)],
       })
     }

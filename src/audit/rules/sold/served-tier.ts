@@ -50,40 +50,35 @@ async function decide(
 function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): Verdict {
   const answered = exchanges.filter(({ isOk }) => isOk)
   const paid = answered.filter((each) => each.requestField('service_tier') === tier)
-  const others = paid.filter((each) => {
-    const told = toldTier(each)
-    return told !== null && told !== tier
-  })
-  const told =
-    others.length === 0 ? '' : `; ${others.length} of ${paid.length} answers name another tier`
+  const named = paid.filter((each) => toldTier(each) !== null)
+  const downgraded = new Set(named.filter((each) => toldTier(each) !== tier))
   if (ttft === undefined) {
-    const named = paid.filter((each) => toldTier(each) !== null)
     return named.length === 0
       ? notObserved(`answers of the tier ${tier} that name their tier`)
       : pass(named.length, {
-          note: `${named.length - others.length} of ${named.length} answers name ${tier}`,
+          note: `${named.length - downgraded.size} of ${named.length} answers name ${tier}`,
         })
   }
-  if (others.length > 0 && others.length === paid.length)
-    return pass(others.length, {
+  if (downgraded.size > 0 && downgraded.size === paid.length)
+    return pass(paid.length, {
       note: `all ${paid.length} answers of ${tier} name another tier: ${toldTier(paid[0]!)}`,
     })
-  const left = new Set(others)
-  const runs = Map.groupBy(answered, ({ row }) => row.runId)
-  const pairs = [...runs.values()].flatMap((all) =>
-    pairsOf(
-      all
-        .toSorted((a, b) => a.row.sentUs - b.row.sentUs)
-        .flatMap((exchange) => {
-          const asked = exchange.requestField('service_tier')
-          const isOther = asked === tier
-          const isDefault = asked === undefined || asked === 'default' || asked === 'auto'
-          const ttftUs = ttftUsOf(exchange)
-          if (ttftUs === null || left.has(exchange) || !(isOther || isDefault)) return []
-          return [{ isOther, ttftUs, promptTokens: exchange.row.promptTokens ?? 1 }]
-        }),
-    ),
+  const told =
+    downgraded.size === 0 ? '' : `; ${downgraded.size} of ${paid.length} answers name another tier`
+  const compared = [...Map.groupBy(answered, ({ row }) => row.runId).values()].map((run) =>
+    run
+      .toSorted((a, b) => a.row.sentUs - b.row.sentUs)
+      .flatMap((exchange) => {
+        const asked = exchange.requestField('service_tier')
+        const isPaid = asked === tier
+        const isDefault = asked === undefined || asked === 'default' || asked === 'auto'
+        const ttftUs = ttftUsOf(exchange)
+        if (ttftUs === null || downgraded.has(exchange) || !(isPaid || isDefault)) return []
+        const promptTokens = exchange.row.promptTokens ?? 1
+        return [{ exchange, isOther: isPaid, ttftUs, promptTokens }]
+      }),
   )
+  const pairs = compared.flatMap(pairsOf)
   const found = judgeTier(pairs, ttft, drawsOf(`${tier} ${answered[0]?.row.runId} ${pairs.length}`))
   const observations = pairs.length
   if (found.is === 'unseen') return notObserved(requires)
@@ -92,13 +87,12 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
     case 'pass':
       return pass(observations, { note: said + told })
     case 'fail': {
-      const [first, ...more] = paid
+      const [first, ...more] = compared
+        .flat()
+        .filter(({ isOther }) => isOther)
         .slice(0, 5)
-        .map((each) =>
-          shownBy(
-            each,
-            `${tier}, first token after ${((ttftUsOf(each) ?? 0) / 1000).toFixed(1)} ms`,
-          ),
+        .map(({ exchange, ttftUs }) =>
+          shownBy(exchange, `${tier}, first token after ${(ttftUs / 1000).toFixed(1)} ms`),
         )
       return fail(observations, {
         expected: `at most ${ttft} of the default's time`,
