@@ -48,6 +48,7 @@ export function balanceBrackets(requests: readonly LimitedRequest[]): Brackets {
       before === undefined ? 0 : unknownStarted(untilUs) - unknownLanded(before.fromUs)
     const ceiling = before === undefined ? Infinity : before.credits! + before.costCredits + refunds
     if (credits === null) {
+      // Between the next header and the last one; after a top-up, only below the next.
       const floor = after === undefined ? -Infinity : after.credits!
       return floor > ceiling
         ? { low: -Infinity, high: floor + after!.costCredits }
@@ -56,6 +57,7 @@ export function balanceBrackets(requests: readonly LimitedRequest[]): Brackets {
     const low = credits - costCredits
     const high = credits + costCredits + others
     const toppedUp = before !== undefined && credits > ceiling
+    // The top-up may have come before the admission or after it.
     return toppedUp
       ? { low: Math.min(low, before.credits! - before.costCredits - others), high }
       : { low, high: Math.max(low, Math.min(high, ceiling)) }

@@ -63,18 +63,11 @@ export function launchHeadline(launch: LaunchRuns): Headline {
 
 function factsOf(launch: LaunchRuns) {
   const { runs, verdicts, all } = launch
-  const { counts } = all
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
   const searches = verdicts.flatMap((each) => each.searches)
   const asked = runs.map((run) => askedBy(run.scenario_json))
   // A threshold or a search that limits failures has their figure.
   const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
-  // Failures that nothing limits are outside what the scenario asked, so they are doubts.
-  const share = counts.failed === 0 ? null : failureShare(counts)
-  const failures =
-    share !== null && share > fewFailures && !isLimited
-      ? `${formatShare(share)} % of the requests failed, and no threshold limits failures`
-      : null
   const thresholds = of('thresholds')
   const found = searches.map(({ name }) => name)
   return {
@@ -84,14 +77,20 @@ function factsOf(launch: LaunchRuns) {
     thresholds,
     searches,
     isLimited,
-    /** That failures are many and nothing limits them; null otherwise. */
-    failures,
+    failures: isLimited ? null : manyFailures(all.counts),
     isInvalid: runs.some((run) => run.verdict === 'invalid'),
     undecided: thresholds.filter((check) => check.tone !== 'good').length,
     /** The rates that searches found, as sentences. */
     rates: found.length > 0 ? `${found.join('; ')}. ` : '',
     met: thresholds.length === 0 ? '' : 'every threshold was met',
   }
+}
+
+/** That many requests failed, which nothing limits: outside what the scenario asked, so a doubt. Null if few did. */
+function manyFailures(counts: SummaryGroup['counts']): string | null {
+  const share = counts.failed === 0 ? null : failureShare(counts)
+  if (share === null || share <= fewFailures) return null
+  return `${formatShare(share)} % of the requests failed, and no threshold limits failures`
 }
 
 function neverReached({ reached }: Facts): Said | null {

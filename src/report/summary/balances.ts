@@ -7,11 +7,16 @@ import type { RunSummary } from './shape.ts'
 export type Balance = RunSummary['credits']['balances'][number]
 
 /**
- * The first and the last balance of each account, with what was taken between them and what the contract expects for
- * the same stretch. If headers show the balance after their own charge, that of the first reading is before the stretch,
- * and that of the last is in it; if before, the other way round (gap G-12). Which of them holds is known for plain
- * answers, or for streams, if a charged request that was alone precedes a free one. Requests in flight at either reading,
- * and those without a known end, may count or not.
+ * The first and the last balance of each account, a and b, with what was taken between them and what the contract expects
+ * for the same stretch. What a and b themselves cost in it depends on what a header shows (gap G-12):
+ *
+ *     a header shows the balance   a costs       b costs
+ *     after its own charge         0             its price
+ *     before it                    its price     0
+ *     one of the two               from the lower to the higher of their prices, together
+ *
+ * Which of them holds is known for plain answers, or for streams, if a charged request that was alone precedes a free one.
+ * Requests in flight at either reading, and those without a known end, may count or not.
  */
 export async function readBalances(
   store: Session,

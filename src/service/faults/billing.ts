@@ -224,17 +224,19 @@ export const billingFaults: readonly Fault[] = [
     'BILL-11',
     'each of two workers shows a balance without what the other charged',
     (honest) => {
-      const spent = new Map<string, number>()
-      const nameOf = ({ key, incoming }: Call) => `${key?.accountId} ${incoming.sequence % workers}`
-      const of = (name: string) => spent.get(name) ?? 0
+      // Shown = balance + what all workers charged − what this one charged.
+      const charged = new Map<string, number>()
+      const accountOf = ({ key }: Call) => `${key?.accountId}`
+      const workerOf = (call: Call) => `${accountOf(call)} ${call.incoming.sequence % workers}`
+      const chargedBy = (name: string) => charged.get(name) ?? 0
       return {
         settle(call, usage) {
           honest.settle(call, usage)
-          const all = `${call.key?.accountId}`
-          for (const name of [all, nameOf(call)]) spent.set(name, of(name) + call.price)
+          for (const name of [accountOf(call), workerOf(call)])
+            charged.set(name, chargedBy(name) + call.price)
         },
         creditsHeader(call, credits) {
-          const unseen = of(`${call.key?.accountId}`) - of(nameOf(call))
+          const unseen = chargedBy(accountOf(call)) - chargedBy(workerOf(call))
           return honest.creditsHeader(call, credits + unseen)
         },
       }
@@ -296,6 +298,7 @@ export const billingFaults: readonly Fault[] = [
     }),
   ),
   fault('per-key-balance', 'BILL-16', 'each key has a balance of its own', (honest) => {
+    // The balance of a key = that of the account + what its other keys were charged.
     const byAccount = new Map<number, number>()
     const byKey = new Map<number, number>()
     const others = ({ key }: Call) =>

@@ -20,10 +20,12 @@ export interface Expired {
 }
 
 /**
- * The order in which credits burn, and when they expire. Charges do not touch lots. The credits burnt
- * since the last change of the lots are the sum of the lots minus the balance. They are assigned in
- * the order of burning before the lots change again. That order is fixed between two changes, so
- * the result is the same as with one update for each charge.
+ * The order in which credits burn, and when they expire. A charge changes the balance alone, not the lots: what was burnt
+ * since the lots were last written is their sum minus the balance. It is taken from them, in the order of burning, before
+ * they are read or change. A new lot or an expiry changes that order, so it is written first:
+ *
+ *     lots 30 + 50 = 80, balance 60      20 are burnt: the first lot has 10 left
+ *     a grant of 40                      10 + 50 + 40 = 100, the new balance
  */
 export class Lots {
   readonly #add: StatementSync
@@ -52,6 +54,7 @@ export class Lots {
     )
   }
 
+  /** @param state the balance before the lot is added to it */
   add(
     accountId: number,
     source: string,
@@ -60,7 +63,7 @@ export class Lots {
     expiresUs: number | null,
     state: { readonly balance: Credits },
   ): void {
-    this.#shareOut(accountId, state.balance)
+    this.#takeBurnt(accountId, state.balance)
     this.#add.run(accountId, source, credits, credits, nowUs, expiresUs)
   }
 
@@ -70,7 +73,7 @@ export class Lots {
     nowUs: number,
     { balance, held }: { readonly balance: Credits; readonly held: Credits },
   ): readonly Expired[] {
-    this.#shareOut(accountId, balance)
+    this.#takeBurnt(accountId, balance)
     let free = balance - held
     const expired: Expired[] = []
     for (const lot of this.#expired.all(accountId, nowUs)) {
@@ -90,7 +93,7 @@ export class Lots {
 
   /** The lots with credits left, in the order of burning. */
   of(accountId: number, { balance }: { readonly balance: Credits }): readonly Lot[] {
-    this.#shareOut(accountId, balance)
+    this.#takeBurnt(accountId, balance)
     return this.#open.all(accountId).map((lot) => ({
       source: String(lot.source),
       credits: Number(lot.credits),
@@ -100,7 +103,8 @@ export class Lots {
     }))
   }
 
-  #shareOut(accountId: number, balance: Credits): void {
+  /** Takes what was burnt from the lots. */
+  #takeBurnt(accountId: number, balance: Credits): void {
     const lots = this.#open.all(accountId)
     let burnt = lots.reduce((sum, lot) => sum + Number(lot.remaining), 0) - balance
     for (const lot of lots) {

@@ -7,15 +7,18 @@ import type { Counts, Metered } from './metered.ts'
 import { PromptCache } from './prompt-cache.ts'
 import { type Steering, steeringOf } from './steering.ts'
 
+/** Tokens of an image in a prompt. */
 export const perImageTokens = 85
 /** Tokens of an image and of speech in an answer. */
-const imageTokens = 1_000
-const audioTokens = 250
+const madeImageTokens = 1_000
+const madeAudioTokens = 250
 
 /** What a request brings to its charge before there is an answer. */
 export interface Incoming {
+  /** The model that was asked for. */
   readonly model: ModelPrice
   readonly dialect: DialectName
+  /** The model that answers, which is another if the request falls back. */
   readonly served: ModelPrice
   readonly steering: Steering
   readonly input: Counts
@@ -28,15 +31,17 @@ export interface Incoming {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Dialects that report what is written to a cache; those that report the life of it; those without reads. */
+/** Dialects that report what is written to a cache. */
 const withWrites: ReadonlySet<DialectName> = new Set([
   ...(['openai-chat', 'openai-responses', 'anthropic', 'bedrock-converse'] as const),
   ...(['openrouter', 'litellm', 'new-api', 'new-api-anthropic'] as const),
 ])
+/** Of those, dialects that report how long it lives there. */
 const withLives: ReadonlySet<DialectName> = new Set([
   ...(['anthropic', 'litellm', 'new-api', 'new-api-anthropic'] as const),
 ])
-const withoutReads: ReadonlySet<DialectName> = new Set(['cohere', 'perplexity'])
+/** Dialects without a cache. */
+const withoutCache: ReadonlySet<DialectName> = new Set(['cohere', 'perplexity'])
 
 /** Counts what requests use. Prompts that a key repeats are read from a cache. */
 export class Meter {
@@ -69,8 +74,8 @@ export class Meter {
       steering,
       input: this.#input(call, model, dialect, text, nowUs),
       media: {
-        ...(asks('image') ? { output_image: imageTokens } : {}),
-        ...(asks('audio') ? { output_audio: audioTokens } : {}),
+        ...(asks('image') ? { output_image: madeImageTokens } : {}),
+        ...(asks('audio') ? { output_audio: madeAudioTokens } : {}),
       },
       calls: {
         ...(searches(body) ? { search: 1 } : {}),
@@ -81,6 +86,14 @@ export class Meter {
     }
   }
 
+  /**
+   * The tokens of a prompt, in disjoint parts:
+   *
+   *     ├──── text, in the order of the prompt ────┤├─ images ─┤
+   *     │ cache_read │ cache_write │ input_uncached ││ input_image
+   *
+   * Of a cache that loses its content, the read part is written again.
+   */
   #input(
     call: Call,
     { price }: ModelPrice,
@@ -88,29 +101,26 @@ export class Meter {
     text: string,
     nowUs: number,
   ): Counts {
-    const images = (call.request?.images.length ?? 0) * perImageTokens
-    const words = call.promptTokens - images
-    const isAsked = /"cache_control"\s*:/.test(text)
+    const imageTokens = (call.request?.images.length ?? 0) * perImageTokens
+    const textTokens = call.promptTokens - imageTokens
+    const isMarked = /"cache_control"\s*:/.test(text)
     const isLong = withLives.has(dialect) && /"ttl"\s*:\s*"1h"/.test(text)
     // Such a service caches only what a request marks.
-    const isExplicit = dialect === 'anthropic' || dialect === 'new-api-anthropic'
-    const caches = !withoutReads.has(dialect) && (isAsked || !isExplicit)
-    const turns = call.request?.messages.map(({ role, text: said }) => `${role} ${said}`) ?? []
-    const prompt = [call.request?.system ?? '', ...turns].join('\n')
-    const owner = `${call.key?.id} ${call.model?.id}`
-    const met = caches
-      ? this.#cache.meet(owner, prompt, words, nowUs, isLong)
+    const needsMark = dialect === 'anthropic' || dialect === 'new-api-anthropic'
+    const caches = !withoutCache.has(dialect) && (isMarked || !needsMark)
+    const cached = caches
+      ? this.#cache.meet(ownerOf(call), promptOf(call), textTokens, nowUs, isLong)
       : { read: 0, written: 0 }
-    const isLost = this.#losesCache && met.read > 0 && this.#random() < 0.5
-    const read = isLost ? 0 : met.read
+    const isLost = this.#losesCache && cached.read > 0 && this.#random() < 0.5
+    const read = isLost ? 0 : cached.read
     const hasWritePrice = price.cache_write !== undefined || price.cache_write_1h !== undefined
-    const writes = withWrites.has(dialect) && (isAsked || hasWritePrice)
-    const written = writes ? met.written + met.read - read : 0
+    const reportsWrites = withWrites.has(dialect) && (isMarked || hasWritePrice)
+    const written = reportsWrites ? cached.written + (cached.read - read) : 0
     return {
-      input_uncached: words - read - written,
+      input_uncached: textTokens - read - written,
       cache_read: read,
       [isLong ? 'cache_write_1h' : 'cache_write']: written,
-      input_image: images,
+      input_image: imageTokens,
     }
   }
 
@@ -151,6 +161,15 @@ export class Meter {
       endMs,
     }
   }
+}
+
+/** Whose prompts share a cache: those of one key to one model. */
+const ownerOf = ({ key, model }: Call) => `${key?.id} ${model?.id}`
+
+/** What a cache compares, from its start. */
+function promptOf({ request }: Call): string {
+  const turns = request?.messages.map(({ role, text }) => `${role} ${text}`) ?? []
+  return [request?.system ?? '', ...turns].join('\n')
 }
 
 function dialectOf({ dialect }: ModelPrice, { endpoint }: Call): DialectName {

@@ -41,11 +41,13 @@ export function asIs(honest: Shapes): Shapes {
       const made = honest.events(call, moment)
       switch (moment.at) {
         case 'pieces':
+          // One chunk for each piece.
           return made.map((event, at) => {
             const delta = moment.pieces[at]?.relayed
             return delta === undefined ? event : withChoice(event, { delta })
           })
         case 'end':
+          // The first chunks end one choice each.
           return made.map((event, at) => {
             const { finish_reason } = relayedEnd(moment.answer.choices[at])
             return finish_reason === undefined ? event : withChoice(event, { finish_reason })
@@ -57,6 +59,7 @@ export function asIs(honest: Shapes): Shapes {
   }
 }
 
+/** The message and the reason of the upstream, for a choice that is passed on. */
 function relayedEnd(choice: Choice | undefined): { message?: object; finish_reason?: string } {
   if (choice?.relayed === undefined) return {}
   const { message, finishReason } = choice.relayed
