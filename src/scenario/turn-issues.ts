@@ -7,7 +7,11 @@ import { namesIn } from './loose.ts'
 const mostRequests = 10_000
 
 /** Issues of the turns of one task. */
-export function turnIssues(turns: readonly Mapping[], steps: Mapping, path: Path): readonly Found[] {
+export function turnIssues(
+  turns: readonly Mapping[],
+  steps: Mapping,
+  path: Path,
+): readonly Found[] {
   const found: Found[] = []
   const names = turns.map(({ name }) => String(name))
   const waiting = (name: string) => turns.filter(({ after }) => namesIn(after).includes(name))
@@ -64,7 +68,11 @@ export function turnIssues(turns: readonly Mapping[], steps: Mapping, path: Path
 }
 
 /** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
-export function toolIssues(turns: readonly Mapping[], steps: Mapping, path: Path): readonly Found[] {
+export function toolIssues(
+  turns: readonly Mapping[],
+  steps: Mapping,
+  path: Path,
+): readonly Found[] {
   const at = turns.findIndex(({ tools }) => tools === true)
   if (at === -1) return []
   // A step that is not there has an issue of its own.

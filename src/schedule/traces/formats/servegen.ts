@@ -1,5 +1,5 @@
-import { loose } from '../../../scenario/loose.ts'
 import { jsonOf } from '../../../user/json-text.ts'
+import { mappingOf } from '../../../user/mapping.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { WeightedChoice } from '../../draw.ts'
 import { RandomStream } from '../../random.ts'
@@ -133,7 +133,7 @@ function windowOf(
 
 /** Histograms are text inside JSON in Python's notation: `{100: 0.5, 200: 0.5}`. They are read, never evaluated. */
 function lengthsOf(text: string, path: string): readonly Lengths[] {
-  const written = Object.entries(loose(jsonOf(text)))
+  const written = Object.entries(mappingOf(jsonOf(text)))
   if (written.length === 0 || written.some(([start]) => !Number.isFinite(Number(start)))) {
     throw new UserError(
       'trace',
@@ -143,8 +143,8 @@ function lengthsOf(text: string, path: string): readonly Lengths[] {
   return written
     .map(([start, lengths]) => ({
       fromS: Number(start),
-      input: histogramOf(loose(lengths).input_tokens, path, start),
-      output: histogramOf(loose(lengths).output_tokens, path, start),
+      input: histogramOf(mappingOf(lengths).input_tokens, path, start),
+      output: histogramOf(mappingOf(lengths).output_tokens, path, start),
     }))
     .sort((a, b) => a.fromS - b.fromS)
 }
