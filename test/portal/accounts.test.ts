@@ -103,7 +103,7 @@ test('its text names who grows, who is over a budget and who fails most, and no 
   const long = [{ ...grows!, amounts: [{ ...grows!.amounts[0]!, used: exact }] }]
   expect(accountsText(long, 'csv')).toContain(`,credits,${exact},270,`)
   expect(JSON.parse(accountsText(all, 'json'))).toEqual({ accounts: all })
-  const page = accountsPage(all, new Map([['grows', 'pages/customer-3.html']]))
+  const page = accountsPage(all, new Map([['grows', new Map([[null, 'pages/customer-3.html']])]]))
   expect(page).not.toContain('<img')
   expect(page).toContain('<a href="pages/customer-3.html">Grows &#38; Co</a>')
 })
@@ -117,10 +117,66 @@ test('the command writes the rows and a page for each customer, linked from its 
   const words = [...line.split(' '), '--from', '2026-11-01', '--to', '2026-12-01']
   const made = new Running([...words, '--out', 'all.html', '--each', 'of each'], {}, folder)
   expect(await made.ended).toMatchObject({ code: 0, stderr: '' })
-  const links = [...readFileSync(join(folder, 'all.html'), 'utf8').matchAll(/<a href="([^"]+)"/g)]
-  expect(links).toHaveLength(6)
-  for (const [, link] of links)
-    expect(existsSync(join(folder, decodeURIComponent(link!)))).toBe(true)
+  const all = readFileSync(join(folder, 'all.html'), 'utf8')
+  const rows = [
+    ...all.matchAll(
+      /<a href="([^"]+)">([^<]*)<\/a><\/th><td class="nowrap">([^<]*)<\/td><td class="num">([^<]*)</g,
+    ),
+  ]
+  expect(rows).toHaveLength(6)
+  // Each row leads to the page of its customer, in its unit, with its amount.
+  for (const [, link, label, unit, used] of rows) {
+    const path = join(folder, decodeURIComponent(link!))
+    expect([label, existsSync(path)]).toEqual([label, true])
+    const page = readFileSync(path, 'utf8')
+    expect(/<p class="about">(.*?)(?: ·|<\/p>)/.exec(page)?.[1]).toBe(label)
+    if (unit === '–') continue
+    // An account that used nothing ever has no figures.
+    const figure = /data-figure="\w+">([^<]*)</.exec(page)?.[1] ?? '0'
+    // On the page in euros, credits count at their price: 81 of 0.0125, a row of their own here.
+    const priced = unit === 'EUR' ? 81 * 0.0125 : 0
+    const exact = Number(used!.replaceAll(',', '')) + priced
+    expect(Math.abs(Number(figure.replace(/[^\d.]/g, '')) - exact)).toBeLessThan(0.005)
+  }
+})
+
+test('of two budgets in a unit, the one that is over or will be first is told', async () => {
+  const [grows] = (await accounts()).filter(({ account }) => account === 'grows')
+  const [budget] = grows!.budgets
+  const withBudgets = (...changes: readonly Partial<typeof budget>[]) =>
+    accountsText(
+      [{ ...grows!, budgets: changes.map((change) => ({ ...budget!, ...change })) }],
+      'md',
+    )
+  const month = { amount: '700', share: 0.9, crosses: null }
+  const week = { amount: '100', period: 'week' as const, share: 0.5, crosses: '2026-11-29' }
+  const day = { amount: '10', period: 'day' as const, share: 0.6, crosses: '2026-11-28' }
+  const over = { amount: '5000', period: 'year' as const, share: 1.1, crosses: null }
+  expect(withBudgets(month, week)).toContain(
+    'Will cross a budget: Grows \\& Co, 50.0 % of 100 credits a week, used up about 2026-11-29.',
+  )
+  expect(withBudgets(month, week, day)).toContain(
+    '60.0 % of 10 credits a day, used up about 2026-11-28',
+  )
+  expect(withBudgets(week, day, over)).toContain('Over a budget: Grows \\& Co, 110 % of 5,000')
+})
+
+test('who fails most and who fails most often are two customers', async () => {
+  const [grows, euro] = ['grows', 'euro'].map((name) => ({
+    label: name,
+    account: name,
+  }))
+  const [any] = await accounts()
+  const text = accountsText(
+    [
+      { ...any!, ...grows!, requests: 100_000, failed: 2_000 },
+      { ...any!, ...euro!, requests: 400, failed: 390 },
+      { ...any!, account: 'few', label: 'few', requests: 3, failed: 3 },
+    ],
+    'md',
+  )
+  expect(text).toContain('Fails most: grows, 2,000 (2.0 %) of 100,000 requests.')
+  expect(text).toContain('Fails most often: euro, 390 (97.5 %) of 400 requests.')
 })
 
 describe.skipIf(!canBrowse)('in a browser', () => {

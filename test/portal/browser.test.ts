@@ -109,7 +109,7 @@ describe.skipIf(!canBrowse)(
         expect(answers[1]).toMatch(/^At your usual pace, your credits last until about /)
         // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
         expect(await frame.locator('.state').textContent()).toContain(
-          'Why: 4.5 times the usual cost of a token',
+          '4.5 times the usual cost of a token',
         )
         for (const part of ['.b-marks', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])
           expect([part, await frame.locator(part).count()]).not.toEqual([part, 0])

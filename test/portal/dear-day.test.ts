@@ -55,7 +55,7 @@ test.each([
   async (hours, change) => {
     const state = stateOf(await pageOf([...uneven(), ...dear(hours, change)]))
     const claimed = Number(/([\d.]+) times a usual day/.exec(state)![1])
-    const why = /Why: (.*)\. Show it/.exec(state)![1]!
+    const why = /Show it (.*)$/.exec(state)![1]!
     const requests = /(\d+) requests? \(usually ([\d.]+)\)/.exec(why)
     const ratios = [...why.matchAll(/([\d.]+) times the usual/g)].map(([, times]) => Number(times))
     if (requests !== null) ratios.push(Number(requests[1]) / Number(requests[2]))
@@ -90,15 +90,127 @@ test('a model whose price rose is no other model', { tags: 'whole', timeout: 60_
   expect(state).not.toContain('dearer model')
 })
 
-test('all hours that are busier than usual are named, joined, the dearest first, as the list has them', {
+test('the hours that are busier than usual are named in the order of time, joined where one follows another', {
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
   const page = await pageOf([...uneven(), ...dear([3, 9, 9, 10, 14, 14, 14], { credits: '60' })])
   expect(stateOf(page)).toContain(
-    '180 credits of it from 9:00 AM to 11:00 AM · 180 credits of it from 2:00 PM to 3:00 PM · 60 credits of it from 3:00 AM to 4:00 AM.',
+    'between 3:00 AM and 4:00 AM, between 9:00 AM and 11:00 AM, and between 2:00 PM and 3:00 PM.',
   )
   expect(textOf(/Busier than usual[\s\S]*?<\/ol>/.exec(page)?.[0] ?? page)).toMatch(
     /▾1 Nov 20, 2026, 2:00 PM/,
   )
+})
+
+const keys = ['3f2a91c04d7e', '9b00c4d2e1f7']
+const teams = ['search', 'chat']
+
+interface World {
+  readonly events: readonly Event[]
+  readonly key: string
+  readonly model: string
+  readonly hours: readonly [number, number]
+}
+
+/** Four weeks of two keys, three models and two teams; on 19 November one key used one model far more, from one hour to another. */
+function worldOf(seed: number): World {
+  let state = seed * 7919
+  const draw = (below: number) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % below
+  }
+  const models = ['nova', 'lyra', 'orion']
+  const events: Event[] = []
+  for (let hour = 0; hour < 27 * 24; hour++)
+    for (let at = draw(3); at > 0; at--)
+      events.push({
+        atUs: utc(2026, 11, 1) + hour * 3600e6 + draw(3600) * 1e6,
+        ...{ account: 'a', unit: 'EUR', credits: (0.01 * (20 + draw(80))).toFixed(2) },
+        ...{ keyFp: keys[draw(10) < 7 ? 0 : 1]!, model: models[draw(3)]! },
+        ...{ promptTokens: 100, completionTokens: 100, tags: `{"team":"${teams[draw(2)]}"}` },
+      })
+  const [key, model, from] = [keys[draw(2)]!, models[draw(3)]!, 6 + draw(10)]
+  const hours = [from, from + 1 + draw(3)] as const
+  for (let at = 0; at < 60; at++)
+    events.push({
+      atUs: utc(2026, 11, 19, from) + draw((hours[1] - from) * 3600) * 1e6,
+      ...{
+        account: 'a',
+        unit: 'EUR',
+        credits: (1 + 0.01 * draw(100)).toFixed(2),
+        keyFp: key,
+        model,
+      },
+      ...{ promptTokens: 300, completionTokens: 100, tags: `{"team":"${teams[draw(2)]}"}` },
+    })
+  return { events, key, model, hours }
+}
+
+/** In whole cents, as this test alone reads them. */
+const centsOf = (events: readonly Event[]) =>
+  events.reduce((sum, { credits }) => sum + Math.round(Number(credits) * 100), 0)
+const euros = (cents: number) => `€${(cents / 100).toFixed(2)}`
+const clock = (hour: number) => `${hour % 12 === 0 ? 12 : hour % 12}:00 ${hour < 12 ? 'AM' : 'PM'}`
+
+test.each([1, 2, 3, 4, 5, 6])(
+  'one sentence says the day, its amount, and the key, model and hours that it came from, world %i',
+  { tags: 'whole', timeout: 60_000 },
+  async (seed) => {
+    const { events, key, model, hours } = worldOf(seed)
+    const state = stateOf(await pageOf(events))
+    const day = events.filter(({ atUs }) => new Date(atUs / 1000).getUTCDate() === 19)
+    const caused = day.filter(({ atUs, ...event }) => {
+      const hour = new Date(atUs / 1000).getUTCHours()
+      return event.keyFp === key && event.model === model && hour >= hours[0] && hour < hours[1]
+    })
+    expect(state).toContain(`Thursday, November 19 cost ${euros(centsOf(day))}, `)
+    // Keys without a name in the settings are numbered by their first use.
+    const first = events.toSorted((a, b) => a.atUs - b.atUs)[0]!.keyFp
+    expect(state).toContain(
+      `${euros(centsOf(caused))} of it came from key ${key === first ? 1 : 2} with ${model} between ${clock(hours[0])} and ${clock(hours[1])}.`,
+    )
+  },
+)
+
+test('a key that has as much of a dear day as of any other is no cause of it, and a team that has not is one', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const usual = Array.from({ length: 27 * 10 }, (_, at) => ({
+    atUs: utc(2026, 11, 1, 8) + Math.floor(at / 10) * 86_400e6 + (at % 10) * 3600e6,
+    ...{ account: 'a', credits: '1', model: 'nova', keyFp: keys[at % 10 < 7 ? 0 : 1]! },
+    tags: `{"team":"${teams[at % 2]}"}`,
+  }))
+  const more = Array.from({ length: 40 }, (_, at) => ({
+    atUs: utc(2026, 11, 19, 8) + Math.floor(at / 4) * 3600e6,
+    ...{ account: 'a', credits: '1', model: 'nova', keyFp: keys[at % 10 < 7 ? 0 : 1]! },
+    tags: '{"team":"chat"}',
+  }))
+  const state = stateOf(await pageOf([...usual, ...more]))
+  expect(state).toContain('Thursday, November 19 cost 50 credits, 5 times a usual day.')
+  // 40 more of the team, beside its five of each day.
+  expect(state).toMatch(/ 45 credits of it came from Team “chat” with nova[. ]/)
+  expect(state).not.toContain('key 1')
+})
+
+test('a day that names nobody says its hours, and one that has neither says its figures alone', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const spread = (day: number, times: number, hours: readonly number[]) =>
+    hours.flatMap((hour) =>
+      Array.from({ length: times }, (_, at) => ({
+        atUs: utc(2026, 11, day, hour) + at * 30e6,
+        ...{ account: 'a', credits: '1', model: `m${at % 4}`, keyFp: keys[at % 2]! },
+      })),
+    )
+  const hours = [...Array(24).keys()]
+  const usual = Array.from({ length: 27 }, (_, day) => spread(day + 1, 4, hours)).flat()
+  const byHour = stateOf(await pageOf([...usual, ...spread(19, 100, [10, 11])]))
+  expect(byHour).toContain(
+    'Thursday, November 19 cost 296 credits, 3.1 times a usual day. 208 credits of it came between 10:00 AM and 12:00 PM. Show it',
+  )
+  const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
+  expect(even).toMatch(/cost 288 credits, 3 times a usual day\. (Show it|288)/)
 })

@@ -1,5 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { fr } from '../../src/portal/page/words/fr.ts'
+import { initial } from '../../src/report/usage/board/choice.js'
+import type { BoardData } from '../../src/report/usage/board/data.ts'
+import { amountOf, mostOf } from '../../src/report/usage/board/tables.js'
 import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
@@ -74,6 +77,35 @@ test('the line of a budget ends where it begins anew, and the run-out date is ma
   )
 })
 
+test.each([
+  ['en', 'credits', '4', '60 credits · 100.0%', '1 credit'],
+  ['de', 'credits', '4', '60 Credits · 100,0 %', '1 Credit'],
+  ['ja', 'credits', '4', '60クレジット · 100.0%', '1クレジット'],
+  ['en', 'EUR', '4', '€60.00 · 100.0%', '€1.00'],
+  ['en', 'credits', null, '15 requests · 100.0%', '1 request'],
+] as const)(
+  'a name that a filter leaves keeps the unit of its amount, in %s with %s of %s',
+  async (locale, unit, credits, said, one) => {
+    const rare = even({ unit, credits }).map((event, at) => ({
+      ...event,
+      model: at > 347 ? 'rare' : 'usual',
+    }))
+    const page = await pageOf(
+      [
+        ...rare,
+        ...rare.filter(({ model }) => model === 'rare').flatMap((each) => [each, each, each, each]),
+      ],
+      `accounts: { a: { locale: ${locale} } }\n`,
+    )
+    const board = boardOf(page) as unknown as BoardData
+    const choice = { ...initial(board), model: 'rare' }
+    const [, amount] = mostOf(board, choice, 'key')
+    expect(amount!.replace(/\s/g, ' ')).toBe(said)
+    const metric = credits === null ? 'requests' : 'credits'
+    expect(amountOf(board, metric, 1).replace(/\s/g, ' ')).toBe(one)
+  },
+)
+
 test('an account that has credits is told that nothing is to pay, and no other account is', {
   tags: 'whole',
   timeout: 60_000,
@@ -91,7 +123,7 @@ test('an account that has credits is told that nothing is to pay, and no other a
   )
 })
 
-test('a dear day says why: how many requests, their tokens, and the hours with most of it', {
+test('a dear day says what it came from, and how many requests and tokens it had', {
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
@@ -103,10 +135,7 @@ test('a dear day says why: how many requests, their tokens, and the hours with m
   const state = stateOf(await pageOf([...even(), ...dear], ''))
   // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
   expect(state).toContain(
-    'November 20, 2026 was your most expensive day: 304 credits, 13 times a usual day, most of it by model svc-k2 (100%) · key 1 (100%).',
-  )
-  expect(state).toContain(
-    'Why: 16 requests (usually 6) · 4.8 times the usual tokens in a request · 284 credits of it from 9:00 AM to 11:00 AM.',
+    'Friday, November 20 cost 304 credits, 13 times a usual day. 284 credits of it came from key 1 with svc-k2 between 9:00 AM and 11:00 AM. Show it 16 requests (usually 6) · 4.8 times the usual tokens in a request ',
   )
 })
 

@@ -43,6 +43,24 @@ test('after an ordinary silence, a forecast begins now: what was not used today 
   expect(page).not.toContain('is not here yet')
 })
 
+test('within its hour, what was used since a forecast was made is not expected again', async () => {
+  // A euro at each hour until noon; now is 12:45, and the forecast is of 12:00.
+  const events = Array.from({ length: 58 * 24 + 13 }, (_, at) => ({
+    atUs: utc(2026, 10, 1) + at * 3600e6,
+    ...{ account: 'a', unit: 'EUR', credits: '1' },
+  }))
+  service = await served([], settingsOf(), (store) => enterEvents(store, events))
+  service.pass(45 * 60_000)
+  const page = await (await service.ask('/page', await tokenOf('a'))).text()
+  const board = JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as Board
+  // By hand: the 13 euros of today are of 13 hours; 11.25 hours and two days are to come.
+  expect(Number(/<b[^>]*>about €([\d.]+)</.exec(page)![1])).toBe(27 * 24 + 13 + 11 + 48)
+  expect(board.outlook!.points[0]).toMatchObject({ hour: board.now, median: 0 })
+  const { median } = board.outlook!.points.at(-1)!
+  expect(median).toBeGreaterThan(11.25 + 48 - 0.4)
+  expect(median).toBeLessThan(11.25 + 48 + 0.4)
+})
+
 test('where more of the log is to come, a forecast begins where it ends, and the page says so', {
   tags: 'whole',
   timeout: 60_000,

@@ -81,7 +81,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'November 26, 2026 was your most expensive day: €33.00, 11 times a usual day, most of it by model orion (90.9%) · key search (90.9%).',
+      'Thursday, November 26 cost €33.00, 11 times a usual day. €30.00 of it came from key “search” with orion between 9:00 AM and 10:00 AM.',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

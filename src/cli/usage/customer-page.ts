@@ -73,21 +73,36 @@ export async function customersPage(out: string, options: Options): Promise<Cust
     const accounts = await readAccounts({ snapshot, settings, contract, period, nowMs })
     if (format !== 'html')
       return { text: accountsText(accounts, format as TextFormat), pages: new Map() }
-    const [pages, names] = [new Map<string, string>(), new Map<string, string>()]
-    for (const [at, { account }] of (each === undefined ? [] : accounts).entries()) {
-      // A name is data, and no path.
-      const name = `customer-${at + 1}.html`
-      const search = new URLSearchParams(period ?? {})
-      const of = { settings, account, keys: null, contract, search, nowMs }
-      pages.set(name, await offlinePageOf(snapshot, of))
-      names.set(account, addressFrom(out, join(each!, name)))
+    const pages = new Map<string, string>()
+    const addresses = new Map<string, ReadonlyMap<string | null, string>>()
+    for (const [at, { account, amounts }] of (each === undefined ? [] : accounts).entries()) {
+      const own = new Map<string | null, string>()
+      // A file shows one unit, so each row leads to a page in its own.
+      const units = amounts.length < 2 ? [] : amounts.map(({ unit }) => unit)
+      for (const [nth, unit] of [null, ...units].entries()) {
+        const search = new URLSearchParams({ ...period, ...(unit !== null && { unit }) })
+        const of = { settings, account, keys: null, contract, search, nowMs }
+        const page = await offlinePageOf(snapshot, of).catch(unlessHidden)
+        if (page === null) continue
+        // A name is data, and no path.
+        const name = `customer-${at + 1}${nth === 0 ? '' : `-${nth}`}.html`
+        pages.set(name, page)
+        own.set(unit, addressFrom(out, join(each!, name)))
+      }
+      addresses.set(account, own)
     }
-    return { text: accountsPage(accounts, names), pages }
+    return { text: accountsPage(accounts, addresses), pages }
   } catch (error) {
     throw asUserError(error)
   } finally {
     await snapshot.close()
   }
+}
+
+/** Null for a unit that customers do not see. */
+function unlessHidden(error: unknown): null {
+  if (error instanceof Problem && error.code === 'no-such-unit') return null
+  throw error
 }
 
 /** The address of a file on the page in another. */

@@ -1,4 +1,5 @@
 import { type Period, periodAround } from '../../measure/usage/calendar.ts'
+import { forecastFrom, usedSince } from '../../report/usage/board/outlook.ts'
 import type { CoursePoint, UsageForecast } from '../../report/usage/shape.ts'
 import type { Asked } from '../api/asked.ts'
 import { within } from './rows.ts'
@@ -14,18 +15,24 @@ export interface Projection {
   readonly high: number
 }
 
-/** The days to come in a unit, in which credits with a price are money, too. */
+/** The days to come from now on in a unit, in which credits with a price are money, too. */
 export function courseIn(
   page: UsageForecast | null,
   unit: string,
-  { view }: Pick<Asked, 'view'>,
+  { view, nowMs }: Pick<Asked, 'view' | 'nowMs'>,
 ): readonly CoursePoint[] {
-  const own = page?.courses.find((each) => each.unit === unit)?.days ?? []
+  const daysOf = (wanted: string) => {
+    const course = page?.courses.find((each) => each.unit === wanted)
+    if (page === null || course === undefined) return []
+    const sinceUs = forecastFrom(page, course, nowMs * 1000)
+    return usedSince(course.days, ({ endUs }) => endUs, { fromUs: course.fromUs, sinceUs })
+  }
+  const own = daysOf(unit)
   if (own.length > 0 || unit === 'credits') return own
   const price = view.moneyOf('1')
   if (price?.currency !== unit) return []
   const times = Number(price.value)
-  return (page?.courses.find((each) => each.unit === 'credits')?.days ?? []).map((day) => ({
+  return daysOf('credits').map((day) => ({
     endUs: day.endUs,
     low: day.low * times,
     median: day.median * times,

@@ -15,7 +15,7 @@ interface Row extends Omit<AccountFigures, 'amounts' | 'budgets'> {
   readonly used: string | null
   readonly before: string | null
   readonly change: number | null
-  /** Of this unit, the one nearest to its end; null without one. */
+  /** Of this unit, the one that is over or will be first; null without one. */
   readonly budget: Budget | null
 }
 
@@ -28,17 +28,26 @@ function rowsOf(accounts: readonly AccountFigures[]): readonly Row[] {
       const amount = amounts.find((each) => each.unit === unit)
       const none = account.requests === 0 ? '0' : null
       const { used = none, before = null, change = null } = amount ?? {}
-      const own = budgets.filter((each) => each.unit === unit).sort((a, b) => b.share - a.share)
+      const own = budgets.filter((each) => each.unit === unit).sort(byUrgency)
       return { ...account, unit, used, before, change, budget: own[0] ?? null }
     })
   })
   return rows.sort(
     (a, b) =>
-      (a.unit ?? '~').localeCompare(b.unit ?? '~') ||
+      Number(a.unit === null) - Number(b.unit === null) ||
+      (a.unit ?? '').localeCompare(b.unit ?? '') ||
       Number(b.used ?? -1) - Number(a.used ?? -1) ||
       (a.account < b.account ? -1 : 1),
   )
 }
+
+/** A date after those of all budgets. */
+const never = '9999-12-31'
+/** A budget that is used up, the fullest first; then one that will be, the soonest first; then the others. */
+const byUrgency = (a: Budget, b: Budget) =>
+  Number(b.share >= 1) - Number(a.share >= 1) ||
+  (a.crosses ?? never).localeCompare(b.crosses ?? never) ||
+  b.share - a.share
 
 const percent = (share: number) => `${formatShare(share)} %`
 const signed = (change: number) => `${change < 0 ? '−' : '+'}${percent(Math.abs(change))}`
@@ -90,9 +99,12 @@ function answers(rows: readonly Row[]): readonly string[] {
       .sort((a, b) => (a.budget!.crosses! < b.budget!.crosses! ? -1 : 1))
       .map((row) => `Will cross a budget: ${row.label}, ${budgetText(row.budget)}.`),
   ]
-  const worst = rows
-    .filter(({ failed }) => failed !== null && failed > 0)
-    .sort((a, b) => b.failed! - a.failed!)[0]
+  const failing = rows.filter(({ failed }) => failed !== null && failed > 0)
+  const worst = failing.toSorted((a, b) => b.failed! - a.failed!)[0]
+  const shareOf = ({ failed, requests }: Row) => failed! / Math.max(1, requests ?? 0)
+  const oftenest = failing
+    .filter(({ requests }) => (requests ?? 0) >= leastForShare)
+    .toSorted((a, b) => shareOf(b) - shareOf(a))[0]
   return [
     ...budgets.slice(0, mostNamed),
     ...(budgets.length > mostNamed
@@ -104,10 +116,17 @@ function answers(rows: readonly Row[]): readonly string[] {
       : [
           `Fails most: ${worst.label}, ${failedText(worst)} of ${grouped(worst.requests ?? 0)} requests.`,
         ]),
+    ...(oftenest === undefined || oftenest.account === worst?.account
+      ? []
+      : [
+          `Fails most often: ${oftenest.label}, ${failedText(oftenest)} of ${grouped(oftenest.requests ?? 0)} requests.`,
+        ]),
   ]
 }
 
 const mostNamed = 5
+/** A share of fewer requests tells little. */
+const leastForShare = 20
 const heads = ['account', 'unit', 'used', 'before', 'change', 'requests', 'failed', 'budget']
 const isNumber = (at: number) => at >= 2 && at <= 6
 const cellsOf = (row: Row) => [
@@ -170,18 +189,19 @@ export function accountsText(accounts: readonly AccountFigures[], format: TextFo
 /**
  * The customers as a page that opens offline.
  *
- * @param pages relative addresses of the pages of customers, by account; empty without them
+ * @param pages relative addresses of the pages of customers, by account and unit, null for a page of any; empty without them
  */
 export function accountsPage(
   accounts: readonly AccountFigures[],
-  pages: ReadonlyMap<string, string> = new Map(),
+  pages: ReadonlyMap<string, ReadonlyMap<string | null, string>> = new Map(),
 ): string {
   const rows = rowsOf(accounts)
   const [first, ...others] = answers(rows)
   const over = rows.filter(({ budget }) => budget !== null && budget.share >= 1).length
   const crossing = rows.filter(({ budget }) => budget?.crosses).length
-  const name = ({ account, label }: Row): Html => {
-    const page = pages.get(account)
+  const name = ({ account, label, unit }: Row): Html => {
+    const own = pages.get(account)
+    const page = own?.get(unit) ?? own?.get(null)
     return page === undefined ? html`${label}` : html`<a href="${page}">${label}</a>`
   }
   return renderDocument({

@@ -4,7 +4,7 @@ import { tagDimension } from '../../measure/usage/tags.ts'
 import { startOfDayUs } from '../../measure/usage/zone.ts'
 import { exceedsHours } from '../../report/usage/board/cells.ts'
 import { type BoardData, type BoardScope, readBoardOf } from '../../report/usage/board/data.ts'
-import { knownUntil } from '../../report/usage/board/outlook.ts'
+import { forecastFrom, knownUntil } from '../../report/usage/board/outlook.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import type { BoardWords } from '../../report/usage/board/words.ts'
 import { fillInStore } from '../../report/usage/engine/engine.ts'
@@ -16,6 +16,7 @@ import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import { listedHours, usedInHours } from '../figures/cause.ts'
+import type { DearDay } from '../figures/dear-day.ts'
 import { courseIn } from '../figures/projection.ts'
 import { coverageOf, sumsWithin } from '../figures/rows.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
@@ -47,6 +48,8 @@ interface OfBoard {
   readonly tag: string | null
   /** The own dimensions that the account has. */
   readonly tags: readonly string[]
+  /** Its bar says its amount. */
+  readonly dear: DearDay | null
   /** Whether these are all of the account: a forecast is of the whole. */
   readonly isWhole: boolean
 }
@@ -62,7 +65,7 @@ export async function readBoardFor(
   asked: BoardScope['asked'],
   page: UsageForecast | null,
   speech: Speech,
-  { amounts, budgets, where, isWhole, tag, tags }: OfBoard,
+  { amounts, budgets, where, isWhole, tag, tags, dear }: OfBoard,
 ): Promise<BoardData> {
   const { session, keys: naming, bearer, nowMs } = account
   const { shows } = bearer
@@ -131,6 +134,7 @@ export async function readBoardFor(
       page: isOpen && shows.has('credits') ? page : null,
       ...(isOpen ? { course: courseOf(account, period, page, amounts.unit, budgets) } : {}),
       ...apartFrom(amounts, speech),
+      dearUs: dear?.unit === amounts.unit ? dear.fromUs : null,
       marks:
         isWhole && shows.has(amounts.unit === 'credits' ? 'credits' : 'cost')
           ? await marksOf(account, period, page, amounts.unit, speech)
@@ -193,7 +197,8 @@ function courseOf(
 ) {
   const { nowMs, view } = asked
   const month = periodAround(nowMs * 1000, timezone, 'month', view.firstWeekday)
-  const begunUs = page?.courses[0]?.fromUs ?? nowMs * 1000
+  const course = page?.courses[0]
+  const begunUs = page && course ? forecastFrom(page, course, nowMs * 1000) : nowMs * 1000
   if (fromUs !== month.fromUs || toUs > month.toUs)
     return { fromUs: begunUs, days: [], budget: null }
   const days = courseIn(page, unit, asked).filter(({ endUs }) => endUs <= month.toUs)
@@ -342,6 +347,8 @@ export function boardWordsOf(
     hourRequests: say('board.hourRequests'),
     noRequests: say('board.noRequests'),
     ofAll: say('board.ofAll'),
+    amount: ofCredits(say('unit.credit'), say('unit.credits')),
+    count: say('card.count'),
     failed: say('table.failed'),
     percent: say('board.percent'),
     unknownCost: say('card.partial'),
@@ -352,6 +359,14 @@ export function boardWordsOf(
     other: say('table.other'),
     unknown: say('table.unnamed'),
   }
+}
+
+/** An amount of credits, of which the singular and the plural are two texts, as one whose word agrees with its `sum`. */
+function ofCredits(one: string, more: string): string {
+  const head = '{amount}'
+  return one.startsWith(head) && more.startsWith(head)
+    ? `{sum}{sum|${one.slice(head.length)}|${more.slice(head.length)}}`
+    : more.replaceAll(head, '{sum}')
 }
 
 /** How requests ended, in the words of a customer. */

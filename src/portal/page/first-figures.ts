@@ -101,7 +101,9 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   }
   // Requests have no unit: beside several, their number is that of all.
   const count = counted(summary.requests, speech, others.length > 0)
-  const answered = [{ ...first, figure: 'used', under: [...first.under, count] }, ...others]
+  // Where an account has two units, an amount says its own.
+  const figure = data.units.length > 1 ? 'amount' : 'used'
+  const answered = [{ ...first, figure, under: [...first.under, count] }, ...others]
   const last = answered.at(-1)!
   return others.length === 0
     ? answered

@@ -16,9 +16,13 @@ export interface Speech {
   money(currency: string, value: string): string
   /** Unix microseconds. */
   day(us: number): string
+  /** A day of the period with its weekday: the year is that of the page. */
+  weekday(us: number): string
   moment(us: number): string
   /** The time of day. */
   clock(us: number): string
+  /** `a, b and c` */
+  list(parts: readonly string[]): string
   /** An own dimension, in the words of the reader if they have one. */
   tag(name: string): string
   /** @param month `2026-10` */
@@ -50,6 +54,12 @@ export function speechOf(
       ? put(words[plurals.select(n) === 'one' ? 'unit.credit' : 'unit.credits'], { amount })
       : amount
   const days = inWords(new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: timezone }))
+  const weekdays = inWords(
+    new Intl.DateTimeFormat(locale, {
+      ...{ weekday: 'long', day: 'numeric', month: 'long', timeZone: timezone },
+    }),
+  )
+  const lists = new Intl.ListFormat(locale)
   const ranges = new Intl.DateTimeFormat(locale, {
     month: 'short',
     day: 'numeric',
@@ -78,8 +88,10 @@ export function speechOf(
     part: (value) => parts.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days(us / 1000),
+    weekday: (us) => weekdays(us / 1000),
     moment: (us) => moments(us / 1000),
     clock: (us) => clocks.format(us / 1000),
+    list: (parts) => lists.format(parts),
     tag: (name) => (Object.hasOwn(words, `tag.${name}`) ? words[`tag.${name}` as Word] : name),
     month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),
     days: (fromUs, toUs) => {

@@ -1,5 +1,7 @@
 import { type Html, html } from '../../user/html.ts'
-import { type DearDay, roundTimes } from '../figures/cause.ts'
+import { roundTimes } from '../figures/cause.ts'
+import type { DearDay } from '../figures/dear-day.ts'
+import type { CauseName, MainCause } from '../figures/main-cause.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -9,10 +11,11 @@ const signs: Readonly<Record<Tone, string>> = { fail: '✕', warn: '!', none: '�
 
 interface State {
   readonly tone: Tone
-  readonly text: string
+  readonly text: Html | string
   /** The view that shows it. */
   readonly query: string | null
-  readonly isDear?: boolean
+  /** Of the dear day: the figures behind it. */
+  readonly factors?: string
 }
 
 const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
@@ -28,15 +31,13 @@ const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
 /** So many others are shown; more of them open below. */
 const mostOthers = 2
 
-/** The worst thing that a customer should know, always in the same place, why the dearest day was dear, and the others below. */
+/** The worst thing that a customer should know, always in the same place, what made the dearest day dear, and the others below. */
 export function renderState(data: PageData, speech: Speech): Html {
   const [worst, ...rest] = statesOf(data, speech)
-  const dear = rest.find(({ isDear }) => isDear)
+  const dear = rest.find(({ factors }) => factors !== undefined)
   const others = rest.filter((each) => each !== dear)
-  const said = ({ text, query }: State) =>
-    query === null
-      ? html`${text}`
-      : html`${text} <a href="${query}" data-keep>${speech.say('state.show')}</a>`
+  const said = ({ text, query, factors }: State) =>
+    html`${text}${query !== null && html` <a href="${query}" data-keep>${speech.say('state.show')}</a>`}${factors && html`<small class="factors">${factors}</small>`}`
   const list = html`<ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul>`
   const below =
     others.length > mostOthers
@@ -74,27 +75,51 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
   return states.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
 }
 
-/** The dearest day: how much, in which unit, by which model and key; its view is of the same unit. */
+/** The dearest day: how much, beside a usual one, and what most of that came from; its view is of the same unit. */
 function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
   const { say } = speech
-  const values = {
-    date: speech.day(dear.fromUs),
-    amount: speech.amount(dear.unit, dear.amount),
-    times: roundTimes(dear.times),
-  }
-  const [from, to] = [speech.date(dear.fromUs), speech.date(dear.toUs)]
+  const amount = speech.amount(dear.unit, dear.amount)
+  const day = speech.weekday(dear.fromUs)
+  const what = say('state.dear', { day, amount, times: roundTimes(dear.times) })
+  const from = dear.cause === null ? '' : ` ${causeOf(dear.cause, dear, speech)}`
   const query = new URLSearchParams({
-    from,
-    to,
+    ...{ from: speech.date(dear.fromUs), to: speech.date(dear.toUs) },
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
-  const names = dear.names
-    .map(({ of, name, share }) => say(`cause.${of}`, { name, share: speech.share(share) }))
-    .join(' · ')
-  const what = names === '' ? say('state.dear', values) : say('state.dearBy', { ...values, names })
-  const causes = causesOf(dear, speech)
-  const why = causes.length === 0 ? [] : [say('state.why', { causes: causes.join(' · ') })]
-  return { tone: 'warn', isDear: true, query: `?${query}`, text: [what, ...why].join(' ') }
+  return {
+    tone: 'warn',
+    text: html`<strong>${what}</strong>${from}`,
+    query: `?${query}`,
+    factors: factorsOf(dear, speech).join(' · '),
+  }
+}
+
+/** What most of a dear day came from, in one sentence. */
+function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Speech): string {
+  const { say, clock } = speech
+  const isAll = Number(amount) === Number(dear.amount)
+  const part = isAll
+    ? say('dear.all')
+    : say('dear.part', { amount: speech.amount(dear.unit, amount) })
+  const said = { part, names: namesOf(names, speech) }
+  if (spans.length === 0) return say('dear.names', said)
+  const times = speech.list(
+    spans.map(({ fromUs, toUs }) => say('dear.span', { from: clock(fromUs), to: clock(toUs) })),
+  )
+  return say(names.length === 0 ? 'dear.at' : 'dear.namesAt', { ...said, times })
+}
+
+/** A key, own dimensions, and last a model. */
+function namesOf(names: readonly CauseName[], speech: Speech): string {
+  const { say } = speech
+  const said = ({ of, name, tag }: CauseName) =>
+    say(`cause.${of}`, { name, ...(tag !== null && { tag: speech.tag(tag) }) })
+  const model = names.find(({ of }) => of === 'model')
+  const others = names.filter((each) => each !== model).map(said)
+  if (model === undefined) return speech.list(others)
+  return others.length === 0
+    ? said(model)
+    : say('cause.with', { names: speech.list(others), model: model.name })
 }
 
 /** A figure is a cause if it differs so many times from the usual one. */
@@ -102,10 +127,9 @@ const leastTimes = 1.1
 /** If the causes multiply to an amount that differs more from that of the day, all figures are said. */
 const mostRounding = 1.05
 
-/** What was other than on a usual day: requests, tokens in each, what a token cost, and the hours. */
-function causesOf({ why, unit, times }: DearDay, speech: Speech): readonly string[] {
-  const { say } = speech
-  const { requests, tokensTimes, priceTimes, model, hours } = why
+/** What was other than on a usual day: requests, tokens in each, and what a token cost. */
+function factorsOf({ why, times }: DearDay, { say }: Speech): readonly string[] {
+  const { requests, tokensTimes, priceTimes, model } = why
   const factors = [
     requests !== null && {
       ratio: requests.count / requests.usual,
@@ -126,16 +150,7 @@ function causesOf({ why, unit, times }: DearDay, speech: Speech): readonly strin
   const listed = factors.filter(({ ratio }) => Math.max(ratio, 1 / ratio) >= leastTimes)
   const off = listed.reduce((product, { ratio }) => product * ratio, 1) / times
   const said = Math.max(off, 1 / off) > mostRounding ? factors : listed
-  return [
-    ...said.map(({ text }) => text),
-    ...hours.map(({ amount, fromUs, toUs }) =>
-      say('why.hours', {
-        amount: speech.amount(unit, amount),
-        from: speech.clock(fromUs),
-        to: speech.clock(toUs),
-      }),
-    ),
-  ]
+  return said.map(({ text }) => text)
 }
 
 function wordOfPrice({ model, tokensTimes, priceTimes }: DearDay['why']) {

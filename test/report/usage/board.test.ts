@@ -4,7 +4,7 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import { makeReport } from '../../../src/report/page.ts'
 import { choiceOf, fragmentOf, initial } from '../../../src/report/usage/board/choice.js'
 import { type BoardData, readBoard } from '../../../src/report/usage/board/data.ts'
-import { drawBars } from '../../../src/report/usage/board/draw.js'
+import { drawBars, drawCumulative } from '../../../src/report/usage/board/draw.js'
 import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
 import { requestsOf } from '../../../src/report/usage/board/tables.js'
@@ -229,6 +229,81 @@ describe('the board of a usage page', () => {
     expect([left!['text-anchor'], right!['text-anchor']]).toEqual(['end', 'start'])
     expect(Number(right!.x) - Number(left!.x)).toBeGreaterThan(14)
   })
+
+  test('the bar of a dear day says its amount, once where the bar is cut, and not of requests', () => {
+    const bars = Array.from({ length: 10 }, (_, at) => ({
+      ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
+    }))
+    const over = (values: readonly number[], dear: number | null, mark?: number) => {
+      const series = [{ name: 'one', values }]
+      const marks = mark === undefined ? [] : [{ rank: 1, bar: mark }]
+      const drawn = { bucket: 'day' as const, bars, series, marks, dear }
+      const chart = drawBars(speechOf(data), 'use', drawn, { width: 660, height: 200 })
+      return (chart as Element).children.flatMap((each) =>
+        typeof each === 'object' && /^b-(cut|dear)$/.test(String(each.attributes.class))
+          ? [[each.attributes.class, each.children[0]]]
+          : [],
+      )
+    }
+    const values: readonly number[] = bars.map((_, at) => (at === 3 ? 30 : 10))
+    expect(over(values, 72)).toEqual([['b-dear', '30']])
+    expect(over(values, 72, 3)).toEqual([['b-dear', '▾1 30']])
+    expect(over(values, null)).toEqual([])
+    expect(over(values.with(3, 300), 72)).toEqual([['b-dear', '↑ 300']])
+    expect(over(values.with(3, 0), 72)).toEqual([])
+    const day = Math.floor(data.cells.hour[0]! / 24) * 24
+    const shown = (metric: 'credits' | 'requests') => {
+      const choice = { ...initial(data), metric, from: data.from, to: data.to }
+      const [use] = viewsOf({ ...data, dear: day }, choice).views
+      return JSON.stringify(use!.tree).includes('b-dear')
+    }
+    expect([shown('credits'), shown('requests')]).toEqual([true, false])
+  })
+
+  test.each([
+    ['phone', 320, 200],
+    ['desk', 1000, 250],
+  ] as const)(
+    'no two words of cumulative use meet, and none is under a line: on a %s',
+    (_, width, height) => {
+      const hour = 24 * 20_000
+      const points = Array.from({ length: 29 }, (_, day) => ({
+        ...{ hour: hour + day * 24, sum: day * 230 },
+      }))
+      const future = [0, 30, 60].map((days) => {
+        const used = days * 220
+        return { hour: hour + (28 + days) * 24, low: used * 0.9, median: used, high: used * 1.1 }
+      })
+      const span = { from: hour, to: hour + 30 * 24 }
+      // Budgets below, just below, above, and as high as the axis.
+      for (const amount of [9000, 19_000, 19_900, 20_000, 6500, 500]) {
+        const outlook = {
+          ...{ balance: 13_000, budget: { amount, hour: hour + 30 * 24 }, expiries: [] },
+          ...{ points: future, runsOut: { hour: hour + 87 * 24 } },
+        }
+        const size = { width, height, now: hour + 28 * 24 }
+        const chart = drawCumulative(speechOf(data), 'use', span, points, outlook, size) as Element
+        const children = chart.children.filter((each) => typeof each === 'object')
+        const firstWord = children.findIndex(({ name }) => name === 'text')
+        expect(children.slice(firstWord).every(({ name }) => name === 'text')).toBe(true)
+        const words = children.filter(({ attributes }) => attributes.class === 'b-word')
+        expect(words.length).toBe(4)
+        // A letter of 11 px is at most 6.5 px wide on the mean.
+        const boxes = words.map(({ attributes, children: [text] }) => {
+          const [x, y, long] = [Number(attributes.x), Number(attributes.y), String(text).length]
+          const from = attributes['text-anchor'] === 'end' ? x - long * 6.5 : x
+          return { text, from, to: from + long * 6.5, top: y - 9, bottom: y + 3 }
+        })
+        for (const [at, a] of boxes.entries()) {
+          expect([a.text, a.top >= 0 && a.bottom <= height - 14]).toEqual([a.text, true])
+          for (const b of boxes.slice(at + 1)) {
+            const meets = a.from < b.to && b.from < a.to && a.top < b.bottom && b.top < a.bottom
+            expect([amount, a.text, b.text, meets]).toEqual([amount, a.text, b.text, false])
+          }
+        }
+      }
+    },
+  )
 
   test('the forecast goes on from the use, and what is held falls where credits expire', {
     tags: 'whole',

@@ -71,8 +71,8 @@ export function boardScript(start = 'startBoard()'): string {
 }
 
 /**
- * Comments, indents, and breaks and spaces beside brackets, commas and operators are for those who write a script. No text of these
- * files spans two lines or has one of these operators between spaces.
+ * Comments, indents, and breaks and spaces beside brackets, commas, colons and operators are for those who write a script. No text of these
+ * files spans two lines, has one of these operators between spaces, or has a word after `word: `.
  */
 const withoutComments = (script: string) =>
   script
@@ -80,4 +80,7 @@ const withoutComments = (script: string) =>
     .replace(/^\s*\/\/.*$/gm, '')
     .replace(/\n\s*/g, '\n')
     .replace(/(?<=[,{([=>?:&|<])\n|\n(?=[})\]?:.&|])/g, '')
-    .replace(/ (=>|===?|!==|=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[a-z({[])/g, '$1')
+    .replace(
+      / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[a-z({[])|(?<=\w:) (?=[\w'`[{])|(?<=\b(?:if|for|while|catch)) (?=\()|(?<=\)) (?=\{)/g,
+      '$1',
+    )

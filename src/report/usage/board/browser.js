@@ -4,7 +4,7 @@ import { choiceOf, fragmentOf, initial } from './choice.js'
 import { drawTable, h } from './draw.js'
 import { speechOf } from './speech.js'
 import { bucketOf, dateOf, dimensions, hourOf, item } from './sums.js'
-import { mostOf, requestHeads, requestsOf, titleOf } from './tables.js'
+import { amountOf, mostOf, requestHeads, requestsOf, titleOf } from './tables.js'
 import { viewsOf } from './views.js'
 
 /** @import { Dimension } from './cells.ts' */
@@ -199,7 +199,8 @@ export function startBoard(served = {}) {
   const firstCards = [...placeOf('cards').childNodes]
   /** @type {HTMLElement | null} */
   const own = board.querySelector('.b-own')
-  const used = document.querySelector('[data-figure=used]')
+  /** @type {HTMLElement | null} */
+  const used = document.querySelector('[data-figure]')
   const allUsed = used?.textContent ?? ''
   // The first choice of a page that a backend made is in its markup.
   const { choice: first } = board.dataset
@@ -441,10 +442,11 @@ export function startBoard(served = {}) {
     const isFirst = partOf(choice) === firstPart
     if (own) own.hidden = !isFirst
     if (used) {
-      const { show } = speech.of('credits')
-      used.textContent = isFirst
-        ? allUsed
-        : show(sums[data.metrics.includes('credits') ? 'credits' : 'requests'])
+      const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
+      const sum = sums[metric]
+      const hasUnit = used.dataset.figure === 'amount'
+      const part = hasUnit ? amountOf(data, metric, sum) : speech.of(metric).show(sum)
+      used.textContent = isFirst ? allUsed : part
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
       // The same question in other units is of the first choice.
       for (const each of used.parentElement?.querySelectorAll('.next') ?? [])

@@ -51,6 +51,8 @@ export interface BoardData {
   readonly aboutUnit: string | null
   /** Hours that a person should look at, the most unusual first. */
   readonly marks: readonly { readonly hour: number; readonly text: string }[]
+  /** The start of a day whose amount stands over its bar; null for none. */
+  readonly dear: number | null
 }
 
 /** What a board is of. Times are Unix microseconds. */
@@ -73,6 +75,8 @@ export interface BoardScope {
   /** The use to come in the unit, and what its budget allows from `fromUs` on; default: none. */
   readonly course?: CourseToCome
   readonly marks: readonly { readonly atUs: number; readonly text: string }[]
+  /** The start of a day far above the others; default: none. */
+  readonly dearUs?: number | null
   /** Default: none. */
   readonly splits?: BoardData['splits']
   /** What the reader must know of the amounts; default: nothing. */
@@ -151,11 +155,12 @@ export async function readBoardOf(
     (scope.toUs - scope.fromUs) / 3600e6,
   )
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
-  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(store, [
-    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
+  const dearUs = scope.dearUs ?? null
+  const [from, to, now, measuredFrom, measuredTo, dear, ...hours] = (await localHours(store, [
+    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs, dearUs ?? 0],
     ...scope.marks.map(({ atUs }) => atUs),
     ...cuts.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
-  ])) as [number, number, number, number, number, ...number[]]
+  ])) as [number, number, number, number, number, number, ...number[]]
   const cutHours = hours.slice(scope.marks.length)
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
@@ -189,12 +194,16 @@ export async function readBoardOf(
     splits: scope.splits ?? [],
     aboutUnit: scope.aboutUnit ?? null,
     marks: scope.marks.map(({ text }, at) => ({ hour: hours[at]!, text })),
+    dear: dearUs === null ? null : dear,
   }
 }
 
 /** The forecast of what is held, else the course of the unit. */
-async function readOutlook(store: Session, { page, course }: BoardScope): Promise<Outlook | null> {
-  const held = page === null ? null : outlookOf(page, course?.budget ?? null)
+async function readOutlook(
+  store: Session,
+  { page, course, nowUs }: BoardScope,
+): Promise<Outlook | null> {
+  const held = page === null ? null : outlookOf(page, course?.budget ?? null, nowUs)
   const moments = held ?? (course === undefined ? null : courseOf(course))
   if (moments === null) return null
   const { points, expiries, budget, runsOut } = moments

@@ -143,16 +143,16 @@ export const markOf = (rank) => `▾${rank}`
 const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 
 /**
- * Bars over time, one path for each series. `marks` are numbers over some bars.
+ * Bars over time, one path for each series. `marks` are numbers over some bars; the bar that begins at `dear` says its value.
  *
  * @param {BoardSpeech} speech
  * @param {string} label
- * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[] }} data
+ * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dear?: number | null }} data
  * @param {Size & { readonly classes?: readonly string[] }} size classes of the series, if they have their own
  * @returns {Tree}
  */
 export function drawBars(speech, label, data, size) {
-  const { bars, series, marks = [] } = data
+  const { bars, series, marks = [], dear } = data
   const { width, height, classes } = size
   const totals = totalsOf(bars, series)
   const most = ceilingOf(totals)
@@ -188,9 +188,12 @@ export function drawBars(speech, label, data, size) {
       measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
     )
     .join('')
+  /** @param {number} at */
+  const isDear = (at) => item(bars, at).start === dear
   const words = totals.map((value, at) => {
     const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
-    return [ranks[0] && markOf(ranks.join()), value > most && `↑ ${speech.show(value)}`]
+    const [isCut, shown] = [value > most, speech.show(value)]
+    return [ranks[0] && markOf(ranks.join()), isCut ? `↑ ${shown}` : isDear(at) && value && shown]
       .filter(Boolean)
       .join(' ')
   })
@@ -199,7 +202,7 @@ export function drawBars(speech, label, data, size) {
     if (words[at] === '') return []
     // Words over neighbours turn away from each other, with a space between them.
     const [before, after] = [words[at - 1] ?? '', words[at + 1] ?? '']
-    const isEnd = x(at) > width - 40 || (after !== '' && x(at) > left + 60)
+    const isEnd = x(at) > width - 60 || (after !== '' && x(at) > left + 60)
     const isStart = !isEnd && before !== ''
     const place = {
       x: r(
@@ -212,7 +215,7 @@ export function drawBars(speech, label, data, size) {
       y: r(value > most ? 10 : Math.max(10, y(value) - 4)),
       'text-anchor': isEnd ? 'end' : isStart ? 'start' : 'middle',
     }
-    return [h('text', { class: 'b-cut', ...place }, item(words, at))]
+    return [h('text', { class: isDear(at) ? 'b-dear' : 'b-cut', ...place }, item(words, at))]
   })
   return svg(label, size, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
     dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
@@ -316,9 +319,15 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   const line = (some) => some.map(([hour, value]) => at(hour, value)).join('L')
   /** @param {number} hour */
   const dateOf = (hour) => speech.tick('day', hour, 0)
-  /** @type {(value: number, word: string) => Element} */
-  const named = (value, word) =>
-    h('text', { class: 'b-word', x: left + 6, y: r(Math.max(top, y(value) - 5)) }, word)
+  /**
+   * A word over a line, or under it.
+   *
+   * @type {(value: number, word: string, isUnder: boolean) => Element}
+   */
+  const named = (value, word, isUnder) =>
+    h('text', { class: 'b-word', x: left + 6, y: r(y(value) + (isUnder ? 14 : -5)) }, word)
+  // Of two lines close to each other, the lower one has its word under it.
+  const gap = y(budget?.amount ?? 0) - y(heldAt(start))
   /**
    * A word beside a line at a time, on the side that has room for it.
    *
@@ -331,72 +340,68 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   /** @type {(kind: string, hour: number, value: number) => Element} */
   const upright = (kind, hour, value) =>
     h('path', { class: kind, d: `M${r(x(hour))} ${r(y(Math.max(0, value)))}V${height - bottom}` })
-  const children = [...lines]
-  if (outlook !== null) {
-    /** @param {'low' | 'median' | 'high'} name */
-    const fan = (name) => line(future.map((point) => [point.hour, used + point[name]]))
-    const back = line(future.toReversed().map(({ hour, high }) => [hour, used + high]))
-    const held = future.map(({ hour }) => `H${r(x(hour))}V${r(y(Math.max(0, heldAt(hour))))}`)
-    const reset = budget === null ? end : Math.min(budget.hour, end)
-    for (const each of [
-      h('path', { class: 'b-fan', d: `M${fan('low')}L${back}z` }),
-      h('path', { class: 'b-line b-all b-dashed', d: `M${fan('median')}` }),
-      ...(balance === null
-        ? []
-        : [
-            h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
-            named(heldAt(start), speech.say('heldLine', { sum: heldAt(start), credits: balance })),
-          ]),
-      ...(runsOut === null || runsOut.hour > end || runsOut.hour <= start
-        ? []
-        : [
-            upright('b-out', runsOut.hour, heldAt(runsOut.hour)),
-            beside(
-              runsOut.hour,
-              height - bottom - 6,
-              speech.say('outLine', { date: dateOf(runsOut.hour) }),
-            ),
-          ]),
-      ...(budget === null
-        ? []
-        : [
-            h('path', {
-              class: 'b-line b-budget',
-              d: `M${at(from, budget.amount)}H${r(x(reset))}`,
-            }),
-            upright('b-reset', reset, budget.amount),
-            named(
-              budget.amount,
-              speech.say('budgetLine', {
-                amount: speech.show(budget.amount),
-                date: dateOf(budget.hour),
-              }),
-            ),
-          ]),
-      ...expiries
-        .filter(({ hour }) => hour <= end)
-        .map((each) =>
-          beside(
-            each.hour,
-            y(heldAt(each.hour)) + 14,
-            speech.say('expire', { credits: each.credits }),
-          ),
-        ),
-      h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),
-      beside(
-        start,
-        top + 10,
-        now - start < 1 ? speech.say('now') : speech.say('dataTo', { date: dateOf(start) }),
+  /** @param {'low' | 'median' | 'high'} name */
+  const fan = (name) => line(future.map((point) => [point.hour, used + point[name]]))
+  const back = line(future.toReversed().map(({ hour, high }) => [hour, used + high]))
+  const held = future.map(({ hour }) => `H${r(x(hour))}V${r(y(Math.max(0, heldAt(hour))))}`)
+  const reset = Math.min(budget?.hour ?? end, end)
+  const floor = height - bottom - 6
+  // Words at times stand above that of a low budget.
+  const low = budget !== null && y(budget.amount) > floor - 36 ? y(budget.amount) - 20 : floor
+  /** @type {readonly (Element | false | null)[]} */
+  const ahead = [
+    h('path', { class: 'b-fan', d: `M${fan('low')}L${back}z` }),
+    h('path', { class: 'b-line b-all b-dashed', d: `M${fan('median')}` }),
+    balance !== null &&
+      h('path', { class: 'b-line b-held', d: `M${at(from, heldAt(start))}${held.join('')}` }),
+    balance !== null &&
+      named(
+        heldAt(start),
+        speech.say('heldLine', { sum: heldAt(start), credits: balance }),
+        gap < 0 && gap > -15,
       ),
-    ])
-      children.push(each)
-  }
-  children.push(
+    ...(runsOut === null || runsOut.hour > end || runsOut.hour <= start
+      ? []
+      : [
+          upright('b-out', runsOut.hour, heldAt(runsOut.hour)),
+          beside(runsOut.hour, low - 14, speech.say('outLine', { date: dateOf(runsOut.hour) })),
+        ]),
+    budget &&
+      h('path', { class: 'b-line b-budget', d: `M${at(from, budget.amount)}H${r(x(reset))}` }),
+    budget && upright('b-reset', reset, budget.amount),
+    budget &&
+      named(
+        budget.amount,
+        speech.say('budgetLine', {
+          amount: speech.show(budget.amount),
+          date: dateOf(budget.hour),
+        }),
+        gap >= 0 && gap < 15,
+      ),
+    ...expiries
+      .filter(({ hour }) => hour <= end)
+      .map((each) =>
+        beside(
+          each.hour,
+          y(heldAt(each.hour)) + 14,
+          speech.say('expire', { credits: each.credits }),
+        ),
+      ),
+    h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),
+    beside(
+      start,
+      low,
+      now - start < 1 ? speech.say('now') : speech.say('dataTo', { date: dateOf(start) }),
+    ),
+  ]
+  const children = [
+    ...lines,
+    ...(outlook === null ? [] : ahead.filter((each) => !!each)),
     h('path', {
       class: 'b-line b-all',
       d: `M${[at(from, 0), ...points.map(({ hour, sum }) => at(hour, sum))].join('L')}`,
     }),
-  )
+  ]
   const count = Math.max(2, Math.min(5, Math.floor(width / 130)))
   const bucket = end - from <= 48 ? 'hour' : 'day'
   const ticks = Array.from({ length: count }, (_, place) => {
@@ -404,6 +409,8 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     const hour = from + (bucket === 'hour' ? Math.floor(after) : Math.floor(after / 24) * 24)
     return h('text', { x: r(x(hour)), y: height - 6 }, speech.tick(bucket, hour, end - from))
   })
+  // A word is drawn over the lines that pass behind it.
+  children.sort((a, b) => Number(a.name === 'text') - Number(b.name === 'text'))
   return svg(label, size, { left }, [...children, ...ticks])
 }
 

@@ -1,4 +1,4 @@
-import { forecastOfCredits, type UsageForecast } from '../shape.ts'
+import { type CourseOfUnit, forecastOfCredits, type UsageForecast } from '../shape.ts'
 
 /** Days of the outlook if nothing runs out. */
 const outlookDays = 45
@@ -93,6 +93,41 @@ export function knownUntil(
   return fromUs >= page.scope.nowUs ? nowUs : Math.min(nowUs, Math.max(lastUs, fromUs))
 }
 
+/**
+ * From when on use is forecast: now, if it is known until the forecast was made. A forecast is kept for an hour, and what was used since
+ * is known.
+ */
+export function forecastFrom(
+  { scope }: Pick<UsageForecast, 'scope'>,
+  { fromUs }: Pick<CourseOfUnit, 'fromUs'>,
+  nowUs: number,
+): number {
+  return fromUs >= scope.nowUs ? Math.max(fromUs, nowUs) : fromUs
+}
+
+/**
+ * Use to come, from a later moment on: without what the median future has used of its first point before.
+ *
+ * @param points each with what is used since `fromUs` until `timeOf` it, Unix microseconds
+ */
+export function usedSince<Point extends OfFutures>(
+  points: readonly Point[],
+  timeOf: (point: Point) => number,
+  { fromUs, sinceUs }: { readonly fromUs: number; readonly sinceUs: number },
+): readonly Point[] {
+  const coming = points.filter((point) => timeOf(point) > sinceUs)
+  const [first] = coming
+  if (first === undefined) return []
+  const before = (first.median * (sinceUs - fromUs)) / (timeOf(first) - fromUs)
+  const less = (value: number) => Math.max(0, value - before)
+  return coming.map((point) => ({
+    ...point,
+    low: less(point.low),
+    median: less(point.median),
+    high: less(point.high),
+  }))
+}
+
 /** What the cumulative chart shows of the time to come. */
 export interface Outlook {
   /** What is left now: the line of what is held; null draws none. */
@@ -111,17 +146,29 @@ export interface Outlook {
  * a forecast.
  *
  * @param budget of the time of the chart
+ * @param nowUs of the chart
  */
-export function outlookOf(page: UsageForecast, budget: Outlook['budget']): Outlook | null {
+export function outlookOf(
+  page: UsageForecast,
+  budget: Outlook['budget'],
+  nowUs: number,
+): Outlook | null {
   const points = outlookPoints(page)
   // Credits are drawn beside credits only.
   if (page.scope.unit !== 'credits' || points.length === 0 || !page.depletion.known) return null
   const { balance, wasted, runsOut } = page.depletion
+  const course = page.courses[0]!
+  const sinceUs = forecastFrom(page, course, nowUs)
+  const coming = usedSince(
+    points.map(({ atUs, used }) => ({ hour: atUs, ...used })),
+    ({ hour }) => hour,
+    { fromUs: course.fromUs, sinceUs },
+  )
   return {
     balance,
     budget,
     runsOut: runsOut.medianUs === null ? null : { hour: runsOut.medianUs },
-    points: points.map(({ atUs, used }) => ({ hour: atUs, ...used })),
+    points: [{ hour: sinceUs, low: 0, median: 0, high: 0 }, ...coming],
     expiries: wasted.map(({ expiresUs, creditsMedian }) => ({
       hour: expiresUs,
       credits: creditsMedian,

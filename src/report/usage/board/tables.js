@@ -106,6 +106,21 @@ export function tablesOf(data, places, { metric }) {
 }
 
 /**
+ * An amount that says its unit, or a number of requests.
+ *
+ * @param {BoardData} data
+ * @param {Metric} metric
+ * @param {number | null} sum
+ */
+export function amountOf(data, metric, sum) {
+  const speech = speechOf(data)
+  if (sum === null || (data.isMoney && metric !== 'requests')) return speech.of(metric).show(sum)
+  return metric === 'requests'
+    ? speech.say('count', { requests: sum })
+    : speech.say('amount', { sum })
+}
+
+/**
  * The name that used most of a choice, its amount and share, and the names that follow.
  *
  * @param {BoardData} data
@@ -121,7 +136,7 @@ export function mostOf(data, choice, by) {
   return used.slice(0, 3).flatMap(({ name, sum }, at) => {
     const said = speech.nameOf(name, by)
     const part = speech.part(item(shares, at))
-    return at === 0 ? [said, `${speech.of(metric).show(sum)} · ${part}`] : [`${said} ${part}`]
+    return at === 0 ? [said, `${amountOf(data, metric, sum)} · ${part}`] : [`${said} ${part}`]
   })
 }
 

@@ -155,7 +155,8 @@ function useView(data, choice, places, unfiltered, size) {
   const nameOf = (name) => speech.nameOf(name, choice.by, main.rest)
   const title = speech.say(main.bucket, { what: titleOf(data, choice.metric) })
   const marks = unfiltered ? marksOf(data, choice, main.bars) : []
-  const { bars } = main
+  const { bars, bucket } = main
+  const isAmount = bucket === 'day' && (choice.metric === 'credits' || choice.metric === 'money')
   const series = main.series.map(({ name, values }) => ({ name: nameOf(name), values }))
   const legend = [
     ...(series.length > 1 ? legendOf(nameOf, main.series) : []),
@@ -169,7 +170,7 @@ function useView(data, choice, places, unfiltered, size) {
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
-      { ...main, marks },
+      { ...main, marks, dear: isAmount ? data.dear : null },
       size,
     ),
     legend: legend.length > 0 ? drawLegend(legend) : null,

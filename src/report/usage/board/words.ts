@@ -71,6 +71,8 @@ export const boardWords = {
   noRequests:
     'This page holds single requests only if there are at most 2000: assay export usage --from … --to … writes them.',
   ofAll: 'of {all} in all',
+  amount: '{sum}',
+  count: '{requests} {requests|request|requests}',
   failed: 'Failed',
   percent: '{share} %',
   unknownCost: '{requests} {requests|request|requests} of unknown cost',
