@@ -179,7 +179,10 @@ test.each([
   [{ conducts: ['float'] }, '--conduct: expected one of float-cost'],
   [{ faults: ['stream-fre@logged'] }, 'Did you mean stream-free'],
   [{ faults: ['stream-free@header'] }, 'expected stated, logged, balance'],
-  [{ faults: ['stream-free=2'] }, 'expected a probability above 0'],
+  [
+    { faults: ['stream-free=2'] },
+    '(the 300th request alone) or a probability above 0 and at most 1; got "2"',
+  ],
   [{ dataPath: '/tmp/ledger.sqlite' }, '--data: a service that bills in money'],
 ])('an option that money does not have is refused: %j', async (options, words) => {
   await expect(gateway(options)).rejects.toThrow(words)
