@@ -199,7 +199,9 @@ CREATE TABLE usage_events (
   unit VARCHAR NOT NULL DEFAULT 'credits',  -- ISO 4217, or a name
   version_us BIGINT,                    -- when the source last changed the row; the newest version counts
   priced_by VARCHAR,                    -- the contract whose prices gave the credits; null: as logged
-  tags VARCHAR                          -- own dimensions: a JSON object of texts, sorted by name; null: none
+  tags VARCHAR,                         -- own dimensions: a JSON object of texts, sorted by name; null: none
+  terms VARCHAR                         -- what a grant, a purchase, a gift or an expiry says of its credits: a JSON object of
+                                        -- name, expiresUs, priority, models, refersTo; null: nothing
 );
 
 -- Sums over an interval, as a provider reports them. A newer statement about the same interval and dimensions

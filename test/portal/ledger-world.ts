@@ -121,6 +121,37 @@ export const eventsOf = (worlds: readonly World[]) =>
     })),
   )
 
+/** Whether an import can say what the account of a world got: a row has a time. Every other of them is told so. */
+export const isTold = ({ account, grants }: World) =>
+  Number(account.split('-')[1]) % 2 === 1 && grants.every(({ from }) => from !== undefined)
+
+/** The same world, with its grants in the order in which they begin. */
+export const inTime = (world: World): World => {
+  const { zone, grants } = world
+  return { ...world, grants: grants.toSorted((a, b) => startMs(a, zone) - startMs(b, zone)) }
+}
+const startMs = ({ from = '' }: Grant, zone: string) =>
+  from.includes('T') ? Date.parse(from) : midnight(from, zone)
+
+/** Their grants as rows of an import. */
+export const rowsOf = (worlds: readonly World[]) =>
+  worlds.flatMap(({ account, zone, grants }) =>
+    grants.map(
+      ({ name, credits, from, expires, priority, models }): EventChange & { atUs: number } => {
+        const us = (text: string) =>
+          (text.includes('T') ? Date.parse(text) : midnight(text, zone)) * 1000
+        const terms = {
+          ...{ name, priority, models: models?.join(', ') ?? null },
+          expiresUs: expires === undefined ? null : us(expires),
+        }
+        return {
+          ...{ id: `${account} ${name}`, source: 'ledger', account, atUs: us(from!), credits },
+          ...{ type: 'purchase', requests: 0, model: null, terms: JSON.stringify(terms) },
+        }
+      },
+    ),
+  )
+
 const sum = (values: readonly number[]) => values.reduce((all, each) => all + each, 0)
 
 interface Pencil {

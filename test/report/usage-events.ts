@@ -23,13 +23,15 @@ export interface EventChange extends Partial<Readonly<Record<MappedTokens, numbe
   readonly type?: string
   /** As the store has them: a JSON object. */
   readonly tags?: string | null
+  /** As the store has them: what rows of held credits say of these. */
+  readonly terms?: string | null
 }
 
 /** Unix microseconds of a time in UTC; months from 1. */
 export const utc = (...parts: [number, number, number, number?, number?]) =>
   Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3] ?? 0, parts[4] ?? 0) * 1000
 
-const columns = `source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, requests, ttft_us, latency_us, unit, type, tags, ${tokenColumns}`
+const columns = `source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, error_code, credits, requests, ttft_us, latency_us, unit, type, tags, terms, ${tokenColumns}`
 
 const usualTokens: Partial<Readonly<Record<MappedTokens, number>>> = {
   promptTokens: 10,
@@ -72,6 +74,7 @@ export async function enterEvents(
             value(event.unit, 'credits'),
             value(event.type, 'usage'),
             value(event.tags, null),
+            value(event.terms, null),
             ...mappedNames.map((name) => value(event[name], usualTokens[name] ?? null)),
           ].join(', ')})`,
       )

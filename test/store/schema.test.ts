@@ -172,7 +172,7 @@ test('a store of another version is refused with both versions named', async () 
     const store = await openStore(path)
     await store.execute('UPDATE store_version SET version = 0')
     store.close()
-    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 10/)
+    await expect(openStore(path)).rejects.toThrow(/store of version 0; this Assay reads version 11/)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -81,6 +81,7 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
   if (grants !== undefined && settings !== undefined) {
     throw new UserError('usage', '--grants with --settings: both say what is held. Leave one out.')
   }
+  const view = viewOf(flags)
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
   return {
     contract: contract === undefined ? null : loadContract(contract),
@@ -94,7 +95,8 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
       grants === undefined
         ? null
         : parseGrants(textOf('--grants', grants, 'name, credits and expires'), grants, timezone),
-    holdings: viewOf(flags)?.holdings ?? null,
+    holdings: view?.holdings ?? null,
+    ...(view === null ? {} : { burnOrder: view.burnOrder }),
     keyNames,
   }
 }

@@ -227,7 +227,9 @@ export const answers = {
         description: 'With grants: of what is held; else all use that is known',
       }),
       remaining: amount.meta({ description: 'With grants: held less used' }),
-      expired: amount.meta({ description: 'Of grants that are over: what nobody used' }),
+      expired: amount.meta({
+        description: 'Of grants that are over: what nobody used; and what was taken from others',
+      }),
       uncovered: amount.meta({ description: 'Use that no grant covered' }),
       source: z.enum(['grants', 'balance', 'polls', 'none']),
       asOf: time.nullable().meta({ description: 'When the balance of the settings was so' }),

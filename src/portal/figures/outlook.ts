@@ -13,7 +13,7 @@ import { type Asked, needs, scopeOf } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { keyDays, type Snapshot } from '../source/snapshot.ts'
-import { readLedger } from './held.ts'
+import { readHoldings, readLedger } from './held.ts'
 import { creditsOf, readSums } from './sums.ts'
 
 const columns = Object.keys(quantities).join()
@@ -34,6 +34,10 @@ export async function pageOf(
     keyTables: [keyDays],
   }
   try {
+    const holdings =
+      scope.keys === null
+        ? await snapshot.within(scope, (session) => readHoldings(session, view))
+        : null
     // No answer shows its series, so it has the fewest, and no hours.
     const options = {
       contract,
@@ -47,7 +51,7 @@ export async function pageOf(
       nowUs: nowMs * 1000,
       seed: 1,
       grants: null,
-      holdings: view.holdings,
+      holdings,
     }
     return await inSession(snapshot.store, {}, (session) =>
       readForecastIn(session, options, engine),
@@ -59,7 +63,7 @@ export async function pageOf(
   }
 }
 
-/** Credits held: what the settings say, less what was used since, else the last poll. */
+/** Credits held: what the settings or imported rows say, less what was used since, else the last poll. */
 export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
   needs(asked, 'credits')
   const { session, view, bearer, nowMs } = asked
@@ -68,7 +72,7 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
   const ledger = bearer.keys === null ? await readLedger(session, view, nowMs) : null
   if (ledger !== null) {
     const { grants, ...held } = creditsHeld(ledger)
-    const { asOfUs } = view.holdings!
+    const { asOfUs } = ledger
     const showsModels = bearer.shows.has('models')
     return {
       ...held,

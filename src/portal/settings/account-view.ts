@@ -1,6 +1,6 @@
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { decimalText, multiply, readNumber } from '../../money/rational.ts'
-import type { Holdings } from '../../report/usage/ledger.ts'
+import type { BurnOrder, Holdings } from '../../report/usage/ledger.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
 
@@ -19,8 +19,9 @@ export interface AccountView {
   readonly currency: string | null
   /** 1 is Monday. */
   readonly firstWeekday: number
-  /** What the account got; null if the settings do not say it. */
+  /** What the account got; null if the settings do not say it: then imported rows do. */
   readonly holdings: Holdings | null
+  readonly burnOrder: BurnOrder
   readonly budgets: readonly AccountBudget[]
   /** Credits left at which an alert is sent. */
   readonly alertBelow: readonly string[]
@@ -54,6 +55,7 @@ export function accountView(settings: Settings, account: string): AccountView {
     tags: own.tags ?? settings.tags,
     closed: closedOf(settings, timezone),
     holdings: holdingsOf(own, settings, timezone),
+    burnOrder: settings.burnOrder,
     moneyOf: (credits) =>
       currency === null || price === undefined
         ? null

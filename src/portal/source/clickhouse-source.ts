@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../../report/usage/engine/clickhouse.ts'
+import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import type { ClickHouse } from '../../store/clickhouse/clickhouse.ts'
 import { arrivalsSql, entriesSql, type RequestRow, type Source } from './snapshot.ts'
 
@@ -33,6 +34,7 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
       await fetchQuarters(clickhouse, null, join(folder, 'sums'))
       await clickhouse.writeParquet('SELECT * FROM usage_polls FINAL', {}, join(folder, 'polls'))
       await clickhouse.writeParquet(entriesSql('usage_events FINAL'), {}, join(folder, 'entries'))
+      await clickhouse.writeParquet(heldRowsSql('usage_events FINAL'), {}, join(folder, 'held'))
       const arrivals = arrivalsSql([
         ['usage_events FINAL', 'at_us'],
         ['usage_buckets FINAL', 'start_us'],

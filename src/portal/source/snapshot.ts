@@ -25,7 +25,8 @@ export interface Source {
   mark(): string | null
   /**
    * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
-   * names), and, always whole, `sums` of longer intervals, `polls`, `entries`: the result of `entriesSql`, and `arrivals`: of `arrivalsSql`.
+   * names), and, always whole, `sums` of longer intervals, `polls`, `entries`: the result of `entriesSql`,
+   * `held`: of `heldRowsSql`, and `arrivals`: of `arrivalsSql`.
    *
    * @throws UserError `store-held` while another process writes
    */
@@ -129,7 +130,7 @@ export const heldColumns = Object.entries(quantities)
   .join(', ')
 
 /**
- * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_days` and `my_entries` of a
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_days`, `my_entries` and `my_held` of a
  * session are one account; no query reads the sums of others. Of a closed month, `mine` and `my_hours` are as it was closed, `my_use` as it is now, and
  * `my_closings` the difference.
  */
@@ -158,6 +159,7 @@ export class Snapshot {
       CREATE TABLE held (${heldColumns}, day BIGINT);
       CREATE TABLE ${heldHours} (${heldColumns}, day BIGINT);
       CREATE TABLE held_entries (account VARCHAR, at_us BIGINT, type VARCHAR, unit VARCHAR, amount DECIMAL(38, 18), entries BIGINT);
+      CREATE TABLE held_rows (account VARCHAR, source VARCHAR, id VARCHAR, at_us BIGINT, type VARCHAR, credits DECIMAL(38, 18), terms VARCHAR);
       CREATE TABLE held_arrivals (account VARCHAR, day BIGINT, came_us BIGINT);
       CREATE TABLE held_closed (${heldColumns}, month VARCHAR);
       CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
@@ -182,6 +184,8 @@ export class Snapshot {
         SELECT account, sum(mark)::VARCHAR AS part FROM ${keyDays} GROUP BY account
         UNION ALL
         SELECT account, 'entries ' || sum(hash(one)::HUGEINT) FROM held_entries AS one GROUP BY account
+        UNION ALL
+        SELECT account, 'held ' || sum(hash(one)::HUGEINT) FROM held_rows AS one GROUP BY account
         UNION ALL
         SELECT account, 'polls ' || sum(hash(polls)::HUGEINT) FROM usage_polls AS polls
         JOIN (SELECT key_fp, min(account) AS account FROM ${keyDays} GROUP BY key_fp HAVING min(account) = max(account))
@@ -222,6 +226,8 @@ export class Snapshot {
         FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
         DELETE FROM held_entries;
         INSERT INTO held_entries BY NAME FROM ${read('entries')};
+        DELETE FROM held_rows;
+        INSERT INTO held_rows BY NAME FROM ${read('held')};
         DELETE FROM held_arrivals;
         INSERT INTO held_arrivals BY NAME FROM ${read('arrivals')};
         DELETE FROM usage_polls;
@@ -336,6 +342,7 @@ export class Snapshot {
         CREATE TEMP VIEW my_use AS SELECT * EXCLUDE (account, day) FROM held WHERE ${mine};
         CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
         CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
+        CREATE TEMP VIEW my_held AS SELECT * EXCLUDE (account) FROM held_rows WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
         CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
       return work(session)
     })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { endSql } from '../../measure/usage/ends.ts'
 import { tokensSql } from '../../measure/usage/sums.ts'
+import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
@@ -83,6 +84,9 @@ export function storeSource(place: Store | string, contract: Contract): Source {
         await copySums(store, contract, folder)
         await store.execute(
           `COPY (${entriesSql('usage_events')}) TO ${literal(join(folder, 'entries'))} (FORMAT parquet)`,
+        )
+        await store.execute(
+          `COPY (${heldRowsSql('usage_events')}) TO ${literal(join(folder, 'held'))} (FORMAT parquet)`,
         )
         const arrivals = arrivalsSql([
           ['usage_events', 'at_us'],

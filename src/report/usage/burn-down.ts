@@ -40,7 +40,7 @@ const halvings = 40
 
 /**
  * Spends grants on a demand by their rank, and of one rank the earliest expiry first, which wastes least. Each start and end of a grant
- * cuts a period; `Payers` says which grant pays for which model.
+ * begins a new period, also if nothing is left of it; `Payers` says which grant pays for which model within a period.
  *
  *     balance ▲ ╲
  *             │  ╲___ a grant expires: a step, not a slope

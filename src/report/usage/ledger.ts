@@ -3,6 +3,8 @@ import {
   add,
   compare,
   decimalText,
+  isEqual,
+  isZero,
   negate,
   numberOf,
   type Rational,
@@ -25,9 +27,20 @@ export interface Lot {
   readonly models: readonly string[] | null
 }
 
+/** Credits that were taken from an account without being used: they expired, or were taken back. */
+export interface Taken {
+  /** Unix microseconds. */
+  readonly atUs: number
+  readonly credits: Rational
+  /** The place of the lot they are taken from; null for those that state no expiry, the first in burn order first. */
+  readonly lot: number | null
+}
+
 /** What an account got, and in which order it is used. */
 export interface Holdings {
   readonly lots: readonly Lot[]
+  /** None if absent. */
+  readonly taken?: readonly Taken[]
   readonly burnOrder: BurnOrder
   /** When the balance among the lots was so, Unix microseconds; null without one. */
   readonly asOfUs: number | null
@@ -46,12 +59,12 @@ export const burnOrders = ['expiry', 'purchase'] as const
 /** Which of several lots is used first: the one that expires first, or the one that was bought first. */
 export type BurnOrder = (typeof burnOrders)[number]
 
-/** What became of a lot. `used`, `left` and `expired` add up to its credits. */
+/** What became of a lot. `used`, `left` and `expired` add up to its credits; what was taken from it is expired. */
 export interface LotState {
   readonly lot: Lot
   readonly used: Rational
   readonly left: Rational
-  /** Unused when it expired. */
+  /** Unused when it expired, or taken before. */
   readonly expired: Rational
   /** Whether it has begun and not expired. */
   readonly isHeld: boolean
@@ -59,12 +72,12 @@ export interface LotState {
 
 /** Credits of an account at a moment. `used` and `left` add up to `held`. */
 export interface Ledger {
-  /** Of the lots that have begun and not expired. */
+  /** Of the lots that have begun and not expired, less what was taken from them. */
   readonly held: Rational
   /** Of what is held. */
   readonly used: Rational
   readonly left: Rational
-  /** Of lots that are over: what they held and nobody used. */
+  /** Of lots that are over: what they held and nobody used; and what was taken from others. */
   readonly expired: Rational
   /** Use that no lot covered; below 0 for refunds of more than was used. */
   readonly uncovered: Rational
@@ -77,9 +90,12 @@ export interface Ledger {
 const startOf = ({ fromUs }: Lot) => fromUs ?? Number.NEGATIVE_INFINITY
 const endOf = ({ expiresUs }: Lot) => expiresUs ?? Number.POSITIVE_INFINITY
 
-/** The times at which other lots hold, rising: use between two of them may be summed. Unix microseconds. */
-export function ledgerTimes(lots: readonly Lot[]): readonly number[] {
-  const times = lots.flatMap(({ fromUs, expiresUs }) => [fromUs, expiresUs])
+/** The times at which other credits are held, rising: use between two of them may be summed. Unix microseconds. */
+export function ledgerTimes(lots: readonly Lot[], taken: readonly Taken[] = []): readonly number[] {
+  const times = [
+    ...lots.flatMap(({ fromUs, expiresUs }) => [fromUs, expiresUs]),
+    ...taken.map(({ atUs }) => atUs),
+  ]
   return [...new Set(times)].filter((us) => us !== null).sort((a, b) => a - b)
 }
 
@@ -89,8 +105,10 @@ export function ledgerTimes(lots: readonly Lot[]): readonly number[] {
  *
  * @param models SQL for the list of `namedModels`
  */
-export function usesBy(lots: readonly Lot[], models: string) {
-  const begun = ledgerTimes(lots).map((us) => `CASE WHEN first_us >= ${us} THEN 1 ELSE 0 END`)
+export function usesBy({ lots, taken }: Pick<Holdings, 'lots' | 'taken'>, models: string) {
+  const begun = ledgerTimes(lots, taken).map(
+    (us) => `CASE WHEN first_us >= ${us} THEN 1 ELSE 0 END`,
+  )
   return {
     segment: `CAST(${['0', ...begun].join(' + ')} AS INTEGER)`,
     named: `CASE WHEN has(${models}, coalesce(model, '')) THEN model END`,
@@ -107,7 +125,7 @@ const exactly: Arithmetic<Rational> = {
 
 /**
  * Takes use from lots in the order in which they burn, as `Payers` do: each pays for the use of its models from its start until it
- * expires, and use that no lot pays for is not made up for by later ones. Refunds are first offset against the use of their period
+ * expires, and use that no lot pays for is not made up for by later ones. What is taken is taken before the use that follows. Refunds are first offset against the use of their period
  * and kind, then pay for uncovered use of the kind, then go back to the open lots for the kind that were used last.
  *
  * @param uses sums of each segment and model; of no segment more than one of a model
@@ -118,12 +136,16 @@ export function ledgerOf(
   uses: readonly LedgerUse[],
   order: BurnOrder,
   nowUs: number,
+  taken: readonly Taken[] = [],
 ): Ledger {
-  const times = ledgerTimes(lots)
+  const times = ledgerTimes(lots, taken)
   const inOrder = burnOrderOf(lots, order)
   const { of, pays } = kindsOf(lots)
   const all = lots.map(({ credits }) => credits)
   const payers = new Payers(exactly, all, inOrder, pays)
+  /** Of each lot, what was taken from it. */
+  const lost = lots.map(() => zero)
+  const usedOf = (lot: number) => subtract(subtract(all[lot]!, lost[lot]!), payers.left[lot]!)
   const sums = Array.from({ length: times.length + 1 }, () => pays.map(() => zero))
   for (const { segment, model, credits } of uses) {
     const kind = of.get(model) ?? of.get(null)!
@@ -136,12 +158,22 @@ export function ledgerOf(
     if (atUs > nowUs) break
     const isOpen = lots.map((lot) => startOf(lot) <= atUs && endOf(lot) > atUs)
     payers.begin(isOpen)
+    for (const { credits, lot } of taken.filter((each) => each.atUs === atUs)) {
+      const from = lot === null ? inOrder.filter((at) => lots[at]!.expiresUs === null) : [lot]
+      let due = credits
+      for (const at of from.filter((each) => isOpen[each])) {
+        const moved = least(due, payers.left[at]!)
+        lost[at] = add(lost[at]!, moved)
+        payers.left[at] = subtract(payers.left[at]!, moved)
+        due = subtract(due, moved)
+      }
+    }
     // A refund beyond all use is used first.
     const due = amounts.map((amount, kind) => add(amount, least(uncovered[kind]!, zero)))
     const before = uncovered.map((amount) => most(amount, zero))
     const used = new Payers(
       exactly,
-      all.map((credits, lot) => subtract(credits, payers.left[lot]!)),
+      all.map((_, lot) => usedOf(lot)),
       inOrder.toReversed(),
       pays,
     )
@@ -152,7 +184,7 @@ export function ledgerOf(
       return subtract(most(subtract(amount, refund), zero), used.take(kind, rest))
     })
     for (const [lot, credits] of all.entries())
-      payers.left[lot] = subtract(credits, used.left[lot]!)
+      payers.left[lot] = subtract(subtract(credits, lost[lot]!), used.left[lot]!)
     uncovered = afterRefunds.map((amount, kind) =>
       add(amount, payers.take(kind, most(due[kind]!, zero))),
     )
@@ -163,12 +195,12 @@ export function ledgerOf(
     if (startOf(lot) > nowUs) return []
     const isHeld = endOf(lot) > nowUs
     const rest = payers.left[at]!
-    const [kept, expired] = isHeld ? [rest, zero] : [zero, rest]
-    return [{ lot, used: subtract(lot.credits, rest), left: kept, expired, isHeld }]
+    const [kept, expired] = isHeld ? [rest, lost[at]!] : [zero, add(rest, lost[at]!)]
+    return [{ lot, used: usedOf(at), left: kept, expired, isHeld }]
   })
   const held = states.filter(({ isHeld }) => isHeld)
   return {
-    held: sumOf(held.map(({ lot }) => lot.credits)),
+    held: sumOf(held.map((each) => add(each.used, each.left))),
     used: sumOf(held.map((each) => each.used)),
     left: sumOf(held.map((each) => each.left)),
     expired: sumOf(states.map((each) => each.expired)),
@@ -180,9 +212,11 @@ export function ledgerOf(
         credits: numberOf(each[at]!),
       }))
       const credits = numberOf(payers.left[at]!)
-      // A lot with nothing left may hand over what it paid.
-      if (endOf(lot) <= nowUs || (credits === 0 && paid.every((each) => each.credits === 0)))
-        return []
+      if (endOf(lot) <= nowUs) return []
+      // A lot with nothing left may hand over what it paid, and its end still begins a period.
+      const isNothing = credits === 0 && paid.every((each) => each.credits === 0)
+      const begins = pays.length > 1 && (lot.expiresUs !== null || startOf(lot) > nowUs)
+      if (isNothing && !begins) return []
       const fromUs = startOf(lot) > nowUs ? lot.fromUs : null
       const { name, expiresUs, models } = lot
       return [{ name, credits, fromUs, expiresUs, rank: inOrder.indexOf(at), models, paid }]
@@ -196,7 +230,7 @@ export interface CreditsHeld {
   readonly held: string
   readonly used: string
   readonly remaining: string
-  /** Of grants that are over: what nobody used. */
+  /** Of grants that are over: what nobody used; and what was taken from others. */
   readonly expired: string
   /** Use that no grant covered; below 0 for refunds of more than was used. */
   readonly uncovered: string
@@ -228,9 +262,12 @@ export const creditsHeld = ({
   expired: decimalText(expired),
   uncovered: decimalText(uncovered),
   grants: lots
-    .filter(({ isHeld }) => isHeld)
-    .map(({ lot: { name, credits, fromUs, expiresUs, models }, ...each }) => ({
-      ...{ name, credits: decimalText(credits), used: decimalText(each.used) },
+    // One that was taken back whole is no grant any more.
+    .filter(
+      ({ isHeld, lot, expired }) => isHeld && !(isEqual(expired, lot.credits) && !isZero(expired)),
+    )
+    .map(({ lot: { name, fromUs, expiresUs, models }, ...each }) => ({
+      ...{ name, credits: decimalText(add(each.used, each.left)), used: decimalText(each.used) },
       ...{ remaining: decimalText(each.left), fromUs, expiresUs, models },
     })),
 })

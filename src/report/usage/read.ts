@@ -12,11 +12,11 @@ import { comingDays, knownTo, pastDays } from './days.ts'
 import { storeEngine, type UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
-import { creditsHeld, type Ledger } from './ledger.ts'
+import { creditsHeld } from './ledger.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
 import { prepareDays, prepareUsage } from './prepare.ts'
-import { readLedger, readMix } from './read-ledger.ts'
+import { readImported, readLedger, readMix } from './read-ledger.ts'
 import { reconcile } from './reconcile.ts'
 import {
   accountOf,
@@ -68,8 +68,8 @@ export async function readForecastIn(
   engine: UsageEngine,
 ): Promise<UsageForecast> {
   const scope = await prepareDays(store, options, engine)
-  const ledger = ledgerIn(store, options, engine)
-  const { future } = await foresee(store, options, scope, options.contract, { engine, ledger })
+  const held = heldIn(store, options, engine)
+  const { future } = await foresee(store, options, scope, options.contract, { engine, held })
   return { ...future, anomalies: await oddHoursAndKeys(store, engine, scope.units) }
 }
 
@@ -114,8 +114,8 @@ interface WholePage {
 function partsOf({ store, options, engine, scope, contract, balance }: WholePage): {
   readonly [Part in UsagePart]: () => UsagePage[Part] | Promise<UsagePage[Part]>
 } {
-  const ledger = ledgerIn(store, options, engine)
-  const foreseen = once(() => foresee(store, options, scope, contract, { engine, ledger }))
+  const held = heldIn(store, options, engine)
+  const foreseen = once(() => foresee(store, options, scope, contract, { engine, held }))
   const future = async () => (await foreseen()).future
   const peak = once(() => readPeak(store, engine, contract))
   const reconciliation = once(() => reconcile(store, engine))
@@ -127,8 +127,8 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
     courses: async () => (await future()).courses,
     depletion: async () => (await future()).depletion,
     credits: async () => {
-      const held = await ledger()
-      return held === null ? null : creditsHeld(held)
+      const now = await held()
+      return now === null ? null : creditsHeld(now.ledger)
     },
     totals: () => readTotals(store, engine),
     cards: () => readCards(store),
@@ -145,13 +145,17 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
   }
 }
 
-/** What is held by the options, read once. A balance is of the whole account. */
-const ledgerIn = (store: Session, options: UsageOptions, engine: UsageEngine) =>
+/** What is held by the options or by imported rows, and its ledger, read once. A balance is of the whole account. */
+const heldIn = (store: Session, options: UsageOptions, engine: UsageEngine) =>
   once(async () => {
-    const { holdings = null, nowUs } = options
-    return holdings === null || accountOf(options).keys !== null
-      ? null
-      : readLedger(store, engine, holdings, nowUs)
+    const { account, keys } = accountOf(options)
+    if (keys !== null) return null
+    const { burnOrder = 'expiry', nowUs } = options
+    const holdings =
+      options.holdings ??
+      (options.grants === null ? await readImported(store, engine, { account, burnOrder }) : null)
+    if (holdings === null) return null
+    return { holdings, ledger: await readLedger(store, engine, holdings, nowUs) }
   })
 
 /** The days so far and to come. */
@@ -160,7 +164,7 @@ async function foresee(
   options: UsageOptions,
   scope: UsageScope,
   contract: Contract | null,
-  { engine, ledger }: { engine: UsageEngine; ledger: () => Promise<Ledger | null> },
+  { engine, held }: { engine: UsageEngine; held: ReturnType<typeof heldIn> },
 ) {
   const days = await readSeries(store, 'usage_days', scope.units)
   // The forecast begins where what is known of the use ends, not at the end of the requested period.
@@ -175,10 +179,11 @@ async function foresee(
     forecast: noneInCredits,
   }
   const { keys } = accountOf(options)
-  const held = await ledger()
+  const now = await held()
   const grants =
-    held?.grants ?? (keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null)
-  const mix = held === null ? undefined : await readMix(store, engine, options.holdings!)
+    now?.ledger.grants ??
+    (keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null)
+  const mix = now === null ? undefined : await readMix(store, engine, now.holdings)
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(
     contract,

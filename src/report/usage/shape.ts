@@ -8,7 +8,7 @@ import { UserError } from '../../user/user-error.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
-import type { CreditsHeld, Holdings } from './ledger.ts'
+import type { BurnOrder, CreditsHeld, Holdings } from './ledger.ts'
 
 /**
  * The usage page as data. Times are Unix microseconds UTC; null is "not measured" and never 0. Days and hours are
@@ -39,8 +39,10 @@ export interface UsageOptions {
   readonly seed: number
   /** The account's grants; null to derive them from polls and headers. */
   readonly grants: readonly Grant[] | null
-  /** What the account got, from which its use is taken; it comes before `grants`. Null or absent if that is not known. */
+  /** What the account got, from which its use is taken; it comes before `grants`. Null or absent for the grants of imported rows, if there are any. */
   readonly holdings?: Holdings | null
+  /** Which of the grants of imported rows burns first, if neither `holdings` nor `grants` are given; default: the one that expires first. */
+  readonly burnOrder?: BurnOrder
   /** Names that replace fingerprints. */
   readonly keyNames?: KeyNames
   /** Price of a credit in US dollars; without it, costs are omitted. */
@@ -73,7 +75,7 @@ export interface UsagePage {
   /** The days to come, for each unit; none without its forecast. */
   readonly courses: readonly CourseOfUnit[]
   readonly depletion: Depletion
-  /** What is held by the options' `holdings`, now; null without them. */
+  /** What is held now, by the options' `holdings` or by imported rows; null without either. */
   readonly credits: CreditsHeld | null
   readonly bandLosses: readonly BandLoss[]
   /** Null without a contract, whose packages it uses. */

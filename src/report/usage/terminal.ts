@@ -93,7 +93,7 @@ const moneyLines = (page: ShownUsage) =>
       `${title.padEnd(20)}${amountText(amount, unit).padStart(14)} ${unitName(unit)}${aside === null ? '' : `   (${aside})`}`,
   )
 
-/** What is held by the settings, and of each grant. */
+/** What is held, and of each grant. */
 function heldLines({ credits, scope }: ShownUsage): readonly string[] {
   if (credits === null) return []
   const write = (amount: string) => amountText(amount, 'credits')

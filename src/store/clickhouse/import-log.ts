@@ -14,6 +14,7 @@ const columns = [
   ...['source', 'id', 'ingested_us', 'version_us'],
   ...content.filter((name) => name !== 'ttft_us' && name !== 'latency_us'),
   'priced_by',
+  'terms',
 ]
 
 const statementColumns = [

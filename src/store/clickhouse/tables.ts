@@ -67,7 +67,8 @@ const tables = (): readonly Table[] => {
   unit LowCardinality(String) DEFAULT 'credits',
   ${tokens}
   requests Int64,
-  priced_by LowCardinality(Nullable(String))`,
+  priced_by LowCardinality(Nullable(String)),
+  terms Nullable(String)`,
       newestBy: 'wins',
       partition: 'intDiv(at_us, 86400000000)',
       orderedBy: 'source, quarter, id',

@@ -19,6 +19,7 @@ export const content = [
   'requests',
   'ttft_us',
   'latency_us',
+  'terms',
 ] as const
 
 const contentSql = (of: Partial<Record<(typeof content)[number], string>>): readonly string[] =>

@@ -10,6 +10,7 @@ import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 import { hasErrors } from './rejects.ts'
 import { refersToSql } from './stage.ts'
 import { compareStatements, enterStatements } from './statements.ts'
+import { refuseHalfLedger } from './whole-ledger.ts'
 
 interface StagedLog {
   readonly file: string
@@ -40,6 +41,7 @@ export async function enter(store: Session, log: StagedLog): Promise<Entered> {
   const importNo = number!.next
   const nowUs = BigInt(Math.round(log.nowUs))
   const staged = await countStaged(store)
+  await refuseHalfLedger(store, log.file)
   const notes = [...(await notesOf(store, log.prices))]
   const dimensions = staged.buckets > 0 ? await compareStatements(store, log) : ''
   await store.execute('BEGIN')

@@ -14,6 +14,11 @@ export const entryTypes = [
   'fee',
 ] as const
 
+/** What gives credits: each such row is a grant that an account holds. */
+export const givingEntries = ['grant', 'purchase', 'gift'] as const
+/** What changes the credits that an account holds, beside its use and refunds. */
+export const heldEntries = [...givingEntries, 'expiry'] as const
+
 /** What a bill has beside its use and refunds. The other entries change what an account holds. */
 export const billEntries = [
   'adjustment',

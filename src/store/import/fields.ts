@@ -37,6 +37,10 @@ const unknownWords = ['null', 'n/a', 'na', 'nan', 'none', '-', '–', '—', '\\
 const isOneOf = (sql: string, words: readonly string[]) =>
   `list_contains([${words.map(literal).join()}], ${sql})`
 
+/** SQL: whether a text says anything. */
+export const isGivenSql = (text: string) =>
+  `CASE WHEN ${text} IS NULL THEN false ELSE NOT ${isOneOf(`lower(${text})`, unknownWords)} END`
+
 /** The fields of a line, as SQL over one line of the file. */
 export function stagedFields(
   mapping: Mapping,
@@ -76,8 +80,7 @@ export function stagedFields(
     const observed = optional(text(field))
     return readings.decimal === null ? observed : numberSql(observed, readings.decimal)
   }
-  const isGiven = (field: FieldName) =>
-    `CASE WHEN ${optional(text(field))} IS NULL THEN false ELSE NOT ${isOneOf(`lower(${optional(text(field))})`, unknownWords)} END`
+  const isGiven = (field: FieldName) => isGivenSql(optional(text(field)))
   const plain = (name: string, field: FieldName): StagedField =>
     fields[field] === undefined
       ? sameField(name, 'NULL::VARCHAR')

@@ -14,6 +14,7 @@ import type { Scan } from './log-scan.ts'
 import { type Mapping, tagNamesOf } from './mapping.ts'
 import { placeSql } from './places.ts'
 import { hasErrors } from './rejects.ts'
+import { termTexts } from './terms.ts'
 
 /** Rows that are read at a time. */
 const pageRows = 50_000
@@ -32,7 +33,7 @@ export async function hideKeys(store: Session, scanned: Scan): Promise<readonly 
   const { mapping } = scanned
   const dimensions = (mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`))
   const tags = tagNamesOf(mapping).map((name) => identifier(tagDimension(name)))
-  const names = [...nameColumns, ...dimensions, ...tags]
+  const names = [...nameColumns, ...dimensions, ...tags, ...termTexts(mapping)]
   const found = await keysOf(store, scanned)
   const alike = await alikeIn(store, [...wideColumns, ...names, 'error_code', 'reason', 'line'])
   const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])

@@ -301,12 +301,15 @@ function unreadNames(path: string): readonly string[] {
 }
 
 /** Names that records of any kind have: they alone make no log of usage. */
-const sharedNames = ['id', 'end', 'type', 'status', 'account', 'key', 'unit']
+const sharedNames = [
+  ...['id', 'end', 'type', 'status', 'account', 'key', 'unit', 'name', 'priority', 'models'],
+  'expires',
+]
 
 const plainFields = [
   ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'account', 'credits', 'unit'],
   ...mappedNames,
-  ...['status', 'outcome', 'requests'],
+  ...['status', 'outcome', 'requests', 'refersTo', 'expires', 'name', 'priority', 'models'],
 ]
 
 function toolOf({ format, mapping }: FileImport, read: string): RecordTool | null {

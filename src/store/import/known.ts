@@ -14,8 +14,13 @@ const count = (n: number, one: string, many: string) =>
  */
 export async function nameEqualLines(store: Session, mapping: Mapping): Promise<readonly string[]> {
   if (mapping.fields.id !== undefined && mapping.ids === 'unique') return []
-  const columns = [...stagedContent(), ...(mapping.fields.id === undefined ? [] : ['id'])]
-  const text = columns.map((sql) => `coalesce(${sql}::VARCHAR, '~')`).join(` || '|' || `)
+  const columns = [
+    ...stagedContent().filter((sql) => sql !== 'terms'),
+    ...(mapping.fields.id === undefined ? [] : ['id']),
+  ]
+  const plain = columns.map((sql) => `coalesce(${sql}::VARCHAR, '~')`).join(` || '|' || `)
+  // Tables in ClickHouse have ids of lines from before there were terms.
+  const text = `${plain} || coalesce('|' || terms, '')`
   await storeColumns(store, ['id'])
   await store.execute(`
     CREATE TABLE staging.named AS

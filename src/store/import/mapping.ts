@@ -115,8 +115,16 @@ const mappingShape = z.strictObject({
     version: timePlace.optional(),
     /** One of `entryTypes`; usage unless mapped. */
     type: place.optional(),
-    /** The id of the request that a negative amount refunds. */
+    /** The id of the request that a negative amount refunds, or of the grant of which an expiry is. */
     refersTo: place.optional(),
+    /** Of rows that give credits: when these expire; never if it is empty. */
+    expires: timePlace.optional(),
+    /** What customers call them; else the type. */
+    name: place.optional(),
+    /** Those of a lower number are used first; 0 unless mapped. */
+    priority: place.optional(),
+    /** The models that they pay for: a JSON list, or names between commas; all if it is empty. */
+    models: place.optional(),
     model: place.optional(),
     endpoint: place.optional(),
     /** The API key itself, or its SHA-256. Only its fingerprint is kept. */

@@ -6,8 +6,9 @@ import {
   unknownSql,
 } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
+import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
-import { identifier, literal } from '../literal.ts'
+import { identifier, literal, textList } from '../literal.ts'
 import { tagsSql } from '../quarters/tags.ts'
 import type { Session } from '../session/session.ts'
 import {
@@ -17,6 +18,7 @@ import {
   isDoubtfulSql,
   isShortenedSql,
 } from './cell-formats.ts'
+import { heldEntries } from './entry-types.ts'
 import { stagedFields, stagedTags } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
@@ -25,6 +27,7 @@ import { type FieldName, type LogFormat, type Mapping, tagNamesOf } from './mapp
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
+import { joinTerms, stagedTerms } from './terms.ts'
 
 /** Whether numbers and dates are those of a spreadsheet. */
 const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
@@ -81,6 +84,7 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
   await keepLines(store, scanned, 'false')
   for (const each of await hideKeys(store, scanned)) notes.push(each)
   await joinTags(store, mapping)
+  await joinTerms(store, mapping)
   for (const each of await checkParts(store, log)) notes.push(each)
   return { notes, scanned, readings }
 }
@@ -144,7 +148,11 @@ async function stageLines(
   { scan, reader, raw, mapping }: Scan,
   readings: CellFormats,
 ): Promise<void> {
-  const fields = [...stagedFields(mapping, reader, readings), ...stagedTags(mapping, reader)]
+  const fields = [
+    ...stagedFields(mapping, reader, readings),
+    ...stagedTags(mapping, reader),
+    ...stagedTerms(mapping, reader, readings),
+  ]
   const dimensions = (mapping.dimensions ?? []).map(
     (name) => `nullif(${reader.text(name)}, '') AS ${identifier(`dimension ${name}`)}`,
   )
@@ -182,9 +190,18 @@ async function stageLines(
 const wordHint = (observed: string) =>
   ` || CASE WHEN regexp_full_match(${observed}, '[A-Za-z]{2,30}') THEN '; if it means 0, map values: { ' || ${observed} || ': "0" }' ELSE '' END`
 
+/** Staged columns that a mapping calls by another name. */
+const namesInMapping: Readonly<Record<string, string>> = lookup({
+  at_us: 'time',
+  expires_us: 'expires',
+  lot_name: 'name',
+  lot_priority: 'priority',
+  lot_models: 'models',
+})
+
 /** `credits: expected a number, got "abc"`. */
 function reasonSql({ name, wrong, expected, observed }: StagedField): string {
-  return `WHEN ${wrong} THEN ${literal(`${name === 'at_us' ? 'time' : name}: expected ${expected}, got `)}
+  return `WHEN ${wrong} THEN ${literal(`${namesInMapping[name] ?? name}: expected ${expected}, got `)}
     || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')${name === 'credits' ? wordHint(observed) : ''}`
 }
 
@@ -209,7 +226,7 @@ async function readingsOf(
 ): Promise<CellFormats> {
   const [odd] = await store.rows<{ numbers: boolean | null; dates: boolean | null }>(
     `SELECT bool_or(doubt OR regexp_matches(reason, '^(credits|requests|[a-z1_]+_tokens):')) AS numbers,
-       bool_or(starts_with(reason, 'time:') OR starts_with(reason, 'end_us:')) AS dates
+       bool_or(regexp_matches(reason, '^(time|end_us|expires):')) AS dates
      FROM staging.lines WHERE doubt OR reason IS NOT NULL`,
   )
   let { decimal, dateOrder } = plain
@@ -285,6 +302,8 @@ async function settleTypes(store: Session, { source, mapping, nowUs }: StagedLog
     UPDATE staging.stored AS lines
     SET reason = type || ': expected an amount of 0 or more, got ' || regexp_replace(coalesce(credits, credits_wide)::VARCHAR, '\\.?0+$', '')
     WHERE reason IS NULL AND ${negative} AND type IN (${mapping.identified === true ? `'grant', 'gift'` : `'grant', 'purchase', 'gift'`});
+    UPDATE staging.stored AS lines SET reason = type || ': expected an amount, got nothing'
+    WHERE reason IS NULL AND ${mapping.identified !== true} AND credits IS NULL AND credits_wide IS NULL AND list_contains(${textList(heldEntries)}, type);
     UPDATE staging.stored AS lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
     WHERE type IN ('refund', 'expiry');
     UPDATE staging.stored AS lines SET requests = 0, ${tokenColumns.map((name) => `${name} = NULL`).join(', ')}

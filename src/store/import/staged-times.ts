@@ -39,7 +39,7 @@ export function durationField(
 /** 2000 to 2100. Anything outside is a wrong unit. */
 const earliestUs = 946_684_800_000_000
 
-const latestUs = 4_102_444_800_000_000
+export const latestUs = 4_102_444_800_000_000
 
 interface FullTimePlace {
   readonly column: string | readonly string[]

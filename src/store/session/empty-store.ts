@@ -22,7 +22,7 @@ const tokenColumnsSql = tokenTables.flatMap((table) =>
 )
 
 /** Increases with each change of a table. A file of another version is refused. */
-export const storeVersion = 10
+export const storeVersion = 11
 
 /** Replaces the views of measures, with their digest. */
 export const measuresSql = `${measureViews.sql} COMMENT ON VIEW attempt_measures IS '${measureViews.digest}'`

@@ -8,6 +8,7 @@ import {
   zero,
 } from '../../../src/money/rational.ts'
 import { accountView } from '../../../src/portal/settings/account-view.ts'
+import { burnDown } from '../../../src/report/usage/burn-down.ts'
 import {
   type BurnOrder,
   type LedgerUse,
@@ -288,3 +289,83 @@ test.each([
     expect(scoped).toBeGreaterThan(200)
   },
 )
+
+const anyScoped = fc.record({
+  lots: fc.array(
+    fc.record({
+      credits: fc.integer({ min: 0, max: 30 }),
+      fromUs: fc.option(fc.integer({ min: 0, max: 19 }), { nil: null }),
+      lasts: fc.option(fc.integer({ min: 1, max: 15 }), { nil: null }),
+      models: fc.option(fc.subarray(['a', 'b', 'c'], { minLength: 1 }), { nil: null }),
+    }),
+    { minLength: 2, maxLength: 5 },
+  ),
+  past: fc.array(
+    fc.record({
+      atUs: fc.integer({ min: 0, max: 9 }),
+      credits: fc.integer({ min: 1, max: 12 }),
+      model: fc.constantFrom('a', 'b', 'c'),
+    }),
+    { maxLength: 6 },
+  ),
+  coming: fc.array(fc.constantFrom(0, 0, 1, 2), { minLength: 10, maxLength: 10 }),
+})
+
+test('a forecast says of a future what the ledger says once that future has come', () => {
+  let [covered, empty] = [0, 0]
+  fc.assert(
+    fc.property(anyScoped, ({ lots: drawn, past, coming }) => {
+      const lots = drawn.map(({ credits, fromUs, lasts, models }, at) =>
+        lot(`lot ${at}`, credits, {
+          ...{ fromUs, models, expiresUs: lasts === null ? null : (fromUs ?? 0) + lasts },
+        }),
+      )
+      // As much of a as of b.
+      const uses = coming.flatMap((credits, at) =>
+        ['a', 'b'].map((model) => use(10 + at, model, credits)),
+      )
+      const now = ledgerOf(lots, summed(lots, past), 'expiry', 10)
+      const then = ledgerOf(lots, summed(lots, [...past, ...uses]), 'expiry', 20)
+      const demand = coming.map((credits, at) => ({
+        ...{ startUs: 10 + at, endUs: 11 + at, credits: 2 * credits },
+      }))
+      const mix = ['a', 'b'].map((model) => ({ model, share: 0.5 }))
+      const { emptyUs, left } = burnDown(now.grants, demand, [], mix)
+      const isCovered = numberOf(then.uncovered) === numberOf(now.uncovered)
+      expect(emptyUs === null).toBe(isCovered)
+      if (!isCovered) empty++
+      else {
+        covered++
+        const kept = left.reduce((sum, each) => sum + each, 0)
+        expect(kept).toBeCloseTo(numberOf(then.left), 6)
+      }
+    }),
+    { numRuns: 1000, seed: 1 },
+  )
+  expect(Math.min(covered, empty)).toBeGreaterThan(100)
+})
+
+test('the end of a grant with nothing left begins a period, now and in the forecast', () => {
+  // `gone` was used up on day 1, so it paid for nothing since `later` began.
+  const lots = [
+    lot('gone', 5, { expiresUs: 15 }),
+    lot('all', 10),
+    lot('only a', 10, { models: ['a'] }),
+    lot('later', 1, { fromUs: 5, models: ['z'] }),
+  ]
+  const past = [use(1, 'a', 5), use(11, 'a', 10)]
+  const now = ledgerOf(lots, summed(lots, past), 'expiry', 12)
+  expect(now.grants.map(({ name, credits }) => [name, credits])).toEqual([
+    ['gone', 0],
+    ['all', 0],
+    ['only a', 10],
+    ['later', 1],
+  ])
+  const demand = (startUs: number) => [{ startUs, endUs: startUs + 1, credits: 4 }]
+  const b = [{ model: 'b', share: 1 }]
+  // Before the end, `all` hands over its use of a; after it, that use is settled.
+  expect(burnDown(now.grants, demand(12), [], b).emptyUs).toBe(null)
+  expect(burnDown(now.grants, demand(16), [], b).emptyUs).toBeCloseTo(16, 9)
+  expect(read(lots, [...past, use(16, 'b', 4)], 20)).toMatchObject({ uncovered: '4' })
+  expect(read(lots, [...past, use(13, 'b', 4)], 20)).toMatchObject({ uncovered: '0' })
+})

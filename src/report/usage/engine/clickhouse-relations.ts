@@ -24,7 +24,7 @@ export function clickhouseRelations(
   return {
     usage_lines: `
   SELECT source, id, at_us, quarter, type, model, endpoint, key_fp, account, tags, outcome, status,
-    error_code, credits, credits AS possible_credits, unit, ${tokens}, requests, priced_by
+    error_code, credits, credits AS possible_credits, unit, ${tokens}, requests, priced_by, terms
   FROM usage_events FINAL
   WHERE type <> 'moved' AND ${mine}`,
     usage_shown: `SELECT * FROM usage_lines WHERE type IN ('usage', 'refund')`,

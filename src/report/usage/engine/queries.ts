@@ -1,7 +1,8 @@
 import { endSql } from '../../../measure/usage/ends.ts'
 import { outcomeColumns, sumColumns } from '../../../measure/usage/quantities.ts'
 import type { Variable } from '../../../store/session/variable.ts'
-import { type Lot, usesBy } from '../ledger.ts'
+import { heldRowsSql } from '../imported-lots.ts'
+import { type Holdings, type Lot, usesBy } from '../ledger.ts'
 
 /** A query, and the relations of its own that it reads, by name. */
 export interface Written {
@@ -115,11 +116,20 @@ WHERE ${within(variable, 'at_us')}
 GROUP BY source, type, unit ORDER BY type, unit, source`,
 })
 
+/** Rows that give or take credits. */
+export const heldRows: PageQuery = () => ({ rows: heldRowsSql('usage_ledger') })
+
+/** Whether the use is of one account. */
+export const usedBy: PageQuery = () => ({
+  rows: `
+SELECT DISTINCT account FROM usage_cells LIMIT 2`,
+})
+
 /** What was used of credits, for a ledger of these lots. */
 export const ledgerUses =
-  (lots: readonly Lot[]): PageQuery =>
+  (held: Pick<Holdings, 'lots' | 'taken'>): PageQuery =>
   (variable) => {
-    const { segment, named } = usesBy(lots, variable('usage_lot_models'))
+    const { segment, named } = usesBy(held, variable('usage_lot_models'))
     return {
       rows: `
 SELECT ${segment} AS segment, ${named} AS named, sum(credits) AS credits
@@ -133,7 +143,7 @@ export const ledgerMix =
   (lots: readonly Lot[]): PageQuery =>
   (variable) => ({
     rows: `
-SELECT ${usesBy(lots, variable('usage_lot_models')).named} AS named, sum(credits) AS credits
+SELECT ${usesBy({ lots }, variable('usage_lot_models')).named} AS named, sum(credits) AS credits
 FROM usage_cells WHERE unit = 'credits' AND ${within(variable)}
 GROUP BY named`,
   })

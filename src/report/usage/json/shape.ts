@@ -196,7 +196,9 @@ export const usageShape = z.object({
       held: decimal,
       used: decimal,
       remaining: decimal,
-      expired: decimal.describe('of grants that are over: what nobody used'),
+      expired: decimal.describe(
+        'of grants that are over: what nobody used; and what was taken from others',
+      ),
       uncovered: decimal.describe('use that no grant covered; below 0 for refunds of more'),
       grants: z.array(
         z.object({
@@ -212,7 +214,7 @@ export const usageShape = z.object({
     })
     .nullable()
     .describe(
-      'what is held now by the settings: used and remaining add up to held; null without --settings',
+      'what is held now by the settings, else by imported rows of grants: used and remaining add up to held; null without either',
     ),
   bandLosses: z.array(
     z.object({

@@ -1,0 +1,35 @@
+import { UserError } from '../../user/user-error.ts'
+import { textList } from '../literal.ts'
+import type { Session } from '../session/session.ts'
+import { heldEntries } from './entry-types.ts'
+import { hasErrors } from './rejects.ts'
+
+const mostShown = 5
+
+/**
+ * Credits that are held need every row of their ledger: one that is missing makes a balance wrong, and nobody would see it. Rows of
+ * usage may be rejected, as in any log.
+ *
+ * @throws UserError if a log has rows that give or take credits, and one that may be such a row was not understood, or contradicts what is known
+ */
+export async function refuseHalfLedger(store: Session, file: string): Promise<void> {
+  const isHeld = `list_contains(${textList(heldEntries)}, type) AND unit = 'credits'`
+  const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${isHeld} LIMIT 1`)
+  if (some.length === 0) return
+  const bad = await store.rows<{ row: number; why: string }>(
+    `SELECT rowid + 1 AS row, coalesce(reason, 'id: it was imported before with other content; map version if the newest counts') AS why
+     FROM staging.lines
+     WHERE reason IS NOT NULL AND type IS DISTINCT FROM 'usage'
+       OR ${isHeld} AND rowid IN (SELECT line_no FROM staging.known WHERE how = 'differs')
+     ORDER BY rowid`,
+  )
+  const unread = await hasErrors(store)
+  if (bad.length === 0 && !unread) return
+  const shown = bad.slice(0, mostShown).map(({ row, why }) => `\n  row ${row}: ${why}`)
+  const more = bad.length > mostShown ? `\n  and ${bad.length - mostShown} more` : ''
+  const lines = unread ? '\n  lines that cannot be read' : ''
+  throw new UserError(
+    'import',
+    `${file}: credits that are held need every row of their ledger, and some are not understood. Nothing was imported.${shown.join('')}${more}${lines}`,
+  )
+}
