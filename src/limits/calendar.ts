@@ -1,4 +1,10 @@
-import { type CalendarLimit, weekdayNames } from '../contract/contract.ts'
+import {
+  type Band,
+  type CalendarLimit,
+  lengthUs,
+  weekdayNames,
+  windowsOf,
+} from '../contract/contract.ts'
 
 const fields = new Map<string, Intl.DateTimeFormat>()
 
@@ -63,6 +69,25 @@ export const longestUs: Readonly<Record<CalendarLimit['each'], number>> = {
   day: 25 * 3600e6,
   week: (7 * 24 + 1) * 3600e6,
   month: 31 * 86_400e6 + 3600e6,
+}
+
+/** The longest window of some bands, and a day where theirs are shorter: a service may have limits that it does not promise. */
+export function longestWindowUs(bands: readonly Band[]): {
+  readonly rolling: number
+  readonly ofCalendar: number
+} {
+  const most = (lengths: readonly number[], least: number) =>
+    lengths.reduce((longest, length) => Math.max(longest, length), least)
+  return {
+    rolling: most(
+      bands.flatMap((band) => windowsOf(band).map(lengthUs)),
+      lengthUs('day'),
+    ),
+    ofCalendar: most(
+      bands.flatMap(({ calendar = [] }) => calendar.map(({ each }) => longestUs[each])),
+      0,
+    ),
+  }
 }
 
 /** Midnights and full hours of every zone fall on a quarter of an hour of Unix time. */

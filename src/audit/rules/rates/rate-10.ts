@@ -13,7 +13,7 @@ export const rate10 = rateRule({
   explain: `A 429 shows X-RateLimit-Remaining 0 for the full window. The headers show only one window, which
 may be another one (gap G-20): a rejection decides nothing if one of the other two windows may have been
 full or may pace requests, counting every recorded attempt of the account. Requests of the key before
-the record are assumed not to have filled an hour or a day. A 429 that the contract has for insufficient credits is no rejection.`,
+the record are assumed not to have filled an hour or a day. A 429 that the contract has for insufficient credits, or for overload, is no rejection.`,
   decide({ byAccount }, { contract }) {
     let observations = 0
     for (const events of byAccount.values()) {

@@ -2,7 +2,7 @@ import { inferResetUnit, type ResetSample, resetUnits } from '../../../limits/re
 import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
-import { readResets } from './resets.ts'
+import { readResets, unitOf } from './resets.ts'
 
 export const rate12 = rateRule({
   id: 'RATE-12',
@@ -15,7 +15,8 @@ an epoch in seconds, milliseconds or microseconds. A unit is excluded if a value
 past or beyond the window that the limit names (plus the time that counted rejections may add; all epochs
 are read by one clock, which may differ from the service's Date by up to a minute), or if values
 fall with time in the other delta unit. The rule fails if no unit remains. If two remain, it decides
-nothing, unless the contract (reset_format) or the deployment profile names the unit. Nor does it decide
+nothing, unless the contract (reset_format) or the deployment profile names the unit. It fails if another unit remains than the contract
+names. Nor does it decide
 anything if one key shows two values within a second that differ by a factor of a thousand.`,
   decide(history, evidence) {
     const { samples, clock, inference } = readResets(history, evidence)
@@ -25,6 +26,14 @@ anything if one key shows two values within a second that differ by a factor of 
       return notObserved(`an answer with ${evidence.contract.headers.rateReset[0]}`)
     }
     const { units, ruledOut } = inference
+    const promised = unitOf(evidence.contract.resetFormat)
+    const [against] = (promised === null ? undefined : ruledOut.get(promised)) ?? []
+    if (promised !== null && against !== undefined && units.length > 0 && !units.includes(promised))
+      return fail(observations, {
+        expected: `resets in ${promised}, at most a window ahead`,
+        observed: `values that fit ${units.join(' and ')}`,
+        witnesses: [witnessOf(against.request, `reset ${against.value}`)],
+      })
     const mixed = units.length === 1 ? mixedUnits(samples) : null
     if (mixed !== null) {
       const [before, after] = mixed

@@ -1,10 +1,9 @@
 import { flags } from '../../../attempt/flags.ts'
 import { lengthUs } from '../../../contract/contract.ts'
 import { cellsNamed } from '../../../limits/band.ts'
-import { longestUs } from '../../../limits/calendar.ts'
+import { longestUs, longestWindowUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import { largest } from '../../../user/extremes.ts'
 import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { inOrder } from './event-order.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
@@ -20,7 +19,7 @@ export const rate19 = rateRule({
   needs: ['passive'],
   promised: [],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number longer than two of the full
-windows (two days if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter
+windows (the longest of the contract, or two days, if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter
 takes up to two windows to forget. A longer one is right if it ends where a week or a month begins in some zone, by the
 response's Date, or within a longer window of the contract's calendar. A date is the number of seconds after the response's Date, and
 \`retry-after-ms\` counts before Retry-After. Any other value is read from the captured response and fails;
@@ -52,11 +51,8 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         witnesses: [witnessOf(event, `retry-after ${observed}`)],
       })
     // Windows of a calendar end with it, and take no two.
-    const calendarS = largest(
-      (contract.bands ?? []).flatMap(({ calendar = [] }) =>
-        calendar.map(({ each }) => longestUs[each] / 1e6),
-      ),
-    )
+    const { rolling, ofCalendar } = longestWindowUs(contract.bands ?? [])
+    const calendarS = ofCalendar / 1e6
     for (const events of byAccount.values()) {
       const pacing = pacingOf(events)
       for (const [index, event] of events.entries()) {
@@ -66,7 +62,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         const isOfCell =
           cell !== undefined && !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
         // A counter that weighs the last window may need two windows to be free again.
-        const longestS = (2 * lengthUs(isOfCell ? cell.window : 'day')) / 1e6
+        const longestS = (2 * (isOfCell ? lengthUs(cell.window) : rolling)) / 1e6
         const isTooLong = retryAfterS > longestS + 1 && retryAfterS > calendarS + 1
         if (retryAfterS < 0 || (isTooLong && !endsAPeriod(event.dateS, retryAfterS)))
           return wrong(event, `${retryAfterS}`)

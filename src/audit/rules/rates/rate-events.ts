@@ -1,6 +1,6 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { type Contract, pricesOf } from '../../../contract/contract.ts'
-import { refusalsForCredits } from '../../../contract/credit-refusals.ts'
+import { refusalsFor } from '../../../contract/refusals.ts'
 import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
@@ -79,20 +79,20 @@ export function rateEventTable(
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const highest = largest(prices.values(), 1)
   const priceOf = words.map((word) => prices.get(word) ?? highest)
-  const poor = poorWords(contract)
-  const isForCredits = (row: number) =>
-    poor.size > 0 &&
+  const others = otherWords(contract)
+  const isOfAnother = (row: number) =>
+    others.size > 0 &&
     [own.error_code[row]!, own.error_type[row]!].some(
-      (word) => !Number.isNaN(word) && poor.has(words[word]!),
+      (word) => !Number.isNaN(word) && others.has(words[word]!),
     )
   const decision = new Float64Array(size)
   const costCredits = new Float64Array(size)
   for (let row = 0; row < size; row++) {
     const endpoint = words[own.endpoint[row]!] as Endpoint
     const answered = decisionOf(orNull(own.status[row]!), endpoint)
-    // A 429 that the contract has for want of credits is no limit's.
-    const isPoor = answered === 'rejected' && isForCredits(row)
-    const made = isPoor ? 'refused' : answered
+    // A 429 that the contract has for want of credits, or for overload, is no limit's.
+    const isOther = answered === 'rejected' && isOfAnother(row)
+    const made = isOther ? 'refused' : answered
     decision[row] = decisions.indexOf(made)
     if (made !== 'admitted' && made !== 'unknown') continue
     if (endpoint !== 'chat' && endpoint !== 'messages') continue
@@ -112,11 +112,13 @@ export function rateEventTable(
   }
 }
 
-/** What a contract calls a 429 for want of credits; nothing if it has no other 429, so that one word stands for both. */
-function poorWords(contract: Contract): ReadonlySet<string> {
+/** What a contract calls a 429 for want of credits or for overload; nothing if it has no other 429, so that one word stands for all. */
+function otherWords(contract: Contract): ReadonlySet<string> {
   const { chatErrors = [], messagesErrors = [] } = contract
   const words = new Set(
-    refusalsForCredits(contract).flatMap(({ word, status }) => (status === 429 ? [word] : [])),
+    [...refusalsFor('credits', contract), ...refusalsFor('overload', contract)].flatMap(
+      ({ word, status }) => (status === 429 ? [word] : []),
+    ),
   )
   const hasOther =
     chatErrors.some(

@@ -1,6 +1,7 @@
 import { type Contract, lengthUs, type ResetFormat } from '../../../contract/contract.ts'
 import { established } from '../../../contract/profile.ts'
 import { cellsNamed } from '../../../limits/band.ts'
+import { longestWindowUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import {
   inferResetUnit,
@@ -40,7 +41,10 @@ export function sampleOf(request: LimitedRequest, contract: Contract): ResetSamp
   const { reset, limit } = request
   if (reset === null) return null
   const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-  return { request, value: reset, windowUs: lengthUs(cell?.window ?? 'day') }
+  if (cell !== undefined) return { request, value: reset, windowUs: lengthUs(cell.window) }
+  // A limit that no window has may be that of a calendar.
+  const { rolling, ofCalendar } = longestWindowUs(contract.bands ?? [])
+  return { request, value: reset, windowUs: Math.max(rolling, ofCalendar) }
 }
 
 export interface ResetReading {
@@ -52,8 +56,10 @@ export interface ResetReading {
 }
 
 /** The unit that a form of the contract names; a duration or a time is kept as seconds from now. */
-const unitOf = (format: ResetFormat | undefined): string | undefined =>
-  format === 'duration' || format === 'time' ? 'delta-s' : format
+export function unitOf(format: ResetFormat | undefined): ResetUnit | null {
+  if (format === undefined || format === 'number') return null
+  return format === 'duration' || format === 'time' ? 'delta-s' : format
+}
 
 const known = new WeakMap<RateHistory, ResetReading>()
 
@@ -72,7 +78,7 @@ function readAll(history: RateHistory, { contract, profile }: Known): ResetReadi
   const clock = serviceClock(requestsOf(history))
   const inference = inferResetUnit(samples, clock)
   const named = [unitOf(contract.resetFormat), established(profile, 'G-21', 'unit')]
-  const meant = inference.units.filter((unit) => named.includes(unit))
+  const meant = inference.units.filter((unit) => named.some((each) => each === unit))
   const clocks = new Map<ResetUnit, ServiceClock | null>()
   return {
     samples,

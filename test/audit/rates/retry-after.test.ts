@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { rateRules } from '../../../src/audit/rules/rates/list.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { parseYaml } from '../../../src/user/yaml.ts'
+import { evidenceOf, rowOf } from './evidence.ts'
+
+/** When a service says that it admits again: by Retry-After and by resets, in windows of any length. */
+
+async function decide(id: string, rows: readonly AttemptRow[], contract: Contract) {
+  const evidence = await evidenceOf(rows)
+  return rateRules.find((rule) => rule.id === id)!.decide({ ...evidence, contract })
+}
+const contractOf = (text: string) =>
+  parseContract(parseYaml(`name: gateway\n${text}\n`), 'gateway.yaml')
+const banded = (band: string, more = '') => contractOf(`bands:\n  - ${band}\n${more}`)
+const dateS = Date.parse('2026-11-04T09:31:07Z') / 1000
+const told = (retryAfter: number, more: Partial<AttemptRow> = {}) => [
+  rowOf(0, 0, { status: 429, dateS, retryAfter, ...more }),
+]
+const hours = 3600
+const days = 24 * hours
+
+const windows: Readonly<
+  Record<string, { readonly contract: Contract; readonly right: number; readonly wrong: number }>
+> = {
+  'a minute': {
+    contract: banded('{ name: all, requests: { minute: 60 } }'),
+    ...{ right: 45, wrong: 45_000_000 },
+  },
+  'five hours': {
+    contract: banded('{ name: all, requests: { 5h: 40 } }'),
+    ...{ right: 4 * hours, wrong: 40 * days },
+  },
+  'a rolling week': {
+    contract: banded('{ name: all, requests: { minute: 60, 7d: 900 } }'),
+    ...{ right: 5 * days + 61, wrong: 30 * days + 61 },
+  },
+  'a rolling month': {
+    contract: banded('{ name: all, requests: { 30d: 900 } }'),
+    ...{ right: 23 * days + 61, wrong: 80 * days },
+  },
+  'a month of the calendar that begins on the 15th': {
+    contract: banded(
+      '{ name: all, requests: {}, calendar: [{ each: month, requests: 30, zone: UTC, begins: 15 }] }',
+    ),
+    ...{ right: 10 * days + 14 * hours + 1733, wrong: 70 * days },
+  },
+}
+
+test.each(Object.entries(windows))(
+  'RATE-19: a Retry-After within %s is right, and one far beyond it is wrong',
+  async (_, { contract, right, wrong }) => {
+    expect((await decide('RATE-19', told(right), contract)).verdict).toBe('pass')
+    expect((await decide('RATE-19', told(wrong), contract)).verdict).toBe('fail')
+  },
+)
+
+test.each([
+  ['milliseconds', 45_000],
+  ['an epoch', dateS + 45],
+  ['a negative number', -3],
+])('RATE-19: %s where the limit of a minute is named are no seconds', async (_, retryAfter) => {
+  const contract = banded('{ name: all, requests: { minute: 60 } }')
+  const named = { rateLimit: 60, rateRemaining: 0 }
+  expect((await decide('RATE-19', told(retryAfter, named), contract)).verdict).toBe('fail')
+  expect((await decide('RATE-19', told(45, named), contract)).verdict).toBe('pass')
+})
+
+/** Answers of a service that names its limit, with the seconds until its reset. */
+const resetting = (limit: number, untilS: readonly number[]) =>
+  untilS.map((reset, nth) =>
+    rowOf(nth, nth * 10_000, {
+      ...{ dateS: dateS + nth * 10, rateLimit: limit, rateRemaining: limit - nth - 1 },
+      rateReset: reset,
+    }),
+  )
+const falling = (from: number, count = 6) =>
+  Array.from({ length: count }, (_, nth) => from - nth * 10)
+
+describe('RATE-12: a reset', () => {
+  test.each([
+    [
+      'at the end of a month of the calendar',
+      '{ name: all, requests: { minute: 60 }, calendar: [{ each: month, requests: 10000, zone: UTC }] }',
+      ...[10_000, 26 * days, 80 * days],
+    ],
+    [
+      'at the end of a week of the calendar',
+      '{ name: all, requests: {}, calendar: [{ each: week, requests: 5000, zone: UTC }] }',
+      ...[5000, 5 * days, 40 * days],
+    ],
+    ['within a rolling week', '{ name: all, requests: { 7d: 900 } }', 900, 6 * days, 20 * days],
+    ['within five hours', '{ name: all, requests: { 5h: 40 } }', 40, 4 * hours, 40 * hours],
+    ['within a minute', '{ name: all, requests: { minute: 60 } }', 60, 55, 20 * hours],
+  ] as const)('%s is no further than its window', async (_, band, limit, right, wrong) => {
+    const contract = banded(
+      band,
+      'headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: delta-s',
+    )
+    const verdictOf = async (from: number) =>
+      (await decide('RATE-12', resetting(limit, falling(from)), contract)).verdict
+    expect([await verdictOf(right), await verdictOf(wrong)]).toEqual(['pass', 'fail'])
+  })
+
+  test.each([
+    ['delta-s', (s: number) => s],
+    ['delta-ms', (s: number) => s * 1000],
+    ['epoch-s', (s: number, nth: number) => dateS + nth * 10 + s],
+    ['epoch-ms', (s: number, nth: number) => (dateS + nth * 10 + s) * 1000],
+  ] as const)('in the form %s is read as the contract promises', async (format, write) => {
+    const contract = banded(
+      '{ name: all, requests: { hour: 600 } }',
+      `headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: ${format}`,
+    )
+    const rows = (from: number) =>
+      resetting(
+        600,
+        falling(from).map((s, nth) => write(s, nth)),
+      )
+    expect((await decide('RATE-12', rows(3000), contract)).verdict).toBe('pass')
+    expect((await decide('RATE-12', rows(30 * days), contract)).verdict).toBe('fail')
+  })
+
+  test('in another unit than the contract promises is told', async () => {
+    const contract = banded(
+      '{ name: all, requests: { hour: 600 } }',
+      'headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: delta-s',
+    )
+    const rows = resetting(
+      600,
+      falling(3000).map((s) => s * 1000),
+    )
+    expect(await decide('RATE-12', rows, contract)).toMatchObject({
+      verdict: 'fail',
+      expected: 'resets in delta-s, at most a window ahead',
+      observed: 'values that fit delta-ms',
+    })
+  })
+})
