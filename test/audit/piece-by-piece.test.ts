@@ -8,7 +8,18 @@ import { openStore } from '../store/opened.ts'
 /** The verdict of SSE-06 on streams with these times, reads and text events. */
 async function verdictOf(
   streams: readonly (readonly [tookMs: number, reads: number, events?: number, textMs?: number])[],
-  { stallMs = 0, gapMs = 0, lateMs = 0 } = {},
+  {
+    stallMs = 0,
+    gapMs = 0,
+    lateMs = 0,
+    cut = 'ok',
+  }: {
+    readonly stallMs?: number
+    readonly gapMs?: number
+    readonly lateMs?: number
+    /** How the last one ended. */
+    readonly cut?: 'ok' | 'broken' | 'aborted'
+  } = {},
 ) {
   const store = await openStore(':memory:')
   try {
@@ -18,6 +29,7 @@ async function verdictOf(
       streams.map(([tookMs, contentReads, contentEvents = 9, textMs = tookMs / 2], slot) =>
         attempt(slot, {
           streamed: 1,
+          outcome: slot === streams.length - 1 ? cut : 'ok',
           sentUs: 0,
           closedUs: tookMs * 1000,
           firstContentUs: (tookMs - textMs) * 1000,
@@ -71,6 +83,21 @@ test('five streams that each came in one read were held back', async () => {
 test('four streams that each came in one read decide nothing', async () => {
   expect((await verdictOf(times(4, [150, 1]))).verdict).toBe('not-observed')
 })
+
+test.each(['broken', 'aborted'] as const)(
+  'a stream without its end that came in pieces shows that the service streams, too (%s)',
+  async (cut) => {
+    const joined = times(9, [150, 1] as const)
+    expect(await verdictOf([...joined, [150, 9]], { cut })).toEqual({
+      verdict: 'pass',
+      observations: 1,
+    })
+    // Those that were cut are accused of nothing, and are none of the five.
+    expect((await verdictOf([...times(4, [150, 1] as const), [150, 1]], { cut })).verdict).toBe(
+      'not-observed',
+    )
+  },
+)
 
 test('one stream that came in pieces shows that the service streams', async () => {
   expect(await verdictOf([...times(9, [150, 1] as const), [150, 9]])).toEqual({

@@ -5,7 +5,7 @@ import { sqlRule } from '../sql-rule.ts'
 const longUs = 10_000_000
 
 /**
- * Streams with enough text to judge.
+ * Streams with enough text to judge. One without its right end shows as well as any that the service streams; only whole ones are accused.
  *
  *     text events   |  |  |  |  |  |  |  |
  *     in pieces     r  r  r  r  r  r  r  r     a read for each, or for a few
@@ -22,11 +22,12 @@ const streamsSql = `streams AS (
           held OR content_events >= 10 * content_reads
             AND closed_us - sent_us >= 50000 * content_reads AS joined
         FROM seen
-        WHERE ${promisedSql} AND outcome = 'ok' AND content_events >= 8)`
+        WHERE ${promisedSql} AND outcome IN ('ok', 'broken', 'aborted', 'timeout') AND content_events >= 8)`
 
 /** Those that were not too fast: `bound_us` is how late this client is with exchanges that generate nothing. */
 const tellingSql = `telling AS (
-        SELECT *, bool_and(joined) OVER () AND count(*) OVER () >= 5 AS all_joined
+        SELECT *, bool_and(joined) OVER ()
+            AND count(*) FILTER (outcome = 'ok') OVER () >= 5 AS all_joined
         FROM streams, (
           SELECT greatest(100000, 10 * coalesce(quantile_cont(closed_us - sent_us, 0.9), 0)) AS bound_us
           FROM seen
@@ -53,7 +54,7 @@ export const sse06 = sqlRule({
 its end. So was a stream whose text came within a tenth of its time, with fifty or more events per
 read. A stream with ten or more events per read, and 50 ms or more for each read, was buffered piece by piece between
 the service and here, as by a proxy that waits for full buffers. The network or a busy client may join a stream, so a joined stream is reported
-only if all of at least five were joined: a single incremental stream shows that the service can stream.
+only if all of at least five were joined: a single incremental stream, also one that was cut, shows that the service can stream.
 A stream of ten seconds or more that was buffered until its end is reported alone.
 Some streams are too fast to judge: those that ended within 100 ms, or within ten times the duration of exchanges
 without generation (reads and errors, the 90th percentile), because a client that is this late with those finds a
@@ -72,7 +73,7 @@ time, or for half of the time of a read, by its own record of delays or by a req
            WHEN joined THEN content_events || ' events of text in ' || content_reads
              || ' reads: buffered between the service and here' END AS observed
     FROM telling
-    WHERE NOT joined OR (all_joined OR held AND took_us >= ${longUs}) AND NOT EXISTS (
+    WHERE NOT joined OR outcome = 'ok' AND (all_joined OR held AND took_us >= ${longUs}) AND NOT EXISTS (
       SELECT 1 FROM stalls
       WHERE stalls.run_id = telling.run_id
         AND if(held, 10, 2 * content_reads) * stall_us >= took_us
