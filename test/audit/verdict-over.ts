@@ -1,7 +1,7 @@
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../src/attempt/evidence.ts'
 import { audit } from '../../src/audit/audit.ts'
-import type { Verdict } from '../../src/audit/verdict.ts'
+import type { Finding, Verdict } from '../../src/audit/verdict.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { appendAttempts, Recorder } from '../../src/store/attempts/recorder.ts'
@@ -32,19 +32,40 @@ export async function verdictOver(
   }
 }
 
+/** What all rules of an account say of these attempts, which need no headers of a rate: those that fail, with what was observed. */
+export async function failuresOver(
+  attempts: readonly AttemptRow[],
+  more: More = {},
+): Promise<Readonly<Record<string, string>>> {
+  const store = await openStore(':memory:')
+  try {
+    const findings = await findingsIn(store, ['AUTH-06', 'BILL', 'RATE', 'USE'], attempts, more)
+    return Object.fromEntries(
+      findings.flatMap(({ rule, verdict }) =>
+        verdict.verdict === 'fail' && rule !== 'RATE-07' ? [[rule, verdict.observed]] : [],
+      ),
+    )
+  } finally {
+    store.close()
+  }
+}
+
 /** The same in a store that has other runs, against a service of their own. */
 export async function verdictIn(
   store: Store,
   rule: string,
   attempts: readonly AttemptRow[],
-  {
-    templates = [],
-    bodies = [],
-    ledger = {},
-    contract = defaultContract,
-    elsewhere = {},
-  }: More = {},
+  more: More = {},
 ): Promise<Verdict> {
+  return (await findingsIn(store, [rule], attempts, more))[0]!.verdict
+}
+
+async function findingsIn(
+  store: Store,
+  rules: readonly string[],
+  attempts: readonly AttemptRow[],
+  { templates = [], bodies = [], ledger = {}, contract = defaultContract, elsewhere = {} }: More,
+): Promise<readonly Finding[]> {
   const runIds = [...new Set(attempts.map((row) => row.runId))]
   for (const runId of runIds) {
     await enterEndedRun(store, runId, { baseUrl: elsewhere[runId] ?? `http://${runIds[0]}` })
@@ -64,7 +85,7 @@ export async function verdictIn(
     runIds: runIds.filter((runId) => elsewhere[runId] === undefined),
     auditId: 'audit-1',
     auditedAt: new Date(0),
-    rules: [rule],
+    rules,
   })
-  return findings[0]!.verdict
+  return findings
 }

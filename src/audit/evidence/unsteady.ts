@@ -24,9 +24,10 @@ export const unsteadyOf = oncePerEvidence(lookedFor)
 
 async function lookedFor(evidence: PricedEvidence): Promise<readonly Unsteady[]> {
   const readings = await readingsOf(evidence)
+  const lagging = readings.flatMap(lags)
   const broken = readings.filter(({ fits }) => fits === 'none')
-  if (broken.length === 0) return []
-  const risen = broken.flatMap(rises)
+  if (broken.length === 0) return lagging
+  const risen = [...broken.flatMap(rises), ...lagging]
   const disagreed = await disagreements(evidence, broken)
   return [...risen, ...disagreed]
 }
@@ -44,6 +45,28 @@ function rises(reading: BalanceReading): readonly Unsteady[] {
       witnesses: risen
         .slice(0, 3)
         .map(({ to, taken }) => witnessOf(reading, to, `rose by ${credits(-taken)}`)),
+    },
+  ]
+}
+
+/** This many values that miss a charge, and that a later one makes up for, are those of a cache or of a replica that is behind. */
+const fewestLate = 2
+
+/** Values that come late: what some of them miss, later ones have, and the whole is right. */
+function lags(reading: BalanceReading): readonly Unsteady[] {
+  const { history, conservation, gifts } = reading
+  const { stretches, whole } = conservation
+  const behind = stretches.filter(({ excess }) => excess < 0)
+  const caughtUp = stretches.filter(({ excess }) => excess > 0)
+  const isRight = whole !== null && whole.excess === 0
+  if (gifts.length > 0 || !isRight || behind.length < fewestLate || caughtUp.length === 0) return []
+  return [
+    {
+      runId: history.runId,
+      why: `account ${history.account} shows values that are behind its charges: ${behind.length} miss some that later values have (BILL-08, BILL-11)`,
+      witnesses: caughtUp
+        .slice(0, 3)
+        .map(({ to, excess }) => witnessOf(reading, to, `has ${credits(excess)} of before`)),
     },
   ]
 }

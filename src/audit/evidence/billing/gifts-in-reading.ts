@@ -1,7 +1,7 @@
 import type { Credits } from '../../../contract/contract.ts'
 import { smallest } from '../../../user/extremes.ts'
 import type { Stretch } from './conservation.ts'
-import type { Gift } from './gifts.ts'
+import { type Gift, sumsOf } from './gifts.ts'
 
 /**
  * Whether somebody may have added so many credits: a rise of at least half of the smallest package that the contract sells or grants, since
@@ -20,14 +20,17 @@ export const nearGift: Credits = 20
 const mostOpen: Credits = 40
 
 /**
- * How many credits may have come in at once at most, between two idle values: the largest rise, and what abandoned requests cost
- * meanwhile. The excess of a rise is negative.
+ * How many credits may have come in at once, between two idle values: the largest rise, and what abandoned requests cost
+ * meanwhile; or a half or a third of it, which came in again. The excess of a rise is negative.
  */
 export function risesOf(stretches: readonly Stretch[]): readonly Credits[] {
   const [largest] = stretches.toSorted((a, b) => a.excess - b.excess)
   if (largest === undefined || largest.ambiguous > mostOpen) return []
   const least = -largest.excess
-  return Array.from({ length: largest.ambiguous + 1 }, (_, at) => least + at)
+  const whole = Array.from({ length: largest.ambiguous + 1 }, (_, at) => least + at)
+  return [1, 2, 3].flatMap((times) =>
+    whole.flatMap((rise) => (rise % times === 0 ? [rise / times] : [])),
+  )
 }
 
 /** Whether so many credits that came in explain a stretch, whatever its abandoned requests cost. */
@@ -36,9 +39,14 @@ export function isAdded(stretch: Stretch, added: Credits): boolean {
   return excess < 0 && added >= -excess && added <= stretch.ambiguous - excess
 }
 
-/** Whether the gifts that were found explain each stretch. */
+/** The same if they came in once, twice or three times. */
+export const isAddedAgain = (stretch: Stretch, added: Credits): boolean =>
+  [1, 2, 3].some((times) => isAdded(stretch, times * added))
+
+/** Whether the gifts that were found, or the sums of a few of them, explain each stretch. */
 export function fitsWithGifts(stretches: readonly Stretch[], gifts: readonly Gift[]): boolean {
+  const sums = sumsOf([...new Set(gifts.map(({ credits }) => credits))])
   return stretches.every(
-    (stretch) => stretch.excess === 0 || gifts.some(({ credits }) => isAdded(stretch, credits)),
+    (stretch) => stretch.excess === 0 || sums.some((added) => isAdded(stretch, added)),
   )
 }

@@ -1,6 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import type { Contract } from '../../../contract/contract.ts'
-import { refusalsForCredits } from '../../../contract/credit-refusals.ts'
+import { refusalsFor } from '../../../contract/refusals.ts'
 import { generatesSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
@@ -152,8 +152,10 @@ function longestMsOf(contract: Contract): number {
 /** Without a header, the balance may be a number with such a name in the body of the credits endpoint. */
 const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
-/** Of a request, as its template has it; empty without one. */
-const idempotencyKey = `regexp_extract(headers, '"idempotency-key":"([^"]*)"', 1, 'i')`
+/** The key under which a request may be sent again, of the headers of its template; empty without one. */
+export const idempotencyKeySql = (headers: string) =>
+  `regexp_extract(${headers}, '"idempotency-key":"([^"]*)"', 1, 'i')`
+const idempotencyKey = idempotencyKeySql('headers')
 
 /** Attempts with an Idempotency-Key; `again` if an earlier attempt had the same. */
 const repeatsOfKeys = `
@@ -172,7 +174,7 @@ const noRepeats = `
  * rate, so the error must use a word that the contract has for the status; a 402 is never about anything else.
  */
 function isInsufficient(contract: Contract): string {
-  const said = refusalsForCredits(contract).map(
+  const said = refusalsFor('credits', contract).map(
     ({ word, status }) =>
       `status = ${status} AND (error_code = ${literal(word)} OR error_type = ${literal(word)})`,
   )

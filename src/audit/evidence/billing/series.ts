@@ -34,7 +34,7 @@ function balances({ fits, conservation: { stretches } }: BalanceReading): boolea
 
 /**
  * Pages that were read alone, after an idle header and successes that ended, and show another balance. After the last
- * idle header, a package that was bought or expired would look the same.
+ * idle header, a package that was bought or expired would look the same, and so would requests that took another price.
  */
 function contradictions(
   { history: { effect, callUs, endUs, costCredits, size }, conservation }: BalanceReading,
@@ -57,6 +57,8 @@ function contradictions(
       giftSizes.includes(gained) ||
       (giftSizes.length > 0 && looksExpired(-gained, known - expected))
     const isLast = before === conservation.idle.length - 1
-    return gained === 0 || (isLast && isMoved) ? [] : [{ row, shown: value[row]!, expected }]
+    // No later header shows what the requests since the last one took: their price may be another.
+    const isUnconfirmed = isLast && (isMoved || expected !== known)
+    return gained === 0 || isUnconfirmed ? [] : [{ row, shown: value[row]!, expected }]
   })
 }

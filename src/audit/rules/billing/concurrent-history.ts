@@ -1,3 +1,4 @@
+import type { Credits } from '../../../contract/contract.ts'
 import {
   billingRule,
   credits,
@@ -170,7 +171,7 @@ function whenNothingFits(reading: BalanceReading, { observations, expires }: Que
   const missing = conflict?.kind === 'balance-gap' ? conflict.unexplained : null
   const stale = staleHeader(reading)
   const { observed, witnesses } = stale ?? tellShortest(reading, conflict)
-  if (expires && missing !== null && looksExpired(missing, reading.charges)) {
+  if (expires && missing !== null && mayHaveExpired(reading, missing)) {
     return inconclusive(
       observations,
       `account ${history.account}: ${observed}. Credits that expired would look the same.`,
@@ -193,6 +194,20 @@ function whenNothingFits(reading: BalanceReading, { observations, expires }: Que
     witnesses,
     ...(remarks.length === 0 ? {} : { note: remarks.join(' ') }),
   })
+}
+
+/** Whether so many credits are far beyond what was charged, in all or between the two idle values around them, as BILL-10 sees it. */
+function mayHaveExpired(
+  { charges, conservation: { stretches } }: BalanceReading,
+  missing: Credits,
+): boolean {
+  return (
+    looksExpired(missing, charges) ||
+    stretches.some(({ excess, sure, ambiguous }) => {
+      const cost = sure + ambiguous
+      return looksExpired(excess, cost) && Math.abs(excess - missing) <= cost
+    })
+  )
 }
 
 const noPolicy = `No legal policy for abandoned requests explains it (see --explain BILL-11). ${othersLookSo}`

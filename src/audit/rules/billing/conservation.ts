@@ -11,7 +11,7 @@ import {
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
-import { isAdded, mayBeAdded } from '../../evidence/billing/gifts-in-reading.ts'
+import { isAddedAgain, mayBeAdded } from '../../evidence/billing/gifts-in-reading.ts'
 import { otherCause } from '../../evidence/other-cause.ts'
 import { fail, inconclusive, notObserved } from '../../verdict.ts'
 
@@ -49,7 +49,7 @@ expire, are bought or are added meanwhile make it inconclusive.`,
       for (const stretch of judged) {
         const excess = stretch.excess
         const isRise =
-          reading.unnamedPurchase !== undefined && isAdded(stretch, reading.unnamedPurchase)
+          reading.unnamedPurchase !== undefined && isAddedAgain(stretch, reading.unnamedPurchase)
         const isClear = stretch.ambiguous === 0 && reading.fits !== 'late'
         // BILL-19 is about a rise that nothing explains.
         if (excess === 0 || (isRise && isClear && contract.packages !== undefined)) continue

@@ -1,4 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
+import { statusesForCredits } from '../../../contract/refusals.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
@@ -48,6 +49,12 @@ const otherPrice = (which: 'less' | 'more') =>
 
 const takesPoor = 'an account whose balance is known and below the price of a request'
 
+/** `403`, or what else the contract has for want of credits. */
+function refusalOf(contract: Contract): string {
+  const statuses = statusesForCredits(contract)
+  return statuses.length === 0 ? 'a refusal' : statuses.join(' or ')
+}
+
 export const bill13 = billingRule({
   id: 'BILL-13',
   title: 'A request that the balance does not cover is refused as insufficient credits',
@@ -68,7 +75,7 @@ the next idle value, nothing is decided. If requests of its model that the balan
     if (tookAnother('less', served.reading, contract, served.row))
       return inconclusive(judged.length, otherPrice('less'))
     return fail(judged.length, {
-      expected: `403 for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
+      expected: `${refusalOf(contract)} for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
       observed: 'a success',
       witnesses: [witnessOf(served.reading, served.row, `served at a balance of ${served.atMost}`)],
     })
@@ -162,7 +169,7 @@ a refusal for insufficient credits. If requests that the balance covered took le
 
     function overdrawn(reading: BalanceReading, row: number, observed: string): Verdict {
       return fail(Math.max(observations, 1), {
-        expected: `account ${reading.history.account}: successes up to the balance, then 403`,
+        expected: `account ${reading.history.account}: successes up to the balance, then ${refusalOf(contract)}`,
         observed,
         witnesses: [witnessOf(reading, row, observed)],
       })

@@ -58,7 +58,8 @@ export const use04 = judgedRule({
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
 added, and they may count as requests. Stretches are excluded if they contain
-ambiguous attempts, or answers without a token, which may be free (gap G-16).
+ambiguous attempts, or answers without a token, which may be free (gap G-16), and those in which consumed grew by what the balance of
+the same answers lost: there the price is another (BILL-01, BILL-10).
 If hours or days gained what was sent and nothing else, none of them may have been over, by any clock that its time can be of, when
 the first of the responses was given.
 ${named}`,
@@ -87,17 +88,26 @@ ${named}`,
 /** Whether consumed and requests grew by what was sent; undefined if nothing shows it. */
 function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): Observed {
   if (sent.requests === 0 || sent.openReads > 0) return undefined
+  let isOtherPrice = false
   if (earlier.consumed !== null && later.consumed !== null) {
     const grew = later.consumed - earlier.consumed
     const cost = sent.credits + sent.readCredits
-    if (grew !== cost) return `consumed grew by ${grew}, our successes cost ${cost}`
+    // As much as the balance of the same pages lost: they agree, and the price is another (BILL-01, BILL-10).
+    isOtherPrice =
+      grew !== cost &&
+      earlier.remaining !== null &&
+      later.remaining !== null &&
+      earlier.remaining - later.remaining === grew
+    if (grew !== cost && !isOtherPrice)
+      return `consumed grew by ${grew}, our successes cost ${cost}`
   }
   if (earlier.requests !== null && later.requests !== null) {
     const grew = later.requests - earlier.requests
     if (grew !== sent.requests && grew !== sent.requests + sent.reads)
       return `requests grew by ${grew}, we had ${sent.requests} successes`
   }
-  return earlier.consumed === null && earlier.requests === null ? undefined : null
+  const isUnseen = earlier.consumed === null && earlier.requests === null
+  return isUnseen || isOtherPrice ? undefined : null
 }
 
 /** What was booked under an hour or a day that was over before the first response of the run; null without any. */
