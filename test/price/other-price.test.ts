@@ -38,7 +38,9 @@ test('a price that is another number is named, with the share of it that was cha
 })
 
 test('a whole cost that is another share of itself is named', () => {
-  expect(said([1000, 100, '0.0077'], [317, 40, '0.0033748'])).toEqual(['1.1 times the cost'])
+  expect(said([1000, 100, '0.0077'], [317, 40, '0.0033748'])).toEqual([
+    '1.1 times the cost, as with a tax or fee of 10 %',
+  ])
 })
 
 test('amounts that no one price gives have no such cause, and neither has a share of many digits', () => {

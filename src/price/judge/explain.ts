@@ -6,6 +6,7 @@ import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import { freeOfCharge } from './changes/whole.ts'
+import { fixedAmount } from './fixed-amount.ts'
 import type { Judged } from './judge.ts'
 import { chargedBeyondLeft } from './left-count.ts'
 import { type CountedPart, countedParts, otherCount } from './other-count.ts'
@@ -62,6 +63,19 @@ export function explain(
   if (whole.length === 0) {
     const priced = pricedOtherwise(wrong, right)
     if (priced.length > 0) return { explanations: priced, isWhole: true }
+    const fixed = fixedAmount(wrong, right)
+    if (fixed !== null)
+      return {
+        explanations: [
+          {
+            ...fixed,
+            fits: wrong.length,
+            spares: 0,
+            scope: scopeOf(wrong, fixed.about === 'fee' ? right : []),
+          },
+        ],
+        isWhole: true,
+      }
     const counted = countedOtherwise(wrong, right)
     if (counted.length > 0) return { explanations: counted, isWhole: true }
     const cause = chargedEnding(wrong) ?? chargedLeft(wrong)

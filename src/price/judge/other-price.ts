@@ -11,6 +11,7 @@ import {
   powerOfTen,
   type Rational,
   rational,
+  readNumber,
   roundTo,
   subtract,
   zero,
@@ -60,9 +61,22 @@ export function otherPrices(
       return times === null ? [] : [{ summary: `${name} at ${times} times its price`, about: name }]
     }),
     ...[commonShare(known, spared, ({ cost }) => cost)].flatMap((times) =>
-      times === null ? [] : [{ summary: `${times} times the cost`, about: 'the whole cost' }],
+      times === null
+        ? []
+        : [{ summary: `${times} times the cost${asTax(times)}`, about: 'the whole cost' }],
     ),
   ]
+}
+
+/** What is added to prices in whole percents is often a tax, of so many at most. */
+const mostTax = 27
+
+function asTax(times: string): string {
+  const percent = multiply(subtract(readNumber(times)!, one), rational(100n))
+  const isWhole = percent.denominator === 1n && percent.numerator > 0n
+  return isWhole && percent.numerator <= BigInt(mostTax)
+    ? `, as with a tax or fee of ${percent.numerator} %`
+    : ''
 }
 
 /** A right cost, and what of it each price is. */

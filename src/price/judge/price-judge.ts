@@ -50,6 +50,8 @@ export interface OtherCurrency {
   readonly name: string
   /** One unit of it in the contract's currency. */
   readonly rate: Rational
+  /** Whether the contract converts it; else it is a unit in which amounts are shown. */
+  readonly isNamed?: boolean
 }
 
 /** The currencies of a contract, and those of the places where the service shows money. */
@@ -65,7 +67,9 @@ export function otherCurrencies({ is, evidence, currency }: PriceTerms): readonl
         !named.some(({ rate }) => isEqual(rate, times)),
     )
   return [
-    ...named.filter(({ name }) => name !== currency.name),
+    ...named
+      .filter(({ name }) => name !== currency.name)
+      .map((other) => ({ ...other, isNamed: true })),
     ...ofPlaces.map((rate) => ({ name: 'the unit that is shown', rate })),
   ]
 }

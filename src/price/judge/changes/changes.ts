@@ -8,7 +8,14 @@ import { pairChanges, partChanges } from './parts.ts'
 import { sideChanges } from './sides.ts'
 import { priceChanges } from './steps.ts'
 import { streamChanges } from './streams.ts'
-import { nameChanges, outcomeChanges, roundedIn, roundingChanges, wholeChanges } from './whole.ts'
+import {
+  nameChanges,
+  outcomeChanges,
+  roundedIn,
+  roundingChanges,
+  stepChanges,
+  wholeChanges,
+} from './whole.ts'
 
 /** Every single change that may explain a wrong cost. Those to one part come before those to the whole. */
 export function changesFor(
@@ -28,6 +35,7 @@ export function changesFor(
     ...outcomeChanges,
     ...nameChanges(models, priceOf),
     ...wholeChanges,
+    ...stepChanges,
     ...roundingChanges,
     ...others.flatMap(roundedIn),
     ...(loggedOf === undefined ? [] : loggedChanges(loggedOf, [...partChanges, ...ofOthers])),

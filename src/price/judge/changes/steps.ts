@@ -86,6 +86,7 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
         ],
       }
     }),
+    ...otherHours(models),
     onModel('the hours applied on excepted days', 'hours', (model) =>
       model.hours.some(({ except }) => except.length > 0)
         ? { ...model, hours: model.hours.map((entry) => ({ ...entry, except: [] })) }
@@ -97,17 +98,10 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
     onModel('the price before all changes', 'changes', (model) =>
       model.changes.length < 2 ? null : { ...model, changes: [] },
     ),
-    onModel('a change applied before its time', 'changes', (model) => {
-      const next = model.changes.at(-1)
-      return next === undefined
-        ? null
-        : {
-            ...model,
-            changes: [...model.changes.slice(0, -1), { ...next, fromMs: 0 }].toSorted(
-              (a, b) => a.fromMs - b.fromMs,
-            ),
-          }
-    }),
+    onModel('a change applied before its time', 'changes', (model) =>
+      model.changes.length === 0 ? null : withChanges(model, model.changes.length),
+    ),
+    ...otherMonths(models),
     ...[...factorNames].flatMap((name) => [
       onModel(`the factor ${name} left out`, 'times', (model) => {
         const { [name]: left, ...factors } = model.factors
@@ -156,6 +150,53 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
     ),
   ]
 }
+
+/** A model whose first changes, so many of them, are all in force. */
+const withChanges = (model: ModelPrice, count: number): ModelPrice => ({
+  ...model,
+  changes: model.changes.slice(0, count).map((change) => ({ ...change, fromMs: 0 })),
+})
+
+/** The price of a change that is not in force, and that is neither the last one nor the one before it. */
+function otherMonths(models: readonly ModelPrice[]): readonly Change[] {
+  const moments = new Set(models.flatMap(({ changes }) => changes.map(({ fromMs }) => fromMs)))
+  return [...moments].map((fromMs) => ({
+    summary: `the price from ${new Date(fromMs).toISOString().slice(0, 10)} on`,
+    about: 'changes',
+    costOf(_, model, usage, context) {
+      const { changes } = model
+      const at = changes.findIndex((change) => change.fromMs === fromMs)
+      const inForce = changes.findLastIndex((change) => change.fromMs <= context.atMs)
+      const last = changes.length - 1
+      const isNamed = inForce === last ? at === last - 1 : at === last
+      return at < 0 || at === inForce || isNamed
+        ? null
+        : calculate(withChanges(model, at + 1), usage, context).cost
+    },
+  }))
+}
+
+/** The second of several hours, or a later one, at any time. */
+function otherHours(models: readonly ModelPrice[]): readonly Change[] {
+  const most = Math.max(0, ...models.map(({ hours }) => hours.length))
+  return Array.from({ length: Math.max(0, most - 1) }, (_, nth) => {
+    const at = nth + 1
+    const from = models.flatMap(({ hours }) => hours[at]?.windows[0]?.from ?? [])[0] ?? 0
+    return onModel(`the hours from ${clockText(from)} on applied all day`, 'hours', (model) => {
+      const entry = model.hours[at]
+      return entry === undefined
+        ? null
+        : {
+            ...model,
+            hours: [{ ...entry, days: weekdays, except: [], windows: [{ from: 0, to: 1440 }] }],
+          }
+    })
+  })
+}
+
+/** Minutes of a day as a clock shows them: `06:30`. */
+const clockText = (minutes: number) =>
+  [Math.floor(minutes / 60), minutes % 60].map((each) => String(each).padStart(2, '0')).join(':')
 
 /** The price of another value of what the usage names, or that without the name. */
 function nameChanges(models: readonly ModelPrice[], field: string): readonly Change[] {

@@ -1,8 +1,20 @@
 import type { ModelPrice } from '../../../contract/prices.ts'
-import { divide, multiply, rational, roundTo, subtract, zero } from '../../../money/rational.ts'
+import {
+  add,
+  divide,
+  isZero,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  roundTo,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import { type Parts, parts } from '../../../tokens/usage.ts'
 import { calculate } from '../../calculate.ts'
 import type { OtherCurrency, PriceOf } from '../price-judge.ts'
-import { type Change, onModel } from './change.ts'
+import { type Change, onModel, onUsage } from './change.ts'
 
 /** Another charge for how the request ended. */
 export const outcomeChanges: readonly Change[] = (['full', 'input', 'none'] as const).map(
@@ -85,7 +97,7 @@ export const wholeChanges: readonly Change[] = [
 ]
 
 const roundedModes = ['down', 'up', 'half_up', 'half_even'] as const
-const roundedDigits = [0, 2, 4, 6]
+const roundedDigits = [0, 1, 2, 3, 4, 5, 6, 8]
 
 /** Roundings that nobody promised. */
 export const roundingChanges: readonly Change[] = (['request', 'component'] as const).flatMap(
@@ -101,18 +113,57 @@ export const roundingChanges: readonly Change[] = (['request', 'component'] as c
     ),
 )
 
-/** Roundings in another currency. */
-export function roundedIn({ name, rate }: OtherCurrency): readonly Change[] {
-  return roundedModes.flatMap((mode) =>
-    roundedDigits.map(
-      (digits): Change => ({
-        summary: `the request rounded to ${digits} decimals of ${name}, ${mode}`,
-        about: 'round',
-        costOf(_, model, usage, context) {
-          const { cost } = calculate({ ...model, round: null }, usage, context)
-          return cost === null ? null : multiply(roundTo(divide(cost, rate), digits, mode), rate)
-        },
-      }),
-    ),
-  )
+/** Roundings in another currency, and amounts of it that were taken as they are. */
+export function roundedIn({ name, rate, isNamed }: OtherCurrency): readonly Change[] {
+  const rounded = (at: 'request' | 'component') =>
+    roundedModes.flatMap((mode) =>
+      roundedDigits.map(
+        (digits): Change => ({
+          summary: `${at === 'component' ? 'each part' : 'the request'} rounded to ${digits} decimals of ${name}, ${mode}`,
+          about: 'round',
+          costOf(_, model, usage, context) {
+            const found = calculate({ ...model, round: null }, usage, context)
+            if (found.cost === null) return null
+            const inOther = (cost: Rational) =>
+              multiply(roundTo(divide(cost, rate), digits, mode), rate)
+            if (at === 'request') return inOther(found.cost)
+            const sum = found.lines.map(({ cost }) => cost).reduce(add, zero)
+            if (isZero(sum)) return null
+            const factor = divide(found.cost, sum)
+            return found.lines.map(({ cost }) => inOther(multiply(cost, factor))).reduce(add, zero)
+          },
+        }),
+      ),
+    )
+  const times = (summary: string, by: Rational): Change => ({
+    summary,
+    about: 'the whole cost',
+    costOf(_, model, usage, context) {
+      const { cost } = calculate(model, usage, context)
+      return cost === null || isZero(cost) ? null : multiply(cost, by)
+    },
+  })
+  return [
+    ...(isNamed === true
+      ? [
+          times(`in ${name}, not converted`, divide(one, rate)),
+          times(`converted from ${name} twice`, rate),
+        ]
+      : []),
+    ...rounded('request'),
+    ...rounded('component'),
+  ]
 }
+
+/** Counts of tokens that are charged in whole steps. */
+export const stepChanges: readonly Change[] = [10, 100, 1000].map((step) =>
+  onUsage(`each count of tokens rounded up to ${step}`, 'the counts', (usage) => ({
+    ...usage,
+    parts: Object.fromEntries(
+      parts.map((part) => {
+        const count = usage.parts[part]
+        return [part, count === null ? null : Math.ceil(count / step) * step]
+      }),
+    ) as Parts,
+  })),
+)
