@@ -141,6 +141,9 @@ function lineOf(
       receivedBytes: null,
       askedBytes: null,
       isRepeat: false,
+      isSurelyAgain: true,
+      once: null,
+      askedMs: atMs ?? 0,
       header: () => undefined,
     },
   }

@@ -1,3 +1,4 @@
+import { isFilterReason } from '../../attempt/filter-reasons.ts'
 import type { Outcome } from '../../attempt/outcome.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
@@ -115,7 +116,7 @@ function chargedAs(
   if (outcome === 'http_error') return 'refused'
   if (outcome === 'broken') return 'broken'
   if (outcome !== 'ok') return 'abort'
-  if (finishReason === 'content_filter' || finishReason === 'refusal') return 'filtered'
+  if (isFilterReason(finishReason)) return 'filtered'
   const isEmpty = mayBeEmpty && outputOf(usage.parts) === 0 && (promptOf(usage.parts) ?? 0) > 0
   return isEmpty ? 'empty' : 'success'
 }

@@ -1,4 +1,5 @@
 import { sqlName } from '../../attempt/columns.ts'
+import { filterReasonSql } from '../../attempt/filter-reasons.ts'
 import type { Outcome } from '../../attempt/outcome.ts'
 import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
@@ -30,7 +31,7 @@ export const costKeySql: Readonly<Record<string, string>> = {
   model: 'attempts.model',
   response_model: 'attempts.response_model',
   outcome: 'attempts.outcome',
-  finish_reason: `CASE WHEN attempts.finish_reason IN ('content_filter', 'refusal') THEN attempts.finish_reason END`,
+  finish_reason: `CASE WHEN ${filterReasonSql('attempts.finish_reason')} THEN attempts.finish_reason END`,
   several_passes: severalPassesSql,
   ...Object.fromEntries(
     tokenColumnNames.map((name) => [sqlName(name), `attempts.${sqlName(name)}`]),

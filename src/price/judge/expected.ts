@@ -72,7 +72,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
     for (const context of contextsOf(request, model, judge)) {
       const usage = usageFor(request, model, context)
       if (usage === null) {
-        const bounds = boundsOfLeft(request, model, context, judge)
+        const bounds = boundsOfLeft(request, asReceived(model, context), context, judge)
         if (typeof bounds === 'string') open.add(bounds)
         else between = wider(between, bounds)
         if (twin !== null) readings.push({ model, context, usage: twin })
@@ -158,11 +158,22 @@ function contextsOf(
   const tiers = isTierRead
     ? []
     : [null, ...Object.keys(model.service), ...(namesOf?.(model).tiers ?? [])]
-  return request.outcomes.flatMap((outcome) =>
+  return outcomesFor(request, model).flatMap((outcome) =>
     [...new Set([serviceTier, ...tiers])].flatMap((tier) =>
       moments.map((atMs) => ({ atMs, serviceTier: tier, choices, outcome, counts: {}, priceOf })),
     ),
   )
+}
+
+/** What a contract says of an answer that came again holds for one that surely did. */
+function outcomesFor(
+  { outcomes, isSurelyAgain }: PricedRequest,
+  { charged }: ModelPrice,
+): PricedRequest['outcomes'] {
+  const [first] = outcomes
+  return first === 'gateway_cache' && isSurelyAgain && charged[first] !== 'open'
+    ? [first]
+    : outcomes
 }
 
 function momentsOf(
@@ -186,7 +197,17 @@ function usageFor(
     const isWhole = request.usage !== null && request.usage.parts.output_visible !== null
     return isWhole && charge !== 'received' ? request.usage : null
   }
+  // It came to its end, without a usage.
+  const isCounted = request.usage !== null && request.usage.parts.output_visible !== null
+  if (outcome === 'success' && request.outcomes[0] === 'abort' && !isCounted) return null
   return request.usage ?? unknownUsage
+}
+
+/** What arrived of an answer that its client left at its end is all of it. */
+function asReceived(model: ModelPrice, { outcome }: PriceContext): ModelPrice {
+  return outcome === 'success'
+    ? { ...model, charged: { ...model.charged, success: 'received' } }
+    : model
 }
 
 /** Calls that a stored answer would count: without it, a request that may have made some has an open cost. */

@@ -46,6 +46,12 @@ export interface PricedRequest extends RequestId {
   readonly isFreeRepeat: boolean
   /** Whether its answer has the id of an earlier one: the first answer again, of a cache or for the key of a repeated request. */
   readonly isRepeat: boolean
+  /** Whether it surely is: a header says so, or its id, text and counts are those of the earlier one. */
+  readonly isSurelyAgain: boolean
+  /** The key under which it may be sent again; null if it had none. */
+  readonly once: string | null
+  /** When it, or an earlier attempt of the same key or id, began. */
+  readonly askedMs: number
   readonly account: string
   /** The fingerprint of its key. */
   readonly key: string

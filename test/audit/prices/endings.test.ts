@@ -20,6 +20,23 @@ const endings: Readonly<Record<string, (id: string) => Sent>> = {
   }),
 }
 
+test.each([
+  'SAFETY',
+  'content_filtered',
+  'sensitive',
+  'guardrail_intervened',
+  'PROHIBITED_CONTENT',
+])(
+  'an answer that a filter ended with a word of its own is filtered (%s)',
+  async (finishReason) => {
+    const contract = contractOf({ charged: { success: 'full', filtered: 'none' } })
+    const sends = [chat('whole'), { ...chat('a'), ended: { finishReason } }]
+    const found = async (spend: string) =>
+      (await audited(sends, ['0', spend], { contract }))['PRICE-06']!.verdict
+    expect([await found('0.00014'), await found('0.00028')]).toEqual(['pass', 'fail'])
+  },
+)
+
 const rowOf = (id: string, spend: number, at: number, name: string) =>
   name === 'empty' ? row(id, spend, at, 35, 0) : row(id, spend, at)
 

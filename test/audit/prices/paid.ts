@@ -21,6 +21,8 @@ export interface Sent {
   readonly ended?: Partial<AttemptRow>
   /** Further headers of the answer. */
   readonly headers?: string
+  /** The key under which a request may be sent again. */
+  readonly once?: string
   readonly events?: number
   /** False: the client kept the counts of the answer alone. */
   readonly isStored?: boolean
@@ -90,10 +92,11 @@ export async function audited(
     recorder.appendTemplates(
       all.map(
         (
-          { path = '/v1/chat/completions', method = 'POST', body = '{"model":"big"}' },
+          { path = '/v1/chat/completions', method = 'POST', body = '{"model":"big"}', once },
           template,
         ) => ({
-          ...{ runId: 'a', template, step: 's', method, path, headers: '' },
+          ...{ runId: 'a', template, step: 's', method, path },
+          headers: once === undefined ? '' : JSON.stringify({ 'idempotency-key': once }),
           ...{ body: method === 'GET' ? null : body, maxTokens: null, n: null, promptHash: null },
         }),
       ),

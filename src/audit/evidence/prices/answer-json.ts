@@ -91,6 +91,8 @@ export function answerUsage(
   const last = stated.reduce<Readonly<Record<string, unknown>>>(laid, {})
   if (stated.length === 0) return { usage: null, isFinal: false, each: [], serviceTier: null }
   const known = dialect ?? dialectOf(last, endpoint)
+  // Text after a usage was not counted by it.
+  const lastText = documents.findLastIndex((document) => textBytes([document]) > 0)
   const tiers = [
     ...documents.map((document) => atPlace(document, 'service_tier')),
     ...documents.map((document) => atPlace(document, 'response.service_tier')),
@@ -98,7 +100,9 @@ export function answerUsage(
   ]
   return {
     usage: readWholeUsage(last, known),
-    isFinal: documents.some((document) => usagesOf(document).length > 0 && !isUnderWay(document)),
+    isFinal: documents.some(
+      (document, at) => at >= lastText && usagesOf(document).length > 0 && !isUnderWay(document),
+    ),
     each: stated.map((usage) => readUsage(usage, known)),
     serviceTier: tiers.findLast((tier) => typeof tier === 'string') ?? null,
   }
@@ -109,7 +113,26 @@ function isUnderWay(document: unknown): boolean {
   const [type, reason] = [atPlace(document, 'type'), atPlace(document, 'choices.0.finish_reason')]
   if (typeof type === 'string')
     return ['message_start', 'response.created', 'response.in_progress'].includes(type)
-  return atPlace(document, 'choices.0.delta') !== undefined && typeof reason !== 'string'
+  const finish = atPlace(document, 'candidates.0.finishReason')
+  return (
+    (atPlace(document, 'choices.0.delta') !== undefined && typeof reason !== 'string') ||
+    (atPlace(document, 'candidates.0.content') !== undefined && typeof finish !== 'string')
+  )
+}
+
+const lastTypes = ['message_stop', 'message-end', 'response.completed', 'response.incomplete']
+const reasons = ['choices.0.finish_reason', 'delta.stop_reason', 'candidates.0.finishReason']
+
+/** Whether a stream came to its end, as the data of its events say it, with a usage or without. */
+export function hasEnd(texts: readonly string[], documents: readonly unknown[]): boolean {
+  return (
+    texts.at(-1)?.trim() === '[DONE]' ||
+    documents.some(
+      (document) =>
+        lastTypes.some((type) => atPlace(document, 'type') === type) ||
+        reasons.some((place) => typeof atPlace(document, place) === 'string'),
+    )
+  )
 }
 
 function laid(

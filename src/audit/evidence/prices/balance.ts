@@ -116,6 +116,41 @@ export type Recorded = ReadonlyMap<
   { readonly value: Rational; readonly unit: Rational }
 >
 
+/** The changes from each value of an account to the next one, and from its first to its last. */
+interface Changes {
+  readonly all: readonly Omit<ReadingStretch, 'isWhole'>[]
+  /** Null for two values or fewer. */
+  readonly whole: Omit<ReadingStretch, 'isWhole'> | null
+  /** One unit of the last place that the values show. */
+  readonly unit: Rational
+}
+
+/** The changes of each account, payments and new periods among them. */
+export function changesOf(
+  readings: readonly Reading[],
+  requests: readonly PricedRequest[],
+  terms: BalanceTerms,
+  judge: PriceJudge,
+  recorded: Recorded = new Map(),
+): readonly Changes[] {
+  const byAccount = Map.groupBy(requests, ({ account }) => account)
+  const unit = unitOfReadings(readings, terms, judge)
+  const smallest = powerOfTen(-judge.currency.digits)
+  return [...Map.groupBy(readings, ({ account }) => account)].map(([account, own]) => {
+    const charges = (byAccount.get(account) ?? []).map((request) =>
+      chargeOf(request, judge, recordedBounds(recorded.get(request), unit)),
+    )
+    const sums = new ChargeSums(charges, terms.withinMs)
+    // After a charge that is no whole unit, the balance is none either, and its values are rounded.
+    const isRounded = charges.some(({ isWhole, high }) => !isWhole && high !== null)
+    const stretch = (first: Reading, last: Reading) =>
+      stretchOf(first, last, sums, terms, { unit, smallest, isRounded })
+    // The whole comes first: the sums go forward in time.
+    const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
+    return { whole, all: own.slice(1).map((last, at) => stretch(own[at]!, last)), unit }
+  })
+}
+
 /**
  * Stretches between neighbouring readings of an account, and the one over all of them. A value may be `within` late,
  * so a request near a reading may count on either side of it. A counter that resets, or a payment, ends a stretch.
@@ -127,21 +162,7 @@ export function stretchesOf(
   judge: PriceJudge,
   recorded: Recorded = new Map(),
 ): readonly ReadingStretch[] {
-  const byAccount = Map.groupBy(requests, ({ account }) => account)
-  const unit = unitOfReadings(readings, terms, judge)
-  const smallest = powerOfTen(-judge.currency.digits)
-  return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
-    const charges = (byAccount.get(account) ?? []).map((request) =>
-      chargeOf(request, judge, recordedBounds(recorded.get(request), unit)),
-    )
-    const sums = new ChargeSums(charges, terms.withinMs)
-    // After a charge that is no whole unit, the balance is none either, and its values are rounded.
-    const isRounded = charges.some(({ isWhole, high }) => !isWhole && high !== null)
-    const stretch = (first: Reading, last: Reading) =>
-      stretchOf(first, last, sums, terms, { unit, smallest, isRounded })
-    // The whole comes first: the sums go forward in time.
-    const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
-    const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
+  return changesOf(readings, requests, terms, judge, recorded).flatMap(({ all, whole, unit }) => {
     const added = all.filter((each) => isAdded(each, terms, unit)).map(({ last }) => last)
     const kept = all.filter(
       (each) =>
@@ -304,22 +325,17 @@ export function computedBounds(
   judge: PriceJudge,
 ): Pick<ChargeBounds, 'low' | 'high'> {
   const { costs, ifCached, between, open } = expectedCosts(request, judge)
-  // The first answer again costs nothing, or what it cost, where the contract does not say which.
+  const all = [...costs, ...ifCached, ...(between ?? [])].toSorted(compare)
+  // The first answer again costs nothing, or what it cost, where the contract does not say which. So does a part of one that came
+  // whole later.
   if (
     request.isRepeat &&
-    costs.length > 0 &&
+    all.length > 0 &&
     open.every((name) => name === 'charged.gateway_cache')
-  )
-    return boundsOfRepeat(costs, open.length > 0)
-  const all = [...costs, ...ifCached, ...(between ?? [])].toSorted(compare)
+  ) {
+    const mayBeFree = open.length > 0 || request.outcomes[0] !== 'gateway_cache'
+    return { low: mayBeFree ? zero : all[0]!, high: all.at(-1)! }
+  }
   const isOpen = open.length > 0 || all.length === 0
   return { low: isOpen ? zero : all[0]!, high: isOpen ? null : all.at(-1)! }
-}
-
-function boundsOfRepeat(
-  costs: readonly Rational[],
-  isOpen: boolean,
-): Pick<ChargeBounds, 'low' | 'high'> {
-  const sorted = costs.toSorted(compare)
-  return { low: isOpen ? zero : sorted[0]!, high: sorted.at(-1)! }
 }

@@ -90,6 +90,7 @@ function causesOf(
     () => ofAnotherAccount(wrong),
     () => withoutRequest(wrong, judge.currency.name),
     () => chargedEnding(groups, judge),
+    () => farBeyondRequests(wrong, judge.currency.name),
   ]
   for (const cause of found) {
     const names = cause()
@@ -289,7 +290,8 @@ function chargedEnding(
 function chargedEndingIn({ requests, apart }: Window, judge: PriceJudge): string | null {
   const free = requests.filter((request) => {
     const { costs } = expectedCosts(request, judge)
-    return costs.length === 1 && isZero(costs[0]!) && !request.outcomes.includes('success')
+    const isOther = request.isSurelyAgain || !request.outcomes.includes('success')
+    return costs.length === 1 && isZero(costs[0]!) && isOther
   })
   const [request, second] = free
   if (request === undefined || apart.numerator <= 0n) return null
@@ -330,4 +332,21 @@ function withoutRequest(wrong: readonly Window[], unit: string): readonly string
       ]
   }
   return []
+}
+
+/** Taken beside requests that cost at most this share of it. */
+const farBeyond = rational(50n)
+
+/** An amount in each wrong window that is far beyond what the requests in it cost. */
+function farBeyondRequests(wrong: readonly Window[], unit: string): readonly string[] {
+  const isFar = wrong.every(({ apart, requests, sum }) => {
+    const most = multiply(sum, farBeyond)
+    return requests.length === 0 || compare(apart, most) > 0
+  })
+  const amounts = wrong.slice(0, 2).map(({ apart }) => `${decimalText(apart)} ${unit}`)
+  return isFar && wrong.every(({ apart }) => apart.numerator > 0n)
+    ? [
+        `${amounts.join(' and ')} taken without a request: a fee, or the rest of a grant that expired early`,
+      ]
+    : []
 }

@@ -84,11 +84,14 @@ function shared(
 ): readonly (readonly [PricedRequest, readonly LogRow[]])[] {
   if (rows.length === 0) return []
   const inOrder = rows.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0))
-  const [first, ...later] = requests.toSorted((a, b) => a.startMs - b.startMs)
+  const inTurn = requests.toSorted((a, b) => a.startMs - b.startMs)
+  const [first, ...later] = inTurn
   const counted = inOrder.filter(
     ({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0,
   )
-  if (counted.length !== requests.length) return [[first!, rows]]
+  // An answer that was cut and came whole later has the row of the whole.
+  const whole = inTurn.find(({ outcomes }) => outcomes[0] !== 'abort' && outcomes[0] !== 'broken')
+  if (counted.length !== requests.length) return [[whole ?? first!, rows]]
   const others = inOrder.filter((row) => !counted.includes(row))
   return [
     [first!, [counted[0]!, ...others]],

@@ -20,6 +20,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
+import { againText, chargedAgain } from './replays.ts'
 import { differenceOf, stakeOf } from './stake.ts'
 
 /** What the amounts of one place come to. */
@@ -90,6 +91,9 @@ export function placeVerdict(
         cached.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
+  const again = chargedAgain(judged, judge)
+  if (again.length > 0)
+    return { ...none, verdict: inconclusive(judged.length, againText(again.length)) }
   const oneSided = roundedUpSomewhere(judged)
   if (oneSided !== null)
     return {

@@ -1,3 +1,4 @@
+import { isFilterReason } from '../../../attempt/filter-reasons.ts'
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { modelPriceOf } from '../../../contract/model-price.ts'
 import { pricesOutput } from '../../../contract/price-entry.ts'
@@ -20,6 +21,7 @@ import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
 import { outputOf, outputParts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
+import { idempotencyKeySql } from '../billing/load.ts'
 import { decodeEvents } from '../events.ts'
 import { oncePerEvidence } from '../once.ts'
 import {
@@ -28,10 +30,12 @@ import {
   answerDigest,
   answerUsage,
   atPlace,
+  hasEnd,
   parseWritten,
   textBytes,
   textDocuments,
 } from './answer-json.ts'
+import { withReplays } from './replays.ts'
 import { type UnreadableCost, unreadableText } from './unreadable.ts'
 
 interface Row extends CountedAnswer {
@@ -53,6 +57,7 @@ interface Row extends CountedAnswer {
   readonly endMs: number
   readonly account: string
   readonly key: string
+  readonly once: string | null
   readonly requestBody: string | null
   readonly prompt: string | null
   readonly responseHeaders: string | null
@@ -102,6 +107,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
        epoch_us(started_at) / 1000 + coalesce(closed_us, headers_us, sent_us) * time_scale / 1000 AS "endMs",
        coalesce(account, key_fp, '') AS account, coalesce(key_fp, '') AS key,
        ${tokenColumnsSql}, ${severalPassesSql} AS "severalPasses",
+       nullif(${idempotencyKeySql('templates.headers')}, '') AS once,
        templates.body AS "requestBody", md5(coalesce(templates.body, path)) AS prompt,
        bodies.headers AS "responseHeaders", bodies.body AS "responseBody", truncated,
        packed_at AS "packedAt"
@@ -151,7 +157,7 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
         unreadable.push(each)
     if (row.outcome === 'http_error' && body !== null) refusals.push({ request, text: body })
   }
-  return { requests: withRepeats(requests), pages, uncaptured, unreadable, refusals }
+  return { requests: withReplays(requests), pages, uncaptured, unreadable, refusals }
 }
 
 /**
@@ -160,18 +166,6 @@ async function load({ store, runIds, contract }: Evidence): Promise<PriceRequest
  */
 function isPaidPerhaps({ method, outcome }: Row): boolean {
   return method !== null && method !== 'GET' && method !== 'HEAD' && outcome !== 'http_error'
-}
-
-/** An answer with the id of an earlier one comes from a cache of the gateway. */
-function withRepeats(requests: readonly PricedRequest[]): readonly PricedRequest[] {
-  const seen = new Set<string>()
-  return requests.map((request) => {
-    const { responseId: id, outcomes } = request
-    if (id === null || outcomes[0] !== 'success') return request
-    if (seen.has(id)) return { ...request, isRepeat: true, outcomes: ['gateway_cache', 'success'] }
-    seen.add(id)
-    return request
-  })
 }
 
 /** The JSON documents of a body: itself, or the data of its events, each with its numbers as text. */
@@ -198,6 +192,7 @@ function requestOf(
   const headers = headersOf(row.responseHeaders)
   const counted = usage ?? usageOfColumns(row, model?.dialect ?? null)
   const isLeft = row.outcome !== 'ok' && row.doneMarks === 0 && !isFinal
+  const endsAnyway = isLeft && hasEnd(texts, documents)
   const told = counted === null || !isLeft ? counted : withoutOutput(counted)
   const known = told === null ? null : withoutMedia(told, row.requestBody, texts)
   return {
@@ -207,7 +202,7 @@ function requestOf(
     requestedModel: named,
     returnedModel: row.responseModel,
     isStream: row.streamed === 1,
-    outcomes: outcomesOf(row, known, isFinal, headers, model),
+    outcomes: outcomesOf(row, known, isFinal || endsAnyway, headers, model),
     startMs: row.startMs,
     endMs: row.endMs,
     serviceTier: serviceTier ?? requestedTier(row.requestBody),
@@ -225,6 +220,9 @@ function requestOf(
     answer: answerDigest(documents),
     isFreeRepeat: false,
     isRepeat: false,
+    isSurelyAgain: isCacheHit(headers),
+    once: row.once,
+    askedMs: row.startMs,
     account: row.account,
     key: row.key,
     responseId: row.responseId,
@@ -372,10 +370,22 @@ const isTextual = ({ endpoint }: Row, model: ModelPrice | null) =>
 /** Headers that say that a gateway answered from its own cache. */
 const cacheHeaders = ['x-litellm-cache-hit', 'x-cache', 'x-cache-status', 'cf-aig-cache-status']
 
+/** Headers that say that an answer came again for the key of a repeated request: `Idempotent-Replayed: true`. */
+const replayHeader = /^x?-?idempoten(?:t|cy)-(?:replay(?:ed)?|hit|status|cache)$/
+
+/** Whether the head says that the answer is an earlier one. */
+function isCacheHit(headers: ReadonlyMap<string, string>): boolean {
+  const saysSo = /^(?:hit|true|yes|1|replay(?:ed)?|cached)\b/i
+  return (
+    cacheHeaders.some((name) => /^(hit|true)/i.test(headers.get(name) ?? '')) ||
+    [...headers].some(([name, value]) => replayHeader.test(name) && saysSo.test(value))
+  )
+}
+
 function outcomesOf(
   row: Row,
   usage: Usage | null,
-  isFinal: boolean,
+  hasEnded: boolean,
   headers: ReadonlyMap<string, string>,
   model: ModelPrice | null,
 ): readonly ChargedOutcome[] {
@@ -383,13 +393,10 @@ function outcomesOf(
   if (outcome === 'http_error') return ['refused']
   if (outcome === 'broken') return ['broken']
   const isCut = outcome === 'aborted' || outcome === 'timeout'
-  // A usage at its end says that the whole answer was sent before the service saw the client leave.
-  if (isCut && doneMarks === 0) return isFinal ? ['abort', 'success'] : ['abort']
-  const isHit =
-    headers.has('x-litellm-cache-key') ||
-    cacheHeaders.some((name) => /^(hit|true)/i.test(headers.get(name) ?? ''))
-  if (isHit) return ['gateway_cache', 'success']
-  if (finishReason === 'content_filter' || finishReason === 'refusal') return ['filtered']
+  // Its end says that the whole answer was sent before the service saw the client leave.
+  if (isCut && doneMarks === 0) return hasEnded ? ['abort', 'success'] : ['abort']
+  if (headers.has('x-litellm-cache-key') || isCacheHit(headers)) return ['gateway_cache', 'success']
+  if (isFilterReason(finishReason)) return ['filtered']
   const isEmpty =
     isTextual(row, model) &&
     usage !== null &&

@@ -13,7 +13,9 @@ import {
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
+import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
 import { doubtOfTaken, rangeOf, short } from '../../evidence/prices/taken-doubt.ts'
+import { unlikeValues } from '../../evidence/prices/unlike-values.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
@@ -66,11 +68,14 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   if (first !== undefined) {
     const doubt = doubtOfTaken(found, readings, terms, first)
     if (doubt !== null) return inconclusive(stretches.length, doubt, [witnessOf(first, unit)])
+    const why =
+      explainSums(stretches, found.requests, terms, found.judge) ||
+      unlikeValues(readings, found.requests, terms, found.judge, recorded)
     const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
     return fail(stretches.length, {
       expected: rangeOf(first, unit),
       fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
-      observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${explainSums(stretches, found.requests, terms, found.judge)}`,
+      observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${why}`,
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     })
   }
@@ -100,6 +105,11 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   })
   if (shown.length + beyond.size > 0 && silent.length > 0)
     return inconclusive(stretches.length, silenceText(silent))
+  const again = found.requests.filter((each) => mayBeNew(each, found.judge))
+  const areRight = (requests: PriceJudgements['requests']) =>
+    stretchesOf(readings, requests, terms, found.judge, recorded).every(({ isRight }) => isRight)
+  if (again.length > 0 && !areRight(asSurelyAgain(found.requests, found.judge)))
+    return inconclusive(stretches.length, againText(again.length))
   if (shown.length > 0) return pass(shown.length, leftOut === 0 ? {} : { note })
   if (readings.length < 2) return notObserved(requires)
   return inconclusive(

@@ -145,7 +145,7 @@ function issuesOf(
     issues.push(`model ${models[0]} in the log, ${request.requestedModel} asked`)
   const late = prices.evidence.log?.withinMs ?? 0
   const at = row!.atMs
-  if (at !== null && (at < request.startMs - slackMs || at > request.endMs + late + slackMs))
+  if (at !== null && (at < request.askedMs - slackMs || at > request.endMs + late + slackMs))
     issues.push(
       `${new Date(at).toISOString()} in the log, sent ${new Date(request.startMs).toISOString()}`,
     )

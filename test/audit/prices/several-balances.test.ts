@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { audited, chat, contractOf, type Sent } from './paid.ts'
+
+/** Balances that are kept in several places, or that come late: the finding says so, and honest ones are not accused. */
+
+const cost = 0.00014
+const sends = Array.from({ length: 16 }, (_, nth) => ({
+  ...chat(`chatcmpl-${nth}-7f3a9c41d2`),
+  body: `{"model":"big","messages":"Ask ${nth}"}`,
+}))
+/** Each answer shows a balance in its header: what was charged by then, as this place knows it. */
+const shown = (knows: (nth: number) => number): readonly Sent[] =>
+  sends.map((sent, nth) => ({ ...sent, headers: `x-left: ${(10 - knows(nth) * cost).toFixed(5)}` }))
+const contract = (within?: string, moves = 'down') =>
+  contractOf({
+    evidence: { balance: { header: 'x-left', moves, ...(within === undefined ? {} : { within }) } },
+  })
+const verdictOf = async (knows: (nth: number) => number, within?: string) =>
+  (await audited(shown(knows), null, { contract: contract(within) }))['PRICE-06']!
+
+test('a balance that all answers share passes', async () => {
+  expect((await verdictOf((nth) => nth + 1)).verdict).toBe('pass')
+})
+
+describe.each([
+  ['by each of two workers in turn', (nth: number) => Math.floor(nth / 2) + 1],
+  [
+    'by two workers, one of which is asked twice as often',
+    (nth: number) => (nth % 3 === 0 ? Math.floor(nth / 3) + 1 : nth - Math.floor(nth / 3)),
+  ],
+  [
+    'by each of three regions',
+    (nth: number) => Math.floor(nth / 3) + 1 + (nth % 3 === 0 ? 0 : nth),
+  ],
+  [
+    'by replicas of which one is five requests behind',
+    (nth: number) => (nth % 2 === 0 ? nth + 1 : Math.max(0, nth - 4)),
+  ],
+] as const)('a balance that is kept %s', (_, knows) => {
+  test('is told as several, and never passes', async () => {
+    expect(await verdictOf(knows)).toMatchObject({
+      verdict: expect.stringMatching(/fail|inconclusive/),
+    })
+  })
+})
+
+test('values that jump between replicas are told by their cause', async () => {
+  expect(await verdictOf((nth) => (nth % 2 === 0 ? nth + 1 : Math.max(0, nth - 4)))).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('not those of one balance at one time'),
+  })
+})
+
+test('values that are as late as the contract says pass', async () => {
+  const verdict = await verdictOf((nth) => (nth % 2 === 0 ? nth + 1 : Math.max(0, nth - 4)), '10s')
+  expect(verdict.verdict).not.toBe('fail')
+})
+
+test('a charge of three times its cost among values of one balance has its own cause', async () => {
+  expect(await verdictOf((nth) => nth + 1 + (nth >= 6 ? 2 : 0))).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('charged three times'),
+  })
+})
