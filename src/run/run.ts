@@ -37,6 +37,7 @@ import { isShort } from './record/short-run.ts'
 import type { SweepResult } from './search/sweep-run.ts'
 import { resolveKeys } from './send/keys.ts'
 import { tlsOf } from './send/tls-files.ts'
+import { pageIssue } from './start/balance-page.ts'
 import { sendFirstRequests } from './start/first-requests.ts'
 import { reach } from './start/preflight.ts'
 
@@ -228,6 +229,7 @@ async function carryOut(
   const drain = () => coordinator.stop('interrupted')
   const leave = () => coordinator.stop('interrupted', true)
   let sweeps: readonly SweepResult[]
+  let pageRefusal: string | null = null
   try {
     // No request is sent before this look ends, so the counts of the service begin at it.
     await Promise.all([coordinator.start(), scraper?.border('start')])
@@ -236,7 +238,11 @@ async function carryOut(
     if (options.signal?.aborted) drain()
     if (options.firstRequests && !isTimed) {
       const balance = contract.prices?.evidence.balance ?? null
-      await sendFirstRequests(coordinator, scenario, loads, balance)
+      const key = keys[0]?.key ?? null
+      const { tls, proxy } = settings
+      pageRefusal = await sendFirstRequests(coordinator, scenario, loads, balance, async (terms) =>
+        proxy === null ? pageIssue(terms, { baseUrl, key, contract, tls }) : null,
+      )
     }
     await coordinator.runPhases(scenario.phases, loads, isTimed ? 0 : null)
     sweeps = loads.sweeps
@@ -252,7 +258,10 @@ async function carryOut(
 
   void scraper?.border('end')
   const scraped = (await scraper?.end()) ?? null
-  const ended: Ended = { dbPath, scenario, options, contract, start, coordinator, sweeps }
+  const ended: Ended = {
+    ...{ dbPath, scenario, options, contract, start, coordinator, sweeps },
+    pageRefusal,
+  }
   let result: RunResult | null = null
   try {
     const store = await (settings.store ?? openStore(dbPath))

@@ -132,6 +132,62 @@ test.each([
   },
 )
 
+test.each([
+  ['the value is not there', '{"info": {"spent": 3}}', 'info.spend'],
+  ['it has a comma', '{"info": {"spend": "1,499"}}', 'info.spend'],
+  ['it is a list', '{"info": {"spend": []}}', 'info.spend'],
+  ['it is a page for people', '<html>Sign in</html>', 'info.spend'],
+  ['a second value is not there', '{"info": {"spend": 1.5, "left": true}}', 'info.left'],
+])(
+  'a page that answers 200 without the promised balance is said before a request is paid: %s',
+  { tags: 'whole' },
+  async (_, body, place) => {
+    const paths: (string | undefined)[] = []
+    const service = await target((request, response) => {
+      paths.push(request.url)
+      if (request.url === '/key/info') response.end(body)
+      else answerChat(response)
+    })
+    await withStorePath(async (dbPath) => {
+      const contract = join(dirname(dbPath), 'priced-contract.yaml')
+      const also = place === 'info.left' ? ', also: [{ value: info.left, moves: down }]' : ''
+      writeFileSync(contract, priced.replace('moves: up', `moves: up${also}`))
+      const { code, error } = await runAgainst(
+        service.baseUrl,
+        dbPath,
+        ...['--contract', contract],
+        { text: reading },
+      )
+      expect(new Set(paths)).toEqual(new Set(['/key/info']))
+      expect(error).toContain(`answered 200 without a number at ${place}`)
+      expect(error).toContain('The load was not sent')
+      expect(code).toBe(4)
+    })
+  },
+)
+
+test.each([
+  ['0', '{"info": {"spend": 0}}'],
+  ['a text', '{"info": {"spend": "0.25"}}'],
+  ['null until something is charged', '{"info": {"spend": null}}'],
+])('a page whose balance is %s lets the load begin', { tags: 'whole' }, async (_, body) => {
+  const service = await target((request, response) => {
+    if (request.url === '/key/info') response.end(body)
+    else answerChat(response)
+  })
+  await withStorePath(async (dbPath) => {
+    const contract = join(dirname(dbPath), 'priced-contract.yaml')
+    writeFileSync(contract, priced)
+    const { out } = await runAgainst(
+      service.baseUrl,
+      dbPath,
+      ...['--contract', contract, '--json'],
+      { text: reading },
+    )
+    expect(JSON.parse(out)).toMatchObject({ stopped: null, refusal: null })
+  })
+})
+
 test('a service that accepts the first request gets the whole load, with or without /v1', {
   tags: 'whole',
 }, async () => {

@@ -10,7 +10,7 @@ import { type Received, sendOnce } from './send-once.ts'
 /** Large enough for a body with a history of usage, whose totals would otherwise be lost. */
 const mostBodyBytes = 16 * 1024 * 1024
 
-/** Reads one endpoint of a service with a key, repeatedly over one connection. */
+/** Reads one endpoint, or one page, of a service with a key, repeatedly over one connection. */
 export class Reader {
   private readonly contract: Contract
   private readonly transport: Transport
@@ -19,9 +19,9 @@ export class Reader {
   /** @param baseUrl an http or https URL, its base path without a trailing slash */
   constructor(
     baseUrl: string,
-    key: string,
+    key: string | null,
     contract: Contract,
-    endpoint: PlainRead,
+    what: PlainRead | { readonly path: string },
     tls: TlsTexts = {},
   ) {
     const { origin, pathname } = new URL(baseUrl)
@@ -34,7 +34,7 @@ export class Reader {
     })
     const template = buildTemplate(contract, pathname.replace(/\/$/, ''), {
       ...plainRequest,
-      endpoint,
+      ...(typeof what === 'string' ? { endpoint: what } : { endpoint: 'other', path: what.path }),
       method: 'GET',
       // The header is not specified (G-06, G-07), so both carry the key.
       auth: 'both',

@@ -46,6 +46,8 @@ export interface Ended {
   readonly start: RunStart
   readonly coordinator: Coordinator
   readonly sweeps: readonly SweepResult[]
+  /** What is wrong with the page of the balance, if that stopped the run. */
+  readonly pageRefusal: string | null
 }
 
 /** Reads the rows back, judges the run, and stores its end. */
@@ -135,7 +137,8 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     stopped,
     refusal:
       stopped === 'first-request'
-        ? await firstRefusal(store, runId, start.baseUrl, ended.scenario.steps)
+        ? (ended.pageRefusal ??
+          (await firstRefusal(store, runId, start.baseUrl, ended.scenario.steps)))
         : null,
   }
 }

@@ -18,16 +18,22 @@ const onceASecond = [{ durationUs: 1e6, fromPerS: 1, toPerS: 1 }]
 
 /**
  * Sends one request of each kind before the load, one at a time, and one read of the balance if the scenario reads it. A
- * permanent refusal stops the run, because a wrong path or key would fail the whole load, or leave it without a balance.
+ * permanent refusal stops the run, because a wrong path or key would fail the whole load, or leave it without a balance. So does a page
+ * that has no balance.
+ *
+ * @param look says what is wrong with a page of the balance that answers
+ * @returns what it said
  */
 export async function sendFirstRequests(
   coordinator: Coordinator,
   scenario: Scenario,
   loads: Loads,
   balance: BalanceTerms | null,
-): Promise<void> {
+  look: (balance: BalanceTerms) => Promise<string | null>,
+): Promise<string | null> {
   const endUs = coordinator.now() + mostWaitUs
-  for (const step of [...balanceReads(scenario.steps, balance), ...oneOfEachKind(scenario.steps)]) {
+  const reads = balanceReads(scenario.steps, balance)
+  for (const step of [...reads, ...oneOfEachKind(scenario.steps)]) {
     const phase: Phase = {
       name: firstPhase,
       part: 'warmup',
@@ -53,8 +59,13 @@ export async function sendFirstRequests(
     if (errors.some(isForGood) || stillFails) {
       coordinator.stop('first-request')
     }
-    if (isStopped()) return
+    if (isStopped()) return null
+    const issue = reads.includes(step) ? await look(balance!) : null
+    if (issue === null) continue
+    coordinator.stop('first-request')
+    return issue
   }
+  return null
 }
 
 /** A step that reads the page where the contract has the balance. */
