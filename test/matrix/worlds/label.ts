@@ -62,7 +62,8 @@ function isCertain(world: World, ask: Asked): boolean {
   return (
     isSure(world.terms, ask) &&
     !world.conduct.has('bare usage') &&
-    ask.repeats === null &&
+    // The first answer again costs what the contract says, or it may cost anything.
+    (ask.repeats === null || world.terms.charged.gateway_cache !== 'open') &&
     isTold(world, ask)
   )
 }
@@ -165,7 +166,12 @@ function isWrongSum(
   const behind = own.filter(({ ask, end }) => ask.at <= first.until && end > last.from)
   const all = [...surely, ...perhaps]
   if (all.length === 0 && first.taken === last.taken) return false
-  if (all.some(({ ask }) => !isCertain(world, ask) || (ask.isStruck && isRepeat(world, ask))))
+  if (
+    all.some(
+      ({ ask }) =>
+        !isCertain(world, ask) || (ask.isStruck && ask.repeats === null && isRepeat(world, ask)),
+    )
+  )
     return false
   const sum = (of: typeof own) => of.reduce((total, { right }) => total + right, 0n)
   const [low, high] = [sum(surely) - sum(behind), sum(all)]

@@ -118,7 +118,7 @@ function postingsOf({ fault }: World, ask: Asked, of: Amount): readonly Posting[
 }
 
 const idOf = ({ repeats, nth, other }: Asked) =>
-  other === undefined ? `r-${repeats ?? nth}` : `${other}-${nth}`
+  other === undefined ? `chatcmpl-7f3a9c41d2${repeats ?? nth}` : `${other}-${nth}`
 
 function pathOf({ other, dialect }: Asked): string {
   if (other === 'embeddings') return '/v1/embeddings'
