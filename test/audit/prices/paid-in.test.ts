@@ -48,7 +48,9 @@ describe('credits that are added while requests are charged', () => {
   test.each([12.001236, 3.4567, 0.9])(
     'a charge of %d that is missing is no payment',
     async (missing) => {
-      expect(await found(page('100.000000'), ...three, page(leftAfter(100, missing)))).toMatchObject({
+      expect(
+        await found(page('100.000000'), ...three, page(leftAfter(100, missing))),
+      ).toMatchObject({
         verdict: 'fail',
       })
     },

@@ -1,6 +1,6 @@
-import type { AuthHeader, AuthHeaders, Contract } from '../../../contract/contract.ts'
-import { refusalsForCredits } from '../../../contract/credit-refusals.ts'
+import type { AuthHeader, AuthHeaders } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
+import { isAmong, refusalsFor, statusesForKeys } from '../../../contract/refusals.ts'
 import { type Promised, promisedSql } from '../../../contract/request.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
@@ -27,16 +27,18 @@ function takesKey(
     severity: 'must',
     needs: ['active'],
     promised: [`auth.${format}`],
-    explain: `A valid key in the header that the specification names for ${format} must not get a 401.
+    explain: `A valid key in the header that the specification names for ${format} must not get a 401, nor what else the contract has for a
+key that is refused.
 A key is valid if the same run generates with it at that time or later, on either
-endpoint: a 401 counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
+endpoint: a refusal counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
 as it may come first (gap G-26). A request that also has a key in the other format's header decides
 nothing either, because which of the two counts is open (gap G-08).`,
-    expected: 'an answer other than 401',
+    expected: 'an answer other than the refusal of a key',
     requires: `a ${format} request with a key that is served`,
     async judgeOf(_, evidence) {
       const served = await lastServed(evidence)
       const { own, other } = headersOf(usualOf(evidence.contract).auth)
+      const ofKeys = refusalsFor('keys', evidence.contract)
       return ({ row }) => {
         const { status } = row
         if (row.endpoint !== format || status === null || row.requestHeaders === null)
@@ -45,9 +47,9 @@ nothing either, because which of the two counts is open (gap G-08).`,
         const headers = JSON.parse(row.requestHeaders) as Record<string, string>
         if (headers[own.name] !== `${own.prefix}${keyVariable}`) return undefined
         if (other.name !== own.name && headers[other.name] !== undefined) return undefined
-        if (status !== 401) return null
+        if (status !== 401 && !isAmong(ofKeys, row)) return null
         const isValid = (served.get(`${row.runId}/${row.keyFp}`) ?? -1) >= row.sentUs
-        return isValid ? '401 for a key in its own header' : undefined
+        return isValid ? `${status} for a key in its own header` : undefined
       }
     },
   })
@@ -132,7 +134,7 @@ async function ofFailures(
     return inconclusive(sent, why)
   }
   return fail(sent, {
-    expected: `status ${keyStatusOf(contract)}`,
+    expected: `status ${statusesForKeys(contract).join(' or ')}`,
     observed: `${shows}; of ${keyed.sent} with a key meanwhile, ${keyed.failed} failed so`,
     witnesses: [{ runId, slot, retry, shows: `status ${statuses} for ${what}` }],
   })
@@ -161,14 +163,14 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
     severity: 'must',
     needs: ['active'],
     promised,
-    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401, or the 403 of a contract whose
-tables have an error for it and none for 401. A success, or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
+    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401, or the status that the contract's
+tables have for a key, such as a 403 in tables without a 401. A success, or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
 there was nothing else, the rule is inconclusive, unless requests with a key did not fail at the same
 time, and chance does not explain so many failures.`,
-    expected: (contract) => `status ${keyStatusOf(contract)}`,
+    expected: (contract) => `status ${statusesForKeys(contract).join(' or ')}`,
     observe: (contract) => `
       SELECT run_id, slot, retry,
-        CASE WHEN status <> ${keyStatusOf(contract)} THEN 'status ' || status || ' on ' || endpoint ||
+        CASE WHEN status NOT IN ${sqlList(statusesForKeys(contract))} THEN 'status ' || status || ' on ' || endpoint ||
           CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS observed
       FROM seen WHERE expects IN ${sqlList(expects)} AND ${promisedSql}
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
@@ -191,37 +193,36 @@ export const auth04 = refusesKey(
   'an invalid key',
 )
 
-/** What the tables of a contract have for a key that is refused. */
-function errorsOfKeys({
-  chatErrors,
-  messagesErrors,
-}: Promising<'chat_errors' | 'messages_errors'>) {
+type Errors = Promising<'chat_errors' | 'messages_errors'>
+
+/** Codes with their types, and types of the messages shape, that the tables of a contract have for a key that is refused with a status. */
+interface KeyWords {
+  readonly chat: readonly (readonly [code: string, type: string])[]
+  readonly messages: readonly string[]
+}
+
+function wordsForKeys(contract: Errors, status: number): KeyWords {
+  // Every 401 is about the key. Another status may also have other meanings.
+  const words = new Set(refusalsFor('keys', contract).map(({ word }) => word))
+  const isOfKey = (...names: readonly string[]) =>
+    status === 401 || names.some((name) => words.has(name))
   return {
-    chat: chatErrors.filter(({ status }) => status === 401),
-    messages: messagesErrors.flatMap(({ type, statuses }) =>
-      statuses?.includes(401) === true ? [type] : [],
+    chat: contract.chatErrors.flatMap((each) =>
+      each.status === status && isOfKey(each.code, each.type)
+        ? [[each.code, each.type] as const]
+        : [],
+    ),
+    messages: contract.messagesErrors.flatMap(({ type, statuses }) =>
+      statuses?.includes(status) === true && isOfKey(type) ? [type] : [],
     ),
   }
 }
 
-/** The status of a key that is refused: 401, or 403 in tables that have an error for it, and none for 401. */
-function keyStatusOf(contract: Contract): 401 | 403 {
-  const { chatErrors = [], messagesErrors = [] } = contract
-  const promised = [
-    ...chatErrors.map(({ status }) => status),
-    ...messagesErrors.flatMap(({ statuses }) => statuses ?? []),
-  ]
-  if (promised.includes(401)) return 401
-  const ofCredits = new Set(refusalsForCredits(contract).map(({ word }) => word))
-  const isForbidden =
-    chatErrors.some(
-      ({ code, type, status }) => status === 403 && !ofCredits.has(code) && !ofCredits.has(type),
-    ) ||
-    messagesErrors.some(
-      ({ type, statuses }) => statuses?.includes(403) === true && !ofCredits.has(type),
-    )
-  return isForbidden ? 403 : 401
-}
+/** The statuses of which the words are judged, each once. */
+const statusesWithWords = (contract: Errors) => [...new Set([401, ...statusesForKeys(contract)])]
+
+/** SQL: requests that were sent without a valid key. */
+const withoutKey = `expects IN ${sqlList(['missing-key', 'invalid-key', 'altered-key', 'recased-key'])}`
 
 export const auth05 = sqlRule({
   id: 'AUTH-05',
@@ -231,40 +232,51 @@ export const auth05 = sqlRule({
   needs: ['active'],
   promised: ['chat_errors', 'messages_errors'],
   explain: `On chat the code must be one that the contract has for status 401, with its type, on messages a type
-of its table for 401. A table without a row for 401 promises no words for it.`,
-  expected: (contract) => {
-    const { chat, messages } = errorsOfKeys(contract)
-    return [
-      ...(chat.length === 0 ? [] : [`${chat.map(({ code }) => code).join(' or ')} on chat`]),
-      ...(messages.length === 0 ? [] : [`${messages.join(' or ')} on messages`]),
-    ].join(', ')
-  },
-  observe: (contract) => {
-    const { chat, messages } = errorsOfKeys(contract)
-    const isOfChat = chat
-      .map(
-        ({ code, type }) =>
-          `error_code IS NOT DISTINCT FROM ${literal(code)} AND error_type IS NOT DISTINCT FROM ${literal(type)}`,
-      )
-      .join(' OR ')
-    const isOfMessages = `coalesce(error_type, '') IN ${sqlList(messages)}`
-    const judged = [
-      ...(chat.length === 0 ? [] : [`endpoint = 'chat' AND NOT (${isOfChat})`]),
-      ...(messages.length === 0 ? [] : [`endpoint = 'messages' AND NOT ${isOfMessages}`]),
-    ]
-    const formats = [
-      ...(chat.length === 0 ? [] : ['chat']),
-      ...(messages.length === 0 ? [] : ['messages']),
-    ]
-    return `
+of its table for 401. A table without a row for 401 promises no words for it. If the contract has another status for keys, a request
+without a valid key that got it is judged likewise.`,
+  expected: (contract) =>
+    statusesWithWords(contract)
+      .flatMap((status) => {
+        const { chat, messages } = wordsForKeys(contract, status)
+        return [
+          ...(chat.length === 0 ? [] : [`${chat.map(([code]) => code).join(' or ')} on chat`]),
+          ...(messages.length === 0 ? [] : [`${messages.join(' or ')} on messages`]),
+        ]
+      })
+      .join(', '),
+  observe: (contract) =>
+    statusesWithWords(contract)
+      .map((status) => wordsAt(contract, status))
+      .join(' UNION ALL '),
+  requires: 'a refused key on a generation endpoint',
+})
+
+/** SQL: refusals of a key with a status, and what is wrong with their words. */
+function wordsAt(contract: Errors, status: number): string {
+  const { chat, messages } = wordsForKeys(contract, status)
+  const pairs = chat.map((pair) => sqlList(pair)).join(', ')
+  const judged = [
+    ...(chat.length === 0
+      ? []
+      : [
+          `endpoint = 'chat' AND (coalesce(error_code, ''), coalesce(error_type, '')) NOT IN (VALUES ${pairs})`,
+        ]),
+    ...(messages.length === 0
+      ? []
+      : [`endpoint = 'messages' AND coalesce(error_type, '') NOT IN ${sqlList(messages)}`]),
+  ]
+  const formats = [
+    ...(chat.length === 0 ? [] : ['chat']),
+    ...(messages.length === 0 ? [] : ['messages']),
+  ]
+  return `
       SELECT run_id, slot, retry,
         CASE WHEN ${judged.join(' OR ') || 'false'}
              THEN 'code ' || coalesce(error_code, 'none') || ', type ' || coalesce(error_type, 'none') ||
                ' on ' || endpoint END AS observed
-      FROM seen WHERE status = 401 AND endpoint IN ${sqlList(['', ...formats])}`
-  },
-  requires: 'a 401 on a generation endpoint',
-})
+      FROM seen WHERE status = ${status} AND endpoint IN ${sqlList(['', ...formats])}
+        ${status === 401 ? '' : `AND ${withoutKey}`}`
+}
 
 export const auth06 = billingRule({
   id: 'AUTH-06',

@@ -111,18 +111,16 @@ export const err04 = sqlRule({
   severity: 'must',
   needs: ['passive'],
   promised: ['chat_errors'],
-  explain: `Compares error.type with the row of the table that error.code names. A code that is not
+  explain: `Compares error.type with the rows of the table that error.code names. A code that is not
 in the table decides nothing. In the messages shape the type must be one of the table's for the
 statuses whose meaning the table names.`,
   expected: ({ chatErrors }) =>
     chatErrors.map(({ code, type }) => `${code} with ${type}`).join(', '),
   observe: ({ chatErrors }) => `
     SELECT run_id, slot, retry,
-      CASE WHEN error_type IS DISTINCT FROM promised.type
+      CASE WHEN (error_code, coalesce(error_type, '')) NOT IN (VALUES ${chatErrors.map(({ code, type }) => sqlList([code, type])).join(', ')})
            THEN error_code || ' with type ' || coalesce(error_type, 'null') END AS observed
-    FROM seen JOIN (VALUES ${chatErrors.map(({ code, type }) => sqlList([code, type])).join(', ')}) promised(code, type)
-      ON error_code = promised.code
-    WHERE error_shape = 'chat'`,
+    FROM seen WHERE error_shape = 'chat' AND error_code IN ${sqlList(chatErrors.map(({ code }) => code))}`,
   requires: 'an error of the chat shape with a code of the table',
 })
 
@@ -142,9 +140,11 @@ that the table has for 400, or for no status, if it has one for 400. A 5xx on an
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
-      CASE WHEN status <> promised.due
+      CASE WHEN NOT list_contains(promised.due, status)
            THEN coalesce(error_code, error_type) || ' with status ' || status END AS observed
-    FROM seen JOIN (VALUES ${meanings(contract)}) promised(shape, word, due)
+    FROM seen JOIN (
+      SELECT shape, word, list(due) AS due FROM (VALUES ${meanings(contract)}) meaning(shape, word, due) GROUP BY ALL
+    ) promised
       ON error_shape = promised.shape
         AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
     WHERE outcome = 'http_error' AND endpoint <> 'other' AND NOT ${noEndpoint}
@@ -191,13 +191,14 @@ under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.
 type Errors = Promising<'chat_errors' | 'messages_errors'>
 
 function meanings({ chatErrors, messagesErrors }: Errors): string {
+  const open = new Set(chatErrors.flatMap(({ code, status }) => (status === null ? [code] : [])))
   const chat = chatErrors.flatMap(({ code, status }) =>
-    status === null ? [] : [sqlList(['chat', code, status])],
+    status === null || open.has(code) ? [] : [sqlList(['chat', code, status])],
   )
   const messages = messagesErrors.flatMap(({ type, statuses }) =>
     statuses?.length === 1 ? [sqlList(['messages', type, statuses[0]!])] : [],
   )
-  return [...chat, ...messages].join(', ')
+  return [...chat, ...messages, "('', '', 0)"].join(', ')
 }
 
 /** Types of the messages table without exactly one status. */

@@ -1,5 +1,6 @@
 import { type Contract, modelNamed } from '../../../contract/contract.ts'
 import type { Promising } from '../../../contract/promises.ts'
+import { isAmong, refusalsFor } from '../../../contract/refusals.ts'
 import { usualOf } from '../../../contract/usual.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
 import { isList, isObject, type JsonObject } from '../../evidence/json.ts'
@@ -155,11 +156,13 @@ export const model05 = exchangeRule({
 model_not_found, or the contract's own, if the contract has one. Its status is open (gap G-27), and the messages format has no code for it.`,
   expected: 'a refusal, on chat with model_not_found where the contract has that code',
   requires: 'a request for an unknown model (wrong: unknown-model)',
-  judge(exchange, { chatErrors }) {
+  judge(exchange, contract) {
     const { row } = exchange
+    const { chatErrors } = contract
     if (row.expects !== 'unknown-model' || row.status === null) return undefined
     if (row.status < 300) return `served with status ${row.status}`
-    if ([401, 403, 429].includes(row.status) || row.status >= 500) return undefined
+    if ([401, 402, 403, 429].includes(row.status) || row.status >= 500) return undefined
+    if (isAmong(refusalsFor('credits', contract), row)) return undefined
     const isPromised = chatErrors.some(({ code }) => namesNoModel({ chatErrors }, code))
     return row.endpoint !== 'chat' || !isPromised || namesNoModel({ chatErrors }, row.errorCode)
       ? null

@@ -1,6 +1,8 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { isLoopback } from '../../../contract/base-url.ts'
+import { refusalsFor } from '../../../contract/refusals.ts'
 import { usualOf } from '../../../contract/usual.ts'
+import { literal } from '../../../store/literal.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, notObserved, pass } from '../../verdict.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -103,14 +105,20 @@ export const trn06 = sqlRule({
   needs: ['active'],
   promised: ['chat_errors'],
   explain: `Requests to paths that the contract does not have must get 404. A 401, a 402, a 429, an outage or
-a 403 for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
+a refusal for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
 type for insufficient credits, so a 403 of that shape decides nothing.`,
   expected: 'status 404',
-  observe: ({ chatErrors }) => {
-    const broke = chatErrors.filter(({ status }) => status === 403)
+  observe: (contract) => {
+    const broke = contract.chatErrors.filter(({ status }) => status === 403)
+    const poor = refusalsFor('credits', contract)
+      .map(({ word, status }) => `(${status}, ${literal(word)})`)
+      .join(', ')
+    const isPoor = (name: string) =>
+      poor === '' ? 'false' : `coalesce((status, ${name}) IN (VALUES ${poor}), false)`
     return `
       SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS observed
       FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 402, 429) AND status < 500
+        AND NOT ${isPoor('error_code')} AND NOT ${isPoor('error_type')}
         AND NOT (status = 403 AND (coalesce(error_shape, '') = 'messages'
           OR coalesce(error_code IN ${sqlList(broke.map(({ code }) => code))}, false)
           OR coalesce(error_type IN ${sqlList(broke.map(({ type }) => type))}, false)))`
