@@ -222,17 +222,17 @@ describe('overload', () => {
     async (code) => {
       const contract = having([others, { code, type: 'server_error', status: 429 }])
       const rate = (remaining: number) => ({ rateLimit: 20, rateRemaining: remaining })
-      const after = async (errorType: string, errorCode: string, of = contract) =>
+      const refusedBy = async (errorType: string, errorCode: string, of = contract) =>
         told(
           'RATE-11',
           of,
           ...[1, 2, 3].map((at) => inFlight(at, at, at + 0.5, 50 - at, rate(20 - at))),
           inFlight(4, 4, 4.5, 47, { ...failed(429, errorType, errorCode), ...rate(16) }),
         )
-      expect(await after('server_error', code)).not.toBe('429 on the next request')
-      expect(await after('rate_limited', 'slow_down')).toBe('429 on the next request')
+      expect(await refusedBy('server_error', code)).not.toBe('429 on the next request')
+      expect(await refusedBy('rate_limited', 'slow_down')).toBe('429 on the next request')
       const silent = having([{ code, type: 'server_error', status: 429 }])
-      expect(await after('server_error', code, silent)).toBe('429 on the next request')
+      expect(await refusedBy('server_error', code, silent)).toBe('429 on the next request')
     },
   )
 })
