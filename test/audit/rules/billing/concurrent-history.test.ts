@@ -221,18 +221,18 @@ testCases([
     },
   ],
   [
-    'a smaller loss cannot be an expiry',
+    'a smaller loss than fifty credits per charge beside it cannot be an expiry',
     bill11,
     [
       read(0, 0, 1000),
       inFlight(1, 1, 4, 999),
       inFlight(2, 2, 5, 998),
       inFlight(3, 6, 8, 997),
-      read(4, 10, 848),
+      read(4, 10, 960),
     ],
     {
       verdict: 'fail',
-      observed: expect.stringContaining('149 credits missing between 997 and 848'),
+      observed: expect.stringContaining('37 credits missing between 997 and 960'),
     },
   ],
   [

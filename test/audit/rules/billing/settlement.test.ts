@@ -229,8 +229,14 @@ testStored('BILL-12', [
     bodies(answer(3, 98)),
   ],
   [
-    'a body without a header that disagrees with the previous value fails',
+    'a body without a header that disagrees with the previous value may be right, if nothing later shows the charge',
     inTurn(100, 100, dear, asked),
+    { verdict: 'inconclusive', why: expect.stringContaining('they took another price') },
+    bodies(answer(3, 99)),
+  ],
+  [
+    'a body without a header that disagrees with the values before and after it fails',
+    inTurn(100, 100, dear, asked, 98),
     {
       verdict: 'fail',
       observations: 1,
