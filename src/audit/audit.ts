@@ -34,6 +34,8 @@ export interface AuditOptions extends Work {
   readonly accounts?: AccountShare
   /** Of more attempts, evidence is kept on disk beside the store, one account in memory at a time. 1.5 million if absent. */
   readonly attemptsInMemory?: number
+  /** Whether the findings are stored, for the pages. True if absent. */
+  readonly keeps?: boolean
   /** A new one if absent. */
   readonly auditId?: string
   /** Now if absent. */
@@ -125,7 +127,7 @@ async function decideRuns(
     runs,
     findings: options.accounts === undefined ? findings : findings.map(asOfShare),
   }
-  if (options.accounts === undefined) await keepFindings(store, report)
+  if (options.accounts === undefined && options.keeps !== false) await keepFindings(store, report)
   return report
 }
 

@@ -70,27 +70,28 @@ export function hasPromises<P extends PromiseName>(
   return promises(evidence.contract, names)
 }
 
+/** What is measured though nothing is promised, in a sentence and in figures. */
+export type Measured = Readonly<
+  Pick<Extract<Verdict, { verdict: 'not-promised' }>, 'note' | 'figures'>
+>
+
 /**
  * Decides only with a contract that makes the promises; otherwise they are "not promised".
  *
- * @param measure what is measured without a promise, as a note; undefined for nothing
+ * @param measure what is measured without a promise; undefined for nothing
  */
 export function whenPromised<P extends PromiseName>(
   names: readonly P[],
   decide: (evidence: Evidence<P>) => Verdict | Promise<Verdict>,
-  measure?: (evidence: Evidence) => Promise<string | undefined>,
+  measure?: (evidence: Evidence) => Promise<Measured | undefined>,
 ): Pick<Rule, 'promised' | 'decide'> {
   return {
     promised: names,
     async decide(evidence) {
       if (hasPromises(evidence, names)) return decide(evidence)
       const [first, ...others] = missingPromises(evidence.contract, names)
-      const note = await measure?.(evidence)
-      return {
-        verdict: 'not-promised',
-        promises: [first!, ...others],
-        ...(note === undefined ? {} : { note }),
-      }
+      const measured = await measure?.(evidence)
+      return { verdict: 'not-promised', promises: [first!, ...others], ...measured }
     },
   }
 }

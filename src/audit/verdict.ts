@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { promiseNames } from '../contract/promises.ts'
+import { measuredNames } from './figures.ts'
 
 const text = z.string()
 const observations = z.number()
@@ -79,6 +80,24 @@ const table = z
 export type VerdictTable = z.infer<typeof table>
 const tables = z.array(table).readonly().exactOptional()
 
+/** A value that a rule measured. */
+const figure = z
+  .object({
+    name: z.enum(measuredNames),
+    model: text.exactOptional(),
+    /** A part of it, such as texts of one script. */
+    of: text.exactOptional(),
+    value: z.number(),
+    /** Where the true value is: by a bound of counts, or in 95 of 100 audits where answers or times are random. Absent if not known. */
+    low: z.number().exactOptional(),
+    high: z.number().exactOptional(),
+    /** Currency of an amount. */
+    unit: text.exactOptional(),
+  })
+  .readonly()
+export type MeasuredFigure = z.infer<typeof figure>
+const figures = z.array(figure).readonly().exactOptional()
+
 /** `must`: the specification requires it. `derived`: it follows. `advice`: convention. */
 export const severities = ['must', 'derived', 'advice'] as const
 export type Severity = (typeof severities)[number]
@@ -88,7 +107,7 @@ export type Severity = (typeof severities)[number]
  * evidence fits both sides; such mixes do not compile.
  */
 export const verdictSchema = z.discriminatedUnion('verdict', [
-  z.object({ verdict: z.literal('pass'), observations, note, tables }).readonly(),
+  z.object({ verdict: z.literal('pass'), observations, note, tables, figures }).readonly(),
   z
     .object({
       verdict: z.literal('fail'),
@@ -103,6 +122,7 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
       witnesses: z.tuple([witness], witness).readonly(),
       note,
       tables,
+      figures,
     })
     .readonly(),
   z
@@ -113,6 +133,7 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
       why: text,
       isUndecided: z.literal(true).exactOptional(),
       tables,
+      figures,
       witnesses: z.array(witness).readonly().exactOptional(),
     })
     .readonly(),
@@ -125,6 +146,7 @@ export const verdictSchema = z.discriminatedUnion('verdict', [
       promises: z.tuple([z.enum(promiseNames)], z.enum(promiseNames)).readonly(),
       /** What was measured all the same. */
       note,
+      figures,
     })
     .readonly(),
 ])
@@ -139,8 +161,16 @@ export function observationsOf(verdict: Verdict): number {
   return 'observations' in verdict ? verdict.observations : 0
 }
 
+/** What a verdict measured; nothing of one that measures nothing. */
+export const figuresOf = (verdict: Verdict): readonly MeasuredFigure[] =>
+  ('figures' in verdict ? verdict.figures : undefined) ?? []
+
+/** The verdict with what it measured. */
+export const withFigures = (verdict: Verdict, figures: readonly MeasuredFigure[]): Verdict =>
+  verdict.verdict === 'not-observed' || figures.length === 0 ? verdict : { ...verdict, figures }
+
 type Failure = Omit<Extract<Verdict, { verdict: 'fail' }>, 'verdict' | 'observations'>
-type Remarks = Pick<Extract<Verdict, { verdict: 'pass' }>, 'note' | 'tables'>
+type Remarks = Pick<Extract<Verdict, { verdict: 'pass' }>, 'note' | 'tables' | 'figures'>
 
 /** A promise was broken. The witnesses are the smallest set of rows that shows it. */
 export function fail(observations: number, failure: Failure): Verdict {

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { smallest } from '../user/extremes.ts'
-import { lookup } from '../user/lookup.ts'
+import { entryOf, lookup } from '../user/lookup.ts'
 import { isTimeZone } from '../user/time-zone.ts'
 import { baseUrlSays, isBaseUrl } from './base-url.ts'
 import {
   type Band,
   calendarLengths,
+  encodingAliases,
   encodingNames,
   type HeaderNames,
   isTokenizerFile,
@@ -154,9 +155,13 @@ const makeForm = () =>
             listed: flag.default(true),
             reasoning: flag.default(false),
             tokenizer: z
-              .union([z.enum(encodingNames), z.custom<TokenizerFile>(isFileOfTokenizer)], {
-                error: `one of ${encodingNames.join(', ')}, or the path of a tokenizer.json that exists`,
-              })
+              .preprocess(
+                (given) =>
+                  typeof given === 'string' ? (entryOf(encodingAliases, given) ?? given) : given,
+                z.union([z.enum(encodingNames), z.custom<TokenizerFile>(isFileOfTokenizer)], {
+                  error: `one of ${encodingNames.join(', ')}, or the path of a tokenizer.json that exists`,
+                }),
+              )
               .exactOptional(),
             templateTokens: z
               .int({ error: 'a whole number of tokens' })

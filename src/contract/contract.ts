@@ -72,6 +72,11 @@ export interface ServedTier {
 /** Encodings whose tokens can be counted here: those of gpt-tokenizer. */
 export const encodingNames = ['o200k', 'cl100k', 'p50k', 'r50k'] as const
 export type EncodingName = (typeof encodingNames)[number]
+/** Their other names: those of tiktoken, and of encodings that differ in control tokens alone. */
+export const encodingAliases: Readonly<Record<string, EncodingName>> = {
+  ...{ o200k_base: 'o200k', o200k_harmony: 'o200k', cl100k_base: 'cl100k' },
+  ...{ p50k_base: 'p50k', p50k_edit: 'p50k', r50k_base: 'r50k', gpt2: 'r50k' },
+}
 /** The absolute path of a `tokenizer.json`, as open models have it. */
 export type TokenizerFile = `${string}.json`
 export type Tokenizer = EncodingName | TokenizerFile

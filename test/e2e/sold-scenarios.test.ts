@@ -4,8 +4,8 @@ import { failed, planned, sent } from './sold-scenario.ts'
 const whole = { tags: 'whole', timeout: 600_000 }
 
 test.each([
-  // One more than planned: the first requests, by which a run knows that the service answers.
-  ['audit-integrity', 51, ['SOLD-01', 'SOLD-02', 'SOLD-09'], 'token-inflation', 'SOLD-01'],
+  // One or two more than planned: the first requests, plain and as a stream, by which a run knows that the service answers.
+  ['audit-integrity', 78, ['SOLD-01', 'SOLD-02', 'SOLD-09'], 'token-inflation', 'SOLD-01'],
   ['integrity-session', 100, ['SOLD-02'], 'hidden-prompt', 'SOLD-02'],
   ['audit-context', 2, ['SOLD-03'], 'cached-too-many', 'SOLD-04'],
   ['audit-cache', 80, ['SOLD-04'], 'cached-too-many', 'SOLD-04'],
@@ -18,7 +18,7 @@ test.each([
     // 4 says that the machine is too busy for times; counts stay.
     expect([0, 4]).toContain(honest.code)
     expect(honest.plan).toContain('Nothing was sent.')
-    expect(honest.requests - requests).toBeLessThanOrEqual(1)
+    expect(honest.requests - requests).toBeLessThanOrEqual(2)
     expect(honest.requests).toBeGreaterThanOrEqual(requests)
     expect(honest.costUsd).toBeGreaterThan(0)
     expect(honest.costUsd).toBeLessThanOrEqual(planned(honest.plan))

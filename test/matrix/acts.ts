@@ -59,7 +59,7 @@ const actsOfFamily: Readonly<Record<string, readonly ActName[]>> = {
   'SOLD-07': ['tools'],
   'SOLD-08': ['tiers'],
   'SOLD-09': ['long'],
-  'SOLD-10': ['long', 'thought'],
+  'SOLD-10': ['long', 'thought', 'reasoned'],
   'SOLD-11': ['loaded'],
 }
 

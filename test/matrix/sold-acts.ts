@@ -23,14 +23,19 @@ const told: FullContract = {
   })),
 }
 
-const asking = (texts: readonly string[], contract: FullContract, maxTokens = 1): Act =>
+const asking = (
+  texts: readonly string[],
+  contract: FullContract,
+  maxTokens = 1,
+  isStream: (at: number) => boolean = () => false,
+): Act =>
   act(
     [{ name: 'main', balance: 3_000 }],
     async (stage) => {
-      for (const content of texts)
+      for (const [at, content] of texts.entries())
         await stage.send(stage.sender('main'), {
           messages: [{ role: 'user', content }],
-          maxTokens,
+          ...{ maxTokens, stream: isStream(at), includeUsage: isStream(at) },
         })
     },
     { contract },
@@ -189,6 +194,26 @@ const compared = act(
   officialUrl,
 )
 
+/** Twenty-four questions at the service and at its reference, whose answers end by themselves. */
+const reasoned = act(
+  [{ name: 'main', balance: 3_000 }],
+  async (stage) => {
+    for (let at = 1; at <= 24; at++)
+      await stage.send(stage.sender('main'), {
+        messages: [{ role: 'user', content: `What is the last digit of 7 to the power of ${at}?` }],
+        maxTokens: 600,
+      })
+  },
+  {
+    contract: {
+      ...told,
+      models: told.models.map((model) => ({ ...model, reference: { baseUrl: officialUrl } })),
+    },
+  },
+  null,
+  officialUrl,
+)
+
 /** Ten sessions of twenty prompts at rest, one request a second, and as many answers under load, in one run. */
 const restAndLoad = act(
   [{ name: 'main', balance: 100_000 }],
@@ -226,7 +251,8 @@ const restAndLoad = act(
 
 /** What the provider sells, by a contract that says so. */
 export const soldActs = {
-  texts: asking(audited, told),
+  // Two texts of each size: the second as a stream.
+  texts: asking(audited, told, 1, (at) => at % 2 === 1),
   short: asking(words.slice(0, 5), told),
   long: asking(
     Array.from({ length: 10 }, (_, at) => `Count from ${at + 1} to 900.`),
@@ -239,6 +265,7 @@ export const soldActs = {
   tools: toolRequests,
   repeats: asking(repeated, defaultContract),
   thought,
+  reasoned,
   compared,
   watched: sessions(60, 2, { fixed: true }),
   loaded: restAndLoad,

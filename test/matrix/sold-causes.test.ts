@@ -6,6 +6,8 @@ import { verdictsOf } from './verdicts.ts'
 
 interface Told {
   readonly fault: string
+  /** What the reference does, where it is no honest service of the usual kind. */
+  readonly atReference?: string
   readonly rule: string
   readonly acts: readonly ActName[]
   readonly said: RegExp
@@ -30,6 +32,12 @@ const told: readonly Told[] = [
     rule: 'SOLD-01',
     acts: ['repeats'],
     said: /time 1\.050, year 1\.050/,
+  },
+  {
+    fault: 'stream-inflation',
+    rule: 'SOLD-01',
+    acts: ['texts'],
+    said: /In streams: the service counts 1\.100 tokens .* alike in three scripts.* in 12 requests/,
   },
   { fault: 'token-rounding', rule: 'SOLD-01', acts: ['texts'], said: /multiples? of 64/ },
   {
@@ -123,13 +131,21 @@ const told: readonly Told[] = [
     acts: ['thought'],
     said: /300 tokens of reasoning beside 60 of text in 0\.\d+ s; twice the highest speed seen gives/,
   },
+  {
+    ...{ fault: 'reasoning-inflation', atReference: 'reasoning-inflation:1' },
+    rule: 'SOLD-10',
+    acts: ['reasoned'],
+    said: /For 24 questions, 4\.84 times the reasoning of the reference \(p 0\.001\)\. .* tokens too many in 24 requests/,
+  },
 ]
 
 test.each(told)(
   '$fault is told by $rule in $acts: $said',
   { tags: 'whole' },
-  async ({ fault, rule, acts, said }) => {
-    const { verdict } = (await verdictsOf({ faults: [fault], seed: 3 }, acts, [rule])).get(rule)!
+  async ({ fault, atReference, rule, acts, said }) => {
+    const faults = atReference === undefined ? [] : [atReference]
+    const own = { faults: [fault], seed: 3 }
+    const { verdict } = (await verdictsOf(own, acts, [rule], { faults })).get(rule)!
     expect(verdict).toMatchObject({ verdict: 'fail', observed: expect.stringMatching(said) })
   },
 )

@@ -121,6 +121,11 @@ const thinking = conduct('any effort', (honest) => {
   }
 })
 
+/** Thinks for about as long about each question, longer or shorter by chance. */
+const musing = conduct('thinks by chance', (honest, { random }) =>
+  reportingReasoning(honest, () => Math.min(390, Math.round(100 * Math.exp(0.5 * normal(random))))),
+)
+
 /** Finds each code of a prompt with a chance of 30 %, in long prompts. */
 const forgetful = conduct('recall 30 %', (honest, { random }) => ({
   answer(call) {
@@ -209,6 +214,10 @@ export const quietVariants: readonly QuietVariant[] = [
   },
   { name: '50 % misses by routing', acts: ['cached'], rules: ['SOLD-04'], faults: [routed] },
   { name: 'told downgrade', acts: ['tiers'], rules: ['SOLD-08'], faults: [downgraded] },
+  {
+    ...{ name: 'as much reasoning as the reference', acts: ['reasoned'], rules: ['SOLD-10'] },
+    ...{ faults: [musing], alsoReference: true },
+  },
   { name: 'any effort level', acts: ['thought'], rules: ['SOLD-10'], faults: [thinking] },
   { name: '2 % broken calls', acts: ['tools'], rules: ['SOLD-07'], faults: ['tool-broken=0.02'] },
   {

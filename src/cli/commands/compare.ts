@@ -2,6 +2,8 @@ import {
   choice,
   command,
   contractOption,
+  gather,
+  inputOption,
   type OptionsOf,
   otherStoreOption,
   outputOption,
@@ -10,15 +12,19 @@ import {
 
 const compareOptions = () =>
   command('compare', {
-    does: 'Compare two runs: latency, throughput, errors and credits, with intervals.',
+    does: 'Compare two runs, with intervals; or, with --rule, the audits of two services.',
     examples: [
       'compare previous latest',
       'compare latest --history p95',
       'compare before after --fail-on "p95 > +10%"',
+      'compare --rule SOLD --db one.duckdb --db-b two.duckdb --contract shop.yaml',
     ],
     sends: false,
   })
-    .argument('<a>', 'the baseline run: its id, the beginning of one, latest, or previous')
+    .argument(
+      '[a]',
+      'the baseline run: its id, the beginning of one, latest, or previous; with --rule by default every run against the base URL of the newest one',
+    )
     .argument('[b]', 'the run to compare with it; not with --history')
     .addOption(storeOption())
     .option('--all', 'print every metric of every step, not only significant changes')
@@ -40,12 +46,19 @@ const compareOptions = () =>
       '--history <figure>',
       'the runs at which a figure changed, among all of the scenario of a: "chat.ttft.p95"',
     )
+    .option(
+      '--rule <id>',
+      'audit both by a rule such as SOLD-01 or a family such as SOLD, side by side; may be repeated',
+      gather,
+      [],
+    )
     .addOption(contractOption())
+    .addOption(inputOption('--contract-b <file>', 'the promises of b, if they are others'))
     .option('--json', 'the same as --format json')
 
 export type Options = OptionsOf<typeof compareOptions>
 
-/** `assay compare <a> <b>`: finds significant differences between two runs. */
+/** `assay compare <a> <b>`: finds significant differences between two runs, or lays two audits side by side. */
 export const compareCommand = () =>
   compareOptions().action(async (a, b, options) =>
     (await import('../runs/compare.ts')).compareAction(a, b, options),

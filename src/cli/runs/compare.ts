@@ -19,20 +19,24 @@ import { UserError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
-import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
+import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { fitted } from '../terminal/terminal-width.ts'
+import { givenWords } from './compare-words.ts'
 
 export async function compareAction(
-  a: string,
+  a: string | undefined,
   b: string | undefined,
   options: Options,
 ): Promise<void> {
-  if (options.history !== undefined) return historyAction(a, b, options.history, options)
-  if (b === undefined) {
+  if (options.rule.length > 0)
+    return (await import('./compare-audits.ts')).compareAuditsAction(a, b, options)
+  if (a !== undefined && options.history !== undefined)
+    return historyAction(a, b, options.history, options)
+  if (a === undefined || b === undefined) {
     throw new UserError(
       'usage',
-      'compare: expected two runs, as in assay compare previous latest; got one. Name the other, or give --history.',
+      `compare: expected two runs, as in assay compare previous latest; got ${a === undefined ? 'none' : 'one'}. Name ${a === undefined ? 'both, or give --rule' : 'the other, or give --history'}.`,
     )
   }
   const gates = options.failOn.map(parseGate)
@@ -40,16 +44,18 @@ export async function compareAction(
   try {
     const storeA = await openExistingStore(options.db)
     opened.push(storeA)
-    const other = options.dbB !== undefined && options.dbB !== options.db
-    const storeB = other ? await openExistingStore(options.dbB!) : storeA
-    if (other) opened.push(storeB)
+    const isOther = options.dbB !== undefined && options.dbB !== options.db
+    const storeB = isOther ? await openExistingStore(options.dbB!) : storeA
+    if (isOther) opened.push(storeB)
     const [sideA, sideB] = [
       { store: storeA, runId: await resolveRepeated(storeA, a) },
       { store: storeB, runId: await resolveRepeated(storeB, b) },
     ]
     const contract = loadContract(options.contract)
+    const other =
+      options.contractB === undefined ? {} : { contract: loadContract(options.contractB) }
     const comparison = await shown(({ onProgress }) =>
-      compareRuns(sideA, sideB, { contract, onProgress }),
+      compareRuns(sideA, { ...sideB, ...other }, { contract, onProgress }),
     )
     const results = gates.map((gate) => judgeGate(comparison, gate))
     if (options.format === 'html') {
@@ -108,9 +114,9 @@ function afterHistory({ runs, steps }: FigureHistory, { db, contract }: Options)
 
 /** The next command; nothing after a format for programs. */
 function afterCompare(a: string, b: string, options: Options): string {
-  const { db, dbB, contract, json, format } = options
+  const { json, format } = options
   if (json || format === 'json' || format === 'md') return ''
-  const given = [...storeWords(db), ...optionWords('--db-b', dbB), ...contractWords(contract)]
+  const given = givenWords(options)
   return format === 'html'
     ? nextLine(['compare', a, b, ...given, '--all'], 'prints every metric of every step')
     : nextLine(['compare', a, b, ...given, '--format', 'html'], 'makes a page with charts')

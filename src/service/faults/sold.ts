@@ -115,6 +115,18 @@ export const soldFaults: readonly Fault[] = [
     (honest, _kit, factor) => counting(honest, (tokens) => Math.round(tokens * factor)),
   ),
   strongFault(
+    'stream-inflation',
+    'SOLD-01',
+    'prompts of streams alone are counted 1.1 times',
+    1.1,
+    (honest, _kit, factor) => ({
+      promptTokens(call, request) {
+        const tokens = honest.promptTokens(call, request)
+        return request.stream ? Math.round(tokens * factor) : tokens
+      },
+    }),
+  ),
+  strongFault(
     'token-rounding',
     'SOLD-01',
     'prompt tokens are rounded up to multiples of 64',

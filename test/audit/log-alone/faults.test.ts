@@ -133,6 +133,7 @@ const ofSale = [
   'cached-too-many',
   'output-inflation:2',
   'reasoning-inflation:2',
+  'stream-inflation:1.5',
 ]
 const thinking: Traffic = {
   ...mixed,

@@ -14,15 +14,16 @@ interface Answer {
   readonly usage: { readonly completion_tokens: number } & object
   readonly request?: object
   readonly message?: object
+  readonly streamed?: number
 }
 
 /** The verdict on plain answers, each to a request of its own. */
 function verdictOn(rule: string, model: object, answers: readonly Answer[]) {
   return verdictOver(
     rule,
-    answers.map(({ usage }, at) =>
+    answers.map(({ usage, streamed = 0 }, at) =>
       attempt(at, {
-        template: at,
+        ...{ template: at, streamed },
         finishReason: 'length',
         completionTokens: usage.completion_tokens,
       }),
@@ -66,6 +67,17 @@ test.each([
 test('the finding says how many tokens the answers have', async () => {
   expect(await verdictOn('SOLD-09', named, counted(1.1))).toMatchObject({
     observed: expect.stringContaining('10 answers of 2,200 counted tokens have 2,000 by o200k.'),
+  })
+})
+
+test('an excess of streams alone fails as theirs', async () => {
+  const streams = counted(1.1).map((answer) => ({ ...answer, streamed: 1 }))
+  expect(await verdictOn('SOLD-09', named, [...counted(1), ...streams])).toMatchObject({
+    verdict: 'fail',
+    observations: 10,
+    observed: expect.stringContaining(
+      'In streams: 10 answers of 2,200 counted tokens have 2,000 by o200k. If all of them are counted so, that is about',
+    ),
   })
 })
 

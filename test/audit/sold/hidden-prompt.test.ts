@@ -25,6 +25,7 @@ test('a template of the promised size passes, and what it has is noted', async (
     verdict: 'pass',
     observations: 5,
     note: 'svc-k2: 12 tokens beside the text',
+    figures: [{ name: 'beside_text', model: 'svc-k2', value: 12, low: 10, high: 14 }],
   })
 })
 
@@ -35,6 +36,37 @@ test('a hidden prompt of 30 tokens fails', async () => {
       'Each request is counted 37 tokens more than its text; the contract promises at most 12.',
     ),
   })
+})
+
+test('a hidden prompt that streams alone have fails as theirs, and costs their tokens', async () => {
+  const texts = [...words, ...words]
+  const verdict = await verdictOnTexts(
+    'SOLD-02',
+    promising({ template_tokens: 12 }),
+    texts,
+    (_, at) => ({
+      ...(at < words.length ? {} : { streamed: 1 }),
+      ...{ promptTokens: 1 + (at < words.length ? 12 : 42), completionTokens: 1 },
+    }),
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observations: 5,
+    observed: expect.stringContaining(
+      'In streams: each request is counted 42 tokens more than its text; the contract promises at most 12. If all of them are, that is 150 tokens too many in 5 requests',
+    ),
+  })
+})
+
+test('a system prompt of the provider that the contract promises passes', async () => {
+  expect(await verdictOf([187, 187, 186, 187, 187], { template_tokens: 200 })).toMatchObject({
+    verdict: 'pass',
+  })
+})
+
+test.each([1, 3])('%d tokens more for a message: told from three on', async (more) => {
+  const verdict = await verdictOf(Array(5).fill(12 + more))
+  expect(verdict).toMatchObject({ verdict: more > 2 ? 'fail' : 'inconclusive' })
 })
 
 test('it costs its own tokens, in each request, by the contract', async () => {
@@ -97,6 +129,7 @@ test('without template_tokens nothing is promised, and what was measured is a no
     verdict: 'not-promised',
     promises: ['models.template_tokens'],
     note: 'svc-k2: 37 tokens beside the text',
+    figures: [{ name: 'beside_text', model: 'svc-k2', value: 37, low: 35, high: 39 }],
   })
 })
 

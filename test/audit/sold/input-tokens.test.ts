@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { verdictOnTexts } from './one-answer-each.ts'
-import { audited, repeated, textOf } from './texts.ts'
+import { audited, repeated, textOf, words } from './texts.ts'
 
 const named = (more: object = {}): Contract =>
   parseContract({ name: 'sold', models: [{ id: 'svc-k2', tokenizer: 'o200k', ...more }] }, 'c.yaml')
@@ -163,6 +163,118 @@ test.each([
 test('an encoding of bytes is no multiple: its words have as many tokens as letters', async () => {
   const verdict = await verdictOf(repeated, (_, at) => repeated[at]!.length + 7, unnamed)
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test.each(['o200k_base', 'o200k_harmony'])('%s is another name of o200k', async (tokenizer) => {
+  expect(await verdictOf(audited, (tokens) => tokens + 7, named({ tokenizer }))).toMatchObject({
+    verdict: 'pass',
+  })
+})
+
+test('cl100k_base is another name of cl100k', async () => {
+  const { countTokens } = await import('gpt-tokenizer/encoding/cl100k_base')
+  const contract = named({ tokenizer: 'cl100k_base' })
+  const verdict = await verdictOf(audited, (_, at) => countTokens(audited[at]!) + 7, contract)
+  expect(verdict).toMatchObject({ verdict: 'pass' })
+})
+
+const everything = [...audited, ...repeated, ...words.slice(0, 5)]
+test.each([
+  [16, unnamed],
+  [10, unnamed],
+])('without a named encoding, counts that are rounded up to %d fail', async (to, contract) => {
+  const round = (tokens: number) => Math.ceil((tokens + 7) / to) * to
+  expect(await verdictOf(everything, round, contract)).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      `All counts are multiples of ${to}, also of a single word: the service rounds them up, by up to ${to - 1} tokens in each request.`,
+    ),
+  })
+})
+
+test.each([
+  // Of 16 tokens up to 9 are beyond the template of 7 and the slack of 2.
+  [
+    'o200k',
+    /All counts are multiples of 16: .*, by up to 15 tokens in each request\. \d{2,3} tokens too many in \d+ requests\./,
+  ],
+  // What was counted too many is not known by another encoding.
+  ['p50k', /All counts are multiples of 16: .*, by up to 15 tokens in each request\.$/],
+])('counts that are rounded up to 16 fail by %s', async (tokenizer, said) => {
+  const round = (tokens: number) => Math.ceil((tokens + 7) / 16) * 16
+  const contract = named({ tokenizer })
+  expect(await verdictOf(everything, round, contract)).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringMatching(said),
+  })
+})
+
+test('prompts made to measure, and four tokens for every word, are no rounding', async () => {
+  const sized = Array.from({ length: 14 }, (_, at) => textOf('words', 64 * (at + 1), at))
+  expect(await verdictOf(sized, (tokens) => tokens, unnamed)).not.toMatchObject({ verdict: 'fail' })
+  const texts = [...repeated, ...words.slice(0, 5)]
+  const verdict = await verdictOf(texts, (_, at) => 4 * texts[at]!.split(' ').length + 8, unnamed)
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('texts with names of control tokens, which a service may count as one token, accuse nobody', async () => {
+  const control = /<\|endoftext\|>/g
+  const texts = audited.map((text, at) => (at % 5 === 0 ? `${text} <|endoftext|>` : text))
+  const verdict = await verdictOnTexts('SOLD-01', named(), texts, (text) => ({
+    promptTokens:
+      o200k.countTokens(text.replace(control, '')) + (text.match(control)?.length ?? 0) + 7,
+    completionTokens: 1,
+  }))
+  expect(['pass', 'inconclusive']).toContain(verdict.verdict)
+})
+
+/** A part of the requests that is counted otherwise, by their place. */
+const parts = [
+  ['In streams', { streamed: 1 }, (at: number) => at % 2 === 1],
+  ['With the key night', { keyFp: 'night' }, (at: number) => at % 2 === 1],
+] as const
+test.each(parts)(
+  '%s alone a factor fails, and nobody else is counted so',
+  async (said, more, isPart) => {
+    const verdict = await verdictOnTexts('SOLD-01', named(), audited, (text, at) => ({
+      ...(isPart(at) ? more : {}),
+      promptTokens: Math.round((o200k.countTokens(text) + 7) * (isPart(at) ? 1.1 : 1)),
+      completionTokens: 1,
+    }))
+    expect(verdict).toMatchObject({
+      verdict: 'fail',
+      observations: 12,
+      observed: expect.stringContaining(
+        `${said}: the service counts 1.100 tokens (1.099 to 1.101) for each token of o200k, alike in three scripts`,
+      ),
+    })
+    expect(verdict).toMatchObject({ observed: expect.stringContaining('in 12 requests') })
+  },
+)
+
+test('without a named encoding, a factor on streams alone fails as theirs', async () => {
+  const texts = [...repeated, ...repeated]
+  const verdict = await verdictOnTexts('SOLD-01', unnamed, texts, (text, at) => {
+    const isStream = at >= repeated.length
+    const tokens = o200k.countTokens(text) + 7
+    return {
+      ...(isStream ? { streamed: 1 } : {}),
+      ...{ promptTokens: Math.round(tokens * (isStream ? 1.1 : 1)), completionTokens: 1 },
+    }
+  })
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'In streams: each repeat of a common word has 1.100 times a whole number of tokens',
+    ),
+  })
+})
+
+test('a factor on long prompts alone fails', async () => {
+  const verdict = await verdictOf(audited, (tokens) =>
+    tokens < 2_000 ? tokens + 7 : Math.round((tokens + 7) * 1.1),
+  )
+  expect(verdict).toMatchObject({ verdict: 'fail' })
 })
 
 test('an encoding that nobody can count is refused, and says which there are', () => {

@@ -48,6 +48,15 @@ test('another model fails by its difference, which is not yet called another mod
   })
 })
 
+test('another model at night alone is told beside the reference', { tags: 'whole' }, async () => {
+  const sessions = inTurn(20, model).map((session, at) =>
+    session.baseUrl === undefined && at % 4 === 0
+      ? { ...session, model: otherThan(model) }
+      : session,
+  )
+  expect(await verdictOf(sessions)).toMatchObject({ verdict: 'fail', observations: 40 })
+})
+
 test('four pairs decide nothing, and ten sessions after ten others are one pair', {
   tags: 'whole',
 }, async () => {

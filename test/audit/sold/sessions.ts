@@ -33,6 +33,7 @@ export interface Session {
   readonly samples?: number
   /** Tokens that are counted beside each word of one. */
   readonly beside?: number
+  readonly keyFp?: string
 }
 
 /** Enters each session as a run of its own, with a first request before its load, as each run has. */
@@ -48,6 +49,7 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
       prompts = words,
       samples = 5,
       beside = 7,
+      keyFp = 'own',
     } = session
     const runId = `session ${at}`
     await enterEndedRun(store, runId, { baseUrl, startedAtUs: atUs })
@@ -68,7 +70,7 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
       const first = slot === 0 ? { phase: 'first requests', part: 'warmup' } : {}
       rows.push(
         attempt(slot, {
-          ...{ runId, template, model: named, ...first },
+          ...{ runId, template, model: named, keyFp, ...first },
           ...{ promptTokens: 1 + beside, completionTokens: 1 },
         }),
       )

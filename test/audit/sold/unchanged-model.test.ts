@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { parseContract } from '../../../src/contract/load.ts'
-import { modelOf, type Session, verdictOnSessions, watched } from './sessions.ts'
+import {
+  firstUs,
+  halfDayUs,
+  modelOf,
+  otherThan,
+  type Session,
+  verdictOnSessions,
+  watched,
+} from './sessions.ts'
 import { words } from './texts.ts'
 
 const fixed = { fixed: true }
@@ -79,6 +87,42 @@ test('a model that is not sold as fixed may change, and a watch without a promis
 }, async () => {
   expect(await verdictOf(watched(60, 39), {})).toMatchObject({ verdict: 'not-promised' })
 })
+
+const other = otherThan(modelOf('watch'))
+/** A watch of which every second session, which is at night, is of another model from some session on. */
+const atNight = (count: number, from: number, more: Partial<Session> = {}) =>
+  watched(count).map((session, at) =>
+    at % 2 === 0 ? session : { ...session, ...more, ...(at >= from ? { model: other } : {}) },
+  )
+
+test('another model at night from the 40th session on does not pass', {
+  tags: 'whole',
+}, async () => {
+  const { verdict } = await verdictOf(atNight(80, 40))
+  expect(['fail', 'inconclusive']).toContain(verdict)
+})
+
+test.each([
+  ['between 15:00 and 03:00 UTC', {}],
+  // All at nine in the morning, by two keys in turn.
+  ['with the key own', { keyFp: 'other' }],
+] as const)(
+  'another model from the first session on, %s, is no change, and no pass',
+  { tags: 'whole' },
+  async (which, more) => {
+    const sessions = atNight(60, 0, more).map((session, at) =>
+      'keyFp' in more ? { ...session, atUs: firstUs + at * 2 * halfDayUs } : session,
+    )
+    expect(await verdictOf(sessions)).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringMatching(
+        new RegExp(
+          `the 30 sessions ${which} answer otherwise than the others, by 0\\.\\d\\d on average \\(p 0\\.003\\), and did from the beginning`,
+        ),
+      ),
+    })
+  },
+)
 
 test.each([false, 'soon', '2026-02-30', 1])('fixed: %j is no day', (written) => {
   expect(() =>

@@ -1,6 +1,6 @@
 import { type Model, modelNamed } from '../../../contract/contract.ts'
 import type { Evidence } from '../../rule.ts'
-import { notObserved, pass, type Verdict } from '../../verdict.ts'
+import { figuresOf, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 
 const worstFirst = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'] as const
@@ -28,7 +28,12 @@ export async function overModels<Each>(
         : [await judge(model, own)].flat().map((verdict) => ({ model, verdict })),
     ),
   )
-  return worstOf(verdicts.flat(), requires)
+  const all = verdicts.flat()
+  // Also what models measured that are not the worst.
+  const figures = all.flatMap(({ model, verdict }) =>
+    figuresOf(verdict).map((each) => ({ ...each, model: model.id })),
+  )
+  return withFigures(worstOf(all, requires), figures)
 }
 
 /** The exchanges of each model of the contract. */

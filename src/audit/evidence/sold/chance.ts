@@ -37,3 +37,19 @@ export function flippedP(differences: readonly number[], draw: Random): number {
   }
   return asLarge / (flips + 1)
 }
+
+/** Of a normal distribution, 95 % are within so many deviations. */
+const within95 = 1.96
+
+/** Where a share is in 95 of 100 samples: the interval of Wilson (1927). */
+export function shareBetween(
+  hits: number,
+  n: number,
+): { readonly low: number; readonly high: number } {
+  const share = hits / n
+  const squared = within95 ** 2
+  const middle = (share + squared / 2 / n) / (1 + squared / n)
+  const half =
+    (within95 * Math.sqrt((share * (1 - share)) / n + squared / 4 / n ** 2)) / (1 + squared / n)
+  return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) }
+}

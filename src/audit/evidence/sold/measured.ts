@@ -1,7 +1,7 @@
 import type { Contract, Model } from '../../../contract/contract.ts'
 import type { PromiseName } from '../../../contract/promises.ts'
-import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import type { Verdict } from '../../verdict.ts'
+import { type Evidence, type Measured, type Rule, whenPromised } from '../../rule.ts'
+import { figuresOf, type Verdict } from '../../verdict.ts'
 import { oncePerEvidence } from '../once.ts'
 
 /** Stands before what a contract promises, in the sentence of a measured value. */
@@ -27,7 +27,7 @@ const modelsOf = oncePerEvidence(async ({ store, runIds, contract }: Evidence) =
   return rows.map(({ model }): Model => ({ id: model, listed: true, reasoning: false }))
 })
 
-export type Measured = Evidence & {
+export type MeasuredEvidence = Evidence & {
   readonly contract: Contract & { readonly models: readonly Model[] }
 }
 
@@ -35,7 +35,7 @@ export type Measured = Evidence & {
 export async function measuring(
   evidence: Evidence,
   ...fields: readonly (keyof typeof kept)[]
-): Promise<Measured> {
+): Promise<MeasuredEvidence> {
   const promised = Object.fromEntries(fields.map((field) => [field, kept[field]]))
   const models = (await modelsOf(evidence)).map((model) => ({ ...promised, ...model }))
   // Prices are of money, and what accuses nobody costs nothing.
@@ -56,7 +56,8 @@ export const judgedOrMeasured = <P extends PromiseName>(
   )
 
 /** What a verdict by such promises has measured; undefined if nothing was. */
-export function measuredIn(verdict: Verdict): string | undefined {
+export function measuredIn(verdict: Verdict): Measured | undefined {
+  const figures = figuresOf(verdict)
   const said =
     verdict.verdict === 'pass'
       ? verdict.note
@@ -65,5 +66,6 @@ export function measuredIn(verdict: Verdict): string | undefined {
         : verdict.verdict === 'inconclusive'
           ? verdict.why
           : undefined
-  return said?.split(promisesThat)[0]
+  const note = said?.split(promisesThat)[0]
+  return note === undefined ? undefined : { note, ...(figures.length === 0 ? {} : { figures }) }
 }

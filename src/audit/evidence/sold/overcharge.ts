@@ -1,12 +1,15 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { type Model, namesOf } from '../../../contract/contract.ts'
+import { numberOf } from '../../../money/rational.ts'
 import { AttemptCosts, costRational } from '../../../price/attempts/attempt-costs.ts'
 import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
 import { tierSql } from '../../../price/attempts/run-costs.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
+import type { MeasuredFigure } from '../../verdict.ts'
 import type { Json } from '../json.ts'
 import { exactAmount } from '../prices/stake.ts'
+import type { Part } from './parts.ts'
 import { soleTextOf } from './sole-texts.ts'
 
 interface Row extends TokenColumns {
@@ -23,18 +26,25 @@ interface Row extends TokenColumns {
 /** Tokens that are counted too many: of a prompt with this text, or null if that is not known. */
 export type TooMany = (reported: number, text: string | null) => number | null
 
+export interface Overcharge {
+  /** `5,644 tokens too many in 37 requests, which cost 0.005644 USD by the contract`; without prices, of tokens alone. */
+  readonly said: string
+  readonly figures: readonly MeasuredFigure[]
+}
+
 /**
  * What tokens cost that were counted too many, over all attempts of the audited runs: the cost of each usage by the contract, less
  * that of the usage without them. They are taken from what is not cached first.
  *
- * @returns a sentence; without prices, of tokens alone
+ * @param only the requests that are counted too many; all if absent
  */
 export async function overcharge(
   { store, runIds, contract, priceChoices }: Evidence,
   model: Model,
   tooMany: TooMany,
   part: 'promptTokens' | 'completionTokens' = 'promptTokens',
-): Promise<string> {
+  only?: Part,
+): Promise<Overcharge> {
   const rows = await store.rows<Row>(
     `SELECT run_id AS "runId", template, response_model AS "responseModel", outcome,
        finish_reason AS "finishReason", ${tierSql} AS "serviceTier", ${tokenColumnsSql},
@@ -43,8 +53,12 @@ export async function overcharge(
      FROM attempts JOIN runs USING (run_id) LEFT JOIN templates USING (run_id, template)
      WHERE list_contains($1::VARCHAR[], run_id) AND list_contains($2::VARCHAR[], model)
        AND outcome = 'ok' AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL
+       ${only === undefined ? '' : `AND ${only.column}::VARCHAR = $3`}
      GROUP BY ALL`,
-    [JSON.stringify(runIds), JSON.stringify(namesOf(model))],
+    [
+      ...[JSON.stringify(runIds), JSON.stringify(namesOf(model))],
+      ...(only === undefined ? [] : [only.value]),
+    ],
   )
   const bodies = await store.rows<{ runId: string; template: number; body: string | null }>(
     `SELECT run_id AS "runId", template, body FROM templates WHERE list_contains($1::VARCHAR[], run_id)`,
@@ -80,10 +94,16 @@ export async function overcharge(
   }
   const counted = `${tokens.toLocaleString('en')} tokens too many in ${requests} requests`
   const unknown = others === 0 ? '' : ` (${others} more could not be counted)`
-  if (prices === undefined || requests === 0) return `${counted}${unknown}`
-  const money = exactAmount(costRational(units), prices.currency.name)
+  const figures: MeasuredFigure[] = [{ name: 'too_many', value: tokens }]
+  if (prices === undefined || requests === 0) return { said: `${counted}${unknown}`, figures }
+  const cost = costRational(units)
+  const unit = prices.currency.name
   const open = unpriced === 0 ? '' : `; the price of ${unpriced} of them is open`
-  return `${counted}${unknown}, which cost ${money} by the contract${open}`
+  if (unpriced === 0) figures.push({ name: 'paid_too_much', value: numberOf(cost), unit })
+  return {
+    said: `${counted}${unknown}, which cost ${exactAmount(cost, unit)} by the contract${open}`,
+    figures,
+  }
 }
 
 /** The columns with so many tokens less. */

@@ -68,14 +68,17 @@ export type ReasoningResult =
 /** One model may honestly think longer in one place than in another: by its settings, or by chance. */
 export const mostLonger = 1.25
 
+/** Logarithms of the ratios; of one token more each, since an answer may have none. */
+export const logsOf = (pairs: readonly ReasoningPair[]): readonly number[] =>
+  pairs.map(({ own, reference }) => Math.log((own + 1) / (reference + 1)))
+
 /** Whether a service reports no more reasoning than its reference does for the same questions: SOLD-10 with a reference. */
 export function judgeReasoning(
   pairs: readonly ReasoningPair[],
   draw: () => number,
 ): ReasoningResult {
   if (pairs.length === 0) return { is: 'unseen' }
-  // One more each: an answer may have none.
-  const logs = pairs.map(({ own, reference }) => Math.log((own + 1) / (reference + 1)))
+  const logs = logsOf(pairs)
   return pairs.length < leastPairs
     ? { is: 'few', ratio: ratioOf(logs) }
     : judgeRatio(logs, mostLonger, draw)

@@ -12,6 +12,8 @@ export interface RepeatPoint {
 export interface WordSlope {
   readonly word: string
   readonly slope: number
+  /** The slope is off by at most this. */
+  readonly bound: number
   /** Whether it is a whole number, as far as slack shows. */
   readonly isWhole: boolean
   /** Whether an encoding gives it: it is whole, or words share tokens. */
@@ -97,8 +99,10 @@ export function judgeRepeats(
 /** The slope of each word that is sent in two lengths which are far enough apart. */
 function wordSlopes(points: readonly RepeatPoint[]): readonly WordSlope[] {
   return [...Map.groupBy(points, ({ word }) => word)].flatMap(([word, own]) => {
-    const sorted = own.toSorted((a, b) => a.times - b.times)
-    const [few, many] = [sorted[0]!, sorted.at(-1)!]
+    // Of equal prompts the one that is counted least: what some are counted more is no slope.
+    const sorted = own.toSorted((a, b) => a.times - b.times || a.reported - b.reported)
+    const few = sorted[0]!
+    const many = sorted.find(({ times }) => times === sorted.at(-1)!.times)!
     const apart = many.times - few.times
     const bound = (4 * slackTokens) / apart
     if (apart === 0 || bound > widestBound) return []
@@ -106,7 +110,7 @@ function wordSlopes(points: readonly RepeatPoint[]): readonly WordSlope[] {
     const isNear = (words: number) => Math.abs(slope - Math.round(slope * words) / words) <= bound
     const isHonest = Array.from({ length: mostWordsInToken }, (_, at) => at + 1).some(isNear)
     const beside = few.reported - few.times * slope
-    return [{ word, slope, isWhole: isNear(1), isHonest, beside, many: many.reported }]
+    return [{ word, slope, bound, isWhole: isNear(1), isHonest, beside, many: many.reported }]
   })
 }
 

@@ -13,6 +13,8 @@ export interface TokenSession {
   readonly model: Model
   /** Its first request, in microseconds UTC. */
   readonly atUs: number
+  /** Of the key of its first request. */
+  readonly keyFp: string | null
   /** For each prompt, how often each text was the first token. */
   readonly answers: ReadonlyMap<string, ReadonlyMap<string, number>>
   readonly witness: Witness
@@ -24,6 +26,7 @@ interface Row {
   readonly model: string
   readonly slot: number
   readonly retry: number
+  readonly keyFp: string | null
   readonly atUs: number
   readonly request: string
   readonly response: string
@@ -115,7 +118,7 @@ async function tokenPhases(
   promised: Promised,
 ): Promise<readonly TokenPhase[]> {
   const rows = await store.rows<Row>(
-    `SELECT run_id AS "runId", phase, model, slot, retry, templates.body AS request, bodies.body AS response,
+    `SELECT run_id AS "runId", phase, model, slot, retry, key_fp AS "keyFp", templates.body AS request, bodies.body AS response,
        epoch_us(started_at)::DOUBLE + sent_us * time_scale AS "atUs"
      FROM attempts JOIN runs USING (run_id) JOIN templates USING (run_id, template)
        JOIN bodies USING (run_id, slot, retry)
@@ -184,8 +187,8 @@ function sessionOf(model: Model, part: readonly TokenAnswer[]): TokenSession | n
   }
   const answers = new Map([...all].filter(([, tokens]) => totalOf(tokens) >= leastAnswers))
   if (answers.size < leastPrompts) return null
-  const { runId, slot, retry, atUs } = part[0]!.row
-  return { model, atUs, answers, witness: { runId, slot, retry, shows: shownTime(atUs) } }
+  const { runId, slot, retry, keyFp, atUs } = part[0]!.row
+  return { model, atUs, keyFp, answers, witness: { runId, slot, retry, shows: shownTime(atUs) } }
 }
 
 /** Texts of one token that a plain answer holds; null for anything else. */

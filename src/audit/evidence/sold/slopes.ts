@@ -140,11 +140,32 @@ function doubt(lines: readonly ScriptLine[], isWhole: boolean): string {
 function commonMultiple(points: readonly TextPoint[]): number | null {
   const byText = new Map(points.map((point) => [point.counted, point.reported]))
   if (byText.size < leastRounded) return null
-  const to = [...byText.values()].reduce(greatestDivisor, 0)
-  if (to < 4) return null
+  const to = divisorOf([...byText.values()])
+  if (to < leastStep) return null
   const rests = new Set([...byText.keys()].map((counted) => counted % to))
   return rests.size >= 3 ? to : null
 }
+
+const leastStep = 4
+/** An encoding of small pieces may give single words, and their repeats, few counts that are multiples. */
+const leastCounts = 6
+
+/**
+ * The number of which the counts of all texts are multiples, whatever encoding counts them: null if chance, or the sizes of the texts, may
+ * explain it. Prompts that are made to measure, of 64, 128 and 192 tokens, have no single word among them.
+ */
+export function commonStep(
+  all: readonly { readonly text: string; readonly reported: number }[],
+): number | null {
+  const byText = new Map(all.map(({ text, reported }) => [text, reported]))
+  const counts = [...new Set(byText.values())]
+  const hasWord = [...byText.keys()].some((text) => !/\s/.test(text))
+  if (byText.size < leastRounded || counts.length < leastCounts || !hasWord) return null
+  const to = divisorOf(counts)
+  return to < leastStep ? null : to
+}
+
+const divisorOf = (counts: readonly number[]) => counts.reduce(greatestDivisor, 0)
 
 function greatestDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestDivisor(b, a % b)

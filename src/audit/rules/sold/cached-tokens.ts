@@ -12,7 +12,15 @@ import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notObserved,
+  pass,
+  type Verdict,
+  type Witness,
+  withFigures,
+} from '../../verdict.ts'
 
 const requires =
   'answers that report cached tokens; or repeated prompts among fresh ones of the same size (scenarios/audit-cache.yaml)'
@@ -29,7 +37,7 @@ export const sold04: Rule = {
   explain: `Cached tokens are no more than the prompt, none of a prompt below least_tokens, and a multiple of step_tokens where the contract says
 so. A miss is honest: no share of hits is promised. If all repeated prompts of a run are counted as not cached, the times to their first tokens are compared with those of fresh
 prompts of the same size that were sent beside them, in both orders. Repeats that begin 1.15 times as fast or more, at p 0.001 of 999 changes of signs,
-fail: the cache is used and not credited. It cannot detect a cache that answers with a delay, savings below 15 %, or a cache that is shared with others.`,
+fail: the cache is used and not credited. Tokens that are credited and no faster harm nobody, and pass; at what price they are charged is for PRICE-03. It cannot detect a cache that answers with a delay, savings below 15 %, or a cache that is shared with others.`,
   ...judgedOrMeasured('models.cache', decide, 'cache'),
 }
 
@@ -57,6 +65,8 @@ function verdictOf(promise: CachePromise, exchanges: readonly Exchange[]): Verdi
   const times = timesOf(answered)
   const observations = Math.max(counted.length, times.repeats.length)
   const { found, repeats } = times
+  const figures =
+    'faster' in found ? ([{ name: 'repeats_faster', value: found.faster }] as const) : []
   switch (found.is) {
     case 'fail':
       return fail(observations, {
@@ -66,15 +76,20 @@ function verdictOf(promise: CachePromise, exchanges: readonly Exchange[]): Verdi
           shownBy(repeats[0]!, 'repeated, 0 cached'),
           ...repeats.slice(1, 5).map((each) => shownBy(each, 'repeated, 0 cached')),
         ],
+        figures,
       })
     case 'inconclusive':
-      return inconclusive(
-        observations,
-        `repeated prompts began ${found.faster.toFixed(2)} times as fast (p ${found.p}), and all were counted as not cached`,
+      return withFigures(
+        inconclusive(
+          observations,
+          `repeated prompts began ${found.faster.toFixed(2)} times as fast (p ${found.p}), and all were counted as not cached`,
+        ),
+        figures,
       )
     case 'pass':
       return pass(observations, {
         note: `repeated prompts began ${found.faster.toFixed(2)} times as fast as fresh ones (p ${found.p})`,
+        figures,
       })
     default:
       return counted.some(({ row }) => row.cachedTokens! > 0)

@@ -3,6 +3,7 @@ import { largest } from '../../../user/extremes.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
+import { shareBetween } from '../../evidence/sold/chance.ts'
 import {
   type CodeTrial,
   type ContextResult,
@@ -16,7 +17,15 @@ import { countOf } from '../../evidence/sold/encodings.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
 import { soleTextOf } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  type MeasuredFigure,
+  notObserved,
+  pass,
+  type Verdict,
+  withFigures,
+} from '../../verdict.ts'
 
 const requires = `a prompt of ${fullShare * 100} % of the window or more with ${leastCodes} codes or more, answered and stored whole (scenarios/audit-context.yaml, with its size set to the window)`
 
@@ -139,7 +148,26 @@ async function verdictOf(
     }))
     return [{ exchange, tokens, codes: found, reported }]
   })
-  return saidOf(judgeContext(trials, window), trials, window)
+  return withFigures(
+    saidOf(judgeContext(trials, window), trials, window),
+    codesFound(trials, window),
+  )
+}
+
+/** The share of the codes of full prompts that were found. */
+function codesFound(trials: readonly Trial[], window: number): readonly MeasuredFigure[] {
+  const codes = trials
+    .filter(({ tokens }) => tokens >= fullShare * window)
+    .flatMap((trial) => trial.codes)
+  const found = codes.filter(({ isFound }) => isFound).length
+  return codes.length === 0
+    ? []
+    : [
+        {
+          ...{ name: 'codes_found', value: found / codes.length },
+          ...shareBetween(found, codes.length),
+        },
+      ]
 }
 
 function saidOf(found: ContextResult, trials: readonly Trial[], window: number): Verdict {

@@ -14,11 +14,20 @@ import {
 import { median, slackTokens } from '../../evidence/sold/line.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
+import { failingPart, saidOfPart } from '../../evidence/sold/parts.ts'
 import { tokensOfWords } from '../../evidence/sold/repeats.ts'
 import { repeatedWord } from '../../evidence/sold/script-of.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, hasPromises, type Rule } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notObserved,
+  pass,
+  type Verdict,
+  type Witness,
+  withFigures,
+} from '../../verdict.ts'
 
 const referenceRequires =
   'short prompts at the reference of the contract, in the same store (scenarios/integrity-session.yaml with each --base-url)'
@@ -36,7 +45,7 @@ export const sold02: Rule = {
 the chat template, and anything that is put before it. More than template_tokens and ${slackTokens} (texts merge with the template, and
 templates vary) fails. Without a named encoding, repeats of a word in two lengths tell how many tokens it has, and prompts of one word pass if at most
 template_tokens are beside one token. Where the contract names a reference, and its runs are in the store, the same prompts there tell without any tokenizer: more than ${2 * slackTokens} tokens above the
-reference's count fail, too, and without template_tokens at most ${slackTokens} pass. A factor on all counts lifts it, too: read SOLD-01 first. It cannot detect a hidden prompt that is not counted, or one that is put before long or chosen prompts alone.`,
+reference's count fail, too, and without template_tokens at most ${slackTokens} pass. A factor on all counts lifts it, too: read SOLD-01 first. Streams, plain answers, keys and runs are judged apart. It cannot detect a hidden prompt that is not counted, one that is put before long or chosen prompts alone, or tokens that are added to later messages of a conversation.`,
   promised: byTemplate.promised,
   decide: (evidence) =>
     hasPromises(evidence, ['models.reference']) ? decide(evidence) : byTemplate.decide(evidence),
@@ -90,32 +99,54 @@ async function ofTemplate(
   const isCounted = points.length > 0 || model.tokenizer !== undefined
   const word = isCounted ? [] : texts.filter(isOneWord)
   if (word.length > 0) return ofOneWord(word, promised)
-  const found = judgeHidden(points, promised)
+  const judge = (own: readonly Point[]) => judgeHidden(own, promised)
+  const failing = failingPart(points, judge)
+  const { part, found, own } = failing ?? { part: undefined, found: judge(points), own: points }
   if (found.is === 'unseen') return notObserved(requires)
-  const observations = points.length
+  const observations = own.length
   const { beside } = found
+  const figures = [
+    { name: 'beside_text', value: beside, low: beside - slackTokens, high: beside + slackTokens },
+  ] as const
   switch (found.is) {
     case 'pass':
-      return pass(observations, { note: `${beside} tokens beside the text${beyondSaid(beyond)}` })
+      return pass(observations, {
+        note: `${beside} tokens beside the text${beyondSaid(beyond)}`,
+        figures,
+      })
     case 'few':
-      return inconclusive(
-        observations,
-        `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
+      return withFigures(
+        inconclusive(
+          observations,
+          `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
+        ),
+        figures,
       )
     case 'inconclusive':
-      return inconclusive(
-        observations,
-        `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that, or a factor on all counts (SOLD-01)${beyondSaid(beyond)}`,
+      return withFigures(
+        inconclusive(
+          observations,
+          `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that, or a factor on all counts (SOLD-01)${beyondSaid(beyond)}`,
+        ),
+        figures,
       )
     case 'fail': {
-      const counts = await overcharge(evidence, model, () => beside - promised)
+      const { said: counts, figures: paid } = await overcharge(
+        evidence,
+        model,
+        () => beside - promised,
+        'promptTokens',
+        part,
+      )
+      const said = `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}${beyondSaid(beyond)}.`
       return fail(observations, {
         expected: `at most ${promised} tokens beside the text`,
-        observed: `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}${beyondSaid(beyond)}. If all requests are, that is ${counts}.`,
+        observed: `${saidOfPart(part, said)} If all ${part === undefined ? 'requests' : 'of them'} are, that is ${counts}.`,
         witnesses: witnessesOf(
-          points,
+          own,
           ({ reported, counted }) => `${reported} tokens reported, ${counted} in the text`,
         ),
+        figures: [...figures, ...paid],
       })
     }
   }
@@ -148,12 +179,13 @@ async function ofReference(
         `${said}: a template that varies may be that, or a factor on all counts (SOLD-01)`,
       )
     case 'fail': {
-      const counts = await overcharge(evidence, model, () => beyond.beside)
+      const { said: counts, figures: paid } = await overcharge(evidence, model, () => beyond.beside)
       const shortest = texts.toSorted((a, b) => a.text.length - b.text.length)
       return fail(observations, {
         expected: 'as many tokens as at the reference',
         observed: `Each request is counted ${beyond.beside} tokens more than at the reference. If all requests are, that is ${counts}.`,
         witnesses: witnessesOf(shortest, ({ reported }) => `${reported} tokens reported`),
+        figures: paid,
       })
     }
   }

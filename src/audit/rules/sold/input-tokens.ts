@@ -1,23 +1,39 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
-import { largest } from '../../../user/extremes.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
+import { shownBy } from '../../evidence/exchange.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
-import { median, slackTokens } from '../../evidence/sold/line.ts'
+import { type CountedPoint, median, slackTokens } from '../../evidence/sold/line.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
-import { judgeRepeats, type RepeatResult } from '../../evidence/sold/repeats.ts'
+import { failingPart, saidOfPart } from '../../evidence/sold/parts.ts'
+import {
+  judgeRepeats,
+  type RepeatPoint,
+  type RepeatResult,
+  type WordSlope,
+} from '../../evidence/sold/repeats.ts'
 import { repeatedWord, scriptOf } from '../../evidence/sold/script-of.ts'
-import { judgeSlopes, type ScriptLine, type SlopeFault } from '../../evidence/sold/slopes.ts'
+import {
+  commonStep,
+  judgeSlopes,
+  type ScriptLine,
+  type SlopeFault,
+} from '../../evidence/sold/slopes.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
+import { textPrice } from '../../evidence/sold/text-price.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import {
   fail,
+  figuresOf,
   inconclusive,
+  type MeasuredFigure,
   notObserved,
   pass,
   type Verdict,
   type VerdictTable,
   type Witness,
+  withFigures,
 } from '../../verdict.ts'
 
 const requires =
@@ -36,9 +52,10 @@ export const sold01: Rule = {
 what the service reports. If each count may be off by ${slackTokens} tokens (the text merges with the template, and templates vary),
 the slope is off by a bound that follows from the sizes; no probability is involved. A slope above 1.005 beyond it fails if texts
 of common words, code and Chinese are all counted alike: another encoding has another ratio for each, which is inconclusive. Counts that
-are all multiples of one number fail. Where that settles nothing, and without a named encoding, repeats of one word must have a whole number of tokens each, or share
+are all multiples of one number fail, those of a single word among them by whatever encoding. Streams, plain answers, keys and runs are judged apart: what fails one of them and passes
+another is told of that one. Where that settles nothing, and without a named encoding, repeats of one word must have a whole number of tokens each, or share
 tokens (a half, a third, a quarter); 1.05 is what no encoding gives, and fails. Two for every word may be an encoding of small pieces: inconclusive. It cannot detect a factor on a script that is not sent, a service that treats
-probes honestly, an encoding that is itself wasteful, or a small share of the requests.`,
+probes honestly, an encoding that is itself wasteful, a small share of the requests, a factor on prompts longer than those that were sent, or at a time when none was sent.`,
   ...judgedOrMeasured('models', decide),
 }
 
@@ -47,18 +64,34 @@ async function decide(evidence: Evidence): Promise<Verdict> {
   return overModels(byModel, requires, (model, texts) => verdictOfTexts(evidence, model, texts))
 }
 
-/** By the named encoding; where that leaves it open, as without one, repeats of words may still have what no encoding gives. */
+/** By the named encoding; where that leaves it open, as without one, counts may still be what no encoding gives. */
 async function verdictOfTexts(
   evidence: Evidence,
   model: Model,
   texts: readonly SoleText[],
 ): Promise<Verdict> {
-  const byRepeats = () => verdictOfRepeats(evidence, model, texts)
-  if (model.tokenizer === undefined) return byRepeats()
+  const byAny = async () =>
+    verdictOfSteps(texts) ?? (await verdictOfRepeats(evidence, model, texts))
+  if (model.tokenizer === undefined) return byAny()
   const named = await verdictOfSlopes(evidence, model, model.tokenizer, texts)
   if (named.verdict === 'pass' || named.verdict === 'fail') return named
-  const repeats = await byRepeats()
-  return repeats.verdict === 'fail' ? repeats : named
+  const any = await byAny()
+  return any.verdict === 'fail' ? withFigures(any, [...figuresOf(named), ...figuresOf(any)]) : named
+}
+
+/** Counts that are rounded up, whatever encoding they are of; null for others. */
+function verdictOfSteps(texts: readonly SoleText[]): Verdict | null {
+  const to = commonStep(texts)
+  if (to === null) return null
+  const [first, ...others] = texts
+    .toSorted((a, b) => a.text.length - b.text.length)
+    .slice(0, 5)
+    .map(({ exchange, reported }) => shownBy(exchange, `${reported} tokens reported`))
+  return fail(texts.length, {
+    expected: 'counts that follow from the texts',
+    observed: `All counts are multiples of ${to}, also of a single word: the service rounds them up, by up to ${to - 1} tokens in each request.`,
+    witnesses: [first!, ...others],
+  })
 }
 
 async function verdictOfSlopes(
@@ -78,29 +111,42 @@ async function verdictOfSlopes(
     const counted = countedOf(each.text)
     return counted === null ? [] : [{ ...each, counted, script: scriptOf(each.text, counted) }]
   })
-  const found = judgeSlopes(points)
-  if (found.is === 'unseen') return notObserved(requires)
+  const whole = judgeSlopes(points)
+  if (whole.is === 'unseen') return notObserved(requires)
+  const failing = failingPart(points, judgeSlopes)
+  const { part, found, own } = failing ?? { part: undefined, found: whole, own: points }
   const observations = found.lines.reduce((sum, line) => sum + line.points, 0)
   const tables = [tableOf(model, encoding, found.lines)]
+  const figures = await figuresOfLines(evidence, model, encoding, found.lines)
   switch (found.is) {
     case 'pass':
-      return pass(observations, { tables, note: passNote(found.lines) })
+      return pass(observations, { tables, figures, note: passNote(found.lines) })
     case 'inconclusive':
-      return inconclusive(observations, found.why)
+      return withFigures(inconclusive(observations, found.why), figures)
     case 'fail': {
-      const template = model.templateTokens ?? interceptOf(found.lines)
-      const counts = await overcharge(evidence, model, (reported, text) => {
-        const counted = text === null ? null : countedOf(text)
-        return counted === null ? null : reported - counted - template - slackTokens
-      })
-      const worst = points.toSorted((a, b) => b.reported - b.counted - (a.reported - a.counted))
+      const isRounded = found.why.kind === 'rounded'
+      const template =
+        model.templateTokens ?? (isRounded ? leastBeside(points) : interceptOf(found.lines))
+      const { said: counts, figures: paid } = await overcharge(
+        evidence,
+        model,
+        (reported, text) => {
+          const counted = text === null ? null : countedOf(text)
+          return counted === null ? null : reported - counted - template - slackTokens
+        },
+      )
+      // Rounded counts of another encoding do not tell how many were added.
+      const isKnown =
+        !isRounded || found.lines.every(({ slope }) => Math.abs(slope - 1) <= mostRoundedSlope)
+      const worst = own.toSorted((a, b) => b.reported - b.counted - (a.reported - a.counted))
       const witnesses = worst.slice(0, 5).map((each) => witnessOf(each, each.counted, encoding))
       return fail(observations, {
         expected: `one token for each of ${encoding}, beside a template`,
-        observed: `${sentenceOf(found.why, encoding, found.lines)} ${counts}.`,
-        fact: `${model.id}: ${counts}`,
+        observed: `${saidOfPart(part, sentenceOf(found.why, encoding, found.lines))}${isKnown ? ` ${counts}.` : ''}`,
+        ...(isKnown ? { fact: `${model.id}: ${counts}` } : {}),
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
         tables,
+        figures: isKnown ? [...figures, ...paid] : figures,
       })
     }
   }
@@ -110,7 +156,7 @@ function sentenceOf(why: SlopeFault, encoding: string, lines: readonly ScriptLin
   const first = lines[0]!
   switch (why.kind) {
     case 'rounded':
-      return `All counts are multiples of ${why.to}: the service rounds them up.`
+      return `All counts are multiples of ${why.to}: the service rounds them up, by up to ${why.to - 1} tokens in each request.`
     case 'share':
       return `${why.strays} of ${why.of} texts of common words are counted more than others with the same words.`
     case 'factor':
@@ -120,6 +166,32 @@ function sentenceOf(why: SlopeFault, encoding: string, lines: readonly ScriptLin
 
 const range = ({ slope, bound }: ScriptLine) =>
   `${(slope - bound).toFixed(3)} to ${(slope + bound).toFixed(3)}`
+
+/** The slope of each script, and what a million tokens of plain text cost by it. */
+async function figuresOfLines(
+  evidence: Evidence,
+  model: Model,
+  encoding: string,
+  lines: readonly ScriptLine[],
+): Promise<readonly MeasuredFigure[]> {
+  const between = ({ slope, bound }: ScriptLine) => ({
+    ...{ value: slope, low: slope - bound, high: slope + bound },
+  })
+  return [
+    ...lines.map(
+      (line) =>
+        ({ name: 'input_tokens', of: `${line.script}, ${encoding}`, ...between(line) }) as const,
+    ),
+    ...(await textPrice(evidence, model, 'text_price', { of: encoding, ...between(lines[0]!) })),
+  ]
+}
+
+/** Rounding lifts the slope of texts of thousands of tokens by less; another encoding, by more. */
+const mostRoundedSlope = 0.02
+
+/** What the service adds to each text at least. */
+const leastBeside = (points: readonly CountedPoint[]) =>
+  Math.max(0, smallest(points.map(({ reported, counted }) => reported - counted)))
 
 /** What the service adds to each text, rounded up. */
 function interceptOf(lines: readonly ScriptLine[]): number {
@@ -157,26 +229,50 @@ async function verdictOfRepeats(
     return repeated === null ? [] : [{ ...each, ...repeated }]
   })
   const short = texts.filter(isOneWord)
-  const found = judgeRepeats(
-    repeats,
-    short.length === 0 ? null : median(short.map(({ reported }) => reported)),
-  )
+  const oneWord = short.length === 0 ? null : median(short.map(({ reported }) => reported))
+  const judge = (own: readonly RepeatPoint[]) => judgeRepeats(own, oneWord)
+  const whole = judge(repeats)
+  const failing = failingPart(repeats, judge)
+  const { part, found, own } = failing ?? { part: undefined, found: whole, own: repeats }
   if (found.is === 'unseen') return notObserved(requires)
-  const observations = repeats.length
-  if (found.is === 'pass') return pass(observations, { note: wholeNote(found) })
-  if (found.is === 'inconclusive') return inconclusive(observations, found.why)
-  const counts = await overcharge(evidence, model, (reported) =>
-    Math.floor(reported - reported / found.factor),
+  const observations = own.length
+  const figures = await figuresOfWords(evidence, model, found.slopes)
+  if (found.is === 'pass') return pass(observations, { note: wholeNote(found), figures })
+  if (found.is === 'inconclusive')
+    return withFigures(inconclusive(observations, found.why), figures)
+  const { said: counts, figures: paid } = await overcharge(
+    evidence,
+    model,
+    (reported) => Math.floor(reported - reported / found.factor),
+    'promptTokens',
+    part,
   )
-  const [first, ...others] = repeats
-    .slice(0, 5)
-    .map((each) => witnessOf(each, each.times, 'a word'))
+  const [first, ...others] = own.slice(0, 5).map((each) => witnessOf(each, each.times, 'a word'))
   return fail(observations, {
     expected: 'a whole number of tokens for each repeat of a word',
-    observed: `Each repeat of a common word has ${found.factor.toFixed(3)} times a whole number of tokens (${wholeNote(found)}), which no encoding gives. At that factor about ${counts}.`,
+    observed: `${saidOfPart(part, `Each repeat of a common word has ${found.factor.toFixed(3)} times a whole number of tokens (${wholeNote(found)}), which no encoding gives.`)} At that factor about ${counts}.`,
     fact: `${model.id}: about ${counts}`,
     witnesses: [first!, ...others],
+    figures: [...figures, ...paid],
   })
+}
+
+/** The mean over words, which is off by no more than each may be, and what a million words of one token each cost by it. */
+async function figuresOfWords(
+  evidence: Evidence,
+  model: Model,
+  slopes: readonly WordSlope[],
+): Promise<readonly MeasuredFigure[]> {
+  const mean = slopes.reduce((sum, { slope }) => sum + slope, 0) / slopes.length
+  const bound = largest(
+    slopes.map((each) => each.bound),
+    0,
+  )
+  const between = { value: mean, low: mean - bound, high: mean + bound }
+  return [
+    { name: 'tokens_of_word', ...between },
+    ...(await textPrice(evidence, model, 'text_price', { of: 'common words', ...between })),
+  ]
 }
 
 const wholeNote = (found: Exclude<RepeatResult, { is: 'unseen' }>) =>

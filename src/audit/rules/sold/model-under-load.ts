@@ -12,7 +12,7 @@ import {
 } from '../../evidence/sold/sessions.ts'
 import { judgeUnderLoad } from '../../evidence/sold/under-load.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import { fail, inconclusive, pass, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, pass, type Verdict, withFigures } from '../../verdict.ts'
 
 const requires = `in one run, ${leastSessions} sessions of short prompts with max_tokens: 1 at rest and as many under load, stored whole (scenarios/launch-certificate.yaml)`
 
@@ -47,18 +47,24 @@ function verdictOf(runs: readonly LoadedRun[]): Verdict {
     runs.map((run) => ({ rest: sharesOf(run.rest, tokens), load: sharesOf(run.load, tokens) })),
     drawsOf(runs[0]!.runId),
   )
+  const figures = [{ name: 'apart_under_load', value: found.apart }] as const
   const said = `Under load the answers to ${tokens.length} fixed prompts ${wordsOf(found)} (p ${Number(found.p.toFixed(3))}, ${rest.length} sessions at rest and ${load.length} under load)`
   switch (found.is) {
     case 'pass':
       return pass(observations, {
         note: `${said}; another model for a quarter of the requests, or a slight quantization, would not show`,
+        figures,
       })
     case 'inconclusive':
-      return inconclusive(observations, `${said}, by what may be chance; run it again`)
+      return withFigures(
+        inconclusive(observations, `${said}, by what may be chance; run it again`),
+        figures,
+      )
     case 'fail':
       return fail(observations, {
         expected: 'under load the answers of the same model',
         observed: `${said}: another model, or another way to run it.`,
+        figures,
         ...movedEvidence(tokens, {
           model: runs[0]!.model.id,
           groups: [rest, load],

@@ -12,7 +12,7 @@ import {
   tokenSessions,
 } from '../../evidence/sold/sessions.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
 
 const requires = `${leastSessions} sessions of the service and ${leastSessions} of the reference in turn, in one store (scenarios/integrity-session.yaml with each --base-url)`
 
@@ -44,7 +44,9 @@ another model for a tenth of the requests, or a close relative of the model.`,
         own.flatMap((session) => shareOf(session, prompt, token) ?? []),
       )
       const mean = shares.reduce((sum, each) => sum + each, 0) / shares.length
-      return `the likeliest first token of a prompt has ${Math.round(100 * mean)} % of the answers of ${own.length} sessions; nothing is named to compare them with`
+      return {
+        note: `the likeliest first token of a prompt has ${Math.round(100 * mean)} % of the answers of ${own.length} sessions; nothing is named to compare them with`,
+      }
     },
   ),
 }
@@ -61,14 +63,18 @@ function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]
   )
   if (found.is === 'unseen') return notObserved(requires)
   const observations = 2 * pairs.length
+  const figures = [{ name: 'apart', value: found.apart }] as const
   const said = `first tokens differ from the reference by ${found.apart.toFixed(2)} on average (p ${Number(found.p.toFixed(3))}, ${pairs.length} pairs of sessions)`
   switch (found.is) {
     case 'few':
-      return inconclusive(observations, `${said}; ${leastSessions} pairs decide`)
+      return withFigures(
+        inconclusive(observations, `${said}; ${leastSessions} pairs decide`),
+        figures,
+      )
     case 'inconclusive':
-      return inconclusive(observations, said)
+      return withFigures(inconclusive(observations, said), figures)
     case 'pass':
-      return pass(observations, { note: said })
+      return pass(observations, { note: said, figures })
     case 'fail': {
       const [first, ...more] = pairs
         .slice(0, 5)
@@ -77,6 +83,7 @@ function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]
         expected: 'answers as those of the reference',
         observed: `${said[0]!.toUpperCase()}${said.slice(1)}: another model, quantization, hardware, or another system prompt.`,
         witnesses: [first!, ...more],
+        figures,
       })
     }
   }

@@ -5,10 +5,25 @@ import { type AtReference, referencesIn } from '../../evidence/sold/at-reference
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
-import { judgeOutputs, leastAnswers, leastReported } from '../../evidence/sold/output.ts'
+import {
+  judgeOutputs,
+  leastAnswers,
+  leastReported,
+  type OutputPoint,
+} from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
+import { byAnswer, failingPart } from '../../evidence/sold/parts.ts'
+import { textPrice } from '../../evidence/sold/text-price.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  type MeasuredFigure,
+  notObserved,
+  pass,
+  type Verdict,
+  withFigures,
+} from '../../verdict.ts'
 
 const requires = `${leastAnswers} answers of one text with ${leastReported} tokens or more, stored whole (capture: all), by a model with tokenizer in the contract and without reasoning`
 
@@ -21,7 +36,7 @@ export const sold09: Rule = {
   explain: `Counts the text of each answer of ${leastReported} tokens or more by the encoding that the contract names, and compares the sum with what
 the service reports. Up to 2 % more passes, and more than 4 % fails. It is advice: a model may write a text in more pieces than its
 encoding needs, and only measuring the same model elsewhere shows how many. ${leastAnswers} answers at the reference of the contract, in the same store, show it: their excess is
-subtracted, and the rule is a must. Models with reasoning, tool calls and several choices are left out.
+subtracted, and the rule is a must. Streams and plain answers are judged apart. Models with reasoning, tool calls and several choices are left out.
 It cannot detect an excess that the pieces of a text can hide.`,
   ...judgedOrMeasured('models.tokenizer', decide, 'tokenizer'),
 }
@@ -49,28 +64,38 @@ async function verdictOf(
   const encoding = shownTokenizer(tokenizer)
   const points = pointsOf(answers, count)
   const atReference = reference === undefined ? null : await excessAt(reference, count)
-  const found = judgeOutputs(points, atReference ?? 0)
+  const judge = (some: readonly OutputPoint[]) => judgeOutputs(some, atReference ?? 0)
+  // Pieces differ by chance, so that of many runs one may have more than others.
+  const failing = failingPart(points, judge, [byAnswer])
+  const { part, found, own } = failing ?? { part: undefined, found: judge(points), own: points }
   if (found.is === 'unseen') return notObserved(requires)
-  const observations = points.length
-  const sum = (of: 'reported' | 'counted') =>
-    points.reduce((total, each) => total + each[of], 0).toLocaleString('en')
+  const observations = own.length
+  const total = (of: 'reported' | 'counted') =>
+    own.map((each) => each[of]).reduce((sum, each) => sum + each, 0)
+  const sum = (of: 'reported' | 'counted') => total(of).toLocaleString('en')
+  const value = total('reported') / total('counted')
+  const figures: readonly MeasuredFigure[] = [
+    { name: 'output_tokens', of: encoding, value },
+    ...(await textPrice(evidence, model, 'answer_price', { of: encoding, value })),
+  ]
   const there =
     atReference === null
       ? ''
       : `; those of the reference have ${percent(1 - atReference)} of theirs`
   const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}${there}`
-  if (found.is === 'pass') return pass(observations, { note: said })
+  if (found.is === 'pass') return pass(observations, { note: said, figures })
   if (found.is !== 'fail') {
     const few = found.is === 'few' ? `; ${leastAnswers} answers would decide` : ''
-    return inconclusive(observations, `${said}${few}`)
+    return withFigures(inconclusive(observations, `${said}${few}`), figures)
   }
-  const counts = await overcharge(
+  const { said: counts, figures: paid } = await overcharge(
     evidence,
     model,
     (reported) => Math.floor(reported * found.excess),
     'completionTokens',
+    part,
   )
-  const witnesses = points.slice(0, 5).map(({ exchange: { row }, reported, counted }) => ({
+  const witnesses = own.slice(0, 5).map(({ exchange: { row }, reported, counted }) => ({
     runId: row.runId,
     slot: row.slot,
     retry: row.retry,
@@ -79,8 +104,9 @@ async function verdictOf(
   return fail(observations, {
     ...(atReference === null ? {} : { severity: 'must' }),
     expected: `at most 4 % more tokens than the texts have${atReference === null ? '' : ', beside what the reference has'}`,
-    observed: `${said}. If all answers are counted so, that is about ${counts}.`,
+    observed: `${part === undefined ? said : `${part.said}: ${said}`}. If all ${part === undefined ? 'answers' : 'of them'} are counted so, that is about ${counts}.`,
     witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+    figures: [...figures, ...paid],
   })
 }
 

@@ -8,10 +8,11 @@ import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
-import { leastPairs } from '../../evidence/sold/ratio.ts'
+import { leastPairs, ratioBetween } from '../../evidence/sold/ratio.ts'
 import {
   hiddenStreamOf,
   judgeReasoning,
+  logsOf,
   mostLonger,
   type ReasoningPair,
   reasonedUsage,
@@ -19,7 +20,16 @@ import {
 } from '../../evidence/sold/reasoning.ts'
 import { isTooFast, mostSpeed } from '../../evidence/sold/speed.ts'
 import { type Evidence, hasPromises, type Rule } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import {
+  fail,
+  figuresOf,
+  inconclusive,
+  type MeasuredFigure,
+  notObserved,
+  pass,
+  type Verdict,
+  withFigures,
+} from '../../verdict.ts'
 
 const requires = 'an answer that reports reasoning tokens, stored whole (capture: all)'
 
@@ -56,12 +66,12 @@ async function decide(evidence: Evidence): Promise<Verdict> {
   })
 }
 
-function verdictOf(
+async function verdictOf(
   evidence: Evidence,
   model: Model,
   answered: readonly Exchange[],
   pairs: readonly ReasoningPair[],
-): Verdict | Promise<Verdict> {
+): Promise<Verdict> {
   const speed = mostSpeed(answered.flatMap((each) => hiddenStreamOf(each) ?? []))
   const seen = answered.flatMap((exchange) => {
     const usage = reasonedUsage(exchange)
@@ -90,16 +100,25 @@ function verdictOf(
       observations,
       `at most ${most} tokens of reasoning in an answer, none of which is impossible in itself; hidden text cannot be counted from outside`,
     )
+  const figures: readonly MeasuredFigure[] = [{ name: 'reasoning', ...ratioBetween(logsOf(pairs)) }]
   const said = `for ${pairs.length} questions, ${found.ratio.toFixed(2)} times the reasoning of the reference`
   switch (found.is) {
     case 'few':
-      return inconclusive(observations, `${said}; ${leastPairs} questions at both decide`)
+      return withFigures(
+        inconclusive(observations, `${said}; ${leastPairs} questions at both decide`),
+        figures,
+      )
     case 'pass':
-      return pass(observations, { note: `${said} (p ${found.p})` })
+      return pass(observations, { note: `${said} (p ${found.p})`, figures })
     case 'inconclusive':
-      return inconclusive(observations, `${said}; ${mostLonger} times is allowed (p ${found.p})`)
-    case 'fail':
-      return ofReference(evidence, model, seen, pairs, `${said} (p ${found.p})`)
+      return withFigures(
+        inconclusive(observations, `${said}; ${mostLonger} times is allowed (p ${found.p})`),
+        figures,
+      )
+    case 'fail': {
+      const verdict = await ofReference(evidence, model, seen, pairs, `${said} (p ${found.p})`)
+      return withFigures(verdict, [...figures, ...figuresOf(verdict)])
+    }
   }
 }
 
@@ -115,7 +134,7 @@ async function ofReference(
   const reasoning = seen.reduce((total, { usage }) => total + usage.parts.reasoning!, 0)
   const output = seen.reduce((total, { exchange }) => total + exchange.row.completionTokens!, 0)
   const share = (1 - sum('reference') / sum('own')) * (reasoning / output)
-  const counts = await overcharge(
+  const { said: counts, figures: paid } = await overcharge(
     evidence,
     model,
     (reported) => Math.floor(reported * share),
@@ -133,6 +152,7 @@ async function ofReference(
     expected: `at most ${mostLonger} times the reasoning of the reference`,
     observed: `F${said.slice(1)}. If all answers report so, that is about ${counts}.`,
     witnesses: [first!, ...others],
+    figures: paid,
   })
 }
 

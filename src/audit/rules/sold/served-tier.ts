@@ -5,11 +5,11 @@ import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuredIn, measuring, promisesThat } from '../../evidence/sold/measured.ts'
 import { pairsOf } from '../../evidence/sold/pairs.ts'
-import { leastPairs } from '../../evidence/sold/ratio.ts'
+import { leastPairs, ratioBetween } from '../../evidence/sold/ratio.ts'
 import { judgeTier } from '../../evidence/sold/tier.ts'
 import { ttftUsOf } from '../../evidence/sold/ttft.ts'
 import { type Evidence, type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
 
 const requires = `streams of the paid tier beside streams of the default tier, ${leastPairs} pairs in mixed order (scenarios/audit-tier.yaml)`
 
@@ -82,10 +82,13 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   const found = judgeTier(pairs, ttft, drawsOf(`${tier} ${answered[0]?.row.runId} ${pairs.length}`))
   const observations = pairs.length
   if (found.is === 'unseen') return notObserved(requires)
+  const between = ratioBetween(pairs.map(({ logRatio }) => logRatio))
+  const figures = [{ name: 'tier_time', of: tier, ...between }] as const
+  const open = (why: string) => withFigures(inconclusive(observations, why), figures)
   const said = `${tier} took ${found.ratio.toFixed(2)} of the default's time to the first token (${observations} pairs)${promisesThat} at most ${ttft}${'p' in found ? ` (p ${found.p})` : ''}`
   switch (found.is) {
     case 'pass':
-      return pass(observations, { note: said + told })
+      return pass(observations, { note: said + told, figures })
     case 'fail': {
       const [first, ...more] = compared
         .flat()
@@ -98,17 +101,17 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
         expected: `at most ${ttft} of the default's time`,
         observed: `${said}${told}.`,
         witnesses: [first!, ...more],
+        figures,
       })
     }
     case 'few':
-      return inconclusive(observations, `${said}; ${leastPairs} pairs decide${told}`)
+      return open(`${said}; ${leastPairs} pairs decide${told}`)
     case 'unmixed':
-      return inconclusive(
-        observations,
+      return open(
         `${said}; one tier nearly always came first, so that load may be the cause${told}`,
       )
     case 'inconclusive':
-      return inconclusive(observations, said + told)
+      return open(said + told)
   }
 }
 

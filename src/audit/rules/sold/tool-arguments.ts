@@ -5,6 +5,7 @@ import { plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
+import { shareBetween } from '../../evidence/sold/chance.ts'
 import { judgedOrMeasured, promisesThat } from '../../evidence/sold/measured.ts'
 import {
   judgeIntact,
@@ -14,7 +15,7 @@ import {
   type ToolCall,
 } from '../../evidence/sold/tool-calls.ts'
 import type { Evidence, Rule } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
 
 const requires = `${leastCalls} plain chat answers to requests that demand a tool (tool_choice: required, or its name), stored whole (scenarios/audit-tools.yaml)`
 
@@ -51,17 +52,22 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
     else if (found.is === 'few')
       verdicts.push(inconclusive(observations, `only ${observations} of ${leastCalls} calls`))
     else {
+      const fit = found.of - found.broken
+      const figures = [
+        { name: 'calls_that_fit', value: fit / found.of, ...shareBetween(fit, found.of) },
+      ] as const
       const said = `${found.broken} of ${found.of} calls have arguments that do not fit the schema${promisesThat} that ${sold} fit`
-      if (found.is === 'pass') verdicts.push(pass(observations, { note: said }))
-      else if (found.is === 'inconclusive') verdicts.push(inconclusive(observations, said))
-      else
-        verdicts.push(
-          failing(
-            said,
-            `arguments that fit in ${sold}`,
-            calls.filter(({ fits }) => fits === false),
-          ),
-        )
+      const verdict =
+        found.is === 'pass'
+          ? pass(observations, { note: said })
+          : found.is === 'inconclusive'
+            ? inconclusive(observations, said)
+            : failing(
+                said,
+                `arguments that fit in ${sold}`,
+                calls.filter(({ fits }) => fits === false),
+              )
+      verdicts.push(withFigures(verdict, figures))
     }
   }
   if (promise.intact === true) {

@@ -1,0 +1,66 @@
+import type { Exchange } from '../exchange.ts'
+
+/** Requests that a service may treat otherwise than the rest. */
+export interface Part {
+  /** `In streams` */
+  readonly said: string
+  /** The column of attempts that tells them apart, and its value. */
+  readonly column: 'streamed' | 'key_fp' | 'run_id'
+  readonly value: string
+}
+
+/** A part that fails beside one that passes. */
+export interface FailingPart<Each, Found> {
+  readonly part: Part
+  readonly own: readonly Each[]
+  readonly found: Found
+}
+
+/** What tells requests apart; null for one that it does not tell. */
+type PartOf = (row: Exchange['row']) => Part | null
+
+export const byAnswer: PartOf = ({ streamed }) => ({
+  said: streamed === 1 ? 'In streams' : 'In plain answers',
+  ...{ column: 'streamed', value: String(streamed) },
+})
+
+/** How requests are answered, whose they are, and when they were sent. */
+const kinds: readonly PartOf[] = [
+  byAnswer,
+  ({ keyFp }) =>
+    keyFp === null ? null : { said: `With the key ${keyFp}`, column: 'key_fp', value: keyFp },
+  ({ runId }) => ({ said: `In the run ${runId}`, column: 'run_id', value: runId }),
+]
+
+/**
+ * The first part of requests that a judge fails while it passes another of the same kind: streams beside plain answers, a key beside
+ * others, a run beside others. Null if no part is told apart, so that what is wrong is wrong with all.
+ */
+export function failingPart<
+  Each extends { readonly exchange: Exchange },
+  Found extends { readonly is: string },
+>(
+  all: readonly Each[],
+  judge: (own: readonly Each[]) => Found,
+  by: readonly PartOf[] = kinds,
+): FailingPart<Each, Extract<Found, { readonly is: 'fail' }>> | null {
+  for (const partOf of by) {
+    const groups = Map.groupBy(all, ({ exchange }) => partOf(exchange.row)?.value ?? null)
+    groups.delete(null)
+    if (groups.size < 2) continue
+    const judged = [...groups.values()].map((own) => ({ own, found: judge(own) }))
+    const failing = judged.find(({ found }) => found.is === 'fail')
+    if (failing === undefined || !judged.some(({ found }) => found.is === 'pass')) continue
+    const { own, found } = failing
+    return {
+      part: partOf(own[0]!.exchange.row)!,
+      own,
+      found: found as Extract<Found, { readonly is: 'fail' }>,
+    }
+  }
+  return null
+}
+
+/** A sentence about a part, or about all. */
+export const saidOfPart = (part: Part | undefined, sentence: string): string =>
+  part === undefined ? sentence : `${part.said}: ${sentence[0]!.toLowerCase()}${sentence.slice(1)}`

@@ -1,0 +1,54 @@
+import type { Random } from '../../../user/random.ts'
+import { type Apart, leastSessions } from './apart.ts'
+import { sharesOf, type TokenSession } from './sessions.ts'
+import { judgeUnderLoad } from './under-load.ts'
+
+/** Sessions that answer otherwise than the others of their watch. */
+export interface Split {
+  /** `with the key 0123456789ab`, `between 15:00 and 03:00 UTC` */
+  readonly which: string
+  readonly sessions: number
+  readonly found: Apart
+}
+
+const hourUs = 3_600e6
+const hourOf = ({ atUs }: TokenSession) => (atUs / hourUs) % 24
+const clock = (hour: number) => `${String(Math.floor(hour + 24) % 24).padStart(2, '0')}:00`
+
+/** Whether a session is within six hours of the time of the day of another. */
+function isNear(session: TokenSession, hour: number): boolean {
+  const apart = Math.abs(hourOf(session) - hour)
+  return Math.min(apart, 24 - apart) <= 6
+}
+
+/**
+ * The first kind of sessions whose answers differ from those of the others as by another model: those of one half of the day, of one key.
+ * A watch compares sessions with those before, so what comes and goes from the first session on is no change to it. Null if none does, or
+ * if there are too few of them.
+ */
+export function splitOf(
+  watch: readonly TokenSession[],
+  tokens: readonly (readonly [prompt: string, token: string])[],
+  draw: Random,
+): Split | null {
+  const first = hourOf(watch[0]!)
+  const byDay = {
+    which: `between ${clock(first + 6)} and ${clock(first - 6)} UTC`,
+    isOf: (session: TokenSession) => !isNear(session, first),
+  }
+  const byKey = [...new Set(watch.map(({ keyFp }) => keyFp))].map((keyFp) => ({
+    which: `with the key ${keyFp}`,
+    isOf: (session: TokenSession) => session.keyFp === keyFp,
+  }))
+  for (const { which, isOf } of [byDay, ...byKey]) {
+    const own = watch.filter(isOf)
+    const others = watch.filter((session) => !isOf(session))
+    if (Math.min(own.length, others.length) < leastSessions) continue
+    const found = judgeUnderLoad(
+      [{ rest: sharesOf(others, tokens), load: sharesOf(own, tokens) }],
+      draw,
+    )
+    if (found.is === 'fail') return { which, sessions: own.length, found }
+  }
+  return null
+}
