@@ -86,7 +86,15 @@ export interface SumsQuery {
   readonly figures?: typeof figures
   /** Starts of bars, Unix microseconds: the column `bar` is the place of a row's bar. */
   readonly bars?: readonly number[]
+  /** The figures that are asked for, beside the amounts; default: all. */
+  readonly only?: readonly FigureName[]
 }
+
+/** The figures of a query; an amount before refunds needs how many costs are known. */
+const namesOf = ({ only }: Pick<SumsQuery, 'only'>): readonly FigureName[] =>
+  only === undefined
+    ? (Object.keys(figures) as FigureName[])
+    : [...new Set([...only, 'costKnown' as const])]
 
 /** SQL (DuckDB) for all figures of each group and unit: `used`, `refunds` and `computed` are exact decimals of the column `unit`. */
 export function sumsOfUnitsSql({
@@ -96,6 +104,7 @@ export function sumsOfUnitsSql({
   bars,
   ...more
 }: SumsQuery): string {
+  const asked = more.figures ?? figures
   const rows =
     bars === undefined
       ? `${from} WHERE ${where}`
@@ -105,9 +114,7 @@ export function sumsOfUnitsSql({
     ...(bars === undefined ? [] : ['bar']),
     ...Object.entries(by).map(([name, sql]) => `${sql} AS "${name}"`),
   ]
-  const sums = Object.entries(more.figures ?? figures).map(
-    ([name, sql]) => `CAST(${sql} AS BIGINT) AS "${name}"`,
-  )
+  const sums = namesOf(more).map((name) => `CAST(${asked[name]} AS BIGINT) AS "${name}"`)
   return `SELECT ${[...groups, 'unit', ...sums].join(', ')},
     CAST(sum(credits) AS DECIMAL(38, 18)) AS used, CAST(sum(refunds) AS DECIMAL(38, 18)) AS refunds,
     CAST(sum(computed) AS DECIMAL(38, 18)) AS computed
@@ -169,7 +176,7 @@ export function sumsSql(query: SumsQuery): string {
     ...(query.bars === undefined ? [] : ['bar']),
     ...Object.keys(query.by ?? {}).map((name) => `"${name}"`),
   ]
-  const sums = Object.keys(figures).map((name) => `CAST(sum("${name}") AS BIGINT) AS "${name}"`)
+  const sums = namesOf(query).map((name) => `CAST(sum("${name}") AS BIGINT) AS "${name}"`)
   const amounts = `list({unit: unit, used: used::VARCHAR, refunds: refunds::VARCHAR, alone: (${usedAloneSql})::VARCHAR, computed: computed::VARCHAR} ORDER BY unit) FILTER (WHERE used IS NOT NULL) AS amounts`
   return `SELECT ${[...groups, ...sums, amounts].join(', ')} FROM (${sumsOfUnitsSql(query)})
     ${groups.length > 0 ? `GROUP BY ${groups.join(', ')}` : ''}`

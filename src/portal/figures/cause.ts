@@ -4,7 +4,7 @@ import type { UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Asked } from '../api/asked.ts'
 import { within } from './rows.ts'
-import { metricOf, readSums } from './sums.ts'
+import { creditsOf, moneyOf, readFigures } from './sums.ts'
 
 /** An amount, and the names that most of it is of. */
 export interface Cause {
@@ -25,8 +25,10 @@ export interface NameOfCause {
 }
 
 /** An amount of some sums in a unit, decimal text; null without one. */
-export const amountIn = (asked: Asked, sums: Sums, unit: string): string | null =>
-  metricOf(asked, sums, unit === 'credits' ? 'credits' : 'cost', unit)
+export const amountIn = (asked: Asked, sums: Pick<Sums, 'amounts'>, unit: string): string | null =>
+  unit === 'credits'
+    ? creditsOf(sums)
+    : (moneyOf(asked, sums).find(({ currency }) => currency === unit)?.value ?? null)
 
 /** What was used in a while, and by whom. Null without an amount. */
 export async function causeOf(
@@ -36,8 +38,8 @@ export async function causeOf(
 ): Promise<Cause | null> {
   const { bearer, keys, view } = asked
   const { from, where } = within(asked, { fromUs, toUs })
-  const value = (sums: Sums) => amountIn(asked, sums, unit)
-  const [all] = await readSums<object>(asked, { from, where })
+  const value = (sums: Pick<Sums, 'amounts'>) => amountIn(asked, sums, unit)
+  const [all] = await readFigures<object, never>(asked, [], { from, where })
   const amount = value(all!)
   if (amount === null || Number(amount) <= 0) return null
   const names: NameOfCause[] = []
@@ -46,7 +48,7 @@ export async function causeOf(
     ['keys', 'key_fp'],
   ] as const) {
     if (!bearer.shows.has(shown)) continue
-    const rows = await readSums<{ readonly name: string | null }>(asked, {
+    const rows = await readFigures<{ readonly name: string | null }, never>(asked, [], {
       from,
       where,
       by: { name: column },
@@ -77,7 +79,7 @@ export async function usedInHours(
 ): Promise<readonly (string | null)[]> {
   if (hoursUs.length === 0) return []
   const starts = [...new Set(hoursUs.flatMap((us) => [us, us + hourUs]))].sort((a, b) => a - b)
-  const rows = await readSums<{ readonly bar: number }>(asked, {
+  const rows = await readFigures<{ readonly bar: number }, never>(asked, [], {
     ...within(asked, { fromUs: starts[0]!, toUs: starts.at(-1)! }, 'true', starts),
     bars: starts,
   })

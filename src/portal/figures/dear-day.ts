@@ -6,8 +6,8 @@ import { barsAsked } from '../api/period.ts'
 import { amountIn } from './cause.ts'
 import { type MainCause, mainCauseOf } from './main-cause.ts'
 import { within } from './rows.ts'
-import { readSums } from './sums.ts'
-import { sumOf, usedOf, type Why, whyOf } from './why.ts'
+import { readFigures } from './sums.ts'
+import { sumOf, usedFigures, usedOf, type Why, whyOf } from './why.ts'
 
 /** A day far above the others. */
 export interface DearDay {
@@ -54,7 +54,8 @@ async function dearestIn(
 ): Promise<DearDay | null> {
   const bars = barsAsked(period, 'day')
   const starts = bars.map(({ startUs }) => startUs)
-  const rows = await readSums<{ readonly bar: number; readonly model: string | null }>(asked, {
+  type Row = { readonly bar: number; readonly model: string | null }
+  const rows = await readFigures<Row, (typeof usedFigures)[number]>(asked, usedFigures, {
     ...within(asked, period, condition, starts),
     bars: starts,
     by: { model: 'model' },
@@ -77,7 +78,8 @@ async function dearestIn(
   const times = first.used.amount / usualAmount
   if (times < leastTimes) return null
   const { fromUs, toUs, used } = first
-  const [sums] = await readSums<object>(asked, within(asked, { fromUs, toUs }, condition))
+  const own = within(asked, { fromUs, toUs }, condition)
+  const [sums] = await readFigures<object, never>(asked, [], own)
   const causes = whyOf(
     first.models,
     usual.flatMap(({ models }) => models),

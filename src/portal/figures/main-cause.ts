@@ -5,7 +5,7 @@ import { tagSql } from '../../store/quarters/tags.ts'
 import { type Asked, tagsShown } from '../api/asked.ts'
 import { amountIn, listedHours, unusualHours } from './cause.ts'
 import { sumsWithin } from './rows.ts'
-import { readSums } from './sums.ts'
+import { readFigures } from './sums.ts'
 
 /** What most of a dear day came from: its names, and its hours. */
 export interface MainCause {
@@ -213,7 +213,7 @@ async function rowsOf<Group extends object>(
       toUs: spans === null ? each.toUs : each.fromUs + toUs - day.fromUs,
     })),
   )
-  const rows = await readSums<Group & { readonly isDear: boolean }>(asked, {
+  const rows = await readFigures<Group & { readonly isDear: boolean }, never>(asked, [], {
     from: sumsWithin(
       asked,
       period,

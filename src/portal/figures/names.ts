@@ -3,10 +3,18 @@ import { requestsOf } from '../../measure/usage/sums.ts'
 import type { TagDimension } from '../../measure/usage/tags.ts'
 import { isZero, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
-import { eachToken, type ShownToken } from '../../tokens/kinds.ts'
+import { eachToken, type ShownToken, shownTokens } from '../../tokens/kinds.ts'
 import { type Asked, conditionOf, dimensionSql, type Input, nameOf } from '../api/asked.ts'
 import { within } from './rows.ts'
-import { creditsOf, failedOf, moneyOf, orderSql, readSums, withoutRefunds } from './sums.ts'
+import {
+  creditsOf,
+  failedOf,
+  moneyOf,
+  orderSql,
+  readFigures,
+  readSums,
+  withoutRefunds,
+} from './sums.ts'
 
 /** A name of a table with its sums. */
 export interface NameRow {
@@ -33,6 +41,7 @@ export interface NamesTable {
 }
 
 const mostRows = 1000
+const figuresOfRow = ['requests', 'requestsUnknown', 'failed', ...shownTokens] as const
 
 export async function readNames(
   asked: Asked,
@@ -53,8 +62,9 @@ export async function readNames(
   const [unit] = units
   const order =
     unit === undefined ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
-  const sums = await readSums<{ readonly name: string | null }>(
+  const sums = await readFigures<{ readonly name: string | null }, (typeof figuresOfRow)[number]>(
     asked,
+    figuresOfRow,
     { from, where, by: { name: by === 'model' ? shortSql('model') : dimensionSql(by) } },
     `ORDER BY ${order} DESC NULLS LAST, requests DESC, name LIMIT ${mostRows + 1}`,
   )

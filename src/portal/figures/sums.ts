@@ -1,6 +1,7 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import {
   type Amount,
+  type FigureName,
   requestsOf,
   type Sums,
   type SumsQuery,
@@ -24,6 +25,16 @@ export function readSums<Groups>(
 ): Promise<readonly (Sums & Groups)[]> {
   const from = parts === undefined ? 'mine' : 'my_parts'
   return rowsOnce(session, `FROM (${sumsSql({ from, ...query })}) ${order}`)
+}
+
+/** The same with the amounts and these figures alone, which is faster. */
+export function readFigures<Groups, Name extends FigureName>(
+  asked: Pick<Asked, 'session' | 'parts'>,
+  only: readonly Name[],
+  query: Omit<SumsQuery, 'from' | 'only'> & { readonly from?: string },
+  order = '',
+): Promise<readonly (Pick<Sums, Name | 'amounts'> & Groups)[]> {
+  return readSums<Groups>(asked, { ...query, only }, order)
 }
 
 /** An amount of a unit, as an exact decimal; null without one. */
@@ -113,7 +124,7 @@ export async function unitOf(
 }
 
 /** The sums before refunds: what the requests alone cost. */
-export const withoutRefunds = <Row extends Sums>(sums: Row): Row => ({
+export const withoutRefunds = <Row extends Pick<Sums, 'amounts'>>(sums: Row): Row => ({
   ...sums,
   amounts: (sums.amounts ?? []).flatMap((each) =>
     each.alone === null ? [] : [{ ...each, used: each.alone, refunds: null }],
@@ -121,8 +132,9 @@ export const withoutRefunds = <Row extends Sums>(sums: Row): Row => ({
 })
 
 /** How many of them failed; null is unknown. */
-export const failedOf = (sums: Sums): number | null =>
-  requestsOf(sums) === null ? null : (sums.failed ?? 0)
+export const failedOf = (
+  sums: Pick<Sums, 'requests' | 'requestsUnknown' | 'amounts' | 'failed'>,
+): number | null => (requestsOf(sums) === null ? null : (sums.failed ?? 0))
 
 /** The value of a metric; an amount in this unit. Null is unknown. */
 export function metricOf(asked: Asked, sums: Sums, metric: Metric, unit: string | null) {

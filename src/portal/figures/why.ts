@@ -23,8 +23,14 @@ export interface Why {
   readonly model: string | null
 }
 
+/** The figures of `usedOf`. */
+export const usedFigures = ['requests', 'requestsUnknown', 'input', 'output'] as const
+
 /** @param amount in the unit that a day is dear in */
-export function usedOf(row: Sums & { readonly model: string | null }, amount: string | null): Used {
+export function usedOf(
+  row: Pick<Sums, (typeof usedFigures)[number] | 'amounts'> & { readonly model: string | null },
+  amount: string | null,
+): Used {
   const { model, input, output } = row
   const requests = requestsOf(row)
   // A refund has no tokens, and none is missing.

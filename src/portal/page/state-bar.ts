@@ -81,14 +81,14 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
   const amount = speech.amount(dear.unit, dear.amount)
   const day = speech.weekday(dear.fromUs)
   const what = say('state.dear', { day, amount, times: roundTimes(dear.times) })
-  const from = dear.cause === null ? '' : ` ${causeOf(dear.cause, dear, speech)}`
+  const from = dear.cause !== null && causeOf(dear.cause, dear, speech)
   const query = new URLSearchParams({
     ...{ from: speech.date(dear.fromUs), to: speech.date(dear.toUs) },
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
   return {
     tone: 'warn',
-    text: html`<strong>${what}</strong>${from}`,
+    text: html`<strong>${what}</strong>${from && ` ${from}`}`,
     query: `?${query}`,
     factors: factorsOf(dear, speech).join(' · '),
   }

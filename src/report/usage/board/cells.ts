@@ -147,9 +147,9 @@ async function rankCells(
   await store.execute(`
     CREATE OR REPLACE TEMP TABLE usage_board_ranked AS
     WITH shown AS MATERIALIZED (SELECT * REPLACE (${dimensions.map((name) => `${shortSql(name)} AS ${name}`).join(', ')}) FROM usage_board),
-    ${ranks.join(',\n')}
-    SELECT *, ${localSql('quarter * 900000000')} // 3600000000 AS hour
-    FROM shown ${dimensions.map((name) => `JOIN ranks_of_${name} USING (${name})`).join(' ')}`)
+    ${ranks.join(',\n')},
+    hours AS (SELECT quarter, ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM (SELECT DISTINCT quarter FROM usage_board))
+    SELECT * FROM shown JOIN hours USING (quarter) ${dimensions.map((name) => `JOIN ranks_of_${name} USING (${name})`).join(' ')}`)
 }
 
 /** Names beyond the limits become `(other)`. */
