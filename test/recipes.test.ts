@@ -7,7 +7,7 @@ import { decideInOrder } from '../src/audit/decide.ts'
 import type { Rule } from '../src/audit/rule.ts'
 import { defaultContract, makeReport, parseScenario, startService } from '../src/index.ts'
 import type { Fault } from '../src/service/faults/fault.ts'
-import type { KnownFormat } from '../src/store/import/formats/format.ts'
+import { itemsOf, type KnownFormat } from '../src/store/import/formats/format.ts'
 import { seededOptions, seededStore } from './report/seeded.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -113,7 +113,8 @@ test('with the fault of the recipe the service rejects every key', { tags: 'whol
 test('the format of the recipe reads a line and is recognised by its own names alone', async () => {
   const { example } = (await moduleOf('A format of an import')) as { example: KnownFormat }
   const line = { asked_at: '2026-11-01T00:00:00Z', model: 'm', example_cost: '0.5' }
-  expect([...example.rows(line)]).toEqual([
+  const items = itemsOf(example, line)
+  expect(items.flatMap((item) => [...example.rows(item)])).toEqual([
     { time: '2026-11-01T00:00:00Z', model: 'm', cost: '0.5', unit: 'USD' },
   ])
   expect(example.recognises((name) => name in line, '')).toBe(true)

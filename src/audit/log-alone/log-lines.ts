@@ -6,9 +6,9 @@ import {
 } from '../../contract/prices.ts'
 import { multiply, one } from '../../money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../price/judge/request.ts'
-import type { KnownFormat } from '../../store/import/formats/format.ts'
+import { itemsOf, type KnownFormat } from '../../store/import/formats/format.ts'
 import { type Fields, first, isTrue, type NormalRow } from '../../store/import/formats/row.ts'
-import { knownFormat, plainDocuments } from '../../store/import/known-logs.ts'
+import { knownFormat, plainDocuments } from '../../store/import/recognised-log.ts'
 import { eachKind, statedCounts } from '../../tokens/kinds.ts'
 import { readUsage } from '../../tokens/read-usage.ts'
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
@@ -58,7 +58,7 @@ export function* logLines({ path, terms, hasPrice }: ReadLog): Generator<LoggedR
       line++
       continue
     }
-    const items = format === null ? rowsIn(document, isRow) : format.items(document)
+    const items = format === null ? rowsIn(document, isRow) : itemsOf(format, document)
     for (const item of items) {
       line++
       if (!isMapping(item)) continue

@@ -16,7 +16,7 @@ import {
   type Meaning,
   rejectsOf,
 } from '../../store/import/import-file.ts'
-import { pageGroups } from '../../store/import/known-logs.ts'
+import { pageGroups } from '../../store/import/log-pages.ts'
 import type { LogSummary } from '../../store/import/log-summary.ts'
 import { type Mapping, ownMapping, parseTags, widthPattern } from '../../store/import/mapping.ts'
 import { suggestMapping } from '../../store/import/suggest.ts'

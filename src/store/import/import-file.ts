@@ -11,11 +11,12 @@ import { inSession, type Session } from '../session/session.ts'
 import type { DateOrder, DecimalMark, partPlaces, RepeatedTime } from './cell-formats.ts'
 import { beginningOf } from './csv-header.ts'
 import type { KnownFormat } from './formats/format.ts'
-import { delimiterOf, isJson, knownFormat, namesIn, readKnown } from './known-logs.ts'
+import { readKnown } from './known-logs.ts'
 import { hasLineRules, readLines } from './lines/read-lines.ts'
 import { type LogFormat, type Mapping, parseMapping } from './mapping.ts'
 import { parquetText } from './parquet-text.ts'
 import type { LinePrices } from './price-lines.ts'
+import { delimiterOf, isJson, knownFormat, namesIn } from './recognised-log.ts'
 import {
   type ImportedRecords,
   importRecords,

@@ -10,8 +10,8 @@ import { UserError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
 import type { Fields } from './formats/row.ts'
-import { delimiterOf, isJson, knownFormat } from './known-logs.ts'
 import { keyPattern } from './log-keys.ts'
+import { delimiterOf, isJson, knownFormat } from './recognised-log.ts'
 import { decodedFile } from './whole/decoded-file.ts'
 
 /** Lines that a suggestion looks at. */

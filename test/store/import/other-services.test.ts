@@ -5,7 +5,8 @@ import { afterAll, expect, test } from 'vitest'
 import { reconcileFiles } from '../../../src/audit/reconcile/read-bill.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { decimalText } from '../../../src/money/rational.ts'
-import { knownFormat, readKnown } from '../../../src/store/import/known-logs.ts'
+import { readKnown } from '../../../src/store/import/known-logs.ts'
+import { knownFormat } from '../../../src/store/import/recognised-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-other-services-'))
 afterAll(() => rmSync(folder, { recursive: true }))

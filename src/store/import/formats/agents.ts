@@ -19,9 +19,6 @@ export const claudeCode: KnownFormat = {
     (has('cache_creation_input_tokens') || has('parentUuid') || has('isSidechain')) &&
     text.includes('"assistant"'),
   leavesOut: 'no answer with usage',
-  fields: [],
-  needed: [],
-  items: (document) => [document],
   *rows(document) {
     const { message } = document
     if (document.type !== 'assistant' || !isMapping(message) || !isMapping(message.usage)) return
@@ -58,9 +55,6 @@ export const codex: KnownFormat = {
       text.includes('"turn_context"') ||
       has('total_token_usage')),
   leavesOut: 'no count of tokens',
-  fields: [],
-  needed: [],
-  items: (document) => [document],
   rows: () => [],
   reader(notes) {
     const totals = new RunningTotals()
@@ -109,9 +103,7 @@ export const cursor: KnownFormat = {
   source: 'cursor',
   withoutIds: true,
   recognises: (has) => has('Input (w/ Cache Write)') && has('Input (w/o Cache Write)'),
-  fields: [],
   needed: ['Date', 'Model', 'Cache Read', 'Output Tokens'],
-  items: (document) => [document],
   *rows(row) {
     const count = (name: string) => (first(row[name]) === undefined ? 0 : Number(row[name]))
     const [written, plain, cached] = [
@@ -148,9 +140,6 @@ export const geminiCli: KnownFormat = {
     (has('projectHash') && has('sessionId')) ||
     (/"type"\s*:\s*"gemini"/.test(text) && has('tokens')),
   leavesOut: 'no answer with tokens',
-  fields: [],
-  needed: [],
-  items: (document) => [document],
   *rows(document) {
     const set = at(document, '$set', 'messages')
     // A message that is repeated so counts only if no line of its own has it.

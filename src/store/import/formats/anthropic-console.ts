@@ -29,11 +29,8 @@ export const anthropicTokensTable: KnownFormat = {
   recognises: (has) => has('usage_date_utc') && has('usage_output_tokens'),
   dimensions: ['usage_type', 'context_window', 'inference_geo', 'speed'],
   fields:
-    'usage_date_utc model_version api_key workspace usage_type context_window usage_input_tokens_no_cache usage_input_tokens_cache_write usage_input_tokens_cache_write_5m usage_input_tokens_cache_write_1h usage_input_tokens_cache_read usage_output_tokens web_search_count inference_geo speed'.split(
-      ' ',
-    ),
+    'usage_date_utc model_version api_key workspace usage_type context_window usage_input_tokens_no_cache usage_input_tokens_cache_write usage_input_tokens_cache_write_5m usage_input_tokens_cache_write_1h usage_input_tokens_cache_read usage_output_tokens web_search_count inference_geo speed',
   needed: ['usage_date_utc', 'usage_input_tokens_no_cache', 'usage_output_tokens'],
-  items: (document) => [document],
   *rows(row) {
     const counts = {
       uncached_input_tokens: row.usage_input_tokens_no_cache,
@@ -56,11 +53,8 @@ export const anthropicCostsTable: KnownFormat = {
   recognises: (has) => has('usage_date_utc') && has('cost_usd') && has('token_type'),
   dimensions: ['usage_type', 'context_window', 'inference_geo', 'speed', 'token_type', 'cost_type'],
   fields:
-    'usage_date_utc model workspace api_key usage_type context_window token_type cost_usd list_price_usd cost_type inference_geo speed api_key_id api_key_status'.split(
-      ' ',
-    ),
+    'usage_date_utc model workspace api_key usage_type context_window token_type cost_usd list_price_usd cost_type inference_geo speed api_key_id api_key_status',
   needed: ['usage_date_utc', 'cost_usd'],
-  items: (document) => [document],
   *rows(row) {
     const { model, token_type, cost_type } = row
     yield { ...ofTable(row), model, token_type, cost_type, cost: row.cost_usd, unit: 'USD' }

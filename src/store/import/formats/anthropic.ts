@@ -42,16 +42,12 @@ export const anthropicUsage: KnownFormat = {
   recognises: (has) => has('uncached_input_tokens') && has('starting_at') && !has('group'),
   dimensions: ['service_tier', 'context_window', 'inference_geo', 'speed'],
   fields:
-    'starting_at ending_at uncached_input_tokens cache_creation cache_read_input_tokens output_tokens server_tool_use api_key_id workspace_id account_id service_account_id model service_tier context_window inference_geo speed'.split(
-      ' ',
-    ),
+    'starting_at ending_at uncached_input_tokens cache_creation cache_read_input_tokens output_tokens server_tool_use api_key_id workspace_id account_id service_account_id model service_tier context_window inference_geo speed',
   needed: ['starting_at', 'ending_at', 'uncached_input_tokens', 'output_tokens'],
   items: resultsOf,
   page: pageOf,
-  *rows(document) {
-    for (const row of resultsOf(document)) {
-      yield { ...sharedColumns(row), speed: row.speed, ...tokensOf(row, 'anthropic-report') }
-    }
+  *rows(row) {
+    yield { ...sharedColumns(row), speed: row.speed, ...tokensOf(row, 'anthropic-report') }
   },
 }
 
@@ -73,22 +69,18 @@ export const anthropicCosts: KnownFormat = {
   ],
   note: 'the cost report of Anthropic does not have the costs of the priority tier',
   fields:
-    'starting_at ending_at amount currency cost_type description model service_tier token_type workspace_id context_window inference_geo'.split(
-      ' ',
-    ),
+    'starting_at ending_at amount currency cost_type description model service_tier token_type workspace_id context_window inference_geo',
   needed: ['starting_at', 'ending_at', 'amount'],
   items: resultsOf,
   page: pageOf,
-  *rows(document) {
-    for (const row of resultsOf(document)) {
-      yield {
-        ...sharedColumns(row),
-        description: row.description,
-        cost_type: row.cost_type,
-        token_type: row.token_type,
-        cost: scaled(row.amount, cent),
-        unit: String(row.currency ?? 'USD').toUpperCase(),
-      }
+  *rows(row) {
+    yield {
+      ...sharedColumns(row),
+      description: row.description,
+      cost_type: row.cost_type,
+      token_type: row.token_type,
+      cost: scaled(row.amount, cent),
+      unit: String(row.currency ?? 'USD').toUpperCase(),
     }
   },
 }
@@ -107,26 +99,24 @@ export const anthropicAnalytics: KnownFormat = {
     'token_type',
     'speed',
   ],
-  fields: ['starting_at', 'ending_at', 'group', 'usage', 'cost', 'amount', 'currency'],
+  fields: 'starting_at ending_at group usage cost amount currency',
   needed: ['starting_at', 'ending_at', 'usage'],
   items: resultsOf,
   page: pageOf,
-  *rows(document) {
-    for (const row of resultsOf(document)) {
-      const group = isMapping(row.group) ? row.group : {}
-      const usage = isMapping(row.usage) ? row.usage : {}
-      yield {
-        ...sharedColumns({ ...group, starting_at: row.starting_at, ending_at: row.ending_at }),
-        user_id: group.user_id,
-        product: group.product,
-        token_type: group.token_type,
-        speed: group.speed,
-        requests: first(usage.request_count, usage.requests, usage.num_requests),
-        ...tokensOf(usage, 'anthropic-report'),
-        ...(at(row, 'amount') === undefined
-          ? {}
-          : { cost: scaled(row.amount, cent), unit: String(row.currency ?? 'USD').toUpperCase() }),
-      }
+  *rows(row) {
+    const group = isMapping(row.group) ? row.group : {}
+    const usage = isMapping(row.usage) ? row.usage : {}
+    yield {
+      ...sharedColumns({ ...group, starting_at: row.starting_at, ending_at: row.ending_at }),
+      user_id: group.user_id,
+      product: group.product,
+      token_type: group.token_type,
+      speed: group.speed,
+      requests: first(usage.request_count, usage.requests, usage.num_requests),
+      ...tokensOf(usage, 'anthropic-report'),
+      ...(at(row, 'amount') === undefined
+        ? {}
+        : { cost: scaled(row.amount, cent), unit: String(row.currency ?? 'USD').toUpperCase() }),
     }
   },
 }

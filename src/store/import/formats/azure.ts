@@ -28,9 +28,8 @@ export const azureMetrics: KnownFormat = {
   recognises: (has, text) =>
     has('namespace') && /"Microsoft\.CognitiveServices\/accounts"/i.test(text) && has('timespan'),
   dimensions: ['others'],
-  fields: ['cost', 'timespan', 'interval', 'namespace', 'resourceregion', 'value'],
+  fields: 'cost timespan interval namespace resourceregion value',
   needed: ['interval', 'value'],
-  items: (document) => [document],
   rows(document) {
     const widthS = durationS(String(document.interval ?? ''))
     const metrics = listOf(document.value).flatMap((metric) => {
@@ -100,19 +99,10 @@ export const azureCosts: KnownFormat = {
   isAmount: (name) =>
     /cost|quantity|price|^exchangeRate|^(previous)?invoiceId$/i.test(name) &&
     !/^costCenter$/i.test(name),
-  fields: [
-    'date',
-    'meterName',
-    'costInBillingCurrency',
-    'billingCurrency',
-    'quantity',
-    'unitOfMeasure',
-    'chargeType',
-  ],
+  fields: 'date meterName costInBillingCurrency billingCurrency quantity unitOfMeasure chargeType',
   needed: ['date', 'meterName', 'costInBillingCurrency'],
   items: (document) => [uncapitalised(document)],
-  *rows(document) {
-    const row = uncapitalised(document)
+  *rows(row) {
     const date = isoDay(String(row.date ?? ''))
     const meter = String(row.meterName ?? '')
     const { model, kind } = meterOf(meter)

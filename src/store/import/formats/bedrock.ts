@@ -8,11 +8,8 @@ export const bedrock: KnownFormat = {
   durations: 'ms',
   recognises: (has, text) => has('schemaType') && /"ModelInvocationLog"/.test(text),
   fields:
-    'schemaType schemaVersion timestamp accountId identity region requestId operation modelId requestMetadata errorCode input output inferenceRegion'.split(
-      ' ',
-    ),
+    'schemaType schemaVersion timestamp accountId identity region requestId operation modelId requestMetadata errorCode input output inferenceRegion',
   needed: ['timestamp', 'requestId', 'modelId'],
-  items: (document) => [document],
   note: 'some endpoints of Bedrock write no log',
   *rows(row) {
     const error = first(row.errorCode)

@@ -46,7 +46,6 @@ export const awsCur: KnownFormat = {
     /_cost$|_rate$|_amount$|_price$|_quantity$|effective_cost|^identity_line_item_id$|^bill_invoice_id$/.test(
       curName(name),
     ),
-  fields: [],
   needed: [
     'line_item_usage_start_date',
     'line_item_usage_end_date',
@@ -54,8 +53,7 @@ export const awsCur: KnownFormat = {
     'line_item_currency_code',
   ],
   items: (document) => [curRow(document)],
-  *rows(document) {
-    const row = curRow(document)
+  *rows(row) {
     const usageType = String(row.line_item_usage_type ?? '')
     const [, model, kind] =
       /^(?:(?:[A-Z]{2,4}\d|EU)-)?(.+?)-(input-tokens|output-tokens|cache-(?:read|write)-input-token-count)(?:-.*)?$/.exec(
@@ -115,9 +113,7 @@ export const focusCharges: KnownFormat = {
     /Cost$|Quantity$|UnitPrice$|PricingCurrency(ContractedUnitPrice|EffectiveCost|ListUnitPrice)|^InvoiceId$/.test(
       name,
     ),
-  fields: [],
   needed: ['ChargePeriodEnd', 'BillingCurrency'],
-  items: (document) => [document],
   *rows(row) {
     const kind = meterKind(String(first(row.SkuMeter, row.SkuId, row.ChargeDescription) ?? ''))
     const category = String(row.ChargeCategory ?? '').toLowerCase()
@@ -151,9 +147,7 @@ export const copilot: KnownFormat = {
   source: 'copilot',
   recognises: (has) => has('applied_cost_per_quantity') && has('net_amount'),
   isAmount: (name) => /amount$|quantity$|quota$/.test(name),
-  fields: [],
   needed: ['date', 'model'],
-  items: (document) => [document],
   *rows(row) {
     const day = String(row.date ?? '')
     yield {
@@ -182,9 +176,7 @@ export const fireworks: KnownFormat = {
   withoutIds: true,
   recognises: (has) => has('accelerator_seconds') && has('base_model_name'),
   leavesOut: 'hardware by the second, which is no request',
-  fields: [],
   needed: ['start_time', 'prompt_tokens', 'completion_tokens'],
-  items: (document) => [document],
   *rows(row) {
     const count = (value: unknown) => (first(value) === undefined ? null : Number(value))
     const tokens = (count(row.prompt_tokens) ?? 0) + (count(row.completion_tokens) ?? 0)

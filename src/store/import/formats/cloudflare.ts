@@ -17,27 +17,23 @@ export const cloudflareLogs: KnownFormat = {
   durations: 'ms',
   recognises: (has) => has('tokens_in') && has('tokens_out'),
   fields:
-    'id created_at provider model model_type path request_type request_content_type response_content_type status_code success cached tokens_in tokens_out cost custom_cost duration metadata step request_size response_size request_head request_head_complete response_head response_head_complete'.split(
-      ' ',
-    ),
+    'id created_at provider model model_type path request_type request_content_type response_content_type status_code success cached tokens_in tokens_out cost custom_cost duration metadata step request_size response_size request_head request_head_complete response_head response_head_complete',
   needed: ['id', 'created_at', 'tokens_in', 'tokens_out', 'status_code'],
   items: rowsOf,
   page: pageOf,
-  *rows(document) {
-    for (const row of rowsOf(document)) {
-      yield {
-        id: row.id as string,
-        time: row.created_at,
-        model: row.model,
-        endpoint: row.path === undefined ? undefined : `/${String(row.path)}`,
-        account: first(at(row.metadata, 'account'), at(row.metadata, 'user')),
-        keyFp: at(row.metadata, 'key'),
-        status: row.status_code,
-        cost: row.cost,
-        unit: 'USD',
-        latencyMs: row.duration,
-        ...tokensOf({ input_tokens: row.tokens_in, output_tokens: row.tokens_out }, 'openai-usage'),
-      }
+  *rows(row) {
+    yield {
+      id: row.id as string,
+      time: row.created_at,
+      model: row.model,
+      endpoint: row.path === undefined ? undefined : `/${String(row.path)}`,
+      account: first(at(row.metadata, 'account'), at(row.metadata, 'user')),
+      keyFp: at(row.metadata, 'key'),
+      status: row.status_code,
+      cost: row.cost,
+      unit: 'USD',
+      latencyMs: row.duration,
+      ...tokensOf({ input_tokens: row.tokens_in, output_tokens: row.tokens_out }, 'openai-usage'),
     }
   },
 }
@@ -50,11 +46,8 @@ export const cloudflareLogpush: KnownFormat = {
   withoutIds: true,
   recognises: (has) => has('RateLimited') && has('Metrics') && has('RequestedModel'),
   fields:
-    'Timestamp Model RequestedModel Provider RequestedProvider Endpoint Gateway StatusCode Cached RateLimited Metadata Metrics RequestBody ResponseBody MetadataValues'.split(
-      ' ',
-    ),
+    'Timestamp Model RequestedModel Provider RequestedProvider Endpoint Gateway StatusCode Cached RateLimited Metadata Metrics RequestBody ResponseBody MetadataValues',
   needed: ['Timestamp', 'StatusCode', 'Metrics'],
-  items: (document) => [document],
   *rows(row) {
     const metrics = row.Metrics
     const tokens = {

@@ -14,6 +14,13 @@ export interface Page {
   readonly hasMore?: boolean | undefined
 }
 
+/** Reads the documents of a file in their order. */
+export interface FormatReader {
+  rows(document: Fields): Iterable<NormalRow>
+  /** Adds to the notes once all documents are read. */
+  end(): void
+}
+
 /** A log that needs no mapping. */
 export interface KnownFormat {
   readonly name: string
@@ -21,14 +28,12 @@ export interface KnownFormat {
   readonly source: string
   /** @param has whether a name occurs in the file's beginning: a column of CSV, or a key of JSON */
   recognises(has: (name: string) => boolean, text: string): boolean
-  /** The rows of one JSON document, or of one line. */
-  rows(document: Fields): Iterable<NormalRow>
-  /** For logs whose lines mean something beside others: reads the documents of a file in their order. */
-  reader?(notes: string[]): {
-    rows(document: Fields): Iterable<NormalRow>
-    /** Adds to the notes once all documents are read. */
-    end(): void
-  }
+  /** The items of a JSON document, such as the lines of a page; absent: the document is one. */
+  items?(document: Fields): readonly Fields[]
+  /** The rows of one item. */
+  rows(item: Fields): Iterable<NormalRow>
+  /** For logs whose lines mean something beside others, or whose items are no rows by themselves. */
+  reader?(notes: string[]): FormatReader
   /** Which lines of it are no rows: the import says how many it leaves out. */
   readonly leavesOut?: string
   /**
@@ -57,12 +62,13 @@ export interface KnownFormat {
   readonly overlapping?: string
   /** What a reader must know about every such file. */
   readonly note?: string
-  /** Names that a row may have; others are printed as new. */
-  readonly fields: readonly string[]
-  /** Those of them without which figures are missing; a row that lacks one of them has changed. */
-  readonly needed: readonly string[]
-  /** The rows in which those names are; `rows` reads each. */
-  items(document: Fields): readonly Fields[]
+  /** Names that an item may have, divided by spaces: others are printed as new. Absent: they are not listed. */
+  readonly fields?: string
+  /** Those of them without which figures are missing; an item that lacks one of them has changed. */
+  readonly needed?: readonly string[]
   /** The sum that a document states, to check its rows: `[stated, of the rows]`. */
   stated?(document: Fields): readonly [string, string] | null
 }
+
+export const itemsOf = (format: KnownFormat, document: Fields): readonly Fields[] =>
+  format.items?.(document) ?? [document]

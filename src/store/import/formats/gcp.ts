@@ -24,9 +24,7 @@ export const gcpBilling: KnownFormat = {
   recognises: (has) =>
     has('billing_account_id') && has('usage_start_time') && has('credits') && has('sku'),
   isAmount: () => false,
-  fields: [],
   needed: ['usage_start_time', 'usage_end_time', 'cost', 'currency', 'cost_type', 'credits'],
-  items: (document) => [document],
   *rows(row) {
     const sku = String(at(row, 'sku', 'description') ?? '')
     const { model, kind } = modelOf(sku)

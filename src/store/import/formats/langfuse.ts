@@ -60,15 +60,13 @@ export const langfuse: KnownFormat = {
     (has('provided_model_name') && has('usage_details')) ||
     (has('usageDetails') && has('traceId') && has('startTime')),
   fields:
-    'id trace_id project_id parent_observation_id type name environment start_time end_time completion_start_time level status_message version metadata input output provided_model_name internal_model_id model_parameters usage_details cost_details total_cost user_id session_id created_at updated_at event_ts prompt_id prompt_name prompt_version traceId projectId parentObservationId startTime endTime completionStartTime statusMessage model modelId modelParameters usageDetails costDetails calculatedTotalCost totalCost usage unit latency timeToFirstToken promptId promptName promptVersion inputPrice outputPrice totalPrice calculatedInputCost calculatedOutputCost createdAt updatedAt inputUsage outputUsage totalUsage tags release trace_name bookmarked public provided_usage_details provided_cost_details'.split(
-      ' ',
-    ),
+    'id trace_id project_id parent_observation_id type name environment start_time end_time completion_start_time level status_message version metadata input output provided_model_name internal_model_id model_parameters usage_details cost_details total_cost user_id session_id created_at updated_at event_ts prompt_id prompt_name prompt_version traceId projectId parentObservationId startTime endTime completionStartTime statusMessage model modelId modelParameters usageDetails costDetails calculatedTotalCost totalCost usage unit latency timeToFirstToken promptId promptName promptVersion inputPrice outputPrice totalPrice calculatedInputCost calculatedOutputCost createdAt updatedAt inputUsage outputUsage totalUsage tags release trace_name bookmarked public provided_usage_details provided_cost_details',
   needed: ['id', 'type'],
   items: rowsOf,
   page: pageOf,
   note: 'only generations and embeddings of Langfuse are requests',
-  *rows(document) {
-    for (const row of rowsOf(document)) if (calls.has(String(row.type))) yield call(row)
+  *rows(row) {
+    if (calls.has(String(row.type))) yield call(row)
   },
 }
 

@@ -39,14 +39,12 @@ export const litellmSpend: KnownFormat = {
   durations: 'times',
   recognises: (has) => has('request_id') && has('startTime') && has('spend'),
   fields:
-    'request_id call_type api_key spend total_tokens prompt_tokens completion_tokens startTime endTime completionStartTime model model_id model_group custom_llm_provider api_base user metadata cache_hit cache_key request_tags team_id organization_id end_user requester_ip_address messages response session_id status proxy_server_request request_duration_ms mcp_namespaced_tool_name agent_id'.split(
-      ' ',
-    ),
+    'request_id call_type api_key spend total_tokens prompt_tokens completion_tokens startTime endTime completionStartTime model model_id model_group custom_llm_provider api_base user metadata cache_hit cache_key request_tags team_id organization_id end_user requester_ip_address messages response session_id status proxy_server_request request_duration_ms mcp_namespaced_tool_name agent_id',
   needed: ['request_id', 'startTime', 'spend', 'prompt_tokens', 'completion_tokens', 'model'],
   items,
   page: (document) => ('data' in document ? pageOf(document) : null),
-  *rows(document) {
-    for (const row of items(document)) yield spendRow(row)
+  *rows(row) {
+    yield spendRow(row)
   },
 }
 
@@ -87,7 +85,7 @@ export const litellmActivity: KnownFormat = {
   source: 'litellm',
   dimensions: [],
   recognises: (has) => has('results') && has('metrics') && has('breakdown') && has('api_requests'),
-  fields: ['date', 'metrics', 'breakdown'],
+  fields: 'date metrics breakdown',
   needed: ['date', 'metrics'],
   items: (document) => listOf(document.results),
   page: pageOf,
@@ -96,30 +94,37 @@ export const litellmActivity: KnownFormat = {
     const pages = number(at(document, 'metadata', 'total_pages'))
     if (total === undefined || (pages ?? 1) > 1) return null
     let sum = zero
-    for (const row of activityRows(document))
-      sum = add(sum, readNumber(String(row.cost ?? 0)) ?? zero)
+    for (const result of listOf(document.results)) {
+      for (const { cost } of activityRows(result))
+        sum = add(sum, readNumber(String(cost ?? 0)) ?? zero)
+    }
     return [String(total), decimalText(sum)]
   },
-  rows: activityRows,
+  // An item is sums of a day: read alone, as one of requests, it is none.
+  rows: () => [],
+  reader: () => ({
+    *rows({ results }) {
+      for (const result of listOf(results)) yield* activityRows(result)
+    },
+    end() {},
+  }),
 }
 
-function* activityRows(document: Fields): Generator<NormalRow> {
-  for (const result of listOf(document.results)) {
-    const models = at(result, 'breakdown', 'models')
-    if (!isMapping(models) || Object.keys(models).length === 0) {
-      yield* activity(result, result.metrics, {})
+function* activityRows(result: Fields): Generator<NormalRow> {
+  const models = at(result, 'breakdown', 'models')
+  if (!isMapping(models) || Object.keys(models).length === 0) {
+    yield* activity(result, result.metrics, {})
+    return
+  }
+  for (const [model, of] of Object.entries(models)) {
+    const keys = at(of, 'api_key_breakdown')
+    if (!isMapping(keys) || Object.keys(keys).length === 0) {
+      yield* activity(result, at(of, 'metrics'), { model })
       continue
     }
-    for (const [model, of] of Object.entries(models)) {
-      const keys = at(of, 'api_key_breakdown')
-      if (!isMapping(keys) || Object.keys(keys).length === 0) {
-        yield* activity(result, at(of, 'metrics'), { model })
-        continue
-      }
-      for (const [key, ofKey] of Object.entries(keys)) {
-        const team = first(at(ofKey, 'metadata', 'team_id'))
-        yield* activity(result, at(ofKey, 'metrics'), { model, key, account: team })
-      }
+    for (const [key, ofKey] of Object.entries(keys)) {
+      const team = first(at(ofKey, 'metadata', 'team_id'))
+      yield* activity(result, at(ofKey, 'metrics'), { model, key, account: team })
     }
   }
 }

@@ -56,19 +56,17 @@ export const oneApi: KnownFormat = {
   types: true,
   durations: 'ms',
   recognises: (has) => has('quota') && has('elapsed_time') && has('model_name'),
-  fields: `${shared} elapsed_time is_stream system_prompt_reset`.split(' '),
+  fields: `${shared} elapsed_time is_stream system_prompt_reset`,
   needed: ['id', 'created_at', 'type', 'quota', 'prompt_tokens', 'completion_tokens'],
   items: rowsOf,
   page: pageOf,
   note: '500,000 quota count as one US dollar, as one-api sets by default',
-  *rows(document) {
-    for (const row of rowsOf(document)) {
-      yield {
-        ...common(row),
-        id: String(row.id),
-        latencyMs: row.elapsed_time,
-        ...tokensOf(row, 'new-api-log'),
-      }
+  *rows(row) {
+    yield {
+      ...common(row),
+      id: String(row.id),
+      latencyMs: row.elapsed_time,
+      ...tokensOf(row, 'new-api-log'),
     }
   },
 }
@@ -81,22 +79,20 @@ export const newApi: KnownFormat = {
   durations: 'ms',
   recognises: (has) => has('quota') && has('other') && has('model_name'),
   ids: 'repeat',
-  fields: `${shared} use_time is_stream group ip other upstream_request_id`.split(' '),
+  fields: `${shared} use_time is_stream group ip other upstream_request_id`,
   needed: ['created_at', 'type', 'quota', 'prompt_tokens', 'completion_tokens'],
   items: rowsOf,
   page: pageOf,
   note: '500,000 quota count as one US dollar, as new-api sets by default',
-  *rows(document) {
-    for (const row of rowsOf(document)) {
-      const firstMs = Number(at(row.other, 'frt'))
-      yield {
-        ...common(row),
-        ...(row.id === undefined ? {} : { id: String(row.id) }),
-        ...(String(row.type) === '5' ? { outcome: 'http_error' } : {}),
-        ...(firstMs > 0 ? { ttftMs: firstMs } : {}),
-        latencyMs: first(row.use_time) === undefined ? undefined : Number(row.use_time) * 1000,
-        ...tokensOf(row, 'new-api-log'),
-      }
+  *rows(row) {
+    const firstMs = Number(at(row.other, 'frt'))
+    yield {
+      ...common(row),
+      ...(row.id === undefined ? {} : { id: String(row.id) }),
+      ...(String(row.type) === '5' ? { outcome: 'http_error' } : {}),
+      ...(firstMs > 0 ? { ttftMs: firstMs } : {}),
+      latencyMs: first(row.use_time) === undefined ? undefined : Number(row.use_time) * 1000,
+      ...tokensOf(row, 'new-api-log'),
     }
   },
 }

@@ -44,23 +44,19 @@ export const openaiUsage: KnownFormat = {
   dimensions: ['user_id', 'batch', 'service_tier'],
   needsWidth: true,
   fields:
-    'object start_time end_time start_time_iso end_time_iso input_tokens output_tokens input_cached_tokens input_uncached_tokens input_audio_tokens output_audio_tokens input_text_tokens output_text_tokens input_cached_text_tokens input_image_tokens output_image_tokens input_cached_image_tokens input_cached_audio_tokens num_model_requests project_id user_id api_key_id model batch service_tier'.split(
-      ' ',
-    ),
+    'object start_time end_time start_time_iso end_time_iso input_tokens output_tokens input_cached_tokens input_uncached_tokens input_audio_tokens output_audio_tokens input_text_tokens output_text_tokens input_cached_text_tokens input_image_tokens output_image_tokens input_cached_image_tokens input_cached_audio_tokens num_model_requests project_id user_id api_key_id model batch service_tier',
   needed: ['start_time', 'num_model_requests', 'input_tokens'],
   items: resultsOf,
   page: pageOf,
-  *rows(document) {
-    for (const row of resultsOf(document)) {
-      const whole = Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [name, wholeText(value)]),
-      )
-      yield {
-        ...of(row),
-        requests: row.num_model_requests,
-        endpoint: endpointOf(row),
-        ...tokensOf(whole, 'openai-usage'),
-      }
+  *rows(row) {
+    const whole = Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, wholeText(value)]),
+    )
+    yield {
+      ...of(row),
+      requests: row.num_model_requests,
+      endpoint: endpointOf(row),
+      ...tokensOf(whole, 'openai-usage'),
     }
   },
 }
@@ -76,33 +72,29 @@ export const openaiOlderUsage: KnownFormat = {
   recognises: (has) => has('n_requests') && has('n_context_tokens_total'),
   dimensions: ['operation', 'user_id'],
   fields:
-    'organization_id organization_name aggregation_timestamp n_requests operation snapshot_id n_context_tokens_total n_cached_context_tokens_total n_generated_tokens_total api_key_id api_key_name api_key_redacted api_key_type email request_type usage_type project_id project_name user_id model batch'.split(
-      ' ',
-    ),
+    'organization_id organization_name aggregation_timestamp n_requests operation snapshot_id n_context_tokens_total n_cached_context_tokens_total n_generated_tokens_total api_key_id api_key_name api_key_redacted api_key_type email request_type usage_type project_id project_name user_id model batch',
   needed: ['aggregation_timestamp', 'n_requests', 'n_context_tokens_total'],
   items: (document) => ('data' in document ? listOf(document.data) : [document]),
-  *rows(document) {
-    for (const row of 'data' in document ? listOf(document.data) : [document]) {
-      const startS = Number(row.aggregation_timestamp)
-      yield {
-        time: row.aggregation_timestamp,
-        end: Number.isFinite(startS) ? startS + 300 : row.aggregation_timestamp,
-        model: row.snapshot_id,
-        keyFp: row.api_key_id,
-        account: first(row.project_id, row.organization_id),
-        operation: row.operation,
-        user_id: row.user_id,
-        requests: row.n_requests,
-        endpoint: row.operation === 'completion' ? 'chat' : row.operation,
-        ...tokensOf(
-          {
-            input_tokens: row.n_context_tokens_total,
-            input_cached_tokens: row.n_cached_context_tokens_total,
-            output_tokens: row.n_generated_tokens_total,
-          },
-          'openai-usage',
-        ),
-      }
+  *rows(row) {
+    const startS = Number(row.aggregation_timestamp)
+    yield {
+      time: row.aggregation_timestamp,
+      end: Number.isFinite(startS) ? startS + 300 : row.aggregation_timestamp,
+      model: row.snapshot_id,
+      keyFp: row.api_key_id,
+      account: first(row.project_id, row.organization_id),
+      operation: row.operation,
+      user_id: row.user_id,
+      requests: row.n_requests,
+      endpoint: row.operation === 'completion' ? 'chat' : row.operation,
+      ...tokensOf(
+        {
+          input_tokens: row.n_context_tokens_total,
+          input_cached_tokens: row.n_cached_context_tokens_total,
+          output_tokens: row.n_generated_tokens_total,
+        },
+        'openai-usage',
+      ),
     }
   },
 }
@@ -117,16 +109,12 @@ export const openaiMediaUsage: KnownFormat = {
     /organization\.usage\.(images|audio_speeches|audio_transcriptions)\.result/.test(text),
   dimensions: ['user_id', 'source', 'size'],
   fields:
-    'object start_time end_time images characters seconds num_model_requests project_id user_id api_key_id model source size'.split(
-      ' ',
-    ),
+    'object start_time end_time images characters seconds num_model_requests project_id user_id api_key_id model source size',
   needed: ['start_time', 'num_model_requests'],
-  *rows(document) {
-    for (const row of resultsOf(document)) {
-      const { object, source, size } = row
-      const endpoint = object === undefined ? undefined : endpointOf(row)
-      yield { ...of(row), source, size, requests: row.num_model_requests, endpoint }
-    }
+  *rows(row) {
+    const { object, source, size } = row
+    const endpoint = object === undefined ? undefined : endpointOf(row)
+    yield { ...of(row), source, size, requests: row.num_model_requests, endpoint }
   },
 }
 
@@ -144,21 +132,17 @@ export const openaiCosts: KnownFormat = {
     text.includes('organization.costs.result') || (has('amount_value') && has('line_item')),
   dimensions: ['line_item', 'organization_id'],
   fields:
-    'object start_time end_time start_time_iso end_time_iso amount line_item project_id project_name organization_id organization_name api_key_id quantity quantity_unit user_id user_email api_source'.split(
-      ' ',
-    ),
+    'object start_time end_time start_time_iso end_time_iso amount line_item project_id project_name organization_id organization_name api_key_id quantity quantity_unit user_id user_email api_source',
   needed: ['start_time', 'end_time', 'amount'],
   items: costsOf,
   page: pageOf,
-  *rows(document) {
-    for (const row of costsOf(document)) {
-      yield {
-        ...of(row),
-        line_item: row.line_item,
-        organization_id: row.organization_id,
-        cost: first(at(row.amount, 'value')),
-        unit: String(first(at(row.amount, 'currency')) ?? 'usd').toUpperCase(),
-      } satisfies NormalRow
-    }
+  *rows(row) {
+    yield {
+      ...of(row),
+      line_item: row.line_item,
+      organization_id: row.organization_id,
+      cost: first(at(row.amount, 'value')),
+      unit: String(first(at(row.amount, 'currency')) ?? 'usd').toUpperCase(),
+    } satisfies NormalRow
   },
 }

@@ -50,9 +50,8 @@ export const otlp: KnownFormat = {
   source: 'otlp',
   durations: 'times',
   recognises: (has, text) => has('resourceSpans') && text.includes('gen_ai.'),
-  fields: ['resourceSpans'],
+  fields: 'resourceSpans',
   needed: ['resourceSpans'],
-  items: (document) => [document],
   note: 'only spans of inference are requests: those of agents and tools repeat their tokens',
   *rows(document) {
     for (const span of spansOf(document)) {

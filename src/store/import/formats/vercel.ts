@@ -34,26 +34,22 @@ export const vercel: KnownFormat = {
   overlapping: 'tag',
   dimensions: ['provider', 'credential_type', 'tag'],
   fields:
-    'day hour model provider user tag credential_type total_cost market_cost surcharge_cost input_tokens output_tokens cached_input_tokens cache_creation_input_tokens reasoning_tokens request_count api_key_id api_key_name'.split(
-      ' ',
-    ),
+    'day hour model provider user tag credential_type total_cost market_cost surcharge_cost input_tokens output_tokens cached_input_tokens cache_creation_input_tokens reasoning_tokens request_count api_key_id api_key_name',
   needed: ['total_cost', 'input_tokens', 'output_tokens', 'request_count'],
   items: rowsOf,
-  *rows(document) {
-    for (const row of rowsOf(document)) {
-      yield {
-        ...intervalOf(row),
-        model: row.model,
-        keyFp: first(row.api_key_name, row.api_key_id),
-        account: row.user,
-        provider: row.provider,
-        credential_type: row.credential_type,
-        tag: row.tag,
-        requests: row.request_count,
-        cost: row.total_cost,
-        unit: 'USD',
-        ...tokensOf(row, 'vercel'),
-      }
+  *rows(row) {
+    yield {
+      ...intervalOf(row),
+      model: row.model,
+      keyFp: first(row.api_key_name, row.api_key_id),
+      account: row.user,
+      provider: row.provider,
+      credential_type: row.credential_type,
+      tag: row.tag,
+      requests: row.request_count,
+      cost: row.total_cost,
+      unit: 'USD',
+      ...tokensOf(row, 'vercel'),
     }
   },
 }
