@@ -89,6 +89,7 @@ describe('what is taken without a request', () => {
     const verdict = await found(
       page('2000.000000'),
       ...[sent(1, 1_001), page((2000 - 0.004004).toFixed(6))],
+      page((2000 - 0.004004 - Number(taken)).toFixed(6)),
       ...[sent(2, 1_001), page((2000 - 0.008008 - Number(taken)).toFixed(6))],
     )
     expect(verdict).toMatchObject({ verdict: 'fail', observed: expect.stringMatching(words) })

@@ -69,11 +69,14 @@ export function explainSums(
 const named = (names: readonly string[]) =>
   names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
 
+/** Causes of some windows, and those of one request in each, are as plain: nothing says which requests are meant. */
 function plainest(causes: readonly Cause[]): readonly string[] {
   const fewest = smallest(causes.map(({ extras }) => extras))
-  return [
-    ...new Set(causes.filter(({ extras }) => extras === fewest).map(({ summary }) => summary)),
-  ]
+  const most = fewest === 2 ? 3 : fewest
+  const plain = causes
+    .filter(({ extras }) => extras <= most)
+    .toSorted((a, b) => a.extras - b.extras)
+  return [...new Set(plain.map(({ summary }) => summary))]
 }
 
 function causesOf(
@@ -90,7 +93,7 @@ function causesOf(
     () => ofAnotherAccount(wrong),
     () => withoutRequest(wrong, judge.currency.name),
     () => chargedEnding(groups, judge),
-    () => farBeyondRequests(wrong, judge.currency.name),
+    () => takenAlone(wrong, judge.currency.name),
   ]
   for (const cause of found) {
     const names = cause()
@@ -334,17 +337,13 @@ function withoutRequest(wrong: readonly Window[], unit: string): readonly string
   return []
 }
 
-/** Taken beside requests that cost at most this share of it. */
-const farBeyond = rational(50n)
-
-/** An amount in each wrong window that is far beyond what the requests in it cost. */
-function farBeyondRequests(wrong: readonly Window[], unit: string): readonly string[] {
-  const isFar = wrong.every(({ apart, requests, sum }) => {
-    const most = multiply(sum, farBeyond)
-    return requests.length === 0 || compare(apart, most) > 0
-  })
+/** What was taken in each wrong window without any request in it. */
+function takenAlone(wrong: readonly Window[], unit: string): readonly string[] {
+  const isAlone = wrong.every(
+    ({ apart, requests }) => requests.length === 0 && apart.numerator > 0n,
+  )
   const amounts = wrong.slice(0, 2).map(({ apart }) => `${decimalText(apart)} ${unit}`)
-  return isFar && wrong.every(({ apart }) => apart.numerator > 0n)
+  return isAlone
     ? [
         `${amounts.join(' and ')} taken without a request: a fee, or the rest of a grant that expired early`,
       ]

@@ -21,8 +21,6 @@ export interface Window {
   readonly requests: readonly PricedRequest[]
   /** What was taken without what these requests cost: 0 if nothing is wrong. */
   readonly apart: Rational
-  /** What these requests cost. */
-  readonly sum: Rational
   /** The last place that the two values show. */
   readonly unit: Rational
   readonly isRight: boolean
@@ -117,10 +115,8 @@ function windowsIn(
     [all.filter(isSure)],
   )
   return sets.map((own) => {
-    const sum = own.map((each) => exactCost(each, judge)!).reduce(add, zero)
-    const apart = subtract(taken, sum)
+    const apart = own.reduce((rest, each) => subtract(rest, exactCost(each, judge)!), taken)
     return {
-      sum,
       ...{ account: first.account, fromMs: first.fromMs, untilMs: last.untilMs },
       ...{ requests: own, apart, unit, isRight: false },
     }
@@ -131,7 +127,7 @@ function windowsIn(
 function exactCost(request: PricedRequest, judge: PriceJudge): Rational | null {
   const { costs, between, open } = expectedCosts(request, judge)
   const isExact = costs.length === 1 && between === null && open.length === 0
-  return isExact ? costs[0]! : null
+  return isExact && (!request.isRepeat || request.isSurelyAgain) ? costs[0]! : null
 }
 
 /** Values of one account with no payment between them. */
@@ -219,7 +215,6 @@ function windowOf(
     account: first.reading.account,
     requests: own,
     apart,
-    sum,
     unit,
     fromMs: first.reading.fromMs,
     untilMs: last.reading.untilMs,
