@@ -23,7 +23,12 @@ export interface AuditOptions extends Work {
   /** The profile from `assay probe`. */
   readonly profile?: DeploymentProfile
   /** The service's own log of the requests, with its name for errors. */
-  readonly log?: { readonly text: string; readonly file: string }
+  readonly log?: {
+    readonly text: string
+    readonly file: string
+    /** Whether it was read by the ids of answers: of those without one, it has no row. */
+    readonly isById?: boolean
+  }
   /** Choices of the factors of prices: `{ group: 'vip' }`. */
   readonly choices?: Readonly<Record<string, string>>
   /** Empty or absent: every run against the base URL of the newest run. */
@@ -114,7 +119,10 @@ async function decideRuns(
     ...(options.profile === undefined ? {} : { profile: options.profile }),
     ...(options.log === undefined
       ? {}
-      : { priceLog: readPriceLog(options.log.text, options.log.file, logTerms(contract)) }),
+      : {
+          priceLog: readPriceLog(options.log.text, options.log.file, logTerms(contract)),
+          isLogById: options.log.isById === true,
+        }),
     ...(options.choices === undefined ? {} : { priceChoices: options.choices }),
   }
   const decided = await decideAll(rules, evidence, runs, options)

@@ -58,6 +58,8 @@ export interface Evidence<P extends PromiseName = never> {
   readonly profile?: DeploymentProfile
   /** The service's own log, if given. */
   readonly priceLog?: readonly LogRow[]
+  /** Whether the log was read by the ids of answers. */
+  readonly isLogById?: boolean
   /** Choices of the contract's factors, such as the group of the key. */
   readonly priceChoices?: Readonly<Record<string, string>>
 }

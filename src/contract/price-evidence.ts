@@ -148,6 +148,9 @@ function readLimit(
   }
 }
 
+/** What a read of the log fills in. */
+const logPlaces = /^\{(?:response\.id|page(?::\d+)?|offset|cursor)\}$/
+
 function readLog(
   value: unknown,
   unit: Currency,
@@ -175,12 +178,16 @@ function readLog(
     return read === null ? [] : [[name, read] as const]
   })
   const join = reader.text(fields.join, `${path}.join`, 'response.id, or header:<name>')
+  const get = reader.text(
+    fields.get,
+    `${path}.get`,
+    'a path such as /spend/logs?request_id={response.id}',
+  )
+  const unknown = get?.match(/\{[^}]*\}/g)?.find((each) => !logPlaces.test(each))
+  if (unknown !== undefined)
+    reader.issue(`${path}.get`, '{response.id}, {page}, {page:0}, {offset} or {cursor}', unknown)
   return {
-    get: reader.text(
-      fields.get,
-      `${path}.get`,
-      'a path such as /spend/logs?request_id={response.id}',
-    ),
+    get,
     cost: place('cost', fields.cost),
     id: place('id', fields.id),
     model: place('model', fields.model),

@@ -143,7 +143,7 @@ test('a log by id of answers without one is an error: nothing was asked', async 
 })
 
 test.each([
-  ['/page', /the service's log is not JSON; it begins with "<!doctype html/],
+  ['/page', /the service's log is not JSON, nor CSV; it begins with "<!doctype html/],
   ['/secret', /\/secret answered 403\. It needs a key that may read the log, in ASSAY_API_KEY\./],
 ])('a log that %s cannot give is one sentence', async (path, summary) => {
   await expect(fetchLog(answered(), ['r'], terms(path), base)).rejects.toThrow(summary)

@@ -23,7 +23,7 @@ import { shardOf } from '../runs/shard.ts'
 import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
 import { widthOf } from '../terminal/terminal-width.ts'
-import { fetchLog } from '../usage/fetch-log.ts'
+import { fetchLog, isLogById } from '../usage/fetch-log.ts'
 import { commandOf } from './again.ts'
 import { isLogAlone } from './log-alone.ts'
 import { isText, ofRules, printFindings } from './print-findings.ts'
@@ -51,15 +51,17 @@ export async function auditAction(named: readonly string[], options: Options): P
   }
   return inStore(options.db, async (store) => {
     const runIds = await resolveRuns(store, named)
+    const terms = contract?.prices?.evidence.log ?? null
+    const isRead = options.log !== undefined && isBaseUrl(options.log)
     const log =
       options.log === undefined
         ? null
-        : isBaseUrl(options.log)
+        : isRead
           ? await fetchLog(
               store,
               // Without names, the audit takes the runs against one address.
               (await selectRuns(store, runIds, contract)).map(({ runId }) => runId),
-              contract?.prices?.evidence.log ?? null,
+              terms,
               options.log,
             )
           : readLog(options.log)
@@ -69,7 +71,9 @@ export async function auditAction(named: readonly string[], options: Options): P
         ...(options.profile === undefined
           ? {}
           : { profile: loadProfile(options.profile, '--profile') }),
-        ...(options.log === undefined ? {} : { log: { text: log!, file: options.log } }),
+        ...(options.log === undefined
+          ? {}
+          : { log: { text: log!, file: options.log, isById: isRead && isLogById(terms) } }),
         choices: factorChoices(options.choose),
         runIds,
         rules: options.again === undefined ? options.rule : [options.again],

@@ -1,30 +1,35 @@
-import { parseWritten } from '../../audit/evidence/prices/answer-json.ts'
-import { isRowOf } from '../../audit/evidence/prices/log.ts'
-import { hasMoreRows, rowsIn } from '../../audit/evidence/prices/log-rows.ts'
 import type { LogTerms } from '../../contract/prices.ts'
 import type { Store } from '../../store/session/open.ts'
-import { secrets } from '../../user/secrets/secrets.ts'
 import { UserError } from '../../user/user-error.ts'
+import { shownPath } from './log-answer.ts'
+import { type LogPage, logPage } from './log-page.ts'
 
-const place = '{response.id}'
-/** Pages count from 1. */
-const pagePlace = '{page}'
+const idPlace = '{response.id}'
+const cursorPlace = '{cursor}'
+const offsetPlace = '{offset}'
+/** `{page}` counts from 1, `{page:0}` from 0. */
+const pagePlace = /\{page(?::(\d+))?\}/
+
 /** Requests at once, and in all: a log by id needs one for each answer, a log in pages one for each page. */
 const [atOnce, most] = [4, 5_000]
-const patienceMs = 30_000
+const usualPatienceMs = 30_000
 
 /**
  * The service's own log of some runs, from the place that the contract names: one request for each answer if the place has
- * `{response.id}`, one for each page if it has `{page}`, else one in all. The key is that of ASSAY_API_KEY.
+ * `{response.id}`, else one for each page. The next page is at the link that a page has, or at the place with `{page}`, `{offset}` or
+ * `{cursor}`. The key is that of ASSAY_API_KEY.
  *
- * @returns one page a line, as the service wrote it: `readPriceLog` reads pages and rows alike
- * @throws UserError if the contract names no place, nothing can be asked, or the service refuses
+ * @param patienceMs how long an answer may take
+ * @returns one document a line, as the service wrote it: `readPriceLog` reads pages and rows alike
+ * @throws UserError if the contract names no place, nothing can be asked, the service refuses, or a part of the log is missing: half
+ *   a log accuses the innocent
  */
 export async function fetchLog(
   store: Store,
   runIds: readonly string[],
   terms: LogTerms | null,
   baseUrl: string,
+  patienceMs = usualPatienceMs,
 ): Promise<string> {
   const get = terms?.get
   if (get == null) {
@@ -34,28 +39,39 @@ export async function fetchLog(
     )
   }
   const url = baseUrl.replace(/\/$/, '') + get
-  if (get.includes(pagePlace)) return (await everyPage(url, terms)).join('\n')
-  if (!get.includes(place)) return (await wholePage(url, terms)) ?? ''
-  const ids = await responseIds(store, runIds)
-  const texts: string[] = []
-  for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce)
-    const read = (id: string) => page(url.replaceAll(place, encodeURIComponent(id)))
-    for (const each of (await Promise.all(some.map(read))).filter((text) => text !== null))
-      texts.push(each)
-  }
-  return texts.join('\n')
+  const read = (address: string) => logPage(address, terms, patienceMs)
+  const pages = isLogById(terms)
+    ? await pagesById(url, await responseIds(store, runIds), read)
+    : await everyPage(url, read)
+  return pages
+    .map(({ text }) => text)
+    .filter((text) => text !== '')
+    .join('\n')
 }
 
-/** A log in one piece. @throws UserError if it says that it has more rows than it shows: half a log accuses the innocent */
-async function wholePage(url: string, terms: LogTerms | null): Promise<string | null> {
-  const text = await page(url)
-  const document = text === null ? null : parseWritten(text)
-  const rows = rowsIn(document, isRowOf(terms)).length
-  if (text === null || !hasMoreRows(document, rows)) return text
+/** Whether a log is read by the ids of answers: of an answer without one, nothing is read. */
+export const isLogById = (terms: LogTerms | null): boolean => terms?.get?.includes(idPlace) === true
+
+type Read = (url: string) => Promise<LogPage | null>
+
+/** What the log has of each answer; an answer without a row is left out. */
+async function pagesById(
+  url: string,
+  ids: readonly string[],
+  read: Read,
+): Promise<readonly LogPage[]> {
+  const pages: LogPage[] = []
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce)
+    const found = await Promise.all(
+      some.map((id) => read(url.replaceAll(idPlace, encodeURIComponent(id)))),
+    )
+    for (const page of found) if (page !== null && page.rows.length > 0) pages.push(page)
+  }
+  if (pages.length > 0) return pages
   throw new UserError(
     'usage',
-    `--log: ${shownPath(url)} shows ${rows} rows and says that there are more. Read it page by page: evidence: { log: { get: "…?page={page}" } }, or give a file.`,
+    `--log: ${shownPath(url)} has no row for any of ${ids.length} answers. Correct evidence.log.get in the contract, wait until the log is written, or give a file.`,
   )
 }
 
@@ -63,12 +79,12 @@ async function wholePage(url: string, terms: LogTerms | null): Promise<string | 
 const mostTurns = 3
 
 /** The pages of a log. @throws UserError if a row moves from one page to the next each time: read twice, it would be a double charge */
-async function everyPage(url: string, terms: LogTerms | null): Promise<readonly string[]> {
+async function everyPage(url: string, read: Read): Promise<readonly LogPage[]> {
   let moved = 0
   for (let turn = 0; turn < mostTurns; turn++) {
-    const pages = await pagesOnce(url, terms)
+    const pages = await pagesOnce(url, read)
     moved = pages.findIndex(({ rows }, at) => overlaps(rows, pages[at + 1]?.rows ?? []))
-    if (moved < 0) return pages.map(({ text }) => text)
+    if (moved < 0) return whole(url, pages)
   }
   throw new UserError(
     'usage',
@@ -84,26 +100,99 @@ function overlaps(rows: readonly string[], next: readonly string[]): boolean {
   )
 }
 
-interface LogPage {
-  readonly text: string
-  readonly rows: readonly string[]
-}
-
-/** The pages from 1 to the first without rows, or with those of the page before: some services answer their last page again. */
-async function pagesOnce(url: string, terms: LogTerms | null): Promise<readonly LogPage[]> {
+/** The pages until one without rows, or with those of the page before: some services answer their last page again. */
+async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
   const pages: LogPage[] = []
+  const next = addressesOf(url)
   for (let number = 1; number <= most; number++) {
-    const text = await page(url.replaceAll(pagePlace, String(number)))
-    if (text === null) return pages
-    const rows = rowsIn(parseWritten(text), isRowOf(terms)).map((row) => JSON.stringify(row))
-    const before = pages.at(-1)?.rows
-    if (rows.length === 0 || JSON.stringify(rows) === JSON.stringify(before)) return pages
-    pages.push({ text, rows })
+    const address = next(pages)
+    const page = address === null ? null : await read(address)
+    if (page === null) {
+      if (number > 1) return pages
+      throw new UserError(
+        'usage',
+        `--log: ${shownPath(url)} answered 404. Correct evidence.log.get in the contract, or give a file.`,
+      )
+    }
+    const { rows, more } = page
+    const before = pages.at(-1)
+    const isAgain =
+      rows.length > 0
+        ? JSON.stringify(rows) === JSON.stringify(before?.rows)
+        : more.cursor !== null && more.cursor === before?.more.cursor
+    const isOver = rows.length === 0 && more.url === null && more.cursor === null && !more.isSaid
+    if (isAgain || (isOver && pages.length > 0)) return pages
+    pages.push(page)
+    const isLast = more.url === null && more.cursor === null && more.pages === pages.length
+    if (isOver || isLast || more.isEnd) return pages
   }
   throw new UserError(
     'usage',
     `--log: ${shownPath(url)} has more than ${most} pages. Ask for larger ones, or export the log to a file.`,
   )
+}
+
+/** The address of the next page, by those that were read; null at the end. */
+function addressesOf(url: string): (pages: readonly LogPage[]) => string | null {
+  const place = pagePlace.exec(url)
+  if (place !== null)
+    return ({ length }) => url.replaceAll(place[0], String(length + Number(place[1] ?? 1)))
+  if (url.includes(offsetPlace)) return (pages) => url.replaceAll(offsetPlace, String(sum(pages)))
+  const first = url.includes(cursorPlace) ? withoutCursor(url) : url
+  return (pages) => {
+    const last = pages.at(-1)
+    if (last === undefined) return first
+    const { cursor, url: link } = last.more
+    if (link !== null || cursor === null || first === url) return link
+    return url.replaceAll(cursorPlace, encodeURIComponent(cursor))
+  }
+}
+
+const sum = (pages: readonly LogPage[]) => pages.reduce((all, { rows }) => all + rows.length, 0)
+
+/** The first page has no cursor: its parameter is left out. */
+function withoutCursor(url: string): string {
+  const left = url.replace(/[^?&]+=\{cursor\}&?/, '').replaceAll(cursorPlace, '')
+  return left.replace(/[?&]$/, '')
+}
+
+/** @throws UserError if a part of the log was not shown */
+function whole(url: string, pages: readonly LogPage[]): readonly LogPage[] {
+  const [rows, last] = [sum(pages), pages.at(-1)!]
+  const { total, isSaid, cursor, pages: count, isEnd } = last.more
+  const isOne = !pagePlace.test(url) && !url.includes(offsetPlace)
+  const isMore = isSaid || cursor !== null || (total ?? 0) > rows || (count ?? 0) > pages.length
+  if (isOne && isMore && !isEnd)
+    throw new UserError(
+      'usage',
+      `--log: ${shownPath(url)} shows ${rows} rows and says that there are more. Read it page by page: evidence: { log: { get: "…?page={page}" } }, or "…?offset={offset}", or "…?after={cursor}"; or give a file.`,
+    )
+  if (total !== null && total > rows)
+    throw new UserError(
+      'usage',
+      `--log: ${shownPath(url)} shows ${rows} rows and says that it has ${total}. If its pages count from 0, write {page:0}; else give a file.`,
+    )
+  const full = isOne && pages.length === 1 && !isToldWhole(last) ? asked(url) : null
+  if (full !== null && full.count === rows)
+    throw new UserError(
+      'usage',
+      `--log: ${shownPath(url)} shows as many rows as it was asked for (${full.name}=${full.count}), so there may be more. Read it page by page: evidence: { log: { get: "…&page={page}" } }, or give a file.`,
+    )
+  return pages
+}
+
+/** Whether a page says that it shows everything. */
+const isToldWhole = ({ more, rows }: LogPage) => more.isEnd || more.total === rows.length
+
+/** How many rows an address asks for; null if it does not say. */
+function asked(url: string): { readonly name: string; readonly count: number } | null {
+  const named = [...new URL(url).searchParams].find(([name]) =>
+    /^\$?(?:limit|top|count|size|page_?size|per_?page|max_?results)$/i.test(name),
+  )
+  const count = Number(named?.[1] ?? '')
+  return named !== undefined && Number.isInteger(count) && count > 1
+    ? { name: named[0], count }
+    : null
 }
 
 async function responseIds(store: Store, runIds: readonly string[]): Promise<readonly string[]> {
@@ -125,42 +214,4 @@ async function responseIds(store: Store, runIds: readonly string[]): Promise<rea
     )
   }
   return rows.map(({ id }) => id)
-}
-
-/** A page of the log; null if the service has no row for the id. */
-async function page(url: string): Promise<string | null> {
-  const key = process.env.ASSAY_API_KEY ?? ''
-  if (key !== '') secrets.add(key)
-  const headers = key === '' ? {} : { authorization: `Bearer ${key}` }
-  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(patienceMs) }).catch(
-    (error: Error) => {
-      throw new UserError(
-        'usage',
-        `--log: ${new URL(url).origin} cannot be read: ${error.message}.`,
-      )
-    },
-  )
-  if (answer.status === 404) return null
-  if (!answer.ok) {
-    throw new UserError(
-      'usage',
-      `--log: ${shownPath(url)} answered ${answer.status}. It needs a key that may read the log, in ASSAY_API_KEY.`,
-    )
-  }
-  const text = await answer.text()
-  if (text.trim() === '') return null
-  if (parseWritten(text) === undefined) {
-    const began = JSON.stringify(text.trim().slice(0, 40))
-    throw new UserError(
-      'usage',
-      `--log: the service's log is not JSON; it begins with ${began}. Correct evidence.log.get in the contract, or give a file.`,
-    )
-  }
-  // In JSON, a line ends outside of texts only.
-  return text.replaceAll(/\s*[\r\n]+\s*/g, ' ').trim()
-}
-
-function shownPath(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`
 }

@@ -121,3 +121,21 @@ test('every field that a contract accepts for a log and a balance is in these te
     [...accepted.get('evidence.balance')!].toSorted(),
   )
 })
+
+test.each(['{id}', '{request_id}', '{response_id}', '{Page}', '{page:one}', '{}'])(
+  'a log at a place with %s, which nothing fills in, is refused',
+  (place) => {
+    const evidence = { log: { get: `/spend/logs?request_id=${place}` } }
+    expect(readPrices({ currency: 'USD', evidence }, []).issues).toEqual([
+      `  evidence.log.get: expected {response.id}, {page}, {page:0}, {offset} or {cursor}; got ${JSON.stringify(place)}`,
+    ])
+  },
+)
+
+test.each(['{response.id}', '{page}', '{page:0}', '{offset}', '{cursor}'])(
+  'a log at a place with %s is accepted',
+  (place) => {
+    const evidence = { log: { get: `/spend/logs?at=${place}` } }
+    expect(readPrices({ currency: 'USD', evidence }, []).issues).toEqual([])
+  },
+)

@@ -3,12 +3,12 @@ import { withoutMark } from '../../../user/byte-order-mark.ts'
 /**
  * Rows of a CSV file with a head, as objects (RFC 4180): cells in quotes may hold separators, quotes and lines.
  *
- * @returns null if the text is no CSV: its first line has no separator, or is JSON
+ * @returns null if the text is no CSV: its first line has no separator, or is JSON or HTML
  */
 export function csvRows(text: string): readonly Readonly<Record<string, string>>[] | null {
   const clean = withoutMark(text)
   const firstLine = clean.slice(0, clean.search(/[\r\n]|$/))
-  if (/^\s*[[{]/.test(clean)) return null
+  if (/^\s*[[{<]/.test(clean)) return null
   const separator = [',', ';', '\t'].find((each) => firstLine.includes(each))
   if (separator === undefined) return null
   const [head, ...rows] = cellsOf(clean, separator)

@@ -24,11 +24,14 @@ type Pairs = Map<PricedRequest, readonly LogRow[]>
  *     addInterchangeable  several that have all of these in common
  *     addInOrder          requests one after the other, without tokens: by their order
  *     addOfSameId         the other rows of an id that was found by content
+ *
+ * @param isById whether the log was read by the ids of answers: a request whose answer has none is not missing in it
  */
 export function joinLog(
   requests: readonly PricedRequest[],
   log: readonly LogRow[],
   terms: LogTerms | null,
+  isById = false,
 ): Join {
   const keyOf = (request: PricedRequest) => {
     const join = terms?.join ?? 'response.id'
@@ -62,7 +65,9 @@ export function joinLog(
     missing: unmatched.filter(
       (request) =>
         keyOf(request) !== null ||
-        (!isUntimed && rowIndex.alike(request, (row) => isAlike(request, row), 1).length === 0),
+        (!isById &&
+          !isUntimed &&
+          rowIndex.alike(request, (row) => isAlike(request, row), 1).length === 0),
     ),
     strays: unusedRows.filter(
       (row) =>

@@ -1,6 +1,6 @@
-import { isMapping } from '../../../user/mapping.ts'
+import { isMapping, type Mapping } from '../../../user/mapping.ts'
 import { UserError } from '../../../user/user-error.ts'
-import { amountOf, parseWritten } from './answer-json.ts'
+import { parseWritten, WrittenNumber } from './answer-json.ts'
 import { csvRows } from './csv.ts'
 
 /** Whether a document is a row of the log. */
@@ -16,6 +16,8 @@ export function logRows(text: string, file: string, isRow: IsRow): readonly unkn
   if (csv !== null) return csv
   const trimmed = text.trim()
   const whole = parseWritten(trimmed)
+  // Some services write a list without rows so.
+  if (whole === null) return []
   if (isDocument(whole)) return rowsIn(whole, isRow)
   const lines = trimmed.split(/\r?\n/).filter((line) => line.trim() !== '')
   return lines.flatMap((line, at) => {
@@ -36,41 +38,70 @@ const isDocument = (value: unknown) => Array.isArray(value) || isMapping(value)
 /** Fields in which services put the rows of a page, or the one row. */
 const pageFields = ['data', 'logs', 'items', 'rows', 'results', 'result', 'records']
 
-/** The rows of a document: its elements, itself, or what a page has in it, at most two fields deep. */
+/** How many objects deep the rows of a page may be. */
+const mostDeep = 4
+
+/** The rows of a document: its elements, itself, or what a page has in it. */
 export function rowsIn(document: unknown, isRow: IsRow): readonly unknown[] {
   if (Array.isArray(document)) return document.filter(isMapping)
   if (!isMapping(document)) return []
-  if (isRow(document)) return [document]
-  const inner = innerOf(document)
-  const all = [...inner, ...inner.flatMap(innerOf)]
-  const lists = all.filter(Array.isArray)
-  const ofRows = lists.find((list) => list.some(isRow))
-  if (ofRows !== undefined) return ofRows.filter(isMapping)
-  const one = all.find((each) => isMapping(each) && isRow(each))
-  if (one !== undefined) return [one]
-  if (lists.length > 0) return lists[0]!.filter(isMapping)
-  const nested = inner.find((each) => isMapping(each))
-  return Object.keys(document).length === 0 ? [] : [nested ?? document]
+  if (isRowItself(document, isRow)) return [document]
+  let level: readonly Mapping[] = [document]
+  for (let deep = 0; deep < mostDeep && level.length > 0; deep++) {
+    const lists = level.map((each) => listOfRows(each, isRow)).find(({ length }) => length > 0)
+    const rows =
+      lists ?? level.map((each) => rowsByName(each, isRow)).find(({ length }) => length > 0)
+    if (rows !== undefined) return rows
+    level = level.flatMap(objectsIn)
+  }
+  return withoutCosts(document)
 }
 
-/** Values in a page: those of its usual fields first, then every list. */
-function innerOf(document: unknown): readonly unknown[] {
-  if (!isMapping(document)) return []
-  const named = pageFields.flatMap((name) =>
-    Object.hasOwn(document, name) ? [document[name]] : [],
+/**
+ * Whether a document is a row, and no page with a sum: `{ date, cost: 3, logs: [rows] }`. A row says what it is for, whatever lists it
+ * has.
+ */
+function isRowItself(document: Mapping, isRow: IsRow): boolean {
+  if (!isRow(document)) return false
+  const isNamed = Object.keys(document).some((name) => /^(?:(?:.*_)?id|.*model.*)$/i.test(name))
+  return isNamed || listOfRows(document, isRow).length === 0
+}
+
+/** The first list of an object that has rows, or all of its lists by day or hour. */
+function listOfRows(parent: Mapping, isRow: IsRow): readonly unknown[] {
+  const lists = fieldsOf(parent).filter(([, value]) => Array.isArray(value) && value.some(isRow))
+  const [first] = lists
+  if (first === undefined) return []
+  const isByTime = ([name]: readonly [string, unknown]) => /^\d/.test(name)
+  const all = isByTime(first) ? lists.filter(isByTime) : [first]
+  return all.flatMap(([, list]) => (list as readonly unknown[]).filter(isMapping))
+}
+
+/** Rows that an object has by name: all of it, `{ a: row, b: row }`, or one beside other fields, `{ data: row }`. */
+function rowsByName(parent: Mapping, isRow: IsRow): readonly unknown[] {
+  const objects = objectsIn(parent)
+  const rows = objects.filter((each) => isRowItself(each, isRow))
+  return rows.length === objects.length ? rows : rows.slice(0, 1)
+}
+
+/** Fields of an object, those that usually have rows first. */
+function fieldsOf(parent: Mapping): readonly (readonly [string, unknown])[] {
+  const fields = Object.entries(parent)
+  const named = pageFields.flatMap((name) => fields.filter((field) => field[0] === name))
+  return [...named, ...fields.filter((field) => !named.includes(field))]
+}
+
+const objectsIn = (parent: Mapping): readonly Mapping[] =>
+  fieldsOf(parent).flatMap(([, value]) =>
+    isMapping(value) && !(value instanceof WrittenNumber) ? [value] : [],
   )
-  return [...named, ...Object.values(document).filter(Array.isArray)]
-}
 
-/** Whether a page says that the log has more rows than it shows: `{ total: 240, items: […] }`. */
-export function hasMoreRows(document: unknown, rows: number): boolean {
-  const inner = [document, ...innerOf(document)].filter(isMapping)
-  return inner.some(({ total, total_count: count, total_pages: pages, has_more: more }) => {
-    return numberOf(total ?? count) > rows || numberOf(pages) > 1 || more === true
-  })
-}
-
-function numberOf(value: unknown): number {
-  const { text } = amountOf(value) ?? { text: '0' }
-  return Number(text)
+/** What may be the rows of a page where none has a cost: its first list, or else an object. */
+function withoutCosts(document: Mapping): readonly unknown[] {
+  const inner = objectsIn(document)
+  const lists = [document, ...inner].flatMap((each) =>
+    fieldsOf(each).flatMap(([, value]) => (Array.isArray(value) ? [value] : [])),
+  )
+  if (lists.length > 0) return lists[0]!.filter(isMapping)
+  return Object.keys(document).length === 0 ? [] : [inner[0] ?? document]
 }
