@@ -174,7 +174,7 @@ function causesBy(
       continue
     const isLoose = wrong.some(({ length }) => length > 1)
     if (isLoose) return [{ summary: `${summary} (only these requests)`, extras: 2 }]
-    const spared = right.filter((window) => compare(absolute(sumOf(window)), window.unit) > 0)
+    const spared = right.filter((window) => compare(absolute(sumOf(window)), window.slack) > 0)
     if (spared.length === 0) return [{ summary: summary + words, extras: words === '' ? 0 : 1 }]
     if (words === '' && !isOfForm(wrong.flat(), spared))
       return [{ summary: `${summary} (only these requests)`, extras: 2 }]
@@ -183,7 +183,8 @@ function causesBy(
     isGivenIn(
       windows,
       (window) =>
-        isFine(window, windows.length) &&
+        (isFine(window, windows.length) ||
+          (windows.length === 1 && window.requests.length === 1 && isZero(window.slack))) &&
         window.requests.some((request) => {
           const more = moved(request)
           return more !== null && isGiven(window, more)
@@ -203,8 +204,8 @@ const isFine = ({ apart, unit }: Window, sets: number) =>
 const isGivenIn = (windows: readonly Window[], isSo: (window: Window) => boolean) =>
   windows.some((each) => (windows.length === 1 || isFine(each, windows.length)) && isSo(each))
 
-const isGiven = ({ apart, unit }: Window, moved: Rational) =>
-  !isZero(moved) && compare(absolute(subtract(apart, moved)), unit) <= 0
+const isGiven = ({ apart, slack }: Window, moved: Rational) =>
+  !isZero(moved) && compare(absolute(subtract(apart, moved)), slack) <= 0
 
 /** Whether one form is all that tells the wrong windows from those that a change spares. */
 function isOfForm(wrong: readonly Window[], spared: readonly Window[]): boolean {

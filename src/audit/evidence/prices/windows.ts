@@ -11,7 +11,7 @@ import {
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import { type Reading, type ReadingStretch, unitOfReadings } from './balance.ts'
+import { isWholeIn, type Reading, type ReadingStretch, unitOfReadings } from './balance.ts'
 
 /** What a balance lost between two values, and the requests that were charged between them: these, and no other. */
 export interface Window {
@@ -19,10 +19,14 @@ export interface Window {
   readonly fromMs: number
   readonly untilMs: number
   readonly requests: readonly PricedRequest[]
+  readonly first: Reading
+  readonly last: Reading
   /** What was taken without what these requests cost: 0 if nothing is wrong. */
   readonly apart: Rational
   /** The last place that the two values show. */
   readonly unit: Rational
+  /** How far two sums may be apart and still be equal: nothing where no charge has a smaller place, for then nothing is rounded. */
+  readonly slack: Rational
   readonly isRight: boolean
 }
 
@@ -54,23 +58,46 @@ export function windowsOf(
   terms: BalanceTerms,
   judge: PriceJudge,
 ): readonly (readonly Window[])[] {
+  const by = windowsBy(stretches, requests, terms, judge)
+  const found = (terms.header === null ? meanings.slice(0, 1) : meanings).map(by)
+  const wrongOf = (windows: readonly Window[]) => windows.filter(({ isRight }) => !isRight).length
+  return found.filter((windows) => wrongOf(windows) > 0).toSorted((a, b) => wrongOf(a) - wrongOf(b))
+}
+
+/** The same windows if each value has its own charge. */
+export const windowsAfterCharges = (...of: Parameters<typeof windowsOf>): readonly Window[] =>
+  windowsBy(...of)(meanings[2]!)
+
+function windowsBy(
+  ...[stretches, requests, terms, judge]: Parameters<typeof windowsOf>
+): (meaning: Meaning) => readonly Window[] {
   const chains = chainsOf(stretches)
   const unit = unitOfReadings(chains.flat(), terms, judge)
   const byAccount = Map.groupBy(requests, ({ account }) => account)
   const lines = new Map(
     [...byAccount].map(([account, own]) => [account, new Line(own, terms.withinMs)]),
   )
-  const found = (terms.header === null ? meanings.slice(0, 1) : meanings).map((meaning) =>
+  const slacks = new Map(
+    [...byAccount].map(([account, own]) => [account, areWhole(own, unit, judge) ? zero : unit]),
+  )
+  return (meaning) =>
     chains.flatMap((readings) => {
-      const line = lines.get(readings[0]!.account) ?? new Line([], 0)
+      const { account } = readings[0]!
+      const line = lines.get(account) ?? new Line([], 0)
       const edges = readings.flatMap((reading) => line.edgeAt(reading, meaning) ?? [])
+      const units = { unit, slack: slacks.get(account) ?? unit }
       return edges
         .slice(1)
-        .flatMap((last, at) => windowOf(edges[at]!, last, line, terms, judge, unit) ?? [])
-    }),
-  )
-  const wrongOf = (windows: readonly Window[]) => windows.filter(({ isRight }) => !isRight).length
-  return found.filter((windows) => wrongOf(windows) > 0).toSorted((a, b) => wrongOf(a) - wrongOf(b))
+        .flatMap((last, at) => windowOf(edges[at]!, last, line, terms, judge, units) ?? [])
+    })
+}
+
+/** Whether each cost that is known is a whole number of the place that the values show. */
+function areWhole(requests: readonly PricedRequest[], unit: Rational, judge: PriceJudge): boolean {
+  return requests.every((request) => {
+    const cost = exactCost(request, judge)
+    return cost === null || isWholeIn(cost, unit)
+  })
 }
 
 /** So many requests may be on either side of a value: each of their sets is a window of its own. */
@@ -118,13 +145,13 @@ function windowsIn(
     const apart = own.reduce((rest, each) => subtract(rest, exactCost(each, judge)!), taken)
     return {
       ...{ account: first.account, fromMs: first.fromMs, untilMs: last.untilMs },
-      ...{ requests: own, apart, unit, isRight: false },
+      ...{ first, last, requests: own, apart, unit, slack: unit, isRight: false },
     }
   })
 }
 
 /** The one right cost of a request; null if it is open. */
-function exactCost(request: PricedRequest, judge: PriceJudge): Rational | null {
+export function exactCost(request: PricedRequest, judge: PriceJudge): Rational | null {
   const { costs, between, open } = expectedCosts(request, judge)
   const isExact = costs.length === 1 && between === null && open.length === 0
   return isExact && (!request.isRepeat || request.isSurelyAgain) ? costs[0]! : null
@@ -199,7 +226,7 @@ function windowOf(
   { requests }: Line,
   { moves }: BalanceTerms,
   judge: PriceJudge,
-  unit: Rational,
+  { unit, slack }: Pick<Window, 'unit' | 'slack'>,
 ): Window | null {
   const own = requests.slice(first.charged, last.charged)
   if (own.length > mostRequests) return null
@@ -214,10 +241,13 @@ function windowOf(
   return {
     account: first.reading.account,
     requests: own,
+    first: first.reading,
+    last: last.reading,
     apart,
     unit,
+    slack,
     fromMs: first.reading.fromMs,
     untilMs: last.reading.untilMs,
-    isRight: compare(absolute(apart), unit) <= 0,
+    isRight: compare(absolute(apart), slack) <= 0,
   }
 }
