@@ -157,7 +157,7 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
   return {
     ...{ runId: 'a', slot, retry: 0, requestedModel: 'big', returnedModel: 'big', isStream },
     ...{ outcomes: ['success'], startMs: slot * 100, endMs: slot * 100 + 50 },
-    ...{ serviceTier: null, isTierRead: true, eventUsages: [], receivedEvents: 0 },
+    ...{ serviceTier: null, isTierRead: true, hasHead: true, eventUsages: [], receivedEvents: 0 },
     ...{ receivedBytes: null, askedBytes: null },
     usage: normalUsage(
       { input: input + read, cacheRead: read, output: visible + reasoning, reasoning },

@@ -34,6 +34,7 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     endMs: at,
     serviceTier: null,
     isTierRead: true,
+    hasHead: true,
     usage: null,
     eventUsages: [],
     receivedEvents: 0,

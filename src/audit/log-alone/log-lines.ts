@@ -125,6 +125,7 @@ function lineOf(
       endMs: endMs ?? atMs ?? 0,
       serviceTier: tier,
       isTierRead: tier !== null,
+      hasHead: false,
       usage,
       maxOutputTokens: null,
       mayCall: true,

@@ -5,7 +5,7 @@ import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
 import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unreadable.ts'
-import { notObserved, pass, type Verdict } from '../verdict.ts'
+import { notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
 
@@ -108,9 +108,9 @@ export class LoggedCosts {
     const sample = [...wrong, ...right, ...open]
     const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
     if (verdict.verdict === 'fail') {
-      const witnesses = wrong
-        .slice(0, 5)
-        .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit))
+      const witnesses = this.#shownBy(verdict.witnesses, sample).map((judged) =>
+        witnessOf(this.#lines.get(judged)!, judged, unit),
+      )
       return {
         ...verdict,
         witnesses: [witnesses[0]!, ...witnesses.slice(1)],
@@ -132,11 +132,17 @@ export class LoggedCosts {
       ...(verdict.witnesses === undefined
         ? {}
         : {
-            witnesses: open
-              .slice(0, 3)
-              .map((judged) => witnessOf(this.#lines.get(judged)!, judged, unit)),
+            witnesses: this.#shownBy(verdict.witnesses, sample).map((judged) =>
+              witnessOf(this.#lines.get(judged)!, judged, unit),
+            ),
           }),
     }
+  }
+
+  /** The rows that a verdict names: wrong costs, or right ones that are all rounded up. */
+  #shownBy(witnesses: readonly Witness[], sample: readonly Judged[]): readonly Judged[] {
+    const byLine = new Map(sample.map((judged) => [judged.request.slot, judged]))
+    return witnesses.flatMap(({ slot }) => byLine.get(slot) ?? [])
   }
 
   /** The sums of what is logged and what is expected, by model. */

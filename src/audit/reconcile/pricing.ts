@@ -97,6 +97,7 @@ const plainRequest = (model: string, atMs: number): PricedRequest => ({
   endMs: atMs,
   serviceTier: null,
   isTierRead: true,
+  hasHead: false,
   usage: null,
   eventUsages: [],
   receivedEvents: 0,

@@ -1,6 +1,6 @@
 import { amountOf, WrittenNumber } from '../../audit/evidence/prices/answer-json.ts'
 import type { IsRow } from '../../audit/evidence/prices/log-rows.ts'
-import { isMapping, type Mapping } from '../../contract/price-reader.ts'
+import { isMapping, type Mapping } from '../../user/mapping.ts'
 import { UserError } from '../../user/user-error.ts'
 import { shownPath } from './log-answer.ts'
 

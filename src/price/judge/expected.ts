@@ -12,6 +12,7 @@ import {
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
 import { usageField } from '../price-at.ts'
 import { type Bounds, boundsOfLeft } from './left-answer.ts'
+import { countedPrompt } from './left-prompt.ts'
 import type { PriceJudge, PriceOf } from './price-judge.ts'
 import { mayBeCached, type PricedRequest } from './request.ts'
 
@@ -29,6 +30,8 @@ export interface Expected {
   readonly open: readonly string[]
   /** What the costs were computed from, for explanations of a wrong one. */
   readonly readings: readonly Reading[]
+  /** Of an answer that the client left: its prompt, if the answer or the log counts it; else null. */
+  readonly left: Reading | null
 }
 
 /** One way to read a request. */
@@ -67,6 +70,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   const open = new Set<string>()
   let calculation: Calculation | null = null
   let between: Bounds | null = null
+  let left: Reading | null = null
   if (isServerHidden(request, priceOf)) open.add('the model that answered')
   for (const model of models) {
     for (const context of contextsOf(request, model, judge)) {
@@ -76,6 +80,8 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
         if (typeof bounds === 'string') open.add(bounds)
         else between = wider(between, bounds)
         if (twin !== null) readings.push({ model, context, usage: twin })
+        const prompt = countedPrompt(request, judge)
+        if (prompt !== null) left ??= { model, context, usage: prompt }
         continue
       }
       readings.push({ model, context, usage })
@@ -96,7 +102,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
       if (bounds !== null) between = wider(between, bounds)
     }
   }
-  return { costs, ifCached, calculation, between, open: [...open], readings }
+  return { costs, ifCached, calculation, between, open: [...open], readings, left }
 }
 
 const nothing: Expected = {
@@ -106,6 +112,7 @@ const nothing: Expected = {
   between: null,
   open: [],
   readings: [],
+  left: null,
 }
 
 /** The models whose price may hold: the requested, or the returned name. */

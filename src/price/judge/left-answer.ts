@@ -30,7 +30,7 @@ export function boundsOfLeft(
   request: PricedRequest,
   model: ModelPrice,
   context: PriceContext,
-  judge: Pick<PriceJudge, 'twinOf' | 'loggedOf' | 'namesOf'>,
+  judge: Pick<PriceJudge, 'twinOf' | 'twinBytesOf' | 'loggedOf' | 'namesOf'>,
 ): Bounds | string {
   const charge = model.charged[context.outcome]
   const twinUsage = judge.twinOf(request)
@@ -41,7 +41,9 @@ export function boundsOfLeft(
   const hidden = hiddenField(ownUsage, model, judge)
   if (hidden !== undefined) return usageField(hidden)
   if (request.mayCall && charge !== 'input' && pricesCalls(model)) return noBounds.calls
-  const outputs = outputOfLeft(request, charge, ownUsage, twinUsage)
+  const twin =
+    twinUsage === null ? null : { usage: twinUsage, bytes: judge.twinBytesOf?.(request) ?? null }
+  const outputs = outputOfLeft(request, charge, ownUsage, twin)
   if (outputs === null) return noBounds.tokens
   const costs = prompt.mayBe
     .flatMap((parts) => outputs.flatMap((output) => textOrReasoning(parts, output)))

@@ -24,7 +24,7 @@ interface LeftCount {
  * no more than the request allows. The price of a token must be larger than the unit of the amount, else some number gives any.
  */
 function leftCount({ request, statement, expected, unit }: Judged): LeftCount | null {
-  const [reading] = expected.readings
+  const reading = expected.readings[0] ?? expected.left ?? undefined
   if (request.outcomes[0] !== 'abort' || expected.between === null || reading === undefined)
     return null
   const { usage, context, model } = reading

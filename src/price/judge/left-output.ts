@@ -5,6 +5,13 @@ import type { PricedRequest } from './request.ts'
 /** The fewest and the most tokens of output. */
 type Between = readonly [least: number, most: number]
 
+/** The answer to an equal request. */
+interface Twin {
+  readonly usage: Usage
+  /** Bytes of its text; null if they are not known. */
+  readonly bytes: number | null
+}
+
 /**
  * The tokens of output that are charged for an answer that the client left.
  *
@@ -12,7 +19,8 @@ type Between = readonly [least: number, most: number]
  *     received   ├──────────────────────────────┤
  *     full                     ├────────────────────────────────────┤  nobody knows how long it would have become
  *
- * If the whole answer arrived in the read in which the client left, it reports its output: that is the most.
+ * If the whole answer arrived in the read in which the client left, it reports its output: that is the most. A plain answer is sent
+ * when it is whole, and only then does the service see that its client is gone.
  *
  * @param charge what the contract charges for such an answer
  * @returns null without a limit
@@ -21,37 +29,56 @@ export function outputOfLeft(
   request: PricedRequest,
   charge: Charge,
   ownUsage: Usage | null,
-  twinUsage: Usage | null,
+  twin: Twin | null,
 ): Between | null {
   if (charge === 'input') return [0, 0]
   const reported = ownUsage === null ? null : outputOf(ownUsage.parts)
   if (reported !== null) return [0, reported]
-  return charge === 'full' ? inFull(request, twinUsage) : asReceived(request, twinUsage)
+  if (charge === 'full') return inFull(request, twin)
+  return request.isStream ? asReceived(request, twin) : asMade(request, twin)
 }
 
 function inFull(
   { receivedEvents, maxOutputTokens }: PricedRequest,
-  twinUsage: Usage | null,
+  twin: Twin | null,
 ): Between | null {
   if (maxOutputTokens === null) return null
-  return [Math.min(receivedEvents, maxOutputTokens), Math.max(lengthOf(twinUsage), maxOutputTokens)]
+  return [Math.min(receivedEvents, maxOutputTokens), Math.max(lengthOf(twin), maxOutputTokens)]
+}
+
+/** Nothing, or all of a plain answer: an equal request may have had one that is half as long. */
+function asMade({ maxOutputTokens }: PricedRequest, twin: Twin | null): Between | null {
+  const most = twin === null ? maxOutputTokens : 2 * lengthOf(twin) + onTheirWay(0)
+  return most === null ? null : [0, Math.min(most, maxOutputTokens ?? most)]
 }
 
 function asReceived(
   { receivedEvents, receivedBytes, maxOutputTokens }: PricedRequest,
-  twinUsage: Usage | null,
+  twin: Twin | null,
 ): Between {
+  const arrived = Math.max(receivedEvents, tokensIn(receivedBytes ?? 0, twin))
   const most =
-    twinUsage === null && receivedBytes !== null
+    twin === null && receivedBytes !== null
       ? Math.max(receivedEvents, receivedBytes) + onTheirWay(0)
       : // An equal request may have had a shorter answer. A token for each byte would allow a charge of its whole answer.
-        receivedEvents + onTheirWay(Math.max(lengthOf(twinUsage), receivedEvents))
+        arrived + onTheirWay(Math.max(lengthOf(twin), arrived))
   return [0, maxOutputTokens === null ? most : Math.min(most, maxOutputTokens)]
 }
 
 /** Tokens of text and reasoning in the answer to an equal request. */
-const lengthOf = (twinUsage: Usage | null) =>
-  (twinUsage?.parts.output_visible ?? 0) + (twinUsage?.parts.reasoning ?? 0)
+const lengthOf = (twin: Twin | null) =>
+  (twin?.usage.parts.output_visible ?? 0) + (twin?.usage.parts.reasoning ?? 0)
+
+/**
+ * Tokens of so much text, if they are as long as those of the answer to an equal request, or shorter by a fifth. A text with fewer
+ * than two bytes for a token is not all that was counted.
+ */
+function tokensIn(bytes: number, twin: Twin | null): number {
+  const tokens = twin?.usage.parts.output_visible ?? 0
+  return twin === null || twin.bytes === null || twin.bytes === 0 || twin.bytes < 2 * tokens
+    ? 0
+    : Math.ceil(((1.25 * bytes) / twin.bytes) * tokens)
+}
 
 /** Tokens of an answer of so many that a service sends before it knows that its client is gone. */
 const onTheirWay = (tokens: number) => Math.max(16, Math.ceil(tokens / 4))

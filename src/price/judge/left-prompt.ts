@@ -1,5 +1,6 @@
 import type { ModelPrice } from '../../contract/prices.ts'
 import { type Part, type Parts, parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import type { PriceJudge } from './price-judge.ts'
 import type { PricedRequest } from './request.ts'
 
 /** The prompt of an answer that the client left. */
@@ -29,13 +30,24 @@ export function promptOfLeft(
   if (twinUsage !== null) return { usage: twinUsage, mayBe: cacheSplits(twinUsage.parts) }
   // Only the service counts what a model thinks before its text. If that has a price of its own, no bytes bound it.
   if (price.reasoning !== undefined) return null
-  if (logged !== null) {
+  // No token has less than a byte: a log that counts more is no bound either.
+  if (logged !== null && (request.askedBytes === null || logged <= request.askedBytes)) {
     const usage = promptAlone(logged)
     return { usage, mayBe: cacheSplits(usage.parts) }
   }
   if (request.receivedBytes === null || request.askedBytes === null) return null
   const most = promptAlone(request.askedBytes)
   return { usage: most, mayBe: [...cacheSplits(most.parts), promptAlone(0).parts] }
+}
+
+/** The prompt that the answer itself reports, or else the service's log; null if neither counts it. */
+export function countedPrompt(
+  request: PricedRequest,
+  { loggedOf }: Pick<PriceJudge, 'loggedOf'>,
+): Usage | null {
+  if (request.usage?.parts.input_uncached != null) return request.usage
+  const logged = loggedOf?.(request)?.prompt ?? null
+  return logged === null ? null : promptAlone(logged)
 }
 
 /** A prompt of so many tokens, and nothing else. */

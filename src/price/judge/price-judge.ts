@@ -34,6 +34,8 @@ export interface PriceJudge {
   readonly clockErrorMs: number
   /** The usage of a complete answer to an equal request. */
   readonly twinOf: (request: PricedRequest) => Usage | null
+  /** Bytes of the text of that answer; absent or null if it was not stored. */
+  readonly twinBytesOf?: (request: PricedRequest) => number | null
   /** The tokens that the service's own log has for a request; absent without a log. */
   readonly loggedOf?: LoggedOf
   /** What answers of a model name; absent: nothing but what the contract prices. */

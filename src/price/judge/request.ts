@@ -28,7 +28,7 @@ export interface PricedRequest extends RequestId {
   readonly eventUsages: readonly Usage[]
   /** Tokens of text that arrived, at least: events with text. */
   readonly receivedEvents: number
-  /** The most tokens of output that the request allows; null if it states none. */
+  /** The most tokens of output that the request allows, in all of its answers; null if it states none. */
   readonly maxOutputTokens: number | null
   /** Whether it lets the model search or call tools of the service; true if it was not stored. */
   readonly mayCall: boolean
@@ -56,6 +56,8 @@ export interface PricedRequest extends RequestId {
   /** The fingerprint of its key. */
   readonly key: string
   readonly responseId: string | null
+  /** Whether the head of its answer was stored. */
+  readonly hasHead: boolean
   /** The answer's headers, in lower case. */
   readonly header: (name: string) => string | undefined
   /** What the answer states that it cost. */

@@ -146,6 +146,26 @@ describe('a fault is told by the ids and times of the service', () => {
     expect((await verdicts([...rows, failed])).get('PRICE-04')).toMatchObject({ verdict: 'fail' })
   })
 
+  test('costs that are all rounded up, of which each is right by itself', async () => {
+    const rounded = (by: (cost: number) => number) =>
+      rows.map((each) => ({
+        ...each,
+        spend: (by(Number(each.spend) * 1e5 - 1e-6) / 1e5).toFixed(5),
+      }))
+    expect((await verdicts(rounded(Math.ceil))).get('PRICE-04')).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining('rounded up to 0.00001'),
+      witnesses: [
+        { service: { line: expect.any(Number), ids: [expect.any(String)] } },
+        {},
+        {},
+        {},
+        {},
+      ],
+    })
+    expect((await verdicts(rounded(Math.round))).get('PRICE-04')).toMatchObject({ verdict: 'pass' })
+  })
+
   test('a negative amount', async () => {
     expect(
       (await verdicts([...rows, row(41, { spend: '-0.0010000' })])).get('PRICE-04'),

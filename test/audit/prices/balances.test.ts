@@ -141,3 +141,47 @@ test.each([
   )
   expect(found['PRICE-06']).toMatchObject({ verdict: is })
 })
+
+test('requests after the last page, or of an account that nobody read, are no pass', async () => {
+  const page = (spend: string, account = 'main'): Sent => ({
+    ...{
+      path: '/key/info',
+      method: 'GET',
+      model: null,
+      endpoint: 'other',
+      ended: { account, keyFp: account },
+    },
+    answer: `{"spend": ${spend}}`,
+  })
+  const paid = (count: number, mark: string, account = 'main') =>
+    Array.from({ length: count }, (_, nth) => ({
+      ...of(`${mark}${nth}`, 'one'),
+      ended: { account, keyFp: account },
+    }))
+  const found = async (...sends: readonly Sent[]) => (await audited(sends, null))['PRICE-06']!
+  const beside = (some: number, all: number) =>
+    expect.stringContaining(`${some} of ${all} requests with a cost have no value`)
+  const begun = [page('0'), ...paid(8, 'a'), page('0.00112')]
+  expect(await found(...begun)).toEqual({ verdict: 'pass', observations: 1 })
+  // A few are said, and more decide nothing.
+  expect(await found(...begun, ...paid(1, 'b'))).toMatchObject({
+    verdict: 'pass',
+    note: beside(1, 9),
+  })
+  expect(await found(...begun, ...paid(8, 'b'))).toMatchObject({
+    verdict: 'inconclusive',
+    why: beside(8, 16),
+  })
+  const other = paid(8, 'c', 'other')
+  expect(await found(...begun, ...other)).toMatchObject({
+    verdict: 'inconclusive',
+    why: beside(8, 16),
+  })
+  expect(await found(page('0', 'other'), ...begun, ...other)).toMatchObject({
+    verdict: 'inconclusive',
+    why: beside(8, 16),
+  })
+  // Where both were read, a double charge of the other one fails.
+  const all = [page('0', 'other'), ...begun, ...other, page('0.00126', 'other')]
+  expect(await found(...all)).toMatchObject({ verdict: 'fail' })
+})

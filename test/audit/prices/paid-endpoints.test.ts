@@ -60,6 +60,28 @@ test.each(['embeddings', 'other'])(
   },
 )
 
+test('a log that was read by the ids of answers misses no row of an answer without an id', async () => {
+  const embedding: Sent = {
+    ...{ endpoint: 'embeddings', path: '/v1/embeddings', model: 'embed' },
+    answer: '{"data":[{"embedding":[0.1]}],"usage":{"prompt_tokens":35,"total_tokens":35}}',
+  }
+  const [sends, log] = [
+    [chat('a'), embedding, chat('b')],
+    [row('a', 0.00014, 1), row('b', 0.00014, 3)],
+  ]
+  const spends = ['0', '0.00042'] as const
+  const byId = await audited(sends, spends, { log, isById: true })
+  expect(byId['PRICE-05']!.verdict).toBe('pass')
+  const whole = await audited(sends, spends, { log })
+  expect(whole['PRICE-05']).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('no row in the log'),
+  })
+  // Of an answer with an id, a row is missing.
+  const missed = await audited([...sends, chat('c')], ['0', '0.00056'], { log, isById: true })
+  expect(missed['PRICE-05']!.verdict).toBe('fail')
+})
+
 test('an answer in several passes that was not stored leaves its cost open, with the name of the field', async () => {
   const usage = { input_tokens: 23_000, output_tokens: 1000 }
   const sent = (answer: string | null): Sent => ({
@@ -314,8 +336,8 @@ test('a page without one of the values that the contract names is no pass', asyn
   const pages = ['{"remaining": 1.00000}', '{"remaining": 0.99972}'] as const
   const found = await audited([chat('a'), chat('b')], pages, { contract: both() })
   expect(found['PRICE-06']).toMatchObject({
-    verdict: 'not-observed',
-    requires: expect.stringContaining('(used)'),
+    verdict: 'inconclusive',
+    why: 'used: 2 of 2 answers of /key/info have no number at used',
   })
 })
 

@@ -57,8 +57,14 @@ export async function audited(
   spends: readonly [string, string] | null,
   {
     log,
+    isById = false,
     contract = contractOf(),
-  }: { log?: readonly object[]; contract?: ReturnType<typeof contractOf> } = {},
+  }: {
+    log?: readonly object[]
+    /** Whether the log was read by the ids of answers. */
+    isById?: boolean
+    contract?: ReturnType<typeof contractOf>
+  } = {},
 ) {
   const [before = [], after = []] = (spends ?? []).map((spend): readonly Sent[] => [
     {
@@ -112,7 +118,7 @@ export async function audited(
       ...{ contract, runIds: ['a'], rules: ['PRICE'] },
       ...(log === undefined
         ? {}
-        : { log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'log' } }),
+        : { log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'log', isById } }),
     })
     return Object.fromEntries(findings.map(({ rule, verdict }) => [rule, verdict]))
   } finally {

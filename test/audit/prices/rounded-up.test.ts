@@ -15,6 +15,7 @@ function verdictOf(
   count: number,
   model = modelOf({ price }),
   step = 37,
+  lengths = 29,
 ) {
   const judge = {
     ...{ currency: currency('USD'), priceOf: () => model, choices: {}, clockErrorMs: 0 },
@@ -22,7 +23,7 @@ function verdictOf(
   }
   const judged = judgePlace(
     Array.from({ length: count }, (_, at) => {
-      const [input, output] = [3 + ((at * step) % 29), 1 + ((at * 11) % 7)]
+      const [input, output] = [3 + ((at * step) % lengths), 1 + ((at * 11) % 7)]
       const exact = rational(BigInt(4 * input + 20 * output), 1_000_000n)
       return {
         request: request({
@@ -76,3 +77,34 @@ test.each(['half_even', 'down'] as const)(
     expect(verdictOf((at) => (at % 2 === 0 ? 'half_up' : others), 120).verdict).not.toBe('fail')
   },
 )
+
+test('costs that are mostly rounded up fail, whatever the others do, with the chance', () => {
+  for (const others of ['half_even', 'down'] as const)
+    expect(
+      verdictOf((at) => (at % 11 === 0 ? others : 'up'), 150, undefined, 37, 997),
+    ).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringMatching(
+        /rounded up to 0\.00001 more often than down\. By chance this happens once in 2\^\d\d/,
+      ),
+    })
+})
+
+test('costs that are rounded up as often as down do not fail', () => {
+  expect(verdictOf((at) => (at % 4 < 2 ? 'up' : 'down'), 150, undefined, 37, 997).verdict).not.toBe(
+    'fail',
+  )
+  expect(verdictOf('down', 150, undefined, 37, 997).verdict).not.toBe('fail')
+})
+
+test('a few different costs that are all rounded up are no pass', () => {
+  for (const count of [8, 12])
+    expect(verdictOf('up', count)).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringMatching(
+        /^all \d+ different costs are above the exact one, .* by chance once in 2\^\d+/,
+      ),
+    })
+  for (const mode of ['half_even', 'half_up'] as const)
+    expect(verdictOf(mode, 12).verdict).toBe('pass')
+})

@@ -43,7 +43,8 @@ export interface Amount {
 /** An amount as a service writes it: a number, or a text with one; null if it is neither. */
 export function amountOf(value: unknown): Amount | null {
   const text = value instanceof WrittenNumber ? value.text : value
-  if (typeof text !== 'string') return null
+  // A fraction is what is left of a whole, in a contract alone is it a number.
+  if (typeof text !== 'string' || text.includes('/')) return null
   const number = readNumber(text)
   if (number === null) return null
   const [mantissa, exponent = '0'] = text.trim().toLowerCase().split('e')

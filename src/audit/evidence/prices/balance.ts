@@ -41,7 +41,7 @@ export function readingsOf(
   terms: BalanceTerms,
 ): readonly Reading[] {
   const fromPages = pages.flatMap((page): readonly Reading[] => {
-    if (terms.get === null || page.path.split('?')[0] !== terms.get.split('?')[0]) return []
+    if (!isAt(page.path, terms.get)) return []
     const amount = amountOf(terms.value === null ? page.body : atPlace(page.body, terms.value))
     if (amount === null) return []
     const { account, fromMs, untilMs, request } = page
@@ -73,11 +73,52 @@ export function unreadable(
     shown: header === null ? undefined : request.header(header),
   }))
   const ofPages = pages
-    .filter(({ path }) => get !== null && path.split('?')[0] === get.split('?')[0])
+    .filter(({ path }) => isAt(path, get))
     .map(({ request, body }) => ({ request, shown: value === null ? body : atPlace(body, value) }))
   return [...ofHeaders, ...ofPages].flatMap(({ request, shown }) =>
     typeof shown === 'string' && amountOf(shown) === null ? [{ request, text: shown }] : [],
   )
+}
+
+/**
+ * Why there is no value of the balance although it was shown, or answers were stored that should have it; null if nothing says so. What
+ * a contract promises is not dropped because it is not there.
+ */
+export function whyNone(
+  { requests, pages }: Parameters<typeof readingsOf>[0],
+  { get, header, value }: BalanceTerms,
+): string | null {
+  if (header !== null) {
+    const stored = requests.filter(({ outcomes, hasHead }) => hasHead && outcomes[0] === 'success')
+    return stored.length === 0
+      ? null
+      : `none of ${stored.length} stored answers has the header ${header}`
+  }
+  const read = pages.filter(({ path, request }) => isAt(path, get) && !isRefused(request))
+  const blank = read.filter(
+    ({ body }) => amountOf(value === null ? body : atPlace(body, value)) === null,
+  )
+  return blank.length === 0
+    ? null
+    : `${blank.length} of ${read.length} answers of ${get} have no number${value === null ? '' : ` at ${value}`}`
+}
+
+const isAt = (path: string, get: string | null) =>
+  get !== null && path.split('?')[0] === get.split('?')[0]
+const isRefused = ({ outcomes }: PricedRequest) => outcomes[0] === 'refused'
+
+/** Numbers that have three decimals each time, or are below 1,000: they may be thousands with a point. */
+const withPoint = /^\d{1,3}\.\d{3}$/
+
+/** A value that may be another number, where the currency has too few decimals for it: `1.499` credits; null without one. */
+export function mayBeThousands(
+  readings: readonly Reading[],
+  { digits }: PriceJudge['currency'],
+): string | null {
+  const texts = readings.map(({ text }) => text)
+  const isOfThousands =
+    digits < 3 && texts.every((text) => withPoint.test(text) || /^\d{1,3}$/.test(text))
+  return isOfThousands ? (texts.find((text) => withPoint.test(text)) ?? null) : null
 }
 
 function inCurrency(
@@ -104,6 +145,8 @@ export interface ReadingStretch {
   /** These requests. Each call lists them anew: neighbouring stretches share most of them where a value may be late. */
   readonly requests: () => readonly PricedRequest[]
   readonly isRight: boolean
+  /** Whether it is right only if the last place that the values show hides a difference, although each cost is a whole number of it. */
+  readonly isOffByPlace: boolean
   /** Whether each cost follows from the prices alone, without what the service recorded. */
   readonly isComputed: boolean
   /** Whether the costs are large enough for the place of the readings to show an error. */
@@ -143,8 +186,11 @@ export function changesOf(
     const sums = new ChargeSums(charges, terms.withinMs)
     // After a charge that is no whole unit, the balance is none either, and its values are rounded.
     const isRounded = charges.some(({ isWhole, high }) => !isWhole && high !== null)
+    const areOfUnit = charges.every(
+      ({ low, high }) => high !== null && isWholeIn(low, unit) && isWholeIn(high, unit),
+    )
     const stretch = (first: Reading, last: Reading) =>
-      stretchOf(first, last, sums, terms, { unit, smallest, isRounded })
+      stretchOf(first, last, sums, terms, { unit, smallest, isRounded, areOfUnit })
     // The whole comes first: the sums go forward in time.
     const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
     return { whole, all: own.slice(1).map((last, at) => stretch(own[at]!, last)), unit }
@@ -176,6 +222,29 @@ export function stretchesOf(
       ...(isSteady ? [{ ...whole, isWhole: true }] : []),
     ]
   })
+}
+
+/** Requests that certainly cost something, and those of them that no two values of their account have between them. */
+export function besideReadings(
+  readings: readonly Reading[],
+  requests: readonly PricedRequest[],
+  { withinMs }: BalanceTerms,
+  judge: PriceJudge,
+): { readonly paid: number; readonly beside: readonly PricedRequest[] } {
+  const read = new Map(
+    [...Map.groupBy(readings, ({ account }) => account)].map(([account, own]) => [
+      account,
+      own.length < 2 ? null : { fromMs: own[0]!.fromMs, untilMs: own.at(-1)!.untilMs },
+    ]),
+  )
+  const paid = requests.filter(
+    (request) => !request.isRepeat && computedBounds(request, judge).low.numerator > 0n,
+  )
+  const beside = paid.filter(({ account, startMs, endMs }) => {
+    const of = read.get(account)
+    return of == null || endMs + withinMs < of.fromMs || startMs > of.untilMs
+  })
+  return { paid: paid.length, beside }
 }
 
 /** The last place that the values show, those of all accounts: a round value of one hides no more than those of the others. */
@@ -247,7 +316,13 @@ function stretchOf(
     unit,
     smallest,
     isRounded,
-  }: { readonly unit: Rational; readonly smallest: Rational; readonly isRounded: boolean },
+    areOfUnit,
+  }: {
+    readonly unit: Rational
+    readonly smallest: Rational
+    readonly isRounded: boolean
+    readonly areOfUnit: boolean
+  },
 ): Omit<ReadingStretch, 'isWhole'> {
   const change = subtract(last.value, first.value)
   const taken = moves === 'up' ? change : negate(change)
@@ -274,6 +349,9 @@ function stretchOf(
     isRight:
       (low === null || compare(add(taken, slack), low) >= 0) &&
       (high === null || compare(subtract(taken, slack), high) <= 0),
+    isOffByPlace:
+      areOfUnit &&
+      ((low !== null && compare(taken, low) < 0) || (high !== null && compare(taken, high) > 0)),
     isComputed: notComputed === 0,
     isShown: high !== null && low !== null && compare(low, slack) > 0,
   }
@@ -283,7 +361,7 @@ function stretchOf(
 const exactEnd = rational(2n ** 52n)
 
 /** Whether a value is a whole number of units; after so many charges, a sum of doubles may be off by one. */
-function isWholeIn(value: Rational, unit: Rational, charges = 0): boolean {
+export function isWholeIn(value: Rational, unit: Rational, charges = 0): boolean {
   const units = divide(absolute(value), unit)
   const reach = multiply(units, rational(BigInt(charges + 1)))
   return units.denominator === 1n && compare(reach, exactEnd) < 0

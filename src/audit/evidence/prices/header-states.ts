@@ -52,7 +52,10 @@ export function misfitOf(
   perhapsFree: ReadonlySet<PricedRequest>,
 ): Misfit | null {
   if (terms.header === null) return null
-  const windows = windowsAfterCharges(stretches, requests, terms, judge)
+  // What a value before its own charge lacks must be known.
+  const windows = windowsAfterCharges(stretches, requests, terms, judge).filter(
+    ({ first }) => exactCost(first.request, judge) !== null,
+  )
   const found = chainsOf(windows).flatMap((chain) => misfitIn(chain, judge, perhapsFree) ?? [])
   const all = found.toSorted((a, b) => Number(b.isSure) - Number(a.isSure))
   return all[0] === undefined ? null : { ...all[0], judged: windows.length }

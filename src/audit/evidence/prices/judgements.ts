@@ -9,7 +9,7 @@ import {
   type SeenNames,
 } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
-import { outputOf, type Usage } from '../../../tokens/usage.ts'
+import { outputOf } from '../../../tokens/usage.ts'
 import { isUsualValue, selectingNames } from '../../../tokens/usage-names.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
@@ -63,13 +63,15 @@ function ownedBy(evidence: Evidence, prices: PriceTerms, found: PriceJudgements)
 }
 
 function judgedBy(
-  { contract, priceLog, priceChoices = {} }: Evidence,
+  { contract, priceLog, isLogById = false, priceChoices = {} }: Evidence,
   prices: PriceTerms,
   found: PriceRequests,
 ): PriceJudgements {
   const twins = twinsOf(found.requests)
   const join =
-    priceLog === undefined ? null : joinLog(found.requests, priceLog, prices.evidence.log)
+    priceLog === undefined
+      ? null
+      : joinLog(found.requests, priceLog, prices.evidence.log, isLogById)
   const logged = new Map((join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens]))
   const priceOf = onceForEach((name: string) => modelPriceOf(contract, name))
   const judge: PriceJudge = {
@@ -77,7 +79,8 @@ function judgedBy(
     priceOf,
     choices: priceChoices,
     clockErrorMs,
-    twinOf: ({ prompt }) => twins.get(prompt) ?? null,
+    twinOf: ({ prompt }) => twins.get(prompt)?.usage ?? null,
+    twinBytesOf: ({ prompt }) => twins.get(prompt)?.receivedBytes ?? null,
     loggedOf: (request) => logged.get(request) ?? null,
     namesOf: seenNames(found.requests, priceOf),
     others: otherCurrencies(prices),
@@ -130,12 +133,13 @@ export function loggedCost(rows: readonly Pick<LogRow, 'cost'>[]): StatedCost | 
   )
 }
 
-/** The usage of a complete answer for each request text. */
-function twinsOf(requests: readonly PricedRequest[]): ReadonlyMap<string, Usage> {
-  const twins = new Map<string, Usage>()
-  for (const { prompt, usage, outcomes } of requests) {
+/** A complete answer for each request text. */
+function twinsOf(requests: readonly PricedRequest[]): ReadonlyMap<string, PricedRequest> {
+  const twins = new Map<string, PricedRequest>()
+  for (const request of requests) {
+    const { prompt, usage, outcomes } = request
     if (outcomes[0] !== 'success' || usage === null || outputOf(usage.parts) === null) continue
-    if (!twins.has(prompt)) twins.set(prompt, usage)
+    if (!twins.has(prompt)) twins.set(prompt, request)
   }
   return twins
 }

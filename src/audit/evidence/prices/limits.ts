@@ -12,28 +12,54 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { computedBounds, type Reading, readingsOf } from './balance.ts'
 import type { PriceJudgements } from './judgements.ts'
+import { unreadableText } from './unreadable.ts'
 
 /** Names of a limit beside a spend, where the contract names none. */
 const usualNames = ['max_budget', 'limit', 'hard_limit_usd']
 
-/** The limit that a contract states, or that the page with this reading shows; null if neither does. */
+/** The limit that a contract states, or that the page with this reading shows; null if neither does. One below 0 is none. */
 export function limitAt(
-  { pages }: Pick<PriceJudgements, 'pages'>,
-  { limit, limitTimes, value, times }: BalanceTerms,
-  { request }: Reading,
+  found: Pick<PriceJudgements, 'pages'>,
+  terms: BalanceTerms,
+  reading: Reading,
 ): Rational | null {
+  const { limit, limitTimes, times } = terms
   if (limit !== null && typeof limit !== 'string') return multiply(limit, limitTimes)
+  const amounts = limitsShown(found, terms, reading).map(amountOf)
+  const shown = amounts.find((amount) => amount !== null && amount.value.numerator >= 0n)
+  return shown == null ? null : multiply(shown.value, limit === null ? times : limitTimes)
+}
+
+/** What the page with a reading has where its limit may be. */
+function limitsShown(
+  { pages }: Pick<PriceJudgements, 'pages'>,
+  { limit, value }: BalanceTerms,
+  { request }: Reading,
+): readonly unknown[] {
   const page = pages.find((each) => each.request === request)
   const beside = value?.split('.').slice(0, -1).join('.') ?? ''
   const names =
-    limit === null
-      ? usualNames.map((name) => (beside === '' ? name : `${beside}.${name}`))
-      : [limit]
-  const amounts = names.map((name) =>
-    amountOf(page === undefined ? request.header(name.toLowerCase()) : atPlace(page.body, name)),
+    typeof limit === 'string'
+      ? [limit]
+      : usualNames.map((name) => (beside === '' ? name : `${beside}.${name}`))
+  return names.map((name) =>
+    page === undefined ? request.header(name.toLowerCase()) : atPlace(page.body, name),
   )
-  const found = amounts.find((amount) => amount !== null)
-  return found == null ? null : multiply(found.value, limit === null ? times : limitTimes)
+}
+
+const noLimit = /^(?:no limit|unlimited|inf(?:inity)?|∞)$/i
+
+/** The text of a limit that is no number and does not say that there is none: `1,000`; null without one. */
+export function unreadableLimit(
+  found: PriceJudgements,
+  values: readonly { readonly each: BalanceTerms; readonly readings: readonly Reading[] }[],
+): string | null {
+  const texts = values.flatMap(({ each, readings }) =>
+    typeof each.limit === 'string' || each.limit === null
+      ? readings.flatMap((reading) => limitsShown(found, each, reading).map(unreadableText))
+      : [],
+  )
+  return texts.find((text) => text !== null && !noLimit.test(text)) ?? null
 }
 
 /** What is wrong with a balance, and at which request. */

@@ -17,6 +17,8 @@ export interface LogRow {
   readonly cost: StatedCost | null
   /** A cost that is no number, as it is written; null without one. */
   readonly unreadable: string | null
+  /** Counts and a time that nobody can read: `prompt "1,234"`. */
+  readonly unread: readonly string[]
   /** Every name that the row gives: a gateway's own, the vendor's. */
   readonly models: readonly string[]
   readonly atMs: number | null
@@ -152,7 +154,9 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
     placed(row, own, usual)
   const shown = first(terms?.cost, usualPlaces.cost)
   const amount = amountOf(shown)
-  const tokens = terms?.tokens ?? {}
+  const places = terms?.tokens ?? {}
+  const counts = logTokens.map((name) => [name, first(places[name], usualTokens[name])] as const)
+  const at = first(terms?.at, usualPlaces.at)
   return {
     id: textOf(first(terms?.id, usualPlaces.id)),
     cost:
@@ -164,13 +168,27 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
       const name = place == null ? null : textOf(atPlace(row, place))
       return name === null || name === '' ? [] : [name]
     }),
-    atMs: timeOf(first(terms?.at, usualPlaces.at)),
-    tokens: Object.fromEntries(
-      logTokens.map((name) => [name, countOf(first(tokens[name], usualTokens[name]))]),
-    ) as Record<LogToken, number | null>,
+    atMs: timeOf(at),
+    tokens: Object.fromEntries(counts.map(([name, count]) => [name, countOf(count)])) as Record<
+      LogToken,
+      number | null
+    >,
+    unread: [
+      ...counts.filter(([, count]) => countOf(count) === null),
+      ...(timeOf(at) === null ? [['at', at] as const] : []),
+    ].flatMap(([name, value]) => {
+      const text = writtenText(value)
+      return text === null ? [] : [`${name} ${JSON.stringify(text)}`]
+    }),
     payer: textOf(first(undefined, usualPlaces.payer)),
     line,
   }
+}
+
+/** A value that says something, as it is written. */
+function writtenText(value: unknown): string | null {
+  const text = textOf(value)?.trim() ?? ''
+  return text === '' || /^(?:-|n\/?a|none|null)$/i.test(text) ? null : text
 }
 
 export function textOf(value: unknown): string | null {

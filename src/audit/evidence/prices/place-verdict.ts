@@ -1,15 +1,12 @@
 import type { ChargedOutcome, PriceTerms } from '../../../contract/prices.ts'
 import {
   absolute,
-  add,
   compare,
   decimalText,
-  divide,
   multiply,
   type Rational,
   rational,
   roundTo,
-  zero,
 } from '../../../money/rational.ts'
 import { formulaText } from '../../../price/formula-text.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
@@ -20,6 +17,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
+import { roundedUpSomewhere } from './one-sided.ts'
 import { againText, chargedAgain } from './replays.ts'
 import { differenceOf, stakeOf } from './stake.ts'
 
@@ -95,16 +93,25 @@ export function placeVerdict(
   if (again.length > 0)
     return { ...none, verdict: inconclusive(judged.length, againText(again.length)) }
   const oneSided = roundedUpSomewhere(judged)
+  if (oneSided !== null && !oneSided.isSure)
+    return {
+      ...none,
+      verdict: inconclusive(
+        judged.length,
+        `${oneSided.summary}, and the contract promises no rounding (round)`,
+        oneSided.shown.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
+    }
   if (oneSided !== null)
     return {
-      explanations: [],
+      ...none,
       verdict: fail(judged.length, {
         expected:
           'costs as often below the exact one as above it, since no rounding is promised (round)',
         observed: oneSided.summary,
         witnesses: [
           witnessOf(oneSided.first, unit),
-          ...oneSided.others.slice(0, 4).map((each) => witnessOf(each, unit)),
+          ...oneSided.shown.slice(1, 5).map((each) => witnessOf(each, unit)),
         ],
       }),
     }
@@ -121,6 +128,16 @@ export function placeVerdict(
         judged.length,
         openText(open),
         open.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
+    }
+  const unbounded = open.filter(isUnbounded)
+  if (unbounded.length > 0)
+    return {
+      ...none,
+      verdict: inconclusive(
+        judged.length,
+        `${unbounded.length} of ${judged.length} costs are of answers that the client left, and nothing bounds them: ${openText(unbounded)}`,
+        unbounded.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
   const silent = open.filter(
@@ -145,6 +162,14 @@ export function placeVerdict(
     ),
   }
 }
+
+/** What was taken for an answer that the client left, where any cost would be as right. */
+const isUnbounded = ({ request, statement, expected: { between, costs, open } }: Judged) =>
+  request.outcomes[0] === 'abort' &&
+  statement.value.numerator > 0n &&
+  between === null &&
+  costs.length === 0 &&
+  !open.includes('charged.abort')
 
 const placeWords = ({ statement }: Judged) =>
   statement.place === 'log' ? 'in the log' : 'in the answers'
@@ -261,62 +286,6 @@ function openText(open: readonly Judged[]): string {
     ),
   )
   return [...reasons].slice(0, 3).join('; ')
-}
-
-/** So many different costs that are all too high happen once in a million by chance. */
-const leastOneSided = 20
-
-/** The same test for all amounts, and for those of one form or model: rounding elsewhere hides nothing. */
-function roundedUpSomewhere(judged: readonly Judged[]): ReturnType<typeof roundedUp> {
-  const groups = [
-    new Map([['', judged]]),
-    Map.groupBy(judged, ({ request }) =>
-      request.isStream ? 'of streams: ' : 'of plain answers: ',
-    ),
-    Map.groupBy(judged, ({ request }) => `of ${request.requestedModel}: `),
-  ]
-  for (const [where, amounts] of groups.flatMap((group) => [...group])) {
-    const found = roundedUp(amounts)
-    if (found !== null) return { ...found, summary: `${where}${found.summary}` }
-  }
-  return null
-}
-
-/**
- * Amounts that are all rounded up, by a sign test: of different costs, none is below the exact one, and some are more than
- * half of the last place above it, where no rounding to the nearest puts them. Null if the signs differ, or few costs do.
- */
-function roundedUp(judged: readonly Judged[]): {
-  readonly summary: string
-  readonly first: Judged
-  readonly others: readonly Judged[]
-} | null {
-  const exact = judged.filter(
-    ({ is, expected }) =>
-      is === 'right' && expected.costs.length === 1 && expected.readings[0]?.model.round === null,
-  )
-  // Equal costs are rounded alike, and say it once.
-  const byCost = new Map(exact.map((each) => [decimalText(each.expected.costs[0]!), each]))
-  const off = [...byCost.values()].flatMap((each) => {
-    const apart = difference(each.statement.value, each.expected.costs[0]!)
-    const isFloat = compare(absolute(apart), multiply(each.unit, rational(1n, 1000n))) < 0
-    return isFloat ? [] : [{ each, apart }]
-  })
-  const above = off.filter(
-    ({ each, apart }) => compare(apart, multiply(each.unit, rational(1n, 2n))) > 0,
-  )
-  const [first] = above
-  const isOneSided = off.every(({ apart }) => apart.numerator > 0n)
-  if (first === undefined || above.length < 3 || off.length < leastOneSided || !isOneSided)
-    return null
-  const sum = off.map(({ apart }) => apart).reduce(add, zero)
-  const whole = off.map(({ each }) => each.expected.costs[0]!).reduce(add, zero)
-  const share = decimalText(roundTo(divide(multiply(sum, rational(100n)), whole), 1, 'half_even'))
-  return {
-    summary: `all ${off.length} different costs are above the exact one, by ${share} % together: each is rounded up to ${decimalText(first.each.unit)}. By chance this happens once in 2^${off.length}`,
-    first: first.each,
-    others: above.slice(1).map(({ each }) => each),
-  }
 }
 
 /** Many amounts that are off to one side by more than half a unit on average. */

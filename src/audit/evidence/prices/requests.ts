@@ -226,6 +226,7 @@ function requestOf(
     account: row.account,
     key: row.key,
     responseId: row.responseId,
+    hasHead: row.responseHeaders !== null,
     header: (name) => headers.get(name),
     stated: prices.evidence.cost.flatMap((place) => statedAt(place, texts, headers)),
   }
@@ -280,7 +281,13 @@ function allowed(body: string | null): Pick<PricedRequest, 'maxOutputTokens' | '
   const most = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
     .map((name) => atPlace(asked, name))
     .find((count) => typeof count === 'number')
-  return { maxOutputTokens: most ?? null, mayCall: body === null || callWords.test(body) }
+  const answers = ['n', 'best_of']
+    .map((name) => atPlace(asked, name))
+    .find((count) => typeof count === 'number' && count > 1)
+  return {
+    maxOutputTokens: most === undefined ? null : most * (typeof answers === 'number' ? answers : 1),
+    mayCall: body === null || callWords.test(body),
+  }
 }
 
 /** Requests with the same text are twins, streamed or plain. */

@@ -10,7 +10,7 @@ import {
   roundTo,
   subtract,
 } from '../../../money/rational.ts'
-import { type Reading, type ReadingStretch, stretchesOf } from './balance.ts'
+import { mayBeThousands, type Reading, type ReadingStretch, stretchesOf } from './balance.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from './free-repeats.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 import { chargedOnce } from './replays.ts'
@@ -29,6 +29,8 @@ export function doubtOfTaken(
   first: ReadingStretch,
 ): string | null {
   const unit = found.prices.currency.name
+  const thousands = thousandsText(readings, found)
+  if (thousands !== null) return thousands
   const areRight = (stretches: readonly ReadingStretch[]) =>
     stretches.every(({ isRight }) => isRight)
   // What the log or the answers say of an open cost is no measure while they are wrong themselves.
@@ -80,6 +82,17 @@ function paidIn(stretches: readonly ReadingStretch[], { moves }: BalanceTerms): 
   })
   const [first] = missing
   return first == null || missing.includes(null) ? null : first
+}
+
+/** Why values may be other numbers than they look; null if they are not. */
+export function thousandsText(
+  readings: readonly Reading[],
+  { prices: { currency } }: Pick<PriceJudgements, 'prices'>,
+): string | null {
+  const text = mayBeThousands(readings, currency)
+  return text === null
+    ? null
+    : `the values of the balance do not move by the costs; one such as ${JSON.stringify(text)} may be a number with a point for thousands, since ${currency.name} have ${currency.digits} decimals (digits)`
 }
 
 export const short = (value: Rational) => {

@@ -58,6 +58,21 @@ export function numeric(value: Json | undefined): number | null {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : null
 }
 
+/** The first text that has digits and is no number, at a name that matches: `1,499`; null without one. */
+export function unreadableNamed(
+  fields: readonly Field[],
+  ...patterns: readonly RegExp[]
+): string | null {
+  const texts = patterns.flatMap((pattern) =>
+    fields.flatMap(({ name, value }) =>
+      pattern.test(name) && typeof value === 'string' && /\d/.test(value) && numeric(value) === null
+        ? [value]
+        : [],
+    ),
+  )
+  return texts[0] ?? null
+}
+
 /** The first text whose name matches. */
 export function textNamed(fields: readonly Field[], pattern: RegExp): string | null {
   const found = fields.find(({ name, value }) => pattern.test(name) && typeof value === 'string')

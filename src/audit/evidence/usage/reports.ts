@@ -2,7 +2,7 @@ import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { type Breakdowns, breakdownsOf } from './buckets.ts'
-import { creditsNamed, spent } from './credits.ts'
+import { creditsNamed, spent, unreadableCredits } from './credits.ts'
 import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
 
 /**
@@ -19,11 +19,16 @@ export interface UsageReport extends Breakdowns {
   /** In the requested range, if the response reports it separately. */
   readonly consumedInRange: number | null
   readonly remaining: number | null
+  /** What stands where the remaining credits should be, and is no number: `1,499`; null without one. */
+  readonly unreadable: string | null
   readonly requests: number | null
   readonly averageTokens: number | null
   /** When the account began, if reported. */
   readonly beganAt: string | null
 }
+
+/** Names of what remains. */
+const left = [/remaining/, /balance/, /left/]
 
 /** All completely captured responses of the credits endpoint, in order of time for each account. */
 export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
@@ -47,7 +52,8 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
     expired: credits(/expired/, /lapsed/),
     consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
     consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
-    remaining: credits(/remaining/, /balance/, /left/),
+    remaining: credits(...left),
+    unreadable: credits(...left) === null ? unreadableCredits(whole, ...left) : null,
     requests: number(/^requests$/, /total_requests/, /request_count/),
     averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),
     ...breakdownsOf(fields),

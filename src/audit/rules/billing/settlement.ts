@@ -8,7 +8,7 @@ import { rowsWhere } from '../../evidence/billing/operations.ts'
 import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { numeric } from '../../evidence/usage/fields.ts'
-import { usageReports } from '../../evidence/usage/reports.ts'
+import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { fail, inconclusive, passed, type Verdict, type Witness } from '../../verdict.ts'
 import { rowsOf } from './stretches.ts'
 
@@ -167,6 +167,19 @@ right. Without these two values it is inconclusive. The reported delay is the sm
   },
 })
 
+/** Bodies whose remaining credits nobody can read are no pass. */
+function unreadableBody(reports: readonly UsageReport[]): Verdict {
+  const texts = reports.map(({ exchange: { row }, unreadable }) => {
+    const { runId, slot, retry } = row
+    return { runId, slot, retry, shows: `remaining ${JSON.stringify(unreadable)} in the body` }
+  })
+  return inconclusive(
+    reports.length,
+    `the remaining credits of ${reports.length} bodies are no number: ${JSON.stringify(reports[0]?.unreadable)}`,
+    texts.slice(0, 3),
+  )
+}
+
 /** The last success whose response was over before a request was called; null without one. */
 function lastOverBefore({ history }: BalanceReading, later: number): number | null {
   const { size, effect, callUs, endUs } = history
@@ -188,7 +201,8 @@ export const bill12 = billingRule({
 flight, with its own header. Without that header, it compares with the last value before it, unless
 credits were bought or may have expired since. If the headers alone explain every charge and these bodies do not
 fit them, the bodies are late or of another account, and no other rule reads them. If only the prices of requests since the
-header before it contradict a body, it is inconclusive: they may have taken another price. The field is identified by its name (gap G-09).`,
+header before it contradict a body, it is inconclusive: they may have taken another price. Remaining credits that are no
+number, such as \`1,499\`, make it inconclusive, too. The field is identified by its name (gap G-09).`,
   async decideBy(readings, evidence) {
     for (const reading of readings) {
       const [first] = reading.pageContradictions ?? []
@@ -207,11 +221,13 @@ header before it contradict a body, it is inconclusive: they may have taken anot
         note: 'The headers alone fit every charge, so this page is late, or of another account. The other rules leave it out.',
       })
     }
-    const reports = (await usageReports(evidence)).filter(
-      ({ remaining, exchange }) => remaining !== null && !(exchange.row.path ?? '').includes('?'),
+    const whole = (await usageReports(evidence)).filter(
+      ({ exchange }) => !(exchange.row.path ?? '').includes('?'),
     )
+    const reports = whole.filter(({ remaining }) => remaining !== null)
+    const unread = whole.filter(({ unreadable }) => unreadable !== null)
     let observations = 0
-    let open: Verdict | null = null
+    let open: Verdict | null = unread[0] === undefined ? null : unreadableBody(unread)
     for (const { exchange, remaining } of reports) {
       const { runId, slot, retry } = exchange.row
       const reading = readings.find(

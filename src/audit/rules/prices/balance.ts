@@ -1,12 +1,17 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
-import { compare, zero } from '../../../money/rational.ts'
+import { add, compare, zero } from '../../../money/rational.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import {
+  besideReadings,
   type ReadingStretch,
   readingsOf,
   stretchesOf,
   unreadable,
+  whyNone,
 } from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
+import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
+import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
 import {
   type PriceJudgements,
   priceJudgements,
@@ -14,8 +19,9 @@ import {
 } from '../../evidence/prices/judgements.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
-import { doubtOfTaken, rangeOf, short } from '../../evidence/prices/taken-doubt.ts'
+import { doubtOfTaken, rangeOf, short, thousandsText } from '../../evidence/prices/taken-doubt.ts'
 import { unlikeValues } from '../../evidence/prices/unlike-values.ts'
+import { exactCost, type Window } from '../../evidence/prices/windows.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 
@@ -33,7 +39,10 @@ value may be as late as evidence.balance.within says, so a request near a readin
 that are open bound nothing from above, and the rule is inconclusive where the contract does not say what an answer costs that the client left; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
 whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
-A value that is no number, such as \`1,499\`, makes the rule inconclusive. It takes an account without other traffic. A rise of a
+A value that is no number, such as \`1,499\`, makes the rule inconclusive, and so do answers that show none. The value in the header of
+an answer may have the charge of that answer or not. Values of one model, form and path that change from one to the other once, and
+stay so, are a wrong charge (a runs test, below one in 10,000); after the first one or two values it is inconclusive. Where most values were read while other requests were in flight, and could hide more
+than a twentieth, it is inconclusive, too; and so it is if a fifth of the requests with a cost have no value before them, or after them. It takes an account without other traffic. A rise of a
 balance by more than the requests between can have cost is a payment: that stretch is left out. Each value that
 evidence.balance.also names is compared likewise.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
@@ -57,6 +66,9 @@ function ofValue(name: string, verdict: Verdict): Verdict {
   return verdict
 }
 
+/** A pass over the rest of the requests needs at most this part of them to be beside the values. */
+const mostBeside = 0.2
+
 function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const readings = readingsOf(found, terms)
   const recorded = recordedCosts(found)
@@ -79,17 +91,11 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
       witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     })
   }
-  const texts = unreadable(found, terms)
-  const [text] = texts
-  if (text !== undefined) {
-    const { runId, slot, retry } = text.request
-    const shows = `shows ${JSON.stringify(text.text)}`
-    return inconclusive(
-      readings.length + texts.length,
-      `${texts.length} of ${readings.length + texts.length} values of the balance are no number: ${JSON.stringify(text.text)}`,
-      [{ runId, slot, retry, shows }],
-    )
-  }
+  const perhapsFree = new Set(repeatsOf(found.requests).filter((each) => !recorded.has(each)))
+  const misfit = misfitOf(stretches, found.requests, terms, found.judge, perhapsFree)
+  if (misfit !== null) return misfitVerdict(misfit, stretches, found, terms)
+  const unread = unreadableValues(unreadable(found, terms), readings.length)
+  if (unread !== null) return unread
   const accounts = new Set(readings.map(({ account }) => account)).size
   const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
   const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
@@ -110,11 +116,92 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     stretchesOf(readings, requests, terms, found.judge, recorded).every(({ isRight }) => isRight)
   if (again.length > 0 && !areRight(asSurelyAgain(found.requests, found.judge)))
     return inconclusive(stretches.length, againText(again.length))
-  if (shown.length > 0) return pass(shown.length, leftOut === 0 ? {} : { note })
-  if (readings.length < 2) return notObserved(requires)
+  const off = stretches.find(
+    (each) => each.isOffByPlace && (each.isWhole || stretches.length === 1),
+  )
+  if (shown.length > 0 && off !== undefined)
+    return inconclusive(
+      stretches.length,
+      `${short(off.taken)} ${unit} taken, where ${off.count} requests cost ${rangeOf(off, unit)}: one unit of the last place of the balance, which is a wrong charge, or a smaller amount that it does not show`,
+      [witnessOf(off, unit)],
+    )
+  const hidden = hiddenBeside(stretches, found.requests, terms, found.judge)
+  if (shown.length > 0 && hidden !== null)
+    return inconclusive(
+      stretches.length,
+      `most values were read while other requests were in flight, so wrong charges of up to ${short(hidden)} ${unit} would not show; read the balance with nothing in flight`,
+    )
+  const { paid, beside } = besideReadings(readings, found.requests, terms, found.judge)
+  const unjudged = `${beside.length} of ${paid} requests with a cost have no value of the balance of their account before them, or none after them`
+  if (shown.length > 0 && beside.length > mostBeside * paid)
+    return inconclusive(stretches.length, unjudged)
+  const notes = [...(leftOut === 0 ? [] : [note]), ...(beside.length === 0 ? [] : [unjudged])]
+  if (shown.length > 0)
+    return pass(shown.length, notes.length === 0 ? {} : { note: notes.join('; ') })
+  if (readings.length < 2) {
+    const why = whyNone(found, terms)
+    return why === null ? notObserved(requires) : inconclusive(readings.length, why)
+  }
   return inconclusive(
     readings.length,
-    'the costs between the readings are open, or smaller than the place that the balance shows',
+    thousandsText(readings, found) ??
+      'the costs between the readings are open, or smaller than the place that the balance shows',
+  )
+}
+
+/** Values next to each other between which something else was taken than the requests between them cost. */
+function misfitVerdict(
+  { windows, judged: count, isSure }: Misfit,
+  stretches: readonly ReadingStretch[],
+  { requests, prices, judge }: PriceJudgements,
+  terms: BalanceTerms,
+): Verdict {
+  const unit = prices.currency.name
+  const [first] = windows
+  const witnesses = windows.slice(0, 5).map((window): Witness => {
+    const { runId, slot, retry } = window.requests.at(-1) ?? window.last.request
+    return {
+      ...{ runId, slot, retry },
+      shows: `${window.first.text} to ${window.last.text}: ${amountsOf(window, judge, unit)}`,
+    }
+  })
+  const fact = amountsOf(first!, judge, unit)
+  if (!isSure)
+    return inconclusive(
+      count,
+      `${fact}; so it is if the charge is wrong, or if a value before was read before its own charge and the others after it`,
+      witnesses,
+    )
+  return fail(count, {
+    expected: `${short(dueIn(first!, judge))} ${unit}`,
+    fact: `${fact}, from one value to the next`,
+    observed: `${fact}, from one value to the next; ${windows.length} of ${count} are wrong${explainSums(stretches, requests, terms, judge)}`,
+    witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+  })
+}
+
+const dueIn = ({ requests }: Window, judge: PriceJudge) =>
+  requests.map((request) => exactCost(request, judge) ?? zero).reduce(add, zero)
+
+function amountsOf(window: Window, judge: PriceJudge, unit: string): string {
+  const due = dueIn(window, judge)
+  const { length } = window.requests
+  return `${short(add(due, window.apart))} ${unit} taken, where ${length} ${length === 1 ? 'request costs' : 'requests cost'} ${short(due)} ${unit}`
+}
+
+/** Values of a balance that nobody can read are no pass. Null without one. */
+export function unreadableValues(
+  texts: ReturnType<typeof unreadable>,
+  readable: number,
+): Verdict | null {
+  const [first] = texts
+  if (first === undefined) return null
+  const all = readable + texts.length
+  const { runId, slot, retry } = first.request
+  return inconclusive(
+    all,
+    `${texts.length} of ${all} values of the balance are no number: ${JSON.stringify(first.text)}`,
+    [{ runId, slot, retry, shows: `shows ${JSON.stringify(first.text)}` }],
   )
 }
 

@@ -1,11 +1,17 @@
 import { valuesOf } from '../../../contract/prices.ts'
 import { compare, decimalText, multiply, rational, zero } from '../../../money/rational.ts'
 import { amountOf } from '../../evidence/prices/answer-json.ts'
-import { readingsOf } from '../../evidence/prices/balance.ts'
+import { readingsOf, unreadable } from '../../evidence/prices/balance.ts'
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
-import { limitAt, servedAtZero, unequalSums } from '../../evidence/prices/limits.ts'
+import {
+  limitAt,
+  servedAtZero,
+  unequalSums,
+  unreadableLimit,
+} from '../../evidence/prices/limits.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import { unreadableValues } from './balance.ts'
 
 const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
@@ -30,6 +36,7 @@ while it serves requests that cost more than its last decimal. A spend above its
 (evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it. A refusal that names its
 counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
 one, to the same on every page, and a rise of the sum may be a payment, a fall of what is used a new period. Where a value may be late, only pages without a request near them count.
+A limit that is no number, such as \`1,000\`, makes it inconclusive; one below 0 is none.
 It cannot know a limit that neither the contract nor the service states.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -37,7 +44,11 @@ It cannot know a limit that neither the contract nor the service states.`,
     if (found == null || terms == null) return notObserved(requires)
     const values = valuesOf(terms).map((each) => ({ each, readings: readingsOf(found, each) }))
     const readings = values.flatMap((each) => each.readings)
-    if (readings.length === 0) return notObserved(requires)
+    const unread = unreadableValues(
+      values.flatMap(({ each }) => unreadable(found, each)),
+      readings.length,
+    )
+    if (readings.length === 0) return unread ?? notObserved(requires)
     const unit = found.prices.currency.name
     const witness = (shows: string, { runId, slot, retry }: Omit<Witness, 'shows'>): Witness => ({
       runId,
@@ -102,7 +113,13 @@ It cannot know a limit that neither the contract nor the service states.`,
         `${paid.shows}: ${paid.unless}, or one of them misses a charge`,
         [witness('they do not add up', paid.request)],
       )
-    if (first === undefined) return pass(readings.length)
+    const limit = unreadableLimit(found, values)
+    if (first === undefined && limit !== null)
+      return inconclusive(
+        readings.length,
+        `the limit of the balance is no number: ${JSON.stringify(limit)}`,
+      )
+    if (first === undefined) return unread ?? pass(readings.length)
     return fail(readings.length, {
       expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
       observed: first.shows,

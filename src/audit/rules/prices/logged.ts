@@ -48,7 +48,8 @@ export const price05: Rule = {
   needs: ['passive'],
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with tokens for one request, other tokens, another model, another time, and another cost than the answer
-states. Rows of other keys are not those of these requests.
+states. A count or a time that nobody can read makes it inconclusive. Where the log was read by the ids of answers, an answer
+without an id is not missing in it. Rows of other keys are not those of these requests.
 It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -103,6 +104,12 @@ function joinVerdict(found: PriceJudgements): Verdict {
       unreadCacheText(
         `${perhaps.length} of ${pairs.length + perhaps.length} requests have no row in the log, which is`,
       ),
+    )
+  const unread = pairs.filter(({ rows }) => rows.some((row) => row.unread.length > 0))
+  if (first === undefined && unread.length > 0)
+    return inconclusive(
+      pairs.length,
+      `${unread.length} of ${pairs.length} rows of the log ${unread.length === 1 ? 'has' : 'have'} a value that nobody can read: ${unread[0]!.rows.flatMap((row) => row.unread)[0]}`,
     )
   if (first === undefined) return pass(pairs.length, { note: `joined by ${by}` })
   return fail(pairs.length + missing.length + ofStrays.length, {

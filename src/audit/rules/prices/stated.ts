@@ -18,7 +18,9 @@ export const price03: Rule = {
 A cost may be off by the place that it shows, and by 10^-12, since floats are no fault. Where the contract leaves
 something open (an outcome, an edge of hours, a part that is not reported), every cost that it allows is right.
 A wrong cost is explained by the single change that gives it exactly, or by two that both do, with the money at stake. Without a
-promise of rounding, different costs that are all above the exact one are rounded up, and fail (a sign test; of all, of one form or of one model).
+promise of rounding, different costs that are all above the exact one, or far more often too high than too low by more than half of
+the last place, are rounded up, and fail (a sign test; of all, of one form or of one model). A few are inconclusive. So are
+charges for answers that the client left where nothing bounds their tokens.
 Each part of a price that the traffic shows is a promise of its own. If every request that costs 0 repeats an earlier
 one with its answer, a cache of the gateway may have answered: without charged.gateway_cache, that decides nothing.
 A cost that is no number, such as \`$0.002\`, makes the rule inconclusive.

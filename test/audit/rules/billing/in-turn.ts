@@ -69,7 +69,8 @@ export function testCases(cases: readonly Case[]): void {
   )
 }
 
-function historyRow(row: AttemptRow): HistoryRow {
+/** A row as a history has it. */
+export function historyRow(row: AttemptRow): HistoryRow {
   const isRead = row.endpoint === 'credits'
   const isOpen = row.outcome !== 'ok' && row.outcome !== 'http_error'
   const model = defaultContract.models.findIndex(({ id }) => id === row.model)

@@ -34,7 +34,7 @@ const answers = (path = '/user/credits') => ({
   ...{ headers: '{}', body: null, maxTokens: null, n: null, promptHash: null },
 })
 /** An answer of the credits endpoint, with its header or without. */
-const answer = (slot: number, remaining: number, header?: string) => ({
+const answer = (slot: number, remaining: number | string, header?: string) => ({
   ...{ runId: 'a', slot, retry: 0, truncated: false },
   headers: header === undefined ? '' : `X-Credits-Remaining: ${header}`,
   body: JSON.stringify({ remaining }),
@@ -210,6 +210,20 @@ testStored('BILL-12', [
     { verdict: 'pass', observations: 1 },
     bodies(answer(2, 99, '99')),
   ],
+  ...['1,499', '98 credits', '$98.00', '98/100', '٩٨'].map(
+    (remaining) =>
+      [
+        `a body whose remaining credits are ${remaining} is no pass`,
+        inTurn(100, {}, shows(99, asked)),
+        /\d/.test(remaining)
+          ? {
+              verdict: 'inconclusive',
+              why: `the remaining credits of 1 bodies are no number: "${remaining}"`,
+            }
+          : { verdict: 'not-observed' },
+        bodies(answer(2, remaining, '99')),
+      ] as const,
+  ),
   [
     'a body that disagrees with its header fails',
     inTurn(100, {}, shows(99, asked)),
