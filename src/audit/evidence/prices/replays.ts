@@ -86,12 +86,12 @@ export function chargedOnce(
   requests: readonly PricedRequest[],
 ): readonly (readonly PricedRequest[])[] {
   const attempts = attemptsOf(requests)
-  const wholeOf = (request: PricedRequest) =>
+  const laterAnswerTo = (request: PricedRequest) =>
     isCut(request)
       ? attempts.get(request)?.find((each) => isAnswered(each) && each.startMs >= request.startMs)
       : undefined
   const cut = requests.flatMap((request) => {
-    const whole = wholeOf(request)
+    const whole = laterAnswerTo(request)
     return whole === undefined ? [] : [[request, whole] as const]
   })
   if (cut.length === 0) return []
@@ -101,7 +101,7 @@ export function chargedOnce(
     requests.filter((request) => !isPart.has(request)),
     requests.flatMap((request) => {
       if (firstOf.has(request)) return []
-      const whole = wholeOf(request)
+      const whole = laterAnswerTo(request)
       if (whole === undefined) return [request]
       const { account, key, startMs, endMs } = request
       return firstOf.get(whole) === request ? [{ ...whole, account, key, startMs, endMs }] : []

@@ -1,6 +1,7 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { type ModelPrice, tokenPrices, weekdays } from '../../../contract/prices.ts'
 import { compare, isZero, one, type Rational, subtract } from '../../../money/rational.ts'
+import { largest } from '../../../user/extremes.ts'
 import { entryOf } from '../../../user/lookup.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
 import { type Change, onModel } from './change.ts'
@@ -178,7 +179,10 @@ function otherMonths(models: readonly ModelPrice[]): readonly Change[] {
 
 /** The second of several hours, or a later one, at any time. */
 function otherHours(models: readonly ModelPrice[]): readonly Change[] {
-  const most = Math.max(0, ...models.map(({ hours }) => hours.length))
+  const most = largest(
+    models.map(({ hours }) => hours.length),
+    0,
+  )
   return Array.from({ length: Math.max(0, most - 1) }, (_, nth) => {
     const at = nth + 1
     const from = models.flatMap(({ hours }) => hours[at]?.windows[0]?.from ?? [])[0] ?? 0
