@@ -252,6 +252,17 @@ test.each(parts)(
   },
 )
 
+test("plain answers whose usage is made up, as those of LiteLLM's mock, are told from streams that are counted right", async () => {
+  const verdict = await verdictOnTexts('SOLD-01', named(), audited, (text, at) => ({
+    ...(at % 2 === 1 ? { streamed: 1 } : {}),
+    ...{ promptTokens: at % 2 === 1 ? o200k.countTokens(text) + 7 : 10, completionTokens: 1 },
+  }))
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: 'svc-k2: In streams the counts are those of the named encoding; elsewhere they are not, and in no ratio that tells a factor',
+  })
+})
+
 test('without a named encoding, a factor on streams alone fails as theirs', async () => {
   const texts = [...repeated, ...repeated]
   const verdict = await verdictOnTexts('SOLD-01', unnamed, texts, (text, at) => {

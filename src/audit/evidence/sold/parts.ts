@@ -32,6 +32,25 @@ const kinds: readonly PartOf[] = [
   ({ runId }) => ({ said: `In the run ${runId}`, column: 'run_id', value: runId }),
 ]
 
+/** For each kind of parts that there are several of, each part with what a judge says of it. */
+function judgedParts<Each extends { readonly exchange: Exchange }, Found>(
+  all: readonly Each[],
+  judge: (own: readonly Each[]) => Found,
+  by: readonly PartOf[],
+) {
+  return by.flatMap((partOf) => {
+    const groups = Map.groupBy(all, ({ exchange }) => partOf(exchange.row)?.value ?? null)
+    groups.delete(null)
+    return groups.size < 2
+      ? []
+      : [
+          [...groups.values()].map((own) => ({
+            ...{ part: partOf(own[0]!.exchange.row)!, own, found: judge(own) },
+          })),
+        ]
+  })
+}
+
 /**
  * The first part of requests that a judge fails while it passes another of the same kind: streams beside plain answers, a key beside
  * others, a run beside others. Null if no part is told apart, so that what is wrong is wrong with all.
@@ -44,21 +63,25 @@ export function failingPart<
   judge: (own: readonly Each[]) => Found,
   by: readonly PartOf[] = kinds,
 ): FailingPart<Each, Extract<Found, { readonly is: 'fail' }>> | null {
-  for (const partOf of by) {
-    const groups = Map.groupBy(all, ({ exchange }) => partOf(exchange.row)?.value ?? null)
-    groups.delete(null)
-    if (groups.size < 2) continue
-    const judged = [...groups.values()].map((own) => ({ own, found: judge(own) }))
+  for (const judged of judgedParts(all, judge, by)) {
     const failing = judged.find(({ found }) => found.is === 'fail')
     if (failing === undefined || !judged.some(({ found }) => found.is === 'pass')) continue
-    const { own, found } = failing
-    return {
-      part: partOf(own[0]!.exchange.row)!,
-      own,
-      found: found as Extract<Found, { readonly is: 'fail' }>,
-    }
+    return { ...failing, found: failing.found as Extract<Found, { readonly is: 'fail' }> }
   }
   return null
+}
+
+/** The first part that passes beside one that does not; null if none is told apart. */
+export function passingPart<
+  Each extends { readonly exchange: Exchange },
+  Found extends { readonly is: string },
+>(all: readonly Each[], judge: (own: readonly Each[]) => Found): Part | null {
+  const kind = judgedParts(all, judge, kinds).find(
+    (judged) =>
+      judged.some(({ found }) => found.is === 'pass') &&
+      judged.some(({ found }) => found.is !== 'pass'),
+  )
+  return kind?.find(({ found }) => found.is === 'pass')?.part ?? null
 }
 
 /** A sentence about a part, or about all. */

@@ -139,8 +139,10 @@ function doubt(lines: readonly ScriptLine[], isWhole: boolean): string {
  */
 function commonMultiple(points: readonly TextPoint[]): number | null {
   const byText = new Map(points.map((point) => [point.counted, point.reported]))
-  if (byText.size < leastRounded) return null
-  const to = divisorOf([...byText.values()])
+  const counts = new Set(byText.values())
+  // One number for all texts is made up, and no rounding.
+  if (byText.size < leastRounded || counts.size < 3) return null
+  const to = divisorOf([...counts])
   if (to < leastStep) return null
   const rests = new Set([...byText.keys()].map((counted) => counted % to))
   return rests.size >= 3 ? to : null

@@ -6,7 +6,7 @@ import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { type CountedPoint, median, slackTokens } from '../../evidence/sold/line.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
-import { failingPart, saidOfPart } from '../../evidence/sold/parts.ts'
+import { failingPart, passingPart, saidOfPart } from '../../evidence/sold/parts.ts'
 import {
   judgeRepeats,
   type RepeatPoint,
@@ -121,8 +121,14 @@ async function verdictOfSlopes(
   switch (found.is) {
     case 'pass':
       return pass(observations, { tables, figures, note: passNote(found.lines) })
-    case 'inconclusive':
-      return withFigures(inconclusive(observations, found.why), figures)
+    case 'inconclusive': {
+      const right = passingPart(points, judgeSlopes)
+      const why =
+        right === null
+          ? found.why
+          : `${right.said} the counts are those of the named encoding; elsewhere they are not, and in no ratio that tells a factor`
+      return withFigures(inconclusive(observations, why), figures)
+    }
     case 'fail': {
       const isRounded = found.why.kind === 'rounded'
       const template =
