@@ -224,7 +224,7 @@ describe('the board of a usage page', () => {
     const over = (tree as Element).children.filter(
       (each) => typeof each === 'object' && each.attributes.class === 'b-cut',
     ) as Element[]
-    expect(over.map(({ children }) => children[0])).toEqual(['▾2,3 ↑ 599', '▾1 ↑ 450'])
+    expect(over.map(({ children }) => children[0])).toEqual(['↑ 599 ▾2,3', '↑ 450 ▾1'])
     const [left, right] = over.map(({ attributes }) => attributes)
     expect([left!['text-anchor'], right!['text-anchor']]).toEqual(['end', 'start'])
     expect(Number(right!.x) - Number(left!.x)).toBeGreaterThan(14)
@@ -247,7 +247,7 @@ describe('the board of a usage page', () => {
     }
     const values: readonly number[] = bars.map((_, at) => (at === 3 ? 30 : 10))
     expect(over(values, 72)).toEqual([['b-dear', '30']])
-    expect(over(values, 72, 3)).toEqual([['b-dear', '▾1 30']])
+    expect(over(values, 72, 3)).toEqual([['b-dear', '30 ▾1']])
     expect(over(values, null)).toEqual([])
     expect(over(values.with(3, 300), 72)).toEqual([['b-dear', '↑ 300']])
     expect(over(values.with(3, 0), 72)).toEqual([])
