@@ -39,6 +39,8 @@ function burnOf(kind: AccountKind, day: number, weekday: number, random: Random)
  */
 export interface Held {
   readonly runOut: boolean
+  /** Whether the end came before the interval. */
+  readonly isEarly: boolean
   readonly days: number
 }
 
@@ -97,6 +99,7 @@ export function simulateAccount(kind: AccountKind, historyDays: number, seed: nu
   const { earlyUs, lateUs } = depletion.runsOut
   const nextWeek = [1, 2, 3, 4, 5, 6, 7].map((ahead) => burn(historyDays + ahead))
   return {
+    isEarly: emptyUs < (earlyUs ?? Infinity),
     runOut: emptyUs >= (earlyUs ?? Infinity) && emptyUs <= (lateUs ?? Infinity),
     days: nextWeek.filter((day) => day >= forecast.lowPerDay && day <= forecast.highPerDay).length,
   }
