@@ -52,6 +52,7 @@ const arrived: Readonly<
     answer: `: keep-alive\n\n${pieces(20)}: OPENROUTER PROCESSING\n\n${pieces(20)}:\n\n`,
     tokens: 44,
   },
+  'in few large pieces': { answer: pieces(3, 'word '.repeat(30)), tokens: 95 },
   'with line ends of another system': {
     answer: (pieces(60) + ended + counted(60) + done).replaceAll('\n', '\r\n'),
     ...{ tokens: 60, isWhole: true },
