@@ -76,7 +76,7 @@ const tags = z.preprocess(
     .transform((places) => [...places]),
 )
 
-const mappingShape = z.strictObject({
+export const mappingShape = z.strictObject({
   source: z.string().min(1).max(100).optional(),
   format: z.enum(logFormats).optional(),
   /** CSV only. */

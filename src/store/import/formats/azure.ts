@@ -121,14 +121,17 @@ export const azureCosts: KnownFormat = {
   },
 }
 
-/** A word that ends the name of a model in a meter: the kind of token. Newer meters write `-`, others a space. */
+/**
+ * A word that ends the name of a model in a meter: the kind of token. Newer meters write `-`, others a space; batches have a word of
+ * theirs before it, with a space or without one.
+ */
 const kindWord =
-  /^(.+?)[\s_-]+(?:cached|cchd|cache|inpt?|input|prompt|outp?t?|output|opt|completion|generated)(?![a-z])/i
+  /^(.+?)[\s_-]+(?:batch[\s_-]*)?(?:cached|cchd|cd|cache|inpt?|input|prompt|outp?t?|output|opt|completion|generated)(?![a-z])/i
 const region =
   /[\s_-]+(?:(?:glbl|global|gl|regnl|regional|dzone|dz|data zone|1[km])[\s_-]+)*tokens?$/i
 
-/** The model and the kind of token that a meter names: `gpt-4o-0806-Inp-glbl Tokens`, `GPT 5 cchd inpt Glbl 1M Tokens`. */
-function meterOf(meter: string): {
+/** The model and the kind of token that a meter of Azure names: `gpt-4o-0806-Inp-glbl Tokens`, `GPT 5 cchd inpt Glbl 1M Tokens`. */
+export function meterOf(meter: string): {
   readonly model: string | null
   readonly kind: TokenKind | null
 } {
@@ -142,9 +145,10 @@ function meterOf(meter: string): {
 }
 
 function tokenKind(meter: string): TokenKind {
-  const has = (words: string) => new RegExp(`(?<![a-z])(?:${words})(?![a-z])`, 'i').test(meter)
+  const has = (words: string) =>
+    new RegExp(`(?:(?<![a-z])|(?<=batch))(?:${words})(?![a-z])`, 'i').test(meter)
   if (has('outp?t?|output|opt|completion|generated')) return 'output'
-  if (!has('cached|cchd|cache')) return 'input'
+  if (!has('cached|cchd|cd|cache')) return 'input'
   return has('write|creation') ? 'cacheWrite' : 'cached'
 }
 

@@ -1,6 +1,8 @@
-import { chargeTokens } from './charge-tokens.ts'
+import { meterOf } from './azure.ts'
+import { chargeTokens, type TokenKind } from './charge-tokens.ts'
 import type { KnownFormat } from './format.ts'
-import { type Fields, first, nextDay } from './row.ts'
+import { skuOf } from './gcp.ts'
+import { at, type Fields, first, nextDay } from './row.ts'
 
 /** `lineItem/UsageStartDate` of the older report, as the newer one names it: `line_item_usage_start_date`. */
 const curName = (name: string) =>
@@ -20,6 +22,36 @@ const curKinds = {
   'cache-read-input-token-count': 'cached',
   'cache-write-input-token-count': 'cacheWrite',
 } as const
+
+/** Meters of the models that AWS sells as its own: `USE1-NovaPro-input-tokens-batch`. */
+const usageMeter =
+  /^(?:(?:[A-Z]{2,4}\d|EU)-)?(.+?)-(input-tokens|output-tokens|cache-(?:read|write)-input-token-count)(?:-.*)?$/
+
+/**
+ * Meters of models that AWS sells for others: `USE1-MP:USE1_CacheReadInputTokenCount_Global-Units`,
+ * `USE1-MP:USE1_output_tokens_standard-Units`. The model is the name of the product.
+ */
+const marketMeter = /MP:[A-Z0-9]+_(\w*tokens?\w*)-Units$/i
+
+function marketKind(meter: string): TokenKind {
+  if (/output/i.test(meter)) return 'output'
+  if (!/cache/i.test(meter)) return 'input'
+  return /write/i.test(meter) ? 'cacheWrite' : 'cached'
+}
+
+/** `Claude Haiku 4.5 (Amazon Bedrock Edition)`. */
+function productModel(row: Fields): string | null {
+  const name = String(
+    first(
+      row.product_product_name,
+      at(row.product, 'product_name'),
+      row.product_servicename,
+      at(row.product, 'servicename'),
+    ) ?? '',
+  )
+  const [, model] = /^(.+?) \(Amazon Bedrock Edition\)$/.exec(name) ?? []
+  return model ?? null
+}
 
 /** The words of `line_item_line_item_type`. Any other is an adjustment: no use. */
 function curType(word: string): string {
@@ -55,10 +87,11 @@ export const awsCur: KnownFormat = {
   items: (document) => [curRow(document)],
   *rows(row) {
     const usageType = String(row.line_item_usage_type ?? '')
-    const [, model, kind] =
-      /^(?:(?:[A-Z]{2,4}\d|EU)-)?(.+?)-(input-tokens|output-tokens|cache-(?:read|write)-input-token-count)(?:-.*)?$/.exec(
-        usageType,
-      ) ?? []
+    const [, own, ownKind] = usageMeter.exec(usageType) ?? []
+    const [, meter] = marketMeter.exec(usageType) ?? []
+    const kind =
+      meter === undefined ? curKinds[ownKind as keyof typeof curKinds] : marketKind(meter)
+    const model = own ?? productModel(row)
     yield {
       time: row.line_item_usage_start_date,
       end: row.line_item_usage_end_date,
@@ -70,21 +103,21 @@ export const awsCur: KnownFormat = {
       ...(isAwsOther(row, usageType) ? { otherService: String(row.line_item_product_code) } : {}),
       ...(kind === undefined
         ? {}
-        : chargeTokens(
-            row.line_item_usage_amount,
-            row.pricing_unit,
-            curKinds[kind as keyof typeof curKinds],
-          )),
+        : chargeTokens(row.line_item_usage_amount, row.pricing_unit, kind)),
     }
   },
 }
 
-/** A service of AWS that is none of models. Codes of the marketplace, which sells models too, are no names. */
+/**
+ * A service of AWS that is none of models, such as `AmazonS3` or a plan of another service, `ComputeSavingsPlans`. Codes of the
+ * marketplace, which sells models too, are no names.
+ */
 const isAwsOther = (row: Fields, usageType: string) => {
   const code = String(row.line_item_product_code ?? '')
   return (
-    /^(amazon|aws)/i.test(code) &&
-    !/bedrock|sagemaker|nova|amazonq/i.test(code) &&
+    code !== '' &&
+    !/^[a-z0-9]{20,}$/.test(code) &&
+    !/bedrock|sagemaker|machinelearning|nova|amazonq/i.test(code) &&
     !/token/i.test(usageType)
   )
 }
@@ -94,6 +127,33 @@ function meterKind(name: string) {
   if (/output|completion/i.test(name)) return 'output'
   if (/cach/i.test(name)) return /writ|creat/i.test(name) ? 'cacheWrite' : 'cached'
   return /input|prompt/i.test(name) ? 'input' : null
+}
+
+/** Columns in which FOCUS files of clouds name the meter: Azure's, AWS's and Google's. */
+const focusMeters = (row: Fields) =>
+  [row.SkuMeter, row.x_SkuMeterName, row.x_UsageType, row.x_SkuDescription, row.ChargeDescription]
+    .map((name) => String(name ?? ''))
+    .filter((name) => name !== '')
+
+/**
+ * The model of a line. The resource of a gateway is one; that of a cloud is a path, and then the model stands in the name of the
+ * meter.
+ */
+function focusModel(row: Fields): string | null {
+  const resource = String(row.ResourceId ?? '').trim()
+  const [, model] = /:(?:foundation-model|inference-profile)\/(.+)$/.exec(resource) ?? []
+  if (model !== undefined) return model
+  if (resource !== '' && !/^(?:\/|arn:|https?:)/i.test(resource)) return resource
+  const isAzure =
+    resource.startsWith('/subscriptions') || /microsoft|azure/i.test(String(row.ProviderName ?? ''))
+  const named = focusMeters(row).map((meter) =>
+    isAzure
+      ? meterOf(meter).model
+      : (usageMeter.exec(meter)?.[1] ?? skuOf(meter).model ?? meterOf(meter).model),
+  )
+  return (
+    named.find((name) => name !== null && !/^(?:input|output|cached?|prompt)\b/i.test(name)) ?? null
+  )
 }
 
 /** `ServiceCategory` is a closed list of names; `Other` may be anything. A line that counts tokens is one of models. */
@@ -115,13 +175,14 @@ export const focusCharges: KnownFormat = {
     ),
   needed: ['ChargePeriodEnd', 'BillingCurrency'],
   *rows(row) {
-    const kind = meterKind(String(first(row.SkuMeter, row.SkuId, row.ChargeDescription) ?? ''))
+    const [meter = row.SkuId] = focusMeters(row)
+    const kind = meterKind(String(meter ?? '')) ?? meterOf(String(meter ?? '')).kind
     const category = String(row.ChargeCategory ?? '').toLowerCase()
     yield {
       time: row.ChargePeriodStart,
       end: row.ChargePeriodEnd,
       type: String(row.ChargeClass ?? '') === 'Correction' ? 'correction' : category,
-      model: row.ResourceId,
+      model: focusModel(row),
       account: row.SubAccountId,
       ...(row.BillingAccountType === 'API Key'
         ? { keyFp: first(row.BillingAccountName, row.BillingAccountId) }

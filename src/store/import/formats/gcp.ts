@@ -27,7 +27,7 @@ export const gcpBilling: KnownFormat = {
   needed: ['usage_start_time', 'usage_end_time', 'cost', 'currency', 'cost_type', 'credits'],
   *rows(row) {
     const sku = String(at(row, 'sku', 'description') ?? '')
-    const { model, kind } = modelOf(sku)
+    const { model, kind } = skuOf(sku)
     const charge = {
       time: row.usage_start_time,
       end: row.usage_end_time,
@@ -38,7 +38,7 @@ export const gcpBilling: KnownFormat = {
     }
     yield {
       ...charge,
-      type: costTypes[String(row.cost_type ?? 'regular').toLowerCase()] ?? 'adjustment',
+      type: typeOf(row),
       cost: row.cost,
       // The unit is a count, or tokens: what is counted stands in the name.
       ...(kind === null || !/^(count|tokens?)$/i.test(String(at(row, 'usage', 'unit')))
@@ -54,10 +54,13 @@ export const gcpBilling: KnownFormat = {
  * The model and the kind of token in a name: `Generate content input token count gemini 2.5 flash short input text`,
  * `Gemini 2.5 Pro Text Output - Predictions`, `Claude Haiku 4.5 Input Tokens`.
  */
-function modelOf(sku: string): { readonly model: string | null; readonly kind: TokenKind | null } {
+export function skuOf(sku: string): {
+  readonly model: string | null
+  readonly kind: TokenKind | null
+} {
   const [, after] = /\btoken count (?:for )?(.+)$/i.exec(sku) ?? []
   const [, before] =
-    /^(.+?) (?:(?:text|image|audio|video|thinking|cached|batch|GA) )*(?:input|output)\b/i.exec(
+    /^(.+?) (?:(?:text|image|audio|video|thinking|cached|batch|GA) )*(?:input|output|cache (?:read|write))\b/i.exec(
       sku,
     ) ?? []
   const model =
@@ -71,7 +74,15 @@ function modelOf(sku: string): { readonly model: string | null; readonly kind: T
 
 function kindOf(sku: string): TokenKind {
   if (/output/i.test(sku)) return 'output'
-  return /cach/i.test(sku) ? 'cached' : 'input'
+  if (!/cach/i.test(sku)) return 'input'
+  return /writ|creat/i.test(sku) ? 'cacheWrite' : 'cached'
+}
+
+/** A row that corrects an earlier month says how in `adjustment_info`. */
+function typeOf(row: Fields): string {
+  const type = costTypes[String(row.cost_type ?? 'regular').toLowerCase()] ?? 'adjustment'
+  const corrects = first(at(row, 'adjustment_info', 'mode'), at(row, 'adjustment_info', 'type'))
+  return type === 'usage' && corrects !== undefined ? 'correction' : type
 }
 
 /** Taxes and roundings name an invoice. Models of others are sold under their own names. */

@@ -118,6 +118,16 @@ export const openaiMediaUsage: KnownFormat = {
   },
 }
 
+/**
+ * The model that an item of an invoice names: `gpt-4o-2024-08-06, cached input`, or the name alone. Tools, storage and credits
+ * have other words.
+ */
+function modelOfItem(item: string): string | null {
+  const [, before] = /^(.+), [a-z ]*(?:input|output|tokens)$/i.exec(item) ?? []
+  if (before !== undefined) return before
+  return /^[a-z][\w.:/]*-\S*\d\S*$/i.test(item) ? item : null
+}
+
 /** Results of costs. A table has the amount in two columns. */
 const costsOf = (document: Fields): readonly Fields[] =>
   resultsOf(document).map(({ amount_value: value, amount_currency: currency, ...row }) =>
@@ -139,6 +149,7 @@ export const openaiCosts: KnownFormat = {
   *rows(row) {
     yield {
       ...of(row),
+      model: first(row.model, modelOfItem(String(row.line_item ?? ''))) ?? null,
       line_item: row.line_item,
       organization_id: row.organization_id,
       cost: first(at(row.amount, 'value')),
