@@ -5,6 +5,7 @@ import { type Rational, readNumber } from '../../money/rational.ts'
 import { calculate, type PriceContext } from '../../price/calculate.ts'
 import type { Change } from '../../price/judge/changes/change.ts'
 import { changesFor } from '../../price/judge/changes/changes.ts'
+import { wideChanges } from '../../price/judge/changes/wide.ts'
 import type { PricedRequest } from '../../price/judge/request.ts'
 import { isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
@@ -37,7 +38,10 @@ export function pricingOf(
     model: ModelPrice,
     atMs: number,
   ): Explained | null => {
-    const all = changes.get(model.id) ?? changesFor([model], { priceOf })
+    const all = changes.get(model.id) ?? [
+      ...changesFor([model], { priceOf }),
+      ...wideChanges([model], {}),
+    ]
     changes.set(model.id, all)
     const context: PriceContext = {
       atMs,
@@ -103,6 +107,8 @@ const plainRequest = (model: string, atMs: number): PricedRequest => ({
   receivedEvents: 0,
   maxOutputTokens: null,
   mayCall: false,
+  areCallsRead: true,
+  shownCalls: [],
   receivedBytes: null,
   askedBytes: null,
   isRepeat: false,

@@ -6,6 +6,7 @@ import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import { freeOfCharge } from './changes/whole.ts'
+import { wideChanges } from './changes/wide.ts'
 import { fixedAmount } from './fixed-amount.ts'
 import type { Judged } from './judge.ts'
 import { chargedBeyondLeft } from './left-count.ts'
@@ -45,8 +46,7 @@ export function explain(
       expected.readings.map(({ model }) => [model.id, model] as const),
     ),
   )
-  const found = changesFor([...models.values()], causes).flatMap((change) => {
-    const fits = wrong.filter((each) => isGivenBy(change, each) === true)
+  const fitting = (change: Change, fits: readonly Judged[]): readonly Explanation[] => {
     if (fits.length === 0) return []
     const spared = right.filter((each) => isGivenBy(change, each) === false)
     return [
@@ -58,8 +58,18 @@ export function explain(
         scope: scopeOf(fits, spared),
       },
     ]
-  })
-  const whole = found.filter(({ fits }) => fits === wrong.length)
+  }
+  const isFit = (change: Change) => (each: Judged) => isGivenBy(change, each) === true
+  const found = changesFor([...models.values()], causes).flatMap((change) =>
+    fitting(change, wrong.filter(isFit(change))),
+  )
+  const likely = found.filter(({ fits }) => fits === wrong.length)
+  const whole =
+    likely.length > 0
+      ? likely
+      : wideChanges([...models.values()], causes).flatMap((change) =>
+          wrong.every(isFit(change)) ? fitting(change, wrong) : [],
+        )
   if (whole.length === 0) {
     const priced = pricedOtherwise(wrong, right)
     if (priced.length > 0) return { explanations: priced, isWhole: true }

@@ -1,4 +1,4 @@
-import type { BalanceTerms } from '../../../contract/prices.ts'
+import type { BalanceTerms, ModelPrice } from '../../../contract/prices.ts'
 import {
   absolute,
   add,
@@ -18,6 +18,7 @@ import {
 } from '../../../money/rational.ts'
 import type { Change } from '../../../price/judge/changes/change.ts'
 import { changesFor } from '../../../price/judge/changes/changes.ts'
+import { wideChanges } from '../../../price/judge/changes/wide.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import { endingCharged } from '../../../price/judge/explain.ts'
 import { boundsOfLeft } from '../../../price/judge/left-answer.ts'
@@ -88,6 +89,7 @@ function causesOf(
   const causes = changeCauses(groups, right, judge)
   if (causes.length > 0) return plainest(causes)
   const found = [
+    () => lessLikely(groups, right, judge),
     () => pricedOtherwise(wrong, right, judge),
     () => countedOtherwise(wrong, judge),
     () => ofAnotherAccount(wrong),
@@ -120,21 +122,12 @@ function changeCauses(
   right: readonly Window[],
   judge: PriceJudge,
 ): readonly Cause[] {
-  const models = new Map(
-    [...wrong.flat(), ...right].flatMap(({ requests }) =>
-      requests.flatMap(({ requestedModel }) => {
-        const model = judge.priceOf(requestedModel)
-        return model === null ? [] : [[model.id, model] as const]
-      }),
-    ),
-  )
-  const changes = changesFor([...models.values()], judge)
+  const changes = changesFor(modelsOf([...wrong.flat(), ...right], judge), judge)
   let hasRounding = false
   const found = changes.flatMap((change): readonly Cause[] => {
     // Of roundings that give the same, one is enough.
     if (change.about === 'round' && hasRounding) return []
-    const moved = onceForEach((request: PricedRequest) => movedBy(change, request, judge))
-    const causes = causesBy(change.summary, moved, wrong, right)
+    const causes = causesBy(change.summary, movesOf(change, judge), wrong, right)
     if (change.about === 'round' && causes.length > 0) hasRounding = true
     return causes
   })
@@ -151,6 +144,29 @@ function changeCauses(
   )
   return [...found, ...booked]
 }
+
+/** Less likely changes, of all requests or of those of a form. */
+function lessLikely(
+  wrong: readonly (readonly Window[])[],
+  right: readonly Window[],
+  judge: PriceJudge,
+): readonly string[] {
+  const changes = wideChanges(modelsOf([...wrong.flat(), ...right], judge), judge)
+  const causes = changes.flatMap((change) =>
+    causesBy(change.summary, movesOf(change, judge), wrong, right),
+  )
+  return plainest(causes.filter(({ extras }) => extras < 2)).slice(0, mostNamed)
+}
+
+function modelsOf(windows: readonly Window[], { priceOf }: PriceJudge): readonly ModelPrice[] {
+  const named = windows.flatMap(({ requests }) =>
+    requests.flatMap(({ requestedModel }) => priceOf(requestedModel) ?? []),
+  )
+  return [...new Map(named.map((model) => [model.id, model])).values()]
+}
+
+const movesOf = (change: Change, judge: PriceJudge) =>
+  onceForEach((request: PricedRequest) => movedBy(change, request, judge))
 
 /** How much more a request costs by a change; null if it does not apply. */
 function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rational | null {

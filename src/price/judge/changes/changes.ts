@@ -16,6 +16,7 @@ import {
   stepChanges,
   wholeChanges,
 } from './whole.ts'
+import { tierChanges } from './wide.ts'
 
 /** Every single change that may explain a wrong cost. Those to one part come before those to the whole. */
 export function changesFor(
@@ -23,6 +24,7 @@ export function changesFor(
   { priceOf, loggedOf, others = [] }: KnownCauses,
 ): readonly Change[] {
   const ofOthers = pairChanges(models)
+  const ofTiers = tierChanges(models)
   return [
     ...partChanges,
     ...(loggedOf === undefined ? [] : loggedChanges(loggedOf)),
@@ -31,6 +33,7 @@ export function changesFor(
     ...sideChanges,
     ...streamChanges,
     ...priceChanges(models),
+    ...ofTiers,
     ...feeChanges(models),
     ...outcomeChanges,
     ...nameChanges(models, priceOf),
@@ -38,6 +41,8 @@ export function changesFor(
     ...stepChanges,
     ...roundingChanges,
     ...others.flatMap(roundedIn),
-    ...(loggedOf === undefined ? [] : loggedChanges(loggedOf, [...partChanges, ...ofOthers])),
+    ...(loggedOf === undefined
+      ? []
+      : loggedChanges(loggedOf, [...partChanges, ...ofOthers, ...ofTiers])),
   ]
 }

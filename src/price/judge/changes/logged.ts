@@ -38,12 +38,11 @@ export function loggedChanges(loggedOf: LoggedOf, changes?: readonly Change[]): 
 /** The usage with the counts of the log; null if they are the same. */
 function withLogged({ parts, ...usage }: Usage, logged: LoggedTokens): Usage | null {
   const read = logged.cache_read ?? parts.cache_read
-  const write = logged.cache_write ?? parts.cache_write
   const reasoning = logged.reasoning ?? parts.reasoning
   const inner: Partial<Parts> = {
     input_uncached: 0,
     cache_read: read,
-    cache_write: write,
+    ...loggedWrites(parts, logged),
     output_visible: 0,
     reasoning,
   }
@@ -51,9 +50,7 @@ function withLogged({ parts, ...usage }: Usage, logged: LoggedTokens): Usage | n
     whole === null ? own : Math.max(0, whole - inner.reduce<number>((sum, n) => sum + (n ?? 0), 0))
   const changed: Parts = {
     ...parts,
-    cache_read: read,
-    cache_write: write,
-    reasoning,
+    ...inner,
     input_uncached: left(
       logged.prompt,
       inputParts.map((part) => inner[part] ?? parts[part]),
@@ -69,4 +66,19 @@ function withLogged({ parts, ...usage }: Usage, logged: LoggedTokens): Usage | n
     ([part, count]) => (count ?? 0) === (parts[part as keyof Parts] ?? 0),
   )
   return isSame ? null : { ...usage, parts: changed }
+}
+
+/** The writes of the log by their life. Its one count may be that of all writes. */
+function loggedWrites(
+  own: Parts,
+  { cache_write: some, cache_write_1h: hour }: LoggedTokens,
+): Pick<Parts, 'cache_write' | 'cache_write_1h'> {
+  const ownAll = own.cache_write === null ? null : own.cache_write + (own.cache_write_1h ?? 0)
+  const oneHour = hour ?? own.cache_write_1h
+  if (some === null) return { cache_write: own.cache_write, cache_write_1h: oneHour }
+  const isAll = some === ownAll || (hour === null && (oneHour ?? 0) > 0)
+  return {
+    cache_write: isAll ? Math.max(0, some - (oneHour ?? 0)) : some,
+    cache_write_1h: oneHour,
+  }
 }

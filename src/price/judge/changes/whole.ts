@@ -99,11 +99,11 @@ export const wholeChanges: readonly Change[] = [
 const roundedModes = ['down', 'up', 'half_up', 'half_even'] as const
 const roundedDigits = [0, 1, 2, 3, 4, 5, 6, 8]
 
-/** Roundings that nobody promised. */
-export const roundingChanges: readonly Change[] = (['request', 'component'] as const).flatMap(
-  (at) =>
+/** Roundings to these digits, of the request or of each part. */
+export const roundingsTo = (to: readonly number[]): readonly Change[] =>
+  (['request', 'component'] as const).flatMap((at) =>
     roundedModes.flatMap((mode) =>
-      roundedDigits.map((digits) =>
+      to.map((digits) =>
         onModel(
           `${at === 'component' ? 'each part' : 'the request'} rounded to ${digits} decimals, ${mode}`,
           'round',
@@ -111,7 +111,10 @@ export const roundingChanges: readonly Change[] = (['request', 'component'] as c
         ),
       ),
     ),
-)
+  )
+
+/** Roundings that nobody promised. */
+export const roundingChanges: readonly Change[] = roundingsTo(roundedDigits)
 
 /** Roundings in another currency, and amounts of it that were taken as they are. */
 export function roundedIn({ name, rate, isNamed }: OtherCurrency): readonly Change[] {
