@@ -175,6 +175,8 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
         askedMs: 0,
         maxOutputTokens: null,
         mayCall: false,
+        areCallsRead: true,
+        shownCalls: [],
       },
       account: 'a',
       key: 'a',

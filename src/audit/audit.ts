@@ -120,7 +120,7 @@ async function decideRuns(
     ...(options.log === undefined
       ? {}
       : {
-          priceLog: readPriceLog(options.log.text, options.log.file, logTerms(contract)),
+          priceLog: logOf(options.log, contract),
           isLogById: options.log.isById === true,
         }),
     ...(options.choices === undefined ? {} : { priceChoices: options.choices }),
@@ -139,7 +139,8 @@ async function decideRuns(
   return report
 }
 
-const logTerms = ({ prices }: Contract) => prices?.evidence.log ?? null
+const logOf = ({ text, file }: NonNullable<AuditOptions['log']>, { prices }: Contract) =>
+  readPriceLog(text, file, prices?.evidence.log ?? null, prices ?? null)
 
 /** So many rules save more by a copy of the attempts than the copy takes. */
 const manyRules = 8

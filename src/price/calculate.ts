@@ -57,8 +57,8 @@ const usualCharge: Charge = 'full'
  * moment, tier, sum of parts, fees, factors, rounding, smallest charge.
  */
 export function calculate(model: ModelPrice, usage: Usage, context: PriceContext): Calculation {
-  const unread = usage.unread.map((field) => `usage.${field}`)
-  if (usage.passes.length > 0 && model.charged[context.outcome] === 'full')
+  const unread = isFlat(model) ? [] : usage.unread.map((field) => `usage.${field}`)
+  if (usage.passes.length > 0 && unread.length === 0 && model.charged[context.outcome] === 'full')
     return ofPasses(model, usage, context)
   const charge = model.charged[context.outcome] ?? usualCharge
   if (charge === 'none')
@@ -89,6 +89,9 @@ export function calculate(model: ModelPrice, usage: Usage, context: PriceContext
     lines: sum.lines,
   }
 }
+
+/** Whether a request has one price, whatever it counts. */
+const isFlat = ({ price }: ModelPrice) => Object.keys(price).join() === 'request'
 
 const nothing: Omit<Calculation, 'cost'> = {
   lines: [],

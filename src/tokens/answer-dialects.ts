@@ -25,7 +25,14 @@ const chatCounts = {
   outputImage: ['completion_tokens_details.image_tokens'],
   total: ['total_tokens'],
 } as const satisfies Dialect['counts']
-const searches = { search: ['server_tool_use.web_search_requests', 'num_search_queries'] } as const
+/** OpenRouter names its tools in `server_tool_use`, and in `server_tool_use_details`. */
+const searches = {
+  search: [
+    'server_tool_use.web_search_requests',
+    'server_tool_use_details.web_search_requests',
+    'num_search_queries',
+  ],
+} as const
 const chat: Dialect = { ...inclusive, counts: chatCounts, calls: searches }
 
 const newApiCounts = {
@@ -172,7 +179,7 @@ export const answerDialects = {
     },
   },
   openrouter: chat,
-  /** Pages are those of its OCR, seconds those of speech. */
+  /** Pages are those of its OCR, seconds those of speech, connectors the tools of its agents. */
   mistral: {
     ...chat,
     counts: {
@@ -183,7 +190,11 @@ export const answerDialects = {
         'prompt_token_details.cached_tokens',
       ],
     },
-    calls: { ...searches, page: ['pages_processed'], second: ['prompt_audio_seconds'] },
+    calls: {
+      search: [...searches.search, 'connectors.web_search'],
+      page: ['pages_processed'],
+      second: ['prompt_audio_seconds'],
+    },
   },
   groq: chat,
   moonshot: {
@@ -199,6 +210,7 @@ export const answerDialects = {
     calls: {
       search: ['billed_units.search_units', 'meta.billed_units.search_units'],
       image: ['billed_units.images', 'meta.billed_units.images'],
+      'tool.classification': ['billed_units.classifications'],
     },
   },
   perplexity: {
@@ -217,13 +229,18 @@ export const answerDialects = {
     ...chat,
     counts: {
       ...chatCounts,
+      cacheWrite5m: [
+        ...chatCounts.cacheWrite5m,
+        'prompt_tokens_details.cache_creation_token_details.ephemeral_5m_input_tokens',
+        'cache_creation.ephemeral_5m_input_tokens',
+      ],
       cacheWrite1h: [
         'prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens',
         'cache_creation.ephemeral_1h_input_tokens',
       ],
     },
     calls: {
-      search: ['server_tool_use.web_search_requests', 'prompt_tokens_details.web_search_requests'],
+      search: [...searches.search, 'prompt_tokens_details.web_search_requests'],
     },
   },
   'new-api': { ...chat, counts: newApiCounts },

@@ -9,6 +9,11 @@ const newApiCounts = {
   output: ['completion_tokens'],
 } as const satisfies Dialect['counts']
 
+const newApiCalls = {
+  search: ['other.web_search_call_count'],
+  'tool.file_search': ['other.file_search_call_count'],
+} as const satisfies Dialect['calls']
+
 /** Dialects of logs and reports. */
 export const logDialects = {
   'openai-usage': {
@@ -89,11 +94,13 @@ export const logDialects = {
   'new-api-log': {
     ...inclusive,
     counts: newApiCounts,
+    calls: newApiCalls,
   },
   /** new-api's rows with `other.claude`. */
   'new-api-log-claude': {
     ...exclusive,
     counts: newApiCounts,
+    calls: newApiCalls,
   },
   /** A generation, or a line of the activity: native counts where there are any. */
   'openrouter-log': {

@@ -3,9 +3,12 @@ import { lookup } from '../user/lookup.ts'
 import { isMapping, type Mapping } from '../user/mapping.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
+import { flagsBeside, unreadCounts } from './unread-counts.ts'
 import {
   normalUsage,
+  outputOf,
   type Part,
+  promptOf,
   type StatedCounts,
   type Usage,
   type UsagePass,
@@ -50,7 +53,23 @@ export function readWholeUsage(usage: unknown, dialect: DialectName): Usage {
   if (!isMapping(usage)) return read
   const named = namedIn(usage)
   const calls = { ...otherCalls(named, dialect), ...read.calls }
-  return { ...read, calls, named, ...passesOf(usage, read, dialect) }
+  const beside = unreadCounts(usage, dialects[formOf(usage, dialect)], read.parts)
+  const { passes, unread } = passesOf(usage, read, dialect)
+  return {
+    ...read,
+    calls,
+    named,
+    passes,
+    flags: flagsBeside(read.flags, beside, beyondParts(usage, read, dialect)),
+    unread: [...unread, ...beside.map(({ place }) => place)],
+  }
+}
+
+/** What the stated total has beyond prompt and output; null without one of them. */
+function beyondParts(usage: Mapping, { parts }: Usage, dialect: DialectName): number | null {
+  const total = countOf(firstOf(usage, (dialects[dialect].counts.total ?? []).map(placeOf)))
+  const [prompt, output] = [promptOf(parts), outputOf(parts)]
+  return total === null || prompt === null || output === null ? null : total - prompt - output
 }
 
 /** Calls that the dialect does not know, by their own names: `server_tool_use.bash_requests` is `tool.bash`. */
@@ -61,7 +80,9 @@ function otherCalls(
   const { calls = {} }: Dialect = dialects[dialect]
   const read = new Set(Object.values(calls).flat())
   const found = Object.entries(named).flatMap(([place, count]) => {
-    const name = /(?:^|\.)([^.]+)(?:_requests|_calls|\.invocation)$/.exec(place)?.[1]
+    const name =
+      /^connectors\.([^.]+)$/.exec(place)?.[1] ??
+      /(?:^|\.)([^.]+)(?:_requests|_calls|\.invocation)$/.exec(place)?.[1]
     const isCall = name !== undefined && !read.has(place) && countOf(count) !== null
     return isCall ? [[`tool.${name}`, Number(count)] as const] : []
   })
@@ -81,7 +102,10 @@ export function dialectOf(
   if (has('usage_semantic')) return 'new-api'
   if (has('citation_tokens', 'num_search_queries')) return 'perplexity'
   if (has('prompt_cache_hit_tokens')) return 'deepseek'
-  if (has('num_cached_tokens', 'prompt_token_details', 'pages_processed', 'prompt_audio_seconds'))
+  if (
+    has('num_cached_tokens', 'prompt_token_details', 'pages_processed', 'prompt_audio_seconds') ||
+    has('connector_tokens', 'connectors')
+  )
     return 'mistral'
   if (has('num_sources_used', 'cost_in_usd_ticks') && has('prompt_tokens')) return 'xai-chat'
   if (has('prompt_tokens', 'completion_tokens')) {

@@ -36,12 +36,12 @@ export function isUsualValue(value: string): boolean {
 }
 
 /**
- * Names that select no price by themselves: what the counts are, the tier (a contract has prices of tiers), and Perplexity's
- * `search_context_size`, since a contract that does not select by it has one price for all sizes.
+ * Names that select no price by themselves: what the counts are, the tier (a contract has prices of tiers), Perplexity's
+ * `search_context_size`, since a contract that does not select by it has one price for all sizes, and SambaNova's mark of the end.
  */
 const describing: ReadonlySet<string> = new Set([
   ...['type', 'object', 'id', 'model', 'currency', 'unit', 'usage_semantic', 'usage_source'],
-  ...['service_tier', 'cache_type', 'search_context_size'],
+  ...['service_tier', 'serviceTier', 'cache_type', 'search_context_size', 'is_last_response'],
 ])
 
 const isAmount = (value: string) => /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(value)

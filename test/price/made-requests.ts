@@ -45,6 +45,8 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     answer: null,
     maxOutputTokens: null,
     mayCall: false,
+    areCallsRead: true,
+    shownCalls: [],
     isFreeRepeat: false,
     isRepeat: false,
     isSurelyAgain: false,

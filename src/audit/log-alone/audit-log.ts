@@ -7,7 +7,7 @@ import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
 import { isZero, powerOfTen, type Rational } from '../../money/rational.ts'
 import { judgeAmount } from '../../price/judge/judge.ts'
-import type { PriceJudge } from '../../price/judge/price-judge.ts'
+import { otherCurrencies, type PriceJudge } from '../../price/judge/price-judge.ts'
 import type { StatedCost } from '../../price/judge/request.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { delimiterOf, isJson } from '../../store/import/recognised-log.ts'
@@ -85,10 +85,10 @@ function judgeLog(
     if (!priced.has(name)) priced.set(name, modelPriceOf(contract, name))
     return priced.get(name) ?? null
   }
-  const lines = () => logLines({ path, terms, hasPrice: (model) => priceOf(model) !== null })
+  const lines = () => logLines({ path, terms, priceOf, money: prices })
   beginPart(log, `reading ${log.file}`, 0, 2)
   const seen = firstLook(lines(), log, prices)
-  if (seen.rows > 0 && seen.costs === 0) {
+  if (seen.rows > 0 && seen.costs === 0 && !seen.hasUnreadable) {
     throw new UserError(
       'import',
       `--log: ${log.file} has no cost in any row. Name the place in the contract: evidence: { log: { cost: … } }.`,
@@ -101,6 +101,7 @@ function judgeLog(
     choices: log.choices ?? {},
     clockErrorMs: 2_000,
     twinOf: () => null,
+    others: otherCurrencies(prices),
   }
   const judged = (line: LoggedRequest, statement: StatedCost) =>
     judgeAmount({ request: line.request, statement }, seen.unit, judge)
@@ -161,6 +162,8 @@ interface Look {
   readonly firstMs: number
   readonly lastMs: number
   readonly costs: number
+  /** Whether a row has a cost that nobody can read. */
+  readonly hasUnreadable: boolean
   readonly counted: number
   readonly unit: Rational
   readonly ids: RowIds
@@ -178,6 +181,7 @@ const earliestMs = Date.UTC(2000, 0, 1)
 function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
   let [rows, costs, counted, decimals, flags, misdated] = [0, 0, 0, 0, 0, 0]
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let hasUnreadable = false
   const ids = new RowIds()
   const free = new FreeRows()
   const texts = new Set<string>()
@@ -189,6 +193,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     if (line.id !== null) ids.add(line.id)
     free.note(line)
     const { statement, request } = line
+    hasUnreadable ||= line.unreadable !== null
     if (statement !== null) {
       costs++
       decimals = Math.max(decimals, statement.decimals)
@@ -219,6 +224,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     firstMs,
     lastMs,
     costs,
+    hasUnreadable,
     counted,
     unit,
     ids,

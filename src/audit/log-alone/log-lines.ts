@@ -3,18 +3,26 @@ import {
   type LogTerms,
   type LogToken,
   logTokens,
+  type ModelPrice,
 } from '../../contract/prices.ts'
-import { multiply, one } from '../../money/rational.ts'
+import type { PriceOf } from '../../price/judge/price-judge.ts'
 import type { PricedRequest, StatedCost } from '../../price/judge/request.ts'
 import { itemsOf, type KnownFormat } from '../../store/import/formats/format.ts'
 import { type Fields, first, isTrue, type NormalRow } from '../../store/import/formats/row.ts'
 import { knownFormat, plainDocuments } from '../../store/import/recognised-log.ts'
 import { eachKind, statedCounts } from '../../tokens/kinds.ts'
-import { readUsage } from '../../tokens/read-usage.ts'
+import { dialectOf, readUsage, readWholeUsage } from '../../tokens/read-usage.ts'
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
-import { isRowOf, placed, timeOf, usualPlaces } from '../evidence/prices/log.ts'
+import {
+  inContract,
+  isRowOf,
+  type Money,
+  placed,
+  timeOf,
+  usualPlaces,
+} from '../evidence/prices/log.ts'
 import { rowsIn } from '../evidence/prices/log-rows.ts'
 import { unreadableText } from '../evidence/prices/unreadable.ts'
 
@@ -41,17 +49,18 @@ export interface LoggedRequest {
 interface ReadLog {
   readonly path: string
   readonly terms: LogTerms | null
-  /** Whether the contract has a price of a model. */
-  readonly hasPrice: (model: string) => boolean
+  /** The price of a model; null if the contract has none. */
+  readonly priceOf: PriceOf
+  readonly money: Money
 }
 
 /**
  * The rows of a log, one after the other: a log that the import knows is read with its own counts, any other by the places of
  * the contract or those of well-known logs. Entries that are no use, such as a refund, are left out.
  */
-export function* logLines({ path, terms, hasPrice }: ReadLog): Generator<LoggedRequest> {
+export function* logLines({ path, ...of }: ReadLog): Generator<LoggedRequest> {
   const format = knownFormat(path)
-  const isRow = isRowOf(terms)
+  const isRow = isRowOf(of.terms)
   let line = 0
   for (const document of plainDocuments(path)) {
     if ('unread' in document) {
@@ -64,7 +73,7 @@ export function* logLines({ path, terms, hasPrice }: ReadLog): Generator<LoggedR
       if (!isMapping(item)) continue
       const normal = format === null ? null : onlyRow(format, item)
       if (normal?.type !== undefined && normal.type !== 'usage') continue
-      yield lineOf(item, normal, line, terms, hasPrice)
+      yield lineOf(item, normal, line, of)
     }
   }
 }
@@ -80,12 +89,14 @@ function lineOf(
   item: Fields,
   normal: NormalRow | null,
   line: number,
-  terms: LogTerms | null,
-  hasPrice: (model: string) => boolean,
+  { terms, priceOf, money }: Omit<ReadLog, 'path'>,
 ): LoggedRequest {
   const at = (own: string | null | undefined, usual: readonly string[]) => placed(item, own, usual)
   const statedCost = first(at(terms?.cost, usualPlaces.cost), normal?.cost)
-  const amount = amountOf(text(statedCost) ?? undefined)
+  const written = amountOf(text(statedCost) ?? undefined)
+  const told = written === null ? null : inContract(written, item, terms, money)
+  const amount = told !== null && 'amount' in told ? told.amount : null
+  const hasPrice = (name: string) => priceOf(name) !== null
   const names = [terms?.model, ...usualPlaces.model]
     .flatMap((place) => (place == null ? [] : (text(atPlace(item, place)) ?? [])))
     .concat(text(normal?.model) ?? [])
@@ -94,9 +105,17 @@ function lineOf(
   const id = text(first(at(terms?.id, usualPlaces.id), normal?.id))
   const atMs = timeOf(text(first(at(terms?.at, usualPlaces.at), normal?.time)) ?? undefined)
   const endMs = timeOf(text(first(item.endTime, item.end_time, normal?.ended)) ?? undefined)
-  const usage = usageOf(item, normal, terms)
+  const kept = keptUsage(item)
+  const usage = withRow(usageOf(item, normal, terms, kept), item, kept, priceOf(model))
   const status = Number(first(normal?.status, item.status_code, item.http_status) ?? Number.NaN)
-  const tier = text(first(item.service_tier, atPlace(item, 'metadata.service_tier')))
+  const tier = text(
+    first(
+      item.service_tier,
+      normal?.service_tier,
+      kept?.service_tier,
+      atPlace(item, 'metadata.service_tier'),
+    ),
+  )
   const payer = text(placed(item, undefined, usualPlaces.payer))
   return {
     line,
@@ -106,12 +125,10 @@ function lineOf(
     endpoint: text(first(normal?.endpoint, item.endpoint, item.call_type)),
     status: Number.isInteger(status) ? status : null,
     payer,
-    unreadable: unreadableText(text(statedCost)),
-    content: JSON.stringify([id, model, payer, usage?.parts, amount?.text]),
-    statement:
-      amount === null
-        ? null
-        : { place: 'log', ...amount, value: multiply(amount.value, terms?.times ?? one) },
+    unreadable:
+      told !== null && 'unreadable' in told ? told.unreadable : unreadableText(text(statedCost)),
+    content: JSON.stringify([id, model, payer, usage?.parts, usage?.calls, amount?.text]),
+    statement: amount === null ? null : { place: 'log', ...amount },
     request: {
       runId: 'log',
       slot: line,
@@ -129,6 +146,8 @@ function lineOf(
       usage,
       maxOutputTokens: null,
       mayCall: true,
+      areCallsRead: kept !== null,
+      shownCalls: [],
       eventUsages: [],
       receivedEvents: 0,
       prompt: `line ${line}`,
@@ -177,7 +196,12 @@ const countNames: Readonly<Record<LogToken, keyof StatedCounts>> = {
   reasoning: 'reasoning',
 }
 
-function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null): Usage | null {
+function usageOf(
+  item: Fields,
+  normal: NormalRow | null,
+  terms: LogTerms | null,
+  kept: Fields | null,
+): Usage | null {
   const named = logTokens.flatMap((name) => {
     const place = terms?.tokens[name]
     const count =
@@ -200,6 +224,51 @@ function usageOf(item: Fields, normal: NormalRow | null, terms: LogTerms | null)
     const counts = eachKind((name) => normal[name] ?? null)
     return (counts.input ?? counts.output) === null ? null : normalUsage(statedCounts(counts), form)
   }
-  const usage = readUsage(isMapping(item.usage) ? item.usage : item, 'litellm-log')
+  const usage = kept === null ? readUsage(item, 'litellm-log') : readUsage(kept, dialectOf(kept))
   return usage.parts.input_uncached === null && usage.parts.output_visible === null ? null : usage
+}
+
+/** The usage of the answer, where a row keeps it whole: LiteLLM does in its metadata. */
+function keptUsage(item: Fields): Fields | null {
+  const places = ['usage', 'response.usage', 'metadata.usage_object']
+  return places.map((place) => atPlace(item, place)).find(isMapping) ?? null
+}
+
+/** Columns that choose a price, whatever the contract says. */
+const namingColumns = ['speed', 'inference_geo', 'is_byok']
+
+/**
+ * A usage with what else the row says that a price may depend on: names, calls and passes of the usage that it keeps, and columns
+ * of its own. What a row does not say is not known.
+ */
+function withRow(
+  usage: Usage | null,
+  item: Fields,
+  kept: Fields | null,
+  price: ModelPrice | null,
+): Usage | null {
+  if (usage === null) return null
+  const whole = kept === null ? null : readWholeUsage(kept, dialectOf(kept))
+  const selecting = Object.keys(price?.by ?? {})
+  const columns = [...new Set([...namingColumns, ...selecting])].flatMap((name) => {
+    const value = first(atPlace(item, name))
+    return value === undefined || typeof value === 'object' ? [] : [[name, String(value)] as const]
+  })
+  const named = { ...whole?.named, ...Object.fromEntries(columns) }
+  // Where no usage was kept, a name without a column may have had any value.
+  const isKnown =
+    whole !== null || (columns.length > 0 && selecting.every((name) => Object.hasOwn(named, name)))
+  return {
+    ...usage,
+    calls: { ...callsOf(item), ...whole?.calls, ...usage.calls },
+    named: isKnown ? named : usage.named,
+    passes: whole?.passes ?? usage.passes,
+    unread: whole?.unread ?? usage.unread,
+  }
+}
+
+/** Calls that rows of OpenRouter and new-api count in columns. */
+function callsOf(item: Fields): Usage['calls'] {
+  if (item.num_search_results !== undefined) return readUsage(item, 'openrouter-log').calls
+  return item.other === undefined ? {} : readUsage(item, 'new-api-log').calls
 }

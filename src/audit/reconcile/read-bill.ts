@@ -17,6 +17,7 @@ import type { Usage } from '../../tokens/usage.ts'
 import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
+import { onceForEach } from '../evidence/prices/judgements.ts'
 import { timeOf } from '../evidence/prices/log.ts'
 import { type LoggedRequest, logLines } from '../log-alone/log-lines.ts'
 import { Parts } from './parts.ts'
@@ -143,14 +144,16 @@ async function openLog(
     return { name: `the source ${log.source}`, bytes, pages }
   }
   const path = await readable(log, scratch, 'log')
-  const hasPrice = (model: string) => modelPriceOf(contract, model) !== null
-  const rows = () => logLines({ path, terms: evidence.log, hasPrice })
+  const rows = () =>
+    logLines({ path, terms: evidence.log, priceOf: pricesOf(contract), money: contract.prices! })
   return {
     name: log,
     bytes: statSync(path).size,
     pages: (pricing) => onePage(logOf(rows(), pricing)),
   }
 }
+
+const pricesOf = (contract: Contract) => onceForEach((name: string) => modelPriceOf(contract, name))
 
 async function* onePage<T>(rows: Iterable<T>): AsyncGenerator<Iterable<T>> {
   yield rows
@@ -194,9 +197,9 @@ function* billRows(
 ): Generator<BillRow | 'no amount'> {
   const format = knownFormat(path)
   if (map === undefined && format === null) {
-    const hasPrice = (model: string) => contract.prices!.models.some(({ id }) => id === model)
-    const terms = contract.prices!.evidence.log
-    for (const row of logLines({ path, terms, hasPrice })) {
+    const money = contract.prices!
+    const terms = money.evidence.log
+    for (const row of logLines({ path, terms, priceOf: pricesOf(contract), money })) {
       if (row.statement === null || row.atMs === null) {
         yield 'no amount'
         continue

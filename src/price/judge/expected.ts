@@ -1,5 +1,5 @@
 import type { ModelPrice } from '../../contract/prices.ts'
-import { compare, isEqual, type Rational } from '../../money/rational.ts'
+import { compare, isEqual, isZero, type Rational } from '../../money/rational.ts'
 import {
   inputParts,
   outputParts,
@@ -9,6 +9,7 @@ import {
   type Usage,
   unknownUsage,
 } from '../../tokens/usage.ts'
+import { entryOf } from '../../user/lookup.ts'
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
 import { usageField } from '../price-at.ts'
 import { type Bounds, boundsOfLeft } from './left-answer.ts'
@@ -88,6 +89,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
       const found = calculate(model, usage, context)
       const reasons = [
         ...[...found.open, ...found.unknown, ...uncounted(request, found)],
+        ...shownUncounted(request, usage, model, context),
         ...hiddenNames(usage, model, context, judge),
       ]
       for (const each of reasons) open.add(each)
@@ -219,13 +221,31 @@ function asReceived(model: ModelPrice, { outcome }: PriceContext): ModelPrice {
 
 /** Calls that a stored answer would count: without it, a request that may have made some has an open cost. */
 function uncounted(
-  { isTierRead, mayCall }: PricedRequest,
+  { areCallsRead, mayCall }: PricedRequest,
   { assumed }: Calculation,
 ): readonly string[] {
-  if (isTierRead || !mayCall) return []
+  if (areCallsRead || !mayCall) return []
   return assumed
     .filter((name) => !parts.some((part) => part === name))
     .map((name) => `the count of ${name}`)
+}
+
+/** Calls and images that are shown, that the usage does not count, and that may cost something. */
+function shownUncounted(
+  { shownCalls }: PricedRequest,
+  { calls }: Usage,
+  { price, charged }: ModelPrice,
+  { outcome }: PriceContext,
+): readonly string[] {
+  if (charged[outcome] === 'none') return []
+  return shownCalls.flatMap((name) => {
+    if (entryOf(calls, name) !== undefined) return []
+    const entry = entryOf(price, name)
+    if (entry !== undefined)
+      return entry.price !== 'open' && isZero(entry.price) ? [] : [`the count of ${name}`]
+    // A price of each request is one of all that it holds, and an image is tokens where it has no price of its own.
+    return name === 'image' || Object.hasOwn(price, 'request') ? [] : [`a price of ${name}`]
+  })
 }
 
 /** The part that holds the tokens of one that is not reported. */

@@ -32,6 +32,10 @@ export interface PricedRequest extends RequestId {
   readonly maxOutputTokens: number | null
   /** Whether it lets the model search or call tools of the service; true if it was not stored. */
   readonly mayCall: boolean
+  /** Whether what counts such calls was read. */
+  readonly areCallsRead: boolean
+  /** Prices of calls and images that the answer or its request shows, whether or not its usage counts them. */
+  readonly shownCalls: readonly string[]
   /** Bytes of text that arrived, of which no token has less than one; null if they were not stored. */
   readonly receivedBytes: number | null
   /** Bytes of the request, of which no token of its prompt has less than one; null if it has audio or images, or is not known. */

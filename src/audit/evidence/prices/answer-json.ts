@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { type Rational, readNumber } from '../../../money/rational.ts'
 import type { DialectName } from '../../../tokens/dialects.ts'
 import { dialectOf, readUsage, readWholeUsage } from '../../../tokens/read-usage.ts'
-import type { Usage } from '../../../tokens/usage.ts'
+import { type Part, parts, type Usage, type UsagePass } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
+import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 
 /** A JSON number as it is written. */
@@ -81,7 +82,8 @@ export interface AnswerUsage {
 
 /**
  * The usage of an answer from its documents: a body, or the data of its events. Usage in a stream is cumulative, so
- * a later count replaces an earlier one; 0 after a count is no report.
+ * a later count replaces an earlier one; 0 after a count is no report. A stream of several answers has one usage for each, and
+ * costs their sum.
  */
 export function answerUsage(
   documents: readonly unknown[],
@@ -89,23 +91,121 @@ export function answerUsage(
   endpoint: string,
 ): AnswerUsage {
   const stated = documents.flatMap(usagesOf)
-  const last = stated.reduce<Readonly<Record<string, unknown>>>(laid, {})
   if (stated.length === 0) return { usage: null, isFinal: false, each: [], serviceTier: null }
+  const last = stated.reduce<Written>(laid, {})
   const known = dialect ?? dialectOf(last, endpoint)
   // Text after a usage was not counted by it.
   const lastText = documents.findLastIndex((document) => textBytes([document]) > 0)
   const tiers = [
-    ...documents.map((document) => atPlace(document, 'service_tier')),
-    ...documents.map((document) => atPlace(document, 'response.service_tier')),
-    last.service_tier,
+    ...documents.flatMap((document) =>
+      tierPlaces.map((place) => atPlace(document, place)).filter((tier) => tier !== undefined),
+    ),
+    ...[last.service_tier, last.serviceTier],
   ]
+  const wholes = answersIn(documents).map((answer) => ({
+    usage: withNames(
+      readWholeUsage(answer.flatMap(usagesOf).reduce<Written>(laid, {}), known),
+      answer,
+    ),
+    model: answer.map(modelNamed).find((name) => name !== null) ?? null,
+  }))
   return {
-    usage: readWholeUsage(last, known),
+    usage: wholes.length === 1 ? wholes[0]!.usage : summed(wholes),
     isFinal: documents.some(
       (document, at) => at >= lastText && usagesOf(document).length > 0 && !isUnderWay(document),
     ),
-    each: stated.map((usage) => readUsage(usage, known)),
+    each: wholes.length === 1 ? stated.map((usage) => readUsage(usage, known)) : [],
     serviceTier: tiers.findLast((tier) => typeof tier === 'string') ?? null,
+  }
+}
+
+type Written = Readonly<Record<string, unknown>>
+
+/** Where an answer names the tier that served it, beside its usage. Bedrock has an object. */
+const tierPlaces = ['service_tier', 'response.service_tier', 'serviceTier', 'serviceTier.type']
+
+/** Names beside the usage on which a price depends: Bedrock's answers of low latency. */
+const namePlaces = ['performanceConfig.latency']
+
+function withNames(usage: Usage, documents: readonly unknown[]): Usage {
+  const beside = namePlaces.flatMap((place) => {
+    const value = documents.map((each) => atPlace(each, place)).findLast((each) => each != null)
+    return typeof value === 'string' ? [[place, value] as const] : []
+  })
+  return beside.length === 0
+    ? usage
+    : { ...usage, named: { ...usage.named, ...Object.fromEntries(beside) } }
+}
+
+function modelNamed(document: unknown): string | null {
+  const name = firstAt(document, ['model', 'message.model', 'response.model'])
+  return typeof name === 'string' ? name : null
+}
+
+/**
+ * The answers within a body, those without a usage left out: a gateway that calls tools itself, or lets a model go on, sends
+ * several in one stream. An answer begins where it says so, or with another id after the one before has ended.
+ */
+function answersIn(documents: readonly unknown[]): readonly (readonly unknown[])[] {
+  const answers: unknown[][] = [[]]
+  let id: unknown
+  let hasEnded = false
+  for (const document of documents) {
+    const type = String(atPlace(document, 'type') ?? '')
+    const own = firstAt(document, ['message.id', 'response.id', 'id'])
+    const starts = type === 'message_start' || type === 'response.created'
+    const isOther = own !== undefined && id !== undefined && own !== id
+    const isNext = hasEnded && (starts ? own === undefined : isOther && hasChoice(document))
+    if ((isOther && starts) || isNext) {
+      answers.push([])
+      hasEnded = false
+    }
+    answers.at(-1)!.push(document)
+    id = own ?? id
+    hasEnded ||= ends.has(type) || typeof atPlace(document, 'choices.0.finish_reason') === 'string'
+  }
+  const counted = answers.filter((answer) => answer.some((each) => usagesOf(each).length > 0))
+  return counted.length === 0 ? [documents] : counted
+}
+
+/** A usage at the end of a stream stands beside no choice, and some services give it an id of its own. */
+const hasChoice = (document: unknown) => atPlace(document, 'choices.0') !== undefined
+
+const ends: ReadonlySet<string> = new Set([
+  ...['message_stop', 'response.completed', 'response.incomplete', 'response.failed'],
+])
+
+const firstAt = (document: unknown, places: readonly string[]): unknown =>
+  places.map((place) => atPlace(document, place)).find((each) => each != null)
+
+/** Several answers as the passes of one. Their model is named where it is not one for all. */
+function summed(
+  answers: readonly { readonly usage: Usage; readonly model: string | null }[],
+): Usage {
+  const isOfOne = new Set(answers.map(({ model }) => model)).size === 1
+  const passes = answers.flatMap(({ usage, model }): readonly UsagePass[] =>
+    usage.passes.length > 0
+      ? usage.passes
+      : [{ kind: 'answer', model: isOfOne ? null : model, usage }],
+  )
+  const first = answers[0]!.usage
+  const sum = (part: Part) => {
+    const counts = answers.map(({ usage }) => usage.parts[part])
+    return counts.every((count) => count === null)
+      ? null
+      : counts.reduce<number>((all, count) => all + (count ?? 0), 0)
+  }
+  const calls: Record<string, number> = lookup()
+  for (const { usage } of answers)
+    for (const [name, count] of Object.entries(usage.calls))
+      calls[name] = (calls[name] ?? 0) + count
+  return {
+    ...first,
+    parts: Object.fromEntries(parts.map((part) => [part, sum(part)])) as Usage['parts'],
+    calls,
+    flags: [...new Set(answers.flatMap(({ usage }) => usage.flags))],
+    passes,
+    unread: [...new Set(answers.flatMap(({ usage }) => usage.unread))],
   }
 }
 

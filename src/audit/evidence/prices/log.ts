@@ -3,9 +3,11 @@ import {
   type LogTerms,
   type LogToken,
   logTokens,
+  type PriceTerms,
 } from '../../../contract/prices.ts'
-import { multiply, negate, one, type Rational } from '../../../money/rational.ts'
+import { isEqual, multiply, negate, one, type Rational } from '../../../money/rational.ts'
 import type { StatedCost } from '../../../price/judge/request.ts'
+import { entryOf } from '../../../user/lookup.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
 import { type IsRow, logRows } from './log-rows.ts'
@@ -76,16 +78,18 @@ const usualTokens: Readonly<Record<LogToken, readonly string[]>> = {
  * keep their text.
  *
  * @param terms the contract's places; null for those of well-known logs
+ * @param money the contract's currencies, for rows that name their own
  * @throws UserError if the text is no log, ends in the middle, or has no cost in any row
  */
 export function readPriceLog(
   text: string,
   file: string,
   terms: LogTerms | null,
+  money: Money | null = null,
 ): readonly LogRow[] {
   const rows = logRows(text, file, isRowOf(terms)).filter((row) => !isNoCharge(row))
-  const read = rows.map((row, at) => logRow(row, at + 1, terms))
-  if (rows.length > 0 && read.every(({ cost }) => cost === null)) {
+  const read = rows.map((row, at) => logRow(row, at + 1, terms, money))
+  if (rows.length > 0 && read.every((row) => row.cost === null && row.unreadable === null)) {
     const names = Object.keys(rows[0] as object).slice(0, 12)
     throw new UserError(
       'import',
@@ -140,20 +144,43 @@ function paidBack<Shown extends { readonly text: string }>(amount: Shown, row: u
     : amount
 }
 
-function valueOfRow(
-  { value }: { readonly value: Rational },
-  row: unknown,
-  terms: LogTerms | null,
-): Rational {
-  const inCurrency = multiply(value, terms?.times ?? one)
-  return isRefund(row) && inCurrency.numerator > 0n ? negate(inCurrency) : inCurrency
+function valueOfRow({ value }: { readonly value: Rational }, row: unknown): Rational {
+  return isRefund(row) && value.numerator > 0n ? negate(value) : value
 }
 
-function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
+/** The currency of a contract, and the others that it knows. */
+export type Money = Pick<PriceTerms, 'currency' | 'is'>
+
+/**
+ * An amount in the currency of the contract. A row may name its own: its amount, with that name, is unreadable if the contract
+ * knows no rate of it. A contract that says what unit its places have is right.
+ */
+export function inContract<Shown extends { readonly text: string; readonly value: Rational }>(
+  amount: Shown,
+  row: unknown,
+  terms: LogTerms | null,
+  money: Money | null,
+): { readonly amount: Shown } | { readonly unreadable: string } {
+  const times = terms?.times ?? one
+  const named = isEqual(times, one) ? textOf(placed(row, null, currencyPlaces)) : null
+  const isOther =
+    money !== null && named !== null && named.toUpperCase() !== money.currency.name.toUpperCase()
+  if (!isOther) return { amount: { ...amount, value: multiply(amount.value, times) } }
+  const rate = entryOf(money.is, named) ?? entryOf(money.is, named.toUpperCase())
+  return rate === undefined
+    ? { unreadable: `${amount.text} ${named}` }
+    : { amount: { ...amount, value: multiply(amount.value, rate) } }
+}
+
+const currencyPlaces = ['currency', 'cost_currency', 'billing_currency', 'spend_currency']
+
+function logRow(row: unknown, line: number, terms: LogTerms | null, money: Money | null): LogRow {
   const first = (own: string | null | undefined, usual: readonly string[]) =>
     placed(row, own, usual)
   const shown = first(terms?.cost, usualPlaces.cost)
-  const amount = amountOf(shown)
+  const written = amountOf(shown)
+  const told = written === null ? null : inContract(written, row, terms, money)
+  const amount = told !== null && 'amount' in told ? told.amount : null
   const places = terms?.tokens ?? {}
   const counts = logTokens.map((name) => [name, first(places[name], usualTokens[name])] as const)
   const at = first(terms?.at, usualPlaces.at)
@@ -162,8 +189,8 @@ function logRow(row: unknown, line: number, terms: LogTerms | null): LogRow {
     cost:
       amount === null
         ? null
-        : { place: 'log', ...paidBack(amount, row), value: valueOfRow(amount, row, terms) },
-    unreadable: unreadableText(shown),
+        : { place: 'log', ...paidBack(amount, row), value: valueOfRow(amount, row) },
+    unreadable: told !== null && 'unreadable' in told ? told.unreadable : unreadableText(shown),
     models: [terms?.model, ...usualPlaces.model].flatMap((place) => {
       const name = place == null ? null : textOf(atPlace(row, place))
       return name === null || name === '' ? [] : [name]

@@ -18,6 +18,7 @@ import {
 } from '../../../price/attempts/column-usage.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
+import { passesField } from '../../../tokens/read-usage.ts'
 import { outputOf, outputParts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
@@ -36,6 +37,7 @@ import {
   textDocuments,
 } from './answer-json.ts'
 import { withReplays } from './replays.ts'
+import { shownCalls, withAmounts, withTotal } from './shown-amounts.ts'
 import { type UnreadableCost, unreadableText } from './unreadable.ts'
 
 interface Row extends CountedAnswer {
@@ -168,11 +170,17 @@ function isPaidPerhaps({ method, outcome }: Row): boolean {
   return method !== null && method !== 'GET' && method !== 'HEAD' && outcome !== 'http_error'
 }
 
-/** The JSON documents of a body: itself, or the data of its events, each with its numbers as text. */
+/**
+ * The JSON documents of a body: itself, its lines, the elements of its list, as Gemini streams without events, or the data of its
+ * events.
+ */
 function documentsOf(body: string): readonly string[] {
   const start = body.trimStart()[0]
-  if (start === '{' || start === '[') return [body]
-  return decodeEvents(body).events.map(({ data }) => data)
+  if (start !== '{' && start !== '[') return decodeEvents(body).events.map(({ data }) => data)
+  const whole = jsonOf(body)
+  if (Array.isArray(whole)) return whole.map((each) => JSON.stringify(each))
+  if (whole !== undefined) return [body]
+  return body.split('\n').filter((line) => jsonOf(line) !== undefined)
 }
 
 function requestOf(
@@ -190,11 +198,17 @@ function requestOf(
     row.endpoint,
   )
   const headers = headersOf(row.responseHeaders)
-  const counted = usage ?? usageOfColumns(row, model?.dialect ?? null)
+  const stated = withTotal(usage, documents, model) ?? usageOfColumns(row, model?.dialect ?? null)
+  const counted = withAmounts(stated, {
+    price: model?.price ?? {},
+    asked: row.requestBody,
+    documents,
+  })
   const isLeft = row.outcome !== 'ok' && row.doneMarks === 0 && !isFinal
   const endsAnyway = isLeft && hasEnd(texts, documents)
   const told = counted === null || !isLeft ? counted : withoutOutput(counted)
   const known = told === null ? null : withoutMedia(told, row.requestBody, texts)
+  const tier = serviceTier ?? tierOfHeaders(headers)
   return {
     runId: row.runId,
     slot: row.slot,
@@ -205,9 +219,9 @@ function requestOf(
     outcomes: outcomesOf(row, known, isFinal || endsAnyway, headers, model),
     startMs: row.startMs,
     endMs: row.endMs,
-    serviceTier: serviceTier ?? requestedTier(row.requestBody),
+    serviceTier: tier ?? requestedTier(row.requestBody),
     // A stream may name its tier at its end.
-    isTierRead: documents.length > 0 && (serviceTier !== null || !isLeft),
+    isTierRead: documents.length > 0 && (tier !== null || !isLeft),
     usage: known,
     eventUsages: each,
     // The client counts no events after it has left; those that came in the same read are in the body.
@@ -215,6 +229,8 @@ function requestOf(
     receivedBytes: documents.length === 0 ? null : textBytes(documents),
     askedBytes: askedBytes(row.requestBody),
     ...allowed(row.requestBody),
+    areCallsRead: documents.length > 0 && !isLeft,
+    shownCalls: shownCalls(documents, row.requestBody),
     prompt: promptKey(row),
     body: row.requestBody === null ? null : `${row.path} ${row.prompt}`,
     answer: answerDigest(documents),
@@ -269,7 +285,8 @@ function withoutMedia(usage: Usage, requestBody: string | null, texts: readonly 
 /** A usage before the end of its answer knows the prompt alone. */
 function withoutOutput(usage: Usage): Usage {
   const unknown = Object.fromEntries(outputParts.map((part) => [part, null]))
-  return { ...usage, parts: { ...usage.parts, ...unknown } }
+  const unread = usage.passes.length === 0 ? usage.unread : [...usage.unread, passesField]
+  return { ...usage, parts: { ...usage.parts, ...unknown }, passes: [], unread }
 }
 
 /** Names of what lets a service search, or run tools of its own. */
@@ -303,12 +320,19 @@ function promptKey({ requestBody, prompt }: Row): string {
 
 function requestedTier(requestBody: string | null): string | null {
   if (requestBody === null) return null
-  try {
-    const { service_tier: tier } = JSON.parse(requestBody)
-    return typeof tier === 'string' ? tier : null
-  } catch {
-    return null
-  }
+  const asked = jsonOf(requestBody)
+  const tier = ['service_tier', 'serviceTier', 'serviceTier.type']
+    .map((place) => atPlace(asked, place))
+    .find((each) => typeof each === 'string')
+  return typeof tier === 'string' ? tier : null
+}
+
+/** Headers in which Gemini and Bedrock name the tier that served a request. */
+const tierHeaders = ['x-gemini-service-tier', 'x-amzn-bedrock-service-tier']
+
+function tierOfHeaders(headers: ReadonlyMap<string, string>): string | null {
+  const tier = tierHeaders.flatMap((name) => headers.get(name) ?? [])[0]
+  return tier === undefined || tier === '' ? null : tier.toLowerCase()
 }
 
 function statedAt(

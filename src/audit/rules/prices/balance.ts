@@ -1,6 +1,7 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import { add, compare, zero } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
 import {
   besideReadings,
   type ReadingStretch,
@@ -145,7 +146,7 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   return inconclusive(
     readings.length,
     thousandsText(readings, found) ??
-      'the costs between the readings are open, or smaller than the place that the balance shows',
+      `the costs between the readings are open${openNames(found)}, or smaller than the place that the balance shows`,
   )
 }
 
@@ -203,6 +204,15 @@ export function unreadableValues(
     `${texts.length} of ${all} values of the balance are no number: ${JSON.stringify(first.text)}`,
     [{ runId, slot, retry, shows: `shows ${JSON.stringify(first.text)}` }],
   )
+}
+
+/** What answers name and the contract leaves open: ` (usage.speed fast, a price of search)`. */
+function openNames({ requests, judge }: PriceJudgements): string {
+  const names = requests
+    .flatMap((request) => expectedCosts(request, judge).open)
+    .filter((name) => /^(?:usage\.|a price of |the count of |service tier |the model)/.test(name))
+  const some = [...new Set(names)].slice(0, 3)
+  return some.length === 0 ? '' : ` (${some.join(', ')})`
 }
 
 function witnessOf(stretch: ReadingStretch, unit: string): Witness {

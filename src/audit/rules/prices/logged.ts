@@ -1,9 +1,10 @@
+import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { kindCounts } from '../../../tokens/kinds.ts'
-import { outputOf, promptOf, type Usage } from '../../../tokens/usage.ts'
+import { outputOf, parts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { isModel } from '../../evidence/prices/join.ts'
@@ -129,23 +130,12 @@ function issuesOf(
 ): readonly string[] {
   const issues: string[] = []
   const counted = rows.filter(({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0)
-  if (counted.length > 1) issues.push(`${counted.length} rows with tokens for one request`)
+  // An answer in several passes may have a row for each.
+  const mostRows = Math.max(1, request.usage?.passes.length ?? 0)
+  if (counted.length > mostRows) issues.push(`${counted.length} rows with tokens for one request`)
   const [row] = counted.length > 0 ? counted : rows
   const isComplete = request.outcomes[0] === 'success' && request.usage !== null
-  if (isComplete && counted.length === 1) {
-    const [prompt, output] = [promptOf(request.usage!.parts), outputOf(request.usage!.parts)]
-    const uncached = request.usage!.parts.input_uncached
-    const { prompt: logged, completion } = row!.tokens
-    if (logged !== null && prompt !== null && logged !== prompt && logged !== uncached)
-      issues.push(`${logged} prompt tokens in the log, ${prompt} in the answer`)
-    if (completion !== null && output !== null && completion !== output)
-      issues.push(`${completion} output tokens in the log, ${output} in the answer`)
-    for (const [name, count] of partsOf(request.usage!)) {
-      const of = row!.tokens[name]
-      if (of !== null && count !== null && of !== count)
-        issues.push(`${of} ${wordsOf[name]} tokens in the log, ${count} in the answer`)
-    }
-  }
+  if (isComplete && counted.length === 1) issues.push(...tokenIssues(request.usage!, row!.tokens))
   const { models } = row!
   const names = namesOf(request, judge.priceOf)
   if (models.length > 0 && !models.some((model) => names.some((name) => isModel(name, model))))
@@ -171,6 +161,35 @@ function issuesOf(
   return issues
 }
 
+/** Counts of the log that are none of those that the answer, or all of its passes, may be said to have. */
+function tokenIssues(usage: Usage, logged: LoggedTokens): readonly string[] {
+  const all = [usage, sumOfPasses(usage)].flatMap((each) => each ?? [])
+  const [prompt, output] = [promptOf(usage.parts), outputOf(usage.parts)]
+  const stated: readonly (readonly [LogToken, string, readonly (number | null)[]])[] = [
+    ['prompt', 'prompt', all.flatMap(({ parts }) => [promptOf(parts), parts.input_uncached])],
+    ['completion', 'output', all.map(({ parts }) => outputOf(parts))],
+    ...partsOf(all),
+  ]
+  return stated.flatMap(([name, word, mayBe]) => {
+    const of = logged[name]
+    const known = name === 'prompt' ? prompt : name === 'completion' ? output : mayBe[0]!
+    return of === null || known === null || mayBe.includes(of)
+      ? []
+      : [`${of} ${word} tokens in the log, ${known} in the answer`]
+  })
+}
+
+/** The counts of all passes of an answer; null if it has none, or if one of them is not counted. */
+function sumOfPasses({ passes, ...usage }: Usage): Usage | null {
+  const counted = passes.flatMap((pass) => pass.usage ?? [])
+  if (counted.length === 0 || counted.length < passes.length) return null
+  const sums = parts.map((part) => [
+    part,
+    counted.reduce((sum, each) => sum + (each.parts[part] ?? 0), 0),
+  ])
+  return { ...usage, passes, parts: Object.fromEntries(sums) as Usage['parts'] }
+}
+
 /** Parts of the counts that a log may have. */
 const wordsOf = {
   cache_read: 'cached',
@@ -179,13 +198,20 @@ const wordsOf = {
   reasoning: 'reasoning',
 } as const
 
-function partsOf({ parts }: Usage): readonly (readonly [keyof typeof wordsOf, number | null])[] {
-  const whole = kindCounts(parts)
+/** What each part may be: a log may have all writes as one count, or those of a short life alone. */
+function partsOf(
+  all: readonly Usage[],
+): readonly (readonly [LogToken, string, readonly (number | null)[]])[] {
+  const mayBe = all.map((usage) => ({ ...usage.parts, ...kindCounts(usage.parts) }))
   return [
-    ['cache_read', whole.cached],
-    ['cache_write', whole.cacheWrite],
-    ['cache_write_1h', parts.cache_write_1h],
-    ['reasoning', parts.reasoning],
+    ['cache_read', wordsOf.cache_read, mayBe.map(({ cached }) => cached)],
+    [
+      'cache_write',
+      wordsOf.cache_write,
+      mayBe.flatMap(({ cacheWrite, cache_write }) => [cacheWrite, cache_write]),
+    ],
+    ['cache_write_1h', wordsOf.cache_write_1h, mayBe.map((of) => of.cache_write_1h)],
+    ['reasoning', wordsOf.reasoning, mayBe.map(({ reasoning }) => reasoning)],
   ]
 }
 

@@ -5,7 +5,7 @@ import {
   priceOfPart,
   weekdays,
 } from '../../../contract/prices.ts'
-import { divide, multiply, one, type Rational, rational, zero } from '../../../money/rational.ts'
+import { divide, multiply, one, type Rational, zero } from '../../../money/rational.ts'
 import {
   outputOf,
   outputParts,
