@@ -135,7 +135,8 @@ function issuesOf(
   if (counted.length > mostRows) issues.push(`${counted.length} rows with tokens for one request`)
   const [row] = counted.length > 0 ? counted : rows
   const isComplete = request.outcomes[0] === 'success' && request.usage !== null
-  if (isComplete && counted.length === 1) issues.push(...tokenIssues(request.usage!, row!.tokens))
+  if (isComplete && counted.length === 1)
+    for (const issue of tokenIssues(request.usage!, row!.tokens)) issues.push(issue)
   const { models } = row!
   const names = namesOf(request, judge.priceOf)
   if (models.length > 0 && !models.some((model) => names.some((name) => isModel(name, model))))

@@ -14,6 +14,7 @@ import {
   parts,
   type Usage,
 } from '../../../tokens/usage.ts'
+import { largest } from '../../../user/extremes.ts'
 import { type Calculation, calculate, type PriceContext } from '../../calculate.ts'
 import type { KnownCauses } from '../price-judge.ts'
 import type { PricedRequest } from '../request.ts'
@@ -65,7 +66,7 @@ interface OtherSheet {
 
 function tierSheets(models: readonly ModelPrice[]): readonly OtherSheet[] {
   const tiers = new Set(models.flatMap(({ service }) => Object.keys(service)))
-  const steps = Math.max(0, ...models.map((model) => model.tiers?.steps.length ?? 0))
+  const steps = largest([0, ...models.map((model) => model.tiers?.steps.length ?? 0)])
   return [
     {
       name: 'its price without the service tier',
@@ -107,7 +108,7 @@ function tierSheets(models: readonly ModelPrice[]): readonly OtherSheet[] {
 }
 
 function rareSheets(models: readonly ModelPrice[]): readonly OtherSheet[] {
-  const changes = Math.max(0, ...models.map((model) => model.changes.length))
+  const changes = largest([0, ...models.map((model) => model.changes.length)])
   const fields = [...new Set(models.flatMap((model) => Object.keys(model.by)))]
   return [
     ...Array.from(
