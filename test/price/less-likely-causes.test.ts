@@ -119,11 +119,11 @@ test('one part without the discount of a service tier, or with that of another, 
 test('each price of a dated list is told, for all of the request and for one part', () => {
   const model = modelOf({ price, changes })
   // Today is between the second and the third change: 3 and 19.
-  expect(told(model, sum(4, 0.4, 22))).toContain('the price from 2026-09-01')
+  expect(told(model, sum(4, 0.4, 22))).toContain('the price from 2026-09-01 on')
   expect(told(model, sum(4, 0.4, 20))).toContain('the price before all changes')
-  expect(told(model, sum(2, 0.4, 17))).toContain('the price from 2026-12-01')
-  expect(told(model, sum(3, 0.4, 22))).toContain('output at the price from 2026-09-01')
-  expect(told(model, sum(3, 0.4, 17))).toContain('output at the price from 2026-12-01')
+  expect(told(model, sum(2, 0.4, 17))).toContain('the price from 2026-12-01 on')
+  expect(told(model, sum(3, 0.4, 22))).toContain('output at the price from 2026-09-01 on')
+  expect(told(model, sum(3, 0.4, 17))).toContain('output at the price from 2026-12-01 on')
 })
 
 test('one part outside the hours while the rest is within them is told', () => {
@@ -200,8 +200,8 @@ test('an amount that is shown in another currency, or converted twice, is told',
 })
 
 test.each([
-  ['a tax', 1.19, '1.19 times the cost'],
-  ['a margin that nobody promised', 1.05, '1.05 times the cost'],
+  ['a tax', 1.19, '1.19 times the cost, as with a tax or fee of 19 %'],
+  ['a margin that nobody promised', 1.05, '1.05 times the cost, as with a tax or fee of 5 %'],
   ['a price for a thousand tokens', 1000, 'a thousand times of it'],
   ['a price for a thousand million', 0.001, 'a thousandth of it'],
 ])('%s is told', (_, times, summary) => {
@@ -230,8 +230,8 @@ test('counts in whole blocks, and all that the request allows, are told', () => 
     const up = (count: number) => Math.ceil(count / size) * size
     return sum(4, 0.4, 20)({ input: up(each.input), read: up(each.read), output: up(each.output) })
   }
-  expect(told(model, blocks(1000))).toContain('each count rounded up to whole 1000s of tokens')
-  expect(told(model, blocks(100))).toContain('each count rounded up to whole 100s of tokens')
+  expect(told(model, blocks(1000))).toContain('each count of tokens rounded up to 1000')
+  expect(told(model, blocks(100))).toContain('each count of tokens rounded up to 100')
   expect(
     told(model, (each) => sum(4, 0.4, 20)({ ...each, output: 777 }), {
       change: { maxOutputTokens: 777 },

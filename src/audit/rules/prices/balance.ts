@@ -1,7 +1,7 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import { add, compare, zero } from '../../../money/rational.ts'
-import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import {
   besideReadings,
   type ReadingStretch,

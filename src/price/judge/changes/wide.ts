@@ -6,14 +6,7 @@ import {
   weekdays,
 } from '../../../contract/prices.ts'
 import { divide, multiply, one, type Rational, zero } from '../../../money/rational.ts'
-import {
-  outputOf,
-  outputParts,
-  type Part,
-  type Parts,
-  parts,
-  type Usage,
-} from '../../../tokens/usage.ts'
+import { outputOf, outputParts, type Part, parts, type Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
 import { type Calculation, calculate, type PriceContext } from '../../calculate.ts'
 import type { KnownCauses } from '../price-judge.ts'
@@ -115,7 +108,9 @@ function rareSheets(models: readonly ModelPrice[]): readonly OtherSheet[] {
       { length: changes === 0 ? 0 : changes + 1 },
       (_, until): OtherSheet => ({
         name:
-          until === 0 ? 'the price before all changes' : `the price from ${dateOf(models, until)}`,
+          until === 0
+            ? 'the price before all changes'
+            : `the price from ${dateOf(models, until)} on`,
         about: 'changes',
         isWhole: true,
         of: (model, usage, context) =>
@@ -263,25 +258,8 @@ function timesCost(summary: string, times: Rational): Change {
   }
 }
 
-const blocks = [1000, 100, 10]
-
-/** Other counts: whole blocks, all that the request allows, the first that a stream reports. */
+/** Other counts: all that the request allows, the first that a stream reports. */
 const countChanges: readonly Change[] = [
-  ...blocks.map((block) =>
-    onUsage(
-      `each count rounded up to whole ${block}s of tokens`,
-      'usage',
-      ({ parts: of, ...usage }) => ({
-        ...usage,
-        parts: Object.fromEntries(
-          parts.map((part) => [
-            part,
-            of[part] === null ? null : Math.ceil(of[part]! / block) * block,
-          ]),
-        ) as Parts,
-      }),
-    ),
-  ),
   onUsage('charged for max_tokens', 'output', (usage, { maxOutputTokens }) =>
     maxOutputTokens === null || outputOf(usage.parts) === maxOutputTokens
       ? null
