@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { knownFormat, readKnown } from '../../../src/store/import/known-logs.ts'
+import { readKnown } from '../../../src/store/import/known-logs.ts'
+import { knownFormat } from '../../../src/store/import/recognised-log.ts'
 
 /** Lines of bills, each with the names of its cloud: models of meters, corrections, plans of other services. No money is lost. */
 
