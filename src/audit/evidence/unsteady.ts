@@ -1,3 +1,4 @@
+import { largest } from '../../user/extremes.ts'
 import type { Witness } from '../verdict.ts'
 import { credits, readingsOf, witnessOf } from './balances.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
@@ -58,7 +59,9 @@ function lags(reading: BalanceReading): readonly Unsteady[] {
   const { stretches, whole } = conservation
   const behind = stretches.filter(({ excess }) => excess < 0)
   const caughtUp = stretches.filter(({ excess }) => excess > 0)
-  const isRight = whole !== null && whole.excess === 0
+  // The last value may be behind, too, by as much as one was before.
+  const most = largest(caughtUp.map(({ excess }) => excess))
+  const isRight = whole !== null && whole.excess <= 0 && -whole.excess <= most
   if (gifts.length > 0 || !isRight || behind.length < fewestLate || caughtUp.length === 0) return []
   return [
     {
