@@ -112,10 +112,13 @@ export function placed(
   return undefined
 }
 
+/** A number that was parsed without its text. */
+const asText = (value: unknown) => (typeof value === 'number' ? String(value) : value)
+
 /** What tells a row of the log from a page of it: a cost, and what it is for. A page may have a sum of costs. */
 export function isRowOf(terms: LogTerms | null): IsRow {
   return (document) =>
-    amountOf(placed(document, terms?.cost, usualPlaces.cost)) !== null &&
+    amountOf(asText(placed(document, terms?.cost, usualPlaces.cost))) !== null &&
     (['id', 'model', 'at'] as const).some(
       (name) => placed(document, terms?.[name], usualPlaces[name]) !== undefined,
     )
