@@ -123,6 +123,17 @@ test('an account that has credits is told that nothing is to pay, and no other a
   )
 })
 
+test('what the credits of a month are worth is the shown credits at their price', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const settings = 'accounts: { a: { grants: [{ name: Pack, credits: 2000000 }] } }\n'
+  const figures = figuresOf(await pageOf(even({ credits: '1234' }), settings))
+  const [, credits, worth] = /about ([\d,]+).*?worth about €([\d,.]+)/.exec(figures)!
+  const numberOf = (text: string) => Number(text.replaceAll(',', ''))
+  expect(numberOf(worth!)).toBe(numberOf(credits!) * 0.0125)
+})
+
 test('a dear day says what it came from, and how many requests and tokens it had', {
   tags: 'whole',
   timeout: 60_000,
@@ -151,7 +162,7 @@ test('a busy hour is told with its amount, its requests and what is usual', {
   const answer = await service!.ask('/v1/notices', await tokenOf('a'))
   const { notices } = (await answer.json()) as { notices: { kind: string; text: string }[] }
   expect(notices.find(({ kind }) => kind === 'busy-hour')!.text.replace(/\s/g, ' ')).toBe(
-    '2 hours were much busier than usual, 50 credits in all. The busiest: Nov 5, 2026, 7:00 AM, 30 credits, 7.5 times the usual, with 9 requests (usually 1).',
+    '2 hours had much more use than usual, 50 credits in all. The most: Nov 5, 2026, 7:00 AM, 30 credits, 7.5 times the usual, with 9 requests (usually 1).',
   )
 })
 
@@ -173,7 +184,7 @@ test('hours are judged in each currency, and each has its marks', {
     'Nov 3, 2026, 3:00 PM · $40.00',
   ])
   expect(textOf(page)).toContain('▾1 Nov 3, 2026, 3:00 PM · $40.00')
-  expect(textOf(page)).toContain('▾1 busier than usual, listed below'.replace('▾1 ', ''))
+  expect(textOf(page)).toContain('▾1 more use than usual, listed below'.replace('▾1 ', ''))
   expect(textOf(page)).toContain('Amounts in USD only. Days without a bar may have use in EUR')
   expect(figuresOf(page)).toContain('Highest-cost key (USD)')
   expect(figuresOf(page)).toContain(

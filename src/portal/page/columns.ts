@@ -24,6 +24,8 @@ export interface AmountWriting {
 }
 
 const none = '–'
+/** What is shown of an amount that is only known roughly: three significant digits. */
+export const roughly = (amount: number) => Number(amount.toPrecision(3))
 const isCurrency = (unit: string) => /^[A-Z]{3}$/.test(unit)
 const minorDigits = (currency: string) =>
   new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
@@ -64,8 +66,7 @@ export function amountWriting(locale: string, unit: string): AmountWriting {
     },
     about(amount) {
       const digits = Math.abs(amount) >= 100 ? 0 : isCurrency(unit) ? minorDigits(unit) : 1
-      const rounded = Number(amount.toPrecision(3))
-      return write(BigInt(Math.round(rounded * 10 ** digits)), digits)
+      return write(BigInt(Math.round(roughly(amount) * 10 ** digits)), digits)
     },
     column(amounts, total) {
       const values = amounts.map((amount) => (amount === null ? null : readNumber(amount)))

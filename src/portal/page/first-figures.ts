@@ -5,6 +5,7 @@ import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import type { NamesTable } from '../figures/names.ts'
 import { plus } from '../figures/sums.ts'
+import { roughly } from './columns.ts'
 import { columnsOf, nameIn, topNames } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
@@ -317,8 +318,12 @@ function monthIn(unit: string, data: PageData, speech: Speech, beside = false): 
           say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         unit === 'credits' &&
           price !== null &&
+          // Of the credits as they are shown, so that a reader who multiplies finds the same.
           say('month.cost', {
-            amount: speech.about(price.currency, course.median * Number(price.value)),
+            amount: speech.amount(
+              price.currency,
+              (roughly(course.median) * Number(price.value)).toFixed(6),
+            ),
           }),
         isMoney(unit) && unit === data.unit && say('month.noInvoice'),
       ],

@@ -224,7 +224,7 @@ describe('the board of a usage page', () => {
     const over = (tree as Element).children.filter(
       (each) => typeof each === 'object' && each.attributes.class === 'b-cut',
     ) as Element[]
-    expect(over.map(({ children }) => children[0])).toEqual(['↑ 599 ▾2,3', '↑ 450 ▾1'])
+    expect(over.map(({ children }) => children[0])).toEqual(['↑ 599 ▾2 ▾3', '↑ 450 ▾1'])
     const [left, right] = over.map(({ attributes }) => attributes)
     expect([left!['text-anchor'], right!['text-anchor']]).toEqual(['end', 'start'])
     expect(Number(right!.x) - Number(left!.x)).toBeGreaterThan(14)

@@ -213,7 +213,7 @@ export const de: Wording = {
   'board.marks': 'Stärker als sonst',
   'board.apart':
     'Nur Beträge in {unit}. An Tagen ohne Balken kann es Nutzung in {others} geben: oben auf der Seite wählbar.',
-  'board.marked': 'stärker als sonst, unten aufgeführt',
+  'board.marked': 'mehr Nutzung als sonst, unten aufgeführt',
   'board.model': 'Modell',
   'board.key': 'Schlüssel',
   'board.endpoint': 'Endpunkt',

@@ -142,9 +142,9 @@ export const en = {
     'Use {credits} {credits|credit|credits} before {date}, or {credits|it expires|they expire}.',
   'notice.running-out': 'Your credits probably run out on {date}.',
   'notice.busy-hour':
-    'One hour was much busier than usual: {date}, {amount}, {times} times the usual, with {requests} {requests|request|requests} (usually {usual}).',
+    'One hour had much more use than usual: {date}, {amount}, {times} times the usual, with {requests} {requests|request|requests} (usually {usual}).',
   'notice.busy-hour.several':
-    '{hours} hours were much busier than usual, {sum} in all. The busiest: {date}, {amount}, {times} times the usual, with {requests} {requests|request|requests} (usually {usual}).',
+    '{hours} hours had much more use than usual, {sum} in all. The most: {date}, {amount}, {times} times the usual, with {requests} {requests|request|requests} (usually {usual}).',
   'notice.new-key': 'The key "{key}" was used for the first time: {date}.',
   'notice.failures':
     '{share} of your requests failed or reached a limit: {failed} of {requests}, {limited} of them by a limit.',
@@ -208,7 +208,7 @@ export const en = {
   'board.marks': 'Busier than usual',
   'board.apart':
     'Amounts in {unit} only. Days without a bar may have use in {others}: choose it at the top of the page.',
-  'board.marked': 'busier than usual, listed below',
+  'board.marked': 'more use than usual, listed below',
   'board.model': 'Model',
   'board.key': 'Key',
   'board.endpoint': 'Endpoint',

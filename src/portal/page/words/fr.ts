@@ -145,9 +145,9 @@ export const fr: Wording = {
     'Utilisez {credits} {credits|crédit|crédits} avant le {date}, sinon {credits|il expire|ils expirent}.',
   'notice.running-out': 'Vos crédits seront probablement épuisés le {date}.',
   'notice.busy-hour':
-    'Une heure a été bien plus chargée que d’habitude\u00a0: {date}, {amount}, soit {times} fois le montant habituel, avec {requests} {requests|requête|requêtes} (d’habitude {usual}).',
+    'Une heure compte bien plus d’utilisation que d’habitude\u00a0: {date}, {amount}, soit {times} fois le montant habituel, avec {requests} {requests|requête|requêtes} (d’habitude {usual}).',
   'notice.busy-hour.several':
-    '{hours} heures ont été bien plus chargées que d’habitude, {sum} en tout. La plus chargée\u00a0: {date}, {amount}, soit {times} fois le montant habituel, avec {requests} {requests|requête|requêtes} (d’habitude {usual}).',
+    '{hours} heures comptent bien plus d’utilisation que d’habitude, {sum} en tout. La plus forte\u00a0: {date}, {amount}, soit {times} fois le montant habituel, avec {requests} {requests|requête|requêtes} (d’habitude {usual}).',
   'notice.new-key':
     'La clé «\u00a0{key}\u00a0» a été utilisée pour la première fois\u00a0: {date}.',
   'notice.failures':
@@ -214,7 +214,7 @@ export const fr: Wording = {
   'board.marks': 'Plus chargé que d’habitude',
   'board.apart':
     'Montants en {unit} uniquement. Les jours sans barre peuvent avoir une utilisation en {others}\u00a0: choisissez-la en haut de la page.',
-  'board.marked': 'plus chargé que d’habitude, voir la liste ci-dessous',
+  'board.marked': 'plus d’utilisation que d’habitude, liste ci-dessous',
   'board.model': 'Modèle',
   'board.key': 'Clé',
   'board.endpoint': 'Point d’accès',

@@ -193,7 +193,7 @@ export function drawBars(speech, label, data, size) {
   const words = totals.map((value, at) => {
     const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
     const [isCut, shown] = [value > most, speech.show(value)]
-    return [isCut ? `↑ ${shown}` : isDear(at) && value && shown, ranks[0] && markOf(ranks.join())]
+    return [isCut ? `↑ ${shown}` : isDear(at) && value && shown, ranks.map(markOf).join(' ')]
       .filter(Boolean)
       .join(' ')
   })
