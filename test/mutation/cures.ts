@@ -159,8 +159,8 @@ export const cures: readonly Cure[] = [
   {
     kind: "a log whose parts differ from the answer's passes",
     file: 'src/audit/rules/prices/logged.ts',
-    is: 'if (of !== null && count !== null && of !== count)',
-    was: 'if (of !== null && count !== null && of !== of)',
+    is: 'return of === null || known === null || mayBe.includes(of)',
+    was: 'return of === null || known === null || mayBe.length > 0',
     ...{
       test: `${field}/paid-endpoints.test.ts`,
       named: "a log whose parts differ from the answer's",
@@ -197,8 +197,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'an answer in several passes costs its last pass',
     file: 'src/price/calculate.ts',
-    is: "if (usage.passes.length > 0 && model.charged[context.outcome] === 'full')",
-    was: "if (usage.passes.length > 9 && model.charged[context.outcome] === 'full')",
+    is: "if (usage.passes.length > 0 && unread.length === 0 && model.charged[context.outcome] === 'full')",
+    was: "if (usage.passes.length > 9 && unread.length === 0 && model.charged[context.outcome] === 'full')",
     ...{ test: `${field}/paid-endpoints.test.ts`, named: 'an answer in several passes' },
   },
   {

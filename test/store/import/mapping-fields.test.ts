@@ -69,6 +69,8 @@ const field = (more: object, before: object = {}): Change => [
   fields({ ...before, ...more }),
 ]
 
+const grant = { type: { value: 'grant' }, account: 'name', credits: 'requests' }
+
 const changes: Readonly<Record<string, Change>> = {
   source: [{}, { source: 'another' }],
   format: [{ format: 'jsonl' }, { format: 'csv' }],
@@ -129,6 +131,10 @@ const changes: Readonly<Record<string, Change>> = {
   'fields.account': field({ account: 'name' }),
   'fields.credits': field({ credits: 'requests' }),
   'fields.unit': field({ unit: 'unit' }, { credits: 'requests' }),
+  'fields.expires': field({ expires: 'later' }, grant),
+  'fields.name': field({ name: 'team' }, grant),
+  'fields.priority': field({ priority: 'requests' }, grant),
+  'fields.models': field({ models: 'other' }, grant),
   'fields.promptTokens': field({ promptTokens: 'prompt' }),
   'fields.cachedTokens': field({ cachedTokens: 'cached' }, { promptTokens: 'prompt' }),
   'fields.cacheWriteTokens': field({ cacheWriteTokens: 'written' }, { promptTokens: 'prompt' }),
