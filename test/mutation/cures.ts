@@ -220,7 +220,7 @@ export const cures: readonly Cure[] = [
     file: `${sums}/replays.ts`,
     is: "outcomes: ['gateway_cache', ...request.outcomes],",
     was: '',
-    ...{ test: `${field}/paid-endpoints.test.ts`, named: 'the same answer again' },
+    ...{ test: `${field}/replays.test.ts`, named: '' },
   },
   {
     kind: 'a 429 must have the words of the first service, whatever the contract promises',
@@ -366,7 +366,7 @@ export const cures: readonly Cure[] = [
     file: 'src/contract/refusals.ts',
     is: '[...(has401 ? [401] : []), ...named]',
     was: '[...(has401 ? [401] : [])]',
-    ...{ test: 'test/audit/contract-words.test.ts', named: 'keys may be refused' },
+    ...{ test: 'test/audit/contract-words.test.ts', named: 'may be refused with several statuses' },
   },
   {
     kind: 'a 429 for overload is a rejection of a rate',
