@@ -180,6 +180,15 @@ test('500 drawn questions are answered with the same bytes', {
   expect([...statuses.keys()].toSorted()).toEqual(['200', '400', '403', '404'])
 })
 
+test.each([subject.keys[0], others[3]!.keys[0]])(
+  'the cost of a key that used nothing in any currency is an answer (%s)',
+  async (only) => {
+    const path = '/v1/usage/series?from=2026-11-01&to=2026-12-24&metric=cost'
+    for (const by of ['', '&by=model', '&by=key'])
+      expect((await answers(path + by, { keys: [only] })).slice(0, 3)).toBe('200')
+  },
+)
+
 test('keys, models and cursors of others are answered as those of nobody', async () => {
   const ask = async (query: string) =>
     (await answers(`/v1/usage/summary?from=2026-11-01&to=2026-12-01&${query}`)).replace(

@@ -156,7 +156,8 @@ export function orderSql({ view }: Asked, metric: Metric | 'tokens', unit: strin
     case 'credits':
       return amount(creditsUnit)
     case 'cost': {
-      if (unit === null) return 'NULL'
+      // Nothing has a cost, so names stand as their requests do.
+      if (unit === null) return '"requests"'
       const price = view.moneyOf('1')
       if (price?.currency !== unit) return amount(unit)
       return `coalesce(${amount(unit)} + ${price.value} * ${amount(creditsUnit)}, ${amount(unit)}, ${price.value} * ${amount(creditsUnit)})`
