@@ -173,7 +173,7 @@ describe('a single change is told by its cause', () => {
   const yuan: readonly OtherCurrency[] = [{ name: 'CNY', rate: rational(14n, 100n), isNamed: true }]
   test('amounts of another currency that were not converted', () => {
     expect(told(plain, (_, right) => divide(right, money('0.14')), { others: yuan })[0]).toBe(
-      'in CNY, not converted',
+      'the amount in CNY, not converted',
     )
   })
 

@@ -41,6 +41,15 @@ const chatUsage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1
 const responsesUsage = { input_tokens: 1000, output_tokens: 100, total_tokens: 1100 }
 const tokens = { input: 4, output: 20 }
 const ask = { messages: [{ role: 'user', content: 'Hello' }] }
+/** An answer of the Responses API that shows a search. */
+const searched = sent(
+  '/v1/responses',
+  { ...ask, tools: [{ type: 'web_search' }] },
+  {
+    output: [{ type: 'web_search_call', action: { type: 'search' } }, { type: 'message' }],
+    usage: responsesUsage,
+  },
+)
 
 const kinds: readonly Kind[] = [
   {
@@ -187,27 +196,13 @@ const kinds: readonly Kind[] = [
   {
     name: 'searches that a response shows and its usage does not count',
     price: { ...tokens, search: 0.01 },
-    send: sent(
-      '/v1/responses',
-      { ...ask, tools: [{ type: 'web_search' }] },
-      {
-        output: [{ type: 'web_search_call', action: { type: 'search' } }, { type: 'message' }],
-        usage: responsesUsage,
-      },
-    ),
+    send: searched,
     ...{ cost: 0.016, open: 'the count of search' },
   },
   {
     name: 'searches that a response shows and no contract prices',
     price: tokens,
-    send: sent(
-      '/v1/responses',
-      { ...ask, tools: [{ type: 'web_search' }] },
-      {
-        output: [{ type: 'web_search_call', action: { type: 'search' } }, { type: 'message' }],
-        usage: responsesUsage,
-      },
-    ),
+    send: searched,
     ...{ cost: 0.016, open: 'a price of search' },
   },
   {

@@ -2,6 +2,7 @@ import type { BalanceTerms } from '../../../contract/prices.ts'
 import {
   add,
   compare,
+  isZero,
   multiply,
   negate,
   powerOfTen,
@@ -12,6 +13,7 @@ import {
 } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { logChoose } from '../choose.ts'
 import type { ReadingStretch } from './balance.ts'
 import { exactCost, type Window, windowsAfterCharges } from './windows.ts'
 
@@ -108,7 +110,7 @@ function misfitIn(
       first ? costOf(window.first.request) : zero,
       last ? costOf(window.last.request) : zero,
     )
-    const ofCharges = isWhole(slack)
+    const ofCharges = isZero(slack)
       ? zero
       : multiply(powerOfTen(-judge.currency.digits), rational(BigInt(requests.length)))
     const most = compare(slack, ofCharges) > 0 ? slack : ofCharges
@@ -148,8 +150,6 @@ function misfitIn(
   return wrong.length === 0 ? null : { windows: wrong, isSure }
 }
 
-const isWhole = ({ numerator }: Rational) => numerator === 0n
-
 const kindOf = ({ requestedModel, isStream, body }: PricedRequest) =>
   `${requestedModel} ${isStream} ${body?.split(' ')[0] ?? ''}`
 
@@ -170,16 +170,3 @@ function orderOf(states: readonly State[]): { readonly runs: number; readonly ch
   }
   return { runs, chance }
 }
-
-const logFactorials = [0]
-
-function logFactorial(of: number): number {
-  for (let at = logFactorials.length; at <= of; at++)
-    logFactorials.push(logFactorials[at - 1]! + Math.log(at))
-  return logFactorials[of]!
-}
-
-const logChoose = (of: number, some: number) =>
-  some < 0 || some > of
-    ? Number.NEGATIVE_INFINITY
-    : logFactorial(of) - logFactorial(some) - logFactorial(of - some)

@@ -116,6 +116,22 @@ export const roundingsTo = (to: readonly number[]): readonly Change[] =>
 /** Roundings that nobody promised. */
 export const roundingChanges: readonly Change[] = roundingsTo(roundedDigits)
 
+/** An amount of another currency that was taken as it is, or converted twice. */
+export function unconvertedIn({ name, rate }: OtherCurrency): readonly Change[] {
+  const times = (summary: string, by: Rational): Change => ({
+    summary,
+    about: 'the whole cost',
+    costOf(_, model, usage, context) {
+      const { cost } = calculate(model, usage, context)
+      return cost === null || isZero(cost) ? null : multiply(cost, by)
+    },
+  })
+  return [
+    times(`the amount in ${name}, not converted`, divide(one, rate)),
+    times(`converted from ${name} twice`, rate),
+  ]
+}
+
 /** Roundings in another currency, and amounts of it that were taken as they are. */
 export function roundedIn({ name, rate, isNamed }: OtherCurrency): readonly Change[] {
   const rounded = (at: 'request' | 'component') =>
@@ -138,21 +154,8 @@ export function roundedIn({ name, rate, isNamed }: OtherCurrency): readonly Chan
         }),
       ),
     )
-  const times = (summary: string, by: Rational): Change => ({
-    summary,
-    about: 'the whole cost',
-    costOf(_, model, usage, context) {
-      const { cost } = calculate(model, usage, context)
-      return cost === null || isZero(cost) ? null : multiply(cost, by)
-    },
-  })
   return [
-    ...(isNamed === true
-      ? [
-          times(`in ${name}, not converted`, divide(one, rate)),
-          times(`converted from ${name} twice`, rate),
-        ]
-      : []),
+    ...(isNamed === true ? unconvertedIn({ name, rate }) : []),
     ...rounded('request'),
     ...rounded('component'),
   ]

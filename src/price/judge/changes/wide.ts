@@ -5,7 +5,7 @@ import {
   priceOfPart,
   weekdays,
 } from '../../../contract/prices.ts'
-import { divide, multiply, one, type Rational, zero } from '../../../money/rational.ts'
+import { zero } from '../../../money/rational.ts'
 import { outputOf, outputParts, type Part, parts, type Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
 import { type Calculation, calculate, type PriceContext } from '../../calculate.ts'
@@ -14,7 +14,7 @@ import type { PricedRequest } from '../request.ts'
 import { type Change, onModel, onUsage } from './change.ts'
 import { loggedChanges } from './logged.ts'
 import { finishedLike } from './parts.ts'
-import { roundingsTo } from './whole.ts'
+import { roundingsTo, unconvertedIn } from './whole.ts'
 
 /**
  * Single changes that are less likely than those of `changesFor`, and tried if none of these gives all wrong costs: one part at its
@@ -30,10 +30,8 @@ export function wideChanges(
     ...sheets.flatMap(wholeChangeOf),
     ...ofParts,
     ...feePairs(models),
-    ...others.flatMap(({ name, rate }) => [
-      timesCost(`the amount in ${name}, not converted`, divide(one, rate)),
-      timesCost(`converted from ${name} twice`, rate),
-    ]),
+    // Those of a currency that the contract names are likely, and tried before.
+    ...others.filter(({ isNamed }) => isNamed !== true).flatMap(unconvertedIn),
     ...countChanges,
     ...roundingsTo([3, 1, 5, 7, 8, 9]),
     ...(loggedOf === undefined ? [] : loggedChanges(loggedOf, ofParts)),
@@ -245,17 +243,6 @@ function withEntry(
   if (entry === undefined || model.price[name] === undefined) return null
   const price: Price = { ...model.price, [name]: entry }
   return { ...model, price }
-}
-
-function timesCost(summary: string, times: Rational): Change {
-  return {
-    summary,
-    about: 'the whole cost',
-    costOf(_, model, usage, context) {
-      const { cost } = calculate(model, usage, context)
-      return cost === null ? null : multiply(cost, times)
-    },
-  }
 }
 
 /** Other counts: all that the request allows, the first that a stream reports. */

@@ -1,4 +1,5 @@
 import type { Credits } from '../../../../contract/contract.ts'
+import { logChoose } from '../../choose.ts'
 import type { Ranges } from './ranges.ts'
 
 /**
@@ -70,11 +71,7 @@ const leastVariance = 0.1
 function binomial(count: number, chance: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, some) =>
     Math.exp(
-      logFactorial(count) -
-        logFactorial(some) -
-        logFactorial(count - some) +
-        some * Math.log(chance) +
-        (count - some) * Math.log(1 - chance),
+      logChoose(count, some) + some * Math.log(chance) + (count - some) * Math.log(1 - chance),
     ),
   )
 }
@@ -86,13 +83,4 @@ function convolved(a: readonly number[], b: readonly number[]): readonly number[
     for (const [y, other] of b.entries()) sums[x + y] = (sums[x + y] ?? 0) + one * other
   }
   return sums
-}
-
-const logFactorials = [0]
-
-function logFactorial(of: number): number {
-  for (let at = logFactorials.length; at <= of; at++) {
-    logFactorials.push(logFactorials[at - 1]! + Math.log(at))
-  }
-  return logFactorials[of]!
 }
