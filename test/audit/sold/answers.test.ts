@@ -324,3 +324,46 @@ test.each([
     expect.stringContaining('20 of 20 calls have arguments that do not fit'),
   )
 })
+
+test('answers that report reasoning tokens are left out of output tokens, also by a model that is not sold with reasoning', async () => {
+  const answers = counted(1.5).map(({ text, usage }) => ({
+    text,
+    usage: { ...usage, completion_tokens_details: { reasoning_tokens: 100 } },
+  }))
+  expect(await verdictOn('SOLD-09', named, answers)).toMatchObject({ verdict: 'not-observed' })
+})
+
+/** Calls of a tool, asked for with a package to install word by word. */
+const installs = (count: number, args: string) =>
+  calls(args, { type: 'object' })
+    .slice(0, count)
+    .map((call) => ({
+      ...call,
+      request: {
+        ...call.request,
+        messages: [
+          {
+            role: 'user',
+            content: 'Call it with exactly these arguments: {"command":"pip install requests"}',
+          },
+        ],
+      },
+    }))
+
+test.each([
+  ['that came as asked for', 20, '{"command":"pip install requests"}', 'pass'],
+  ['of nine calls alone', 9, '{"command":"pip install requests"}', 'inconclusive'],
+  ['that are no JSON', 20, '{"command":', 'not-observed'],
+  ['that are missing', 20, '{}', 'not-observed'],
+] as const)('arguments are intact: those %s', async (_, count, args, verdict) => {
+  const found = await verdictOn('SOLD-07', { tools: { intact: true } }, installs(count, args))
+  expect(found).toMatchObject({ verdict })
+})
+
+test('a pass of the schema says that nothing was asked for word by word', async () => {
+  const sold = { tools: { schema: '97%', intact: true } }
+  expect(await verdictOn('SOLD-07', sold, calls('{}', {}))).toMatchObject({
+    verdict: 'pass',
+    note: expect.stringContaining('svc-k2 not observed: requests for "exactly these arguments'),
+  })
+})

@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, test } from 'vitest'
 import { type CodeTrial, judgeContext } from '../../../src/audit/evidence/sold/context.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { ScriptText } from '../../../src/run/plan/script-text.ts'
 import { verdictOnTexts } from './one-answer-each.ts'
@@ -69,21 +70,70 @@ const sold = parseContract(
   { name: 'sold', models: [{ id: 'svc-k2', context_window_tokens: 8_000 }] },
   'c.yaml',
 )
-/** Answers that end by max_tokens, as each of a model with random weights does. */
-const cutAnswers = (share: number) =>
-  verdictOnTexts('SOLD-03', sold, asked, (text) => ({
-    promptTokens: Math.round(countTokens(text) * share),
+/** Answers that end by max_tokens, as each of a model with random weights does: with so many tokens for each of a short prompt and a long one. */
+const cutAnswers = (
+  share: number,
+  ofShort = share,
+  { contract = sold, more = {} }: { readonly contract?: Contract; readonly more?: object } = {},
+) =>
+  verdictOnTexts('SOLD-03', contract, asked, (text, at) => ({
+    promptTokens: Math.round(countTokens(text) * (at === 0 ? ofShort : share)),
     finishReason: 'length',
+    ...(at === 0 ? {} : more),
   }))
+const named = parseContract(
+  { name: 'sold', models: [{ id: 'svc-k2', context_window_tokens: 8_000, tokenizer: 'o200k' }] },
+  'c.yaml',
+)
 
 test('two prompts that are counted by half fail, though their answers are cut', async () => {
-  expect(await cutAnswers(0.5)).toMatchObject({
-    ...{ verdict: 'fail', observed: expect.stringContaining('the rest was not read') },
-  })
+  for (const contract of [sold, named])
+    expect(await cutAnswers(0.5, 1, { contract })).toMatchObject({
+      ...{ verdict: 'fail', observed: expect.stringContaining('the rest was not read') },
+    })
 })
 
 test('answers that are cut ask for more max_tokens, and accuse nobody', async () => {
   expect(await cutAnswers(1)).toMatchObject({
     ...{ verdict: 'inconclusive', why: expect.stringContaining('raise max_tokens') },
+  })
+})
+
+test('an encoding of fewer tokens than o200k, which the contract does not name, is no prompt that was cut', async () => {
+  expect(await cutAnswers(0.7)).not.toMatchObject({ verdict: 'fail' })
+  expect(await cutAnswers(0.7, 1, { more: { cachedTokens: 2_304 } })).not.toMatchObject({
+    verdict: 'fail',
+  })
+})
+
+test.each([
+  ['named', 1, named, 'fail'],
+  ['that has as many tokens as o200k', 1, sold, 'fail'],
+  ['that has more tokens than o200k', 1.6, sold, 'not-observed'],
+] as const)(
+  'a refusal for the length of a prompt that fits the window, by an encoding %s',
+  async (_, ofShort, contract, verdict) => {
+    const small = new ScriptText(5).text('codes', 6_000, 5)
+    const said = await verdictOnTexts('SOLD-03', contract, [asked[0]!, small], (text, at) =>
+      at === 0
+        ? { promptTokens: Math.round(countTokens(text) * ofShort) }
+        : {
+            ...{ outcome: 'http_error', status: 400, errorCode: 'context_length_exceeded' },
+            ...{ promptTokens: null, completionTokens: null },
+          },
+    )
+    expect(said).toMatchObject({ verdict })
+  },
+)
+
+test('a refusal tells nothing without a named encoding and a short prompt', async () => {
+  const small = new ScriptText(5).text('codes', 6_000, 5)
+  const said = await verdictOnTexts('SOLD-03', sold, [small], () => ({
+    ...{ outcome: 'http_error', status: 400, errorCode: 'context_length_exceeded' },
+    ...{ promptTokens: null, completionTokens: null },
+  }))
+  expect(said).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('the contract names no tokenizer'),
   })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { judgeBeyond } from '../../../src/audit/evidence/sold/hidden.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { verdictOnTexts } from './one-answer-each.ts'
 import { firstUs, modelOf, verdictOnSessions } from './sessions.ts'
@@ -245,5 +246,49 @@ test('without a run at the reference its own is not observed', async () => {
   expect(verdict).toMatchObject({
     verdict: 'not-observed',
     requires: expect.stringContaining('at the reference of the contract'),
+  })
+})
+
+test('a prompt that is put before two of five requests is no pass, though the middle one has none', async () => {
+  expect(await verdictOf([12, 42, 12, 42, 12])).toMatchObject({
+    verdict: 'inconclusive',
+    why: 'svc-k2: 12 tokens beside the text, of 12 promised; but 2 of 5 prompts have more, as if a prompt were put before a part of the requests',
+  })
+  const unnamedVerdict = await verdictOnTexts('SOLD-02', unnamed, words, (_, at) => ({
+    promptTokens: at % 2 === 0 ? 13 : 43,
+    completionTokens: 1,
+  }))
+  expect(unnamedVerdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('2 of 5 prompts have more'),
+  })
+  const prompts = (more: (at: number) => number) =>
+    words.map((text, at) => ({ text, reported: 8 + more(at), counted: null }))
+  expect(
+    judgeBeyond(
+      prompts((at) => (at % 2 === 0 ? 0 : 30)),
+      prompts(() => 0),
+    ),
+  ).toEqual({ is: 'inconclusive', beside: 0, strays: 2 })
+})
+
+test('another encoding than the named one has more tokens for a short text, which is no hidden prompt', async () => {
+  const texts = Array.from(
+    { length: 6 },
+    (_, at) => `${words.slice(0, 5).join(' ')} ${'今天天气很好我们去公园散步'.slice(at)}`,
+  )
+  const verdict = await verdictOnTexts(
+    'SOLD-02',
+    promising({ template_tokens: 7 }),
+    texts,
+    (text) => ({
+      // As many tokens as an encoding with little Chinese has.
+      promptTokens: 5 + 7 + Math.round(1.1 * text.replace(/[^\p{Script=Han}]/gu, '').length),
+      completionTokens: 1,
+    }),
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('another encoding'),
   })
 })

@@ -160,6 +160,11 @@ test.each([
   expect(verdict).toMatchObject({ verdict: expected })
 })
 
+test('a longer template of the longest texts, which lifts the line, is no factor on them', async () => {
+  const verdict = await verdictOf(audited, (tokens, at) => tokens + ([6, 7].includes(at) ? 117 : 7))
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
 test('an encoding of bytes is no multiple: its words have as many tokens as letters', async () => {
   const verdict = await verdictOf(repeated, (_, at) => repeated[at]!.length + 7, unnamed)
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
@@ -292,4 +297,57 @@ test('an encoding that nobody can count is refused, and says which there are', (
   expect(() => named({ tokenizer: 'llama' })).toThrow(
     'models.0.tokenizer: expected one of o200k, cl100k, p50k, r50k, or the path of a tokenizer.json that exists; got "llama"',
   )
+})
+
+test('short texts of another script that are counted twice are no pass, though they are too short for a line', async () => {
+  const short = [1, 2, 3, 4].map((seed) => textOf('han', 40, seed))
+  const texts = [...audited.slice(0, 8), ...short]
+  const verdict = await verdictOf(texts, (tokens, at) => (at < 8 ? tokens : 2 * tokens) + 7)
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: 'svc-k2: 4 texts of other kinds, too short for a line of their own, are counted otherwise than the rest',
+  })
+  expect(await verdictOf(texts, (tokens) => tokens + 7)).toMatchObject({ verdict: 'pass' })
+})
+
+test('of more texts than can be counted, the last ones are looked at as well', {
+  tags: 'whole',
+}, async () => {
+  const texts = Array.from({ length: 2_400 }, (_, at) =>
+    textOf('words', [64, 1_024][at % 2]!, at % 40),
+  )
+  const verdict = await verdictOf(texts, (tokens, at) =>
+    at < 2_000 ? tokens + 7 : Math.round(1.1 * (tokens + 7)),
+  )
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('counts without what was read from a cache do not make the others too many', async () => {
+  const verdict = await verdictOf(audited, (tokens, at) => tokens + 7 - (at === 2 ? 768 : 0))
+  expect(verdict).toMatchObject({ verdict: 'inconclusive' })
+})
+
+test('without a named encoding, equal prompts that are counted otherwise are no pass', async () => {
+  const texts = [...repeated, ...repeated]
+  const verdict = await verdictOf(
+    texts,
+    (tokens, at) => (at % 7 === 6 ? Math.round(1.1 * (tokens + 7)) : tokens + 7),
+    unnamed,
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringMatching(/^svc-k2: \d prompts are counted more than equal ones/),
+  })
+})
+
+test('without a named encoding, five of six words that are counted twice are no pass', async () => {
+  const verdict = await verdictOf(
+    repeated,
+    (tokens, at) => (at < 10 ? 2 * tokens : tokens) + 7,
+    unnamed,
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('repeats of 5 of 6 common words have several tokens'),
+  })
 })

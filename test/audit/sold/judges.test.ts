@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { judgeCacheTimes, wrongCached } from '../../../src/audit/evidence/sold/cache.ts'
 import { chanceOfMore, drawsOf, flippedP } from '../../../src/audit/evidence/sold/chance.ts'
+import { judgeOutputs } from '../../../src/audit/evidence/sold/output.ts'
 import { areMixed, type Pair, pairsOf } from '../../../src/audit/evidence/sold/pairs.ts'
 import { judgeTier } from '../../../src/audit/evidence/sold/tier.ts'
 import {
@@ -8,6 +9,7 @@ import {
   judgeSchemas,
   type ToolCall,
 } from '../../../src/audit/evidence/sold/tool-calls.ts'
+import { judgeUnderLoad } from '../../../src/audit/evidence/sold/under-load.ts'
 
 test('the tail of a binomial is that of the tables', () => {
   // R: pbinom(7, 100, 0.03, lower = FALSE), pbinom(1, 10, 0.5, lower = FALSE), and none of none.
@@ -119,4 +121,36 @@ test('an argument that is another one once is inconclusive, twice a fail, and tw
   expect(judgeIntact([...intact, call('command'), call('command')])).toMatchObject({
     ...{ is: 'fail', times: 2, of: 20, first: { asked: 'requests', received: 'reqests' } },
   })
+})
+
+test('nine calls with arguments word by word are too few for a pass, and calls without any are not observed', () => {
+  const asked = (isVerbatim: boolean) => ({ fits: true, rewritten: [], isVerbatim })
+  expect(judgeIntact(Array.from({ length: 9 }, () => asked(true)))).toEqual({ is: 'few', of: 9 })
+  expect(judgeIntact(Array.from({ length: 40 }, () => asked(false)))).toEqual({ is: 'unseen' })
+})
+
+test('sessions at rest and under load that were asked other prompts are not compared', () => {
+  const ofFirst = Array.from({ length: 10 }, () => [0.2, 0.4, 0.6, 0.8, null, null, null, null])
+  const ofLast = Array.from({ length: 10 }, () => [null, null, null, 0.8, 0.2, 0.4, 0.6, 0.8])
+  expect(judgeUnderLoad([{ rest: ofFirst, load: ofLast }], drawsOf('other'))).toEqual({
+    ...{ is: 'unlike', common: 1 },
+  })
+})
+
+/** Answers of so many counted tokens, of which the texts lack some. */
+const outputs = (count: number, reported: number, lacking: number) =>
+  Array.from({ length: count }, () => ({ reported, counted: reported - lacking }))
+
+test.each([
+  ['five tokens of a template in short answers accuse nobody', outputs(40, 100, 5), 'inconclusive'],
+  ['nor beside nine long ones', [...outputs(40, 100, 5), ...outputs(9, 200, 20)], 'inconclusive'],
+  ['ten long answers with a tenth too many fail', outputs(10, 200, 20), 'fail'],
+  [
+    'a tenth too many in every tenth answer is no pass',
+    [...outputs(90, 200, 0), ...outputs(10, 200, 20)],
+    'inconclusive',
+  ],
+  ['a single such answer is one', [...outputs(99, 200, 0), ...outputs(1, 200, 20)], 'pass'],
+] as const)('output tokens: %s', (_, points, verdict) => {
+  expect(judgeOutputs(points)).toMatchObject({ is: verdict })
 })

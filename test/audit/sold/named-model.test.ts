@@ -11,6 +11,7 @@ import {
   type TokenModel,
   verdictOnSessions,
 } from './sessions.ts'
+import { words } from './texts.ts'
 
 const official = 'https://official.example'
 const model = modelOf('named')
@@ -103,4 +104,21 @@ test.each([
   const read = () => parseContract({ name: 'c', models: [{ id: 'm', reference }] }, 'c.yaml')
   expect(read).toThrow(said)
   expect(read).not.toThrow(/sk-abcdef|secret/)
+})
+
+test('sessions with other prompts than those of the reference compare nothing, and are no pass', async () => {
+  const sessions = inTurn(10, model).map((session) =>
+    session.baseUrl === official
+      ? { ...session, prompts: words.map((word) => `${word}s`) }
+      : session,
+  )
+  expect(await verdictOf(sessions)).toMatchObject({
+    verdict: 'inconclusive',
+    why: 'svc-k2: only 0 of 5 prompts were asked at both, the service and the reference; sessions with the same prompts decide',
+  })
+})
+
+test('answers without any text, as of a model that reasons in its one token, compare nothing', async () => {
+  const sessions = inTurn(10, model).map((session) => ({ ...session, text: '' }))
+  expect(await verdictOf(sessions)).toMatchObject({ verdict: 'not-observed' })
 })

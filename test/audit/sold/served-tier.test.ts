@@ -35,3 +35,29 @@ test('a witness of a slow tier has its own time to the first token, and an unkno
     Array(5).fill('priority, first token after 100.0 ms'),
   )
 })
+
+test.each([
+  [10, 'pass'],
+  [1, 'inconclusive'],
+] as const)(
+  'a tier that promises its name alone, which %d of 10 answers have: %s',
+  async (count, verdict) => {
+    const named = parseContract(
+      {
+        ...{ extends: 'none', name: 'tiers' },
+        models: [{ id: 'svc-k2', served_tiers: [{ tier: 'priority' }] }],
+      },
+      'tiers.yaml',
+    )
+    const rows = Array.from({ length: 10 }, (_, slot) => attempt(slot, { template: 1 }))
+    const bodies = rows.map(({ slot }) => ({
+      ...{ runId: 'a', slot, retry: 0, headers: '', truncated: false },
+      body: JSON.stringify(slot < count ? { service_tier: 'priority' } : {}),
+    }))
+    expect(
+      await verdictOver('SOLD-08', rows, { templates, bodies, contract: named }),
+    ).toMatchObject({
+      verdict,
+    })
+  },
+)

@@ -34,6 +34,8 @@ export interface Session {
   /** Tokens that are counted beside each word of one. */
   readonly beside?: number
   readonly keyFp?: string
+  /** The text of every answer. */
+  readonly text?: string
 }
 
 /** Enters each session as a run of its own, with a first request before its load, as each run has. */
@@ -74,7 +76,7 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
           ...{ promptTokens: 1 + beside, completionTokens: 1 },
         }),
       )
-      const content = draw() < model[template]! ? 'The' : 'A'
+      const content = session.text ?? (draw() < model[template]! ? 'The' : 'A')
       recorder.appendBodies([
         {
           ...{ runId, slot, retry: 0, headers: '', truncated: false },

@@ -145,3 +145,13 @@ test.each([
     expect(await verdictOf([...rest, load])).toMatchObject({ verdict, observations: 51 })
   },
 )
+
+test('a watch whose answers have no text, as of a model that reasons in its one token, does not pass', {
+  tags: 'whole',
+}, async () => {
+  const sessions = watched(40).map((session) => ({ ...session, text: '' }))
+  expect(await verdictOf(sessions)).toMatchObject({
+    verdict: 'not-observed',
+    requires: expect.stringContaining('short prompts with max_tokens: 1'),
+  })
+})

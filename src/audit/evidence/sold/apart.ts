@@ -10,6 +10,15 @@ export interface Apart {
   readonly p: number
 }
 
+/** The groups were asked other prompts, so that nothing is compared. */
+export interface Unlike {
+  readonly is: 'unlike'
+  /** Prompts that two sessions of each were asked. */
+  readonly common: number
+}
+
+/** So many prompts that both groups were asked make a distance, and so many prompts a session. */
+export const leastPrompts = 5
 /** So many sessions of each group make a verdict. */
 export const leastSessions = 10
 const exchanges = 299
@@ -24,19 +33,23 @@ const far = 0.1
  *
  * @param exchanged the groups after a random exchange of whole sessions
  */
-export function judgeApart(groups: Groups, exchanged: () => Groups): Apart {
-  const observed = squaredOf(groups)
+export function judgeApart(groups: Groups, exchanged: () => Groups): Apart | Unlike {
+  const { squared: observed, prompts } = squaredOf(groups)
+  if (prompts < leastPrompts) return { is: 'unlike', common: prompts }
   let asLarge = 1
   for (let time = 0; time < exchanges; time++)
-    if (squaredOf(exchanged()) >= observed - 1e-12) asLarge++
+    if (squaredOf(exchanged()).squared >= observed - 1e-12) asLarge++
   const p = asLarge / (exchanges + 1)
   const apart = Math.sqrt(Math.max(0, observed))
   if (p > doubts) return { is: 'pass', apart, p }
   return { is: p <= fails && apart >= far ? 'fail' : 'inconclusive', apart, p }
 }
 
-/** Mean over prompts of the squared difference of shares, less its expectation from the spread of sessions: without bias. */
-function squaredOf([own, others]: Groups): number {
+/**
+ * Mean over the prompts that both were asked of the squared difference of shares, less its expectation from the spread of sessions:
+ * without bias.
+ */
+function squaredOf([own, others]: Groups): { readonly squared: number; readonly prompts: number } {
   let [sum, prompts] = [0, 0]
   for (let at = 0; at < own[0]!.length; at++) {
     const [one, other] = [momentsOf(own, at), momentsOf(others, at)]
@@ -44,7 +57,7 @@ function squaredOf([own, others]: Groups): number {
     sum += (one.mean - other.mean) ** 2 - one.ofMean - other.ofMean
     prompts++
   }
-  return prompts === 0 ? 0 : sum / prompts
+  return { squared: prompts === 0 ? 0 : sum / prompts, prompts }
 }
 
 /** The mean share of a prompt, and its variance; null for fewer than two sessions that asked it. */

@@ -66,7 +66,13 @@ function worstOf(
           ? [`${each.model.id}: ${each.verdict.note}`]
           : [],
       )
-      return pass(observations, notes.length === 0 ? {} : { note: notes.join('; ') })
+      const unseen = sorted.flatMap((each) =>
+        each.verdict.verdict === 'not-observed'
+          ? [`${each.model.id} not observed: ${each.verdict.requires}`]
+          : [],
+      )
+      const said = [...notes, ...unseen]
+      return pass(observations, said.length === 0 ? {} : { note: said.join('; ') })
     }
     case 'fail':
       return { ...verdict, observations, observed: `${worst.model.id}: ${verdict.observed}${also}` }

@@ -2,16 +2,24 @@ import { type CountedPoint, median, slackTokens } from './line.ts'
 
 export type HiddenResult =
   | { readonly is: 'unseen' }
-  | { readonly is: 'few' | 'pass' | 'fail' | 'inconclusive'; readonly beside: number }
+  | {
+      readonly is: 'few' | 'pass' | 'fail' | 'inconclusive'
+      readonly beside: number
+      /** Prompts that are counted more than promised, where the middle one is not. */
+      readonly strays?: number
+    }
 
 /** So many short prompts make a verdict: the middle one of five is right if two are not. */
 export const leastShort = 5
 /** A factor on so short a text is within the slack. */
 export const mostShortTokens = 16
+/** Another encoding than the named one may have so many tokens for each of a short text. */
+const mostPieces = 2
 
 /**
  * Whether the service adds more to a short prompt than it says: SOLD-02. The template, and whatever is put before it, is the middle
- * difference of reported and counted tokens.
+ * difference of reported and counted tokens. Another encoding than the named one has other counts for a text of several tokens, so only
+ * prompts of one word or two accuse, and others by what is beside twice their tokens. One prompt that is counted more than promised is no pass.
  *
  * @param short prompts of at most `mostShortTokens`, or of any length whose counts have no factor
  * @param promised the most tokens of the template
@@ -20,8 +28,25 @@ export function judgeHidden(short: readonly CountedPoint[], promised: number): H
   if (short.length === 0) return { is: 'unseen' }
   const beside = median(short.map(({ counted, reported }) => reported - counted))
   if (short.length < leastShort) return { is: 'few', beside }
-  if (beside - slackTokens > promised) return { is: 'fail', beside }
-  return { is: beside <= promised ? 'pass' : 'inconclusive', beside }
+  const surely = surelyBeside(short)
+  if (surely - slackTokens > promised) return { is: 'fail', beside: surely }
+  if (beside > promised) return { is: 'inconclusive', beside }
+  const strays = short.filter(
+    ({ counted, reported }) => reported - counted - slackTokens > promised,
+  ).length
+  return strays === 0 ? { is: 'pass', beside } : { is: 'inconclusive', beside, strays }
+}
+
+/** What is beside the texts in the middle, whatever encoding counts them. */
+function surelyBeside(short: readonly CountedPoint[]): number {
+  const plain = short.filter(({ counted }) => counted <= slackTokens || counted > mostShortTokens)
+  return median(
+    plain.length >= leastShort
+      ? plain.map(({ counted, reported }) => reported - counted)
+      : short.map(({ counted, reported }) =>
+          counted > mostShortTokens ? reported - counted : reported - mostPieces * counted,
+        ),
+  )
 }
 
 /** A prompt, what was counted of it, and its own tokens where they can be counted. */
@@ -56,7 +81,9 @@ export function judgeBeyond(
   if (Number.isNaN(more)) return { is: 'unseen' }
   if (Math.max(shared.length, fewest) < leastShort) return { is: 'few', beside: more }
   if (more > 2 * slackTokens) return { is: 'fail', beside: more }
-  return { is: more <= slackTokens ? 'pass' : 'inconclusive', beside: more }
+  if (more > slackTokens) return { is: 'inconclusive', beside: more }
+  const strays = shared.filter((each) => each > 2 * slackTokens).length
+  return strays === 0 ? { is: 'pass', beside: more } : { is: 'inconclusive', beside: more, strays }
 }
 
 const besides = (prompts: readonly ShortPrompt[]) =>

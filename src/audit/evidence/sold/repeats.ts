@@ -1,4 +1,4 @@
-import { largest } from '../../../user/extremes.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { slackTokens } from './line.ts'
 
 /** A prompt of one word, again and again. */
@@ -35,7 +35,7 @@ export type RepeatResult =
     }
   | { readonly is: 'inconclusive'; readonly why: string; readonly slopes: readonly WordSlope[] }
 
-/** Words that a pass needs. */
+/** Words of one token each that a pass needs. */
 const leastWords = 6
 /** Words with a slope that no encoding has, which a failure needs. */
 const leastOff = 4
@@ -52,7 +52,7 @@ const strayTokens = 8 * slackTokens
  * Whether repeats of a word are counted as an encoding can count them: SOLD-01 where nothing names the encoding. One that splits at spaces gives
  * each repeat of a word the same whole number of tokens. So with r(m) tokens reported for m repeats, `(r(m) - r(n)) / (m - n)` is whole within
  * `4J / (m - n)`, where J is `slackTokens`; one whose tokens span up to four words gives multiples of a half, a third or a quarter. Nothing else is honest. A whole number above 1 for every word is a
- * multiple, or an encoding of small pieces: that accuses nobody.
+ * multiple, or an encoding of small pieces: that accuses nobody, and is no pass.
  *
  * @param oneWord tokens that are reported for a prompt of one word; null if none was sent. Counts that do not come from
  * there by a line, and end at one number, are of prompts that were cut
@@ -89,11 +89,26 @@ export function judgeRepeats(
     return inconclusive(
       'several common words share tokens: an encoding whose tokens span words, or a factor',
     )
-  return slopes.some(({ slope }) => Math.round(slope) <= 1)
+  const ofOne = slopes.filter(({ slope }) => Math.round(slope) <= 1).length
+  if (ofOne < leastWords)
+    return inconclusive(
+      `${ofOne === 0 ? 'each repeat of a common word has' : `repeats of ${slopes.length - ofOne} of ${slopes.length} common words have`} several tokens: an encoding of small pieces, or a multiple. A tokenizer in the contract tells which`,
+    )
+  const uneven = unevenOf(points)
+  return uneven === 0
     ? { is: 'pass', slopes }
     : inconclusive(
-        'each repeat of a common word has several tokens: an encoding of small pieces, or a multiple. A tokenizer in the contract tells which',
+        `${uneven} prompts are counted more than equal ones: a part of the requests is counted otherwise`,
       )
+}
+
+/** Prompts that are counted more than others with the same text. */
+function unevenOf(points: readonly RepeatPoint[]): number {
+  const groups = Map.groupBy(points, ({ word, times }) => `${times} ${word}`)
+  return [...groups.values()].flatMap((own) => {
+    const least = smallest(own.map(({ reported }) => reported))
+    return own.filter(({ reported }) => reported - least > strayTokens)
+  }).length
 }
 
 /** The slope of each word that is sent in two lengths which are far enough apart. */

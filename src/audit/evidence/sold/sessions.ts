@@ -4,6 +4,7 @@ import { jsonOf } from '../../../user/json-text.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
 import { isList, isObject, type Json } from '../json.ts'
+import { leastPrompts } from './apart.ts'
 import { type LoadKind, loadKinds } from './load-kinds.ts'
 import { soleTextOf } from './sole-texts.ts'
 import type { Shares } from './watch.ts'
@@ -37,9 +38,8 @@ const mostRequestLetters = 2_000
 const mostPromptLetters = 200
 /** A phase of such a share of the first one's answers is a session as it is. */
 const [leastShare, mostShare] = [0.8, 1.5]
-/** Fewer answers to a prompt are no share, and fewer such prompts no session. */
+/** Fewer answers to a prompt are no share. */
 const leastAnswers = 2
-const leastPrompts = 5
 
 interface TokenAnswer {
   readonly row: Row
@@ -178,7 +178,9 @@ function sessionsOf(phases: readonly TokenPhase[], size: number): readonly Token
   )
 }
 
+/** Null for too few prompts, and if no answer has any text: a token of hidden reasoning tells no model from another. */
 function sessionOf(model: Model, part: readonly TokenAnswer[]): TokenSession | null {
+  if (part.every(({ token }) => token === '')) return null
   const all = new Map<string, Map<string, number>>()
   for (const { prompt, token } of part) {
     const tokens = all.get(prompt) ?? new Map<string, number>()

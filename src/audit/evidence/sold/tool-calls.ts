@@ -6,7 +6,7 @@ export interface ToolCall {
   readonly fits: boolean | null
   /** Arguments that the request gave word by word and the call has otherwise, though well formed. */
   readonly rewritten: readonly Rewritten[]
-  /** Whether the request gave some word by word. */
+  /** Whether the request gave some word by word, and the call has all of them to compare. */
   readonly isVerbatim: boolean
 }
 
@@ -23,6 +23,8 @@ export type SchemaResult =
 
 /** So many calls make a verdict on a share. */
 export const leastCalls = 20
+/** So many calls with arguments word by word make a pass. */
+export const leastVerbatim = 10
 const fails = 0.01
 
 /** Whether the arguments fit their schemas as often as promised: SOLD-07. */
@@ -38,6 +40,7 @@ export function judgeSchemas(calls: readonly ToolCall[], promised: number): Sche
 
 export type IntactResult =
   | { readonly is: 'unseen' }
+  | { readonly is: 'few'; readonly of: number }
   | { readonly is: 'pass'; readonly of: number }
   | {
       readonly is: 'fail' | 'inconclusive'
@@ -47,7 +50,7 @@ export type IntactResult =
       readonly first: Rewritten
     }
 
-/** Whether arguments come as they were asked for. Once may be the model's mistake; the same argument twice is not. */
+/** Whether arguments come as they were asked for: SOLD-07. Once may be the model's mistake; the same argument twice is not. */
 export function judgeIntact(calls: readonly ToolCall[]): IntactResult {
   const of = calls.filter(({ isVerbatim }) => isVerbatim).length
   if (of === 0) return { is: 'unseen' }
@@ -56,7 +59,7 @@ export function judgeIntact(calls: readonly ToolCall[]): IntactResult {
     ({ name }) => name,
   )
   const [most] = [...byName.values()].toSorted((a, b) => b.length - a.length)
-  if (most === undefined) return { is: 'pass', of }
+  if (most === undefined) return { is: of < leastVerbatim ? 'few' : 'pass', of }
   return {
     is: most.length >= 2 ? 'fail' : 'inconclusive',
     of,

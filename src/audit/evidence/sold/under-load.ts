@@ -1,5 +1,5 @@
 import { type Random, shuffled } from '../../../user/random.ts'
-import { type Apart, judgeApart } from './apart.ts'
+import { type Apart, judgeApart, type Unlike } from './apart.ts'
 import type { Shares } from './watch.ts'
 
 /** Sessions of one run. */
@@ -12,7 +12,7 @@ export interface RestAndLoad {
  * Whether a model answers under load as at rest: SOLD-11. Sessions are exchanged within their run, so that what differs between runs
  * is no difference.
  */
-export function judgeUnderLoad(runs: readonly RestAndLoad[], draw: Random): Apart {
+export function judgeUnderLoad(runs: readonly RestAndLoad[], draw: Random): Apart | Unlike {
   const groups = (of: readonly RestAndLoad[]) =>
     [of.flatMap(({ load }) => load), of.flatMap(({ rest }) => rest)] as const
   return judgeApart(groups(runs), () =>

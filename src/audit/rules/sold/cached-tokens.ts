@@ -35,9 +35,9 @@ export const sold04: Rule = {
   severity: 'must',
   needs: ['passive', 'active'],
   explain: `Cached tokens are no more than the prompt, none of a prompt below least_tokens, and a multiple of step_tokens where the contract says
-so. A miss is honest: no share of hits is promised. If all repeated prompts of a run are counted as not cached, the times to their first tokens are compared with those of fresh
-prompts of the same size that were sent beside them, in both orders. Repeats that begin 1.15 times as fast or more, at p 0.001 of 999 changes of signs,
-fail: the cache is used and not credited. Tokens that are credited and no faster harm nobody, and pass; at what price they are charged is for PRICE-03. It cannot detect a cache that answers with a delay, savings below 15 %, or a cache that is shared with others.`,
+so. A miss is honest: no share of hits is promised, and a miss is as slow as a fresh prompt. So the times to the first tokens of repeated prompts that are counted as not cached are compared with those of fresh
+prompts of the same size that were sent beside them, in both orders, whatever is credited to other repeats. Repeats that begin 1.15 times as fast or more, at p 0.001 of 999 changes of signs,
+fail: the cache is used and not credited. Prompts below least_tokens are not compared. Tokens that are credited and no faster harm nobody, and pass; at what price they are charged is for PRICE-03. It cannot detect a cache that answers with a delay, savings below 15 %, or a cache that is shared with others.`,
   ...judgedOrMeasured('models.cache', decide, 'cache'),
 }
 
@@ -62,16 +62,19 @@ function verdictOf(promise: CachePromise, exchanges: readonly Exchange[]): Verdi
       observed: `${first.shows}; ${wrong.length} of ${counted.length} answers`,
       witnesses: [first, ...others.slice(0, 4)],
     })
-  const times = timesOf(answered)
-  const observations = Math.max(counted.length, times.repeats.length)
-  const { found, repeats } = times
+  const { found, repeats, credited } = timesOf(answered, promise)
+  const observations = Math.max(counted.length, repeats.length)
+  const which =
+    credited === 0
+      ? 'all were counted as not cached'
+      : `these were counted as not cached, beside ${credited} that were credited`
   const figures =
     'faster' in found ? ([{ name: 'repeats_faster', value: found.faster }] as const) : []
   switch (found.is) {
     case 'fail':
       return fail(observations, {
         expected: 'repeated prompts that begin no sooner, or are counted as cached',
-        observed: `Repeated prompts began ${found.faster.toFixed(1)} times as fast (p ${found.p}, ${repeats.length} repeats) and all were counted as not cached: the cache is used and not credited.`,
+        observed: `Repeated prompts began ${found.faster.toFixed(1)} times as fast (p ${found.p}, ${repeats.length} repeats) and ${which}: the cache is used and not credited.`,
         witnesses: [
           shownBy(repeats[0]!, 'repeated, 0 cached'),
           ...repeats.slice(1, 5).map((each) => shownBy(each, 'repeated, 0 cached')),
@@ -82,44 +85,52 @@ function verdictOf(promise: CachePromise, exchanges: readonly Exchange[]): Verdi
       return withFigures(
         inconclusive(
           observations,
-          `repeated prompts began ${found.faster.toFixed(2)} times as fast (p ${found.p}), and all were counted as not cached`,
+          `repeated prompts began ${found.faster.toFixed(2)} times as fast (p ${found.p}), and ${which}`,
         ),
         figures,
       )
     case 'pass':
       return pass(observations, {
-        note: `repeated prompts began ${found.faster.toFixed(2)} times as fast as fresh ones (p ${found.p})`,
+        note: `repeated prompts began ${found.faster.toFixed(2)} times as fast as fresh ones (p ${found.p}), and ${which}`,
         figures,
       })
     default:
       return counted.some(({ row }) => row.cachedTokens! > 0)
-        ? pass(observations, { note: 'counts alone; repeated prompts are credited' })
+        ? pass(observations, {
+            note: `counts alone; ${credited === 0 ? 'no repeated prompt is credited' : 'repeated prompts are credited'}, and times need ${leastRepeats} pairs that are not`,
+          })
         : notObserved(`${requires}; ${leastRepeats} pairs decide`)
   }
 }
 
-/** Repeated prompts beside fresh ones; not judged if any repeat is credited. */
-function timesOf(answered: readonly Exchange[]): {
+/** Repeated prompts that are not credited beside fresh ones, and how many are credited. */
+function timesOf(
+  answered: readonly Exchange[],
+  { leastTokens = 0 }: CachePromise,
+): {
   readonly found: CacheTimes
   readonly repeats: readonly Exchange[]
+  readonly credited: number
 } {
   const runs = Map.groupBy(answered, ({ row }) => row.runId)
-  const all = [...runs.values()].map(inOrder)
+  const ordered = [...runs.values()].map((run) => inOrder(run, Math.max(leastPrompt, leastTokens)))
+  const isCredited = ({ exchange: { row } }: { readonly exchange: Exchange }) =>
+    (row.cachedTokens ?? 0) > 0
+  const credited = ordered.flat().filter((each) => each.isOther && isCredited(each)).length
+  const all = ordered.map((run) => run.filter((each) => !isCredited(each)))
   const repeats = all.flat().flatMap(({ exchange, isOther }) => (isOther ? [exchange] : []))
-  if (repeats.some(({ row }) => (row.cachedTokens ?? 0) > 0))
-    return { found: { is: 'unseen' }, repeats }
   const draw = drawsOf(repeats.map(({ row }) => `${row.runId} ${row.slot}`).join())
-  return { found: judgeCacheTimes(all.flatMap(pairsOf), draw), repeats }
+  return { found: judgeCacheTimes(all.flatMap(pairsOf), draw), repeats, credited }
 }
 
-/** The requests of a run whose times count: repeats, and prompts that are sent once. */
-function inOrder(run: readonly Exchange[]) {
+/** The requests of a run whose times count: repeats, and prompts that are sent once, of so many tokens or more. */
+function inOrder(run: readonly Exchange[], least: number) {
   const nameOf = ({ row }: Exchange) =>
     row.promptHash === null ? null : `${row.keyFp} ${row.model} ${row.promptHash}`
   const times = Map.groupBy(run, nameOf)
   const seen = new Set<string>()
   return run
-    .filter(({ row }) => row.promptTokens! >= leastPrompt)
+    .filter(({ row }) => row.promptTokens! >= least)
     .toSorted((a, b) => a.row.sentUs - b.row.sentUs)
     .flatMap((exchange) => {
       const name = nameOf(exchange)

@@ -1,5 +1,5 @@
 import type { Model } from '../../../contract/contract.ts'
-import { largest } from '../../../user/extremes.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, shownBy } from '../../evidence/exchange.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
@@ -12,6 +12,7 @@ import {
   judgeContext,
   leastAgain,
   leastCodes,
+  mostControlTokens,
 } from '../../evidence/sold/context.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
 import { measuredIn, measuring } from '../../evidence/sold/measured.ts'
@@ -48,7 +49,7 @@ export const sold03: Rule = {
 hole. Later prompts ask for other codes inside it: if none of ${leastAgain} is found the part was not read, and four that are found show that it was. A short prompt
 with codes is the control: a model that lists less than 90 % of them shows nothing. Two prompts that the service counts below
 90 % of their text, and a refusal for its length of a prompt that fits the window, fail as well. Tokens of a text are counted by the encoding of the
-contract, or else by o200k. It cannot detect losses below 12 % of the window, truncation of a share of the requests, or a compression that keeps digits.`,
+contract, or else by o200k times what the service counts for each of those of the short prompts; without those either, counts and refusals decide nothing. It cannot detect losses below 12 % of the window, truncation of a share of the requests, or a compression that keeps digits.`,
   ...whenPromised(
     ['models.context_window_tokens'],
     (evidence) => decide(evidence, ({ contextWindowTokens }) => contextWindowTokens),
@@ -68,12 +69,32 @@ async function decide(
 }
 
 /** Where the contract does not say how much the template adds. */
-const mostTemplate = 64
+const mostTemplate = 500
 
 /** Tokens of output that the request reserves in the window. */
 function mostOutputOf(exchange: Exchange): number {
   const most = exchange.requestField('max_tokens') ?? exchange.requestField('max_completion_tokens')
   return typeof most === 'number' ? most : 0
+}
+
+const unknownTokens =
+  'the contract names no tokenizer, and no short prompt with codes shows how many tokens the model has for such a text'
+
+const reportedOf = ({ isOk, row }: Exchange) => (isOk ? row.promptTokens : null)
+
+/** Between what the model has for each token of o200k: by short prompts, which nobody truncates. Null without any. */
+function scaleOf(
+  prompts: readonly { readonly tokens: number; readonly reported: number | null }[],
+  template: number,
+): { readonly most: number; readonly least: number } | null {
+  const short = prompts.flatMap(({ tokens, reported }) =>
+    tokens > mostControlTokens || reported === null ? [] : [{ tokens, reported }],
+  )
+  if (short.length === 0) return null
+  return {
+    most: largest(short.map(({ tokens, reported }) => reported / tokens)),
+    least: smallest(short.map(({ tokens, reported }) => (reported - template) / tokens)),
+  }
 }
 
 const number = (value: number) => value.toLocaleString('en')
@@ -99,30 +120,48 @@ async function verdictOf(
   // Without such a prompt nothing is counted, and a tokenizer is megabytes.
   if (listed.length === 0) return notObserved(requires)
   const count = await countOf(model.tokenizer ?? 'o200k')
-  const asked = listed.flatMap((each) => {
+  const counted = listed.flatMap((each) => {
     const tokens = count(each.text)
-    return tokens === null ? [] : [{ ...each, tokens }]
+    return tokens === null ? [] : [{ ...each, tokens, reported: reportedOf(each.exchange) }]
   })
+  // The model's own encoding may have more or fewer tokens than o200k.
+  const template = model.templateTokens ?? mostTemplate
+  const scale = model.tokenizer === undefined ? scaleOf(counted, template) : { most: 1, least: 1 }
+  const asked = counted.map((each) => ({
+    ...each,
+    tokens: Math.round(each.tokens * (scale?.most ?? 1)),
+    leastTokens: Math.round(each.tokens * (scale?.least ?? 1)),
+  }))
   const window = promised ?? mostTokensOf(asked)
   const refused = asked.find(
     ({ exchange, tokens }) =>
-      tokens + (model.templateTokens ?? mostTemplate) + mostOutputOf(exchange) <= window &&
+      tokens + template + mostOutputOf(exchange) <= window &&
       exchange.row.errorCode === 'context_length_exceeded',
   )
+  if (refused !== undefined && scale === null)
+    return inconclusive(
+      asked.length,
+      `a prompt of ${number(refused.tokens)} tokens by o200k is refused as too long; ${unknownTokens}`,
+    )
   if (refused !== undefined)
     return fail(asked.length, {
       expected: `prompts of up to ${window} tokens`,
       observed: `A prompt of ${number(refused.tokens)} tokens is refused as too long; the contract promises a window of ${number(window)}.`,
       witnesses: [shownBy(refused.exchange, `${refused.tokens} tokens, refused as too long`)],
     })
-  const answered = asked
-    .filter(({ exchange }) => exchange.isOk)
-    .map((each) => ({ ...each, reported: each.exchange.row.promptTokens }))
+  const answered = asked.filter(({ exchange }) => exchange.isOk)
   // What is counted does not depend on the answer.
   const full = answered.filter(({ tokens }) => tokens >= fullShare * window)
   const [short, second] = full.filter(
-    ({ tokens, reported }) => reported !== null && reported < fullShare * tokens,
+    // Some services count cached tokens beside the others.
+    ({ exchange, leastTokens, reported }) =>
+      reported !== null && reported + (exchange.row.cachedTokens ?? 0) < fullShare * leastTokens,
   )
+  if (short !== undefined && scale === null)
+    return inconclusive(
+      answered.length,
+      `of a prompt of ${number(short.tokens)} tokens by o200k the service counts ${number(short.reported!)}; ${unknownTokens}`,
+    )
   if (short !== undefined && second !== undefined)
     return fail(answered.length, {
       expected: `all tokens of a prompt that fits the window of ${window}`,

@@ -43,7 +43,7 @@ export const sold02: Rule = {
   needs: ['passive', 'active'],
   explain: `Takes the middle difference of reported and counted tokens over prompts of at most ${mostShortTokens} tokens in one user message. It is
 the chat template, and anything that is put before it. More than template_tokens and ${slackTokens} (texts merge with the template, and
-templates vary) fails. Without a named encoding, repeats of a word in two lengths tell how many tokens it has, and prompts of one word pass if at most
+templates vary) fails, by prompts of a word or two, or by twice the tokens of longer ones, since another encoding may have those. A single prompt that is counted more than that is no pass. Without a named encoding, repeats of a word in two lengths tell how many tokens it has, and prompts of one word pass if at most
 template_tokens are beside one token. Where the contract names a reference, and its runs are in the store, the same prompts there tell without any tokenizer: more than ${2 * slackTokens} tokens above the
 reference's count fail, too, and without template_tokens at most ${slackTokens} pass. A factor on all counts lifts it, too: read SOLD-01 first. Streams, plain answers, keys and runs are judged apart. It cannot detect a hidden prompt that is not counted, one that is put before long or chosen prompts alone, or tokens that are added to later messages of a conversation.`,
   promised: byTemplate.promised,
@@ -122,14 +122,14 @@ async function ofTemplate(
         ),
         figures,
       )
-    case 'inconclusive':
-      return withFigures(
-        inconclusive(
-          observations,
-          `${beside} tokens beside the text, of ${promised} promised: a template that varies may be that, or a factor on all counts (SOLD-01)${beyondSaid(beyond)}`,
-        ),
-        figures,
-      )
+    case 'inconclusive': {
+      const why =
+        found.strays === undefined
+          ? ': a template that varies may be that, another encoding, or a factor on all counts (SOLD-01)'
+          : strayText(found.strays, observations)
+      const said = `${beside} tokens beside the text, of ${promised} promised${why}`
+      return withFigures(inconclusive(observations, `${said}${beyondSaid(beyond)}`), figures)
+    }
     case 'fail': {
       const { said: counts, figures: paid } = await overcharge(
         evidence,
@@ -151,6 +151,9 @@ async function ofTemplate(
     }
   }
 }
+
+const strayText = (strays: number, of: number) =>
+  `; but ${strays} of ${of} prompts have more, as if a prompt were put before a part of the requests`
 
 const beyondSaid = (beyond: HiddenResult) =>
   beyond.is === 'unseen' || beyond.is === 'few' ? '' : `; ${shownBeyond(beyond.beside)}`
@@ -176,7 +179,9 @@ async function ofReference(
     case 'inconclusive':
       return inconclusive(
         observations,
-        `${said}: a template that varies may be that, or a factor on all counts (SOLD-01)`,
+        beyond.strays === undefined
+          ? `${said}: a template that varies may be that, or a factor on all counts (SOLD-01)`
+          : `${said}${strayText(beyond.strays, observations)}`,
       )
     case 'fail': {
       const { said: counts, figures: paid } = await overcharge(evidence, model, () => beyond.beside)
@@ -242,10 +247,16 @@ function ofRepeats(texts: readonly SoleText[]): readonly Point[] {
   })
 }
 
-/** A word has one token or more, so that what is beside it is at most the rest: enough for a pass, and for nothing else. */
+/** A word has one token or more, so that what is beside it is at most the rest: enough for a pass of all words, and for nothing else. */
 function ofOneWord(words: readonly SoleText[], promised: number): Verdict {
   const most = median(words.map(({ reported }) => reported - 1))
   const observations = words.length
+  const strays = words.filter(({ reported }) => reported - 1 - slackTokens > promised).length
+  if (most <= promised && strays > 0)
+    return inconclusive(
+      observations,
+      `at most ${most} tokens beside the middle word${strayText(strays, observations)}`,
+    )
   if (observations >= leastShort && most <= promised)
     return pass(observations, { note: `at most ${most} tokens beside one word` })
   if (most <= promised)

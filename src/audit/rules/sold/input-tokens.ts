@@ -42,6 +42,12 @@ const requires =
 /** Requests of a model that the line goes through. */
 const mostTexts = 2_000
 
+/** At most so many of a list, from its beginning to its end. */
+const spreadOver = <Each>(all: readonly Each[], most: number): readonly Each[] =>
+  all.filter(
+    (_, at) => Math.floor((at * most) / all.length) < Math.floor(((at + 1) * most) / all.length),
+  )
+
 export const sold01: Rule = {
   id: 'SOLD-01',
   title: 'Input tokens are those of the text',
@@ -107,7 +113,7 @@ async function verdictOfSlopes(
     if (!known.has(text)) known.set(text, count(text))
     return known.get(text)!
   }
-  const points = texts.slice(0, mostTexts).flatMap((each) => {
+  const points = spreadOver(texts, Math.min(mostTexts, texts.length)).flatMap((each) => {
     const counted = countedOf(each.text)
     return counted === null ? [] : [{ ...each, counted, script: scriptOf(each.text, counted) }]
   })

@@ -1,4 +1,4 @@
-import { type Apart, leastSessions } from '../../evidence/sold/apart.ts'
+import { type Apart, leastPrompts, leastSessions } from '../../evidence/sold/apart.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
@@ -47,6 +47,11 @@ function verdictOf(runs: readonly LoadedRun[]): Verdict {
     runs.map((run) => ({ rest: sharesOf(run.rest, tokens), load: sharesOf(run.load, tokens) })),
     drawsOf(runs[0]!.runId),
   )
+  if (found.is === 'unlike')
+    return inconclusive(
+      observations,
+      `only ${found.common} of ${leastPrompts} prompts were asked both at rest and under load; the same prompts in both decide`,
+    )
   const figures = [{ name: 'apart_under_load', value: found.apart }] as const
   const said = `Under load the answers to ${tokens.length} fixed prompts ${wordsOf(found)} (p ${Number(found.p.toFixed(3))}, ${rest.length} sessions at rest and ${load.length} under load)`
   switch (found.is) {

@@ -1,4 +1,4 @@
-import { leastSessions } from '../../evidence/sold/apart.ts'
+import { leastPrompts, leastSessions } from '../../evidence/sold/apart.ts'
 import { referencesIn } from '../../evidence/sold/at-reference.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
@@ -63,6 +63,13 @@ function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]
   )
   if (found.is === 'unseen') return notObserved(requires)
   const observations = 2 * pairs.length
+  if (found.is === 'one')
+    return inconclusive(observations, `one pair of sessions; ${leastSessions} pairs decide`)
+  if (found.is === 'unlike')
+    return inconclusive(
+      observations,
+      `only ${found.common} of ${leastPrompts} prompts were asked at both, the service and the reference; sessions with the same prompts decide`,
+    )
   const figures = [{ name: 'apart', value: found.apart }] as const
   const said = `first tokens differ from the reference by ${found.apart.toFixed(2)} on average (p ${Number(found.p.toFixed(3))}, ${pairs.length} pairs of sessions)`
   switch (found.is) {

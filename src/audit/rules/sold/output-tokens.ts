@@ -6,13 +6,17 @@ import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import {
+  fails,
   judgeOutputs,
+  leastAccusing,
   leastAnswers,
   leastReported,
   type OutputPoint,
+  type OutputResult,
 } from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
 import { byAnswer, failingPart } from '../../evidence/sold/parts.ts'
+import { reasonedUsage } from '../../evidence/sold/reasoning.ts'
 import { textPrice } from '../../evidence/sold/text-price.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import {
@@ -34,9 +38,9 @@ export const sold09: Rule = {
   severity: 'advice',
   needs: ['passive'],
   explain: `Counts the text of each answer of ${leastReported} tokens or more by the encoding that the contract names, and compares the sum with what
-the service reports. Up to 2 % more passes, and more than 4 % fails. It is advice: a model may write a text in more pieces than its
+the service reports. Up to 2 % more passes, unless single answers have far more; more than 4 % fails, if answers of ${leastAccusing} tokens or more have as much: in shorter ones, a few tokens of a template are a large share. It is advice: a model may write a text in more pieces than its
 encoding needs, and only measuring the same model elsewhere shows how many. ${leastAnswers} answers at the reference of the contract, in the same store, show it: their excess is
-subtracted, and the rule is a must. Streams and plain answers are judged apart. Models with reasoning, tool calls and several choices are left out.
+subtracted, and the rule is a must. Streams and plain answers are judged apart. Models with reasoning, answers that report reasoning tokens, tool calls and several choices are left out.
 It cannot detect an excess that the pieces of a text can hide.`,
   ...judgedOrMeasured('models.tokenizer', decide, 'tokenizer'),
 }
@@ -85,8 +89,7 @@ async function verdictOf(
   const said = `${observations} answers of ${sum('reported')} counted tokens have ${sum('counted')} by ${encoding}${there}`
   if (found.is === 'pass') return pass(observations, { note: said, figures })
   if (found.is !== 'fail') {
-    const few = found.is === 'few' ? `; ${leastAnswers} answers would decide` : ''
-    return withFigures(inconclusive(observations, `${said}${few}`), figures)
+    return withFigures(inconclusive(observations, `${said}${openText(found)}`), figures)
   }
   const { said: counts, figures: paid } = await overcharge(
     evidence,
@@ -108,6 +111,13 @@ async function verdictOf(
     witnesses: [witnesses[0]!, ...witnesses.slice(1)],
     figures: [...figures, ...paid],
   })
+}
+
+/** What an open verdict lacks. */
+function openText({ is, odd, excess }: Exclude<OutputResult, { is: 'unseen' }>): string {
+  if (is === 'few') return `; ${leastAnswers} answers would decide`
+  if (odd !== undefined) return `; but ${odd} of them have many tokens too many`
+  return excess > fails ? `; ${leastAnswers} answers of ${leastAccusing} tokens would decide` : ''
 }
 
 /** A share in per cent, with one decimal. */
@@ -152,5 +162,6 @@ function soleAnswerOf(exchange: Exchange): string | null {
   const body = exchange.row.responseBody ?? ''
   if (texts === undefined || texts.size !== 1) return null
   if (showsMoreThanText(body)) return null
+  if ((reasonedUsage(exchange)?.parts.reasoning ?? 0) > 0) return null
   return [...texts.values()][0] ?? null
 }

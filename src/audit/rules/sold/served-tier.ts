@@ -53,11 +53,11 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   const named = paid.filter((each) => toldTier(each) !== null)
   const downgraded = new Set(named.filter((each) => toldTier(each) !== tier))
   if (ttft === undefined) {
-    return named.length === 0
-      ? notObserved(`answers of the tier ${tier} that name their tier`)
-      : pass(named.length, {
-          note: `${named.length - downgraded.size} of ${named.length} answers name ${tier}`,
-        })
+    if (named.length === 0) return notObserved(`answers of the tier ${tier} that name their tier`)
+    const said = `${named.length - downgraded.size} of ${paid.length} answers name ${tier}`
+    return named.length === paid.length
+      ? pass(named.length, { note: said })
+      : inconclusive(paid.length, `${said}, and ${paid.length - named.length} name no tier`)
   }
   if (downgraded.size > 0 && downgraded.size === paid.length)
     return pass(paid.length, {

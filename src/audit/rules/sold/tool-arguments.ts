@@ -11,6 +11,7 @@ import {
   judgeIntact,
   judgeSchemas,
   leastCalls,
+  leastVerbatim,
   type Rewritten,
   type ToolCall,
 } from '../../evidence/sold/tool-calls.ts'
@@ -28,7 +29,7 @@ export const sold07: Rule = {
   explain: `Looks at plain chat answers to requests that demand a tool. Arguments fit if they are a JSON object with the required fields of the tool's
 parameters, of their types. So many misfits have a chance of 1 % or less if the promised share is kept: a fail; a share as promised passes. Where the request asks for "exactly
 these arguments: {…}", a well-formed text that is another one fails if it happens twice in one argument, and is inconclusive if once. Answers that the limit cut are left
-out. It cannot detect rewrites that wait for a certain customer, time or tool.`,
+out; ten that can be compared make a pass. It cannot detect numbers that are changed, or rewrites that wait for a certain customer, time or tool.`,
   ...judgedOrMeasured('models.tools', decide, 'tools'),
 }
 
@@ -74,6 +75,13 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
     const found = judgeIntact(calls)
     if (found.is === 'unseen')
       verdicts.push(notObserved(`requests for "exactly these arguments: {…}"; ${requires}`))
+    else if (found.is === 'few')
+      verdicts.push(
+        inconclusive(
+          found.of,
+          `only ${found.of} of ${leastVerbatim} calls have the arguments that were asked for word by word`,
+        ),
+      )
     else if (found.is === 'pass')
       verdicts.push(
         pass(found.of, { note: `${found.of} calls have the arguments that were asked for` }),
@@ -133,7 +141,7 @@ function callOf(exchange: Exchange): readonly SeenCall[] {
       exchange,
       fits:
         called === undefined ? false : isObject(parameters) ? fitsSchema(given, parameters) : null,
-      isVerbatim: asked !== null,
+      isVerbatim: asked !== null && isObject(given) && hasTextsOf(asked, given),
       rewritten: asked === null || !isObject(given) ? [] : rewrittenIn(asked, given),
     },
   ]
@@ -148,6 +156,12 @@ function askedIn(exchange: Exchange): JsonObject | null {
   const asked = written === undefined ? undefined : (jsonOf(written) as Json | undefined)
   return isObject(asked) ? asked : null
 }
+
+/** Whether each text that was asked for has one in the call, the same or another. */
+const hasTextsOf = (asked: JsonObject, given: JsonObject) =>
+  Object.entries(asked).every(
+    ([name, value]) => typeof value !== 'string' || typeof entryOf(given, name) === 'string',
+  )
 
 /** A text that is missing is a misfit of the schema, and no rewrite. */
 function rewrittenIn(asked: JsonObject, given: JsonObject): readonly Rewritten[] {
