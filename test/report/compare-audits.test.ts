@@ -4,6 +4,7 @@ import type { Contract } from '../../src/contract/contract.ts'
 import { parseContract } from '../../src/contract/load.ts'
 import { type AuditComparison, compareAudits } from '../../src/report/compare/audits.ts'
 import { changeOf, markdownAudits, terminalAudits } from '../../src/report/compare/audits-text.ts'
+import { dearerText } from '../../src/report/compare/dearer.ts'
 import { renderAudits } from '../../src/report/compare-audits-page.ts'
 import { audited, repeated, textOf, words } from '../audit/sold/texts.ts'
 import { verdictIn } from '../audit/verdict-over.ts'
@@ -22,7 +23,7 @@ const price = { input: 1, output: 4 }
 const answers = Array.from({ length: 10 }, (_, seed) => textOf('words', 200, seed))
 
 /** A store with what a shop answered: single texts, words, and ten long answers, whose tokens it counts in its own way. */
-async function shopStore(count: (tokens: number) => number): Promise<Store> {
+async function shopStore(count: (tokens: number, text: string) => number): Promise<Store> {
   const store = await openStore(':memory:')
   const asked = [...audited, ...words.slice(0, 5), ...repeated, ...answers.map(() => 'Count.')]
   const answerOf = (at: number) => answers[at - (asked.length - answers.length)]
@@ -32,7 +33,7 @@ async function shopStore(count: (tokens: number) => number): Promise<Store> {
     asked.map((text, at) =>
       attempt(at, {
         ...{ template: at, finishReason: 'length' },
-        promptTokens: count(o200k.countTokens(text) + 7),
+        promptTokens: count(o200k.countTokens(text) + 7, text),
         completionTokens: answerOf(at) === undefined ? 1 : o200k.countTokens(answerOf(at)!),
       }),
     ),
@@ -104,10 +105,11 @@ test('two shops beside each other: each value with its bounds, both verdicts, an
       ...{ what: 'input', isOfMoney: true, by: 'a million of text, o200k', dearer: 'b' },
       ratio: expect.closeTo(1.1, 3),
       between: [expect.closeTo(1.097, 3), expect.closeTo(1.103, 3)],
+      others: [],
     },
     {
       ...{ what: 'output', isOfMoney: true, by: 'a million of answers, o200k', dearer: 'neither' },
-      ...{ ratio: 1, between: null },
+      ...{ ratio: 1, between: null, others: [] },
     },
   ])
 })
@@ -172,4 +174,23 @@ test('a comparison of audits changes neither store', async () => {
   const before = [await findings(honest), await findings(inflated)]
   await compared(shop(price))
   expect([await findings(honest), await findings(inflated)]).toEqual(before)
+})
+
+test('a shop that counts as much for plain words, and Chinese 1.4 times, is not said to take as much for every text', async () => {
+  const chinese = await shopStore((tokens, text) =>
+    /\p{Script=Han}/u.test(text) ? Math.round(tokens * 1.4) : tokens,
+  )
+  const comparison = await compareAudits(
+    { store: honest, runIds: [], contract: shop(price) },
+    { store: chinese, runIds: [], contract: shop({ input: 0.5, output: 4 }) },
+    ['SOLD'],
+  )
+  chinese.close()
+  expect(comparison.dearer[0]).toMatchObject({
+    ...{ dearer: 'a', ratio: expect.closeTo(0.5, 3) },
+    others: [{ script: 'han', dearer: 'a', ratio: expect.closeTo(0.7, 3) }],
+  })
+  expect(dearerText(comparison.dearer[0]!)).toMatch(
+    /^For the same text a takes 100\.0 % more \(9\d\.\d to 100\.\d %\); but for texts of han a takes 4[23]\.\d % more \(4[23]\.\d to 4[23]\.\d %\)\.$/,
+  )
 })

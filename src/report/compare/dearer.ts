@@ -11,13 +11,23 @@ export interface ComparedFigure {
 }
 
 /** Which of two endpoints takes more for the same text, and by how much. */
-export interface Dearer {
+export interface Dearer extends Ratio {
   /** What is compared: `input`, or `output`. */
   readonly what: 'input' | 'output'
   /** Whether by prices; else by tokens alone, since a contract has no price. */
   readonly isOfMoney: boolean
   /** The title of the figure that is compared. */
   readonly by: string
+  /** Texts of other scripts with a ratio of their own: an encoding, or a factor, may be that of one script alone. */
+  readonly others: readonly OfScript[]
+}
+
+interface OfScript extends Ratio {
+  /** `han` */
+  readonly script: string
+}
+
+interface Ratio {
   /** What b takes over what a takes. */
   readonly ratio: number
   /** Where the true ratio is; null if it is not known. */
@@ -41,14 +51,39 @@ export function dearerOf(figures: readonly ComparedFigure[]): readonly Dearer[] 
     const both = compared[what].flatMap((name) => figures.filter((each) => each.name === name))
     const found = both.find(({ a, b }) => a !== null && b !== null && a.unit === b.unit)
     if (found === undefined || found.a!.value <= 0) return []
-    const ratio = found.b!.value / found.a!.value
-    const between = ratioBetween(found.a!, found.b!)
-    const [low, high] = between ?? [ratio / (1 + alike), ratio * (1 + alike)]
-    return {
-      ...{ what, ratio, between, by: found.title, isOfMoney: found.a!.unit !== undefined },
-      dearer: low > 1 ? 'b' : high < 1 ? 'a' : 'neither',
-    }
+    const main = ratioOf(found.b!.value / found.a!.value, ratioBetween(found.a!, found.b!))
+    const others =
+      what === 'input'
+        ? otherScripts(
+            figures.filter(({ a }) => a?.model === found.a!.model),
+            main,
+          )
+        : []
+    return { what, by: found.title, isOfMoney: found.a!.unit !== undefined, ...main, others }
   })
+}
+
+function ratioOf(ratio: number, between: Ratio['between']): Ratio {
+  const [low, high] = between ?? [ratio / (1 + alike), ratio * (1 + alike)]
+  return { ratio, between, dearer: low > 1 ? 'b' : high < 1 ? 'a' : 'neither' }
+}
+
+/** The scripts whose ratio is not that of the first one, which is compared: each by its tokens, at the same prices. */
+function otherScripts(figures: readonly ComparedFigure[], main: Ratio): readonly OfScript[] {
+  const [first, ...others] = figures.flatMap(({ name, a, b }) => {
+    const between = a === null || b === null ? null : ratioBetween(a, b)
+    return name !== 'input_tokens' || between === null
+      ? []
+      : [{ script: (a!.of ?? '').split(',')[0]!, ratio: b!.value / a!.value, between }]
+  })
+  if (first === undefined) return []
+  const price = main.ratio / first.ratio
+  return others
+    .filter(({ between: [low, high] }) => low > first.between[1] || high < first.between[0])
+    .map(({ script, ratio, between: [low, high] }) => ({
+      script,
+      ...ratioOf(ratio * price, [low * price, high * price]),
+    }))
 }
 
 /** The least and the most that the bounds of both allow; null without bounds. */
@@ -61,21 +96,26 @@ export function ratioBetween(
   return isKnown && a.low > 0 ? [b.low / a.high, b.high / a.low] : null
 }
 
-/** `b is dearer by 10.0 % (9.8 to 10.2 %) for the same text`, a sentence for each of input and output. */
-export function dearerText({ what, isOfMoney, ratio, between, dearer }: Dearer): string {
-  const does = isOfMoney ? 'takes' : 'counts'
-  const of = what === 'input' ? 'the same text' : 'an answer of the same text'
-  const range = (side: 'a' | 'b') => {
-    if (between === null) return ''
-    const [low, high] = between
-      .map((each) => excess(side === 'b' ? each : 1 / each))
-      .toSorted((x, y) => x - y)
-    return ` (${low!.toFixed(1)} to ${high!.toFixed(1)} %)`
+/** `For the same text b takes 10.0 % more (9.8 to 10.2 %); but for texts of han a takes 20.1 % more (…).` */
+export function dearerText({ what, isOfMoney, others, ...main }: Dearer): string {
+  const takes = (of: string, { ratio, between, dearer }: Ratio) => {
+    const range = rangeOf(between, dearer === 'a' ? 'a' : 'b')
+    if (dearer === 'neither')
+      return `${of} both ${isOfMoney ? 'take' : 'count'} as much, as far as the counts tell${range}`
+    const more = excess(dearer === 'b' ? ratio : 1 / ratio).toFixed(1)
+    return `${of} ${dearer} ${isOfMoney ? 'takes' : 'counts'} ${more} % more${range}`
   }
-  if (dearer === 'neither')
-    return `For ${of} both ${isOfMoney ? 'take' : 'count'} as much, as far as the counts tell${range('b')}.`
-  const more = excess(dearer === 'b' ? ratio : 1 / ratio).toFixed(1)
-  return `For ${of} ${dearer} ${does} ${more} % more${range(dearer)}.`
+  const text = what === 'input' ? 'the same text' : 'an answer of the same text'
+  const rest = others.map((each) => `; but for ${takes(`texts of ${each.script}`, each)}`)
+  return `For ${takes(text, main)}${rest.join('')}.`
+}
+
+function rangeOf(between: Ratio['between'], side: 'a' | 'b'): string {
+  if (between === null) return ''
+  const [low, high] = between
+    .map((each) => excess(side === 'b' ? each : 1 / each))
+    .toSorted((x, y) => x - y)
+  return ` (${low!.toFixed(1)} to ${high!.toFixed(1)} %)`
 }
 
 const excess = (ratio: number) => 100 * (ratio - 1)
