@@ -71,6 +71,11 @@ export class AttemptClient {
     call.begin(request, listener, capture)
     return call
   }
+
+  /** Ends its timer, which would hold its memory for as long as the longest deadline. No attempt may be running. */
+  close(): void {
+    this.context.timer.stop()
+  }
 }
 
 /** The deadlines of the contract (§8.3); its read timeout also applies to the first byte. */

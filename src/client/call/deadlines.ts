@@ -68,6 +68,14 @@ export class DeadlineTimer {
     armed.dueUs = Number.POSITIVE_INFINITY
   }
 
+  /** Forgets all deadlines. Until then, a platform timer holds what they belong to, also where all are disarmed. */
+  stop(): void {
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.timer = null
+    this.wakeUs = Number.POSITIVE_INFINITY
+    while (this.heap.length > 0) this.drop(this.heap[0]!)
+  }
+
   lengthUs(reason: Stage): number {
     switch (reason) {
       case 'connect':

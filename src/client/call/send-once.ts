@@ -30,6 +30,8 @@ export interface SendOnceOptions {
   /** Default: those of the contract. */
   readonly deadlines?: Deadlines
   readonly captureBytes?: number
+  /** Of the same transport, contract, clock and deadlines: what it learnt of answers is used again. One for this exchange if absent. */
+  readonly client?: AttemptClient
   readonly onHead?: () => void
   readonly onEvent?: (event: ReceivedEvent) => void
   /** A gap between two texts of one choice, in microseconds. */
@@ -45,13 +47,15 @@ export function sendOnce(
   options: SendOnceOptions,
 ): Promise<Received> {
   const { contract, now, onHead, onEvent, onGap = () => {}, signal } = options
-  const client = new AttemptClient({
-    transport,
-    contract,
-    now,
-    deadlines: options.deadlines ?? deadlinesOf(contract),
-    ...(options.captureBytes === undefined ? {} : { captureBytes: options.captureBytes }),
-  })
+  const client =
+    options.client ??
+    new AttemptClient({
+      transport,
+      contract,
+      now,
+      deadlines: options.deadlines ?? deadlinesOf(contract),
+      ...(options.captureBytes === undefined ? {} : { captureBytes: options.captureBytes }),
+    })
   const capture: CaptureChoice = 'always'
   return new Promise((resolve) => {
     const events: ReceivedEvent[] = []
@@ -70,6 +74,7 @@ export function sendOnce(
         },
         onEnd: (ended) => {
           signal?.removeEventListener('abort', abort)
+          if (options.client === undefined) client.close()
           resolve({ columns: ended.toColumns(), captured: ended.captured, events })
         },
       },
