@@ -10,6 +10,8 @@ export interface Act {
   readonly options: ServiceOptions
   /** An upstream server that makes the answers during the act. */
   readonly upstream: (() => Promise<RunningUpstream>) | null
+  /** Whether the clock jumps over the times of answers, so that none takes real time. */
+  readonly jumps: boolean
   play(stage: Stage): Promise<void>
   /** The base URL of an honest service that plays the same act beside it; null without one. */
   readonly reference: string | null
@@ -24,6 +26,7 @@ export const act = (
 ): Act => ({
   upstream,
   reference,
+  jumps: false,
   contract: more.contract ?? defaultContract,
   options: { ...(accounts === undefined ? {} : { accounts }), ...more },
   play,

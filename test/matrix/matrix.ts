@@ -16,8 +16,9 @@
  * `npm run matrix -- money [honest|faulty [usual|wide]]`: 300 worlds with prices, conducts and faults drawn at random (`worlds/`), how well the
  * judge tells each family of faults, and each world where it accuses what nothing explains, with as few requests as show it.
  *
- * `npm run matrix -- sold [pattern] [--part 2/6]`: honest services that careless rules of what is sold would accuse, each over
- * MATRIX_RANDOM seeds, and how often each rule passes, leaves open and fails.
+ * `npm run matrix -- sold [pattern] [--part 2/6] [--rows FILE]`: honest services that careless rules of what is sold would accuse, each over
+ * MATRIX_RANDOM seeds, and how often each rule passes, leaves open and fails. The file keeps each play, so that the whole can be
+ * played in parts, with one MATRIX_SEED.
  */
 import { allRules } from '../../src/audit/rules/list.ts'
 import type { Finding } from '../../src/audit/verdict.ts'
@@ -27,20 +28,24 @@ import { actsOf } from './acts.ts'
 import { honestConducts } from './conducts.ts'
 import { whyAlso } from './consequences.ts'
 import { playShipped, probedProfile, shippedScenarios, unsettled } from './shipped.ts'
-import { quietVariants } from './sold-quiet.ts'
+import { quietVariants, quietVerdicts } from './sold-quiet.ts'
+import { soldTable } from './sold-table.ts'
 import { alarmsOf, compositions, outcomeOf } from './unnamed.ts'
 import { randomVariants, singleVariants } from './variants.ts'
 import { verdictsOf } from './verdicts.ts'
 import { worldsTable } from './worlds/table.ts'
 import { widths } from './worlds/world.ts'
 
-const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet] | money [honest|faulty [usual|wide]] | sold [pattern]] [--part 2/6]
+const usage = `npm run matrix [-- faults|variants|shipped [pattern] | unnamed [found|quiet] | money [honest|faulty [usual|wide]] | sold [pattern] [--rows FILE]] [--part 2/6]
 MATRIX_SEED and MATRIX_RANDOM set the seed and how many are composed.`
 
 const kinds = ['all', 'faults', 'variants', 'shipped', 'unnamed', 'money', 'sold']
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
-const { positionals, values } = askedOf(usage, { part: { type: 'string', default: '1/1' } })
+const { positionals, values } = askedOf(usage, {
+  part: { type: 'string', default: '1/1' },
+  rows: { type: 'string' },
+})
 const [what = 'all', pattern = '.', width] = positionals
 if (!kinds.includes(what)) {
   process.stderr.write(`${what} is no kind.\n${usage}\n`)
@@ -213,33 +218,15 @@ async function worldsInMoney(): Promise<number> {
 
 /** @returns how many honest services of the rules SOLD failed one of them */
 async function quietOfSold(): Promise<number> {
-  const seeds = Number(process.env.MATRIX_RANDOM ?? 100)
-  print(`honest services over ${seeds} seeds from ${seed}: pass, inconclusive, fail`)
-  let alarms = 0
-  for (const { name, acts, rules, faults, alsoReference } of ofPart(
-    quietVariants.filter((each) => wanted.test(each.name)),
-  )) {
-    const told = new Map<string, Map<string, number>>()
-    for (let nth = 0; nth < seeds; nth++)
-      for (const [rule, { verdict }] of await verdictsOf(
-        { faults, seed: seed + nth },
-        acts,
-        rules,
-        alsoReference === true ? { faults, seed: seed + nth + 1e6 } : {},
-      )) {
-        const counts = told.get(rule) ?? new Map<string, number>()
-        told.set(rule, counts.set(verdict.verdict, (counts.get(verdict.verdict) ?? 0) + 1))
-        if (verdict.verdict !== 'fail') continue
-        alarms++
-        print(`    seed ${seed + nth}: ${rule} ${JSON.stringify(verdict)}`)
-      }
-    for (const [rule, counts] of told)
-      if (['pass', 'inconclusive', 'fail'].some((each) => counts.has(each)))
-        print(
-          `${name.padEnd(36)}${rule.padEnd(10)}${['pass', 'inconclusive', 'fail'].map((each) => counts.get(each) ?? 0).join(' / ')}`,
-        )
-  }
-  return alarms
+  const count = Number(process.env.MATRIX_RANDOM ?? 100)
+  print(`honest services over ${count} seeds from ${seed}: pass, inconclusive, fail`)
+  return soldTable({
+    variants: ofPart(quietVariants.filter((each) => wanted.test(each.name))),
+    seeds: Array.from({ length: count }, (_, nth) => seed + nth),
+    rowsPath: values.rows ?? null,
+    play: quietVerdicts,
+    print,
+  })
 }
 
 async function play(): Promise<number> {

@@ -41,9 +41,9 @@ const asking = (
     { contract },
   )
 
-/** Answers that take long enough for their times to be told apart. */
+/** Answers whose times vary. */
 const slower = {
-  timeToFirstUs: { kind: 'constant', value: 40_000 },
+  timeToFirstUs: { kind: 'lognormal', median: 40_000, sigma: 0.15 },
   betweenTokensUs: { kind: 'constant', value: 100 },
   lengthTokens: { kind: 'constant', value: 8 },
 } as const
@@ -249,25 +249,31 @@ const restAndLoad = act(
   },
 )
 
-/** What the provider sells, by a contract that says so. */
+const jumping = (own: Act): Act => ({ ...own, jumps: true })
+
+/** What the provider sells, by a contract that says so. Load takes real time, and nothing else does. */
 export const soldActs = {
   // Two texts of each size: the second as a stream.
-  texts: asking(audited, told, 1, (at) => at % 2 === 1),
-  short: asking(words.slice(0, 5), told),
-  long: asking(
-    Array.from({ length: 10 }, (_, at) => `Count from ${at + 1} to 900.`),
-    told,
-    200,
+  texts: jumping(asking(audited, told, 1, (at) => at % 2 === 1)),
+  short: jumping(asking(words.slice(0, 5), told)),
+  long: jumping(
+    asking(
+      Array.from({ length: 10 }, (_, at) => `Count from ${at + 1} to 900.`),
+      told,
+      200,
+    ),
   ),
-  codes: asking([codes(2_000, 1), ...[2, 3, 4, 5].map((seed) => codes(7_600, seed))], told, 400),
-  cached: streams(repeatsAndFresh),
-  tiers: streams(tiers),
-  tools: toolRequests,
-  repeats: asking(repeated, defaultContract),
-  thought,
-  reasoned,
-  compared,
-  watched: sessions(60, 2, { fixed: true }),
+  codes: jumping(
+    asking([codes(2_000, 1), ...[2, 3, 4, 5].map((seed) => codes(7_600, seed))], told, 400),
+  ),
+  cached: jumping(streams(repeatsAndFresh)),
+  tiers: jumping(streams(tiers)),
+  tools: jumping(toolRequests),
+  repeats: jumping(asking(repeated, defaultContract)),
+  thought: jumping(thought),
+  reasoned: jumping(reasoned),
+  compared: jumping(compared),
+  watched: jumping(sessions(60, 2, { fixed: true })),
   loaded: restAndLoad,
-  referenced: sessions(10, 4, { reference: { baseUrl: officialUrl } }, officialUrl),
+  referenced: jumping(sessions(10, 4, { reference: { baseUrl: officialUrl } }, officialUrl)),
 } as const satisfies Readonly<Record<string, Act>>

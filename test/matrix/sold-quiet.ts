@@ -9,6 +9,7 @@ import { tierShare } from '../../src/service/honest/generation.ts'
 import { hashText, seededRandom } from '../../src/service/random.ts'
 import { piecesOf } from '../../src/service/tokens.ts'
 import type { ActName } from './acts.ts'
+import { verdictsOf } from './verdicts.ts'
 
 /** An honest service that a careless rule would accuse: which acts show it, and to which rules. */
 export interface QuietVariant {
@@ -229,3 +230,10 @@ export const quietVariants: readonly QuietVariant[] = [
     faults: ['output-inflation:1.01'],
   },
 ]
+
+/** What the rules of a variant say of one play: by its name and a seed. */
+export function quietVerdicts(name: string, seed: number): ReturnType<typeof verdictsOf> {
+  const { acts, rules, faults, alsoReference } = quietVariants.find((each) => each.name === name)!
+  const atReference = alsoReference === true ? { faults, seed: seed + 1e6 } : {}
+  return verdictsOf({ faults, seed }, acts, rules, atReference)
+}

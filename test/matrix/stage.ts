@@ -2,6 +2,7 @@ import type { AttemptRow } from '../../src/attempt/columns.ts'
 import type { BodyRow, TemplateRow } from '../../src/attempt/evidence.ts'
 import { fingerprintOf } from '../../src/attempt/fingerprint.ts'
 import { type AuditReport, audit } from '../../src/audit/audit.ts'
+import { AttemptClient, deadlinesOf } from '../../src/client/call/client.ts'
 import {
   buildTemplate,
   plainRequest,
@@ -53,6 +54,8 @@ export class Stage {
   private readonly bodies: BodyRow[] = []
   private readonly templates = new Map<string, TemplateRow>()
   private readonly transport
+  /** Where no clock moves during a request; else each has its own. */
+  private readonly client: AttemptClient | null
   private readonly beganUs: number
   private nextSlot = 0
 
@@ -61,6 +64,7 @@ export class Stage {
     contract: FullContract,
     runId: string,
     recordedAs: string | null,
+    isCalm: boolean,
   ) {
     this.recordedAs = recordedAs
     this.service = service
@@ -72,21 +76,34 @@ export class Stage {
       maxConnections: Number.POSITIVE_INFINITY,
       connectTimeoutMs: 5_000,
     })
+    this.client = isCalm
+      ? new AttemptClient({
+          transport: this.transport,
+          contract,
+          now: () => this.now(),
+          deadlines: deadlinesOf(contract),
+        })
+      : null
   }
 
-  /** @param recordedAs the base URL of its run; its own if absent */
+  /**
+   * @param recordedAs the base URL of its run; its own if absent
+   * @param isCalm whether the clock is moved between requests alone
+   */
   static async open(
     options: ServiceOptions,
     runId: string,
     recordedAs: string | null = null,
+    isCalm = false,
   ): Promise<Stage> {
     // Another seed gives other keys: stages that are audited together share no accounts.
     const seed = [...runId].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7) % 2 ** 31
     const service = await startService({ seed, shape: quick, ...options })
-    return new Stage(service, options.contract ?? defaultContract, runId, recordedAs)
+    return new Stage(service, options.contract ?? defaultContract, runId, recordedAs, isCalm)
   }
 
   async close(): Promise<void> {
+    this.client?.close()
     await this.transport.close()
     await this.service.close()
   }
@@ -132,6 +149,7 @@ export class Stage {
     const { columns, captured } = await sendOnce(this.transport, request, {
       contract: this.contract,
       now: () => this.now(),
+      ...(this.client === null ? {} : { client: this.client }),
     })
     const bad = spec.wrong?.endsWith('-key') === true
     const row: AttemptRow = {

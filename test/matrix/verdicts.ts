@@ -2,6 +2,7 @@ import type { Finding } from '../../src/audit/verdict.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import type { Act } from './act.ts'
 import { type ActName, acts, usualActs } from './acts.ts'
+import { jumpingClock } from './jumping-clock.ts'
 import { auditStages, Stage } from './stage.ts'
 
 /**
@@ -54,17 +55,26 @@ export async function whilePlayed<Result>(
   then: (stage: Stage) => Promise<Result>,
   atReference: ServiceOptions = {},
 ): Promise<Result> {
-  const { options: own, play, upstream, reference } = acts[name] as Act
+  const { options: own, play, upstream, reference, jumps } = acts[name] as Act
+  const clock = () => (jumps ? { clock: jumpingClock() } : {})
   const answering = await upstream?.()
   const stage = await Stage.open(
-    { ...own, ...options, ...(answering === undefined ? {} : { upstream: answering }) },
+    {
+      ...own,
+      ...clock(),
+      ...options,
+      ...(answering === undefined ? {} : { upstream: answering }),
+    },
     name,
+    null,
+    jumps,
   )
   if (reference !== null) {
     stage.beside = await Stage.open(
-      { ...own, seed: 11, ...atReference },
+      { ...own, ...clock(), seed: 11, ...atReference },
       `${name} reference`,
       reference,
+      jumps,
     )
   }
   try {
