@@ -1,4 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
+import { initial } from '../../src/report/usage/board/choice.js'
+import type { BoardData } from '../../src/report/usage/board/data.ts'
+import { viewsOf } from '../../src/report/usage/board/views.js'
 import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
@@ -164,11 +167,11 @@ test.each([1, 2, 3, 4, 5, 6])(
       const hour = new Date(atUs / 1000).getUTCHours()
       return event.keyFp === key && event.model === model && hour >= hours[0] && hour < hours[1]
     })
-    expect(state).toContain(`Thursday, November 19 cost ${euros(centsOf(day))}, `)
+    expect(state).toContain(`Thursday, November 19: ${euros(centsOf(day))}, `)
     // Keys without a name in the settings are numbered by their first use.
     const first = events.toSorted((a, b) => a.atUs - b.atUs)[0]!.keyFp
     expect(state).toContain(
-      `${euros(centsOf(caused))} of it came from key ${key === first ? 1 : 2} with ${model} between ${clock(hours[0])} and ${clock(hours[1])}.`,
+      `${euros(centsOf(caused))} of it came from “key ${key === first ? 1 : 2}” with ${model} between ${clock(hours[0])} and ${clock(hours[1])}.`,
     )
   },
 )
@@ -188,13 +191,15 @@ test('a key that has as much of a dear day as of any other is no cause of it, an
     tags: '{"team":"chat"}',
   }))
   const state = stateOf(await pageOf([...usual, ...more]))
-  expect(state).toContain('Thursday, November 19 cost 50 credits, 5 times a usual day.')
+  expect(state).toContain(
+    'Thursday, November 19: 50 credits, 5 times a usual day, mostly by Team “chat”.',
+  )
   // 40 more of the team, beside its five of each day.
-  expect(state).toMatch(/ 45 credits of it came from Team “chat” with nova[. ]/)
+  expect(state).toMatch(/ 45 credits of it came from Team “chat”[. ]/)
   expect(state).not.toContain('key 1')
 })
 
-test('a day that names nobody says its hours, and one that has neither says its figures alone', {
+test('a day that names nobody says its hours, and one that has neither says what differs most', {
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
@@ -209,8 +214,103 @@ test('a day that names nobody says its hours, and one that has neither says its 
   const usual = Array.from({ length: 27 }, (_, day) => spread(day + 1, 4, hours)).flat()
   const byHour = stateOf(await pageOf([...usual, ...spread(19, 100, [10, 11])]))
   expect(byHour).toContain(
-    'Thursday, November 19 cost 296 credits, 3.1 times a usual day. 208 credits of it came between 10:00 AM and 12:00 PM. Show it',
+    'Thursday, November 19: 296 credits, 3.1 times a usual day, mostly between 10:00 AM and 12:00 PM. Show it 208 credits of it came between 10:00 AM and 12:00 PM.',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
-  expect(even).toMatch(/cost 288 credits, 3 times a usual day\. (Show it|288)/)
+  expect(even).toContain(
+    '288 credits, 3 times a usual day. Why: 288 requests (usually 96). Show it',
+  )
+})
+
+test('each of two dear days has its sentence, its words beside its bar and its line in the table, and a third one follows', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const models = ['nova', 'lyra']
+  const usual = Array.from({ length: 27 * 10 }, (_, at) => ({
+    atUs: utc(2026, 11, 1, 8) + Math.floor(at / 10) * 86_400e6 + (at % 10) * 3600e6,
+    ...{ account: 'a', credits: '1', model: models[at % 2]!, keyFp: keys[at % 3 === 0 ? 1 : 0]! },
+  }))
+  const burst = (day: number, credits: string, at: number): Event => ({
+    ...{ atUs: utc(2026, 11, day, 9), account: 'a', credits },
+    ...{ model: models[at]!, keyFp: keys[at]! },
+  })
+  const two = await pageOf([...usual, burst(12, '60', 0), burst(19, '40', 1)])
+  const state = stateOf(two)
+  expect(state).toContain(
+    'Thursday, November 12: 70 credits, 7 times a usual day, mostly by “key 2”. Show it 60 credits of it came from “key 2” with nova between 9:00 AM and 10:00 AM.',
+  )
+  expect(state).toContain(
+    'Thursday, November 19: 50 credits, 5 times a usual day, mostly by “key 1”. Show it 40 credits of it came from “key 1” with lyra between 9:00 AM and 10:00 AM.',
+  )
+  expect(two).toMatch(/href="\?from=2026-11-12&#38;to=2026-11-13"/)
+  expect(two).toMatch(/href="\?from=2026-11-19&#38;to=2026-11-20"/)
+  const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(two)![1]!
+  const beside = [...chart.matchAll(/class="b-word b-why[^>]*>([^<]*)</g)].map(([, word]) =>
+    textOf(word!),
+  )
+  expect(beside).toEqual([
+    ...['Thursday: 7 times a usual day', '“key 2”', 'nova', '9:00 AM – 10:00 AM'],
+    ...['Thursday: 5 times a usual day', '“key 1”', 'lyra', '9:00 AM – 10:00 AM'],
+  ])
+  const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
+  const [use] = viewsOf(board, initial(board)).views
+  const [heads, rows] = use!.table()
+  expect(heads.at(-1)).toBe('Why')
+  expect(rows.map((row) => String(row.at(-1))).filter((said) => said !== '')).toEqual([
+    expect.stringMatching(/^Thursday, November 12: 70 credits, 7 times .* 60 credits of it came/),
+    expect.stringMatching(/^Thursday, November 19: 50 credits, 5 times .* 40 credits of it came/),
+  ])
+  // A day of less than a quarter of the greatest excess is none, and the third is the last.
+  const more = [burst(12, '60', 0), burst(19, '40', 1), burst(5, '30', 0), burst(24, '12', 1)]
+  const many = await pageOf([...usual, ...more])
+  const days = [...stateOf(many).matchAll(/(\w+, November \d+): \d+ credits/g)]
+  expect(days.map(([, day]) => day)).toEqual([
+    'Thursday, November 12',
+    'Thursday, November 19',
+    'Thursday, November 5',
+  ])
+})
+
+test('who sees one key alone, or sums alone, is told why a day was dear', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const events = [
+    ...uneven().map((each) => ({ ...each, keyFp: keys[0]! })),
+    ...dear([9, 9, 9, 10, 14], { credits: '28', keyFp: keys[0]! }),
+    ...uneven().map((each) => ({ ...each, keyFp: keys[1]! })),
+  ]
+  const whole = await pageOf(events)
+  expect(stateOf(whole)).toMatch(/mostly by “key \d”/)
+  for (const claims of [
+    { keys: [keys[0]!] },
+    { keys: [keys[0]!], shows: ['credits'] },
+    { shows: ['credits'] },
+  ]) {
+    const page = await (await service!.ask('/page', await tokenOf('a', claims))).text()
+    const state = stateOf(page)
+    // Its only key is no reason, and no name is said that the token does not show.
+    expect(state).not.toContain('key')
+    expect(state).toMatch(
+      /Friday, November 20: 1\d\d credits, [\d.]+ times a usual day(, mostly between|\. Why: )/,
+    )
+    expect(state).toContain('times the usual tokens in a request')
+    if ('shows' in claims) expect(state).not.toContain('nova')
+  }
+})
+
+test('a token that costs more than usual says of which model, if other models were used too', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const mixed = uneven().map((each, at) => ({ ...each, model: at % 2 === 0 ? 'nova' : 'lyra' }))
+  const other = dear([9, 10, 14], { credits: '2', model: 'lyra' })
+  const state = stateOf(
+    await pageOf([...mixed, ...dear([9, 10, 14], { credits: '400' }), ...other]),
+  )
+  const [, times, own] =
+    /([\d.]+) times the usual cost of a token \(of nova: ([\d.]+) times\)/.exec(state)!
+  // Half of the tokens of the day are of lyra, which cost what they usually do or less.
+  expect(Number(own)).toBeGreaterThan(1.5 * Number(times))
 })

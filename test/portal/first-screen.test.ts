@@ -72,7 +72,7 @@ test('an account with two currencies and refunds has each for itself, and its li
     const { models, refunds, total } = readLog('acct-4', unit, utc(2026, 10, 1), utc(2026, 11, 29))
     const euros = (amount: number) =>
       new Intl.NumberFormat('en', { style: 'currency', currency: unit }).format(amount / 10_000)
-    expect(textOf(part(page, /<dl class="figures answers">/))).toContain(` Cost ${euros(total)} `)
+    expect(textOf(part(page, /<dl class="figures answers">/))).toContain(` ${euros(total)} `)
     const lines = linesOf(page, 'model')
     expect(lines.map(([name]) => name).sort()).toEqual(
       [...models.keys(), 'Refunds', 'Total'].sort(),
@@ -115,11 +115,11 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   const state = textOf(part(page, /<section class="state/))
   expect(state).toMatch(
-    /Wednesday, November 25 cost €[\d.]+, \d+ times a usual day\. (?:€[\d.]+|All) of it came from key \d with orion-large[. ]/,
+    /Wednesday, November 25: €[\d.]+, \d+ times a usual day, mostly by “key \d”\. Show it (?:€[\d.]+|All) of it came from “key \d” with orion-large[. ]/,
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
-    / This month, probably about €\d+ by November 30, 2026 probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget €[\d.]+ of €10,000\.00 of this month, resets on December 1, 2026/,
+    / To pay for November about €\d+ probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget €[\d.]+ of €10,000\.00 of this month, resets on Dec 1 /,
   )
 })
 

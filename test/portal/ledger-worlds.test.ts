@@ -36,7 +36,7 @@ function ofPage(page: string) {
       textOf(name!.split('<small')[0]!),
       ...figures.map((each) => Number(textOf(each).replaceAll(',', '')) * 100).map(Math.round),
     ])
-  const [, until] = /your credits last until about ([^<]+)</.exec(page) ?? []
+  const [, until] = /<dt>Your credits end<\/dt><dd><b[^>]*>about ([^<]+)</.exec(page) ?? []
   return { rows, until: until ?? null }
 }
 
@@ -148,7 +148,7 @@ async function compare(some: readonly World[], burnOrder: Order, seen: Seen): Pr
       if (found === null) seen.never++
       else seen.dates++
       if (found === null || expected.left === 0 || found < nowMs + 60_000) continue
-      const day = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: zone })
+      const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: zone })
       expect([account, until]).toEqual([account, day.format(found)])
     }
   } finally {

@@ -44,7 +44,7 @@ test('a service in money has its amounts in series, days, requests, the export a
       ...[404, 'no-such-unit'],
     ])
     const page = await (await ask(`/page?${november}`)).text()
-    expect(page.replace(/<[^>]+>/g, ' ')).toMatch(/Cost\s+€1\.50\s/)
+    expect(page.replace(/<[^>]+>/g, ' ')).toMatch(/Used Nov \d+ – \d+\s+€1\.50\s/)
   } finally {
     await service.close()
   }

@@ -35,7 +35,8 @@ test.each([
   [
     'en',
     [
-      'At your usual pace, your credits last until about',
+      'Your credits end about',
+      'At your usual pace',
       'Key with the most credits',
       '660 credits · 100.0%',
       'It resets on December 1, 2026.',
@@ -47,6 +48,7 @@ test.each([
   [
     'de',
     [
+      'Ihre Credits enden',
       'Bei Ihrem üblichen Tempo',
       'Schlüssel mit den meisten Credits',
       '660 Credits · 100,0',
@@ -59,6 +61,7 @@ test.each([
   [
     'fr',
     [
+      'Fin de vos crédits',
       'À votre rythme habituel',
       'Clé qui a utilisé le plus de crédits',
       'Il se renouvelle le',
@@ -71,6 +74,7 @@ test.each([
   [
     'es',
     [
+      'Fin de sus créditos',
       'A su ritmo habitual',
       'Clave con más créditos usados',
       'Se renueva el',
@@ -82,7 +86,8 @@ test.each([
   [
     'ja',
     [
-      'いつものペースでは',
+      'クレジットの終わり',
+      'いつものペース',
       'クレジットを最も使ったキー',
       '予算を60クレジット超過',
       '2026年10月1日以降の使用',

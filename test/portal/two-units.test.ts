@@ -62,18 +62,19 @@ describe('an account whose use went from dollars to euros', () => {
   })
 
   test('says on the first screen what was used, what will be paid and where the budget ends, in each unit', async () => {
-    const [used, most, pay, limit] = cellsOf(await ask('/page'))
+    const [used, pay, limit, most] = cellsOf(await ask('/page'))
     // 13 days of 3 euros, and the 30; 14 days of 2 dollars less the refund.
-    expect(used).toMatch(/^Cost €69\.00 .* \$27\.00 /)
-    expect(used).toContain('last used on November 14, 2026')
-    // In the unit of the page: 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion.
-    expect(most).toBe(
-      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% · nova 14.1%',
+    expect(used).toMatch(
+      /^Used Nov 1 – 28 €69\.00 first used on Nov 15 .* \$27\.00 after refunds of \$1\.00 last used on Nov 14$/,
     )
-    expect(pay).toMatch(/^This month, probably about €76\.\d+ by November 30, 2026 /)
+    // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
+    expect(most).toBe(
+      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% USD: key 1 $28.00 · 100.0% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1% USD: lyra $21.00 · 75.0%',
+    )
+    expect(pay).toMatch(/^To pay for November about €76\.\d+ /)
     expect(pay).toContain(' $27.00 ')
     expect(limit).toMatch(
-      /^Budget €69\.00 of €90\.00 of this month, resets on December 1, 2026 .*enough .*\$27\.00 of \$300\.00 of this month, resets on December 1, 2026 last used on November 14, 2026$/,
+      /^Budget €69\.00 of €90\.00 of this month, resets on Dec 1 .*enough .*\$27\.00 of \$300\.00 of this month, resets on Dec 1 last used on Nov 14$/,
     )
   })
 
@@ -81,7 +82,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'Thursday, November 26 cost €33.00, 11 times a usual day. €30.00 of it came from key “search” with orion between 9:00 AM and 10:00 AM.',
+      'Thursday, November 26: €33.00, 11 times a usual day, mostly by key “search”. Show it €30.00 of it came from key “search” with orion between 9:00 AM and 10:00 AM.',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

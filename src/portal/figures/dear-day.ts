@@ -7,7 +7,7 @@ import { amountIn } from './cause.ts'
 import { type MainCause, mainCauseOf } from './main-cause.ts'
 import { within } from './rows.ts'
 import { readFigures } from './sums.ts'
-import { sumOf, usedFigures, usedOf, type Why, whyOf } from './why.ts'
+import { sumOf, type Used, usedFigures, usedOf, type Why, whyOf } from './why.ts'
 
 /** A day far above the others. */
 export interface DearDay {
@@ -25,33 +25,59 @@ export interface DearDay {
 
 const leastDays = 5
 const leastTimes = 2
+/** Another day is dear if it has so much of the excess of the dearest in its unit. */
+const leastShare = 0.25
+/** So many days are explained: each takes up to six queries. */
+const mostDays = 3
 
-/** The day that exceeds a usual one most, in any of the units, if it used at least twice as much. */
-export async function dearestDay(
+/** A day far above a usual one, before it is explained. */
+interface Candidate {
+  readonly day: Day
+  readonly usual: readonly Day[]
+  readonly usualAmount: number
+  readonly times: number
+  readonly unit: string
+  /** SQL condition of its rows. */
+  readonly condition: string
+}
+
+interface Day {
+  readonly fromUs: number
+  readonly toUs: number
+  readonly models: readonly Used[]
+  readonly used: Used
+}
+
+/**
+ * The days that exceed a usual one most, in any of the units, the most times first: those that used at least twice as much, and at
+ * least a quarter of the excess of the dearest in their unit.
+ */
+export async function dearDays(
   asked: Asked,
   period: Period,
   query: Input<'summary'>,
   units: readonly string[],
   page: UsageForecast | null,
-): Promise<DearDay | null> {
-  if (period.toUs - period.fromUs > 92 * 86_400e6) return null
+): Promise<readonly DearDay[]> {
+  if (period.toUs - period.fromUs > 92 * 86_400e6) return []
   const condition = await conditionOf(asked, query)
-  let dearest: DearDay | null = null
+  const found: Candidate[] = []
   for (const unit of units) {
     const own = `${condition} AND ${ofUnitSql(asked, unit, units)}`
-    const day = await dearestIn(asked, period, unit, own, page)
-    if (day !== null && day.times > (dearest?.times ?? 0)) dearest = day
+    found.push(...(await candidatesIn(asked, period, unit, own)))
   }
-  return dearest
+  const dear: DearDay[] = []
+  for (const each of found.toSorted((a, b) => b.times - a.times).slice(0, mostDays))
+    dear.push(await explained(asked, period, each, page))
+  return dear
 }
 
-async function dearestIn(
+async function candidatesIn(
   asked: Asked,
   period: Period,
   unit: string,
   condition: string,
-  page: UsageForecast | null,
-): Promise<DearDay | null> {
+): Promise<readonly Candidate[]> {
   const bars = barsAsked(period, 'day')
   const starts = bars.map(({ startUs }) => startUs)
   type Row = { readonly bar: number; readonly model: string | null }
@@ -71,20 +97,38 @@ async function dearestIn(
     .filter(({ used }) => used.amount > 0)
     .sort((a, b) => b.used.amount - a.used.amount || b.fromUs - a.fromUs)
   const [first] = days
-  if (first === undefined || days.length < leastDays) return null
+  if (first === undefined || days.length < leastDays) return []
   const quarter = days.length >> 2
   const usual = days.slice(quarter, days.length - quarter)
   const usualAmount = sumOf(usual.map(({ used }) => used)).amount / usual.length
-  const times = first.used.amount / usualAmount
-  if (times < leastTimes) return null
-  const { fromUs, toUs, used } = first
-  const own = within(asked, { fromUs, toUs }, condition)
-  const [sums] = await readFigures<object, never>(asked, [], own)
+  const least = leastShare * (first.used.amount - usualAmount)
+  return days
+    .map((day) => ({
+      ...{ day, usual, usualAmount, unit, condition },
+      times: day.used.amount / usualAmount,
+    }))
+    .filter(({ day, times }) => times >= leastTimes && day.used.amount - usualAmount >= least)
+    .slice(0, mostDays)
+}
+
+async function explained(
+  asked: Asked,
+  period: Period,
+  { day, usual, usualAmount, times, unit, condition }: Candidate,
+  page: UsageForecast | null,
+): Promise<DearDay> {
+  const { fromUs, toUs, used, models } = day
+  const [sums] = await readFigures<object, never>(
+    asked,
+    [],
+    within(asked, { fromUs, toUs }, condition),
+  )
   const causes = whyOf(
-    first.models,
-    usual.flatMap(({ models }) => models),
+    models,
+    usual.flatMap((each) => each.models),
     usual.length,
   )
+  const hasModels = asked.bearer.shows.has('models')
   return {
     ...{ fromUs, toUs, unit, times },
     amount: amountIn(asked, sums!, unit)!,
@@ -92,7 +136,11 @@ async function dearestIn(
       ...{ day: { fromUs, toUs }, usual, unit, condition, period, page },
       excess: used.amount - usualAmount,
     }),
-    why: { ...causes, model: asked.bearer.shows.has('models') ? causes.model : null },
+    why: {
+      ...causes,
+      model: hasModels ? causes.model : null,
+      own: hasModels ? causes.own : null,
+    },
   }
 }
 

@@ -51,8 +51,8 @@ const [mostHours, mostSpans] = [12, 3]
 
 /**
  * The names that together have most of the excess of a day: as many of them as have nearly all of it, else as many as have most. A name
- * with about as much of the excess as of a usual day is no cause, unless it has nearly all. Hours that are busier than usual
- * are said beside them if they have most of that.
+ * with about as much of the excess as of a usual day is no cause, unless it has nearly all; the only name of its kind is none. Hours
+ * that are busier than usual are said beside them if they have most of that.
  */
 export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause | null> {
   const found = await togetherIn(asked, of, await foundIn(asked, of))
@@ -117,6 +117,8 @@ async function foundIn(asked: Asked, of: DayAsked): Promise<readonly Found[]> {
   const found: Found[] = []
   for (const dimension of dimensions) {
     const rows = await daySums<{ readonly name: string | null }>(asked, of, { name: dimension.sql })
+    // Where everything is of one name, that is no reason.
+    if (rows.filter(({ group }) => group.name !== null).length < 2) continue
     const all = rows.reduce((sum, row) => sum + row.usual, 0)
     const [first] = rows.toSorted((a, b) => b.excess - a.excess)
     if (first === undefined || first.group.name === null) continue

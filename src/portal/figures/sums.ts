@@ -74,6 +74,8 @@ export interface UsedUnit {
   readonly unit: string
   /** When it was last used in the period, Unix microseconds; null if it was not. */
   readonly lastUs: number | null
+  /** When it was first used in all time; null if it never was. */
+  readonly firstUs: number | null
 }
 
 /**
@@ -85,13 +87,13 @@ export function unitsUsed(
   { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
 ): Promise<readonly UsedUnit[]> {
   return session.rows<UsedUnit>(`
-    WITH seen AS (SELECT unit, last_us, credits_known, coalesce(credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs}, false) AS inside
+    WITH seen AS (SELECT unit, first_us, last_us, credits_known, coalesce(credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs}, false) AS inside
       FROM ${sumsWithin({}, { fromUs, toUs })} WHERE credits IS NOT NULL),
     ends AS (SELECT max(last_us) FILTER (WHERE inside) AS end_us FROM seen),
-    used AS (SELECT unit, max(last_us) FILTER (WHERE inside) AS last_us, sum(credits_known) AS requests,
+    used AS (SELECT unit, max(last_us) FILTER (WHERE inside) AS last_us, min(first_us) FILTER (WHERE credits_known > 0) AS first_us, sum(credits_known) AS requests,
         sum(credits_known) FILTER (WHERE inside AND last_us > end_us - ${dayUs}) AS latest
       FROM seen, ends GROUP BY unit)
-    SELECT unit, last_us AS "lastUs" FROM used
+    SELECT unit, last_us AS "lastUs", first_us AS "firstUs" FROM used
     ORDER BY latest IS NULL, latest IS NOT NULL AND unit = '${creditsUnit}' DESC, latest DESC, last_us DESC NULLS LAST, requests DESC, unit`)
 }
 

@@ -21,6 +21,8 @@ export interface Why {
   readonly priceTimes: number | null
   /** The model that most of another price is by, if other models were used and not other prices. */
   readonly model: string | null
+  /** The model that had most of the day, if its own tokens cost more or less than they usually do. Null if another model is the cause. */
+  readonly own: { readonly model: string; readonly times: number } | null
 }
 
 /** The figures of `usedOf`. */
@@ -56,19 +58,34 @@ const plusKnown = (a: number, b: number | null) => (b === null ? null : a + b)
 export function whyOf(own: readonly Used[], usual: readonly Used[], usualDays: number): Why {
   const [day, days] = [sumOf(own), sumOf(usual)]
   if (!day.requests || !days.requests)
-    return { requests: null, tokensTimes: null, priceTimes: null, model: null }
+    return { requests: null, tokensTimes: null, priceTimes: null, model: null, own: null }
   const requests = { count: day.requests, usual: days.requests / usualDays }
   if (!day.tokens || !days.tokens) {
     const priceTimes = day.amount / day.requests / (days.amount / days.requests)
-    return { requests, tokensTimes: null, priceTimes, model: null }
+    return { requests, tokensTimes: null, priceTimes, model: null, own: null }
   }
   const priceTimes = day.amount / day.tokens / (days.amount / days.tokens)
+  const model = modelOf(own, usual, priceTimes)
   return {
     requests,
     tokensTimes: day.tokens / day.requests / (days.tokens / days.requests),
     priceTimes,
-    model: modelOf(own, usual, priceTimes),
+    model,
+    own: model === null ? ownPriceOf(own, usual, day.amount) : null,
   }
+}
+
+const byModel = (all: readonly Used[], model: string | null) =>
+  sumOf(all.filter((each) => each.model === model))
+
+/** The model with more than half of an amount, and how many times its usual cost a token of it had. */
+function ownPriceOf(own: readonly Used[], usual: readonly Used[], amount: number): Why['own'] {
+  const most = own.find((each) => each.amount > amount / 2)
+  if (!most?.model || !most.tokens) return null
+  const before = byModel(usual, most.model)
+  return before.tokens && before.amount > 0
+    ? { model: most.model, times: most.amount / most.tokens / (before.amount / before.tokens) }
+    : null
 }
 
 /**
@@ -77,8 +94,6 @@ export function whyOf(own: readonly Used[], usual: readonly Used[], usualDays: n
  */
 function modelOf(own: readonly Used[], usual: readonly Used[], times: number): string | null {
   const [day, days] = [sumOf(own), sumOf(usual)]
-  const byModel = (all: readonly Used[], model: string | null) =>
-    sumOf(all.filter((each) => each.model === model))
   const expected = own.reduce((sum, { model, tokens, amount }) => {
     const before = byModel(usual, model)
     return sum + (before.tokens ? (before.amount / before.tokens) * tokens! : amount)

@@ -20,6 +20,7 @@ import type { DearDay } from '../figures/dear-day.ts'
 import { courseIn } from '../figures/projection.ts'
 import { coverageOf, sumsWithin } from '../figures/rows.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
+import { dearWords } from './dear-words.ts'
 import type { Speech } from './speech.ts'
 
 /** A page is sent often, and to phones, so its cells are fewer than those of a file. */
@@ -48,8 +49,8 @@ interface OfBoard {
   readonly tag: string | null
   /** The own dimensions that the account has. */
   readonly tags: readonly string[]
-  /** Its bar says its amount. */
-  readonly dear: DearDay | null
+  /** Their bars say why. */
+  readonly dears: readonly DearDay[]
   /** Whether these are all of the account: a forecast is of the whole. */
   readonly isWhole: boolean
 }
@@ -65,7 +66,7 @@ export async function readBoardFor(
   asked: BoardScope['asked'],
   page: UsageForecast | null,
   speech: Speech,
-  { amounts, budgets, where, isWhole, tag, tags, dear }: OfBoard,
+  { amounts, budgets, where, isWhole, tag, tags, dears }: OfBoard,
 ): Promise<BoardData> {
   const { session, keys: naming, bearer, nowMs } = account
   const { shows } = bearer
@@ -134,13 +135,19 @@ export async function readBoardFor(
       page: isOpen && shows.has('credits') ? page : null,
       ...(isOpen ? { course: courseOf(account, period, page, amounts.unit, budgets) } : {}),
       ...apartFrom(amounts, speech),
-      dearUs: dear?.unit === amounts.unit ? dear.fromUs : null,
+      dears: dears.filter(({ unit }) => unit === amounts.unit).map((each) => dearBar(each, speech)),
       marks:
         isWhole && shows.has(amounts.unit === 'credits' ? 'credits' : 'cost')
           ? await marksOf(account, period, page, amounts.unit, speech)
           : [],
     },
   )
+}
+
+/** What stands beside the bar of a dear day, and in the table of the chart. */
+function dearBar(dear: DearDay, speech: Speech) {
+  const { headline, details, lines } = dearWords(dear, speech)
+  return { atUs: dear.fromUs, lines, said: [headline, ...details].join(' ') }
 }
 
 /** That amounts in other units of the period are apart, and why days may have none. */
@@ -331,6 +338,7 @@ export function boardWordsOf(
     busyNote: say('board.busyNote'),
     marks: say('board.marks'),
     marked: say('board.marked'),
+    why: say('board.why'),
     model: say('board.model'),
     key: tag === null ? say('board.key') : speech.tag(tag),
     endpoint: say('board.endpoint'),

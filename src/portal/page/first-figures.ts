@@ -1,45 +1,43 @@
 import { decimalText, readNumber, subtract } from '../../money/rational.ts'
-import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
-import type { NamesTable } from '../figures/names.ts'
 import { plus } from '../figures/sums.ts'
-import { roughly } from './columns.ts'
-import { columnsOf, nameIn, topNames } from './name-columns.ts'
+import { type Answer, type Cell, endedOn, isMoney, unitsOf } from './answer.ts'
+import { type Column, columnsOf, nameIn, type TopName, topNames } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
+import { endAnswers, payAnswers } from './pay-answers.ts'
 import type { Speech } from './speech.ts'
 
 type Figure = Answers['summary']['requests']
 
-/** An answer to the question of a cell, in one unit, and what is to be known of it. */
-interface Answer {
-  readonly label: string
-  readonly value: string
-  readonly under: readonly (Html | string | false)[]
-  /** What the page's script changes when the reader filters. */
-  readonly figure?: string
-  /** Of these names, the script shows those of the filter. */
-  readonly most?: 'key' | 'model'
-}
-
-/** A cell is an answer in each unit, that of the page first; two that are short share a row of a phone. */
-type Cell = readonly Answer[]
-
 /**
- * The four questions of the first screen: what was used, by which key and model, what is to pay or left, and the limit. Each is
+ * The questions of the first screen: what was used, what is to pay, when credits end, the limit, and by which key and model. Each is
  * answered in every unit of the account, that of the page first.
  */
 export function renderFigures(data: PageData, speech: Speech): Html {
-  const [used, most] = [usedAnswers(data, speech), mostAnswers(data, speech)]
-  const isShort = most.length > 0 && used.every(({ value }) => value.length <= 12)
-  const cells: readonly Cell[] = [
-    used,
-    ...(most.length === 0 ? [] : [most]),
-    payAnswers(data, speech),
-    limitAnswers(data, speech),
-  ]
-  return html`<dl class="figures answers">${cells.map((cell, at) => cellOf(cell, isShort && at < 2))}</dl>`
+  const [used, pay] = [usedAnswers(data, speech), payAnswers(data, speech)]
+  const isShort = [used, pay].every((cell) => cell.every(({ value }) => value.length <= mostShort))
+  const ends = endAnswers(data, speech)
+  // What is held is a limit: without a budget, there is no other.
+  const limit = ends.length > 0 && data.budgets.length === 0 ? [] : limitAnswers(data, speech)
+  const most = mostAnswers(data, speech)
+  const isPair = limit.length > 0 && most.length > 0
+  const cell = (answers: Cell, isHalf: boolean) => answers.length > 0 && cellOf(answers, isHalf)
+  return html`<dl class="figures answers">${[cell(used, isShort), cell(pay, isShort), cell(ends, false), cell(limit, isPair), cell(most, isPair)]}</dl>${apart(data, speech)}`
+}
+
+/** Two cells share a row of a phone if each of their values has at most so many characters. */
+const mostShort = 20
+
+/** That amounts in two units are no sum. */
+function apart(data: PageData, { say }: Speech): Html | false {
+  const used = data.units.filter(
+    ({ unit }) => unit === data.unit || (figureIn(data.summary, unit)?.value ?? null) !== null,
+  )
+  if (used.length < 2) return false
+  const word = used.every(({ unit }) => isMoney(unit)) ? 'card.apart' : 'card.apart.credits'
+  return html`<p class="note">${say(word)}</p>`
 }
 
 function cellOf(answers: Cell, isShort: boolean): Html {
@@ -48,21 +46,15 @@ function cellOf(answers: Cell, isShort: boolean): Html {
 }
 
 /** @param above the name of the cell, for an answer that follows the first */
-function answerOf({ label, value, under, figure, most }: Answer, above: string | null): Html {
+function answerOf({ label, value, under, isFigure, most }: Answer, above: string | null): Html {
   const lines = under.filter((each) => each !== '' && each !== false)
   const size = value.length > 24 ? 'smallest' : value.length > 14 ? 'smaller' : null
-  const text = html`<b${size !== null && html` class="${size}"`}${figure !== undefined && html` data-figure="${figure}"`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
+  const text = html`<b${size !== null && html` class="${size}"`}${isFigure && html` data-figure`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
   const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null
     ? answer
     : html`<div class="next">${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
 }
-
-/** The units of the account, that of the page first. */
-const unitsOf = ({ unit, units }: PageData) => [
-  ...units.filter((each) => each.unit === unit),
-  ...units.filter((each) => each.unit !== unit),
-]
 
 /** Amounts of a unit in a summary; null without any. */
 function figureIn(summary: Answers['summary'], unit: string) {
@@ -85,11 +77,25 @@ function compared({ value, previous }: Figure, { before }: PageData, speech: Spe
   return speech.say(word, { share: speech.share(Math.abs(change)), period })
 }
 
+/**
+ * An amount beside that of the period before. Of a unit that was used for a part of these times alone, when that use began or ended:
+ * amounts of unequal times are no comparison.
+ */
+function comparedIn(unit: string, figure: Figure, data: PageData, speech: Speech): string {
+  const ended = endedOn(unit, data, speech)
+  if (ended !== '' || data.units.length < 2) return ended || compared(figure, data, speech)
+  const first = data.units.find((each) => each.unit === unit)?.firstUs ?? null
+  const { fromUs, toUs } = data.before ?? data
+  const sinceUs = fromUs + (toUs - fromUs) / 10
+  return first !== null && first > sinceUs
+    ? speech.say('card.begun', { date: speech.near(first, data.toUs) })
+    : compared(figure, data, speech)
+}
+
 function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const { summary } = data
   const { say, number } = speech
-  const answers = unitsOf(data).flatMap(({ unit }) => usedIn(unit, data, speech))
-  const [first, ...others] = answers
+  const [first, ...others] = unitsOf(data).flatMap(({ unit }) => usedIn(unit, data, speech))
   if (first === undefined) {
     const requests = summary.requests.value
     return [
@@ -102,30 +108,11 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   }
   // Requests have no unit: beside several, their number is that of all.
   const count = counted(summary.requests, speech, others.length > 0)
-  // Where an account has two units, an amount says its own.
-  const figure = data.units.length > 1 ? 'amount' : 'used'
-  const answered = [{ ...first, figure, under: [...first.under, count] }, ...others]
-  const last = answered.at(-1)!
-  return others.length === 0
-    ? answered
-    : [
-        ...answered.slice(0, -1),
-        {
-          ...last,
-          under: [
-            ...last.under,
-            say(
-              answers.length > 0 && data.units.every((each) => isMoney(each.unit))
-                ? 'card.apart'
-                : 'card.apart.credits',
-            ),
-          ],
-        },
-      ]
+  return [{ ...first, isFigure: true, under: [...first.under, count] }, ...others]
 }
 
 function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
-  const { summary, whole, units } = data
+  const { summary, whole } = data
   const { say } = speech
   const figure = figureIn(summary, unit)
   if (figure === null || (figure.value === null && unit !== data.unit)) return []
@@ -133,13 +120,8 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
   const all = whole === null ? null : (figureIn(whole, unit)?.value ?? null)
   return [
     {
-      label: say(unit === 'credits' ? 'card.credits' : 'card.cost'),
-      value:
-        figure.value === null
-          ? say('card.unmeasured')
-          : unit === 'credits' && units.length === 1
-            ? speech.amounts(unit).one(figure.value)
-            : write(figure.value),
+      label: say('card.used', { period: speech.days(data.fromUs, data.toUs) }),
+      value: figure.value === null ? say('card.unmeasured') : write(figure.value),
       under: [
         all !== null && say('card.of', { all: write(all) }),
         unit === 'credits' && priceOf(data, speech),
@@ -149,22 +131,10 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
           say('card.refunds', { amount: write(negated(figure.refunds)) }),
         ...entryLines(data, unit, figure.value, speech),
         figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
-        compared(figure, data, speech),
-        endedOn(unit, data, speech),
+        comparedIn(unit, figure, data, speech),
       ],
     },
   ]
-}
-
-const dayUs = 86_400e6
-
-/** When a unit that others replaced was last used. */
-function endedOn(unit: string, { units }: PageData, speech: Speech): string {
-  const last = units.find((each) => each.unit === unit)?.lastUs ?? null
-  const latest = largest(units.map(({ lastUs }) => lastUs ?? 0))
-  return last === null || latest - last < dayUs
-    ? ''
-    : speech.say('card.ended', { date: speech.day(last) })
 }
 
 /** Taxes, fees and the like, and the amount with them. */
@@ -214,26 +184,35 @@ const negated = (amount: string) => decimalText(subtract(readNumber('0')!, readN
 /** How many names a cell of the first screen has. */
 const mostNames = 3
 
-/** The key and the model that used most in the unit of the page, and those that follow. */
+/** The key and the model that used most in the unit of the page, those that follow, and the first in each other unit. */
 function mostAnswers({ tables, unit, units }: PageData, speech: Speech): Cell {
   // Shares are of the amounts in one unit.
-  const of = units.length < 2 ? '' : ` (${unit === 'credits' ? speech.say('chart.credits') : unit})`
+  const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
   return (['key', 'model'] as const).flatMap((by) => {
     const table = tables.find((each) => each.by === by)
     if (table === undefined) return []
-    const [first, ...others] = topNames(table, mostNames, speech).map((each) => ({
-      ...each,
-      name: nameIn(table, each.name, speech),
-      share: speech.part(each.share),
-    }))
+    const [column, ...columns] = columnsOf(table, speech)
+    const [first, ...others] = topNames(table, mostNames, speech, column)
     if (first === undefined) return []
+    // Of more names than the table has, that of another unit may be among the others.
+    const inOthers = (table.more > 0 ? [] : columns).flatMap((each) => {
+      const [top] = topNames(table, 1, speech, each)
+      return top === undefined ? [] : [{ ...top, unit: each.unit }]
+    })
+    const name = (top: TopName) => nameIn(table, top.name, speech)
     return [
       {
-        label: speech.say(wordOfMost(by, table, speech)) + of,
-        value: first.name,
+        label: speech.say(wordOfMost(by, column)) + of,
+        value: name(first),
         under: [
-          `${first.said} · ${first.share}`,
-          others.map(({ name, share }) => `${name} ${share}`).join(' · '),
+          `${first.said} · ${speech.part(first.share)}`,
+          ...others.map((each) => pairOf(name(each), speech.part(each.share), true)),
+          ...inOthers.map((each) =>
+            pairOf(
+              `${unitName(each.unit, speech)}: ${name(each)}`,
+              `${each.said} · ${speech.part(each.share)}`,
+            ),
+          ),
         ],
         most: by,
       },
@@ -241,134 +220,17 @@ function mostAnswers({ tables, unit, units }: PageData, speech: Speech): Cell {
   })
 }
 
+const unitName = (unit: string, { say }: Speech) =>
+  unit === 'credits' ? say('chart.credits') : unit
+
+/** A name and its share, each in a column of its own: a name may end with a number. */
+const pairOf = (name: string, share: string, follows = false) =>
+  html`<span class="pair${follows && ' follows'}"><span>${name}</span> <span>${share}</span></span>`
+
 /** Money is cost, and no use: the key of the highest cost may be used least. */
-function wordOfMost(by: 'key' | 'model', table: NamesTable, speech: Speech) {
-  const [first] = columnsOf(table, speech)
-  if (first === undefined) return `most.${by}` as const
-  return first.unit === 'credits' ? (`most.${by}.credits` as const) : (`most.${by}.cost` as const)
-}
-
-/** What will be paid: of money, what the month will probably cost; of credits, how long they last. */
-function payAnswers(data: PageData, speech: Speech): readonly Answer[] {
-  const answers = unitsOf(data).flatMap(({ unit }) =>
-    unit === 'credits' && hasBalance(data)
-      ? [
-          balanceAnswer(data, speech),
-          ...(data.projections.has(unit) ? monthIn(unit, data, speech, true) : []),
-        ]
-      : monthIn(unit, data, speech),
-  )
-  if (answers.length > 0) return answers
-  const { say } = speech
-  return [
-    {
-      label: say('card.month'),
-      value: '–',
-      under: [say(data.isPending ? 'month.pending' : 'month.unknown')],
-    },
-  ]
-}
-
-const hasBalance = ({ credits }: PageData) => credits !== null && credits.remaining !== null
-
-function balanceAnswer(data: PageData, speech: Speech): Answer {
-  const { say } = speech
-  return {
-    label: say('card.balance'),
-    value: speech.number(data.credits!.remaining!),
-    under: [
-      Number(data.credits!.remaining) > 0 &&
-        html`<span class="answer">${say('answer.prepaid')}</span>`,
-      html`<span class="answer">${lasts(data, speech)}</span>`,
-      range(data, speech),
-      buyBefore(data, speech),
-    ],
-  }
-}
-
-/** @param beside whether it follows what is left, and is said in fewer lines */
-function monthIn(unit: string, data: PageData, speech: Speech, beside = false): Cell {
-  const { projections, price, isPending } = data
-  const { say } = speech
-  const label = say('card.month')
-  const course = projections.get(unit)
-  // What is over before the period is no question of it.
-  if (unit !== data.unit && data.units.find((each) => each.unit === unit)?.lastUs === null)
-    return []
-  if (course === undefined)
-    return unit === data.unit
-      ? [{ label, value: '–', under: [say(isPending ? 'month.pending' : 'month.unknown')] }]
-      : []
-  // Beside the amount, its unit is said already.
-  const [low, high] = [course.low, course.high].map((each) => speech.amounts(unit).about(each))
-  // What is not expected to be used any more is as exact as what was.
-  const isOver = Math.abs(course.high - course.used) <= Math.abs(course.used) / 200
-  return [
-    {
-      label,
-      value: isOver
-        ? speech.amount(unit, String(course.used))
-        : say('month.about', { amount: speech.about(unit, course.median) }),
-      under: [
-        isOver
-          ? endedOn(unit, data, speech)
-          : !beside && say('month.until', { date: speech.day(course.toUs - 1) }),
-        !isOver &&
-          low !== high &&
-          say('month.range', { low: low!, high: speech.about(unit, course.high) }),
-        unit === 'credits' &&
-          price !== null &&
-          // Of the credits as they are shown, so that a reader who multiplies finds the same.
-          say('month.cost', {
-            amount: speech.amount(
-              price.currency,
-              (roughly(course.median) * Number(price.value)).toFixed(6),
-            ),
-          }),
-        isMoney(unit) && unit === data.unit && say('month.noInvoice'),
-      ],
-    },
-  ]
-}
-
-const isMoney = (unit: string) => /^[A-Z]{3}$/.test(unit)
-
-function lasts({ credits, outlook, isPending, lastUs }: PageData, speech: Speech): string {
-  const { say, day } = speech
-  if (Number(credits!.remaining) <= 0) return say('answer.none')
-  if (!outlook?.known) return say(isPending ? 'answer.pending' : 'answer.unknown')
-  const median = outlook.runsOut?.median ?? null
-  if (median === null) return say('answer.long')
-  return isPast(outlook)
-    ? say('answer.past', { date: day(lastUs ?? Date.parse(median) * 1000) })
-    : say('answer.runsOut', { date: day(Date.parse(median) * 1000) })
-}
-
-/** Whether the credits would have run out before now, if usage had gone on. */
-const isPast = ({ runsOut, fan }: Answers['outlook']) =>
-  runsOut?.median != null && Date.parse(runsOut.median) < Date.parse(fan[0]!.at)
-
-/** The range of the answer, if it is a date. */
-function rangeOf({ outlook, credits }: PageData): { early: number; late: number } | null {
-  const { early = null, late = null, median = null } = outlook?.runsOut ?? {}
-  if (early === null || late === null || median === null || isPast(outlook!)) return null
-  return Number(credits!.remaining) <= 0
-    ? null
-    : { early: Date.parse(early) * 1000, late: Date.parse(late) * 1000 }
-}
-
-/** The days of the range, if they differ. */
-function range(data: PageData, { say, day }: Speech): string {
-  const found = rangeOf(data)
-  if (found === null) return ''
-  const [first, last] = [day(found.early), day(found.late)]
-  return first === last ? '' : say('answer.range', { early: first, late: last })
-}
-
-/** When to buy more: before one future in ten has none left. */
-function buyBefore(data: PageData, { say, day }: Speech): string {
-  const found = rangeOf(data)
-  return found === null ? '' : say('answer.buy', { date: day(found.early) })
+function wordOfMost(by: 'key' | 'model', column: Column | undefined) {
+  if (column === undefined) return `most.${by}` as const
+  return column.unit === 'credits' ? (`most.${by}.credits` as const) : (`most.${by}.cost` as const)
 }
 
 /** Budgets, the fullest first; without one, how many requests succeeded. */
@@ -418,13 +280,17 @@ function budgetAnswer(
   const bar = html`<span class="bar${share >= 1 && html` over`}"><svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${speech.share(share)}"><rect width="${width}" height="6"></rect></svg></span>`
   const end =
     crossesUs !== null
-      ? say('budget.crosses', { date: speech.day(crossesUs) })
+      ? say('budget.crosses', { date: speech.near(crossesUs, data.toUs) })
       : share >= 1
         ? overBudget(budget, used, speech)
         : endedOn(budget.unit, data, speech) || (isEnough && say('budget.enough'))
   return {
     label: say('card.budget'),
     value: say('card.budget.used', of),
-    under: [say(`card.budget.${budget.period}`, { date: speech.day(period.toUs) }), bar, end],
+    under: [
+      say(`card.budget.${budget.period}`, { date: speech.near(period.toUs, data.toUs) }),
+      bar,
+      end,
+    ],
   }
 }

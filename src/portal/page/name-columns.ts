@@ -5,7 +5,7 @@ import type { NameRow, NamesTable } from '../figures/names.ts'
 import type { Speech } from './speech.ts'
 
 /** The amounts of a unit as they are written: of each row, of the refunds, and their sum. */
-interface Column {
+export interface Column {
   readonly unit: string
   /** Its place in the units of the table. */
   readonly at: number
@@ -52,28 +52,38 @@ export interface TopName {
   readonly share: number
 }
 
-/** The first names of a table, by the first unit with an amount. */
-export function topNames(table: NamesTable, most: number, speech: Speech): readonly TopName[] {
+/** The first names of a table, by an amount. @param by default: the first unit with an amount; requests if there is none */
+export function topNames(
+  table: NamesTable,
+  most: number,
+  speech: Speech,
+  by: Column | undefined = columnsOf(table, speech)[0],
+): readonly TopName[] {
   const { rows, refunds, total } = table
-  const [first] = columnsOf(table, speech)
   const size = ({ amounts, requests }: NameRow) =>
-    first === undefined ? (requests ?? 0) : Number(amounts[first.at] ?? 0)
+    by === undefined ? (requests ?? 0) : Number(amounts[by.at] ?? 0)
   const whole =
-    first === undefined
+    by === undefined
       ? (total.requests ?? 0)
-      : Number(withoutRefunds(total.amounts[first.at]!, refunds[first.at]!))
+      : Number(withoutRefunds(total.amounts[by.at]!, refunds[by.at]!))
   const shares = sharesOf(rows.map(size), whole)
-  return rows.slice(0, most).map((row, at) => ({
-    name: row.name,
-    written: first === undefined ? countOf(row.requests, speech) : first.written[at]!,
-    said:
-      first !== undefined
-        ? speech.amount(first.unit, row.amounts[first.at]!)
-        : row.requests === null
-          ? '–'
-          : speech.say('card.count', { requests: row.requests }),
-    share: shares[at]!,
-  }))
+  // The rows are in the order of the first unit.
+  const places = [...rows.keys()]
+  if (by !== undefined && by.at > 0) places.sort((a, b) => size(rows[b]!) - size(rows[a]!) || a - b)
+  return places.slice(0, most).map((at) => {
+    const row = rows[at]!
+    return {
+      name: row.name,
+      written: by === undefined ? countOf(row.requests, speech) : by.written[at]!,
+      said:
+        by !== undefined
+          ? speech.amount(by.unit, row.amounts[by.at]!)
+          : row.requests === null
+            ? '–'
+            : speech.say('card.count', { requests: row.requests }),
+      share: shares[at]!,
+    }
+  })
 }
 
 export const countOf = (value: number | null, { number }: Speech) =>

@@ -9,7 +9,7 @@ import { presetPeriods, usualPeriod } from '../api/period.ts'
 import { Problem } from '../api/problem.ts'
 import { comparedWith } from '../figures/before.ts'
 import { readBudgets } from '../figures/budgets.ts'
-import { dearestDay } from '../figures/dear-day.ts'
+import { dearDays } from '../figures/dear-day.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
 import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
@@ -85,7 +85,7 @@ export async function readPageData(
   }
   const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
-  const dear = await dearestDay(asked, asks, query, names, page)
+  const dears = await dearDays(asked, asks, query, names, page)
   const board =
     coverage.first === null
       ? null
@@ -96,7 +96,7 @@ export async function readPageData(
           page,
           speech,
           {
-            ...{ amounts, budgets, tag, dear },
+            ...{ amounts, budgets, tag, dears },
             tags: tables.flatMap((table) => tagOf(table.by) ?? []),
             isWhole: query.tag.length === 0 && !(tag !== null && search.has('key')),
             // A board of a tag has no keys that its script could filter.
@@ -122,7 +122,7 @@ export async function readPageData(
     before,
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
-    dear,
+    dears,
     projections: await monthProjections(asked, page, names),
     price: bearer.shows.has('cost') ? view.moneyOf('1') : null,
     presets: presetPeriods(view, nowMs),
@@ -186,5 +186,7 @@ function withAsked(
     }),
   ) as unknown as BoardData['names']
   const whole = { ...board, names }
-  return { board: whole, choice: choiceOf(whole, said.toString()) }
+  const choice = choiceOf(whole, said.toString())
+  const { model, endpoint } = choice
+  return { board: { ...whole, dearsOf: { model, endpoint, key: choice.key } }, choice }
 }

@@ -34,8 +34,8 @@ export interface PageData {
   /** Of a credit; null without one, or if the token shows no costs. */
   readonly price: { readonly currency: string; readonly value: string } | null
   readonly tables: readonly NamesTable[]
-  /** The day that cost far more than the others; null without one. */
-  readonly dear: DearDay | null
+  /** The days that cost far more than the others, the most times first. */
+  readonly dears: readonly DearDay[]
   readonly presets: ReturnType<typeof presetPeriods>
   readonly canExport: boolean
   /** Null if nothing was ever used. */

@@ -28,8 +28,8 @@ export function pageBody(
   }
   return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${say('period', { from: speech.day(data.fromUs), to: speech.day(data.toUs - 1) })} · ${say('zone', { zone: view.timezone })}`)}
 ${controls(data, speech)}
-${renderState(data, speech)}
 ${renderFigures(data, speech)}
+${renderState(data, speech)}
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech), renderTables(data, speech))}
 ${renderLots(data, speech)}

@@ -16,8 +16,15 @@ export interface Speech {
   money(currency: string, value: string): string
   /** Unix microseconds. */
   day(us: number): string
+  /** A day in a few characters that no line breaks, with its year if that is not the year of a time beside it. */
+  near(us: number, besideUs: number): string
+  /** A day in a few characters, with its year. */
+  shortDay(us: number): string
+  /** The month of a time. */
+  monthName(us: number): string
   /** A day of the period with its weekday: the year is that of the page. */
   weekday(us: number): string
+  weekdayName(us: number): string
   moment(us: number): string
   /** The time of day. */
   clock(us: number): string
@@ -59,12 +66,21 @@ export function speechOf(
       ...{ weekday: 'long', day: 'numeric', month: 'long', timeZone: timezone },
     }),
   )
+  const dated = inWords(
+    new Intl.DateTimeFormat(locale, {
+      ...{ year: 'numeric', month: 'short', day: 'numeric', timeZone: timezone },
+    }),
+  )
+  const weekdayNames = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: timezone })
+  const monthNames = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: timezone })
   const lists = new Intl.ListFormat(locale)
   const ranges = new Intl.DateTimeFormat(locale, {
     month: 'short',
     day: 'numeric',
     timeZone: timezone,
   })
+  const undated = inWords(ranges)
+  const yearOf = (us: number) => timeIn(us, timezone).slice(0, 4)
   const months = new Intl.DateTimeFormat(locale, {
     month: 'long',
     year: 'numeric',
@@ -88,7 +104,12 @@ export function speechOf(
     part: (value) => parts.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days(us / 1000),
+    near: (us, besideUs) =>
+      (yearOf(us) === yearOf(besideUs) ? undated : dated)(us / 1000).replaceAll(' ', '\u00a0'),
+    shortDay: (us) => dated(us / 1000),
+    monthName: (us) => monthNames.format(us / 1000),
     weekday: (us) => weekdays(us / 1000),
+    weekdayName: (us) => weekdayNames.format(us / 1000),
     moment: (us) => moments(us / 1000),
     clock: (us) => clocks.format(us / 1000),
     list: (parts) => lists.format(parts),

@@ -8,7 +8,7 @@ import { drawBars, drawCumulative } from '../../../src/report/usage/board/draw.j
 import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
 import { requestsOf } from '../../../src/report/usage/board/tables.js'
-import type { Element, Tree } from '../../../src/report/usage/board/types.ts'
+import type { BarsView, Element, Tree } from '../../../src/report/usage/board/types.ts'
 import { viewsOf } from '../../../src/report/usage/board/views.js'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readUsageIn } from '../../../src/report/usage/read.ts'
@@ -237,7 +237,8 @@ describe('the board of a usage page', () => {
     const over = (values: readonly number[], dear: number | null, mark?: number) => {
       const series = [{ name: 'one', values }]
       const marks = mark === undefined ? [] : [{ rank: 1, bar: mark }]
-      const drawn = { bucket: 'day' as const, bars, series, marks, dear }
+      const dears = dear === null ? [] : [{ hour: dear, lines: [], said: '' }]
+      const drawn = { bucket: 'day' as const, bars, series, marks, dears }
       const chart = drawBars(speechOf(data), 'use', drawn, { width: 660, height: 200 })
       return (chart as Element).children.flatMap((each) =>
         typeof each === 'object' && /^b-(cut|dear)$/.test(String(each.attributes.class))
@@ -254,18 +255,100 @@ describe('the board of a usage page', () => {
     const day = Math.floor(data.cells.hour[0]! / 24) * 24
     const shown = (metric: 'credits' | 'requests') => {
       const choice = { ...initial(data), metric, from: data.from, to: data.to }
-      const [use] = viewsOf({ ...data, dear: day }, choice).views
+      const dears = [{ hour: day, lines: [], said: '' }]
+      const [use] = viewsOf({ ...data, dears }, choice).views
       return JSON.stringify(use!.tree).includes('b-dear')
     }
     expect([shown('credits'), shown('requests')]).toEqual([true, false])
   })
 
+  test('why a day was dear stands beside its bar, where no bar and no other words are', () => {
+    const bars = Array.from({ length: 28 }, (_, at) => ({
+      ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
+    }))
+    const besides = (width: number, dears: readonly number[], lines: readonly string[]) => {
+      const values = bars.map((_, at) => (dears.includes(at) ? 100 : 20))
+      const chart = drawBars(
+        speechOf(data),
+        'use',
+        {
+          ...{ bucket: 'day' as const, bars, series: [{ name: 'one', values }] },
+          dears: dears.map((at) => ({ hour: at * 24, lines, said: '' })),
+        },
+        { width, height: 200 },
+      ) as Element
+      return chart.children.flatMap((each) =>
+        typeof each === 'object' && String(each.attributes.class).includes('b-why')
+          ? [{ ...each.attributes, text: each.children[0] as string }]
+          : [],
+      ) as { x: number; y: number; text: string; 'text-anchor': string }[]
+    }
+    const lines = ['4.7 times a usual day', 'key “staging”', 'text-large']
+    for (const width of [1000, 320]) {
+      const step = (width - 52) / 28
+      const early = besides(width, [3], lines)
+      expect(early.map(({ text }) => text)).toEqual(lines)
+      expect(early.map(({ y }) => y)).toEqual([26, 40, 54])
+      expect(early.every((each) => each['text-anchor'] === 'start')).toBe(true)
+      expect(Number(early[0]!.x)).toBeGreaterThan(52 + 4 * step)
+      // At the end of the chart, they stand before it.
+      const late = besides(width, [26], lines)
+      expect(late.every((each) => each['text-anchor'] === 'end')).toBe(true)
+      expect(Number(late[0]!.x)).toBeLessThan(52 + 26 * step)
+    }
+    // Two days side by side turn away from each other.
+    const two = besides(1000, [12, 13], lines)
+    expect(two.map((each) => each['text-anchor'])).toEqual([
+      ...['end', 'end', 'end'],
+      ...['start', 'start', 'start'],
+    ])
+    // Where words would be written over those of another day, they are left out.
+    expect(besides(320, [17, 24], lines)).toHaveLength(3)
+    // A third one says it when it is pointed at, and a word without room is left out.
+    expect(besides(1000, [3, 12, 20], lines)).toHaveLength(6)
+    expect(besides(320, [14], ['x'.repeat(60), 'short']).map(({ text }) => text)).toEqual(['short'])
+    // A long line is several ones.
+    expect(
+      besides(320, [14], ['Wednesday: 4.7 times a usual day']).map(({ text }) => text),
+    ).toEqual(['Wednesday: 4.7', 'times a usual day'])
+  })
+
+  test('a dear day is explained where its bar is pointed at, and in the table of the chart', () => {
+    const day = Math.floor(data.cells.hour[0]! / 24) * 24
+    const dears = [{ hour: day, lines: ['4 times a usual day'], said: 'It was key “a”.' }]
+    const choice = { ...initial(data), metric: 'credits' as const, from: data.from, to: data.to }
+    const useOf = (more: object) =>
+      viewsOf({ ...data, dears }, { ...choice, ...more }).views[0] as BarsView
+    const use = useOf({})
+    const at = use.bars.findIndex(({ start }) => start === day)
+    expect(use.bars.map((_, bar) => use.whyOf!(bar)).filter((each) => each !== null)).toEqual([
+      'It was key “a”.',
+    ])
+    expect(use.whyOf!(at)).toBe('It was key “a”.')
+    const [heads, rows] = use.table()
+    expect([heads.at(-1), rows[at]!.at(-1)]).toEqual(['why', 'It was key “a”.'])
+    // Of requests, and of a part of the account, it is no reason.
+    for (const other of [{ metric: 'requests' as const }, { model: data.names.model[0]! }]) {
+      const view = useOf(other)
+      expect(view.bars.every((_, bar) => view.whyOf!(bar) === null)).toBe(true)
+      expect(view.table()[0]).not.toContain('why')
+    }
+  })
+
+  const french = {
+    heldLine: 'épuisés à {sum} : {credits} restants',
+    budgetLine: 'budget : {amount}, renouvelé le {date}',
+    outLine: 'probablement épuisés le {date}',
+    now: 'maintenant',
+  }
   test.each([
-    ['phone', 320, 200],
-    ['desk', 1000, 250],
+    ['phone', 320, 200, {}],
+    ['desk', 1000, 250, {}],
+    ['phone in French', 320, 200, french],
+    ['desk in French', 1000, 250, french],
   ] as const)(
     'no two words of cumulative use meet, and none is under a line: on a %s',
-    (_, width, height) => {
+    (_, width, height, own) => {
       const hour = 24 * 20_000
       const points = Array.from({ length: 29 }, (_, day) => ({
         ...{ hour: hour + day * 24, sum: day * 230 },
@@ -275,19 +358,22 @@ describe('the board of a usage page', () => {
         return { hour: hour + (28 + days) * 24, low: used * 0.9, median: used, high: used * 1.1 }
       })
       const span = { from: hour, to: hour + 30 * 24 }
+      const expiries =
+        own === french ? [40, 43].map((day) => ({ hour: hour + day * 24, credits: 300 })) : []
       // Budgets below, just below, above, and as high as the axis.
       for (const amount of [9000, 19_000, 19_900, 20_000, 6500, 500]) {
         const outlook = {
-          ...{ balance: 13_000, budget: { amount, hour: hour + 30 * 24 }, expiries: [] },
+          ...{ balance: 13_000, budget: { amount, hour: hour + 30 * 24 }, expiries },
           ...{ points: future, runsOut: { hour: hour + 87 * 24 } },
         }
         const size = { width, height, now: hour + 28 * 24 }
-        const chart = drawCumulative(speechOf(data), 'use', span, points, outlook, size) as Element
+        const spoken = speechOf({ ...data, words: { ...data.words, ...own } })
+        const chart = drawCumulative(spoken, 'use', span, points, outlook, size) as Element
         const children = chart.children.filter((each) => typeof each === 'object')
         const firstWord = children.findIndex(({ name }) => name === 'text')
         expect(children.slice(firstWord).every(({ name }) => name === 'text')).toBe(true)
         const words = children.filter(({ attributes }) => attributes.class === 'b-word')
-        expect(words.length).toBe(4)
+        expect(words.length).toBe(4 + expiries.length)
         // A letter of 11 px is at most 6.5 px wide on the mean.
         const boxes = words.map(({ attributes, children: [text] }) => {
           const [x, y, long] = [Number(attributes.x), Number(attributes.y), String(text).length]

@@ -26,9 +26,11 @@ export function renderBoard(
   const phone = viewsOf(data, choice, 'phone')
   const figures = desk.views.map((view, at) => figure(view, phone.views[at]!))
   const asked = fragmentOf(data, choice)
+  const filters = html`<div class="filters b-filters" role="group" aria-label="${say('filters')}" hidden></div>${form}`
+  const first = html`<div class="b-first">${figures[0]}</div>`
+  // A page with tables of its own answers before it is asked: its first chart is above the filters.
   return html`<div id="board"${asked !== '' && html` data-choice="${asked}"`}>
-<div class="filters b-filters" role="group" aria-label="${say('filters')}" hidden></div>${form}
-<div class="b-first">${figures[0]}</div>
+${own === undefined ? [filters, first] : [first, filters]}
 ${own && html`<div class="b-own">${own}</div>`}
 <div class="b-cards">${cards}</div>
 <div class="b-requests"></div>

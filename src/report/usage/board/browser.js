@@ -58,9 +58,10 @@ function stopsOf(view, svg, { say, timeOf }) {
     const values = view.describe(at).map(([name, value]) => `${name} ${value}`)
     const nothing = say(bar.measured ? 'nothing' : 'unmeasured')
     const open = bar.open ? ` (${say('open')})` : ''
+    const why = view.whyOf?.(at)
     return {
       ...{ x: left + at * step, y: 14, width: step, height, bar },
-      said: `${timeOf(view.bucket, bar)}: ${values.join(', ') || nothing}${open}`,
+      said: `${timeOf(view.bucket, bar)}: ${values.join(', ') || nothing}${open}${why ? `. ${why}` : ''}`,
     }
   })
 }
@@ -443,18 +444,25 @@ export function startBoard(served = {}) {
     if (own) own.hidden = !isFirst
     if (used) {
       const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
-      const sum = sums[metric]
-      const hasUnit = used.dataset.figure === 'amount'
-      const part = hasUnit ? amountOf(data, metric, sum) : speech.of(metric).show(sum)
-      used.textContent = isFirst ? allUsed : part
+      used.textContent = isFirst ? allUsed : amountOf(data, metric, sums[metric])
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
       // The same question in other units is of the first choice.
       for (const each of used.parentElement?.querySelectorAll('.next') ?? [])
         each.toggleAttribute('hidden', !isFirst)
     }
     for (const { place, by, first } of most) {
-      const [name = '–', ...lines] = isFirst ? [] : mostOf(data, choice, by)
-      const asides = lines.map((line) => make(h('span', { class: 'aside' }, line)))
+      const [[name = '–'] = [], ...lines] = isFirst ? [] : mostOf(data, choice, by)
+      const asides = lines.map((parts) =>
+        make(
+          h(
+            'span',
+            { class: 'aside' },
+            parts.length === 1
+              ? item(parts, 0)
+              : h('span', { class: 'pair follows' }, ...parts.map((part) => h('span', {}, part))),
+          ),
+        ),
+      )
       place.replaceChildren(...(isFirst ? first : [make(h('b', {}, name)), ...asides]))
     }
     placeOf('cards').replaceChildren(

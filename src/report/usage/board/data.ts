@@ -51,8 +51,20 @@ export interface BoardData {
   readonly aboutUnit: string | null
   /** Hours that a person should look at, the most unusual first. */
   readonly marks: readonly { readonly hour: number; readonly text: string }[]
-  /** The start of a day whose amount stands over its bar; null for none. */
-  readonly dear: number | null
+  /** Days far above the others, the most first. */
+  readonly dears: readonly DearBar[]
+  /** The filters that these are of; an empty name is none. */
+  readonly dearsOf: Readonly<Record<'model' | 'key' | 'endpoint', string>>
+}
+
+/** A day whose bar says its amount and why it is far above the others. */
+export interface DearBar {
+  /** Its start. */
+  readonly hour: number
+  /** A few words each, beside the bar. */
+  readonly lines: readonly string[]
+  /** The same in whole sentences. */
+  readonly said: string
 }
 
 /** What a board is of. Times are Unix microseconds. */
@@ -75,8 +87,8 @@ export interface BoardScope {
   /** The use to come in the unit, and what its budget allows from `fromUs` on; default: none. */
   readonly course?: CourseToCome
   readonly marks: readonly { readonly atUs: number; readonly text: string }[]
-  /** The start of a day far above the others; default: none. */
-  readonly dearUs?: number | null
+  /** Days far above the others; default: none. */
+  readonly dears?: readonly (Omit<DearBar, 'hour'> & { readonly atUs: number })[]
   /** Default: none. */
   readonly splits?: BoardData['splits']
   /** What the reader must know of the amounts; default: nothing. */
@@ -155,13 +167,15 @@ export async function readBoardOf(
     (scope.toUs - scope.fromUs) / 3600e6,
   )
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
-  const dearUs = scope.dearUs ?? null
-  const [from, to, now, measuredFrom, measuredTo, dear, ...hours] = (await localHours(store, [
-    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs, dearUs ?? 0],
+  const dears = scope.dears ?? []
+  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(store, [
+    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
     ...scope.marks.map(({ atUs }) => atUs),
+    ...dears.map(({ atUs }) => atUs),
     ...cuts.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
-  ])) as [number, number, number, number, number, number, ...number[]]
-  const cutHours = hours.slice(scope.marks.length)
+  ])) as [number, number, number, number, number, ...number[]]
+  const dearHours = hours.slice(scope.marks.length)
+  const cutHours = dearHours.slice(dears.length)
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
@@ -194,7 +208,8 @@ export async function readBoardOf(
     splits: scope.splits ?? [],
     aboutUnit: scope.aboutUnit ?? null,
     marks: scope.marks.map(({ text }, at) => ({ hour: hours[at]!, text })),
-    dear: dearUs === null ? null : dear,
+    dearsOf: { model: '', key: '', endpoint: '' },
+    dears: dears.map(({ lines, said }, at) => ({ hour: dearHours[at]!, lines, said })),
   }
 }
 

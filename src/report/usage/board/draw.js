@@ -4,7 +4,7 @@
 import { item } from './sums.js'
 
 /** @import { Dimension, Width } from './cells.ts' */
-/** @import { BoardData } from './data.ts' */
+/** @import { BoardData, DearBar } from './data.ts' */
 /** @import { Bar, Bars, BoardSpeech, Child, Element, LegendEntry, Mark, Point, Series, Size, Span, TableCell, Tree } from './types.ts' */
 
 /** @typedef {(place: number) => number} Scale from a value, or a place in a list, to pixels */
@@ -143,16 +143,104 @@ export const markOf = (rank) => `▾${rank}`
 const classOf = (name, at) => (name === '(other)' ? 's8' : `s${at + 1}`)
 
 /**
- * Bars over time, one path for each series. `marks` are numbers over some bars; the bar that begins at `dear` says its value.
+ * About how wide words are, in the pixels of a drawing.
+ *
+ * @param {string} text
+ */
+const widthOf = (text) => [...text].reduce((sum, sign) => sum + (sign > '\u2e80' ? 12 : 7), 0)
+
+/**
+ * A text in lines of at most this width; none if a word of it is wider.
+ *
+ * @type {(text: string, room: number) => readonly string[]}
+ */
+function wrapped(text, room) {
+  /** @type {string[]} */
+  const lines = []
+  for (const word of text.split(' ')) {
+    if (widthOf(word) > room) return []
+    const longer = `${lines.at(-1)} ${word}`
+    if (lines.length > 0 && widthOf(longer) <= room) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** @typedef {{ isAfter: boolean, start: number, shown: readonly { text: string, isFirst: boolean }[], from: number, to: number, cost: number }} Beside lines on a side of a bar, and how bad that place is */
+
+/** The first days have their words beside their bars; others say them when they are pointed at. */
+const mostBeside = 2
+const lineHeight = 14
+/** Words that have no room in whole lines are tried in lines of this width. */
+const narrowest = 150
+/** The cost of words over other words. */
+const written = 1000
+
+/**
+ * Why bars are far above the others, in lines beside them, on the side where no bar is as high; none where only other words are.
+ *
+ * @param {readonly (DearBar & { readonly at: number })[]} dears
+ * @param {{ readonly x: Scale, readonly step: number, readonly width: number, readonly topOf: Scale, readonly freeOf: Scale }} places `topOf` is the top of a bar, and above `freeOf` it has no words
+ * @returns {readonly Element[]}
+ */
+function besideBars(dears, { x, step, width, topOf, freeOf }) {
+  /** @type {(readonly [from: number, to: number])[]} */
+  const taken = []
+  /** @param {number} place */
+  const barAt = (place) => Math.floor((place - axisLeft) / step)
+  return dears.slice(0, mostBeside).flatMap(({ at, lines }) => {
+    const first = Math.max(top + 12, topOf(at) + 10)
+    /** @type {(isAfter: boolean, most: number) => Beside} */
+    const side = (isAfter, most) => {
+      const start = isAfter ? x(at) + step + 5 : x(at) - 5
+      const room = Math.min(most, isAfter ? width - start : start - axisLeft)
+      const parts = lines.map((line, nth) =>
+        wrapped(line, room).map((text) => ({ text, isFirst: nth === 0 })),
+      )
+      const shown = parts.flat()
+      const wide = largest(shown.map(({ text }) => widthOf(text)))
+      const [from, to] = isAfter ? [start, start + wide] : [start - wide, start]
+      const last = first + lineHeight * (shown.length - 1)
+      // A line that has no room is worse than a bar behind words, and that than more lines.
+      let cost = shown.length + 100 * parts.filter((part) => part.length === 0).length
+      cost += written * taken.filter((other) => from < other[1] && to > other[0]).length
+      for (let bar = barAt(from); bar <= barAt(to); bar++)
+        if (bar !== at && freeOf(bar) < last) cost += 10
+      return { isAfter, start, shown, from, to, cost }
+    }
+    const tried = [width, narrowest]
+      .flatMap((most) => [side(true, most), side(false, most)])
+      .sort((a, b) => a.cost - b.cost)
+    const { isAfter, start, shown, from, to, cost } = item(tried, 0)
+    // They are said in sentences, too.
+    if (cost >= written) return []
+    taken.push([from, to])
+    return shown.map(({ text, isFirst }, nth) =>
+      h(
+        'text',
+        {
+          class: `b-word b-why${isFirst ? ' b-times' : ''}`,
+          ...{ x: r(start), y: r(first + lineHeight * nth) },
+          'text-anchor': isAfter ? 'start' : 'end',
+        },
+        text,
+      ),
+    )
+  })
+}
+
+/**
+ * Bars over time, one path for each series. `marks` are numbers over some bars; the bars of `dears` say their value, and the first of
+ * them why they are far above the others.
  *
  * @param {BoardSpeech} speech
  * @param {string} label
- * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dear?: number | null }} data
+ * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dears?: readonly DearBar[] }} data
  * @param {Size & { readonly classes?: readonly string[] }} size classes of the series, if they have their own
  * @returns {Tree}
  */
 export function drawBars(speech, label, data, size) {
-  const { bars, series, marks = [], dear } = data
+  const { bars, series, marks = [], dears = [] } = data
   const { width, height, classes } = size
   const totals = totalsOf(bars, series)
   const most = ceilingOf(totals)
@@ -188,12 +276,17 @@ export function drawBars(speech, label, data, size) {
       measured ? '' : `M${r(x(at))} ${top}h${r(step)}V${r(y(0))}h${r(-step)}z`,
     )
     .join('')
-  /** @param {number} at */
-  const isDear = (at) => item(bars, at).start === dear
+  const explained = dears
+    .map((dear) => ({ ...dear, at: bars.findIndex(({ start }) => start === dear.hour) }))
+    .filter(({ at }) => at >= 0 && item(totals, at) > 0)
+  /** @param {number} place */
+  const isDear = (place) => explained.some(({ at }) => at === place)
   const words = totals.map((value, at) => {
-    const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
+    // Two days of a phone have no room for their amounts and marks.
+    const isNarrow = step < 15 && isDear(at)
+    const ranks = isNarrow ? [] : marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
     const [isCut, shown] = [value > most, speech.show(value)]
-    return [isCut ? `↑ ${shown}` : isDear(at) && value && shown, ranks.map(markOf).join(' ')]
+    return [isCut ? `↑ ${shown}` : isDear(at) && shown, ranks.map(markOf).join(' ')]
       .filter(Boolean)
       .join(' ')
   })
@@ -223,6 +316,11 @@ export function drawBars(speech, label, data, size) {
     ...paths,
     breaks !== '' && h('path', { class: 'b-break', d: breaks }),
     ...over,
+    ...besideBars(explained, {
+      ...{ x, step, width },
+      topOf: (at) => y(item(totals, at)),
+      freeOf: (at) => y(totals[at] ?? 0) - (words[at] ? 14 : 2),
+    }),
     ...timeAxis(speech, data, x, size),
   ])
 }
@@ -283,6 +381,9 @@ export function cumulativeX({ from, to }, outlook, { width }) {
 /** @type {NonNullable<BoardData['outlook']>} */
 const noOutlook = { balance: null, budget: null, runsOut: null, points: [], expiries: [] }
 
+/** Distances from a place, the least first: 0, 2, -2, 4 and so on. */
+const nearest = Array.from({ length: 45 }, (_, at) => (at % 2 === 0 ? -at : at + 1))
+
 /**
  * Cumulative use. With an outlook, the fan of the forecast goes on from where use is known. The line of what is held is drawn above
  * it, with a step where credits expire, and a mark where they are probably used up. The line of a budget ends where it begins anew.
@@ -319,24 +420,60 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   const line = (some) => some.map(([hour, value]) => at(hour, value)).join('L')
   /** @param {number} hour */
   const dateOf = (hour) => speech.tick('day', hour, 0)
+  const reset = Math.min(budget?.hour ?? end, end)
+  const isOut = runsOut !== null && runsOut.hour <= end && runsOut.hour > start
+  const uprights = [x(start), ...(budget ? [x(reset)] : []), ...(isOut ? [x(runsOut.hour)] : [])]
+  /** @type {{ readonly from: number, readonly to: number, readonly y: number }[]} */
+  const taken = []
+  /**
+   * A word where no other is: the least lower or higher than its place, if that is taken.
+   *
+   * @type {(place: number, from: number, isBefore: boolean, word: string) => Element}
+   */
+  const put = (place, from, isBefore, word) => {
+    const wide = widthOf(word)
+    const box = isBefore ? { from: from - wide, to: from } : { from, to: from + wide }
+    /** @param {number} line */
+    const isFree = (line) =>
+      line >= 9 &&
+      line < height - bottom &&
+      taken.every(
+        (other) => Math.abs(other.y - line) >= 12 || other.from > box.to || other.to < box.from,
+      )
+    const line = nearest.map((apart) => place + apart).find(isFree) ?? place
+    taken.push({ ...box, y: line })
+    return h(
+      'text',
+      {
+        ...{ class: 'b-word', x: r(from), y: r(line) },
+        ...(isBefore ? { 'text-anchor': 'end' } : {}),
+      },
+      word,
+    )
+  }
   /**
    * A word over a line, or under it.
    *
    * @type {(value: number, word: string, isUnder: boolean) => Element}
    */
-  const named = (value, word, isUnder) =>
-    h('text', { class: 'b-word', x: left + 6, y: r(y(value) + (isUnder ? 14 : -5)) }, word)
+  const named = (value, word, isUnder) => put(y(value) + (isUnder ? 14 : -5), left + 6, false, word)
   // Of two lines close to each other, the lower one has its word under it.
   const gap = y(budget?.amount ?? 0) - y(heldAt(start))
   /**
-   * A word beside a line at a time, on the side that has room for it.
+   * A word beside a line at a time, on the side that has room for it, and no other such line.
    *
    * @type {(hour: number, place: number, word: string) => Element}
    */
-  const beside = (hour, place, word) =>
-    x(hour) > (left + width) / 2
-      ? h('text', { class: 'b-word', x: r(x(hour) - 5), y: r(place), 'text-anchor': 'end' }, word)
-      : h('text', { class: 'b-word', x: r(x(hour) + 5), y: r(place) }, word)
+  const beside = (hour, place, word) => {
+    const [at, wide] = [x(hour), widthOf(word) + 5]
+    /** @type {(from: number, to: number) => boolean} */
+    const isCrossed = (from, to) =>
+      from < left || to > width || uprights.some((each) => each > from && each < to && each !== at)
+    const [isBefore, isAfter] = [isCrossed(at - wide, at), isCrossed(at, at + wide)]
+    const isLate = at > (left + width) / 2
+    const turns = isBefore === isAfter ? isLate : isAfter
+    return put(place, turns ? at - 5 : at + 5, turns, word)
+  }
   /** @type {(kind: string, hour: number, value: number) => Element} */
   const upright = (kind, hour, value) =>
     h('path', { class: kind, d: `M${r(x(hour))} ${r(y(Math.max(0, value)))}V${height - bottom}` })
@@ -344,7 +481,6 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
   const fan = (name) => line(future.map((point) => [point.hour, used + point[name]]))
   const back = line(future.toReversed().map(({ hour, high }) => [hour, used + high]))
   const held = future.map(({ hour }) => `H${r(x(hour))}V${r(y(Math.max(0, heldAt(hour))))}`)
-  const reset = Math.min(budget?.hour ?? end, end)
   const floor = height - bottom - 6
   // Words at times stand above that of a low budget.
   const low = budget !== null && y(budget.amount) > floor - 36 ? y(budget.amount) - 20 : floor
@@ -360,7 +496,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
         speech.say('heldLine', { sum: heldAt(start), credits: balance }),
         gap < 0 && gap > -15,
       ),
-    ...(runsOut === null || runsOut.hour > end || runsOut.hour <= start
+    ...(!isOut
       ? []
       : [
           upright('b-out', runsOut.hour, heldAt(runsOut.hour)),
@@ -550,6 +686,9 @@ export const legendOfCut = ({ say }, { bars, series }) => {
 export const legendOf = (nameOf, series) =>
   series.map(({ name }, at) => [nameOf(name), classOf(name, at)])
 
+/** Longer text is no number with its unit. */
+const mostOfNumber = 40
+
 /**
  * A table of names or times and values.
  *
@@ -585,7 +724,14 @@ export function drawTable(speech, label, heads, rows) {
             cells.map((cell, at) =>
               at === 0
                 ? h('th', { scope: 'row', class: 'txt' }, cell ?? '')
-                : h('td', { class: 'num' }, typeof cell === 'string' ? cell : speech.show(cell)),
+                : h(
+                    'td',
+                    {
+                      class: typeof cell === 'string' && cell.length > mostOfNumber ? 'txt' : 'num',
+                      'data-head': heads[at] ?? '',
+                    },
+                    typeof cell === 'string' ? cell : speech.show(cell),
+                  ),
             ),
           ),
         ),

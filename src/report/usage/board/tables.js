@@ -121,12 +121,12 @@ export function amountOf(data, metric, sum) {
 }
 
 /**
- * The name that used most of a choice, its amount and share, and the names that follow.
+ * The name that used most of a choice, its amount and share, and the names that follow, each with its share.
  *
  * @param {BoardData} data
  * @param {Choice} choice
  * @param {Dimension} by
- * @returns {readonly string[]} empty if nothing was used
+ * @returns {readonly (readonly string[])[]} lines of one part or two; empty if nothing was used
  */
 export function mostOf(data, choice, by) {
   const speech = speechOf(data)
@@ -136,7 +136,7 @@ export function mostOf(data, choice, by) {
   return used.slice(0, 3).flatMap(({ name, sum }, at) => {
     const said = speech.nameOf(name, by)
     const part = speech.part(item(shares, at))
-    return at === 0 ? [said, `${amountOf(data, metric, sum)} · ${part}`] : [`${said} ${part}`]
+    return at === 0 ? [[said], [`${amountOf(data, metric, sum)} · ${part}`]] : [[said, part]]
   })
 }
 

@@ -133,6 +133,8 @@ interface AnyView {
 export interface BarsView extends AnyView, Bars {
   /** The names and values of a bar. */
   describe(at: number): readonly (readonly [name: string, value: string])[]
+  /** Why a bar is far above the others, in whole sentences; null for others. */
+  whyOf?(at: number): string | null
 }
 
 /** A view with places of its own. */

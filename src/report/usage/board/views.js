@@ -157,6 +157,11 @@ function useView(data, choice, places, unfiltered, size) {
   const marks = unfiltered ? marksOf(data, choice, main.bars) : []
   const { bars, bucket } = main
   const isAmount = bucket === 'day' && (choice.metric === 'credits' || choice.metric === 'money')
+  // The reasons of one part are none of another.
+  const isExplained = dimensions.every((name) => choice[name] === data.dearsOf[name])
+  const dears = isAmount && isExplained ? data.dears : []
+  /** @param {number} at */
+  const whyOf = (at) => dears.find(({ hour }) => hour === bars[at]?.start)?.said ?? null
   const series = main.series.map(({ name, values }) => ({ name: nameOf(name), values }))
   const legend = [
     ...(series.length > 1 ? legendOf(nameOf, main.series) : []),
@@ -164,13 +169,14 @@ function useView(data, choice, places, unfiltered, size) {
     ...legendOfCut(speech, main),
     ...(marks.length > 0 ? [/** @type {const} */ ([speech.say('marked'), 'b-mark'])] : []),
   ]
+  const table = overTime(data, main, series)
   return {
     ...{ id: 'use', wide: true, title, speech },
     note: choice.metric === 'credits' ? data.aboutUnit : null,
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
-      { ...main, marks, dear: isAmount ? data.dear : null },
+      { ...main, marks, dears },
       size,
     ),
     legend: legend.length > 0 ? drawLegend(legend) : null,
@@ -189,11 +195,18 @@ function useView(data, choice, places, unfiltered, size) {
               ),
             ),
           ),
-    ...overTime(data, main, series),
+    ...table,
+    table: () => {
+      const [heads, rows] = table.table()
+      return bars.some((_, at) => whyOf(at) !== null)
+        ? [[...heads, speech.say('why')], rows.map((row, at) => [...row, whyOf(at) ?? ''])]
+        : [heads, rows]
+    },
     describe: (at) =>
       series
         .filter(({ values }) => values[at] !== null)
         .map(({ name, values }) => [name, speech.show(values[at])]),
+    whyOf,
   }
 }
 

@@ -54,6 +54,7 @@ export const boardWords = {
   busyNote: 'Each cell is the median of its hours: one busy day hardly changes it.',
   marks: 'Unusual hours, the greatest excess first',
   marked: 'unusual hour, listed below',
+  why: 'why',
   model: 'model',
   key: 'key',
   endpoint: 'endpoint',
