@@ -144,10 +144,10 @@ test('the words of every language have none of an operator', () => {
 })
 
 test.each([
-  ['de-DE', /Verbrauchte Credits 1\.234,5 .*Anfragen 1 /, /15,43\s€/],
-  ['fr', /Crédits utilisés 1\s234,5 /, /15,43\s€/],
-  ['es', /Créditos usados 1234,5 /, /15,43\s€/],
-  ['ja', /使ったクレジット 1,234\.5 /, /€15\.43/],
+  ['de-DE', /Verbraucht vom 1\. bis 28\. Nov\. 1\.234,5 Credits .*Anfragen 1 /, /15,43\s€/],
+  ['fr', /Utilisé du 1er au 28 nov\. 1\s234,5 crédits /, /15,43\s€/],
+  ['es', /Usado del 1 al 28 \S+ 1234,5 créditos /, /15,43\s€/],
+  ['ja', /使用量（[^）]*） 1,234\.5クレジット /, /€15\.43/],
 ])(
   'numbers, money and dates are those of %s',
   { tags: 'whole', timeout: 30_000 },
