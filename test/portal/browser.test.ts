@@ -137,7 +137,7 @@ describe.skipIf(!canBrowse)(
         const ends = await frame.evaluate(
           "[...document.querySelectorAll('.answers dt')].slice(0, 3).map((each) => each.parentElement.getBoundingClientRect().bottom + scrollY)",
         )
-        expect(Math.max(...(ends as number[]))).toBeLessThan(560)
+        expect(Math.max(...(ends as number[]))).toBeLessThan(660)
         expect(await violations(frame as unknown as Page)).toEqual([])
         expect(outside).toEqual([])
         await page.close()

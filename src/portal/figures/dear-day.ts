@@ -61,13 +61,16 @@ export async function dearDays(
 ): Promise<readonly DearDay[]> {
   if (period.toUs - period.fromUs > 92 * 86_400e6) return []
   const condition = await conditionOf(asked, query)
-  const found: Candidate[] = []
+  const found: (readonly Candidate[])[] = []
   for (const unit of units) {
     const own = `${condition} AND ${ofUnitSql(asked, unit, units)}`
-    found.push(...(await candidatesIn(asked, period, unit, own)))
+    found.push(await candidatesIn(asked, period, unit, own))
   }
   const dear: DearDay[] = []
-  for (const each of found.toSorted((a, b) => b.times - a.times).slice(0, mostDays))
+  for (const each of found
+    .flat()
+    .sort((a, b) => b.times - a.times)
+    .slice(0, mostDays))
     dear.push(await explained(asked, period, each, page))
   return dear
 }

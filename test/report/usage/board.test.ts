@@ -287,8 +287,9 @@ describe('the board of a usage page', () => {
     for (const width of [1000, 320]) {
       const step = (width - 52) / 28
       const early = besides(width, [3], lines)
-      expect(early.map(({ text }) => text)).toEqual(lines)
-      expect(early.map(({ y }) => y)).toEqual([26, 40, 54])
+      // On a phone, the cause alone.
+      expect(early.map(({ text }) => text)).toEqual(width === 320 ? [lines[1]] : lines)
+      expect(early.map(({ y }) => y)).toEqual(width === 320 ? [26] : [26, 40, 54])
       expect(early.every((each) => each['text-anchor'] === 'start')).toBe(true)
       expect(Number(early[0]!.x)).toBeGreaterThan(52 + 4 * step)
       // At the end of the chart, they stand before it.
@@ -303,14 +304,18 @@ describe('the board of a usage page', () => {
       ...['start', 'start', 'start'],
     ])
     // Where words would be written over those of another day, they are left out.
-    expect(besides(320, [17, 24], lines)).toHaveLength(3)
+    expect(besides(320, [17, 24], lines)).toHaveLength(1)
+    expect(besides(1000, [26, 27], lines)).toHaveLength(3)
     // A third one says it when it is pointed at, and a word without room is left out.
     expect(besides(1000, [3, 12, 20], lines)).toHaveLength(6)
-    expect(besides(320, [14], ['x'.repeat(60), 'short']).map(({ text }) => text)).toEqual(['short'])
+    const textsOf = (width: number, some: readonly string[]) =>
+      besides(width, [14], some).map(({ text }) => text)
+    expect(textsOf(1000, ['times', 'short', 'x'.repeat(90)])).toEqual(['times', 'short'])
+    expect(textsOf(1000, ['times', 'x'.repeat(90)])).toEqual([])
     // A long line is several ones.
-    expect(
-      besides(320, [14], ['Wednesday: 4.7 times a usual day']).map(({ text }) => text),
-    ).toEqual(['Wednesday: 4.7', 'times a usual day'])
+    expect(textsOf(320, ['times', 'Wednesday: 4.7 times a usual day'])).toEqual([
+      ...['Wednesday: 4.7', 'times a usual day'],
+    ])
   })
 
   test('a dear day is explained where its bar is pointed at, and in the table of the chart', () => {

@@ -173,6 +173,8 @@ const mostBeside = 2
 const lineHeight = 14
 /** Words that have no room in whole lines are tried in lines of this width. */
 const narrowest = 150
+/** @param {number} step of bars */
+const isNarrow = (step) => step < 15
 /** The cost of words over other words. */
 const written = 1000
 
@@ -188,7 +190,9 @@ function besideBars(dears, { x, step, width, topOf, freeOf }) {
   const taken = []
   /** @param {number} place */
   const barAt = (place) => Math.floor((place - axisLeft) / step)
-  return dears.slice(0, mostBeside).flatMap(({ at, lines }) => {
+  return dears.slice(0, mostBeside).flatMap(({ at, lines: all }) => {
+    // Narrow bars have room for the cause alone.
+    const lines = isNarrow(step) ? all.slice(1, 2) : all
     const first = Math.max(top + 12, topOf(at) + 10)
     /** @type {(isAfter: boolean, most: number) => Beside} */
     const side = (isAfter, most) => {
@@ -201,8 +205,9 @@ function besideBars(dears, { x, step, width, topOf, freeOf }) {
       const wide = largest(shown.map(({ text }) => widthOf(text)))
       const [from, to] = isAfter ? [start, start + wide] : [start - wide, start]
       const last = first + lineHeight * (shown.length - 1)
-      // A line that has no room is worse than a bar behind words, and that than more lines.
+      // A line that has no room is worse than a bar behind words, and that than more lines; the times and the cause always have room.
       let cost = shown.length + 100 * parts.filter((part) => part.length === 0).length
+      if (parts.slice(0, 2).some((part) => part.length === 0)) cost += written
       cost += written * taken.filter((other) => from < other[1] && to > other[0]).length
       for (let bar = barAt(from); bar <= barAt(to); bar++)
         if (bar !== at && freeOf(bar) < last) cost += 10
@@ -283,8 +288,8 @@ export function drawBars(speech, label, data, size) {
   const isDear = (place) => explained.some(({ at }) => at === place)
   const words = totals.map((value, at) => {
     // Two days of a phone have no room for their amounts and marks.
-    const isNarrow = step < 15 && isDear(at)
-    const ranks = isNarrow ? [] : marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
+    const isAlone = isNarrow(step) && isDear(at)
+    const ranks = isAlone ? [] : marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
     const [isCut, shown] = [value > most, speech.show(value)]
     return [isCut ? `↑ ${shown}` : isDear(at) && shown, ranks.map(markOf).join(' ')]
       .filter(Boolean)
@@ -295,18 +300,24 @@ export function drawBars(speech, label, data, size) {
     if (words[at] === '') return []
     // Words over neighbours turn away from each other, with a space between them.
     const [before, after] = [words[at - 1] ?? '', words[at + 1] ?? '']
-    const isEnd = x(at) > width - 60 || (after !== '' && x(at) > left + 60)
+    const next = words.findIndex((word, later) => later > at + 1 && word !== '')
+    const isClose =
+      next > 0 && x(next) - x(at) < widthOf(item(words, at)) + widthOf(item(words, next))
+    const isEnd = x(at) > width - 60 || ((after !== '' || isClose) && x(at) > left + 60)
     const isStart = !isEnd && before !== ''
+    const isWide = isStart && x(at) + apart + 1.1 * widthOf(item(words, at)) > width
     const place = {
       x: r(
-        isEnd
-          ? x(at) + step - (after === '' ? 2 : apart)
-          : isStart
-            ? x(at) + apart
-            : Math.max(left + 20, x(at) + step / 2),
+        isWide
+          ? width
+          : isEnd
+            ? x(at) + step - (after === '' ? 2 : apart)
+            : isStart
+              ? x(at) + apart
+              : Math.max(left + 20, x(at) + step / 2),
       ),
       y: r(value > most ? 10 : Math.max(10, y(value) - 4)),
-      'text-anchor': isEnd ? 'end' : isStart ? 'start' : 'middle',
+      'text-anchor': isEnd || isWide ? 'end' : isStart ? 'start' : 'middle',
     }
     return [h('text', { class: isDear(at) ? 'b-dear' : 'b-cut', ...place }, item(words, at))]
   })
