@@ -1,5 +1,5 @@
 import { isMapping } from '../user/mapping.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 
 /** A row of a query: values by column. Dates are drawn in UTC. */
 export type ChartRow = Readonly<Record<string, unknown>>
@@ -33,12 +33,9 @@ export function parseChart(text: string, from: string): ChartSpec {
   try {
     spec = JSON.parse(text)
   } catch (error) {
-    throw new UserError(
-      'chart',
-      `${from} is not JSON: ${error instanceof Error ? error.message : error}`,
-    )
+    throw userError.chart(`${from} is not JSON: ${error instanceof Error ? error.message : error}`)
   }
-  if (!isMapping(spec)) throw new UserError('chart', `${from}: expected a Vega-Lite object`)
+  if (!isMapping(spec)) throw userError.chart(`${from}: expected a Vega-Lite object`)
   const { title, description, usermeta, height, ...rest } = spec
   const meta = isMapping(usermeta) ? usermeta : {}
   const issues = [
@@ -55,7 +52,7 @@ export function parseChart(text: string, from: string): ChartSpec {
     ...foreignData(rest, ''),
     ...untitledAxes(rest),
   ]
-  if (issues.length > 0) throw new UserError('chart', `${from}:\n  ${issues.join('\n  ')}`)
+  if (issues.length > 0) throw userError.chart(`${from}:\n  ${issues.join('\n  ')}`)
   return {
     title: String(title),
     description: String(description),

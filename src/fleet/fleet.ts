@@ -7,7 +7,7 @@ import type { StopReason } from '../run/crew/stop-conditions.ts'
 import type { AgreedStart, Said, Team } from '../run/crew/team.ts'
 import { readyUs } from '../run/run.ts'
 import { largest } from '../user/extremes.ts'
-import { UserError } from '../user/user-error.ts'
+import { UserError, userError } from '../user/user-error.ts'
 import { SharedClock } from './clock.ts'
 import { Kept } from './kept.ts'
 import { type EndWord, type JoinWord, liveWord, parsed } from './messages.ts'
@@ -70,8 +70,7 @@ export class Fleet implements Team {
       const other = parsed.join(this.kept.get(this.names.shard(shard.index)))
       const where =
         other === null ? '' : ` from ${other.host} at ${new Date(other.atMs).toISOString()}`
-      throw new UserError(
-        'fleet',
+      throw userError.fleet(
         `--join: shard ${shard.index} of ${runId} joined before${where}. Two would send the same load twice; choose another --run-id.`,
       )
     }
@@ -222,8 +221,7 @@ export class Fleet implements Team {
 
   private otherPlan(other: number): UserError {
     const { shard, runId } = this.options
-    return new UserError(
-      'fleet',
+    return userError.fleet(
       `--join: shards ${shard.index} and ${other} of ${runId} have different plans: scenario, prompts, seed, contract, version and number of shards must be the same. Nothing was sent.`,
     )
   }
@@ -233,8 +231,7 @@ export class Fleet implements Team {
     const { shard, runId, waitMs } = this.options
     const never = missing.filter((index) => this.kept.last(this.names.shard(index)) === undefined)
     const named = never.length > 0 ? never : missing
-    return new UserError(
-      'unreachable',
+    return userError.unreachable(
       `--join: of ${shard.of} shards of ${runId}, these did not join within ${waitMs / 1000} s: ${named.slice(0, 20).join(', ')}. Nothing was sent.`,
     )
   }

@@ -4,7 +4,7 @@ import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import { installed } from '../user/installed.ts'
 import { reasonOf } from '../user/reason.ts'
 import { secrets } from '../user/secrets/secrets.ts'
-import { UserError } from '../user/user-error.ts'
+import { UserError, userError } from '../user/user-error.ts'
 import { bucket, keptMs } from './names.ts'
 
 /** Retries, because shards that create the bucket at once may make each other fail. */
@@ -52,22 +52,19 @@ export async function reachServer(address: string, deadlineMs: number): Promise<
         return { connection, kept, shown }
       } catch (error) {
         await connection.close()
-        throw new UserError(
-          'fleet',
+        throw userError.fleet(
           `--join: ${shown} cannot store messages (${reasonOf(error)}). Start it with JetStream: nats-server -js.`,
         )
       }
     } catch (error) {
       if (error instanceof UserError) throw error
       if (error instanceof AuthorizationError) {
-        throw new UserError(
-          'fleet',
+        throw userError.fleet(
           `--join: ${shown} refuses these credentials. Put user:password@ or token@ before the host, or name a file in NATS_CREDS.`,
         )
       }
       if (performance.now() + retryMs > deadlineMs) {
-        throw new UserError(
-          'unreachable',
+        throw userError.unreachable(
           `--join: ${shown} was not reached in time (${reasonOf(error)}). Start it (nats-server -js), or correct the address.`,
         )
       }
@@ -82,7 +79,7 @@ function optionsOf(address: string): {
 } {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null || !/^(?:nats|tls):$/.test(url.protocol) || url.hostname === '') {
-    throw new UserError('usage', '--join: expected a NATS server, such as nats://10.0.0.7:4222.')
+    throw userError.usage('--join: expected a NATS server, such as nats://10.0.0.7:4222.')
   }
   const [user, pass] = [decoded(url.username), decoded(url.password)]
   for (const part of [user, pass]) secrets.addPassword(part)
@@ -107,8 +104,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--join: in user and password, % stands before two hex digits, so a % itself is %25.',
     )
   }
@@ -118,7 +114,7 @@ function credentialsOf(file: string): Uint8Array {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new UserError('usage', `NATS_CREDS: ${(error as Error).message}.`)
+    throw userError.usage(`NATS_CREDS: ${(error as Error).message}.`)
   }
 }
 

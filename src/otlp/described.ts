@@ -1,6 +1,6 @@
 import type { Reader } from '../store/session/session.ts'
 import { secrets } from '../user/secrets/secrets.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { names, schemaUrl } from './conventions.ts'
 
 /** Words that are kept with what they become. */
@@ -36,7 +36,7 @@ export async function describedRun(store: Reader, runId: string): Promise<Descri
      FROM runs WHERE run_id = $1`,
     [runId],
   )
-  if (run === undefined) throw new UserError('report', `The store has no run ${runId}.`)
+  if (run === undefined) throw userError.report(`The store has no run ${runId}.`)
   const { hostname, port, protocol } = new URL(run.baseUrl)
   const wordOf = withoutKeys()
   return {

@@ -1,7 +1,7 @@
 import type { Reader } from '../store/session/session.ts'
 import { visible } from '../user/hostile.ts'
 import { installed } from '../user/installed.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { schemaUrl } from './conventions.ts'
 import { describedRun } from './described.ts'
 import { metricsOf } from './metrics.ts'
@@ -62,14 +62,12 @@ export async function otlpSender(
 function collectorOf(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--otlp: expected the address of a collector, such as http://127.0.0.1:4318; got ${visible(address)}.`,
     )
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--otlp: an address with a password would stand in logs; give OTEL_EXPORTER_OTLP_HEADERS instead.',
     )
   }
@@ -78,8 +76,7 @@ function collectorOf(address: string): string {
 
 async function libraryFor(protocol: string) {
   if (protocol !== 'http/protobuf' && protocol !== 'http/json') {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `OTEL_EXPORTER_OTLP_PROTOCOL: expected http/protobuf or http/json; got ${visible(protocol)}.`,
     )
   }
@@ -111,8 +108,7 @@ async function taken(base: string, what: string, send: (done: (result: Result) =
   // Only a code: a collector may repeat the headers that it was sent.
   const reason =
     (error as { readonly code?: unknown } | undefined)?.code ?? error?.name ?? 'unknown'
-  throw new UserError(
-    'unreachable',
+  throw userError.unreachable(
     `--otlp: ${base} did not take the ${what} (${visible(String(reason))}). The run is whole in the store.`,
   )
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Context } from 'hono'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { Alerting } from './alerts/alerting.ts'
 import { type Post, postByFetch } from './alerts/deliveries.ts'
 import { Answering, type AnswersOptions, type UsageQuestion } from './api/answering.ts'
@@ -36,8 +36,7 @@ export interface PortalOptions extends AnswersOptions {
 }
 
 export const missingLibraries = () =>
-  new UserError(
-    'usage',
+  userError.usage(
     'The libraries of the usage server are not installed. Install them next to assay: npm install hono @hono/node-server jose.',
   )
 

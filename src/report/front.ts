@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
 
 /**
@@ -67,17 +67,13 @@ export function readFront(sql: string, from: string): Front {
   try {
     said = parseYaml(lines.join('\n')) ?? {}
   } catch (error) {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `${from}: its leading comment is not YAML: ${String(error).split('\n')[0]}`,
     )
   }
   const checked = front.safeParse(said)
   if (!checked.success) {
-    throw new UserError(
-      'report',
-      `${from}: its leading comment:\n${z.prettifyError(checked.error)}`,
-    )
+    throw userError.report(`${from}: its leading comment:\n${z.prettifyError(checked.error)}`)
   }
   return checked.data
 }

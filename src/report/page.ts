@@ -10,7 +10,7 @@ import type { Store } from '../store/session/open.ts'
 import { inSession, type Reader, type Session } from '../store/session/session.ts'
 import { type Html, html } from '../user/html.ts'
 import { lookup } from '../user/lookup.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { beginPart, type Work } from '../user/work.ts'
 import { renderHeadline } from './banner.ts'
 import { renderDocument } from './document.ts'
@@ -288,8 +288,7 @@ export async function rowsOf(store: Session, part: Part) {
   try {
     return await store.rows(part.sql)
   } catch (error) {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `the query ${part.name} failed: ${error instanceof Error ? error.message : error}`,
     )
   }

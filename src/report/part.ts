@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ChartSpec, parseChart } from '../chart/spec.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { type Front, readFront } from './front.ts'
 
 /** A query of a page, with its chart if it has one. */
@@ -24,13 +24,12 @@ export function readParts(folders: readonly string[]): readonly Part[] {
   const parts = new Map<string, Part>()
   for (const folder of folders) {
     if (!existsSync(folder))
-      throw new UserError('report', `no folder ${folder}: expected charts in it`)
+      throw userError.report(`no folder ${folder}: expected charts in it`)
     const files = readdirSync(folder)
     for (const file of files) {
       const name = file.replace(/\.(sql|vl\.json)$/, '')
       if (file.endsWith('.vl.json') && !files.includes(`${name}.sql`)) {
-        throw new UserError(
-          'report',
+        throw userError.report(
           `${join(folder, file)} has no query: expected ${name}.sql next to it`,
         )
       }
@@ -47,8 +46,7 @@ function readPart(folder: string, name: string, files: readonly string[]): Part 
   const picture = `${name}.vl.json`
   if (!files.includes(picture)) {
     if (front.title === undefined) {
-      throw new UserError(
-        'report',
+      throw userError.report(
         `${path} is a table without a title: expected "-- title: …" at its head`,
       )
     }

@@ -6,7 +6,7 @@ import { countedSql } from '../measure/standings.ts'
 import { checkTimeZone } from '../measure/usage/zone.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { prepareRates } from './rates.ts'
 import { relationSql } from './temp-table.ts'
 
@@ -131,8 +131,7 @@ async function checkRuns(store: Session, runIds: readonly string[]): Promise<voi
   const known = new Set(found.map((row) => row.run_id))
   const missing = runIds.filter((id) => !known.has(id))
   if (missing.length > 0) {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `no run ${missing.join(', ')} in ${store.path}: it has ${[...known].join(', ') || 'none'}`,
     )
   }

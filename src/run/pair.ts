@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { type Scenario, type TargetName, targetNames } from '../scenario/scenario.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { type RunResult, type RunSettings, run } from './run.ts'
 
 export interface PairOptions
@@ -32,7 +32,7 @@ export async function runPair(
 ): Promise<Readonly<Record<TargetName, RunResult>>> {
   const { targets } = scenario
   if (targets === undefined) {
-    throw new UserError('run', 'expected a scenario with targets: { a, b }; got one without.')
+    throw userError.run('expected a scenario with targets: { a, b }; got one without.')
   }
   const { pair, dbPaths, contracts, environment = process.env, ...shared } = options
   // Every key is read before the first request is sent.
@@ -71,8 +71,7 @@ function keysOf(
   if (variable === null) return {}
   const key = environment[variable]
   if (key === undefined) {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `The key of target ${name} comes from the variable ${variable}, which is not set. Set it to an API key of that service.`,
     )
   }

@@ -15,7 +15,7 @@ import { openStore, type Store } from '../store/session/open.ts'
 import { inSession, type Session } from '../store/session/session.ts'
 import { storeFile } from '../store/session/store-file.ts'
 import { secrets } from '../user/secrets/secrets.ts'
-import { UserError } from '../user/user-error.ts'
+import { UserError, userError } from '../user/user-error.ts'
 import { monotonicNs } from './clock.ts'
 import type { AttemptCounts } from './count/attempt-counts.ts'
 import type { Progress } from './count/progress.ts'
@@ -119,8 +119,7 @@ export interface RunResult {
  */
 export async function run(whole: Scenario, options: RunOptions): Promise<RunResult> {
   if (whole.targets !== undefined) {
-    throw new UserError(
-      'run',
+    throw userError.run(
       'expected a scenario of one service; got one with targets: { a, b }. Use runPair, which sends each request to both.',
     )
   }
@@ -130,8 +129,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const contract = options.contract ?? defaultContract
   const given = options.baseUrl ?? part.baseUrl
   if (given === undefined || given === null || !isBaseUrl(given)) {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `expected as base URL ${baseUrlSays}; got ${given ? shownBaseUrl(given) : 'none'}. Give --base-url, or base_url in the scenario.`,
     )
   }
@@ -310,10 +308,10 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
   const proxy = process.env[proxyEnv]?.trim() ?? ''
   const summary = `The proxy comes from the variable ${proxyEnv}, which holds`
   const remedy = 'Set it to one, such as http://user:password@127.0.0.1:3128.'
-  if (!URL.canParse(proxy)) throw new UserError('run', `${summary} no URL. ${remedy}`)
+  if (!URL.canParse(proxy)) throw userError.run(`${summary} no URL. ${remedy}`)
   const { protocol, username, password } = new URL(proxy)
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new UserError('run', `${summary} no http or https URL. ${remedy}`)
+    throw userError.run(`${summary} no http or https URL. ${remedy}`)
   }
   try {
     for (const part of [username, password]) {
@@ -321,8 +319,7 @@ function proxyOf({ proxyEnv }: Scenario): string | null {
       secrets.addPassword(part)
     }
   } catch {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `${summary} a user or password with % before something else than two hex digits; a % itself is %25. ${remedy}`,
     )
   }

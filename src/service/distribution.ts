@@ -1,5 +1,5 @@
 import { lookup } from '../user/lookup.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import type { Random } from './random.ts'
 
 /** A distribution of times (microseconds) or lengths (tokens). No value is below zero. */
@@ -66,8 +66,7 @@ function parse(
   read: (word: string) => number | null,
 ): Distribution {
   const wrong = () =>
-    new UserError(
-      'service',
+    userError.service(
       `${what}: expected ${unit}, or uniform(a,b), exponential(mean), normal(mean,deviation), ` +
         `lognormal(median,sigma); got "${text}"`,
     )

@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, LineCounter } from 'yaml'
 import { isMapping } from '../user/mapping.ts'
 import { readTextOr } from '../user/read-text.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { yamlDocument } from '../user/yaml.ts'
 import { type Profile, type ProfileAnswers, parseProfile } from './profile.ts'
 
@@ -24,19 +24,18 @@ export function readProfile(path: string | undefined, assignments: readonly stri
 /** The answers in a file. */
 function answersIn(path: string): ProfileAnswers {
   const expected = `--profile: expected a readable YAML or JSON file; got "${path}"`
-  const text = readTextOr(path, () => new UserError('service', expected))
+  const text = readTextOr(path, () => userError.service(expected))
   const lines = new LineCounter()
   const document = yamlDocument(text, { lineCounter: lines })
   const [error] = document.errors
   if (error !== undefined) {
-    throw new UserError(
-      'service',
+    throw userError.service(
       `${path}: line ${error.linePos?.[0].line ?? 1}: expected YAML: ${firstLine(error.message)}`,
     )
   }
   const answers: unknown = document.toJS() ?? {}
   if (!isMapping(answers)) {
-    throw new UserError('service', `${path}: expected "question: answer" lines; got something else`)
+    throw userError.service(`${path}: expected "question: answer" lines; got something else`)
   }
   parseProfile(answers, path, (place) => lineOf(document, lines, place))
   return answers
@@ -52,8 +51,7 @@ function answersOf(assignments: readonly string[]): ProfileAnswers {
     const isBareOrder = assignment.startsWith('precedence=') && !answer.includes('[')
     const value = yamlDocument(isBareOrder ? `[${answer}]` : answer)
     if (at < 1 || value.errors.length > 0) {
-      throw new UserError(
-        'service',
+      throw userError.service(
         `--set: expected question=answer, such as reset=epoch-s; got "${assignment}"`,
       )
     }

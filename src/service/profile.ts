@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isMapping } from '../user/mapping.ts'
 import { nearest } from '../user/nearest.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { algorithms } from './limiter/limiter.ts'
 
 /** Possible answers. The first is the default. */
@@ -165,8 +165,7 @@ export function parseProfile(
         faults.set(name, `  ${line === null ? '' : `line ${line}, `}${name}: ${words}`)
     }
   }
-  throw new UserError(
-    'service',
+  throw userError.service(
     `${where}: not a profile of the service\n${[...faults.values()].join('\n')}\n` +
       'assay serve --list-profile names every question and its answers.',
   )

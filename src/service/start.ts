@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { defaultContract } from '../contract/default.ts'
-import { UserError } from '../user/user-error.ts'
+import { userError } from '../user/user-error.ts'
 import { withAnswers } from './answers/list.ts'
 import type { Behaviour, Kit } from './behaviour.ts'
 import { type Clock, type MovableClock, realClock } from './clock.ts'
@@ -64,16 +64,14 @@ const defaultAccounts: readonly AccountRequest[] = [
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':
-      return new UserError(
-        'service',
+      return userError.service(
         `--port: expected a free port; another program listens on ${host}:${port} (0 lets the system pick)`,
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new UserError('service', `--host: expected an address of this machine; got "${host}"`)
+      return userError.service(`--host: expected an address of this machine; got "${host}"`)
     case 'EACCES':
-      return new UserError(
-        'service',
+      return userError.service(
         `--port: expected a port that you may listen on; ${port} is reserved`,
       )
     default:

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { UserError } from './user-error.ts'
+import { UserError, userError } from './user-error.ts'
 
 /** Far more than any file that a person writes. */
 const mostBytes = 1 << 29
@@ -18,7 +18,7 @@ export function readText(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (fstatSync(file).isDirectory())
-      throw new UserError('usage', `${path}: expected a file; it is a folder.`)
+      throw userError.usage(`${path}: expected a file; it is a folder.`)
     const pieces: Buffer[] = []
     let bytes = 0
     for (;;) {
@@ -28,7 +28,7 @@ export function readText(path: string): string {
       pieces.push(piece.subarray(0, length))
       bytes += length
       if (bytes > mostBytes) {
-        throw new UserError('usage', tooLong(path))
+        throw userError.usage(tooLong(path))
       }
     }
   } finally {
@@ -56,8 +56,7 @@ function unpacked(bytes: Buffer, path: string): Buffer {
     return isGzip ? gunzipSync(bytes, { maxOutputLength: mostBytes }) : zstdWhole(bytes)
   } catch (error) {
     const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       isTooLong ? tooLong(path) : `${path} is packed, and damaged or cut off. Get it again.`,
     )
   }
@@ -90,8 +89,5 @@ function readPiece(file: number, piece: Buffer, path: string): number {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
     }
   }
-  throw new UserError(
-    'usage',
-    `${path}: expected a file, or a pipe that ends; nothing came for 10 s.`,
-  )
+  throw userError.usage(`${path}: expected a file, or a pipe that ends; nothing came for 10 s.`)
 }

@@ -42,3 +42,11 @@ export class UserError extends Error {
     this.code = code
   }
 }
+
+/** A user's mistake by its subject: `throw userError.usage('--seed: expected …')`. */
+export const userError = Object.fromEntries(
+  Object.keys(userErrorCodes).map((code) => [
+    code,
+    (message: string) => new UserError(code as UserErrorCode, message),
+  ]),
+) as Readonly<Record<UserErrorCode, (message: string) => UserError>>

@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /**
  * The command of `--again`.
@@ -8,5 +8,5 @@ import { UserError } from '../../user/user-error.ts'
 export function commandOf(commands: ReadonlyMap<string, string>, rule: string): string {
   const command = commands.get(rule.toUpperCase())
   if (command !== undefined) return command
-  throw new UserError('usage', `--again: ${rule} did not fail on a request that can be sent again.`)
+  throw userError.usage(`--again: ${rule} did not fail on a request that can be sent again.`)
 }

@@ -16,7 +16,7 @@ import { resolveRuns } from '../../store/runs/runs.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { readTextOr } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { MergeOptions, Options } from '../commands/audit.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { shardOf } from '../runs/shard.ts'
@@ -112,13 +112,12 @@ function afterAudit(named: readonly string[], options: Options): (isBroken: bool
 
 async function auditLogAlone(options: Options, contract: Contract | undefined): Promise<void> {
   if (contract === undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       'audit --log without a run: expected --contract FILE with the prices by which the log is judged (docs/prices.md).',
     )
   }
   if (!existsSync(options.log!)) {
-    throw new UserError('usage', `--log: expected a readable file; got "${options.log}"`)
+    throw userError.usage(`--log: expected a readable file; got "${options.log}"`)
   }
   const report = await shown(({ onProgress }) =>
     auditLog({
@@ -163,10 +162,10 @@ export async function mergeAuditsAction(
 }
 
 const readLog = (path: string): string =>
-  readTextOr(path, () => new UserError('usage', `--log: expected a readable file; got "${path}"`))
+  readTextOr(path, () => userError.usage(`--log: expected a readable file; got "${path}"`))
 
 const readReport = (path: string): string =>
-  readTextOr(path, () => new UserError('usage', `audit merge: ${path} cannot be read.`))
+  readTextOr(path, () => userError.usage(`audit merge: ${path} cannot be read.`))
 
 async function printReport(
   store: Store,

@@ -7,7 +7,7 @@ import { openStore } from '../../public/store.ts'
 import { words } from '../../run/plan/token-text.ts'
 import { reach } from '../../run/start/preflight.ts'
 import { writeOutput } from '../../store/files/output.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/probe.ts'
 import { extraHeaders } from '../runs/extra-headers.ts'
 import { apiKey, baseUrlOf } from '../runs/target.ts'
@@ -77,8 +77,7 @@ const eachCostsOne = (contract: Contract): Contract => ({
 })
 
 const tooFew = ({ found, asked }: BorderInputs, path: string) =>
-  new UserError(
-    'usage',
+  userError.usage(
     `--border-inputs: ${found.length} of ${asked} words have two likely first tokens at temperature 0, and a session needs ${leastFound}. ${path} was not written. ${
       asked < search.words.length
         ? 'Raise --max-credits, which bounds the requests.'

@@ -18,7 +18,7 @@ import { type LeftOut, readsAfter, trafficScenario } from '../../price/traffic/s
 import { parseScenario } from '../../public/scenario.ts'
 import { planOf } from '../../run/plan/plan.ts'
 import { writeOutput } from '../../store/files/output.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { TrafficOptions } from '../commands/contract.ts'
 import { amountGiven } from '../runs/run-overrides.ts'
 import { nextLine } from '../terminal/next.ts'
@@ -29,7 +29,7 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
   const { prices } = contract
   const unit = prices?.currency.name
   if (prices === undefined || unit === undefined) {
-    throw new UserError('usage', `${file} has no prices to show. See docs/prices.md.`)
+    throw userError.usage(`${file} has no prices to show. See docs/prices.md.`)
   }
   const budget = maxCost === undefined ? null : readNumber(amountGiven(maxCost))!
   const { balance, cost: stated, log } = prices.evidence
@@ -50,7 +50,7 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
     if (with_ !== null) sum = with_
   }
   if (kept.length === 0) {
-    throw new UserError('usage', `--max-cost: ${maxCost} ${unit} pays for no request of ${file}.`)
+    throw userError.usage(`--max-cost: ${maxCost} ${unit} pays for no request of ${file}.`)
   }
   const bound = decimalText(roundTo(sum, places(sum), 'up'))
   const head = {

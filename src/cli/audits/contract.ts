@@ -17,7 +17,7 @@ import { visible } from '../../user/hostile.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { suggestion } from '../../user/nearest.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../commands/contract.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
 import { exit } from '../terminal/exit.ts'
@@ -47,8 +47,7 @@ export function costAction(file: string, options: CostOptions): void {
   const model = modelPriceOf(contract, options.model)
   if (model === null) {
     const known = (contract.models ?? []).map(({ id }) => id)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--model: ${file} has no price for ${JSON.stringify(options.model)}. ${suggestion(options.model, known)}`,
     )
   }
@@ -79,21 +78,20 @@ function readJson(path: string, option: string): unknown {
   try {
     text = readFileSync(path === '-' ? 0 : path, 'utf8')
   } catch {
-    throw new UserError('usage', `${option}: expected a readable JSON file; got "${path}"`)
+    throw userError.usage(`${option}: expected a readable JSON file; got "${path}"`)
   }
   try {
     return JSON.parse(withoutMark(text))
   } catch (error) {
     const why = error instanceof Error ? error.message : error
-    throw new UserError('usage', `${option}: ${path} is not JSON: ${why}`)
+    throw userError.usage(`${option}: ${path} is not JSON: ${why}`)
   }
 }
 
 function momentOf(text: string): number {
   const at = /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(at)) return at
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--at: expected a time with its offset, such as 2026-11-25T14:00:00Z; got "${text}"`,
   )
 }
@@ -106,10 +104,7 @@ function serviceTierOf(usage: unknown): string | null {
 function countsOf(text: string | undefined): Readonly<Record<string, Rational>> {
   if (text === undefined) return {}
   const wrong = () =>
-    new UserError(
-      'usage',
-      `--counts: expected a JSON object of numbers, as {"search": 3}; got "${text}"`,
-    )
+    userError.usage(`--counts: expected a JSON object of numbers, as {"search": 3}; got "${text}"`)
   const given = jsonOf(text)
   if (!isMapping(given)) throw wrong()
   return Object.fromEntries(
@@ -126,8 +121,7 @@ export async function initContractAction(
   { from, out }: InitOptions,
 ): Promise<void> {
   if (existsSync(out))
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `${out} exists and is not replaced. Name another file: assay contract init ${kind} --out other.yaml.`,
     )
   const listed = from === undefined ? null : await listedPrices(kind, from)
@@ -141,14 +135,12 @@ const patienceMs = 30_000
 /** The price list of a service, fetched from its own address. */
 async function listedPrices(kind: ContractKind, from: string) {
   if (!Object.hasOwn(priceLists, kind))
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--from: ${kind} has no list of prices to fetch; ${Object.keys(priceLists).join(', ')} have one.`,
     )
   const { path, read } = priceLists[kind as keyof typeof priceLists]
   if (!isBaseUrl(from))
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--from: expected the address of a service, such as http://127.0.0.1:4000; got ${shownBaseUrl(from)}`,
     )
   const url = from.replace(/\/+$/, '') + path
@@ -160,15 +152,15 @@ async function listedPrices(kind: ContractKind, from: string) {
   }).then(
     async (response) => {
       if (!response.ok)
-        throw new UserError('unreachable', `--from: GET ${url} gave ${response.status}.`)
+        throw userError.unreachable(`--from: GET ${url} gave ${response.status}.`)
       return (await response.json()) as unknown
     },
     () => {
-      throw new UserError('unreachable', `--from: GET ${url} gave no answer.`)
+      throw userError.unreachable(`--from: GET ${url} gave no answer.`)
     },
   )
   const prices = read(body)
   if (prices.models.length === 0)
-    throw new UserError('contract', `--from: GET ${url} lists no price.`)
+    throw userError.contract(`--from: GET ${url} lists no price.`)
   return { prices, from: url, at: new Date() }
 }

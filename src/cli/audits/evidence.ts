@@ -8,7 +8,7 @@ import { refused } from '../../report/vendor/manifest.ts'
 import { writeEvidence } from '../../report/vendor/write-evidence.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { inStore } from '../../store/session/in-store.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options as AuditOptions } from '../commands/audit.ts'
 import type { Options } from '../commands/report.ts'
 import { factorChoices } from '../runs/factor-choices.ts'
@@ -22,11 +22,11 @@ import { isText, ofRules, printFindings } from './print-findings.ts'
 export async function vendorAction(named: readonly string[], options: Options): Promise<void> {
   const { log, contract, profile } = options
   if (log !== undefined && isBaseUrl(log)) {
-    throw new UserError('usage', '--log: expected a file, which the folder keeps; got an address')
+    throw userError.usage('--log: expected a file, which the folder keeps; got an address')
   }
   const isAlone = await isLogAlone(named, options)
   if (isAlone && contract === undefined) {
-    throw new UserError('usage', 'a log without a run: expected --contract FILE (docs/prices.md).')
+    throw userError.usage('a log without a run: expected --contract FILE (docs/prices.md).')
   }
   const runs = isAlone
     ? null

@@ -25,7 +25,7 @@ import { reach } from '../../run/start/preflight.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { withoutCredentials } from '../../store/runs/runs.ts'
 import { safeJson } from '../../user/hostile.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/probe.ts'
 import { extraHeaders } from '../runs/extra-headers.ts'
 import { apiKey, baseUrlOf } from '../runs/target.ts'
@@ -142,8 +142,7 @@ function onlyOf(texts: readonly string[]): readonly GapId[] {
   const asked = texts.flatMap((text) => text.split(',')).map((gap) => gap.trim().toUpperCase())
   const strangers = asked.filter((gap) => !gapIds.includes(gap as GapId))
   if (strangers.length > 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--only: there is no question ${strangers.join(', ')}; questions are G-01 to G-37.`,
     )
   }
@@ -161,8 +160,7 @@ function joinable(path: string, baseUrl: string, contract: FullContract): Deploy
   const asked = [withoutCredentials(baseUrl), contract.name].join(' by the contract ')
   const whose = [there.base_url, there.contract].join(' by the contract ')
   if (asked === whose) return there
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--out: with --only, answers are merged into the existing profile, but ${path} belongs to ${printable(whose)}, not to ${asked}; name another file.`,
   )
 }

@@ -2,7 +2,7 @@ import { focusVersions } from '../../report/focus/columns.ts'
 import { focusViews } from '../../report/pages.ts'
 import { exportable, exportFormats } from '../../store/files/export.ts'
 import { sumDimensions } from '../../store/quarters/sums.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import {
   accountOption,
   choice,
@@ -92,8 +92,7 @@ export const exportCommand = () =>
       return (await import('../usage/export-sums.ts')).exportQuartersAction(options)
     const elsewhere = (['engine', 'quarters'] as const).find((name) => options[name] !== undefined)
     if (elsewhere !== undefined) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `--${elsewhere} with export ${what}: only sums, and quarters by --engine, come from elsewhere; ${what} are rows of a store (--db).`,
       )
     }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { isLoopback } from '../../contract/base-url.ts'
 import { renderDocument } from '../../report/document.ts'
 import { type Html, html } from '../../user/html.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { wholeNumberOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 
@@ -46,7 +46,7 @@ export class LiveServer {
   async open(port: number): Promise<string> {
     await new Promise<void>((done, fail) => {
       this.server.once('error', (error: NodeJS.ErrnoException) =>
-        fail(new UserError('usage', `--live: port ${port} cannot be used (${error.code}).`)),
+        fail(userError.usage(`--live: port ${port} cannot be used (${error.code}).`)),
       )
       this.server.listen(port, '127.0.0.1', done)
     })
@@ -141,7 +141,7 @@ function say(response: ServerResponse, status: number, text: string, type = 'tex
  */
 export async function openLive(flag: string | true, source: LiveSource): Promise<LiveServer> {
   const port = flag === true ? 0 : wholeNumberOf('--live', flag)
-  if (port > 65_535) throw new UserError('usage', `--live: expected a port; got ${flag}.`)
+  if (port > 65_535) throw userError.usage(`--live: expected a port; got ${flag}.`)
   const server = new LiveServer(source)
   process.stderr.write(`Live: ${await server.open(port)}\n`)
   return server

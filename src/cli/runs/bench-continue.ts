@@ -1,7 +1,7 @@
 import { openExistingStore } from '../../public/store.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Trial } from '../../schedule/safe-rate/trial.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** A search that an earlier run began. */
 export interface BegunSearch {
@@ -57,8 +57,7 @@ export async function begunSearch(path: string, baseUrl: string | null): Promise
   } finally {
     store.close()
   }
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--continue: expected a search of assay bench${baseUrl === null ? '' : ` of ${baseUrl}`} in ${path}; there is none. Leave out --continue to begin one.`,
   )
 }

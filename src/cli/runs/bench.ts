@@ -18,7 +18,7 @@ import { type QuickLoad, quickScenario } from '../../scenario/quick.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Options } from '../commands/bench.ts'
 import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
@@ -37,8 +37,7 @@ export async function benchAction(url: string | undefined, options: Options): Pr
   const contract = loadContract(options.contract)
   if (options.continue === true) return continueBench(url, options, contract)
   if (url === undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       "error: missing required argument 'url': expected the address of the service.",
     )
   }
@@ -192,7 +191,7 @@ function textOf(options: Options, model: string): string {
   try {
     return quickScenario(quickLoadOf(options, model))
   } catch (error) {
-    if (error instanceof RangeError) throw new UserError('usage', error.message)
+    if (error instanceof RangeError) throw userError.usage(error.message)
     throw error
   }
 }
@@ -201,11 +200,10 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
   const { rate, users, endpoint, maxRate } = options
   const stream = options.stream && endpoint !== 'embeddings'
   if (rate !== undefined && users !== undefined) {
-    throw new UserError('usage', '--rate and --users: expected one of them; got both.')
+    throw userError.usage('--rate and --users: expected one of them; got both.')
   }
   if (rate === undefined && users === undefined && options.duration !== undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--duration: a search has no length of its own; give it a time with --for, or give --rate or --users.',
     )
   }
@@ -272,15 +270,11 @@ function quantity(
 function headerOf(text: string): readonly [string, string] {
   const [name = '', value = ''] = text.split(/:(.*)/s).map((part) => part.trim())
   if (/^(authorization|x-api-key|api-key|cookie)$/i.test(name)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--header ${name}: a key comes from ASSAY_API_KEY, because headers are stored.`,
     )
   }
   const issue = headerIssue(name, value)
   if (issue === null) return [name, value]
-  throw new UserError(
-    'usage',
-    `--header: expected a name and a value, such as 'x-team: a'; ${issue}.`,
-  )
+  throw userError.usage(`--header: expected a name and a value, such as 'x-team: a'; ${issue}.`)
 }

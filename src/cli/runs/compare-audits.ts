@@ -6,7 +6,7 @@ import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
 import { coloured } from '../terminal/colour.ts'
 import { nextLine, optionWords } from '../terminal/next.ts'
@@ -21,13 +21,11 @@ export async function compareAuditsAction(
 ): Promise<void> {
   const { db, dbB, rule, contract, contractB, format, out } = options
   if (options.history !== undefined || options.failOn.length > 0)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       'compare --rule: expected no --history and no --fail-on, which are about times. Leave them out, or leave out --rule.',
     )
   if ((a === undefined) !== (b === undefined) || (a === undefined && dbB === undefined))
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       'compare --rule: expected two runs of one store, or --db-b FILE with the store of the other service.',
     )
   const opened: Store[] = []

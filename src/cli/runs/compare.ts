@@ -15,7 +15,7 @@ import { resolveRepeated } from '../../store/runs/repeats.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
@@ -34,8 +34,7 @@ export async function compareAction(
   if (a !== undefined && options.history !== undefined)
     return historyAction(a, b, options.history, options)
   if (a === undefined || b === undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `compare: expected two runs, as in assay compare previous latest; got ${a === undefined ? 'none' : 'one'}. Name ${a === undefined ? 'both, or give --rule' : 'the other, or give --history'}.`,
     )
   }
@@ -81,8 +80,7 @@ async function historyAction(
 ): Promise<void> {
   const name = parseFigureName(figure)
   if (b !== undefined || options.failOn.length > 0 || options.dbB !== undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--history: expected one run, whose scenario it is of, and no --fail-on or --db-b. Leave out the rest.',
     )
   }

@@ -10,7 +10,7 @@ import {
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Session } from '../../store/session/session.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
@@ -46,8 +46,7 @@ export async function exportAction(what: Exportable, options: Options): Promise<
 export function formatOf({ format, out }: Pick<Options, 'format' | 'out'>): ExportFormat {
   const found = format ?? exportFormatOf(out)
   if (found !== null) return found
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `${out}: expected a name that ends with ${exportFormats.map((each) => `.${each}`).join(', ')}, or --format.`,
   )
 }

@@ -1,6 +1,6 @@
 import { headerIssue } from '../../contract/request.ts'
 import type { ExtraHeader } from '../../probe/extra-headers.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** A literal text of this length may be a key; a shorter one is a name or a number. */
 const keyLength = 16
@@ -21,8 +21,7 @@ export function extraHeaders(
   return given.map((text) => {
     const colon = text.indexOf(':')
     if (colon < 1) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `${option}: expected name: value, as in 'x-portkey-api-key: $PORTKEY_API_KEY'; got no colon after a name.`,
       )
     }
@@ -32,13 +31,10 @@ export function extraHeaders(
       const variable = braced ?? plain ?? ''
       const found = env[variable]?.trim()
       if (found !== undefined && found !== '') return found
-      throw new UserError(
-        'usage',
-        `${option} ${name}: expected the variable ${variable}; it is not set.`,
-      )
+      throw userError.usage(`${option} ${name}: expected the variable ${variable}; it is not set.`)
     })
     const issue = headerIssue(name, value)
-    if (issue !== null) throw new UserError('usage', `${option}: ${issue}`)
+    if (issue !== null) throw userError.usage(`${option}: ${issue}`)
     const isFromVariable = value !== written
     const mayBeKey = written.replace(variables, '').length >= keyLength
     return {

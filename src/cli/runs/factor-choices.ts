@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** Choices of the factors of prices: `region=us`. @throws UserError for anything else */
 export function factorChoices(pairs: readonly string[]): Readonly<Record<string, string>> {
@@ -6,7 +6,7 @@ export function factorChoices(pairs: readonly string[]): Readonly<Record<string,
     pairs.map((text) => {
       const [, factor, choice] = /^([^=]+)=(.+)$/.exec(text) ?? []
       if (factor !== undefined && choice !== undefined) return [factor, choice]
-      throw new UserError('usage', `--choose: expected factor=choice, as region=us; got "${text}"`)
+      throw userError.usage(`--choose: expected factor=choice, as region=us; got "${text}"`)
     }),
   )
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/init.ts'
 import { nextLine } from '../terminal/next.ts'
 import { baseUrlOf } from './target.ts'
@@ -12,8 +12,7 @@ const schemaLine = /^# yaml-language-server: .*\n#\n/
 /** @throws UserError if the file exists: a scenario is never overwritten */
 export async function initAction(file: string, { baseUrl, model }: Options): Promise<void> {
   if (existsSync(file)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `${file} exists and is not replaced. Name another file: assay init other.yaml.`,
     )
   }

@@ -6,7 +6,7 @@ import { mergeParts, openStore } from '../../public/store.ts'
 import { terminalFigures } from '../../report/summary/terminal.ts'
 import { readTimeShape, timeShapeText } from '../../report/summary/time-bars.ts'
 import { durationUsOf } from '../../scenario/quantity.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/merge.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
@@ -22,8 +22,7 @@ export async function mergeAction(paths: readonly string[], options: Options): P
   const contract = loadContract(options.contract)
   const clockErrorUs = options.clockError === undefined ? null : durationUsOf(options.clockError)
   if (clockErrorUs === null && options.clockError !== undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--clock-error: expected a duration, such as 5ms; got ${options.clockError}.`,
     )
   }

@@ -1,5 +1,5 @@
 import { inStore } from '../../store/session/in-store.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 
 export type OtlpOptions = Pick<Options, 'otlp' | 'otlpSpans'>
@@ -11,7 +11,7 @@ type SendRun = (dbPath: string, runId: string) => Promise<void>
 export async function otlpTo({ otlp, otlpSpans }: OtlpOptions): Promise<SendRun> {
   if (otlp === undefined) {
     if (!otlpSpans) return async () => {}
-    throw new UserError('usage', '--otlp-spans: expected --otlp with the address of a collector.')
+    throw userError.usage('--otlp-spans: expected --otlp with the address of a collector.')
   }
   const { otlpSender } = await import('../../otlp/send.ts')
   const sender = await otlpSender(otlp, { spans: otlpSpans === true }, process.env)

@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 
 /**
@@ -14,5 +14,5 @@ export function refuseOptions(
   const given = names.find((name) => options[name] !== undefined)
   if (given === undefined) return
   const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  throw new UserError('usage', `--${option}: ${why}`)
+  throw userError.usage(`--${option}: ${why}`)
 }

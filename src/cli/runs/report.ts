@@ -6,7 +6,7 @@ import { writeReport } from '../../public/report.ts'
 import type { PageName } from '../../report/pages.ts'
 import { makeText } from '../../report/text.ts'
 import { writeOutput } from '../../store/files/output.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/report.ts'
 import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { shown } from '../terminal/progress.ts'
@@ -21,7 +21,7 @@ export async function reportAction(
   const out = options.out ?? `assay-${page}.html`
   if (options.for === 'customer') {
     if (page !== 'usage') {
-      throw new UserError('usage', `--for customer is of the page usage, not of ${page}.`)
+      throw userError.usage(`--for customer is of the page usage, not of ${page}.`)
     }
     const { customerPage } = await import('../usage/customer-page.ts')
     const upload = await uploadTo(options.upload)
@@ -36,7 +36,7 @@ export async function reportAction(
   }
   if (options.for === 'vendor') {
     if (page !== 'audit') {
-      throw new UserError('usage', `--for vendor is of the page audit, not of ${page}.`)
+      throw userError.usage(`--for vendor is of the page audit, not of ${page}.`)
     }
     const { vendorAction } = await import('../audits/evidence.ts')
     return vendorAction(runIds, options)

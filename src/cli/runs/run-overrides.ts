@@ -2,7 +2,7 @@ import type { Load, Phase, RateSegment } from '../../scenario/loads.ts'
 import { durationUsOf, mostPerS } from '../../scenario/quantity.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { amountBy } from '../../schedule/rate-curve.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { perSOf, quantityOf } from '../terminal/numbers.ts'
 
@@ -15,7 +15,7 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
   const perS =
     rate === undefined ? null : quantityOf('--rate', rate, perSOf, 'a rate above 0, such as 50/s')
   if (perS !== null && perS > mostPerS) {
-    throw new UserError('usage', `--rate: expected at most ${mostPerS}/s; got ${rate}.`)
+    throw userError.usage(`--rate: expected at most ${mostPerS}/s; got ${rate}.`)
   }
   const durationUs =
     duration === undefined
@@ -28,8 +28,7 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
   const cost = maxCost === undefined ? null : amountGiven(maxCost)
   const open = scenario.phases.some((phase) => phase.load.kind === 'arrivals')
   if (perS !== null && !open) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--rate: no phase of this scenario has a rate of its own; users, traces and searches set theirs in the scenario.',
     )
   }
@@ -47,7 +46,7 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
 /** Money in the contract's currency, as it is written. */
 export function amountGiven(text: string): string {
   if (/^(?=.*[1-9])\d{1,15}(?:\.\d{1,18})?$/.test(text)) return text
-  throw new UserError('usage', `--max-cost: expected an amount above 0, such as 0.50; got ${text}.`)
+  throw userError.usage(`--max-cost: expected an amount above 0, such as 0.50; got ${text}.`)
 }
 
 const creditsOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : null)

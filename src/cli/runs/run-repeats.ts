@@ -4,7 +4,7 @@ import { endsRepeats, repeatsOf } from '../../run/repeats.ts'
 import type { RunResult } from '../../run/run.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { largest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
@@ -26,8 +26,7 @@ export async function runRepeatsAction(
 ): Promise<void> {
   refuseOptions(options, apart, '--repeat cannot take it. Leave it out, or make single runs.')
   if (scenario.phases.some(({ load }) => load.kind === 'sweep')) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--repeat: expected a scenario of a planned load; got one with load: sweep, whose answer is an interval already.',
     )
   }
@@ -69,8 +68,7 @@ export async function runRepeatsAction(
 function prepare(line: string): void {
   const { status, signal } = spawnSync(line, { shell: true, stdio: ['ignore', 2, 2] })
   if (status === 0) return
-  throw new UserError(
-    'run',
+  throw userError.run(
     `--before-each: expected the command to end with 0; it ended with ${status ?? signal}. No further run was made.`,
   )
 }

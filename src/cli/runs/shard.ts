@@ -1,6 +1,6 @@
 import { type Shard, unsharded } from '../../run/crew/shard.ts'
 import { durationUsOf } from '../../scenario/quantity.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { quantityOf } from '../terminal/numbers.ts'
 
@@ -27,15 +27,13 @@ export function shardOf(
   const [, given, of = ''] = /^(?:(\d+)\/)?(\d+)$/.exec(text) ?? []
   const index = given ?? scheduledIndex(environment)
   if (of !== '' && index === null) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `${option} ${text}: no index is given, and no scheduler sets one (${indexVariables.map(([name]) => name).join(', ')}). Give one, such as ${option} 3/8.`,
     )
   }
   const shard = { index: Number(index), of: Number(of) }
   if (of === '' || shard.of > 100_000 || shard.index < 0 || shard.index >= shard.of) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `${option}: expected an index from 0 and the number of shards, such as 3/8 (the last is 7/8), or the number alone on a scheduler; got ${of === '' ? text : `${index}/${of}`}.`,
     )
   }
@@ -48,16 +46,14 @@ export function mustHaveOneClock(
   { runId, startAt, join }: Pick<ShardOptions, 'runId' | 'startAt' | 'join'>,
 ): void {
   if (join !== undefined && (shard.of === 1 || startAt !== undefined)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       shard.of === 1
         ? '--join connects shards; name this one, such as --shard 3/8.'
         : '--join: shards agree on a start; leave out --start-at.',
     )
   }
   if (shard.of === 1 || (runId !== undefined && (startAt ?? join) !== undefined)) return
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     '--shard: every shard needs the same --run-id, and the same --start-at or --join, such as --run-id launch-7 --start-at 2026-12-01T10:00:00Z.',
   )
 }
@@ -78,8 +74,7 @@ function scheduledIndex(environment: NodeJS.ProcessEnv): string | null {
 /** @throws UserError for an id that cannot be a file name */
 export function runIdOf(text: string | undefined): string | undefined {
   if (text === undefined || /^[\w][\w.-]{0,63}$/.test(text)) return text
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--run-id: expected up to 64 letters, digits, dots, hyphens and underscores; got ${JSON.stringify(text)}.`,
   )
 }
@@ -89,8 +84,7 @@ export function startAtUsOf(text: string | undefined, nowMs: number): number | u
   if (text === undefined) return undefined
   const atMs = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN
   if (Math.abs(atMs - nowMs) <= longestWaitMs) return atMs * 1000
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--start-at: expected an instant with its time zone within seven days, such as 2026-12-01T10:00:00Z; got ${text}.`,
   )
 }

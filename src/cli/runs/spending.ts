@@ -6,7 +6,7 @@ import { add, compare, multiply, rational, readNumber, zero } from '../../money/
 import { modelsOf } from '../../run/money/run-money.ts'
 import { type PhasePlan, planOf } from '../../run/plan/plan.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** Credits that a run may cost without confirmation. */
 const freely = 1000
@@ -45,9 +45,9 @@ export async function mustMaySpend(spending: Spending): Promise<void> {
     const answer = await terminal.question(`${said.cost} Go on? [y/N] `)
     terminal.close()
     if (/^y(es)?$/i.test(answer.trim())) return
-    throw new UserError('usage', 'Nothing was sent.')
+    throw userError.usage('Nothing was sent.')
   }
-  throw new UserError('usage', `${said.cost} Confirm with --yes, or limit it with ${said.option}.`)
+  throw userError.usage(`${said.cost} Confirm with --yes, or limit it with ${said.option}.`)
 }
 
 interface Said {

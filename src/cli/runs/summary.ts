@@ -12,7 +12,7 @@ import { writeOutput } from '../../store/files/output.ts'
 import { resolveRun } from '../../store/runs/runs.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/summary.ts'
 import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { fitted } from '../terminal/terminal-width.ts'
@@ -63,10 +63,7 @@ async function writeParquet(
   out: string | undefined,
 ): Promise<void> {
   if (out === undefined) {
-    throw new UserError(
-      'usage',
-      '--format parquet needs --out FILE: Parquet is not for a terminal.',
-    )
+    throw userError.usage('--format parquet needs --out FILE: Parquet is not for a terminal.')
   }
   const rows = flatRows(summary)
   const words = new Set(['run_id', 'scenario', 'verdict', 'step', 'metric'])

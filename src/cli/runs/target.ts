@@ -3,13 +3,12 @@ import type { Contract } from '../../contract/contract.ts'
 import { isHeaderValue } from '../../contract/request.ts'
 import { defaultContract } from '../../public/contract.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** The base URL of the service. @throws UserError for anything else; the message shows no secret */
 export function baseUrlOf(text: string | undefined, contract: Contract = defaultContract): string {
   if (text !== undefined && isBaseUrl(text)) return serviceUrl(text, contract)
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--base-url: expected the address of a service, such as https://api.example.com; got ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
   )
 }
@@ -18,15 +17,13 @@ export function baseUrlOf(text: string | undefined, contract: Contract = default
 export function apiKey(): string {
   const key = process.env.ASSAY_API_KEY?.trim() ?? ''
   if (!isHeaderValue(key)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       'The variable ASSAY_API_KEY is not valid in a header: expected printable ASCII on one line. Put one API key there, and nothing more.',
     )
   }
   secrets.add(key)
   if (key !== '') return key
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     'The variable ASSAY_API_KEY is not set. Set it to an API key of the service.',
   )
 }

@@ -5,7 +5,7 @@ import { visible } from '../../user/hostile.ts'
 import { installed } from '../../user/installed.ts'
 import { reasonOf } from '../../user/reason.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** Uploads files to a bucket, each under its own name. */
 export type Upload = (...files: readonly string[]) => Promise<void>
@@ -23,10 +23,7 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
   const [, bucket, prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? []
   if (bucket === undefined) {
-    throw new UserError(
-      'usage',
-      `--upload: expected s3://bucket/prefix; got ${shownBaseUrl(target)}.`,
-    )
+    throw userError.usage(`--upload: expected s3://bucket/prefix; got ${shownBaseUrl(target)}.`)
   }
   const { S3Client, Upload } = await clientOfS3()
   const folder = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
@@ -53,8 +50,7 @@ export async function uploadTo(target: string | undefined): Promise<Upload> {
       }
     } catch (error) {
       const { name } = error as Error
-      throw new UserError(
-        'unreachable',
+      throw userError.unreachable(
         `--upload: ${target} did not accept the files (${visible(name)}: ${reasonOf(error)}). They are here: ${files.join(', ')}.`,
       )
     } finally {

@@ -14,7 +14,7 @@ import { profileQuestions } from '../../service/profile.ts'
 import { readProfile } from '../../service/profile-reading.ts'
 import type { RunningService } from '../../service/start.ts'
 import { given } from '../../user/given.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/serve.ts'
 import { extraHeaders } from '../runs/extra-headers.ts'
 import { exit } from '../terminal/exit.ts'
@@ -25,16 +25,10 @@ export async function serveAction(flags: Options): Promise<void> {
   if (flags.listFaults) return printFaults(flags.json === true)
   if (flags.listProfile) return printProfile(flags.json === true)
   if (flags.upstream === undefined && flags.upstreamModel.length > 0) {
-    throw new UserError(
-      'usage',
-      '--upstream-model: expected --upstream, the server that has the model',
-    )
+    throw userError.usage('--upstream-model: expected --upstream, the server that has the model')
   }
   if (flags.upstream === undefined && flags.upstreamHeader.length > 0) {
-    throw new UserError(
-      'usage',
-      '--upstream-header: expected --upstream, the server that it is sent to',
-    )
+    throw userError.usage('--upstream-header: expected --upstream, the server that it is sent to')
   }
   keepPausesShort()
   process.on('uncaughtException', endWith)
@@ -58,8 +52,7 @@ function contractOf(path: string | undefined): FullContract {
 
 function originOf(text: string): string {
   if (URL.canParse(text) && new URL(text).origin === text) return text
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--frame-origin ${text}: expected an origin, such as https://app.example.com, without a path.`,
   )
 }
@@ -104,7 +97,7 @@ function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
 function operatorKeyOf({ ASSAY_OPERATOR_KEY }: NodeJS.ProcessEnv): string {
   const key = ASSAY_OPERATOR_KEY?.trim() || makeSecret('op-', 32, null)
   if (isHeaderValue(key)) return key
-  throw new UserError('usage', 'ASSAY_OPERATOR_KEY: expected printable ASCII on one line')
+  throw userError.usage('ASSAY_OPERATOR_KEY: expected printable ASCII on one line')
 }
 
 function print(

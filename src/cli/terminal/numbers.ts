@@ -1,11 +1,11 @@
 import { ratePerSOf } from '../../scenario/quantity.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** @throws UserError unless the text is a whole number from 0 */
 export function wholeNumberOf(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new UserError('usage', `${name}: expected a whole number from 0; got ${text}.`)
+  throw userError.usage(`${name}: expected a whole number from 0; got ${text}.`)
 }
 
 /** A rate per second: `20/s`, `1200/min`, or a plain number. */
@@ -16,7 +16,7 @@ export const perSOf = (text: string) =>
 export function positiveOf(name: string, text: string): number {
   const value = Number(text)
   if (Number.isFinite(value) && value > 0) return value
-  throw new UserError('usage', `${name}: expected a number above 0; got ${text}.`)
+  throw userError.usage(`${name}: expected a number above 0; got ${text}.`)
 }
 
 /**
@@ -31,5 +31,5 @@ export function quantityOf(
 ): number {
   const value = read(text)
   if (value !== null && value > 0) return value
-  throw new UserError('usage', `${name}: expected ${expected}; got ${text}.`)
+  throw userError.usage(`${name}: expected ${expected}; got ${text}.`)
 }

@@ -12,7 +12,7 @@ import { defaultContract } from '../../public/contract.ts'
 import { openStore } from '../../public/store.ts'
 import type { TextFormat } from '../../report/pages.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/report.ts'
 import { accountScopeOf } from './usage-scope.ts'
 import { checkedSettings } from './usage-serve.ts'
@@ -21,7 +21,7 @@ import { checkedSettings } from './usage-serve.ts'
 export async function customerPage(options: Options): Promise<string> {
   const { account, key, from, to, by } = options
   if (account === undefined) {
-    throw new UserError('usage', '--for customer needs --account: a customer sees one account.')
+    throw userError.usage('--for customer needs --account: a customer sees one account.')
   }
   const settings = checkedSettings(options.settings)
   const { keys } = accountScopeOf(account, key, Object.fromEntries(settings.keyNames))
@@ -60,7 +60,7 @@ interface Customers {
 export async function customersPage(out: string, options: Options): Promise<Customers> {
   const { from, to, format, each } = options
   if ((from === undefined) !== (to === undefined)) {
-    throw new UserError('usage', '--from and --to: expected both, or neither for this month.')
+    throw userError.usage('--from and --to: expected both, or neither for this month.')
   }
   const settings = checkedSettings(options.settings)
   const contract = options.contract === undefined ? null : loadContract(options.contract)
@@ -117,5 +117,5 @@ async function sourceOf({ engine, db, contract }: Options): Promise<Source> {
 
 const asUserError = (error: unknown): unknown =>
   error instanceof Problem
-    ? new UserError('usage', [error.message, error.hint].filter(Boolean).join('. '))
+    ? userError.usage([error.message, error.hint].filter(Boolean).join('. '))
     : error

@@ -8,7 +8,7 @@ import { readTokenPrices } from '../../report/focus/token-prices.ts'
 import { exportRows } from '../../store/files/export.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine, optionWords, storeWords } from '../terminal/next.ts'
@@ -23,40 +23,31 @@ export async function exportFocusAction(options: Options): Promise<void> {
     .filter(([, value]) => value === undefined || value === '')
     .map(([name]) => `--${name}`)
   if (missing.length > 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `export focus: ${missing.join(', ')} missing. Expected --account acct-204 --from 2026-11-01 --to 2026-12-01 --product NAME --credit-price 0.0125.`,
     )
   }
   if (options.key.length > 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       'export focus: --key is not possible: a file holds all charges of the account.',
     )
   }
   const [fromUs, toUs] = [parseMoment(from!, 'UTC'), parseMoment(to!, 'UTC')]
   const isMonth = monthPattern.test(from!) && to === nextMonth(fromUs)
   if (!isMonth) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--from ${from} --to ${to}: a file holds one billing period. Expected the first days of a month and of the next.`,
     )
   }
   const price = /^\d+(\.\d+)?$/.test(creditPrice!) ? readNumber(creditPrice!) : null
   if (price === null)
-    throw new UserError(
-      'usage',
-      `--credit-price ${creditPrice}: expected a decimal such as 0.0125.`,
-    )
+    throw userError.usage(`--credit-price ${creditPrice}: expected a decimal such as 0.0125.`)
   if (!/^[A-Z]{3}$/.test(options.currency)) {
-    throw new UserError(
-      'usage',
-      `--currency ${options.currency}: expected an ISO 4217 code, such as USD.`,
-    )
+    throw userError.usage(`--currency ${options.currency}: expected an ISO 4217 code, such as USD.`)
   }
   const format = /\.(csv|parquet)$/.exec(out)?.[1]
   if (format === undefined)
-    throw new UserError('usage', `${out}: expected a name that ends with .csv or .parquet.`)
+    throw userError.usage(`${out}: expected a name that ends with .csv or .parquet.`)
   const contract = loadContract(options.contract)
   return inStore(db, async (store) => {
     const { rows, unknown, unknownRequests } = await readFocus(store, {

@@ -10,7 +10,7 @@ import { exportedSumsSql, type SumDimension, sumDimensions } from '../../store/q
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { limitTo } from '../../store/session/account.ts'
 import { inSession } from '../../store/session/session.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { formatOf } from '../runs/export.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
@@ -76,8 +76,7 @@ function dimensionsOf(text: string): readonly SumDimension[] {
     isTagDimension(name) || sumDimensions.some((each) => each === name)
   if (names.every(isKnown) && new Set(names).size === names.length)
     return names as readonly SumDimension[]
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--by ${text}: expected different ones of ${sumDimensions.join(', ')} and tag:NAME, such as day,model.`,
   )
 }
@@ -86,5 +85,5 @@ function dimensionsOf(text: string): readonly SumDimension[] {
 function quarterStart(text: string, timezone: string): number {
   const us = parseMoment(text, timezone)
   if (us % quarterUs === 0) return us
-  throw new UserError('usage', `"${text}": expected a full quarter of an hour, such as 09:15.`)
+  throw userError.usage(`"${text}": expected a full quarter of an hour, such as 09:15.`)
 }

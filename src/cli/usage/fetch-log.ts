@@ -1,6 +1,6 @@
 import type { LogTerms } from '../../contract/prices.ts'
 import type { Store } from '../../store/session/open.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { shownPath } from './log-answer.ts'
 import { type LogPage, logPage } from './log-page.ts'
 
@@ -33,8 +33,7 @@ export async function fetchLog(
 ): Promise<string> {
   const get = terms?.get
   if (get == null) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--log: the contract does not say where the log is. Add evidence: { log: { get: "/spend/logs?request_id={response.id}" } }, or give a file.',
     )
   }
@@ -69,8 +68,7 @@ async function pagesById(
     for (const page of found) if (page !== null && page.rows.length > 0) pages.push(page)
   }
   if (pages.length > 0) return pages
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--log: ${shownPath(url)} has no row for any of ${ids.length} answers. Correct evidence.log.get in the contract, wait until the log is written, or give a file.`,
   )
 }
@@ -86,8 +84,7 @@ async function everyPage(url: string, read: Read): Promise<readonly LogPage[]> {
     moved = pages.findIndex(({ rows }, at) => overlaps(rows, pages[at + 1]?.rows ?? []))
     if (moved < 0) return whole(url, pages)
   }
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--log: ${shownPath(url)} grows while it is read: a row of page ${moved + 1} is on page ${moved + 2}, too. Ask for rows up to a time, or export the log to a file.`,
   )
 }
@@ -109,8 +106,7 @@ async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
     const page = address === null ? null : await read(address)
     if (page === null) {
       if (number > 1) return pages
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `--log: ${shownPath(url)} answered 404. Correct evidence.log.get in the contract, or give a file.`,
       )
     }
@@ -126,8 +122,7 @@ async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
     const isLast = more.url === null && more.cursor === null && more.pages === pages.length
     if (isOver || isLast || more.isEnd) return pages
   }
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--log: ${shownPath(url)} has more than ${most} pages. Ask for larger ones, or export the log to a file.`,
   )
 }
@@ -163,19 +158,16 @@ function whole(url: string, pages: readonly LogPage[]): readonly LogPage[] {
   const isOne = !pagePlace.test(url) && !url.includes(offsetPlace)
   const isMore = isSaid || cursor !== null || (total ?? 0) > rows || (count ?? 0) > pages.length
   if (isOne && isMore && !isEnd)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: ${shownPath(url)} shows ${rows} rows and says that there are more. Read it page by page: evidence: { log: { get: "…?page={page}" } }, or "…?offset={offset}", or "…?after={cursor}"; or give a file.`,
     )
   if (total !== null && total > rows)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: ${shownPath(url)} shows ${rows} rows and says that it has ${total}. If its pages count from 0, write {page:0}; else give a file.`,
     )
   const full = isOne && pages.length === 1 && !isToldWhole(last) ? asked(url) : null
   if (full !== null && full.count === rows)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: ${shownPath(url)} shows as many rows as it was asked for (${full.name}=${full.count}), so there may be more. Read it page by page: evidence: { log: { get: "…&page={page}" } }, or give a file.`,
     )
   return pages
@@ -202,14 +194,12 @@ async function responseIds(store: Store, runIds: readonly string[]): Promise<rea
     [JSON.stringify(runIds)],
   )
   if (rows.length > most) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: more than ${most} answers, and the log is read for each. Export it to a file instead.`,
     )
   }
   if (rows.length === 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--log: the log is read by the id of each answer, and no answer of these runs has one, so nothing was asked. Give a place without {response.id}, or a file.',
     )
   }

@@ -22,7 +22,7 @@ import { type Mapping, ownMapping, parseTags, widthPattern } from '../../store/i
 import { suggestMapping } from '../../store/import/suggest.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { given } from '../../user/given.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/import.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine, sameCommandWithout, storeWords } from '../terminal/next.ts'
@@ -76,8 +76,7 @@ export async function importAction(files: readonly string[], options: Options): 
 /** @throws UserError if the rejects of a log would replace a log, the store, or those of another log */
 function mustHaveRoomForRejects(files: readonly string[], { rejects, db }: Options): void {
   if (rejects !== undefined && files.length > 1) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--rejects: expected one log, because each log has its own rejects; got ${files.length}. Import them one by one, or leave --rejects out.`,
     )
   }
@@ -180,7 +179,7 @@ function meaningOf(options: Options): Meaning {
 
 function bucketOf(bucket: string): string {
   if (widthPattern.test(bucket)) return bucket
-  throw new UserError('usage', `--bucket ${bucket}: expected a width such as 15m, 1h or 1d`)
+  throw userError.usage(`--bucket ${bucket}: expected a width such as 15m, 1h or 1d`)
 }
 
 /** What a file holds, as lines of text. */
@@ -215,15 +214,12 @@ function widthText(s: number): string {
 function maxRejectsOf({ maxRejects }: Options): number {
   const share = Number(maxRejects)
   if (share >= 0 && share <= 1) return share
-  throw new UserError(
-    'usage',
-    `--max-rejects ${maxRejects}: expected a share from 0 to 1, such as 0.01`,
-  )
+  throw userError.usage(`--max-rejects ${maxRejects}: expected a share from 0 to 1, such as 0.01`)
 }
 
 function mappingOf(map: string): Mapping {
   if (map === 'assay') return ownMapping
-  if (!existsSync(map)) throw new UserError('usage', `--map ${map}: no such file`)
+  if (!existsSync(map)) throw userError.usage(`--map ${map}: no such file`)
   const mapping = parseMapping(readFileSync(map, 'utf8'), map)
   // A mapping describes one service, and all files of its log.
   return { ...mapping, source: mapping.source ?? basename(map).replace(/\..*$/, '') }

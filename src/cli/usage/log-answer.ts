@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { dateS } from '../../client/head/rate-fields.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 
 /** What a service answered to one read of its log. */
 export interface LogAnswer {
@@ -38,7 +38,7 @@ export async function logAnswer(url: string, patienceMs: number): Promise<LogAns
     }
     if (!busy.includes(status)) throw refused(url, status)
     if (tries === mostTries)
-      throw new UserError('usage', `--log: ${shownPath(url)} answered ${status} four times.`)
+      throw userError.usage(`--log: ${shownPath(url)} answered ${status} four times.`)
     await wait(waitS(url, status, headers.get('retry-after'), tries++) * 1000)
   }
 }
@@ -61,8 +61,7 @@ async function exchange(url: string, patienceMs: number) {
     const { status, headers } = answer
     return { status, headers, bytes: Buffer.from(await answer.arrayBuffer()) }
   } catch (error) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: ${new URL(url).origin} cannot be read: ${reasonOf(error, patienceMs)}.`,
     )
   }
@@ -78,11 +77,10 @@ function reasonOf(error: unknown, patienceMs: number): string {
 function redirected(url: string, from: string, location: string, nth: number): string {
   const to = URL.canParse(location, from) ? new URL(location, from) : null
   if (to === null || nth > mostRedirects)
-    throw new UserError('usage', `--log: ${shownPath(url)} redirects without an end.`)
+    throw userError.usage(`--log: ${shownPath(url)} redirects without an end.`)
   // The key is for the service that was named.
   if (to.origin !== new URL(url).origin)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: ${shownPath(url)} redirects to ${to.origin}, and the key is not sent there. If the log is there, name that address.`,
     )
   return to.href
@@ -93,7 +91,7 @@ function refused(url: string, status: number): UserError {
     status === 401 || status === 403
       ? ' It needs a key that may read the log, in ASSAY_API_KEY.'
       : ''
-  return new UserError('usage', `--log: ${shownPath(url)} answered ${status}.${needs}`)
+  return userError.usage(`--log: ${shownPath(url)} answered ${status}.${needs}`)
 }
 
 /** Seconds until a busy service is asked again: as many as it says, or 1, 2 and 4. */
@@ -102,8 +100,7 @@ function waitS(url: string, status: number, said: string | null, tries: number):
   const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil(dateS(text) - Date.now() / 1000)
   if (Number.isNaN(seconds)) return 2 ** (tries - 1)
   if (seconds > mostWaitS)
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--log: ${shownPath(url)} answered ${status} and asks to wait for ${seconds} s. Audit again after that.`,
     )
   return Math.max(0, seconds)

@@ -5,7 +5,7 @@ import { rowsIn } from '../../audit/evidence/prices/log-rows.ts'
 import type { LogTerms } from '../../contract/prices.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { isMapping, type Mapping } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { type LogAnswer, logAnswer, shownPath } from './log-answer.ts'
 import { type More, moreOf } from './more-rows.ts'
 
@@ -47,8 +47,7 @@ function pageOf(url: string, { text, link }: LogAnswer, terms: LogTerms | null):
   if (!rows.some(isRow)) {
     const says = documents.map(refusalIn).find((each) => each !== null)
     if (says != null)
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `--log: ${shownPath(url)} shows no rows, but says: ${JSON.stringify(says.slice(0, 200))}.`,
       )
   }
@@ -70,8 +69,7 @@ function linesOf(text: string): readonly string[] {
   if (csv !== null) return csv.map((row) => JSON.stringify(row))
   const lines = trimmed.split(/\r?\n/).filter((line) => line.trim() !== '')
   if (whole === undefined && isDocument(parseWritten(lines[0]!))) return lines
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--log: the service's log is not JSON, nor CSV; it begins with ${JSON.stringify(trimmed.slice(0, 40))}. Correct evidence.log.get in the contract, or give a file.`,
   )
 }

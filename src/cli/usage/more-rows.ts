@@ -1,7 +1,7 @@
 import { amountOf, WrittenNumber } from '../../audit/evidence/prices/answer-json.ts'
 import type { IsRow } from '../../audit/evidence/prices/log-rows.ts'
 import { isMapping, type Mapping } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { shownPath } from './log-answer.ts'
 
 /** What a page of a log says of the rows that it does not show. */
@@ -114,8 +114,7 @@ function countIn(value: unknown): number | null {
 function within(url: string, next: string): string {
   const to = new URL(next, url)
   if (to.origin === new URL(url).origin) return to.href
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `--log: ${shownPath(url)} continues at another address, ${to.origin}, and the key is not sent there. Give a file.`,
   )
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Journal, type KnownAlert } from '../../portal/alerts/journal.ts'
 import { readSettings } from '../../portal/settings/settings.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { AlertsOptions } from '../commands/usage.ts'
 import { settingsOf } from './usage-serve.ts'
 
@@ -11,14 +11,11 @@ export function alertsAction(flags: AlertsOptions): void {
   const file = settingsOf(flags.settings)
   const { alerts, folder } = readSettings(file)
   if (alerts === undefined) {
-    throw new UserError(
-      'usage',
-      `${file}: has no alerts:, so none are sent. See docs/usage-serve.md.`,
-    )
+    throw userError.usage(`${file}: has no alerts:, so none are sent. See docs/usage-serve.md.`)
   }
   const path = resolve(folder, alerts.file)
   if (!existsSync(path)) {
-    throw new UserError('usage', `alerts.file: ${path} does not exist: the server makes it.`)
+    throw userError.usage(`alerts.file: ${path} does not exist: the server makes it.`)
   }
   const journal = new Journal(path, Date.now())
   try {
@@ -27,8 +24,7 @@ export function alertsAction(flags: AlertsOptions): void {
       return
     }
     if (!journal.alerts.has(flags.replay)) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `--replay ${flags.replay}: expected the id of an alert; assay usage alerts lists them.`,
       )
     }

@@ -3,7 +3,7 @@ import { parseMoment } from '../../measure/usage/zone.ts'
 import { closeDays } from '../../report/usage/engine/clickhouse.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { tablesSql } from '../../store/clickhouse/tables.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { CloseOptions, InitOptions } from '../commands/usage.ts'
 import { nextLine, sayNextToPerson } from '../terminal/next.ts'
 
@@ -45,7 +45,7 @@ export async function closeAction({ engine, from, to }: CloseOptions): Promise<v
 /** Checked here, because `usage` has the same options and requires none. */
 function needed(option: string, value: string | undefined): string {
   if (value === undefined) {
-    throw new UserError('usage', `${option} is required; see assay usage --help`)
+    throw userError.usage(`${option} is required; see assay usage --help`)
   }
   return value
 }

@@ -17,7 +17,7 @@ import {
 import { jsonText, markdownCell, printable } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { ReconcileOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine } from '../terminal/next.ts'
@@ -25,14 +25,11 @@ import { nextLine } from '../terminal/next.ts'
 /** `assay usage reconcile`: exits with 3 if the bill differs from the contract by more than tax, credits and rounding. */
 export async function reconcileAction(options: ReconcileOptions): Promise<void> {
   if (options.contract === undefined) {
-    throw new UserError(
-      'usage',
-      'usage reconcile: expected --contract FILE with prices (docs/prices.md).',
-    )
+    throw userError.usage('usage reconcile: expected --contract FILE with prices (docs/prices.md).')
   }
   const map = options.billMap
   if (map !== undefined && !existsSync(map))
-    throw new UserError('usage', `--bill-map ${map}: no such file`)
+    throw userError.usage(`--bill-map ${map}: no such file`)
   const reconciled = await reconcileNamed(options, {
     contract: loadContract(options.contract),
     ...(map === undefined ? {} : { billMap: parseMapping(readFileSync(map, 'utf8'), map) }),
@@ -64,8 +61,7 @@ async function reconcileNamed(
   const isFile = (name: string) => existsSync(name) || !existsSync(db)
   if (isFile(bill) && isFile(log)) return reconcileFiles({ ...by, bill, log })
   if (bill === log) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--bill and --log are both ${bill}: expected a bill and a log of the same requests`,
     )
   }

@@ -13,7 +13,7 @@ import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
 import { readTextOr } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options as ReportOptions } from '../commands/report.ts'
 import type { Options } from '../commands/usage.ts'
 import { positiveOf } from '../terminal/numbers.ts'
@@ -43,8 +43,7 @@ export async function openUsage(
     return { store, close: async () => store.close() }
   }
   if (runs.length > 0 || (quarters !== undefined && engine !== undefined)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       'Choose one of runs, --engine and --quarters: runs are only in a store. --source selects logs.',
     )
   }
@@ -73,13 +72,12 @@ export function usageScopeOf(flags: UsageFlags): UsageScopeOptions {
   const { timezone, from, to, by, source, grants, creditPrice, contract, settings } = flags
   const keyNames = keyNamesOf(flags.keyNames)
   if (grants !== undefined && flags.key.length > 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--grants with --key: grants belong to the whole account, so leave one of them out.',
     )
   }
   if (grants !== undefined && settings !== undefined) {
-    throw new UserError('usage', '--grants with --settings: both say what is held. Leave one out.')
+    throw userError.usage('--grants with --settings: both say what is held. Leave one out.')
   }
   const view = viewOf(flags)
   const moment = (text?: string) => (text === undefined ? null : parseMoment(text, timezone))
@@ -113,13 +111,12 @@ export function viewOf({
 }: Pick<UsageFlags, 'settings' | 'account' | 'key'>): AccountView | null {
   if (settings === undefined) return null
   if (account === undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       '--settings needs --account: what one account got. report usage also takes --by account.',
     )
   }
   if (key.length > 0) {
-    throw new UserError('usage', '--settings with --key: credits belong to the whole account.')
+    throw userError.usage('--settings with --key: credits belong to the whole account.')
   }
   return accountView(readSettings(settings), account)
 }
@@ -141,7 +138,7 @@ export function accountScopeOf(
   keyNames: KeyNames,
 ): AccountScope {
   if (account === '' || keys.includes('')) {
-    throw new UserError('usage', '--account and --key need a name: expected one that is not empty.')
+    throw userError.usage('--account and --key need a name: expected one that is not empty.')
   }
   return {
     account: account ?? null,
@@ -151,5 +148,5 @@ export function accountScopeOf(
 
 function textOf(option: string, path: string, of: string): string {
   const words = `${option}: ${path} cannot be read; expected YAML of ${of}.`
-  return readTextOr(path, () => new UserError('usage', words))
+  return readTextOr(path, () => userError.usage(words))
 }

@@ -14,7 +14,7 @@ import { storeSource } from '../../portal/source/store-source.ts'
 import { defaultContract } from '../../public/contract.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { readTextOr } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { CheckOptions, ServeOptions, TokenOptions } from '../commands/usage.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine, sayNextToPerson } from '../terminal/next.ts'
@@ -27,14 +27,11 @@ const mostEveryS = 10
 export async function serveAction(flags: ServeOptions): Promise<void> {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(flags.listen) ?? []
   if (host === undefined || Number(port) > 65_535) {
-    throw new UserError(
-      'usage',
-      `--listen ${flags.listen}: expected host:port, such as 127.0.0.1:8790`,
-    )
+    throw userError.usage(`--listen ${flags.listen}: expected host:port, such as 127.0.0.1:8790`)
   }
   const everyS = positiveOf('--every', flags.every)
   if (everyS > mostEveryS) {
-    throw new UserError('usage', `--every ${flags.every}: expected at most ${mostEveryS} seconds.`)
+    throw userError.usage(`--every ${flags.every}: expected at most ${mostEveryS} seconds.`)
   }
   const contract = flags.contract === undefined ? null : loadContract(flags.contract)
   const source =
@@ -68,11 +65,11 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
 export async function tokenAction(flags: TokenOptions): Promise<void> {
   const { account, shows } = flags
   if (account === undefined || account === '') {
-    throw new UserError('usage', '--account is required: a token is of one account.')
+    throw userError.usage('--account is required: a token is of one account.')
   }
   const wrong = shows?.find((each) => !showable.some((known) => known === each))
   if (wrong !== undefined) {
-    throw new UserError('usage', `--shows ${wrong}: expected ${showable.join(', ')}.`)
+    throw userError.usage(`--shows ${wrong}: expected ${showable.join(', ')}.`)
   }
   const settings = checkedSettings(flags.settings)
   const token = await signToken(settings, {
@@ -107,17 +104,17 @@ export function checkedSettings(file: string | undefined): Settings {
 
 export function settingsOf(file: string | undefined): string {
   if (file === undefined) {
-    throw new UserError('usage', '--settings is required; docs/usage-serve.md has an example.')
+    throw userError.usage('--settings is required; docs/usage-serve.md has an example.')
   }
   return file
 }
 
 const fileOf = (path: string): string =>
-  readTextOr(path, () => new UserError('usage', `--private-key: ${path} cannot be read.`))
+  readTextOr(path, () => userError.usage(`--private-key: ${path} cannot be read.`))
 
 function secondsOf(text: string): number {
   const [, count, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? []
   if (count === undefined)
-    throw new UserError('usage', `--for ${text}: expected a time such as 15m or 1h.`)
+    throw userError.usage(`--for ${text}: expected a time such as 15m or 1h.`)
   return Number(count) * { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h']
 }

@@ -9,7 +9,7 @@ import { readUsage } from '../../report/usage/read.ts'
 import { terminalUsage } from '../../report/usage/terminal.ts'
 import { type ClickHouse, openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Options, WatchOptions } from '../commands/usage.ts'
 import { apiKey, baseUrlOf } from '../runs/target.ts'
 import { exit } from '../terminal/exit.ts'
@@ -140,8 +140,7 @@ function fieldMap(fields: readonly string[]): CreditsFieldMap {
     fields.map((field) => {
       const [name, path] = field.split(/=(.*)/s)
       if (!creditsFields.some((known) => known === name) || !path) {
-        throw new UserError(
-          'usage',
+        throw userError.usage(
           `--field ${field}: expected one of ${creditsFields.join(', ')}, =, and a path such as usage.total`,
         )
       }

@@ -1,5 +1,5 @@
 import { smallest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** Local days of an IANA zone, from the runtime's own calendar. */
 
@@ -8,8 +8,7 @@ export function checkTimeZone(timezone: string): void {
   try {
     clockOf(timezone)
   } catch {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `Unknown time zone "${timezone}". Use an IANA name, such as UTC, Asia/Kolkata or America/New_York.`,
     )
   }
@@ -39,8 +38,7 @@ export function parseMoment(text: string, timezone: string): number {
     const day = text.trim().slice(0, 10)
     if (Number.isFinite(ms) && isWritten(Date.parse(day), day)) return ms * 1000
   }
-  throw new UserError(
-    'report',
+  throw userError.report(
     `"${text}" is not a date: expected 2026-11-01, 2026-11-01T09:30 (both in ${timezone}) or 2026-11-01T09:30Z`,
   )
 }

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { z } from 'zod'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { showable } from '../settings/settings.ts'
 
 export const alertTypes = [
@@ -85,8 +85,7 @@ export class Journal {
     try {
       this.file = openSync(path, 'a+', 0o600)
     } catch (error) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `alerts.file: ${path} cannot be opened (${(error as NodeJS.ErrnoException).code}).`,
       )
     }

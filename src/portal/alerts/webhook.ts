@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** A receiver of alerts. */
@@ -18,8 +18,7 @@ export function openWebhooks({ alerts }: Settings, env: NodeJS.ProcessEnv): read
     const given = (env[secretEnv] ?? '').split(/\s+/).filter((each) => each !== '')
     const secrets = given.map((each) => secretOf(each))
     if (secrets.length === 0 || secrets.some((each) => each === null)) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `alerts.webhooks: ${secretEnv}: expected whsec_ and the base64 of 24 to 64 bytes; several are separated by spaces. Make one with: echo "whsec_$(openssl rand -base64 32)".`,
       )
     }

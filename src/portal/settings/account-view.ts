@@ -1,7 +1,7 @@
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { decimalText, multiply, readNumber } from '../../money/rational.ts'
 import type { BurnOrder, Holdings } from '../../report/usage/ledger.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
 
 /** A month whose figures stay. Times are Unix microseconds. */
@@ -90,8 +90,7 @@ function holdingsOf(
   }))
   const early = lots.find(({ fromUs }) => asOfUs !== null && (fromUs === null || fromUs < asOfUs))
   if (early !== undefined) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `grants: ${early.name}: expected from: at ${balance!.asOf} or later, since the balance as of then has what came before.`,
     )
   }
@@ -100,7 +99,7 @@ function holdingsOf(
       expiresUs !== null && expiresUs <= (fromUs ?? Number.NEGATIVE_INFINITY),
   )
   if (wrong !== undefined)
-    throw new UserError('usage', `grants: ${wrong.name}: expected expires: after from:.`)
+    throw userError.usage(`grants: ${wrong.name}: expected expires: after from:.`)
   if (balance === undefined) return grants === undefined ? null : { lots, burnOrder, asOfUs }
   const credits = readNumber(balance.credits)!
   const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null }

@@ -8,7 +8,7 @@ import { pageReaders } from '../../report/pages.ts'
 import { burnOrders } from '../../report/usage/ledger.ts'
 import { readText } from '../../user/read-text.ts'
 import { isTimeZone } from '../../user/time-zone.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { yamlDocument } from '../../user/yaml.ts'
 
 /** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
@@ -232,10 +232,7 @@ export function readSettings(path: string): Settings {
   try {
     text = readText(path)
   } catch {
-    throw new UserError(
-      'usage',
-      `--settings: ${path} cannot be read; docs/usage-serve.md has an example.`,
-    )
+    throw userError.usage(`--settings: ${path} cannot be read; docs/usage-serve.md has an example.`)
   }
   return { ...parseSettings(text, path), folder: dirname(resolve(path)) }
 }
@@ -251,10 +248,7 @@ export function settingsFrom({ folder = '.', ...given }: UsageSettings): Setting
 }
 
 const wrongSettings = (issues: readonly string[]) =>
-  new UserError(
-    'usage',
-    `These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`,
-  )
+  userError.usage(`These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`)
 
 /** Of a file of a thousand accounts with the same fault, a reader needs some. */
 const mostIssues = 100

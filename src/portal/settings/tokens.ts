@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { Problem } from '../api/problem.ts'
 import { loadJose } from './jose.ts'
 import { type Settings, type Shown, showable } from './settings.ts'
@@ -134,8 +134,7 @@ function verifyingKey({ tokens, folder }: Settings, env: NodeJS.ProcessEnv) {
   } catch {
     // Said below.
   }
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `tokens.publicKey: ${file} is not a public Ed25519 key in PEM: expected openssl pkey -in usage-private.pem -pubout.`,
   )
 }
@@ -143,8 +142,7 @@ function verifyingKey({ tokens, folder }: Settings, env: NodeJS.ProcessEnv) {
 function secretOf(name: string, env: NodeJS.ProcessEnv): Uint8Array {
   const secret = new TextEncoder().encode(env[name] ?? '')
   if (secret.length >= 32) return secret
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     `tokens.secretEnv: ${name} has ${secret.length} bytes: expected a secret of at least 32, such as openssl rand -hex 32.`,
   )
 }
@@ -173,7 +171,7 @@ export async function signToken(
 ): Promise<string> {
   const { account, forS, shows, keys, origin, nowMs, id, privateKey } = request
   if (forS > longestS || forS <= 0) {
-    throw new UserError('usage', '--for: expected more than 0 and at most 24h.')
+    throw userError.usage('--for: expected more than 0 and at most 24h.')
   }
   const { SignJWT, importPKCS8 } = await loadJose()
   const { tokens } = settings
@@ -183,8 +181,7 @@ export async function signToken(
     try {
       key = await importPKCS8(privateKey ?? '', 'EdDSA')
     } catch {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         '--private-key: expected a private Ed25519 key in PEM, such as openssl genpkey -algorithm ed25519 -out usage-private.pem.',
       )
     }

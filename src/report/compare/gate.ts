@@ -1,6 +1,6 @@
 import { type Figure, notACondition, parseCondition, parseFigure } from '../../measure/condition.ts'
 import { smallest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import { notOneLevel, openText } from '../page-verdict.ts'
 import { changeText } from './change-text.ts'
 import type { Comparison } from './compare.ts'
@@ -52,8 +52,7 @@ const grammar = `with a metric of ${metricNames.join(', ')} and a statistic of $
  */
 export function parseGate(text: string): Gate {
   const issue = (what: string) =>
-    new UserError(
-      'report',
+    userError.report(
       `--fail-on "${text}": ${what}. Expected [step.][metric.][statistic] > +10%, ${grammar}.`,
     )
   const read = parseCondition(text, metricNames, 'response')
@@ -69,8 +68,7 @@ export function parseGate(text: string): Gate {
 /** Parses `[step.][metric.][statistic]`. @throws UserError with the grammar */
 export function parseFigureName(text: string): FigureName {
   const issue = (what: string) =>
-    new UserError(
-      'report',
+    userError.report(
       `--history "${text}": ${what}. Expected [step.][metric.][statistic], ${grammar}.`,
     )
   const read = parseFigure(text, metricNames, 'response')

@@ -2,7 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { fewestOfHistory, type HistoryStep, stepsOf } from '../../measure/interval/history.ts'
 import type { Session } from '../../store/session/session.ts'
 import { randomOf } from '../../user/random.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { formatCount } from '../format.ts'
 import { printable } from '../summary/printable.ts'
 import { summariseIn } from '../summary/summarise.ts'
@@ -36,8 +36,7 @@ export async function readHistory(
   contract: Contract,
 ): Promise<FigureHistory> {
   if (name.metric === 'credits') {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `--history "${name.text}": expected a figure that varies from run to run; got credits, which a contract states. Compare two runs instead.`,
     )
   }

@@ -15,7 +15,7 @@ import { limitTo } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { entryOf } from '../../user/lookup.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { FocusView } from '../pages.ts'
 import { enterPrices } from '../usage/prepare.ts'
 import { type Charge, exactNumber, type FocusAccount, focusRow } from './charges.ts'
@@ -117,8 +117,7 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
   const lost =
     compare(used, written) === 0 ? [] : ['the sum of the rows is not the sum of the usage']
   if (issues.length + lost.length > 0) {
-    throw new UserError(
-      'store',
+    throw userError.store(
       `These charges are no valid FOCUS file:\n${[...issues, ...lost].slice(0, 10).join('\n')}`,
     )
   }

@@ -7,7 +7,7 @@ import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { readCertificate } from '../certificate/read.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { readBalances } from './balances.ts'
@@ -48,7 +48,7 @@ export async function summariseIn(
   )
   const groups = await readGroups(store, counted)
   const all = groups[0]!
-  if (all.counts.attempts === 0) throw new UserError('report', `run ${runId} has no attempts`)
+  if (all.counts.attempts === 0) throw userError.report(`run ${runId} has no attempts`)
   const counts = all.counts
   return {
     format: 'assay-run-summary/1',
@@ -93,7 +93,7 @@ async function readRun(store: Session, runId: string): Promise<RunRow> {
   const [run] = await store.rows<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])
   if (run === undefined) {
     await resolveRun(store, runId)
-    throw new UserError('report', `${store.path}: no run "${runId}"`)
+    throw userError.report(`${store.path}: no run "${runId}"`)
   }
   return run
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Grant } from '../../contract/grant.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 
 const grantsShape = z.array(
@@ -23,12 +23,11 @@ export function parseGrants(text: string, name: string, timezone: string): reado
     // Keeps dates as text: they need the time zone.
     value = parseYaml(text, { schema: 'core' })
   } catch (error) {
-    throw new UserError('report', `${name} is not YAML: ${String(error).split('\n')[0]}`)
+    throw userError.report(`${name} is not YAML: ${String(error).split('\n')[0]}`)
   }
   const parsed = grantsShape.safeParse(value)
   if (!parsed.success) {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `${name} is not a list of grants:\n${z.prettifyError(parsed.error)}\nExpected e.g.\n  - { name: Standard, credits: 4200, expires: 2026-12-01 }`,
     )
   }

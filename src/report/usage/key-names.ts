@@ -1,5 +1,5 @@
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 
 /** Names of keys by their fingerprint, the first 12 digits of the key's SHA-256. */
@@ -46,7 +46,6 @@ export function fingerprintNamed(key: string, names: KeyNames): string {
 }
 
 const issue = (summary: string) =>
-  new UserError(
-    'usage',
+  userError.usage(
     `${summary}. Expected a line for each key, with the first 12 digits of its SHA-256 and a name, such as\n  3f2a91c04d7e: billing (a1b2)`,
   )

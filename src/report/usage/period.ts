@@ -2,7 +2,7 @@ import { periodBefore } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { endOfDayUs, shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import { largest, smallest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
 
 /** The longest month, in days. */
@@ -19,14 +19,12 @@ export function scopeOf(
   const toUs = options.toUs ?? endOfDayUs(lastUs, timezone)
   const fromUs = options.fromUs ?? firstDayUs(sources, firstOfBillsUs, toUs, timezone)
   if (fromUs >= toUs) {
-    throw new UserError(
-      'report',
+    throw userError.report(
       `The period from ${new Date(fromUs / 1000).toISOString()} to ${new Date(toUs / 1000).toISOString()} is empty: --to must come after --from.`,
     )
   }
   if (fromUs % quarterUs !== 0 || toUs % quarterUs !== 0) {
-    throw new UserError(
-      'report',
+    throw userError.report(
       'Usage is kept in quarters of an hour: a period must begin and end on one.',
     )
   }

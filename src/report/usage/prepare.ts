@@ -7,7 +7,7 @@ import { literal, textList } from '../../store/literal.ts'
 import { limitTo } from '../../store/session/account.ts'
 import type { Session } from '../../store/session/session.ts'
 import { largest, smallest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import { hideTable } from '../temp-table.ts'
 import { storeEngine, type UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
@@ -214,8 +214,7 @@ async function readSources(
   if (polls.length === 0) {
     const { account, keys } = accountOf(options)
     if (account !== null || keys !== null) {
-      throw new UserError(
-        'report',
+      throw userError.report(
         `${engine.name ?? store.path} holds no usage of ${[account !== null && `the account "${account}"`, keys !== null && 'these keys'].filter(Boolean).join(' with ')}: expected the name of an account as the log or the run has it (assay usage --by account), and keys of --key-names or their fingerprints.`,
       )
     }

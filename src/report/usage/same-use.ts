@@ -1,6 +1,6 @@
 import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import type { UsageOptions, UsageScope } from './shape.ts'
@@ -52,8 +52,7 @@ export async function sameUse(
   }
   const [first] = found
   if (first === undefined || options.sources.length > 1) return found
-  throw new UserError(
-    'report',
+  throw userError.report(
     `${first} Show one of them with --source, lay them side by side with assay usage reconcile, or name both with --source to add them.`,
   )
 }

@@ -4,7 +4,7 @@ import type { TokenField } from '../../measure/usage/quantities.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { ShownToken } from '../../tokens/kinds.ts'
 import { suggestion } from '../../user/nearest.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { UsageDimension } from '../pages.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
@@ -113,10 +113,7 @@ export const shownParts = usageParts.filter((part) => part !== 'hours')
 export function checkParts(parts: readonly string[]): void {
   for (const part of parts)
     if (!usageParts.some((each) => each === part))
-      throw new UserError(
-        'report',
-        `"${part}" is no part of usage. ${suggestion(part, usageParts)}`,
-      )
+      throw userError.report(`"${part}" is no part of usage. ${suggestion(part, usageParts)}`)
 }
 
 /** What a forecast needs no page for. */

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { explanationOf } from '../../audit/rules/explain.ts'
 import { allRules } from '../../audit/rules/list.ts'
 import type { Finding } from '../../audit/verdict.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 export const manifestName = 'manifest.json'
 
@@ -123,7 +123,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   )
 }
 
-export const refused = (why: string) => new UserError('evidence', why)
+export const refused = (why: string) => userError.evidence(why)
 
 function parsed(text: string, path: string): Manifest {
   let document: unknown

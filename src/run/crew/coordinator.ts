@@ -4,7 +4,7 @@ import type { Phase } from '../../scenario/loads.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import { largest } from '../../user/extremes.ts'
 import { given } from '../../user/given.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { runClock } from '../clock.ts'
 import type { Progress, Searching } from '../count/progress.ts'
 import { type Counted, Tally } from '../count/tally.ts'
@@ -271,7 +271,7 @@ export class Coordinator {
         this.stop('store')
         break
       case 'failed':
-        this.conditions.fail(new UserError('store', message.message))
+        this.conditions.fail(userError.store(message.message))
         break
     }
     this.conditions.check()
@@ -362,7 +362,7 @@ export class Coordinator {
 function failureOf({ shard, message }: Extract<FromSender, { type: 'failed' }>): Error {
   return /\n\s+at /.test(message)
     ? new Error(`Sending thread ${shard}: ${message}`)
-    : new UserError('run', message)
+    : userError.run(message)
 }
 
 /** Turns the phases of a scenario into loads for senders; a sweep runs as several such phases. */

@@ -1,7 +1,7 @@
 import { decimalText, divide, rational, readNumber, roundTo } from '../../money/rational.ts'
 import type { Load } from '../../scenario/loads.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { KeyChoice } from '../plan/key-choice.ts'
 import { stepsOf } from '../plan/phase-steps.ts'
 import { shareOf } from './shared.ts'
@@ -44,8 +44,7 @@ function mustHaveAccounts(scenario: Scenario, of: number): void {
     )
     const machines = new Set(usable.map((key) => owners[key]))
     if (machines.size === of) continue
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--shard: the accounts of the phase ${name} are enough for ${machines.size} of ${of} shards; add accounts, use fewer shards, or leave out shards: by account.`,
     )
   }
@@ -69,14 +68,12 @@ export function scenarioOf(
   const threads = threadsOfShard(scenario)
   for (const { name, load, maxRequests } of hearsOthers ? [] : scenario.phases) {
     if (load.kind === 'sweep') {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `--shard: the next rate of the sweep ${name} depends on the results of all shards; run it on one machine, or connect the shards with --join.`,
       )
     }
     if (isClosed(load) && maxRequests !== null) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `--shard: the phase ${name} is closed and ends by max_requests, a count that shards do not share; give it a duration instead, or connect the shards with --join.`,
       )
     }
@@ -84,8 +81,7 @@ export function scenarioOf(
   const bounds = { max_in_flight: policy.maxInFlight, max_connections: policy.maxConnections }
   for (const [bound, most] of Object.entries(bounds)) {
     if (most === null || most >= of * threads) continue
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `--shard: ${bound} is ${most}, less than the ${of * threads} sending threads of ${of} shards; raise it, or use fewer shards.`,
     )
   }

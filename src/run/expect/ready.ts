@@ -5,7 +5,7 @@ import { importScenario } from '../../scenario/module.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Expectation, JsonSchema } from '../../scenario/steps.ts'
 import { installed } from '../../user/installed.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { ReadyExpectation, SchemaCheck } from './judge.ts'
 
 /**
@@ -106,7 +106,7 @@ const loadAjv = (draft: string) =>
   )
 
 const issue = (step: string, why: string) =>
-  new UserError('run', `What step ${step} expects cannot be checked: ${why}.`)
+  userError.run(`What step ${step} expects cannot be checked: ${why}.`)
 
 const firstLine = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]

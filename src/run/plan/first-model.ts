@@ -4,7 +4,7 @@ import type { TlsTexts } from '../../client/wire/authorities.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { usualOf } from '../../contract/usual.ts'
 import { jsonOf } from '../../user/json-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { refusalOf } from '../send/refusal.ts'
 import { reach } from '../start/preflight.ts'
 
@@ -29,20 +29,16 @@ export async function firstModel(
     const { models } = usualOf(contract).paths
     const body = captured?.body ?? null
     if (status === 404 || status === 405) {
-      throw new UserError(
-        'unreachable',
+      throw userError.unreachable(
         `${baseUrl} has no list of models at ${models}: it answered ${status}. Correct the base URL, or name a model with --model.`,
       )
     }
     if (status !== 200) {
-      throw new UserError(
-        'unreachable',
-        refusalOf(`GET ${baseUrl}${models}`, { status, reason, body }),
-      )
+      throw userError.unreachable(refusalOf(`GET ${baseUrl}${models}`, { status, reason, body }))
     }
     const list = listShape.safeParse(jsonOf(body ?? ''))
     if (list.success) return list.data.data[0]!.id
-    throw new UserError('usage', `${baseUrl} lists no models at ${models}. Name one with --model.`)
+    throw userError.usage(`${baseUrl} lists no models at ${models}. Name one with --model.`)
   } finally {
     await reader.close()
   }

@@ -6,7 +6,7 @@ import { readTrace } from '../../schedule/traces/read.ts'
 import { sessionsOf } from '../../schedule/traces/sessions.ts'
 import type { Trace } from '../../schedule/traces/trace.ts'
 import { readText } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import type { Loads } from '../crew/coordinator.ts'
 import type { SenderLoad } from '../crew/messages.ts'
 import { runSweep, type SweepResult } from '../search/sweep-run.ts'
@@ -71,8 +71,7 @@ export function replayOf(load: Replay): SenderLoad {
 export function traceOf({ path, format, unit, columns }: Replay): Trace {
   const text = textOf(path)
   if (text === null) {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `The trace ${path} cannot be read. Its path is relative to the scenario's folder.`,
     )
   }

@@ -6,7 +6,7 @@ import { tokensOf } from '../../schedule/draw.ts'
 import { RandomStream } from '../../schedule/random.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { readTextOr } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { ScriptText } from './script-text.ts'
 import { TokenText } from './token-text.ts'
 
@@ -66,7 +66,7 @@ function poolOf(step: Step, seed: number): PromptPool {
 
 function linesOf({ name: step, session }: Step, path: string): readonly PooledPrompt[] {
   const unread = `Step ${step} takes its prompts from ${path}, which cannot be read. Its path is relative to the scenario's folder.`
-  const text = readTextOr(path, () => new UserError('run', unread))
+  const text = readTextOr(path, () => userError.run(unread))
   const prompts =
     conversationsOf(text, path, session !== null) ??
     text
@@ -74,7 +74,7 @@ function linesOf({ name: step, session }: Step, path: string): readonly PooledPr
       .filter((line) => line.trim() !== '')
       .map((line, at) => promptOf(line, `${path}, line ${at + 1}`, session !== null))
   if (prompts.length === 0) {
-    throw new UserError('run', `Step ${step} takes its prompts from ${path}, which has none.`)
+    throw userError.run(`Step ${step} takes its prompts from ${path}, which has none.`)
   }
   return prompts
 }
@@ -138,15 +138,13 @@ function conversationsOf(
   try {
     value = JSON.parse(text)
   } catch {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `${path} begins as a JSON list, and is none: it is cut off, or has a comma too many.`,
     )
   }
   const list = z.array(promptRecord).safeParse(value)
   if (!list.success) {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `${path}: expected a list of objects with a text "prompt", or a list "conversations" or "messages".`,
     )
   }
@@ -160,8 +158,7 @@ function promptOf(line: string, place: string, isWhole: boolean): PooledPrompt {
   const { data } = promptRecord.safeParse(jsonOf(line))
   const prompt = data === undefined ? null : pooled(data, isWhole)
   if (prompt !== null) return prompt
-  throw new UserError(
-    'run',
+  throw userError.run(
     `${place}: expected a prompt, or a JSON object with a text "prompt" or a list "messages".`,
   )
 }

@@ -3,7 +3,7 @@ import type { KeySource, Scenario } from '../../scenario/scenario.ts'
 import { entryOf } from '../../user/lookup.ts'
 import { readTextOr } from '../../user/read-text.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** A key with its secret, kept in memory only. */
 export interface ResolvedKey {
@@ -30,11 +30,10 @@ export function resolveKeys(
   return scenario.keys.map((source) => {
     const key = (entryOf(given, source.name) ?? readKey(source, environment)).trim()
     if (key === '') {
-      throw new UserError('run', `The key ${source.name} is empty: ${whereOf(source)} has no text.`)
+      throw userError.run(`The key ${source.name} is empty: ${whereOf(source)} has no text.`)
     }
     if (!isHeaderValue(key)) {
-      throw new UserError(
-        'run',
+      throw userError.run(
         `The key ${source.name} is not valid in a header: expected printable ASCII on one line in ${whereOf(source)}; got something else, which is not shown here. Put one API key there, and nothing more.`,
       )
     }
@@ -48,13 +47,12 @@ function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
     const value = environment[key.source.env]
     if (value !== undefined) return value
     if (key.source.optional === true) return noKey
-    throw new UserError(
-      'run',
+    throw userError.run(
       `The key ${key.name} comes from the variable ${key.source.env}, which is not set. Set it to an API key of the service.`,
     )
   }
   const unread = `The key ${key.name} comes from the file ${key.source.file}, which cannot be read. Put an API key of the service there.`
-  return readTextOr(key.source.file, () => new UserError('run', unread))
+  return readTextOr(key.source.file, () => userError.run(unread))
 }
 
 function whereOf(key: KeySource): string {

@@ -2,7 +2,7 @@ import type { TlsTexts } from '../../client/wire/authorities.ts'
 import { nodeTls } from '../../client/wire/node-tls.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { readTextOr } from '../../user/read-text.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** Reads the PEM files of a scenario. @throws UserError that names the file, never its content */
 export function tlsOf({
@@ -24,8 +24,7 @@ function identityOf(certFile: string, keyFile: string) {
   try {
     nodeTls().createSecureContext({ cert, key })
   } catch {
-    throw new UserError(
-      'run',
+    throw userError.run(
       `The key in ${keyFile} is not the one of the certificate in ${certFile}, or is encrypted. key_file names its key, without a passphrase.`,
     )
   }
@@ -34,10 +33,9 @@ function identityOf(certFile: string, keyFile: string) {
 
 function pemOf(file: string, field: string, what: string, kind: string): string {
   const unread = `${what} from the file ${file}, which cannot be read. ${field} is relative to the scenario's folder.`
-  const pem = readTextOr(file, () => new UserError('run', unread))
+  const pem = readTextOr(file, () => userError.run(unread))
   if (pem.includes(`${kind}-----`)) return pem
-  throw new UserError(
-    'run',
+  throw userError.run(
     `${what} from the file ${file}, which holds no ${kind.toLowerCase()}. ${field} names a PEM file, with ${kind}----- in it.`,
   )
 }

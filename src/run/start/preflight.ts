@@ -2,7 +2,7 @@ import { connect, isIP } from 'node:net'
 import { type TlsTexts, tlsOptions } from '../../client/wire/authorities.ts'
 import { nodeTls } from '../../client/wire/node-tls.ts'
 import { isCertificateError, isTlsError } from '../../client/wire/tls-error.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /**
  * Connects once before a run. If nothing listens or TLS fails, a thousand broken connections would show
@@ -26,7 +26,7 @@ export async function reach(baseUrl: string, tls: TlsTexts, waitMs: number): Pro
       : connect(to)
     const fail = (why: string) => {
       socket.destroy()
-      reject(new UserError('unreachable', `${hostname}:${number} was never reached: ${why}`))
+      reject(userError.unreachable(`${hostname}:${number} was never reached: ${why}`))
     }
     let connected = false
     socket.once('connect', () => {

@@ -1,7 +1,7 @@
 import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/loads.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { largest } from '../../user/extremes.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { formatOf, type RecordFormat } from './detect.ts'
 import { assay } from './formats/assay.ts'
 import { azure } from './formats/azure.ts'
@@ -37,7 +37,7 @@ export interface TraceSource {
 export function readTrace(source: TraceSource): Trace {
   const { format, read } = rowsOf(source)
   if (read.rows.length === 0) {
-    throw new UserError('trace', `${source.path} has no requests in the ${format} format.`)
+    throw userError.trace(`${source.path} has no requests in the ${format} format.`)
   }
   const tokensPerBlock = blockOf(read)
   const { unit, reason } = unitOf(read, source.unit, tokensPerBlock, source.path)
@@ -60,8 +60,7 @@ function rowsOf(source: TraceSource): { format: TraceFormat; read: TraceRows } {
     return { format: 'columns', read: columns(records, path, source.columns, source.unit) }
   }
   if (isPrompts(records[0])) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path} is a list of ${isTalk(records[0]) ? 'conversations' : 'prompts'} without times, so it is no trace. Name it as prompts of a step: prompt: { file: ${path} }.`,
     )
   }
@@ -69,8 +68,7 @@ function rowsOf(source: TraceSource): { format: TraceFormat; read: TraceRows } {
   const used = format === null ? seen : agreed(format, seen, path)
   if (used === null || used === 'columns') {
     const names = Object.keys(records[0]?.fields ?? {}).join(', ')
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path} is of no known format; its columns are ${names || 'none'}. Name them: columns: { time: …, input: …, output: … }, and unit: s, ms, us or ns.`,
     )
   }
@@ -93,8 +91,7 @@ const readers: Readonly<Record<RecordFormat, ByRecords>> = {
  */
 function agreed(named: RecordFormat | 'columns', seen: RecordFormat | null, path: string) {
   if (named === 'mooncake' && seen === 'bailian') {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path} has chat_id and parent_chat_id: it is Bailian's, in seconds and blocks of 16 tokens, not Mooncake's. Write format: bailian.`,
     )
   }
@@ -125,8 +122,7 @@ function servegenOf({ path, text, beside }: TraceSource): TraceRows {
   const name = file.replace(/trace(\.csv)?$/, 'dataset.json')
   const histograms = name === file ? null : beside(name)
   if (histograms === null) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path} is ServeGen's. Its lengths stand in a file beside it: X-dataset.json beside X-trace.csv.`,
     )
   }

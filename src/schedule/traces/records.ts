@@ -1,7 +1,7 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** One row of a trace as it is written: cells of a CSV, or fields of a JSON object. */
 export interface TraceRecord {
@@ -38,14 +38,13 @@ function listOf(text: string, path: string): readonly TraceRecord[] {
   try {
     list = JSON.parse(withoutMark(text)) as readonly unknown[]
   } catch {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path} begins as a JSON list, and is none: it is cut off, or has a comma too many. Write a whole list, or one object a line.`,
     )
   }
   return list.map((value, at) => {
     if (isMapping(value)) return { line: at + 1, text: JSON.stringify(value), fields: value }
-    throw new UserError('trace', `${path}, entry ${at + 1}: expected a JSON object.`)
+    throw userError.trace(`${path}, entry ${at + 1}: expected a JSON object.`)
   })
 }
 
@@ -82,8 +81,7 @@ function jsonLine(line: string, path: string, number: number): TraceRecord['fiel
   // Lines that were cut out of a list end with a comma.
   const value = jsonOf(line.replace(/,\s*$/, ''))
   if (typeof value === 'object' && value !== null) return value as TraceRecord['fields']
-  throw new UserError(
-    'trace',
+  throw userError.trace(
     `${path}, line ${number}: expected a JSON object; got ${line.slice(0, 80)}.`,
   )
 }
@@ -102,8 +100,7 @@ export function tokensOf(value: unknown): number | null {
 
 /** @throws UserError that names the line and what was expected there */
 export function refuse(record: TraceRecord, path: string, expected: string): never {
-  throw new UserError(
-    'trace',
+  throw userError.trace(
     `${path}, line ${record.line}: expected ${expected}; got ${record.text.slice(0, 80)}.`,
   )
 }

@@ -1,5 +1,5 @@
 import type { TraceUnit } from '../../scenario/loads.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { type TraceRow, type TraceRows, unitUs } from './trace.ts'
 
 /** The unit of a trace's times, and why. */
@@ -25,8 +25,7 @@ export function unitOf(
   if (written !== null) return { unit: written, reason: 'as the scenario says' }
   if (unit !== null) return { unit, reason: 'as its format defines' }
   if (block === 16) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path} has blocks of 16 tokens, which traces of Bailian have, in seconds; Mooncake's have 512, in milliseconds. ${both(rows)} Write format: bailian, or unit: s or unit: ms.`,
     )
   }
@@ -53,8 +52,7 @@ const mostPerS = 1000
 const leastPerS = 1 / 60
 
 function unclear(path: string, rows: readonly TraceRow[]): never {
-  throw new UserError(
-    'trace',
+  throw userError.trace(
     `The unit of the times in ${path} is not clear. ${both(rows)} Write unit: ms or unit: s.`,
   )
 }

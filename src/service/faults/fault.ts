@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import type { Chance } from '../chance.ts'
 import { type Befalls, type NamedFault, readFault, strikesOf } from './named-fault.ts'
@@ -48,8 +48,7 @@ function parseFault(text: string, faults: readonly Fault[]): ActiveFault {
   const { name, strength } = fault
   if (marked === undefined) return { fault, strength, befalls }
   if (strength === undefined || !(Number(marked) > 0)) {
-    throw new UserError(
-      'service',
+    throw userError.service(
       `--fault ${name}: expected ${strength === undefined ? 'no strength after the name' : `a strength above 0, such as ${name}:${strength}`}; got ":${marked}"`,
     )
   }
@@ -69,7 +68,7 @@ export function parseFaults(
   const listed = active.flatMap(({ fault }) => (faults.includes(fault) ? [fault.name] : []))
   const twice = listed.find((name, at) => listed.indexOf(name) !== at)
   if (twice !== undefined)
-    throw new UserError('service', `--fault ${twice}: expected once; got it twice`)
+    throw userError.service(`--fault ${twice}: expected once; got it twice`)
   return active
 }
 

@@ -1,5 +1,5 @@
 import { nearest } from '../../user/nearest.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Random } from '../random.ts'
 
 /** What a fault of either list says of itself: those of promises, and those of billing in money. */
@@ -44,8 +44,7 @@ export function readFault<F extends NamedFault>(
     const alike = names.filter((each) => each.includes(name))
     const meant = nearest(name, names) ?? (alike.length < 8 ? alike.join(', ') : '')
     const hint = meant === '' ? '' : `Did you mean ${meant}? `
-    throw new UserError(
-      'service',
+    throw userError.service(
       `--fault: no fault${kind} is named "${name}". ${hint}assay serve --list-faults prints all.`,
     )
   }
@@ -54,8 +53,7 @@ export function readFault<F extends NamedFault>(
   }
   const probability = share === undefined ? fault.probability : Number(share)
   if (!(probability > 0 && probability <= 1)) {
-    throw new UserError(
-      'service',
+    throw userError.service(
       `--fault ${name}: expected #300 (the 300th request alone) or a probability above 0 and at most 1; got "${share}"`,
     )
   }

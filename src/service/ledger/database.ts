@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import { Checkpointer } from './checkpointer.ts'
 
 /**
@@ -145,8 +145,7 @@ function locked(path: string): DatabaseSync {
 
 function unusable(path: string, error: unknown): UserError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new UserError(
-    'service',
+  return userError.service(
     `--data: expected a SQLite file that no other service holds; got "${path}": ${reason}`,
   )
 }
@@ -157,8 +156,7 @@ function unusable(path: string, error: unknown): UserError {
  */
 function unwritable(error: unknown): UserError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new UserError(
-    'service',
+  return userError.service(
     `The ledger cannot be written: ${reason}. No request that is missing from it was acknowledged; restart the service once it can be written.`,
   )
 }

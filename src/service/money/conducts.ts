@@ -1,5 +1,5 @@
 import { nearest } from '../../user/nearest.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /**
  * Legal ways to bill in money that look wrong. N1 to N12 are rows of the list of public conduct. Five
@@ -34,8 +34,7 @@ export function parseConducts(names: readonly string[]): ReadonlySet<Conduct> {
       if (Object.hasOwn(conducts, name)) return name as Conduct
       const known = Object.keys(conducts)
       const meant = nearest(name, known)
-      throw new UserError(
-        'service',
+      throw userError.service(
         `--conduct: expected one of ${known.join(', ')}; got "${name}"${meant === null ? '' : `. Did you mean ${meant}?`}`,
       )
     }),

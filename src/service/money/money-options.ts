@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Kit } from '../behaviour.ts'
 import type { Fault } from '../faults/fault.ts'
 import type { ServiceOptions } from '../options.ts'
@@ -30,16 +30,14 @@ export function moneyOptions(options: ServiceOptions): MoneyOptions {
   if (terms === undefined) {
     const needsPrices = ofMoney.find((each) => each.includes('@')) ?? conducts[0] ?? spendLogPath
     if (needsPrices !== undefined) {
-      throw new UserError(
-        'service',
+      throw userError.service(
         `"${needsPrices}": expected --contract with prices, in which the service bills; see docs/prices.md`,
       )
     }
     return { otherFaults: faults, billing: () => null }
   }
   if (options.dataPath !== undefined && options.dataPath !== ':memory:') {
-    throw new UserError(
-      'service',
+    throw userError.service(
       '--data: a service that bills in money keeps its charges in memory; leave --data out',
     )
   }

@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** Another server that makes the answers. */
 export interface UpstreamOptions {
@@ -32,20 +32,17 @@ export interface UpstreamOptions {
 export function chatAddress(base: string): URL {
   const url = URL.canParse(base) ? new URL(base) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UserError(
-      'service',
+    throw userError.service(
       `--upstream: expected an address such as http://localhost:8000/v1; got "${shownAddress(base)}"`,
     )
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UserError(
-      'service',
+    throw userError.service(
       '--upstream: expected no user or password in the address; ASSAY_UPSTREAM_KEY holds the key',
     )
   }
   if (/[?#]/.test(base)) {
-    throw new UserError(
-      'service',
+    throw userError.service(
       '--upstream: expected no query in the address; ASSAY_UPSTREAM_KEY holds the key, and --upstream-header adds a header',
     )
   }
@@ -76,17 +73,13 @@ export function modelNames(
     const at = each.indexOf('=')
     const theirs = each.slice(at + 1)
     if (theirs === '' || at === 0) {
-      throw new UserError(
-        'service',
-        `--upstream-model: expected a name, or ours=theirs; got "${each}"`,
-      )
+      throw userError.service(`--upstream-model: expected a name, or ours=theirs; got "${each}"`)
     }
     const ours = each.slice(0, Math.max(at, 0))
     if (at < 0) standard = theirs
     else if (known.includes(ours)) names.set(ours, theirs)
     else {
-      throw new UserError(
-        'service',
+      throw userError.service(
         `--upstream-model: expected ours=theirs, ours being one of ${known.join(', ')}; got "${each}"`,
       )
     }

@@ -1,7 +1,7 @@
 import { type DuckDBAppender, DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, nullCount, nullWord } from '../../attempt/batch.ts'
 import { attemptColumns, type ColumnName } from '../../attempt/columns.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 import { Journal, type NumberedRows } from './journal.ts'
 import {
@@ -221,8 +221,7 @@ function expectTypes(
   const found = Array.from({ length: columnCount }, (_, at) => String(appender.columnType(at)))
   const expected = columns.map(({ type }) => type)
   if (found.join() === expected.join()) return
-  throw new UserError(
-    'store',
+  throw userError.store(
     `${path}: the table \`${table}\` has the columns ${found.join(', ')}; this Assay writes ${expected.join(', ')}. Use another --db.`,
   )
 }

@@ -11,7 +11,7 @@ import {
 import { crc32 } from 'node:zlib'
 import { Batch, batchRows } from '../../attempt/batch.ts'
 import { attemptColumns } from '../../attempt/columns.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { cannotWrite } from '../session/errors.ts'
 import { rowColumns } from './layout.ts'
 
@@ -132,8 +132,7 @@ export function readJournal(path: string): FoundJournal {
   const bytes = readFileSync(path)
   const [, version] = /^assay journal (\d+)\b/.exec(bytes.toString('latin1', 0, headBytes)) ?? []
   if (version !== undefined && !title.endsWith(` ${version}`)) {
-    throw new UserError(
-      'store',
+    throw userError.store(
       `${path} holds rows of a killed run, in a format that this version of Assay cannot read. Open the store with the version that wrote it, or move the file away to continue without them.`,
     )
   }

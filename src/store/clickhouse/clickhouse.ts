@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { installed } from '../../user/installed.ts'
 import { reasonOf } from '../../user/reason.ts'
 import { Secrets, secrets } from '../../user/secrets/secrets.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 
 /** Values for the query parameters, which the SQL writes as `{name:Type}`. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[]>>
@@ -110,8 +110,7 @@ export async function openClickhouse(
 }
 
 const wrongAddress = (why: string) =>
-  new UserError(
-    'usage',
+  userError.usage(
     `--engine: expected clickhouse://user:password@host:port/database, or clickhouses:// for TLS${why}.`,
   )
 
@@ -132,19 +131,12 @@ const loadClient = () =>
 function failure(name: string, user: string, secret: string, error: unknown): UserError {
   const { code } = error as { code?: string }
   if (code === '60') {
-    return new UserError(
-      'store',
-      `${name} has no tables of Assay: create them with assay usage init.`,
-    )
+    return userError.store(`${name} has no tables of Assay: create them with assay usage init.`)
   }
   if (code === '16' || code === '47') {
-    return new UserError(
-      'store',
+    return userError.store(
       `${name} has tables of another build of Assay: drop them, create them with assay usage init, and import the logs again (${reasonOf(error, new Secrets([secret, `${user}:${secret}`])).slice(0, 200)}).`,
     )
   }
-  return new UserError(
-    'store',
-    `${name}: ${reasonOf(error, new Secrets([secret, `${user}:${secret}`]))}`,
-  )
+  return userError.store(`${name}: ${reasonOf(error, new Secrets([secret, `${user}:${secret}`]))}`)
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tokenColumns } from '../../measure/usage/quantities.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { content } from '../import/content.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../literal.ts'
@@ -44,8 +44,7 @@ export async function importToClickhouse(
       ...options,
     })
     if (imported.kind === 'records') {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `${options.file}: these records become a run, and runs are in a store: leave --engine out.`,
       )
     }

@@ -1,5 +1,5 @@
 import { groupColumns } from '../../measure/usage/quantities.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { identifier, literal } from '../literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../quarters/quarters.ts'
@@ -76,8 +76,7 @@ export async function exportTable(store: Store, options: ExportOptions): Promise
   const { what, file, format, runIds = [], scope = allAccounts } = options
   const { sql, run, order } = exported[what]
   if (!isWhole(scope) && ofNobody.has(what)) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `export ${what}: these rows are of no single account. Expected --account and --key with ${exportable.filter((each) => !ofNobody.has(each)).join(', ')}.`,
     )
   }

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /** What a command does with a file. `pictures` is a folder that gets PNG files; an `older` input may be replaced. */
 export type FileRole = 'input' | 'older' | 'output' | 'store' | 'pictures'
@@ -33,8 +33,7 @@ export function mustStandApart(files: readonly NamedFile[]): void {
     for (const other of places.slice(at + 1)) {
       if (one.file === other.file || !mayClash(one, other) || !isSame(one, other)) continue
       const [output, taken] = one.file.role === 'output' ? [one, other] : [other, one]
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `${output.file.name}: expected a file of its own; got ${output.file.path}, ${wordsOf(output, taken)}. Name another file. Nothing was done.`,
       )
     }

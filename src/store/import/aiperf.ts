@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { largest } from '../../user/extremes.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { mappingOf } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
 
 const metric = z.looseObject({ value: z.union([z.number(), z.array(z.number()), z.null()]) })
@@ -53,8 +53,7 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
     else records.push({ record: parsed, line: at + 1 })
   }
   if (records.length === 0) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${file} has no AIPerf records: expected lines with metadata.request_start_ns (timestamp_ns in older ones), as in profile_export.jsonl`,
     )
   }

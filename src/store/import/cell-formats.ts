@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 
 /**
@@ -102,8 +102,7 @@ export async function decimalOf(
   }
   if (open !== null && sums.dot === sums.both && sums.comma === sums.both) {
     const { column, cell } = open
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${file}: ${column}: ${cell} is ${cell.replaceAll('.', '').replace(',', '.')} or ${cell.replaceAll(',', '')}; add --decimal , or --decimal .`,
     )
   }
@@ -132,8 +131,7 @@ export async function dateOrderOf(
   // Only the order of the day before the month uses dots.
   if (cell?.includes('.')) return 'dmy'
   if (cell !== null && dmy === both && mdy === both) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${file}: ${cell} has the day or the month first; add --date-order dmy or --date-order mdy`,
     )
   }

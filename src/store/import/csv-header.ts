@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { firstBytes } from './first-bytes.ts'
 
 const longestBeginning = 1 << 20
@@ -19,16 +19,13 @@ export function headerOf(
 ): readonly string[] {
   const first = firstRecord(beginningOf(read), delimiter)
   if (first.every((name) => name === '')) {
-    throw new UserError(
-      'import',
-      `${file} has no header: expected the names of columns in its first line`,
-    )
+    throw userError.import(`${file} has no header: expected the names of columns in its first line`)
   }
   // Spreadsheets leave columns without a name behind the last one.
   const names = first.map((name, at) => (name === '' ? `(column ${at + 1})` : name))
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
-    throw new UserError('import', `${file} names the column "${twice}" twice`)
+    throw userError.import(`${file} names the column "${twice}" twice`)
   return names
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 
 /**
  * The JSON documents of a text: one, or one per line.
@@ -14,7 +14,7 @@ export function documentsOf(text: string, file: string): readonly unknown[] {
       const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
       return lines.map((line) => JSON.parse(line))
     } catch {
-      throw new UserError('import', `${file} is not JSON`)
+      throw userError.import(`${file} is not JSON`)
     }
   }
 }
@@ -33,5 +33,5 @@ export function shaped<T>(
   const parsed = shape.safeParse(document)
   if (parsed.success) return parsed.data
   const { path, message } = parsed.error.issues[0]!
-  throw new UserError('import', `${expected}; ${path.join('.') || name}: ${message}`)
+  throw userError.import(`${expected}; ${path.join('.') || name}: ${message}`)
 }

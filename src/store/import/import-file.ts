@@ -2,7 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { mappedNames } from '../../measure/usage/quantities.ts'
 import { given } from '../../user/given.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { mustStandApart } from '../files/files-apart.ts'
 import { diskFailure } from '../session/errors.ts'
@@ -88,7 +88,7 @@ export function importFile(store: Store, options: FileImport): Promise<FileImpor
 
 async function importInto(store: Session, options: FileImport): Promise<FileImported> {
   const { file } = options
-  if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
+  if (!existsSync(file)) throw userError.usage(`${file}: no such file`)
   const rejectsFile = rejectsOf(file, options.rejectsFile)
   mustStandApart([
     { name: 'the rejects', path: rejectsFile, role: 'output' },
@@ -102,7 +102,7 @@ async function importInto(store: Session, options: FileImport): Promise<FileImpo
     const full = diskFailure(scratch, error)
     throw full === null
       ? error
-      : new UserError('import', `Nothing of ${file} was imported: ${full.message}`)
+      : userError.import(`Nothing of ${file} was imported: ${full.message}`)
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
@@ -198,9 +198,8 @@ async function importLog(
   const hasOwnNames = rows === null && options.mapping === undefined
   const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
   if (given === null) {
-    if (statSync(plain.path).size === 0) throw new UserError('usage', `${file} is empty.`)
-    throw new UserError(
-      'usage',
+    if (statSync(plain.path).size === 0) throw userError.usage(`${file} is empty.`)
+    throw userError.usage(
       `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.${named === 'parquet' ? '' : columnsText(file, plain.path)}`,
     )
   }
@@ -215,7 +214,7 @@ async function importLog(
       ? ((options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file))
       : 'jsonl'
   if (format === null) {
-    throw new UserError('usage', `${file}: say what it is, with --format jsonl, csv or parquet`)
+    throw userError.usage(`${file}: say what it is, with --format jsonl, csv or parquet`)
   }
   const { mapping: _, ...others } = options
   const counts = await importUsageLog(store, {

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { kindOfMapped } from '../../measure/usage/quantities.ts'
 import { isMapping } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import { type FormatReader, itemsOf, type KnownFormat, type Page } from './formats/format.ts'
 import { first } from './formats/row.ts'
@@ -49,8 +49,7 @@ export function readKnown(
     const stated = format.stated?.(document) ?? null
     if (stated !== null && !agree(stated)) {
       const [summary, sum] = stated
-      throw new UserError(
-        'import',
+      throw userError.import(
         `${file}: its rows cost ${sum}, and it says ${summary}: rows are missing. Nothing was imported.`,
       )
     }
@@ -65,18 +64,16 @@ export function readKnown(
     if (rows >= sampled && pages.length === 0 && stated === null) break
   }
   if (overlapping.size > 1) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${files[0]!.file}: its rows are by ${format.overlapping}, and a request may be in several of them, so they do not add up. Export it without ${format.overlapping}. Nothing was imported.`,
     )
   }
   const missing = missingPage(pages)
-  if (missing !== null && !partial) throw new UserError('import', missing)
+  if (missing !== null && !partial) throw userError.import(missing)
   for (const each of changesOf(format, seen, rows)) notes.push(each)
   const needsWidth = format.needsWidth === true && !seen.has('end_time')
   if (needsWidth && rows > 0 && bucket === undefined) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${basename(files[0]!.file)}: no end_time; name the width with --bucket 1d.`,
     )
   }

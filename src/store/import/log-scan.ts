@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { identifier, literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
@@ -159,8 +159,7 @@ async function tableScan(store: Session, log: ScannedLog, scan: string): Promise
   const mapping = withoutMissing(log.mapping, (column) => types.has(nameOf(column)))
   const missing = mappedColumns(mapping).filter((column) => !types.has(nameOf(column)))
   if (missing.length > 0) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${log.file} has no column ${missing.map((column) => `"${nameOf(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
     )
   }

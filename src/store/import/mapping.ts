@@ -4,7 +4,7 @@ import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/
 import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { isTimeZone } from '../../user/time-zone.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './cell-formats.ts'
 import { columnName, lineRules } from './lines/line-rules.ts'
@@ -184,19 +184,17 @@ export function parseMapping(text: string, name = 'mapping'): Mapping {
     value = parseYaml(text)
   } catch (error) {
     const why = error instanceof YAMLParseError ? error.message.split('\n')[0] : String(error)
-    throw new UserError('import', `${name} is not YAML: ${why}`)
+    throw userError.import(`${name} is not YAML: ${why}`)
   }
   const parsed = mappingShape.safeParse(value)
   if (!parsed.success) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${name} is no mapping:\n${z.prettifyError(parsed.error)}\nIt needs fields with at least id and time, e.g.\n  fields:\n    id: request_id\n    time: created_at`,
     )
   }
   const { key, keyFp } = parsed.data.fields
   if (key !== undefined && keyFp !== undefined) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${name} maps both key and keyFp: keep one (key is hashed on the way in)`,
     )
   }
@@ -243,8 +241,7 @@ export function parseTags(texts: readonly string[]): NonNullable<Mapping['tags']
   const again = texts.find((_, at) => named.slice(0, at).some(([name]) => name === named[at]![0]))
   if (parsed.success && wrong === undefined && again === undefined) return parsed.data
   const why = parsed.success ? '' : ` ${parsed.error.issues[0]!.message}.`
-  throw new UserError(
-    'usage',
+  throw userError.usage(
     wrong === undefined && again !== undefined
       ? `--tag ${again}: expected each name once.`
       : `--tag ${wrong ?? texts.join(' --tag ')}: expected a name and the column of its values, such as team=metadata.team.${why}`,

@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 import { stagedCredits } from './fields.ts'
 
@@ -39,8 +39,7 @@ export async function refuseMixedWidths(store: Session, file: string): Promise<v
     GROUP BY at_us, end_us, unit, amount
     HAVING NOT bool_or(abs(inner_sum - amount) <= 0.01 * abs(amount)) ORDER BY at_us LIMIT 1`)
   if (found === undefined) return
-  throw new UserError(
-    'import',
+  throw userError.import(
     `${file}: ${found.amount} ${found.unit} from ${found.from} to ${found.to} UTC is not the sum of the narrower amounts within that time. If it is a charge beside them, such as a monthly fee, write \`amounts: disjoint\` in the mapping, and all amounts are added. If it is a total, leave it out with \`where\`, or import it from a file of its own.`,
   )
 }

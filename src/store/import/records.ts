@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import * as hdr from 'hdr-histogram-js'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { appendAttempts, Recorder } from '../attempts/recorder.ts'
 import { writeOutput } from '../files/output.ts'
 import { assayVersion } from '../runs/machine.ts'
@@ -76,7 +76,7 @@ export async function importRecords(
   const keys = new LogKeys(keysIn(text))
   const runs = readers[tool](text, file, options.model).map((run) => withoutKeys(run, keys))
   if (runs.every((run) => run.attempts.length === 0)) {
-    throw new UserError('import', `${file} holds no requests`)
+    throw userError.import(`${file} holds no requests`)
   }
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 12)
   const counts: ImportedRecords[] = []

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { given } from '../../user/given.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping, mappingOf } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord } from './csv-header.ts'
 import { linesOf } from './formats/documents.ts'
@@ -59,8 +59,7 @@ export async function rejectedLines(
   )
   const mapping = given ?? (imported === undefined ? null : storedMapping(imported.mapping_json))
   if (mapping === null) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${file} has the rejected lines of a log that is not in this store: give the mapping of the log with --map FILE.`,
     )
   }

@@ -7,7 +7,7 @@ import {
 } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { lookup } from '../../user/lookup.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { identifier, literal, textList } from '../literal.ts'
 import { tagsSql } from '../quarters/tags.ts'
 import type { Session } from '../session/session.ts'
@@ -353,14 +353,12 @@ async function checkParts(store: Session, { mapping }: StagedLog): Promise<reado
   const lines = (count: number) =>
     `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
   if (tooMuchCached > mostWrong * n) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `cached exceeds prompt_tokens on ${lines(tooMuchCached)}: are they counted separately? Add --cached separate.`,
     )
   }
   if (tooMuchReasoning > mostWrong * n) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `reasoning exceeds completion_tokens on ${lines(tooMuchReasoning)}: are they counted separately? Write reasoning: separate in the mapping.`,
     )
   }

@@ -6,7 +6,7 @@ import { mappedName, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
 import { plainText } from '../../user/hostile.ts'
 import { lookup } from '../../user/lookup.ts'
 import { isMapping } from '../../user/mapping.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
 import type { Fields } from './formats/row.ts'
@@ -159,14 +159,13 @@ export function suggestedMapping(name: string, columns: readonly SeenColumn[]): 
  * @throws UserError for a missing file, and for one that needs no mapping
  */
 export async function suggestMapping(file: string): Promise<string> {
-  if (!existsSync(file)) throw new UserError('usage', `${file}: no such file`)
+  if (!existsSync(file)) throw userError.usage(`${file}: no such file`)
   const scratch = mkdtempSync(join(tmpdir(), 'assay-suggest-'))
   try {
     const { path } = await decodedFile(file, join(scratch, 'text'))
     const known = knownFormat(path)
     if (known !== null) {
-      throw new UserError(
-        'usage',
+      throw userError.usage(
         `${file} is ${known.name}: it needs no mapping. Import it without --map.`,
       )
     }

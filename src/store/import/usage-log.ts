@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { literal } from '../literal.ts'
 import { diskFailure } from '../session/errors.ts'
@@ -80,7 +80,7 @@ export interface ImportedLog {
  */
 export async function importUsageLog(store: Session, log: UsageLogImport): Promise<ImportedLog> {
   if (!log.lines && !existsSync(log.file)) {
-    throw new UserError('import', `${log.file}: no such file`)
+    throw userError.import(`${log.file}: no such file`)
   }
   const scratch = scratchOf(store, log.rejectsFile)
   let isEntered = false
@@ -140,7 +140,7 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
     if (!isEntered) log.signal?.throwIfAborted()
     if (error instanceof UserError) throw error
     if (diskFailure(scratch, error) !== null) throw error
-    throw new UserError('import', explain(log.file, String(error)))
+    throw userError.import(explain(log.file, String(error)))
   } finally {
     ignoreSignal()
     // A full disk may have ended the connection's work. What is missing then must not hide why.
@@ -235,14 +235,12 @@ async function refuseBrokenEnd(store: Session, log: UsageLogImport, path: string
   const { delimiter } = columnsIn({ ...log, read: path })!
   const { openQuoteLine, cells } = await csvRecords(path, delimiter)
   if (openQuoteLine !== null) {
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${log.file}: the quote in line ${openQuoteLine} is never closed, so the lines after it cannot be read. Nothing was imported.`,
     )
   }
   if (cells.last >= cells.header || log.partial === true) return
-  throw new UserError(
-    'import',
+  throw userError.import(
     `${log.file} ends in the middle: its last row has ${cells.last} of ${cells.header} cells. Nothing was imported. Add --partial to import the whole lines.`,
   )
 }

@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { textList } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { heldEntries } from './entry-types.ts'
@@ -28,8 +28,7 @@ export async function refuseHalfLedger(store: Session, file: string): Promise<vo
   const shown = bad.slice(0, mostShown).map(({ row, why }) => `\n  row ${row}: ${why}`)
   const more = bad.length > mostShown ? `\n  and ${bad.length - mostShown} more` : ''
   const lines = unread ? '\n  lines that cannot be read' : ''
-  throw new UserError(
-    'import',
+  throw userError.import(
     `${file}: credits that are held need every row of their ledger, and some are not understood. Nothing was imported.${shown.join('')}${more}${lines}`,
   )
 }

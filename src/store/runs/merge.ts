@@ -1,5 +1,5 @@
 import { attemptColumns, sqlName } from '../../attempt/columns.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { type Form, forms, numberOf, rowColumns, shared, sharedTables } from '../attempts/layout.ts'
 import { PackedBodies, readPackedBodies } from '../attempts/packed-bodies.ts'
@@ -88,7 +88,7 @@ async function mergeInto(store: Session, options: MergeOptions): Promise<string>
   return runId
 }
 
-const refused = (why: string) => new UserError('store', `merge: ${why}`)
+const refused = (why: string) => userError.store(`merge: ${why}`)
 
 /** @returns the `attempt` ids of the tries that count, one per shard */
 function countingOf(all: readonly Try[], allowMissing: boolean): ReadonlySet<string> {

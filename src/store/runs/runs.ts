@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { forms } from '../attempts/layout.ts'
 import { insertRow, timestampOf } from '../insert-row.ts'
 import type { Reader, Session } from '../session/session.ts'
@@ -31,8 +31,7 @@ export interface RunStart {
 export async function startRun(store: Session, run: RunStart): Promise<void> {
   const known = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
   if (known.length > 0) {
-    throw new UserError(
-      'store',
+    throw userError.store(
       `${store.path} holds a run ${run.runId} already. Give another --run-id, or another --db.`,
     )
   }
@@ -131,8 +130,7 @@ export async function resolveRun(store: Reader, meant: string): Promise<string> 
   const fitting = runs.filter((run) => meant !== '' && run.runId.startsWith(meant))
   if (fitting.length === 1) return fitting[0]!.runId
   const known = runs.slice(0, 5).map((run) => `${run.runId} (${run.scenario})`)
-  throw new UserError(
-    'report',
+  throw userError.report(
     `${store.path}: ${fitting.length === 0 ? 'no run' : `${fitting.length} runs`} "${meant}". ${
       known.length === 0
         ? 'The store has no runs: make one with assay run, or import one.'

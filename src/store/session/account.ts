@@ -1,4 +1,4 @@
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { identifier, literal, textList } from '../literal.ts'
 import type { Session } from './session.ts'
 import { sessionVariable, type Variable } from './variable.ts'
@@ -54,7 +54,7 @@ export const pollKeysSql = (
  */
 export async function setAccount(session: Session, { account, keys }: AccountScope): Promise<void> {
   if (account?.includes('\0')) {
-    throw new UserError('usage', 'account: expected a name without a zero byte.')
+    throw userError.usage('account: expected a name without a zero byte.')
   }
   // See docs/decisions/0707.
   await session.execute(`

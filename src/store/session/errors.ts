@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { lookup } from '../../user/lookup.ts'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 
 /**
  * DuckDB's reason for a failed read or write; null for every other error.
@@ -34,8 +34,7 @@ export function memoryFailure(path: string, error: unknown): UserError | null {
   if (error instanceof UserError || !(error instanceof Error)) return null
   const [, limit] = /\bOut of Memory Error: .*?\/([\d.]+ [KMG]iB) used/.exec(error.message) ?? []
   if (limit === undefined) return null
-  return new UserError(
-    'store',
+  return userError.store(
     `A query of ${path} needs more memory than the ${limit} that DuckDB may use here. The file is whole. DuckDB may use a gibibyte for each core, so use a machine with more cores and memory, or ask for fewer runs.`,
   )
 }
@@ -47,7 +46,7 @@ export function cannotWrite(path: string, error: unknown): UserError {
   const why =
     reasons[code]?.(path) ??
     (/File too large/i.test(message) ? tooLarge : fullDisk(message) ? diskFull : message)
-  return new UserError('store', `${path} cannot be written: ${why}.`)
+  return userError.store(`${path} cannot be written: ${why}.`)
 }
 
 const diskFull = 'its disk is full. Free some room, or name a file on another disk'

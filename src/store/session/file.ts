@@ -1,7 +1,7 @@
 import { fstatSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { UserError } from '../../user/user-error.ts'
+import { UserError, userError } from '../../user/user-error.ts'
 import { diskFailure } from './errors.ts'
 import { memoryLimit, removeLeftSpill, spillElsewhere } from './memory.ts'
 import { keepByteOrderMarks } from './whole-texts.ts'
@@ -125,8 +125,7 @@ class OpenFile implements StoreFile {
     const there = this.place === null ? undefined : statSync(path, { throwIfNoEntry: false })
     // DuckDB waits for the other end of a pipe, for ever.
     if (there?.isFile() === false) {
-      throw new UserError(
-        'store',
+      throw userError.store(
         `${path} is no file but a folder, a pipe or a device. Use another --db.`,
       )
     }
@@ -232,30 +231,26 @@ function isOpenElsewhere(place: string): boolean {
 }
 
 const held = (path: string, by: string) =>
-  new UserError(
-    'store-held',
+  userError['store-held'](
     `${path} is held by ${by} in this process. Wait until it has ended, or use another file.`,
   )
 
 function openFailure(path: string, error: string): UserError {
   // Not `lock` alone: messages about a damaged block contain it, too.
   if (/\b(?:set|conflicting) lock\b/i.test(error)) {
-    return new UserError(
-      'store-held',
+    return userError['store-held'](
       `${path} is held by another process (a run, an audit or a DuckDB client). Close it, or use another --db.`,
     )
   }
   if (/not a valid DuckDB database/i.test(error)) {
-    return new UserError('store', `${path} is not a DuckDB file. Use another --db.`)
+    return userError.store(`${path} is not a DuckDB file. Use another --db.`)
   }
   if (/No such file or directory/i.test(error)) {
-    return new UserError(
-      'store',
+    return userError.store(
       `${path} cannot be opened: there is no folder ${dirname(path)}. Make it, or use another --db.`,
     )
   }
-  return new UserError(
-    'store',
+  return userError.store(
     `${path} cannot be opened: ${error.split('\n')[0]!.replace(/^Error: /, '')}`,
   )
 }

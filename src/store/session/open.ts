@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { DuckDBValue } from '@duckdb/node-api'
 import { measureViews } from '../../measure/views.ts'
-import { UserError } from '../../user/user-error.ts'
+import { userError } from '../../user/user-error.ts'
 import { recover } from '../attempts/recover.ts'
 import { protectStore } from '../files/output.ts'
 import { runShardsSql } from '../runs/run-shards.ts'
@@ -42,8 +42,7 @@ export function openExistingStore(path: string): Promise<Store> {
 }
 
 const missing = (path: string) =>
-  new UserError(
-    'store',
+  userError.store(
     `There is no store at ${path}. Record a run first (assay run <scenario> --db ${path}), or name another with --db.`,
   )
 
@@ -79,7 +78,7 @@ export async function openStore(
   const store: Store = {
     path,
     async session(scope) {
-      if (isClosed) throw new UserError('store', `The store ${path} is closed.`)
+      if (isClosed) throw userError.store(`The store ${path} is closed.`)
       opening++
       try {
         const session: Session = await openSession(path, file, scope, () =>
@@ -99,8 +98,7 @@ export async function openStore(
       if (isClosed) return
       const uses = sessions.size + opening
       if (uses > 0) {
-        throw new UserError(
-          'store-busy',
+        throw userError['store-busy'](
           `The store ${path} cannot be closed: ${uses === 1 ? 'an operation uses' : `${uses} operations use`} it. Await what you started, or abort its signal, and close the store then.`,
         )
       }
@@ -142,8 +140,7 @@ async function isEmpty(store: Session): Promise<boolean> {
   if (tables.length === 0) return true
   if (tables.some(({ name }) => name === 'store_version')) return false
   const some = tables.slice(0, 3).map(({ name }) => name)
-  throw new UserError(
-    'store',
+  throw userError.store(
     `${store.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
   )
 }
@@ -162,8 +159,7 @@ async function versionOf(store: Session): Promise<number | 'unknown' | null> {
 /** @throws UserError for a store of another version */
 function checkVersion(store: Session, version: number | 'unknown' | null): void {
   if (version === storeVersion) return
-  throw new UserError(
-    'store',
+  throw userError.store(
     `${store.path} is a store of version ${version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
   )
 }

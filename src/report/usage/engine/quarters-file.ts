@@ -3,7 +3,7 @@ import { outcomes } from '../../../attempt/outcome.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
 import { identifier, literal, parquetsLiteral, pathLiteral } from '../../../store/literal.ts'
 import type { Reader } from '../../../store/session/session.ts'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { quartersEngine, type UsageEngine } from './engine.ts'
 
 /**
@@ -22,14 +22,14 @@ export async function quartersFile(store: Reader, path: string): Promise<UsageEn
  * @throws UserError as `quartersFile` does
  */
 export async function quarterCells(store: Reader, path: string, named: string): Promise<string> {
-  if (!existsSync(path)) throw new UserError('usage', `${named}: ${path}: no such file`)
+  if (!existsSync(path)) throw userError.usage(`${named}: ${path}: no such file`)
   const files = statSync(path).isDirectory() ? parquetsLiteral(path) : pathLiteral(path)
   const rowsOf = async (sql: string) => {
     try {
       return await store.rows<{ column_name: string; column_type: string }>(sql)
     } catch (error) {
       const [summary] = String(error).split('\n')
-      throw new UserError('usage', `${named}: ${path} cannot be read: ${summary}`)
+      throw userError.usage(`${named}: ${path} cannot be read: ${summary}`)
     }
   }
   const scan = `SELECT * FROM read_parquet(${files})`
@@ -40,8 +40,7 @@ export async function quarterCells(store: Reader, path: string, named: string): 
     .filter(([name, { without }]) => !types.has(name) && without === undefined)
     .map(([name]) => name)
   if (missing.length > 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `${named}: ${path} has no column ${missing.join(', ')}; it has ${[...types.keys()].join(', ')}. docs/usage.md has the table.`,
     )
   }
@@ -59,8 +58,7 @@ export async function quarterCells(store: Reader, path: string, named: string): 
        AND (minutes IS NULL OR len(minutes) = 15 AND list_sum(minutes) = requests), false) LIMIT 1`,
   )
   if (bad.length > 0) {
-    throw new UserError(
-      'usage',
+    throw userError.usage(
       `${named}: ${path} contains a row that is not a quarter (source ${bad[0]!.column_name}, quarter ${bad[0]!.column_type}): expected a source, 1 request or more (or a refund, or a longer interval), a known outcome, times within the quarter, and 15 minutes that add up to the requests.`,
     )
   }

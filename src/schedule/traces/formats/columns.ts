@@ -1,5 +1,5 @@
 import { type TraceColumns, type TraceUnit, traceUnits } from '../../../scenario/loads.ts'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { numberOf, refuse, type TraceRecord, tokensOf } from '../records.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 import { instantReader } from './azure.ts'
@@ -53,8 +53,7 @@ function unitIn(name: string, path: string): TraceUnit | null {
     .split(/[^a-z]+/)
   const last = words.findLast((word) => word !== '') ?? ''
   if (otherUnits.includes(last)) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path}: ${name} looks like a time in ${last}; a replay takes times in ${traceUnits.join(', ')}. Convert the column, or write unit: if its name is misleading.`,
     )
   }

@@ -1,6 +1,6 @@
 import { jsonOf } from '../../../user/json-text.ts'
 import { mappingOf } from '../../../user/mapping.ts'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { WeightedChoice } from '../../draw.ts'
 import { RandomStream } from '../../random.ts'
 import { cellsOf, numberOf } from '../records.ts'
@@ -38,8 +38,7 @@ export function servegenWindows(
     const window = windowOf(line, at + 1, path, lengths)
     const before = read.at(-1)
     if (before !== undefined && window.fromS <= before.fromS) {
-      throw new UserError(
-        'trace',
+      throw userError.trace(
         `${path}, line ${at + 1}: expected a window that begins after the one before, at ${before.fromS} s; got ${window.fromS} s.`,
       )
     }
@@ -63,7 +62,7 @@ export function servegen(windows: readonly ServegenWindow[], path: string): Trac
     if (window.pattern === null) continue
     const { input, output } = window
     if (input === null || output === null) {
-      throw new UserError('trace', `${path}: its histograms do not cover ${window.fromS} s.`)
+      throw userError.trace(`${path}: its histograms do not cover ${window.fromS} s.`)
     }
     const untilS = windows[at + 1]?.fromS ?? window.fromS + widthOf(windows, at)
     const [inputLength, outputLength] = [lengthOf(input), lengthOf(output)]
@@ -114,8 +113,7 @@ function windowOf(
   const pattern = silent ? null : named === 'Gamma' || named === 'Weibull' ? named : undefined
   const areNumbers = Number.isFinite(fromS) && Number.isFinite(ratePerS)
   if (pattern === undefined || !areNumbers || (!silent && !(shape > 0 && scaleS > 0))) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path}, line ${number}: expected start (seconds), rate, cv, Gamma or Weibull, shape and scale; got ${line.slice(0, 80)}.`,
     )
   }
@@ -135,8 +133,7 @@ function windowOf(
 function lengthsOf(text: string, path: string): readonly Lengths[] {
   const written = Object.entries(mappingOf(jsonOf(text)))
   if (written.length === 0 || written.some(([start]) => !Number.isFinite(Number(start)))) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `The histograms of ${path} are not JSON by the second at which they begin, such as {"0": {"input_tokens": "{100: 1}", "output_tokens": "{50: 1}"}}.`,
     )
   }
@@ -156,8 +153,7 @@ function histogramOf(written: unknown, path: string, start: string): Histogram {
     ([, tokens, weight]) => [Math.round(Number(tokens)), Number(weight)] as const,
   )
   if (!pairs.some(([, weight]) => weight > 0)) {
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `The histograms of ${path} at ${start} s: expected {tokens: share, …}; got ${text.slice(0, 80)}.`,
     )
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { withoutMark } from '../../../user/byte-order-mark.ts'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 
 const request = z.looseObject({
@@ -44,8 +44,7 @@ export function weka(text: string, path: string): TraceRows {
   const session = file.safeParse(jsonOf(text, path))
   if (!session.success) {
     const [issue] = session.error.issues
-    throw new UserError(
-      'trace',
+    throw userError.trace(
       `${path}, ${issue!.path.join('.') || 'top level'}: expected a session of Weka's form, with block_size and requests of t, type, in and out (${issue!.message}).`,
     )
   }
@@ -104,6 +103,6 @@ function jsonOf(text: string, path: string): unknown {
   try {
     return JSON.parse(withoutMark(text))
   } catch {
-    throw new UserError('trace', `${path}: expected one JSON object, a session of Weka's form.`)
+    throw userError.trace(`${path}: expected one JSON object, a session of Weka's form.`)
   }
 }

@@ -1,5 +1,5 @@
 import { lookup } from '../../../user/lookup.ts'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { type NamedFault, readFault, strikesOf } from '../../faults/named-fault.ts'
 import type { Bends, Bill } from '../bill.ts'
 import { type Charge, costing, type Making, type Place, places } from '../charge.ts'
@@ -112,8 +112,7 @@ export function parseMoneyFault(text: string, faults: readonly MoneyFault[]): Ac
 function placeNamed(name: string): Place {
   const place = places.find((each) => each === name)
   if (place !== undefined) return place
-  throw new UserError(
-    'service',
+  throw userError.service(
     `--fault …@: expected ${places.join(', ')}, or several with +; got "${name}"`,
   )
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { jsonOf } from '../../../user/json-text.ts'
 import { isMapping } from '../../../user/mapping.ts'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { jsonValues } from '../whole/json-values.ts'
 import type { Fields } from './row.ts'
@@ -61,10 +61,7 @@ function* wholeValues(text: string, file: string): Generator<unknown> {
   if (parses(text)) return yield parseExact(text)
   for (const value of jsonValues(text) ?? ['']) {
     if (!parses(value)) {
-      throw new UserError(
-        'import',
-        `${file} is not JSON from its start to its end. Nothing was imported.`,
-      )
+      throw userError.import(`${file} is not JSON from its start to its end. Nothing was imported.`)
     }
     yield parseExact(value)
   }

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream, rmSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { firstBytes } from '../first-bytes.ts'
 import { mustBeText } from './other-kinds.ts'
 import { zstdFrames } from './zstd-frames.ts'
@@ -67,7 +67,7 @@ export async function decodedFile(
 }
 
 const damaged = (file: string, why: string) =>
-  new UserError('import', `${file} is damaged: ${why}. Nothing was imported.`)
+  userError.import(`${file} is damaged: ${why}. Nothing was imported.`)
 
 function packingOf(bytes: Buffer): Packing {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip'
@@ -159,8 +159,7 @@ function boundedLines(file: string): Transform {
       if (lineBytes <= longestLineBytes || isList) return done(null, chunk)
       const from = (bytes - lineBytes).toLocaleString('en-US')
       done(
-        new UserError(
-          'import',
+        userError.import(
           `${file}: expected lines of at most 64 MB; the one that begins at byte ${from} of its text has more. Nothing was imported.`,
         ),
       )

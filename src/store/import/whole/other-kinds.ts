@@ -1,4 +1,4 @@
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { firstBytes } from '../first-bytes.ts'
 
 /** A file that is no text, known by bytes at one place. */
@@ -38,7 +38,7 @@ export function mustBeText(file: string, path: string): void {
   // Each byte as a character.
   const kind = kindOf(file, firstBytes(path, 512).toString('latin1'))
   if (kind === null) return
-  throw new UserError('import', `${file} is ${kind.is}. ${kind.todo}. Nothing was imported.`)
+  throw userError.import(`${file} is ${kind.is}. ${kind.todo}. Nothing was imported.`)
 }
 
 function kindOf(file: string, text: string): Pick<OtherKind, 'is' | 'todo'> | null {

@@ -7,7 +7,7 @@ import {
   readSync,
   truncateSync,
 } from 'node:fs'
-import { UserError } from '../../../user/user-error.ts'
+import { userError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { parses } from '../formats/documents.ts'
 import { csvRecords } from './csv-records.ts'
@@ -47,14 +47,13 @@ export async function wholeText(text: TextFile): Promise<WholeText> {
   if (!isCut && end.isWhole) return { path, isPartial: false }
   const summary = `${text.file} ends in the middle`
   if (end.wholeBytes === 0) {
-    throw new UserError('import', `${summary}: it has no whole line. Nothing was imported.`)
+    throw userError.import(`${summary}: it has no whole line. Nothing was imported.`)
   }
   if (!text.partial) {
     const count = end.lines()
     const lines = `${count.toLocaleString('en-US')} whole ${count === 1 ? 'line' : 'lines'}`
     const why = !isCut && text.delimiter !== null ? ', without a line break' : ''
-    throw new UserError(
-      'import',
+    throw userError.import(
       `${summary}${why} (${lines}). Nothing was imported. Add --partial to import the whole lines${why === '' ? '' : ', or a line break if the last line is whole'}.`,
     )
   }
