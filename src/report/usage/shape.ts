@@ -1,8 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
-import type { TokenField } from '../../measure/usage/quantities.ts'
 import type { AccountScope } from '../../store/session/account.ts'
-import type { ShownToken } from '../../tokens/kinds.ts'
 import { suggestion } from '../../user/nearest.ts'
 import { userError } from '../../user/user-error.ts'
 import type { UsageDimension } from '../pages.ts'
@@ -129,86 +127,35 @@ export type UsageForecast = Pick<
   | 'anomalies'
 >
 
-export interface UsageScope {
-  readonly fromUs: number
-  readonly toUs: number
-  readonly timezone: string
-  readonly by: UsageDimension
-  /** The account that everything is of; null for all. */
-  readonly account: string | null
-  readonly nowUs: number
-  readonly sources: readonly {
-    /** A poll has a balance but no requests. Polls are sources only if there are no others. */
-    readonly origin: UsageJson['scope']['sources'][number]['origin']
-    readonly source: string
-    readonly requests: number
-    readonly firstUs: number
-    readonly lastUs: number
-    /** The longest interval over which it has sums, seconds; null if it has requests or quarters of an hour. */
-    readonly widestS: number | null
-    /** The time of its imports that are parts of a log (`--partial`): at least so much was used in it. Null: none. */
-    readonly partial: { readonly fromUs: number; readonly toUs: number } | null
-    /** UTC if its sums are over intervals that no local day contains. */
-    readonly days: UsageJson['scope']['sources'][number]['days']
-  }[]
-  /** The unit of `credits` everywhere on the page: that of most amounts. `totals.money` has every unit. */
-  readonly unit: string
-  /** The units of all amounts, that of most amounts first. */
-  readonly units: readonly string[]
-  /** Price of a credit in US dollars; null if none was given. */
-  readonly creditUsd: number | null
-  /** Caveats for the reader, as sentences. */
-  readonly notes: readonly string[]
-}
+/** A part of the JSON as a page has it, which nobody changes. */
+type Frozen<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
+  : Value
+type InJson<Part extends keyof UsageJson> = Frozen<UsageJson[Part]>
+type Known<Of> = Extract<Of, { readonly known: true }>
+
+export type UsageScope = InJson<'scope'>
+export type UsageTotals = InJson<'totals'>
+export type Card = InJson<'cards'>[number]
+export type WeekHour = InJson<'weekHours'>[number]
+export type BalancePoint = InJson<'balance'>[number]
+export type ErrorPoint = InJson<'errors'>[number]
+export type KeyRow = InJson<'topKeys'>[number]
+/** The peaks of the page. */
+export type SeenPeak = InJson<'peak'>
+export type Peak = Omit<SeenPeak, 'unknown'>
+export type Forecast = InJson<'forecast'>
+export type Depletion = InJson<'depletion'>
+export type DateBand = Known<Depletion>['runsOut']
+export type BandLoss = InJson<'bandLosses'>[number]
+export type PlanAdvice = NonNullable<InJson<'plan'>>
+export type PackagePlan = Known<PlanAdvice>['chosen']
+export type Reconciliation = InJson<'reconciliation'>
+export type ReconciliationRow = Known<Reconciliation>['rows'][number]
+type JsonAnomaly = InJson<'anomalies'>[number]
 
 /** A sum, and the requests that do not report its value: with some, it is at least the sum. */
-export interface Total {
-  /** Null if nothing reports it. */
-  readonly value: number | null
-  readonly unknown: number
-}
-
-/** What was used in the period. */
-export interface UsageTotals {
-  /** `unknown` are sums over an interval that do not say how many requests they are of. */
-  readonly requests: Total
-  /** `cached` and `cacheWrite` are part of `input`, `reasoning` of `output`. */
-  readonly tokens: Readonly<Record<ShownToken, Total>>
-  /** One entry for each unit, as exact decimals. Units are never added up. */
-  readonly money: readonly {
-    readonly unit: string
-    /** Usage less refunds. */
-    readonly used: string
-    /** 0 or less, and part of `used`. */
-    readonly refunds: string
-    /** Part of `used`: what the user's prices gave, and no log. */
-    readonly computed: string
-  }[]
-  /** The contracts whose prices gave the computed amounts. */
-  readonly pricedBy: readonly string[]
-  /** Requests whose cost is not known, in any unit. */
-  readonly unknownCost: number
-  /** Entries that are no usage: adjustments, grants, purchases, gifts, expiries. */
-  readonly ledger: readonly {
-    readonly type: string
-    readonly unit: string
-    readonly entries: number
-    readonly amount: string
-  }[]
-}
-
-export interface Card {
-  readonly name: UsageJson['cards'][number]['name']
-  readonly value: number | null
-  /** The same over the preceding period of equal length; null if that was not measured completely. */
-  readonly before: number | null
-  /** value / before - 1. */
-  readonly change: number | null
-  /** Requests behind the value. */
-  readonly n: number
-  /** Requests without the value. */
-  readonly unmeasured: number
-}
+export type Total = UsageTotals['requests']
 
 /** The share of requests with the value, if some lack it; else null. */
 export function measuredShare({ name, n, unmeasured }: Card): string | null {
@@ -226,18 +173,7 @@ export function costText({ name, value }: Card, creditUsd: number | null): strin
 }
 
 /** Sums of a bucket. Tokens are null if no request reports them. */
-export interface UsageSums extends Readonly<Record<TokenField, number | null>> {
-  readonly requests: number
-  readonly ok: number
-  /** All that did not succeed (`src/measure/usage/ends.ts`). */
-  readonly failed: number
-  /** Status 429, part of `failed`. */
-  readonly limited: number
-  /** Broken, aborted or timed out, part of `failed`; they may have been charged. */
-  readonly ambiguous: number
-  readonly credits: number | null
-  readonly possibleCredits: number | null
-}
+export type UsageSums = Omit<KeyRow, 'keyFp' | 'name' | 'account' | 'firstUs' | 'lastUs'>
 
 /** Sums that are null where no source covers the bucket. */
 type CoveredSums = { readonly [Name in keyof UsageSums]: UsageSums[Name] | null }
@@ -258,67 +194,6 @@ export interface SeriesPoint extends CoveredSums {
   /** Not over yet, or not covered to its end. */
   readonly open: boolean
 }
-
-export interface WeekHour {
-  /** 1 is Monday. */
-  readonly weekday: number
-  readonly hour: number
-  /** Mean over `hours` covered hours; null if there are none. */
-  readonly credits: number | null
-  readonly requests: number | null
-  readonly hours: number
-}
-
-export interface BalancePoint {
-  readonly atUs: number
-  readonly account: string
-  readonly remaining: number
-  readonly from: UsageJson['balance'][number]['from']
-}
-
-export interface ErrorPoint {
-  readonly startUs: number
-  readonly label: string
-  /** `429 rate_limit_exceeded`, `timeout`. */
-  readonly error: string
-  readonly count: number
-}
-
-export interface KeyRow extends UsageSums {
-  readonly keyFp: string
-  readonly name: string | null
-  readonly account: string | null
-  readonly firstUs: number
-  readonly lastUs: number
-}
-
-/**
- * The busiest clock minute, hour and day (UTC) of one key, which the band must allow. Minutes are exact above the
- * lowest limit of the contract; below it, they come from the busiest hours.
- */
-export interface Peak {
-  readonly minute: number | null
-  readonly hour: number | null
-  readonly day: number | null
-}
-
-/** The peaks of the page. */
-export interface SeenPeak extends Peak {
-  /** Why shorter peaks are not known: sums over longer intervals. Null if all are known. */
-  readonly unknown: string | null
-}
-
-export type Forecast =
-  | {
-      readonly known: true
-      /** Median and 80 % interval of the burn on a day of the coming week. */
-      readonly medianPerDay: number
-      readonly lowPerDay: number
-      readonly highPerDay: number
-      readonly fullDays: number
-      readonly summary: string
-    }
-  | { readonly known: false; readonly fullDays: number; readonly summary: string }
 
 /** What is to come in a unit. */
 export interface CourseOfUnit {
@@ -355,103 +230,12 @@ export const noneInCredits: Forecast = {
   summary: 'Nothing that was used is in credits.',
 }
 
-/** A date with an 80 % interval: 10 % of the futures are before `earlyUs`, 10 % after `lateUs`. */
-export interface DateBand {
-  /** Null: not within `horizonDays`. */
-  readonly earlyUs: number | null
-  readonly medianUs: number | null
-  readonly lateUs: number | null
-  readonly horizonDays: number
-}
-
-export type Depletion =
-  | {
-      readonly known: true
-      readonly balance: number
-      readonly runsOut: DateBand
-      /** Credits that expire unused in the median future, earliest first. */
-      readonly wasted: readonly {
-        readonly grant: string
-        readonly expiresUs: number
-        readonly creditsLow: number
-        readonly creditsMedian: number
-        readonly creditsHigh: number
-      }[]
-      readonly summary: string
-    }
-  | { readonly known: false; readonly summary: string }
-
-/** When the balance falls below the minimum of a rate band. */
-export interface BandLoss {
-  readonly band: string
-  readonly minBalance: number
-  readonly requestsPerMinute: number
-  /** Null if the balance is already below it. */
-  readonly lost: DateBand | null
-  readonly summary: string
-}
-
-export interface PackagePlan {
-  /** Every package in the order of the contract, even with a count of 0. */
-  readonly packs: readonly { readonly name: string; readonly count: number }[]
-  readonly credits: number
-  readonly priceUsdCents: number
-}
-
-export type PlanAdvice =
-  | {
-      readonly known: true
-      readonly needCredits: number
-      /** Balance that the observed peak needs at all times; 0 if any band allows it. */
-      readonly floorBalance: number
-      /** The cheapest plan for the month's burn, whatever the band. */
-      readonly cheapest: PackagePlan
-      readonly chosen: PackagePlan
-      /** The cheapest plan, if the band rules it out. */
-      readonly vetoed: PackagePlan | null
-      /** Expiring credits left over. */
-      readonly wastedCredits: number
-      readonly reasons: readonly string[]
-    }
-  | { readonly known: false; readonly summary: string }
-
-type Verdict = Extract<UsageJson['reconciliation'], { known: true }>['verdict']
-
-export interface ReconciliationRow {
-  readonly fromUs: number
-  readonly toUs: number
-  readonly account: string
-  readonly serviceReported: number
-  /** Certainly charged; `seenAtMost` adds the ambiguous ones. */
-  readonly seen: number
-  readonly seenAtMost: number
-  readonly verdict: Verdict
-  /** Outside the observed interval; positive if the service charged more. */
-  readonly difference: number
-}
-
-export type Reconciliation =
-  | {
-      readonly known: true
-      readonly rows: readonly ReconciliationRow[]
-      readonly verdict: Verdict
-      readonly summary: string
-    }
-  | { readonly known: false; readonly summary: string }
-
-export interface Anomaly {
-  readonly kind: UsageJson['anomalies'][number]['kind']
-  readonly summary: string
-  readonly count: number
+export interface Anomaly extends Omit<JsonAnomaly, 'rows'> {
   /** Examples: source and id, or the bucket. */
-  readonly rows: readonly {
-    readonly source: string
-    readonly id: string
-    readonly atUs: number
-    readonly shows: string
+  readonly rows: readonly (JsonAnomaly['rows'][number] & {
     /** Of an unusual hour: what was used in it and in a usual one. Only pages for customers have it. */
     readonly hour?: UnusualHour
-  }[]
+  })[]
 }
 
 export interface UnusualHour {

@@ -28,9 +28,9 @@ const unknownOf = { known: z.literal(false), summary }
 const sums = {
   requests: count,
   ok: count,
-  failed: count,
-  limited: count,
-  ambiguous: count,
+  failed: count.describe('all that did not succeed'),
+  limited: count.describe('status 429, part of failed'),
+  ambiguous: count.describe('broken, aborted or timed out, part of failed: may have been charged'),
   credits: measured,
   possibleCredits: measured,
   ...(Object.fromEntries(tokenFields.map((field) => [field, measured])) as Record<
@@ -42,7 +42,7 @@ const sums = {
 const forecast = z.discriminatedUnion('known', [
   z.object({
     known: z.literal(true),
-    medianPerDay: z.number(),
+    medianPerDay: z.number().describe('of the coming week; 80 % of the futures are low to high'),
     lowPerDay: z.number(),
     highPerDay: z.number(),
     fullDays: count,
@@ -91,7 +91,9 @@ export const usageShape = z.object({
     account: z.string().nullable(),
     sources: z.array(
       z.object({
-        origin: z.enum(['run', 'import', 'poll']),
+        origin: z
+          .enum(['run', 'import', 'poll'])
+          .describe('a poll has a balance but no requests, and counts only without other sources'),
         source: z.string(),
         requests: count,
         firstUs: us,
@@ -101,25 +103,32 @@ export const usageShape = z.object({
           .object({ fromUs: us, toUs: us })
           .nullable()
           .describe('the time of which only a part of its log was imported; null: none'),
-        days: z.enum(['local', 'UTC']),
+        days: z
+          .enum(['local', 'UTC'])
+          .describe('UTC if its sums are over intervals that no local day contains'),
       }),
     ),
-    unit: z.string().describe('the unit of credits'),
-    units: z.array(z.string()),
-    creditUsd: measured,
-    notes: z.array(z.string()),
+    unit: z.string().describe('the unit of credits: that of most amounts'),
+    units: z.array(z.string()).describe('of all amounts, that of most amounts first'),
+    creditUsd: measured.describe('price of a credit'),
+    notes: z.array(z.string()).describe('caveats, as sentences'),
   }),
   totals: z.object({
     requests: total,
     tokens: z.object(eachToken(() => total)),
     money: z.array(
-      z.object({ unit: z.string(), used: decimal, refunds: decimal, computed: decimal }),
+      z.object({
+        unit: z.string(),
+        used: decimal.describe('usage less refunds'),
+        refunds: decimal.describe('0 or less, and part of used'),
+        computed: decimal.describe("part of used: what the user's prices gave, and no log"),
+      }),
     ),
-    pricedBy: z.array(z.string()),
-    unknownCost: count,
-    ledger: z.array(
-      z.object({ type: z.string(), unit: z.string(), entries: count, amount: decimal }),
-    ),
+    pricedBy: z.array(z.string()).describe('the contracts whose prices gave the computed amounts'),
+    unknownCost: count.describe('requests whose cost is not known, in any unit'),
+    ledger: z
+      .array(z.object({ type: z.string(), unit: z.string(), entries: count, amount: decimal }))
+      .describe('entries that are no usage: adjustments, grants, purchases, gifts, expiries'),
   }),
   cards: z.array(
     z.object({
@@ -127,10 +136,10 @@ export const usageShape = z.object({
         .enum(['credits', 'requests', 'tokens', 'averageTokens'])
         .describe('averageTokens: input and output of a success; each other is of all requests'),
       value: measured,
-      before: measured,
-      change: measured,
-      n: count,
-      unmeasured: count,
+      before: measured.describe('the same over the period before; null if not measured wholly'),
+      change: measured.describe('value / before - 1'),
+      n: count.describe('requests behind the value'),
+      unmeasured: count.describe('requests without it'),
     }),
   ),
   hours: points,
@@ -165,12 +174,14 @@ export const usageShape = z.object({
       ...sums,
     }),
   ),
-  peak: z.object({
-    minute: measured,
-    hour: measured,
-    day: measured,
-    unknown: z.string().nullable(),
-  }),
+  peak: z
+    .object({
+      minute: measured,
+      hour: measured,
+      day: measured,
+      unknown: z.string().nullable().describe('why shorter peaks are not known'),
+    })
+    .describe('the busiest clock minute, hour and day (UTC) of one key, which the band must allow'),
   forecast,
   otherForecasts: z.array(z.object({ unit: z.string(), forecast })),
   depletion: z.discriminatedUnion('known', [
@@ -221,7 +232,7 @@ export const usageShape = z.object({
       band: z.string(),
       minBalance: z.number(),
       requestsPerMinute: z.number(),
-      lost: dateBand.nullable(),
+      lost: dateBand.nullable().describe('null: the balance is already below the minimum'),
       summary,
     }),
   ),
@@ -230,11 +241,11 @@ export const usageShape = z.object({
       z.object({
         known: z.literal(true),
         needCredits: z.number(),
-        floorBalance: z.number(),
-        cheapest: plan,
+        floorBalance: z.number().describe('what the peak needs at all times; 0 if any band allows it'),
+        cheapest: plan.describe("for the month's burn, whatever the band"),
         chosen: plan,
-        vetoed: plan.nullable(),
-        wastedCredits: z.number(),
+        vetoed: plan.nullable().describe('the cheapest, if the band rules it out'),
+        wastedCredits: z.number().describe('expiring credits left over'),
         reasons: z.array(z.string()),
       }),
       z.object(unknownOf),
@@ -249,9 +260,9 @@ export const usageShape = z.object({
           toUs: us,
           account: z.string(),
           serviceReported: z.number(),
-          seen: z.number(),
-          seenAtMost: z.number(),
-          difference: z.number(),
+          seen: z.number().describe('certainly charged'),
+          seenAtMost: z.number().describe('with the ambiguous ones'),
+          difference: z.number().describe('beyond these; positive if the service charged more'),
           verdict,
         }),
       ),
