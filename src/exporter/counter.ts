@@ -37,7 +37,6 @@ export function riseOf(points: readonly Point[]): Rise {
   return { by, restartsUs }
 }
 
-/** A cumulative bucket of a histogram. */
 export interface HistogramBucket {
   readonly upTo: number
   readonly count: number

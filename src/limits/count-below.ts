@@ -1,4 +1,3 @@
-/** Counts the values of a sorted list below a bound. */
 export function countBelow(sorted: ArrayLike<number>, bound: number): number {
   let low = 0
   let high = sorted.length

@@ -14,7 +14,6 @@ const unitUs: Readonly<Record<ResetUnit, number>> = {
   'epoch-us': 1,
 }
 
-/** One reset value. */
 export interface ResetSample {
   readonly request: LimitedRequest
   readonly value: number

@@ -6,7 +6,6 @@ import { names, schemaUrl } from './conventions.ts'
 /** Words that are kept with what they become. */
 const mostWords = 10_000
 
-/** A run as an export describes it. */
 export interface DescribedRun {
   readonly runId: string
   /** Of the run's clock, in microseconds since 1970. */

@@ -87,7 +87,6 @@ export class Portal {
     return this.alerting.close()
   }
 
-  /** Forgets forecasts and answers. */
   forget(): void {
     this.answering.forget()
   }

@@ -17,7 +17,6 @@ const witnessesOf = ({ detail }: StoredFinding): readonly Witness[] => detail.wi
 
 const auditQuestion = 'Was every request handled and charged as the contract promises?'
 
-/** The answer of the audit. */
 export function auditAnswer(findings: readonly StoredFinding[]): Headline {
   const of = (verdict: string) => findings.filter((finding) => finding.verdict === verdict)
   const unpromised = of('not-promised').length

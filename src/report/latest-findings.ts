@@ -22,7 +22,6 @@ export function failedOf({ rule, verdict, detail }: StoredFinding): readonly Fai
   return verdict === 'fail' && first !== undefined ? [{ rule, witnesses: [first, ...rest] }] : []
 }
 
-/** A finding of the audit, as stored. */
 export interface StoredFinding {
   readonly rule: string
   readonly severity: string

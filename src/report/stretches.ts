@@ -38,7 +38,6 @@ export async function prepareStretches(
   return balances
 }
 
-/** The credits of all stretches as a line of a page. */
 export function stretchLine(balances: readonly Balance[]): Html | false {
   const text = stretchText(balances)
   return text !== null && html`<p class="note">Credits ${text}.</p>`

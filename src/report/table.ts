@@ -87,7 +87,6 @@ function heading(name: string, told: ColumnFront | undefined): Html {
   return html`${label}${!label.split(' ').includes(unit) && html` <small>${unit}</small>`}`
 }
 
-/** A row of group headings. */
 function groupRow(columns: readonly string[], told: Readonly<Record<string, ColumnFront>>): Html {
   const groups: { name: string; span: number }[] = []
   for (const column of columns) {

@@ -7,7 +7,6 @@ import { items } from './loose.ts'
 /** A place in a scenario: keys and indexes from its top. */
 export type Path = readonly (string | number)[]
 
-/** One issue of a scenario. */
 export interface ScenarioIssue {
   readonly path: Path
   /** 1-based; null if the scenario is a module. */
@@ -77,7 +76,6 @@ export function unknownName(name: string, known: readonly string[], what: string
     : `there is no ${what} ${show(name)}; did you mean ${show(meant)}?`
 }
 
-/** Names in a list that are not known. */
 export function unknownNames(
   list: unknown,
   known: readonly string[],

@@ -59,7 +59,6 @@ export const traceFormats = [
 ] as const
 export type TraceFormat = (typeof traceFormats)[number]
 
-/** Units of a time in a trace. */
 export const traceUnits = ['s', 'ms', 'us', 'ns'] as const
 export type TraceUnit = (typeof traceUnits)[number]
 

@@ -5,6 +5,5 @@ export const items = (value: unknown): readonly unknown[] => (Array.isArray(valu
 export const entries = (value: unknown): readonly (readonly [string, Mapping])[] =>
   Object.entries(mappingOf(value)).map(([name, item]) => [name, mappingOf(item)])
 
-/** A name, or the names in a list. */
 export const namesIn = (value: unknown): readonly string[] =>
   (typeof value === 'string' ? [value] : items(value)).filter((name) => typeof name === 'string')

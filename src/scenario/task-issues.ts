@@ -4,7 +4,6 @@ import { items, namesIn } from './loose.ts'
 import { prefixIssues } from './prefix-issues.ts'
 import { toolIssues, turnIssues } from './turn-issues.ts'
 
-/** Issues of tasks, and of the phases and objectives that name them. */
 export function taskIssues(scenario: Mapping): readonly Found[] {
   const steps = mappingOf(scenario.steps)
   const ofTasks = Object.entries(mappingOf(scenario.tasks)).flatMap(([name, written]) => {

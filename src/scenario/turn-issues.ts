@@ -6,7 +6,6 @@ import { namesIn } from './loose.ts'
 /** Requests of one task at most, over all its turns. */
 const mostRequests = 10_000
 
-/** Issues of the turns of one task. */
 export function turnIssues(
   turns: readonly Mapping[],
   steps: Mapping,

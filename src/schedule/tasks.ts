@@ -5,7 +5,6 @@ import type { RandomStream } from './random.ts'
 
 /** A request of a task: what it waits for, and what its prompt holds. */
 export interface PlannedTurn {
-  /** Index of its turn in the task. */
   readonly turn: number
   /** Numbers of the requests in the same plan that must end before it; empty for the start of the task. */
   readonly after: readonly number[]
@@ -19,7 +18,6 @@ export interface PlannedTurn {
   readonly takes: readonly number[]
 }
 
-/** The most requests of a task. */
 export const mostRequests = ({ turns }: Task) =>
   turns.reduce((sum, { repeat, children }) => sum + repeat.max * children, 0)
 

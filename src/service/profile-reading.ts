@@ -21,7 +21,6 @@ export function readProfile(path: string | undefined, assignments: readonly stri
   return parseProfile(both, path ?? '--set')
 }
 
-/** The answers in a file. */
 function answersIn(path: string): ProfileAnswers {
   const expected = `--profile: expected a readable YAML or JSON file; got "${path}"`
   const text = readTextOr(path, () => userError.service(expected))

@@ -75,7 +75,6 @@ export class RateTable {
     return counters
   }
 
-  /** The limiters after a change of band. */
   #changed({ limiters, minuteLimit }: Counters, limit: number): Counters['limiters'] {
     switch (this.#bandChange) {
       case 'kept':

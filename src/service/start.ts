@@ -34,7 +34,6 @@ import { Upstream } from './upstream/relay.ts'
 import { toolRequests } from './upstream/tools.ts'
 import { UsageReports } from './usage/report.ts'
 
-/** A running service. */
 export interface RunningService {
   /** Scheme, host and port. */
   readonly baseUrl: string

@@ -48,7 +48,6 @@ const newApiCounts = {
   output: ['completion_tokens', 'output_tokens'],
 } as const satisfies Dialect['counts']
 
-/** Calls of xAI's own tools. */
 const xaiTools = {
   search: ['server_side_tool_usage_details.web_search_calls'],
   'tool.x_search': ['server_side_tool_usage_details.x_search_calls'],
@@ -58,7 +57,6 @@ const xaiTools = {
   'tool.image_generation': ['server_side_tool_usage_details.image_generation_calls'],
 } as const satisfies Dialect['calls']
 
-/** Dialects of answers. */
 export const answerDialects = {
   /** OpenAI, Azure, vLLM, Groq, Together, Fireworks, Z.ai. */
   'openai-chat': chat,

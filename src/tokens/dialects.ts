@@ -7,7 +7,6 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   ...logDialects,
 }
 export type DialectName = keyof typeof answerDialects | keyof typeof logDialects
-/** The dialects that a contract names. */
 export const answerDialectNames = Object.keys(
   answerDialects,
 ) as readonly (keyof typeof answerDialects)[]

@@ -85,7 +85,6 @@ export const mappedName = <Name extends TokenName>(name: Name) =>
     first.toUpperCase(),
   ) as MappedTokens<Name>
 
-/** A value for each kind. */
 export const eachKind = <Value>(of: (name: TokenName) => Value) =>
   Object.fromEntries(tokenNames.map((name) => [name, of(name)])) as Readonly<
     Record<TokenName, Value>

@@ -14,7 +14,6 @@ const newApiCalls = {
   'tool.file_search': ['other.file_search_call_count'],
 } as const satisfies Dialect['calls']
 
-/** Dialects of logs and reports. */
 export const logDialects = {
   'openai-usage': {
     ...inclusive,

@@ -1,4 +1,3 @@
-/** The progress of long work. */
 export interface WorkProgress {
   /** The current part, such as `rule BILL-07`. */
   readonly doing: string

@@ -72,7 +72,6 @@ const auditOptions = () =>
 
 export type Options = OptionsOf<typeof auditOptions>
 
-/** `assay audit [run…]`: prints the verdict of every rule. */
 export const auditCommand = () =>
   auditOptions()
     .action(async (runIds, options) =>

@@ -85,7 +85,6 @@ const benchOptions = () =>
 
 export type Options = OptionsOf<typeof benchOptions>
 
-/** `assay bench <url>`: finds a safe rate and writes a page, without a scenario file. */
 export const benchCommand = () =>
   benchOptions().action(async (url, options) =>
     (await import('../runs/bench.ts')).benchAction(url, options),

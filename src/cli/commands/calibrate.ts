@@ -20,7 +20,6 @@ const calibrateOptions = () =>
 
 export type Options = OptionsOf<typeof calibrateOptions>
 
-/** `assay calibrate`: measures how much this machine can send. */
 export const calibrateCommand = () =>
   calibrateOptions().action(async (options) =>
     (await import('../services/calibrate.ts')).calibrateAction(options),

@@ -10,7 +10,6 @@ import { suggestion } from '../../user/nearest.ts'
 export const { Argument, Command, Option } = commander as unknown as typeof typed
 const { Help, InvalidArgumentError } = commander
 
-/** A command, whatever it declares. */
 export type AnyCommand = typed.CommandUnknownOpts
 
 /** The options that a command declares, as its action gets them. */

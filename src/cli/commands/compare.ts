@@ -58,7 +58,6 @@ const compareOptions = () =>
 
 export type Options = OptionsOf<typeof compareOptions>
 
-/** `assay compare <a> <b>`: finds significant differences between two runs, or lays two audits side by side. */
 export const compareCommand = () =>
   compareOptions().action(async (a, b, options) =>
     (await import('../runs/compare.ts')).compareAction(a, b, options),

@@ -1,7 +1,6 @@
 import { completionAction, shells } from '../terminal/completion.ts'
 import { choiceArgument, command } from './command.ts'
 
-/** `assay completion <shell>`: prints a script for completion by the tab key. */
 export const completionCommand = () =>
   command('completion', {
     does: 'Print a script that completes commands, options and values.',

@@ -19,7 +19,6 @@ export const contractKinds = [
   'credits',
 ] as const
 
-/** `assay contract`: shows a contract, computes a cost by it, and writes a first one. */
 export const contractCommand = () =>
   command('contract', {
     does: 'Show a contract, compute a cost by it, write a first one, or traffic that shows its prices.',

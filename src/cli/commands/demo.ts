@@ -11,6 +11,5 @@ const demoOptions = () =>
 
 export type Options = OptionsOf<typeof demoOptions>
 
-/** `assay demo`: runs, audits and reports against a built-in service. */
 export const demoCommand = () =>
   demoOptions().action(async (options) => (await import('../runs/demo.ts')).demoAction(options))

@@ -12,7 +12,6 @@ const doctorOptions = () =>
 
 export type Options = OptionsOf<typeof doctorOptions>
 
-/** `assay doctor`: checks whether this machine is fit to measure. */
 export const doctorCommand = () =>
   doctorOptions().action(async (options) =>
     (await import('../services/doctor.ts')).doctorAction(options),

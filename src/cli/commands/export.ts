@@ -84,7 +84,6 @@ const exportOptions = () =>
 
 export type Options = OptionsOf<typeof exportOptions>
 
-/** `assay export <what>`: writes rows of the store as Parquet, CSV, JSON or JSON Lines. */
 export const exportCommand = () =>
   exportOptions().action(async (what, options) => {
     if (what === 'sums') return (await import('../usage/export-sums.ts')).exportSumsAction(options)

@@ -88,7 +88,6 @@ const importOptions = () =>
 
 export type Options = OptionsOf<typeof importOptions>
 
-/** `assay import <file…>`: imports usage logs by a mapping, or per-request records of other tools. */
 export const importCommand = () =>
   importOptions().action(async (files, options) =>
     (await import('../usage/import.ts')).importAction(files, options),

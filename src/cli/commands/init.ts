@@ -12,7 +12,6 @@ const initOptions = () =>
 
 export type Options = OptionsOf<typeof initOptions>
 
-/** `assay init [file]`: writes a first scenario to change. */
 export const initCommand = () =>
   initOptions().action(async (file, options) =>
     (await import('../runs/init.ts')).initAction(file, options),

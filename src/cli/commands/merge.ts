@@ -21,7 +21,6 @@ const mergeOptions = () =>
 
 export type Options = OptionsOf<typeof mergeOptions>
 
-/** `assay merge <stores...>`: merges the shards of several machines into one run. */
 export const mergeCommand = () =>
   mergeOptions().action(async (paths, options) =>
     (await import('../runs/merge.ts')).mergeAction(paths, options),

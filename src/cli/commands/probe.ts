@@ -56,7 +56,6 @@ const probeOptions = () =>
 
 export type Options = OptionsOf<typeof probeOptions>
 
-/** `assay probe`: finds out how a deployment answers the gaps of the specification. */
 export const probeCommand = () =>
   probeOptions().action(async (options) =>
     (await import('../audits/probe.ts')).probeAction(options),

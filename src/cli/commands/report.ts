@@ -103,7 +103,6 @@ const reportOptions = () =>
 
 export type Options = OptionsOf<typeof reportOptions>
 
-/** `assay report <page> [run…]`: makes a self-contained page from the store. */
 export const reportCommand = () =>
   reportOptions().action(async (page, runIds, options) =>
     (await import('../runs/report.ts')).reportAction(page, runIds, options),

@@ -64,7 +64,6 @@ const runOptions = () =>
 
 export type Options = OptionsOf<typeof runOptions>
 
-/** `assay run <scenario>`: sends a load and stores every attempt. */
 export const runCommand = () =>
   runOptions().action(async (path, options) =>
     (await import('../runs/run.ts')).runAction(path, options),

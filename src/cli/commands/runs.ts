@@ -11,6 +11,5 @@ const runsOptions = () =>
 
 export type Options = OptionsOf<typeof runsOptions>
 
-/** `assay runs`: lists the runs in the store. */
 export const runsCommand = () =>
   runsOptions().action(async (options) => (await import('../runs/runs.ts')).runsAction(options))

@@ -93,7 +93,6 @@ const serveOptions = () =>
 
 export type Options = OptionsOf<typeof serveOptions>
 
-/** `assay serve`: runs the reference service until a signal stops it. */
 export const serveCommand = () =>
   serveOptions().action(async (flags) => {
     ;(await import('../../service/pauses.ts')).holdYoung()

@@ -24,7 +24,6 @@ const summaryOptions = () =>
 
 export type Options = OptionsOf<typeof summaryOptions>
 
-/** `assay summary [run]`: prints the figures of one run. */
 export const summaryCommand = () =>
   summaryOptions().action(async (run, options) =>
     (await import('../runs/summary.ts')).summaryAction(run, options),

@@ -59,7 +59,6 @@ const usageOptions = () =>
 
 export type Options = OptionsOf<typeof usageOptions>
 
-/** `assay usage [run…]`: prints usage and when credits run out; `assay usage watch` polls. */
 export const usageCommand = () =>
   usageOptions()
     .action(async (runs, options, usage) =>

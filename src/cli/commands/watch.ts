@@ -17,7 +17,6 @@ const watchOptions = () =>
 
 export type Options = OptionsOf<typeof watchOptions>
 
-/** `assay watch <run>`: shows a run on several machines while it lasts. */
 export const watchCommand = () =>
   watchOptions().action(async (run, options) =>
     (await import('../services/watch.ts')).watchAction(run, options),

@@ -5,7 +5,6 @@ import { type Html, html, trusted } from '../../user/html.ts'
 /** A value at a place of the axis: seconds since the run began, or requests per second. */
 export type Point = readonly [at: number, value: number]
 
-/** One line of a chart. */
 export interface Line {
   readonly name: string
   /** CSS variable of a chart colour, such as `c1`. */

@@ -75,7 +75,6 @@ function storedScenario(json: string): Scenario {
   }
 }
 
-/** The scenario with another budget and time for its search. */
 export function withSearch(
   scenario: Scenario,
   change: { readonly budget: Trial['budget'] | null; readonly mostUs: number | null },

@@ -117,7 +117,6 @@ const figures = (step: StepProgress) => [
 const head = ['step', 'sent/s', 'planned', 'sent', 'failed']
 const percentiles = ['p50', 'p95', 'p99'].map((name) => name.padStart(6)).join('')
 
-/** Head and steps, one line for each step. */
 function wideTable(steps: readonly StepProgress[]): readonly (readonly string[])[] {
   const lines = table([
     [...head, 'response', 'service', 'TTFT'].map((cell, at) =>
@@ -202,7 +201,6 @@ function keysOf({ keys }: Progress): readonly string[] {
     )
 }
 
-/** Health of the threads, the one with the greatest lag first. */
 function healthOf({ health }: Progress): readonly string[] {
   const threads = health.toSorted((a, b) => (b.lagP99Us ?? 0) - (a.lagP99Us ?? 0))
   const lines = threads.map(

@@ -175,7 +175,6 @@ function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit
   return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
 }
 
-/** When a replay sends its requests. */
 function timesText({ gaps, users }: Extract<Load, { kind: 'replay' }>): readonly string[] {
   if (gaps === null) return ['each request keeps its recorded start']
   const cap = gaps.capUs === null ? '' : `, at most ${formatDuration(gaps.capUs / 1e6)}`

@@ -93,7 +93,6 @@ function optionsOf(flags: Options, operatorKey: string | null): ServiceOptions {
   }
 }
 
-/** ASSAY_OPERATOR_KEY, or a new key each time. */
 function operatorKeyOf({ ASSAY_OPERATOR_KEY }: NodeJS.ProcessEnv): string {
   const key = ASSAY_OPERATOR_KEY?.trim() || makeSecret('op-', 32, null)
   if (isHeaderValue(key)) return key

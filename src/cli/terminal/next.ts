@@ -20,7 +20,6 @@ export const storeWords = (db: string): readonly string[] => (db === usualStore 
 export const contractWords = (contract: string | undefined): readonly string[] =>
   contract === undefined ? [] : ['--contract', contract]
 
-/** An option with each of its values. */
 export const optionWords = (
   option: string,
   values: string | readonly string[] | undefined,

@@ -87,7 +87,6 @@ function mustHaveRoomForRejects(files: readonly string[], { rejects, db }: Optio
   mustStandApart([...logs, { name: '--db', path: db, role: 'store' }])
 }
 
-/** Opens the target of an import: the store, or an engine. */
 async function openTarget({ db, engine, check }: Options) {
   if (engine === undefined) {
     // A check leaves nothing: without a store, no line of the log is known.

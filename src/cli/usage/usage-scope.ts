@@ -18,10 +18,8 @@ import type { Options as ReportOptions } from '../commands/report.ts'
 import type { Options } from '../commands/usage.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 
-/** Options that select usage, for `assay usage` and for its page. */
 export type UsageFlags = Pick<Options, Extract<keyof Options, keyof ReportOptions>>
 
-/** The store of the page, and the engine that sums its usage, if it is not the store. */
 export interface UsagePlace {
   readonly store: Store
   readonly engine?: UsageEngine

@@ -50,7 +50,6 @@ export interface Contradiction {
   readonly kind: 'should-be-rejected' | 'should-be-admitted'
 }
 
-/** A request as the models read it. */
 export interface Step {
   readonly request: LimitedRequest
   /** Interval of the decision on the client's clock, which orders requests that do not overlap. */

@@ -14,7 +14,6 @@ export type End = (typeof ends)[number]
 /** What a filter of ends takes. */
 export const endFilters = [...ends, 'failed'] as const
 
-/** The ends that a filter means. */
 export const endsOf = (filter: (typeof endFilters)[number]): readonly End[] =>
   filter === 'failed' ? ends.filter((end) => end !== 'ok') : [filter]
 

@@ -41,7 +41,6 @@ export function knownColumn(name: TokenName): string {
     : knownColumn(within)
 }
 
-/** The columns of the kinds of tokens. */
 export const tokenColumns = Object.values(tokenKinds).map(({ column }) => column)
 
 export const mappedNames = tokenNames.map(mappedName)

@@ -81,7 +81,6 @@ export class Answering {
     }
   }
 
-  /** Forgets forecasts and answers. */
   forget(): void {
     this.forecasts.forget()
     this.kept.forget()

@@ -64,7 +64,6 @@ export function needsEach(asked: Asked, names: readonly string[]): void {
   }
 }
 
-/** The tags that the token shows. */
 export const tagsShown = ({ bearer, view }: Pick<Asked, 'bearer' | 'view'>): readonly string[] =>
   bearer.shows.has('tags') ? view.tags : []
 
@@ -172,6 +171,5 @@ export async function conditionOf(asked: Asked, filters: Filters): Promise<strin
 /** A short hash for logs and tags. */
 export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** How a name of a dimension is shown. */
 export const nameOf = ({ keys }: Asked, by: Dimension | 'none' | 'day', name: string) =>
   by === 'key' ? keys.nameOf(name) : name

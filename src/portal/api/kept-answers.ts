@@ -20,7 +20,6 @@ interface Entry {
   bytes: number
 }
 
-/** What is asked. */
 export interface Asking {
   /** Everything that the answer depends on. */
   readonly question: string
@@ -68,7 +67,6 @@ export class KeptAnswers {
     }
   }
 
-  /** Forgets all. */
   forget(): void {
     this.kept.clear()
     this.bytesOf.clear()

@@ -58,7 +58,6 @@ const markOf = (files: readonly string[]) =>
     })
     .join(' ')
 
-/** Files that the settings name. */
 const filesOf = ({ folder, logo, tokens }: Settings): readonly string[] =>
   [logo, tokens.algorithm === 'EdDSA' ? tokens.publicKey : undefined].flatMap((file) =>
     file === undefined ? [] : [resolve(folder, file)],

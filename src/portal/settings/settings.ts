@@ -218,7 +218,6 @@ export type Settings = z.infer<typeof shape> & {
   readonly folder: string
 }
 
-/** The files of closed months. */
 export const closedFiles = ({ closed, folder }: Settings) =>
   closed.map(({ month, file }) => ({ month, path: resolve(folder, file) }))
 

@@ -19,7 +19,6 @@ export interface Samples {
   readonly tokensBySecond: Float64Array
 }
 
-/** The rows of a group of a run. */
 export interface Group {
   readonly runId: string
   /** Null for all steps. */
@@ -29,7 +28,6 @@ export interface Group {
   readonly only?: string
 }
 
-/** Reads the samples of a group. */
 export async function readSamples(store: Session, group: Group): Promise<Samples> {
   const { runId, step, part, only = 'true' } = group
   const chosen = `(FROM attempt_values WHERE run_id = $1 AND ($2 IS NULL OR step = $2)

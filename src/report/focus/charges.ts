@@ -98,7 +98,6 @@ const json = (value: Readonly<Record<string, string>>) =>
     .map((pair) => pair.map((each) => JSON.stringify(each)).join(': '))
     .join(', ')}}`
 
-/** One charge as a row of FOCUS 1.2. */
 export function focusRow(charge: Charge, of: FocusAccount): FocusRow {
   const row = {
     ...empty,

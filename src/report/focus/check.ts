@@ -190,7 +190,6 @@ function costIssues(row: FocusRow): readonly string[] {
   return issues
 }
 
-/** The sum of a column, exactly. */
 export function sumOf(rows: readonly FocusRow[], column: FocusColumn): Rational {
   return rows.reduce(
     (sum, row) => (row[column] === '' ? sum : add(sum, readNumber(row[column])!)),

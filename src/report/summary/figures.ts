@@ -57,7 +57,6 @@ export function fewText(distributions: readonly Distribution[]): string | null {
   return `few: ${missing.map(([name, n], at) => (at === 0 ? `${name} needs ${n} samples` : `${name} ${n}`)).join(', ')}`
 }
 
-/** The metrics of a group that have samples. */
 export function measuredMetrics(
   group: SummaryGroup,
   names: readonly MetricName[] = metricNames,

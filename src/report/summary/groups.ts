@@ -12,7 +12,6 @@ import { mappingOf } from '../../user/mapping.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
 
-/** Tokens of an attempt by part. */
 const partsSql = {
   inputUncached: 'input_uncached_tokens',
   cacheRead: 'cached_tokens',

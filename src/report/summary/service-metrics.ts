@@ -185,7 +185,6 @@ const gaugeTitles: Readonly<Record<string, string>> = lookup({
   gpuPower: 'power',
 })
 
-/** A level of a gauge. */
 function levelText(gauge: string, value: number): string {
   if (gauge === 'cacheUse' || gauge === 'gpuUse') return `${Math.round(value * 100)} %`
   return gauge === 'gpuPower' ? `${Math.round(value)} W` : `${value}`

@@ -3,7 +3,6 @@ import { smallest } from '../../user/extremes.ts'
 import { cheapestPlan, nearTiePlan, planInWords, usd } from './packages.ts'
 import type { Peak, PlanAdvice } from './shape.ts'
 
-/** The needs of the next month. */
 export interface MonthNeed {
   /** Expected burn, less what expiring credits cover. */
   readonly burnCredits: number

@@ -23,7 +23,6 @@ export function exactAmount(amount: string, unit: string): string | null {
     : decimalText(value)
 }
 
-/** The exact sum of decimals. */
 export function sumOfAmounts(amounts: readonly string[]): string {
   const sum = amounts.reduce<Rational>((all, each) => add(all, readNumber(each) ?? zero), zero)
   return decimalText(sum)

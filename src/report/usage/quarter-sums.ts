@@ -14,7 +14,6 @@ export const shortened = (name: string) =>
     `coalesce(CASE getvariable('usage_by') WHEN 'key' THEN getvariable('usage_key_names')[${name}] END, ${name})`,
   )
 
-/** Columns of the kinds of tokens that a page shows. */
 export const tokenColumns = shownTokens.map((name) => tokenKinds[name].column)
 
 /** What charts call the figures that are neither tokens nor a count by end. */

@@ -100,7 +100,6 @@ export async function readUsageIn<Part extends UsagePart = UsagePart>(
   return Object.fromEntries(page) as PartsOfUsage<Part>
 }
 
-/** What all parts of a page are read from. */
 interface WholePage {
   readonly store: Session
   readonly options: UsageOptions

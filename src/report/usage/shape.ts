@@ -84,7 +84,6 @@ export interface UsagePage {
 
 export type UsagePart = Exclude<keyof UsagePage, 'scope'>
 
-/** The scope, and these parts of a page. */
 export type PartsOfUsage<Part extends UsagePart> = Pick<UsagePage, 'scope' | Part>
 
 /** All parts, in the order in which they are read and written. */

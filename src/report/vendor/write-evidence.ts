@@ -135,7 +135,6 @@ async function place(options: EvidenceOptions, folder: string): Promise<Judged> 
   }
 }
 
-/** The contract, and beside it the files of its tokenizers. */
 function placeContract(contract: string, folder: string): void {
   const files = tokenizerFilesOf(loadContract(contract))
   const nameOf = (path: string) =>

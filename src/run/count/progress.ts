@@ -50,7 +50,6 @@ export interface RunCost {
   readonly most: string | null
 }
 
-/** The progress of a run. */
 export interface Progress {
   readonly runId: string
   readonly scenario: string

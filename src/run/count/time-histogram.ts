@@ -34,7 +34,6 @@ export function cellFor(us: number): number {
   return cellOf(us > 0 ? (us < highestUs ? Math.floor(us) : highestUs) : 0)
 }
 
-/** Lowest value in a cell. */
 export function lowestOf(cell: number): number {
   if (cell < 2 * halfCells) return cell
   const shift = Math.floor(cell / halfCells) - 1

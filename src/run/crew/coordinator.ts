@@ -133,7 +133,6 @@ export class Coordinator {
     return this.options.scenario.objectives
   }
 
-  /** Gives a phase to all senders. */
   launch(phase: PhaseToRun, load: SenderLoad, startUs: number | null): PhaseRun {
     const { scenario, seed } = this.options
     const before = this.phases.at(-1)

@@ -1,40 +1,27 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { AttemptRow } from '../../attempt/columns.ts'
-import type { TlsTexts } from '../../client/wire/authorities.ts'
-import type { Contract } from '../../contract/contract.ts'
 import type { RunStart } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { threadFile } from '../../user/thread-file.ts'
 import type { CheckerData } from '../expect/checks.ts'
 import { expectsAnswers } from '../expect/ready.ts'
-import type { PromptPool } from '../plan/prompts.ts'
 import { type PlacedRecorder, startRecorder } from '../record/recorder-place.ts'
-import type { ResolvedKey } from '../send/keys.ts'
 import { connectionsOf } from '../start/open-files.ts'
 import type {
   FromRecorderControl,
   FromSender,
   RecorderControl,
   SenderData,
+  SenderSettings,
   ToSender,
 } from './messages.ts'
 import type { Shard } from './shard.ts'
-import type { CrewedScenario } from './threads.ts'
 
-export interface CrewOptions {
-  readonly scenario: CrewedScenario
-  readonly contract: Contract
+export interface CrewOptions extends SenderSettings {
   readonly run: RunStart
   readonly shard: Shard
-  readonly zeroNs: bigint
-  readonly seed: number
-  readonly baseUrl: string
   readonly dbPath: string
-  readonly keys: readonly ResolvedKey[]
-  readonly prompts: readonly PromptPool[]
-  readonly tls: TlsTexts
-  readonly proxy: string | null
   readonly onAttempts: ((attempts: readonly AttemptRow[]) => void) | null
   /** The store in which this thread records; null if the recorder has a thread, which opens the file. */
   readonly store: Promise<Store> | null
@@ -141,27 +128,16 @@ export class Crew {
     recorder: MessagePort,
     checker: MessagePort | undefined,
   ): SenderData {
-    const { options } = this
+    const { run, shard: part, ...options } = this.options
+    const { scenario, contract, zeroNs, seed, baseUrl, keys, prompts, tls, proxy } = options
     return {
-      runId: options.run.runId,
-      shard,
-      shards: options.shard.of * options.scenario.threads,
-      zeroNs: options.zeroNs,
-      startedMs: options.run.startedAtUs / 1000,
-      timeScale: options.run.timeScale,
-      seed: options.seed,
-      baseUrl: options.baseUrl,
-      contract: options.contract,
-      scenario: options.scenario,
-      keys: options.keys,
-      secrets: secrets.values,
-      prompts: options.prompts,
-      tls: options.tls,
-      proxy: options.proxy,
+      ...{ scenario, contract, zeroNs, seed, baseUrl, keys, prompts, tls, proxy },
+      ...{ shard, recorder, checker, shared: this.shared, secrets: secrets.values },
+      runId: run.runId,
+      shards: part.of * scenario.threads,
+      startedMs: run.startedAtUs / 1000,
+      timeScale: run.timeScale,
       openConnections: this.openConnections,
-      shared: this.shared,
-      recorder,
-      checker,
     }
   }
 

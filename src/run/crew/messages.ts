@@ -25,26 +25,30 @@ import type { CrewedScenario } from './threads.ts'
  *          └──────── histograms, health ─────────────────────────────────────────────▶│
  */
 
-export interface SenderData {
+/** What all sending threads of a run have in common. */
+export interface SenderSettings {
+  readonly scenario: CrewedScenario
+  readonly contract: Contract
+  readonly zeroNs: bigint
+  readonly seed: number
+  readonly baseUrl: string
+  readonly keys: readonly ResolvedKey[]
+  readonly prompts: readonly PromptPool[]
+  readonly tls: TlsTexts
+  readonly proxy: string | null
+}
+
+export interface SenderData extends SenderSettings {
   readonly runId: string
   /** Index of the thread among those of all machines of the run, and their number. */
   readonly shard: number
   readonly shards: number
-  readonly zeroNs: bigint
   /** UTC milliseconds at microsecond 0 of the run. */
   readonly startedMs: number
   /** Seconds of the service in one second of this clock. */
   readonly timeScale: number
-  readonly seed: number
-  readonly baseUrl: string
-  readonly contract: Contract
-  readonly scenario: CrewedScenario
-  readonly keys: readonly ResolvedKey[]
   /** All secrets of the process, because a service may answer with the key of another request. */
   readonly secrets: readonly string[]
-  readonly prompts: readonly PromptPool[]
-  readonly tls: TlsTexts
-  readonly proxy: string | null
   /** Connections that this thread may open. Default: no bound. */
   readonly openConnections?: number
   readonly shared: SharedArrayBuffer

@@ -5,7 +5,6 @@ import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts
 /** Times that a client's delay may spoil. */
 export const judgedTimes = ['response', 'ttft', 'itl'] as const
 
-/** The median of a time of one step. */
 export interface Median {
   readonly of: (typeof judgedTimes)[number]
   readonly step: string

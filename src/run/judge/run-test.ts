@@ -3,7 +3,6 @@ import { samplesNeeded } from '../../measure/percentile.ts'
 /** How a test ended: the worst last. */
 export const testResults = ['not judged', 'held', 'degraded', 'failed'] as const
 
-/** One test of a run on itself. */
 export interface RunTest {
   readonly name: string
   readonly result: (typeof testResults)[number]

@@ -29,7 +29,6 @@ const tokensOfFormat = 32
 /** An upper estimate of the tokens of a prompt. */
 export const tokensOfBytes = (bytes: number) => Math.ceil(bytes / bytesOfToken) + tokensOfFormat
 
-/** The service tier that a step asks for. */
 export const serviceTierOf = ({ body }: Step): string | null =>
   typeof body.service_tier === 'string' ? body.service_tier : null
 

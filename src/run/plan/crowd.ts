@@ -1,7 +1,6 @@
 import type { Load } from '../../scenario/loads.ts'
 import type { SenderLoad } from '../crew/messages.ts'
 
-/** The users of a closed load. */
 export type Crowd = Omit<Extract<Load, { kind: 'concurrency' }>, 'kind'>
 
 /** The users that decide when requests are due; null for an open load. */

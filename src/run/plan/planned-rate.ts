@@ -45,7 +45,6 @@ function dueBetween(phase: PhaseRun, fromUs: number, toUs: number): number | nul
   return dueBy(phase, load, toUs) - dueBy(phase, load, fromUs)
 }
 
-/** Requests that are due by a time. */
 function dueBy(phase: PhaseRun, load: OpenLoad, atUs: number): number {
   const { maxRequests } = phase
   const us = Math.max(0, Math.min(atUs, endOf(phase)) - phase.startUs)

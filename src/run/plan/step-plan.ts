@@ -67,9 +67,7 @@ export class StepPlan {
   readonly credits: number
   readonly keys: KeyChoice
   readonly turns: number
-  /** Number of prompts to draw from. */
   readonly prompts: number
-  /** Whether it sends the real key. */
   readonly sendsKey: boolean
   /** Whether a success is judged by what it says. */
   readonly examines: boolean

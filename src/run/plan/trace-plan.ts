@@ -4,7 +4,6 @@ import type { LeftOut, Recorded, Trace } from '../../schedule/traces/trace.ts'
 /** A trace as it was read, before anything is sent. */
 export interface TracePlan extends TraceFigures {
   readonly format: string
-  /** How its times were read, and why. */
   readonly times: string
   readonly tokensPerBlock: number | null
   readonly leftOut: readonly LeftOut[]
@@ -12,7 +11,6 @@ export interface TracePlan extends TraceFigures {
   readonly firstRequests: readonly TracedRequest[]
 }
 
-/** A request as recorded. */
 interface TracedRequest extends Recorded {
   readonly dueMs: number
   readonly promptTokens: number

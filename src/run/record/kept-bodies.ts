@@ -66,7 +66,6 @@ export class KeptBodies {
     return this.waiting > mostWaiting
   }
 
-  /** The recorder has written this many characters. */
   written(characters: number): void {
     this.underWay -= characters
   }

@@ -23,7 +23,6 @@ function plannedOf(scenario: Scenario, loads: Pick<Loads, 'load'>, phase: Phase)
   return startsOf(loads, phase) * largest([...tasks.map(mostRequests), ...turns], 1)
 }
 
-/** Requests, sessions and tasks that a phase starts. */
 function startsOf(loads: Pick<Loads, 'load'>, phase: Phase): number {
   const most = phase.maxRequests ?? Infinity
   const { load } = phase

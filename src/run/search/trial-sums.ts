@@ -26,7 +26,6 @@ export interface TrialCounts {
   readonly unknown: number
 }
 
-/** A value for each part of a trial. */
 const zeros = () => new Array<number>(partsOfTrial).fill(0)
 
 /** The part of a trial that an index falls into. @param all that the trial plans; those above count in the last part */

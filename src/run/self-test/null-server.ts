@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { threadFile } from '../../user/thread-file.ts'
 
-/** A null service in its own thread. */
 export interface NullServer {
   readonly baseUrl: string
   close(): void

@@ -233,7 +233,6 @@ function taskChoiceOf({ taskIndexes: drawn = [] }: PhaseRun, { tasks, steps }: S
   }
 }
 
-/** A recorded session as a task. */
 const sessionOf = ({ name: step }: Step): Task => ({
   name: 'session',
   weight: 1,

@@ -58,7 +58,6 @@ export class DueQueue<Thing> {
     return first
   }
 
-  /** Removes the things that are over. */
   drop(isOver: (thing: Thing) => boolean): void {
     const times = this.times.splice(0)
     for (const [at, thing] of this.clear().entries()) {

@@ -50,7 +50,6 @@ export class FlightDraws {
     return next
   }
 
-  /** @param number of the turn in its task */
   taskTurn(task: RunningTask, number: number, atUs: number): Flight {
     const { phase, index, key } = task
     const flight = this.pool.acquire(phase, this.stepNamed(task.turnOf(number).step), key)

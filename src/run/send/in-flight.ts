@@ -1,6 +1,5 @@
 import type { Flight } from './flight.ts'
 
-/** The flights with an attempt in flight. */
 export class InFlight {
   private readonly flights: Flight[] = []
 

@@ -13,7 +13,6 @@ import type { Conversation, Flight } from './flight.ts'
 
 export interface RequesterParts {
   readonly data: SenderData
-  /** The prompt function of each step that has one. */
   readonly prompts: readonly (PromptFunction | undefined)[]
   /** For traces; null if there are none. */
   readonly tokenText: TokenText | null

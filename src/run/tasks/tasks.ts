@@ -11,7 +11,6 @@ export interface TaskOwner {
   readonly runId: string
   newId(): number
   keyOf(phase: ActivePhase, index: number): number
-  /** A flight of a turn, with its request. */
   draw(task: RunningTask, number: number, atUs: number): Flight
   /** Invents the conversation of a request that ended before the task started. */
   invent(task: RunningTask, number: number): void

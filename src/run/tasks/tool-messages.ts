@@ -62,7 +62,6 @@ export function callMessages(
   }
 }
 
-/** The results of these calls. @param result of each of them */
 export function resultMessages(
   endpoint: Endpoint,
   calls: readonly ToolCall[],

@@ -4,7 +4,6 @@ import type { TrialPlan, TrialStep } from './search.ts'
 /** Parts of a trial, by the order of its requests; 10, 12 or 20 groups are sums of parts. */
 export const partsOfTrial = 60
 
-/** Counts of each part. */
 export interface PartCounts {
   readonly judged: readonly number[]
   readonly missed: readonly number[]
@@ -47,7 +46,8 @@ export type EarlyEnd = 'misses' | 'backlog'
 export type TrialResult = 'held' | 'failed' | 'void'
 
 /** A judged trial. It is stored, so that a later search can go on from it. */
-export interface Trial {
+export interface Trial
+  extends Omit<TrialEvidence, 'unknown' | 'parts' | 'inFlight' | 'end'> {
   /** Its phase in the store. */
   readonly phase: string
   readonly step: TrialStep
@@ -56,14 +56,8 @@ export interface Trial {
   /** The rate that was really sent; null if nothing was. */
   readonly sentPerS: number | null
   readonly planned: number
-  readonly sent: number
-  readonly notSent: number
-  readonly late: number
-  readonly judged: number
-  readonly missed: number
   /** Absent in a trial of an earlier version, which did not count them. */
   readonly unknown?: number
-  readonly limited: number
   /** Share of judged requests that were good; null without any. */
   readonly goodput: number | null
   readonly result: TrialResult
@@ -72,11 +66,6 @@ export interface Trial {
   readonly mostMissed: number | null
   /** Growth of the judged times over a confirmation, as a ratio, if it is significant; null otherwise. */
   readonly drift: number | null
-  readonly meanUs: number | null
-  readonly lastedUs: number
-  readonly tookUs: number
-  /** How long after its end the service's limiter asks to wait; null if it refused nothing or names no time. */
-  readonly resetUs: number | null
   /** Whether an earlier run of the same search sent it, and which; its rows are there. */
   readonly earlier: boolean
   readonly runId?: string

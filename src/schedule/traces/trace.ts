@@ -1,6 +1,5 @@
 import type { TraceFormat, TraceUnit } from '../../scenario/loads.ts'
 
-/** A request of a trace. */
 export interface TraceRequest {
   /** Since the first one, as recorded. May have a fraction. */
   readonly atUs: number

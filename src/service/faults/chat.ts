@@ -6,7 +6,6 @@ import type { RequestRules } from '../request/rules.ts'
 import { editChat, editChunks } from './completion.ts'
 import { type Fault, fault } from './fault.ts'
 
-/** Changes the rules of chat requests. */
 const chatRules = (honest: Behaviour, bend: (rules: RequestRules) => Partial<RequestRules>) => ({
   rules(call: Call) {
     const rules = honest.rules(call)
@@ -14,7 +13,6 @@ const chatRules = (honest: Behaviour, bend: (rules: RequestRules) => Partial<Req
   },
 })
 
-/** Answers a changed request. */
 const answerTo = (
   honest: Behaviour,
   bend: (request: GenerationRequest) => Partial<GenerationRequest>,

@@ -3,7 +3,6 @@ import type { Call } from '../call.ts'
 import { type ChatChunk, type ChatCompletion, isChunk } from '../format/chat.ts'
 import type { Message } from '../format/messages.ts'
 
-/** Changes chat completions and the chunks of chat streams. */
 export function editChat(
   honest: Behaviour,
   edit: <Part extends ChatCompletion | ChatChunk>(part: Part, call: Call) => object,

@@ -84,7 +84,6 @@ export const reportingReasoning = (
     }
   })
 
-/** Reports a number of cached tokens. */
 export const reportingCached = (
   honest: Behaviour,
   cachedOf: (call: Call, prompt: number) => number,

@@ -20,7 +20,6 @@ export interface Answering {
   readonly replays: Replays | null
 }
 
-/** The rate-limit and credit headers of every success. */
 export function successHeaders(answering: Answering): Record<string, string> {
   const { call, writer } = answering
   return writer.creditsHeader(call, creditsShown(answering), writer.rateHeaders(call, false))

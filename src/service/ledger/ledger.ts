@@ -108,7 +108,6 @@ export class Ledger {
     return free
   }
 
-  /** Releases reserved credits. */
   release(accountId: number, credits: Credits): void {
     const state = this.#state(accountId)
     state.held = Math.max(0, state.held - credits)

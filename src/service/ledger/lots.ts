@@ -12,7 +12,6 @@ export interface Lot {
   readonly expiresUs: number | null
 }
 
-/** Expired credits and the time of their expiry. */
 export interface Expired {
   readonly credits: Credits
   readonly source: string

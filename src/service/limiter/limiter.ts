@@ -16,7 +16,6 @@ export const algorithms = [
 ] as const
 export type Algorithm = (typeof algorithms)[number]
 
-/** An empty limiter of that algorithm. */
 export function createLimiter(algorithm: Algorithm, windowUs: number): Limiter {
   switch (algorithm) {
     case 'fixed-aligned':

@@ -76,7 +76,6 @@ export class MoneyBilling {
     this.log = new SpendLog(terms, this.book, writeRow)
   }
 
-  /** The spend that the service shows. */
   shownSpend(account: number): bigint {
     const { clock } = this.#kit
     this.#looks++
@@ -181,7 +180,6 @@ export class MoneyBilling {
     return Math.floor(Number(this.book.text(this.#admission.free(account))))
   }
 
-  /** The output that the charge counts. */
   #outputOf(call: Call, { incoming, outcome }: Held, completionTokens: number): number {
     if (outcome !== 'abort') return completionTokens
     const charged = incoming.model.charged.abort

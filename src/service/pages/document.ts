@@ -95,7 +95,6 @@ export function wrong(
 
 const idOf = (field: Field | null, form: string) => `wrong-${field ?? form}`
 
-/** A page with a message only. */
 export function messagePage(title: string, text: string, viewer: Viewer | null): Html {
   return document({
     title,

@@ -19,7 +19,6 @@ export type PageAnswer =
   | { readonly is: 'unchanged'; readonly tag: string }
   | { readonly is: 'asset'; readonly type: string; readonly body: string; readonly tag: string }
 
-/** One request for a page. */
 export interface PageRequest {
   readonly call: Call
   readonly method: 'GET' | 'POST'

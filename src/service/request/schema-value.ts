@@ -77,7 +77,6 @@ class Maker {
     return this.#ofType(schema, depth)
   }
 
-  /** The first alternative that has a value. */
   #first(among: readonly unknown[], rest: Json, depth: number): unknown {
     let fault: unknown = new NoValue('expected an alternative; got none')
     for (const each of among) {

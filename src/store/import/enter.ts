@@ -5,22 +5,16 @@ import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { content, stagedContent } from './content.ts'
 import { creditsTypes, stagedCredits } from './fields.ts'
-import type { LogFormat, Mapping } from './mapping.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 import { hasErrors } from './rejects.ts'
-import { refersToSql } from './stage.ts'
+import { refersToSql, type StagedLog } from './stage.ts'
 import { compareStatements, enterStatements } from './statements.ts'
 import { refuseHalfLedger } from './whole-ledger.ts'
 
-interface StagedLog {
-  readonly file: string
-  readonly source: string
-  readonly format: LogFormat
-  readonly mapping: Mapping
+interface EnteredLog extends StagedLog {
   readonly isPartial: boolean
   readonly check?: boolean
   readonly prices?: LinePrices
-  readonly nowUs: number
 }
 
 interface Entered {
@@ -34,7 +28,7 @@ interface Entered {
 }
 
 /** Enters the staged lines that are new, in one transaction. */
-export async function enter(store: Session, log: StagedLog): Promise<Entered> {
+export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
   const [number] = await store.rows<{ next: number }>(
     'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
   )
@@ -106,7 +100,7 @@ async function countStaged(store: Session): Promise<StagedCounts> {
 
 function recordImport(
   store: Session,
-  { source, file, format, mapping, isPartial }: StagedLog,
+  { source, file, format, mapping, isPartial }: EnteredLog,
   importNo: number,
   nowUs: bigint,
   { lines, accepted, duplicates, rejected }: Entered['counts'],
@@ -128,7 +122,7 @@ function recordImport(
 
 async function enterEvents(
   store: Session,
-  log: StagedLog,
+  log: EnteredLog,
   importNo: number,
   nowUs: bigint,
 ): Promise<void> {

@@ -32,8 +32,9 @@ import { joinTerms, stagedTerms } from './terms.ts'
 /** Whether numbers and dates are those of a spreadsheet. */
 const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
 
-interface StagedLog {
+export interface StagedLog {
   readonly file: string
+  /** The namespace of ids. */
   readonly source: string
   readonly format: LogFormat
   readonly mapping: Mapping

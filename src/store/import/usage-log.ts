@@ -14,25 +14,20 @@ import { hideKeysOfLines } from './hide-keys.ts'
 import { findKnown, nameEqualLines } from './known.ts'
 import { columnsIn, type Scan } from './log-scan.ts'
 import { describeLog, type LogSummary } from './log-summary.ts'
-import type { LogFormat, Mapping } from './mapping.ts'
+import type { LogFormat } from './mapping.ts'
 import { refuseMixedWidths } from './mixed-widths.ts'
 import { type LinePrices, priceLines } from './price-lines.ts'
 import { hasErrors, writeRejects } from './rejects.ts'
-import { keepLines, stage } from './stage.ts'
+import { keepLines, type StagedLog, stage } from './stage.ts'
 import { timezoneOf } from './staged-times.ts'
 import { csvRecords } from './whole/csv-records.ts'
 import { type DecodedFile, decodedFile } from './whole/decoded-file.ts'
 import { objectsOnLines } from './whole/json-lines.ts'
 import { type WholeText, wholeText } from './whole/whole-text.ts'
 
-export interface UsageLogImport extends Work {
-  readonly file: string
+export interface UsageLogImport extends Work, StagedLog {
   /** The lines as objects, or texts that are none, if another reader made them. */
   readonly lines?: Iterable<object | string> | null
-  readonly mapping: Mapping
-  /** The namespace of ids. */
-  readonly source: string
-  readonly format: LogFormat
   /** The file as plain text, if the caller has read it so. */
   readonly plain?: DecodedFile
   /** Takes the whole lines of a file that ends in the middle. */
@@ -45,7 +40,6 @@ export interface UsageLogImport extends Work {
   readonly prices?: LinePrices
   /** For rejected lines, as JSON Lines. */
   readonly rejectsFile: string
-  readonly nowUs: number
 }
 
 /** The counts of an import: lines = accepted + duplicates + rejected. */

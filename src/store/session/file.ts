@@ -35,7 +35,6 @@ export interface StoreFile {
 const openFiles = new Set<OpenFile>()
 const reserved = new Map<string, string>()
 
-/** How a file is opened. */
 export interface Opening {
   /** Who wants the file alone, for errors: "a run". Absent: all holders share it. */
   readonly alone?: string | undefined

@@ -3,7 +3,6 @@ import { KeyIndex, type Region } from './key-index.ts'
 import { Search, type Wanted } from './search.ts'
 import { layersFor } from './unescaped.ts'
 
-/** Replaces a secret in text. */
 export const mark = '[key]'
 /** Replaces a text that is encoded more deeply than the search goes. */
 export const notKept = '[not kept: it is encoded too often to be sure that the key is not in it]'

@@ -20,7 +20,6 @@ const wide = /[\uff01-\uff5e]|\xef(?:\xbc[\x81-\xbf]|\xbd[\x80-\x9e])/
 
 const kinds = [backslash, percent, reference, quoted, wide].map(({ source }) => source)
 
-/** All kinds of escapes at once. */
 const together = new RegExp(kinds.join('|'), 'g')
 /** Also each kind separately, for keys that contain a character of an escape. */
 const separately = [together, ...kinds.map((kind) => new RegExp(kind, 'g'))]

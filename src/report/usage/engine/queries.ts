@@ -95,7 +95,6 @@ WHERE ${within(variable)}
 GROUP BY quarter, width_us, model_name, key_name, endpoint_name, outcome, status, unit`,
 })
 
-/** Errors by quarter. */
 export const errors: PageQuery = (variable) => ({
   rows: `
 SELECT quarter, CAST(sum(requests) AS BIGINT) AS requests,
@@ -148,7 +147,6 @@ FROM usage_cells WHERE unit = 'credits' AND ${within(variable)}
 GROUP BY named`,
   })
 
-/** What each key used in each hour. */
 export const keyHours: PageQuery = (variable) => ({
   rows: `
 SELECT key_fp, account, hour, width_us, CAST(sum(requests) AS BIGINT) AS requests,
@@ -159,7 +157,6 @@ WHERE ${within(variable, 'cell.first_us')}
 GROUP BY key_fp, account, hour, width_us`,
 })
 
-/** The keys with the most credits. */
 export const topKeys: PageQuery = () => ({
   rows: `
 SELECT key_fp, account, CAST(sum(requests) AS BIGINT) AS requests, sum(credits) AS credits,
@@ -255,7 +252,6 @@ WHERE source = ${variable('usage_two_logs')}[2] AND id IN (
   ORDER BY at_us LIMIT 1000)`,
 })
 
-/** The sums of a series or a key, by end and unit. */
 const sums = `${endSql} AS ended, unit, ${sumColumns(outcomeColumns)}`
 
 /** Sums of each series by quarters of an hour, as the relations of an engine have them. */

@@ -23,7 +23,6 @@ export interface ThresholdSoFar {
   readonly samples: number
 }
 
-/** Every threshold of a scenario, as far as its counters show. */
 export function thresholdsSoFar(scenario: Scenario, counted: Counted): readonly ThresholdSoFar[] {
   return scenario.thresholds.map((threshold) => {
     const figure = figureSoFar(scenario, counted, threshold)

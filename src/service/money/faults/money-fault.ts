@@ -75,7 +75,6 @@ export const pricing = (bends: (making: Making) => Bends | null) =>
 
 export const free = (making: Making): Bill => making.billOf({}, { price: () => ({}) })
 
-/** Tokens that were read from a cache. */
 export const readsOf = (counts: Counts) => counts.cache_read ?? 0
 
 /** Cached tokens as plain input; null if there are none. */
