@@ -17,6 +17,15 @@ export interface ScenarioIssue {
 /** An issue whose line is not looked up yet. */
 export type Found = Omit<ScenarioIssue, 'line'>
 
+/** The issues of conditions that hold, each at the path or at a place below it: `[isWrong, message, 'field']`. */
+export const foundIf = (
+  path: Path,
+  ...cases: readonly (readonly [isWrong: unknown, message: string, ...at: Path])[]
+): readonly Found[] =>
+  cases.flatMap(([isWrong, message, ...at]) =>
+    isWrong ? [{ path: [...path, ...at], message }] : [],
+  )
+
 /**
  * A scenario that cannot be run, with all its issues.
  *

@@ -1,5 +1,5 @@
 import { type Mapping, mappingOf } from '../user/mapping.ts'
-import { type Found, type Path, unknownNames } from './issues.ts'
+import { type Found, foundIf, type Path, show, unknownNames } from './issues.ts'
 import { entries, items } from './loose.ts'
 import { ratePerSOf } from './quantity.ts'
 
@@ -7,44 +7,38 @@ const openLoads = ['constant', 'poisson', 'gamma']
 
 /** Issues of a phase that its fields have together, or with the rest of the scenario. */
 export function phaseIssues(scenario: Mapping): readonly Found[] {
-  const found: Found[] = []
   const weights = new Map(entries(scenario.steps).map(([name, step]) => [name, step.weight]))
   const steps = [...weights.keys()]
-  const names = new Set<unknown>()
-  for (const [at, item] of items(scenario.phases).entries()) {
-    const phase = mappingOf(item)
+  const phases = items(scenario.phases).map(mappingOf)
+  const names = phases.map(({ name }) => name)
+  return phases.flatMap((phase, at) => {
     const path = ['phases', at]
-    for (const each of unknownNames(phase.steps, steps, 'step', [...path, 'steps']))
-      found.push(each)
-    if (items(phase.tasks).length === 0) {
-      for (const each of weightIssues(weights, items(phase.steps), path)) found.push(each)
-    }
-    if (names.has(phase.name)) {
-      found.push({
-        path: [...path, 'name'],
-        message: `another phase has the name ${JSON.stringify(phase.name)}; give each its own.`,
-      })
-    }
-    if (phase.name !== undefined) names.add(phase.name)
-    const ramps = typeof phase.rate === 'object'
-    const endless = phase.duration === undefined && phase.max_requests === undefined
-    if ((openLoads.includes(String(phase.load)) || phase.load === 'concurrency') && endless) {
-      found.push({ path, message: 'this phase never ends; give it a duration or max_requests.' })
-    }
-    if (openLoads.includes(String(phase.load)) && ramps && phase.duration === undefined) {
-      found.push({ path, message: 'a ramp needs a duration: the time from one rate to the other.' })
-    }
-    for (const each of silentIssues(phase, path)) found.push(each)
-    if (phase.load === 'replay')
-      for (const each of replayIssues(scenario, phase, path)) found.push(each)
-    if (phase.arrivals === 'gamma' && phase.burstiness === undefined) {
-      found.push({
+    const { name, load, duration } = phase
+    const isOpen = openLoads.includes(String(load))
+    const isRepeated = name !== undefined && names.indexOf(name) < at
+    return [
+      ...unknownNames(phase.steps, steps, 'step', [...path, 'steps']),
+      ...(items(phase.tasks).length === 0 ? weightIssues(weights, items(phase.steps), path) : []),
+      ...foundIf(
         path,
-        message: 'gamma arrivals need burstiness: 1 is Poisson, less is burstier.',
-      })
-    }
-  }
-  return found
+        [isRepeated, `another phase has the name ${show(name)}; give each its own.`, 'name'],
+        [
+          (isOpen || load === 'concurrency') && (duration ?? phase.max_requests) === undefined,
+          'this phase never ends; give it a duration or max_requests.',
+        ],
+        [
+          isOpen && typeof phase.rate === 'object' && duration === undefined,
+          'a ramp needs a duration: the time from one rate to the other.',
+        ],
+      ),
+      ...silentIssues(phase, path),
+      ...(load === 'replay' ? replayIssues(scenario, phase, path) : []),
+      ...foundIf(path, [
+        phase.arrivals === 'gamma' && phase.burstiness === undefined,
+        'gamma arrivals need burstiness: 1 is Poisson, less is burstier.',
+      ]),
+    ]
+  })
 }
 
 /** A step of weight 0 is drawn only in a phase that names it, and no step with weight. */
@@ -61,14 +55,13 @@ function weightIssues(
   }
   if (named.every(weightless)) return []
   return named.flatMap((name, at) =>
-    weightless(name)
-      ? [
-          {
-            path: [...path, 'steps', at],
-            message: `step ${String(name)} has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.`,
-          },
-        ]
-      : [],
+    foundIf(
+      [...path, 'steps', at],
+      [
+        weightless(name),
+        `step ${String(name)} has weight 0, so it is never drawn with other steps; give it a weight, or its own phase.`,
+      ],
+    ),
   )
 }
 
@@ -91,23 +84,27 @@ function silentIssues(phase: Mapping, path: Path): readonly Found[] {
   const isZero = (amount: unknown) =>
     amount === 0 || (typeof amount === 'string' && ratePerSOf(amount) === 0)
   const isSilent = (amounts: readonly unknown[]) => amounts.length > 0 && amounts.every(isZero)
-  const silent = (field: string, message: string) => [{ path: [...path, field], message }]
-  if (phase.load === 'sweep') {
-    return isZero(phase.start)
-      ? silent('start', 'a sweep doubles its start, which must be above 0.')
-      : []
-  }
-  if (phase.load === 'stages') {
-    return isSilent(items(phase.stages).flatMap(ratesOf))
-      ? silent('stages', 'stages that are all 0 send nothing.')
-      : []
-  }
-  if ([...openLoads, 'day'].includes(String(phase.load)) && isSilent(ratesOf(phase))) {
-    return silent('rate', 'a rate of 0 sends nothing; set a higher one.')
-  }
-  return phase.load === 'day' && isSilent(items(phase.weights))
-    ? silent('weights', 'weights that are all 0 send nothing.')
-    : []
+  const { load } = phase
+  const isSilentRate = [...openLoads, 'day'].includes(String(load)) && isSilent(ratesOf(phase))
+  return foundIf(
+    path,
+    [
+      load === 'sweep' && isZero(phase.start),
+      'a sweep doubles its start, which must be above 0.',
+      'start',
+    ],
+    [
+      load === 'stages' && isSilent(items(phase.stages).flatMap(ratesOf)),
+      'stages that are all 0 send nothing.',
+      'stages',
+    ],
+    [isSilentRate, 'a rate of 0 sends nothing; set a higher one.', 'rate'],
+    [
+      !isSilentRate && load === 'day' && isSilent(items(phase.weights)),
+      'weights that are all 0 send nothing.',
+      'weights',
+    ],
+  )
 }
 
 /** A rate, or both ends of a ramp, as written. */

@@ -1,5 +1,5 @@
 import { type Mapping, mappingOf } from '../user/mapping.ts'
-import type { Found } from './issues.ts'
+import { type Found, foundIf } from './issues.ts'
 import { entries, items } from './loose.ts'
 
 /** Loads that send each request at a time that no answer moves. */
@@ -8,29 +8,30 @@ const timed = ['constant', 'poisson', 'gamma', 'replay']
 /** Issues of two targets: requests must have one address each, and stay pairs. */
 export function targetIssues(scenario: Mapping): readonly Found[] {
   if (scenario.targets === undefined) return []
-  const found: Found[] = []
-  if (scenario.base_url !== undefined) {
-    found.push({
-      path: ['base_url'],
-      message:
-        'expected one of base_url and targets; got both. Each target has its own base_url: leave this one out.',
-    })
-  }
-  for (const [name, step] of entries(scenario.steps)) {
-    if (step.session === undefined) continue
-    found.push({ path: ['steps', name, 'session'], message: notPairs('a conversation') })
-  }
-  const [task] = entries(scenario.tasks)
-  if (task !== undefined) found.push({ path: ['tasks', task[0]], message: notPairs('a task') })
-  for (const [at, item] of items(scenario.phases).entries()) {
-    const { load, gaps, users } = mappingOf(item)
-    if (load === undefined) continue
-    if (!timed.includes(String(load)))
-      found.push({ path: ['phases', at, 'load'], message: notPairs(`load: ${String(load)}`) })
-    else if (load === 'replay' && (gaps !== undefined || users !== undefined))
-      found.push({ path: ['phases', at], message: notPairs('a replay with users or gaps') })
-  }
-  return found
+  return foundIf(
+    [],
+    [
+      scenario.base_url !== undefined,
+      'expected one of base_url and targets; got both. Each target has its own base_url: leave this one out.',
+      'base_url',
+    ],
+    ...entries(scenario.steps).map(
+      ([name, { session }]) =>
+        [session !== undefined, notPairs('a conversation'), 'steps', name, 'session'] as const,
+    ),
+    ...entries(scenario.tasks)
+      .slice(0, 1)
+      .map(([name]) => [true, notPairs('a task'), 'tasks', name] as const),
+    ...items(scenario.phases).flatMap((item, at) => {
+      const { load, gaps, users } = mappingOf(item)
+      const isUntimed = load !== undefined && !timed.includes(String(load))
+      const waits = load === 'replay' && (gaps !== undefined || users !== undefined)
+      return [
+        [isUntimed, notPairs(`load: ${String(load)}`), 'phases', at, 'load'] as const,
+        [waits, notPairs('a replay with users or gaps'), 'phases', at] as const,
+      ]
+    }),
+  )
 }
 
 const notPairs = (what: string) =>

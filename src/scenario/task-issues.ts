@@ -1,5 +1,5 @@
 import { type Mapping, mappingOf } from '../user/mapping.ts'
-import { type Found, type Path, unknownName } from './issues.ts'
+import { type Found, foundIf, type Path, unknownName } from './issues.ts'
 import { items, namesIn } from './loose.ts'
 import { prefixIssues } from './prefix-issues.ts'
 import { toolIssues, turnIssues } from './turn-issues.ts'
@@ -47,24 +47,19 @@ function namedTaskIssues(phase: Mapping, tasks: readonly string[], path: Path): 
   const named = namesIn(phase.tasks)
   if (named.length === 0) {
     // The start of a search is its first rate.
-    if (phase.start === undefined || phase.load === 'sweep') return []
+    const hasMiddle = phase.start !== undefined && phase.load !== 'sweep'
     const message = 'only tasks have a middle to start in; name the tasks of the phase.'
-    return [{ path: [...path, 'start'], message }]
+    return foundIf(path, [hasMiddle, message, 'start'])
   }
-  const found: Found[] = []
-  for (const [nth, name] of named.entries()) {
-    if (tasks.includes(name)) continue
-    found.push({ path: [...path, 'tasks', nth], message: unknownName(name, tasks, 'task') })
-  }
-  if (items(phase.steps).length > 0) {
-    const message = 'a phase draws steps or tasks; leave out one of them.'
-    found.push({ path: [...path, 'tasks'], message })
-  }
-  if (phase.load === 'replay' || phase.load === 'saturate') {
-    found.push({
-      path: [...path, 'tasks'],
-      message: `a phase of load ${phase.load} sends requests, not tasks; use an open load, concurrency, or a sweep.`,
-    })
-  }
-  return found
+  return foundIf(
+    [...path, 'tasks'],
+    ...named.map(
+      (name, nth) => [!tasks.includes(name), unknownName(name, tasks, 'task'), nth] as const,
+    ),
+    [items(phase.steps).length > 0, 'a phase draws steps or tasks; leave out one of them.'],
+    [
+      phase.load === 'replay' || phase.load === 'saturate',
+      `a phase of load ${phase.load} sends requests, not tasks; use an open load, concurrency, or a sweep.`,
+    ],
+  )
 }

@@ -1,6 +1,6 @@
 import { generating } from '../contract/request.ts'
 import { type Mapping, mappingOf } from '../user/mapping.ts'
-import { type Found, type Path, unknownName } from './issues.ts'
+import { type Found, foundIf, type Path, unknownName } from './issues.ts'
 import { namesIn } from './loose.ts'
 
 /** Requests of one task at most, over all its turns. */
@@ -11,59 +11,62 @@ export function turnIssues(
   steps: Mapping,
   path: Path,
 ): readonly Found[] {
-  const found: Found[] = []
   const names = turns.map(({ name }) => String(name))
-  const waiting = (name: string) => turns.filter(({ after }) => namesIn(after).includes(name))
-  for (const [at, turn] of turns.entries()) {
-    const place = [...path, at]
-    const isRepeated = typeof turn.name === 'string' && names.indexOf(turn.name) < at
-    if (isRepeated) {
-      found.push({
-        path: [...place, 'name'],
-        message: `another turn has the name ${JSON.stringify(turn.name)}; give each its own.`,
-      })
-    }
-    for (const each of stepIssues(turn.step, steps, [...place, 'step'])) found.push(each)
-    // What waits for a name waits for the first turn that has it.
-    if (isRepeated) continue
-    for (const field of ['after', 'takes'] as const) {
-      for (const name of namesIn(turn[field])) {
-        if (names.includes(name)) continue
-        found.push({ path: [...place, field], message: unknownName(name, names, 'turn') })
-      }
-    }
-    const before = ancestors(names[at]!, turns)
-    if (before.has(names[at]!)) {
-      const way = wayBetween(before, names[at]!)
-      const through = way.length === 0 ? '' : `, through ${way.join(', ')}`
-      const message = `turn ${names[at]} waits for itself${through}.`
-      found.push({ path: [...place, 'after'], message })
-    }
-    for (const name of namesIn(turn.takes)) {
-      if (!names.includes(name) || before.has(name)) continue
-      found.push({
-        path: [...place, 'takes'],
-        message: `turn ${names[at]} takes the answer of ${name}, but does not wait for it; name it in after.`,
-      })
-    }
-    if (turn.join === 'first') {
-      const shared = namesIn(turn.after).find((name) => waiting(name).length > 1)
-      if (shared !== undefined) {
-        found.push({
-          path: [...place, 'join'],
-          message: `join: first aborts ${shared}, for which another turn waits.`,
-        })
-      }
-    }
-  }
   const requests = turns.reduce((sum, turn) => sum + mostOf(turn), 0)
-  if (requests > mostRequests) {
-    found.push({
-      path,
-      message: `expected at most ${mostRequests} requests in a task; got ${requests}.`,
-    })
-  }
-  return found
+  return [
+    ...turns.flatMap((turn, at) => {
+      const place = [...path, at]
+      const isRepeated = typeof turn.name === 'string' && names.indexOf(turn.name) < at
+      return [
+        ...foundIf(place, [
+          isRepeated,
+          `another turn has the name ${JSON.stringify(names[at])}; give each its own.`,
+          'name',
+        ]),
+        ...stepIssues(turn.step, steps, [...place, 'step']),
+        // What waits for a name waits for the first turn that has it.
+        ...(isRepeated ? [] : waitIssues(turn, names[at]!, turns, place)),
+      ]
+    }),
+    ...foundIf(path, [
+      requests > mostRequests,
+      `expected at most ${mostRequests} requests in a task; got ${requests}.`,
+    ]),
+  ]
+}
+
+/** Issues of what a turn waits for, and whose answers it takes. */
+function waitIssues(
+  { after, takes, join }: Mapping,
+  own: string,
+  turns: readonly Mapping[],
+  path: Path,
+): readonly Found[] {
+  const names = turns.map(({ name }) => String(name))
+  const before = ancestors(own, turns)
+  const way = before.has(own) ? wayBetween(before, own) : []
+  const through = way.length === 0 ? '' : `, through ${way.join(', ')}`
+  const waiting = (name: string) => turns.filter((turn) => namesIn(turn.after).includes(name))
+  const shared = namesIn(after).find((name) => waiting(name).length > 1)
+  const unknown = (field: 'after' | 'takes', given: unknown) =>
+    namesIn(given).map(
+      (name) => [!names.includes(name), unknownName(name, names, 'turn'), field] as const,
+    )
+  return foundIf(
+    path,
+    ...unknown('after', after),
+    ...unknown('takes', takes),
+    [before.has(own), `turn ${own} waits for itself${through}.`, 'after'],
+    ...namesIn(takes).map((name) => {
+      const message = `turn ${own} takes the answer of ${name}, but does not wait for it; name it in after.`
+      return [names.includes(name) && !before.has(name), message, 'takes'] as const
+    }),
+    [
+      join === 'first' && shared !== undefined,
+      `join: first aborts ${shared}, for which another turn waits.`,
+      'join',
+    ],
+  )
 }
 
 /** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
