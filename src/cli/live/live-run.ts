@@ -1,11 +1,11 @@
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { makeReport } from '../../public/report.ts'
-import { openStore } from '../../public/store.ts'
 import type { Progress } from '../../run/count/progress.ts'
 import type { Counted } from '../../run/count/tally.ts'
 import type { RunResult } from '../../run/run.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { RunPage } from './run-page.ts'
 import { openLive, stayLive } from './server.ts'
 
@@ -26,11 +26,8 @@ export async function openLiveRun(port: string | true, scenario: Scenario, baseU
   }
 }
 
-async function launchPage({ dbPath, runId }: RunResult, contract: Contract): Promise<string> {
-  const store = await openStore(dbPath)
-  try {
-    return (await makeReport(store, { page: 'launch', contract, runIds: [runId] })).html
-  } finally {
-    store.close()
-  }
-}
+const launchPage = ({ dbPath, runId }: RunResult, contract: Contract): Promise<string> =>
+  inStore(
+    dbPath,
+    async (store) => (await makeReport(store, { page: 'launch', contract, runIds: [runId] })).html,
+  )

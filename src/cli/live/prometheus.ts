@@ -9,13 +9,9 @@ const bounds = [
   81.92,
 ]
 
-/** A family of metrics as Prometheus text; empty without samples. */
-export function family(
-  name: string,
-  type: 'counter' | 'gauge',
-  help: string,
-  samples: readonly Sample[],
-): string {
+/** A family of metrics as Prometheus text: a counter if its name ends with `_total`, else a gauge. Empty without samples. */
+export function family(name: string, help: string, samples: readonly Sample[]): string {
+  const type = name.endsWith('_total') ? 'counter' : 'gauge'
   return samples.length === 0
     ? ''
     : head(name, type, help) + samples.map(([labels, value]) => line(name, labels, value)).join('')

@@ -1,4 +1,4 @@
-import type { Progress, StepProgress } from '../../run/count/progress.ts'
+import type { Progress } from '../../run/count/progress.ts'
 import type { Counted } from '../../run/count/tally.ts'
 import type { Metric } from '../../run/crew/messages.ts'
 import { family, histogram } from './prometheus.ts'
@@ -24,9 +24,13 @@ const samples = <Item>(
 
 /** The progress of a run as Prometheus text; keys have their names in the scenario. */
 export function runMetrics(progress: Progress, counted: Counted): string {
-  const { counts, steps, keys, health } = progress
-  const ofSteps = (figureOf: (step: StepProgress) => number | null) =>
-    samples(steps, ({ step }) => ({ step }), figureOf)
+  const { counts, steps, keys, health, money, creditsSpent } = progress
+  const ofSteps = (name: 'planned' | 'sent' | 'failures' | 'plannedPerS') =>
+    samples(
+      steps,
+      ({ step }) => ({ step }),
+      (step) => step[name],
+    )
   const ofKeys = (name: 'creditsRemaining' | 'rateRemaining') =>
     samples(
       keys,
@@ -35,94 +39,61 @@ export function runMetrics(progress: Progress, counted: Counted): string {
     )
   const ofThreads = (figureOf: (thread: Progress['health'][number]) => number | null) =>
     samples(health, ({ shard }) => ({ thread: String(shard) }), figureOf)
-  const outcomes = Object.entries({
-    ok: counts.ok,
-    http_error: counts.httpError,
-    broken: counts.broken,
-    timeout: counts.timeout,
-    aborted: counts.aborted,
-    not_sent: counts.notSent,
-  })
+  const { ok, httpError: http_error, broken, timeout, aborted, notSent: not_sent } = counts
+  const outcomes = Object.entries({ ok, http_error, broken, timeout, aborted, not_sent })
+  const { runId: run, scenario } = progress
   return [
-    family('assay_run_info', 'gauge', 'The run.', [
-      [{ run: progress.runId, scenario: progress.scenario, phase: progress.phase ?? '' }, 1],
-    ]),
-    family('assay_run_seconds', 'gauge', 'Since the run began.', [[{}, progress.atUs / 1e6]]),
-    family(
-      'assay_requests_planned_total',
-      'counter',
-      'Requests that were due.',
-      ofSteps((step) => step.planned),
-    ),
-    family(
-      'assay_requests_sent_total',
-      'counter',
-      'Requests that were sent.',
-      ofSteps((step) => step.sent),
-    ),
-    family(
-      'assay_requests_failed_total',
-      'counter',
-      'Unexpected failures.',
-      ofSteps((step) => step.failures),
-    ),
+    family('assay_run_info', 'The run.', [[{ run, scenario, phase: progress.phase ?? '' }, 1]]),
+    family('assay_run_seconds', 'Since the run began.', [[{}, progress.atUs / 1e6]]),
+    family('assay_requests_planned_total', 'Requests that were due.', ofSteps('planned')),
+    family('assay_requests_sent_total', 'Requests that were sent.', ofSteps('sent')),
+    family('assay_requests_failed_total', 'Unexpected failures.', ofSteps('failures')),
     family(
       'assay_requests_ended_total',
-      'counter',
       'Requests by how they ended.',
       outcomes.map(([outcome, count]) => [{ outcome }, count] as const),
     ),
     family(
       'assay_errors_total',
-      'counter',
       'Failures and expected errors by code.',
       progress.errors.map(([code, count]) => [{ code }, count] as const),
     ),
-    family('assay_requests_in_flight', 'gauge', 'Sent and not ended.', [[{}, progress.inFlight]]),
+    family('assay_requests_in_flight', 'Sent and not ended.', [[{}, progress.inFlight]]),
     family(
       'assay_requests_planned_per_second',
-      'gauge',
       'Requests per second that the plan requires now.',
-      ofSteps((step) => step.plannedPerS),
+      ofSteps('plannedPerS'),
     ),
-    ...(progress.creditsSpent === null
+    ...(creditsSpent === null
+      ? []
+      : [family('assay_credits_spent_total', 'Credits by the contract.', [[{}, creditsSpent]])]),
+    ...(money === null
       ? []
       : [
-          family('assay_credits_spent_total', 'counter', 'Credits by the contract.', [
-            [{}, progress.creditsSpent],
+          family('assay_cost_total', 'Money by the contract, rounded to a double.', [
+            [{ currency: money.unit }, Number(money.spent)],
           ]),
-        ]),
-    ...(progress.money === null
-      ? []
-      : [
-          family('assay_cost_total', 'counter', 'Money by the contract, rounded to a double.', [
-            [{ currency: progress.money.unit }, Number(progress.money.spent)],
-          ]),
-          family('assay_cost_unknown_total', 'counter', 'Requests whose cost is not known.', [
-            [{}, progress.money.unknown],
+          family('assay_cost_unknown_total', 'Requests whose cost is not known.', [
+            [{}, money.unknown],
           ]),
         ]),
     family(
       'assay_credits_remaining',
-      'gauge',
       'Latest balance from the service.',
       ofKeys('creditsRemaining'),
     ),
     family(
       'assay_rate_limit_remaining',
-      'gauge',
       'Latest rate limit from the service.',
       ofKeys('rateRemaining'),
     ),
     family(
       'assay_sender_lag_p99_seconds',
-      'gauge',
       'How late a thread sent in its last second.',
       ofThreads(({ lagP99Us }) => lagP99Us && lagP99Us / 1e6),
     ),
     family(
       'assay_sender_busy_ratio',
-      'gauge',
       'Share of its last second that a thread worked.',
       ofThreads(({ utilisation }) => utilisation),
     ),

@@ -1,6 +1,6 @@
-import { openExistingStore } from '../../public/store.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Trial } from '../../schedule/safe-rate/trial.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** A search that an earlier run began. */
@@ -27,35 +27,25 @@ interface SearchRow {
  * @throws UserError without one
  */
 export async function begunSearch(path: string, baseUrl: string | null): Promise<BegunSearch> {
-  const store = await openExistingStore(path)
-  try {
-    const rows = await store.rows<SearchRow>(
+  const rows = await inStore(path, (store) =>
+    store.rows<SearchRow>(
       `SELECT run_id AS "runId", scenario_json AS scenario, seed::DOUBLE AS seed, base_url AS "baseUrl",
          verdict_json AS verdict
        FROM runs WHERE scenario = 'bench' AND kind = 'run' AND verdict_json IS NOT NULL
        ORDER BY started_at DESC`,
-    )
-    for (const { scenario, verdict, ...row } of rows) {
-      if (baseUrl !== null && row.baseUrl !== baseUrl) continue
-      const { sweeps = [] } = JSON.parse(verdict) as {
-        sweeps?: readonly { trials: readonly Trial[] }[]
-      }
-      const trials = sweeps[0]?.trials ?? []
-      if (trials.length > 0) {
-        return {
-          ...row,
-          scenario: storedScenario(scenario),
-          // An earlier version has no time of a reset.
-          trials: trials.map((trial) => ({
-            runId: row.runId,
-            ...trial,
-            resetUs: trial.resetUs ?? null,
-          })),
-        }
-      }
+    ),
+  )
+  for (const { scenario, verdict, ...row } of rows) {
+    if (baseUrl !== null && row.baseUrl !== baseUrl) continue
+    const { sweeps = [] } = JSON.parse(verdict) as {
+      sweeps?: readonly { trials: readonly Trial[] }[]
     }
-  } finally {
-    store.close()
+    const { runId } = row
+    // An earlier version has no time of a reset.
+    const trials = (sweeps[0]?.trials ?? []).map((trial) => {
+      return { runId, ...trial, resetUs: trial.resetUs ?? null }
+    })
+    if (trials.length > 0) return { ...row, scenario: storedScenario(scenario), trials }
   }
   throw userError.usage(
     `--continue: expected a search of assay bench${baseUrl === null ? '' : ` of ${baseUrl}`} in ${path}; there is none. Leave out --continue to begin one.`,

@@ -1,10 +1,10 @@
 import { loadContract } from '../../contract/load.ts'
-import { openExistingStore } from '../../public/store.ts'
 import { compareAudits } from '../../report/compare/audits.ts'
 import { markdownAudits, terminalAudits } from '../../report/compare/audits-text.ts'
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
+import { inStores } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
@@ -28,13 +28,7 @@ export async function compareAuditsAction(
     throw userError.usage(
       'compare --rule: expected two runs of one store, or --db-b FILE with the store of the other service.',
     )
-  const opened: Store[] = []
-  try {
-    const storeA = await openExistingStore(db)
-    opened.push(storeA)
-    const isOther = dbB !== undefined && dbB !== db
-    const storeB = isOther ? await openExistingStore(dbB) : storeA
-    if (isOther) opened.push(storeB)
+  return inStores(db, dbB, async (storeA, storeB) => {
     const own = loadContract(contract)
     const runIds = (store: Store, run: string | undefined) =>
       resolveRuns(store, run === undefined ? [] : [run])
@@ -64,9 +58,7 @@ export async function compareAuditsAction(
         process.stdout.write(coloured(terminalAudits(comparison)))
     }
     process.stdout.write(afterAudits(a, b, options))
-  } finally {
-    for (const store of opened) store.close()
-  }
+  })
 }
 
 /** The next command: a page of both, or the audit of one with its evidence. */

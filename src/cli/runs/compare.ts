@@ -1,6 +1,6 @@
 import { loadContract } from '../../contract/load.ts'
 import { compareRuns } from '../../public/report.ts'
-import { listRuns, openExistingStore } from '../../public/store.ts'
+import { listRuns } from '../../public/store.ts'
 import { markdownComparison, terminalComparison } from '../../report/compare/formats.ts'
 import {
   type GateResult,
@@ -12,8 +12,7 @@ import { type FigureHistory, historyText, readHistory } from '../../report/compa
 import { jsonText } from '../../report/summary/printable.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { resolveRepeated } from '../../store/runs/repeats.ts'
-import { inStore } from '../../store/session/in-store.ts'
-import type { Store } from '../../store/session/open.ts'
+import { inStore, inStores } from '../../store/session/in-store.ts'
 import { inSession } from '../../store/session/session.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/compare.ts'
@@ -39,13 +38,7 @@ export async function compareAction(
     )
   }
   const gates = options.failOn.map(parseGate)
-  const opened: Store[] = []
-  try {
-    const storeA = await openExistingStore(options.db)
-    opened.push(storeA)
-    const isOther = options.dbB !== undefined && options.dbB !== options.db
-    const storeB = isOther ? await openExistingStore(options.dbB!) : storeA
-    if (isOther) opened.push(storeB)
+  return inStores(options.db, options.dbB, async (storeA, storeB) => {
     const [sideA, sideB] = [
       { store: storeA, runId: await resolveRepeated(storeA, a) },
       { store: storeB, runId: await resolveRepeated(storeB, b) },
@@ -66,9 +59,7 @@ export async function compareAction(
     } else process.stdout.write(formatted(options, comparison, results))
     process.stdout.write(afterCompare(a, b, options))
     if (results.some((result) => result.result !== 'passed')) process.exitCode = exit.failed
-  } finally {
-    for (const store of opened) store.close()
-  }
+  })
 }
 
 /** Finds the builds at which a figure changed. */

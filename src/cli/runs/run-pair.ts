@@ -5,7 +5,6 @@ import type { Contract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
 import { compareRuns } from '../../public/report.ts'
 import { runPair } from '../../public/run.ts'
-import { openExistingStore } from '../../public/store.ts'
 import type { Comparison } from '../../report/compare/compare.ts'
 import { terminalComparison } from '../../report/compare/formats.ts'
 import { jsonText } from '../../report/summary/printable.ts'
@@ -16,7 +15,7 @@ import {
   type TargetName,
   targetNames,
 } from '../../scenario/scenario.ts'
-import type { Store } from '../../store/session/open.ts'
+import { inStores } from '../../store/session/in-store.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
@@ -33,14 +32,7 @@ import { stampOf } from './stamp.ts'
 
 /** Options that a run of two targets has no use for, or cannot keep yet. */
 const apart = [
-  'baseUrl',
-  'repeat',
-  'shard',
-  'startAt',
-  'join',
-  'junit',
-  'upload',
-  'otlp',
+  ...(['baseUrl', 'repeat', 'shard', 'startAt', 'join', 'junit', 'upload', 'otlp'] as const),
   'live',
 ] as const
 
@@ -77,15 +69,9 @@ export async function runPairAction(
   let results: Pair
   try {
     const timeScale = positiveOf('--time-scale', options.timeScale)
-    const { signal } = drain
     results = await runPair(scenario, {
-      pair,
-      seed,
-      timeScale,
-      dbPaths,
-      contracts,
-      signal,
-      stopNow: stopNow.signal,
+      ...{ pair, seed, timeScale, dbPaths, contracts },
+      ...{ signal: drain.signal, stopNow: stopNow.signal },
     })
   } finally {
     ignoreSignals()
@@ -104,17 +90,12 @@ async function compared(
   results: Pair,
   contracts: Readonly<Record<TargetName, Contract>>,
 ): Promise<Comparison> {
-  const opened: Store[] = []
-  try {
-    for (const name of targetNames) opened.push(await openExistingStore(dbPaths[name]))
-    const [a, b] = opened
-    return await compareRuns(
-      { store: a!, runId: results.a.runId, contract: contracts.a },
-      { store: b!, runId: results.b.runId, contract: contracts.b },
-    )
-  } finally {
-    for (const store of opened) store.close()
-  }
+  return inStores(dbPaths.a, dbPaths.b, (a, b) =>
+    compareRuns(
+      { store: a, runId: results.a.runId, contract: contracts.a },
+      { store: b, runId: results.b.runId, contract: contracts.b },
+    ),
+  )
 }
 
 function pairText(

@@ -3,9 +3,9 @@ import { writeReport } from '../../public/report.ts'
 import { run } from '../../public/run.ts'
 import { loadScenario } from '../../public/scenario.ts'
 import { startService } from '../../public/service.ts'
-import { openStore } from '../../public/store.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { type Clock, type MovableClock, realClock } from '../../service/clock.ts'
+import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { LiveView } from '../runs/live-view.ts'
 
@@ -51,12 +51,9 @@ export async function demoMonth({ db, out }: { readonly db: string; readonly out
       onProgress: (progress) => live.show(progress),
     })
     live.clear()
-    const store = await openStore(db)
-    try {
-      await writeReport(store, { page: 'usage', runIds: [runId], out, nowUs: await lastUs(store) })
-    } finally {
-      store.close()
-    }
+    await inStore(db, async (store) =>
+      writeReport(store, { page: 'usage', runIds: [runId], out, nowUs: await lastUs(store) }),
+    )
   } finally {
     live.clear()
     await service.close()

@@ -78,14 +78,13 @@ export function flatRows(
   return [summary.all, ...summary.steps].flatMap((group) =>
     metricNames.map((metric) => {
       const distribution = group.metrics[metric]
+      const { n, censored } = distribution
+      const { attempts, ok, broken, timeout, aborted, failed, judged, good, empty } = group.counts
       return {
         run_id: summary.run.runId,
         scenario: summary.run.scenario,
         verdict: summary.verdict,
-        step: group.step,
-        metric,
-        n: distribution.n,
-        censored: distribution.censored,
+        ...{ step: group.step, metric, n, censored },
         mean_us: distribution.meanUs,
         min_us: distribution.minUs,
         max_us: distribution.maxUs,
@@ -95,18 +94,9 @@ export function flatRows(
             [`${name}_mark`, distribution[name].mark],
           ]),
         ),
-        attempts: group.counts.attempts,
-        not_sent: group.counts.notSent,
-        ok: group.counts.ok,
-        http_error: group.counts.httpError,
-        broken: group.counts.broken,
-        timeout: group.counts.timeout,
-        aborted: group.counts.aborted,
-        failed: group.counts.failed,
-        on_purpose: group.counts.onPurpose,
-        judged: group.counts.judged,
-        good: group.counts.good,
-        empty: group.counts.empty,
+        ...{ attempts, not_sent: group.counts.notSent, ok, http_error: group.counts.httpError },
+        ...{ broken, timeout, aborted, failed, on_purpose: group.counts.onPurpose },
+        ...{ judged, good, empty },
         examined: group.correctness?.examined ?? null,
         correct: group.correctness?.correct ?? null,
         goodput: group.goodput,

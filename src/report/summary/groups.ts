@@ -10,7 +10,9 @@ import type { Cell, Session } from '../../store/session/session.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { mappingOf } from '../../user/mapping.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
-import { type Distribution, percentiles, type SummaryGroup } from './shape.ts'
+import { countsShape, type Distribution, percentiles, type SummaryGroup } from './shape.ts'
+
+const countNames = Object.keys(countsShape.shape)
 
 const partsSql = {
   inputUncached: 'input_uncached_tokens',
@@ -251,24 +253,9 @@ function groupFrom(
   const good = number('good')
   return {
     step: row.step,
-    counts: {
-      attempts: count('attempts'),
-      notSent: count('notSent'),
-      sent: count('sent'),
-      ok: count('ok'),
-      httpError: count('httpError'),
-      broken: count('broken'),
-      timeout: count('timeout'),
-      aborted: count('aborted'),
-      retries: count('retries'),
-      failed: count('failed'),
-      onPurpose: count('onPurpose'),
-      judged: count('judged'),
-      good,
-      maybeGood: number('maybeGood'),
-      notClosed: count('notClosed'),
-      empty: count('empty'),
-    },
+    counts: Object.fromEntries(
+      countNames.map((name) => [name, number(name)]),
+    ) as SummaryGroup['counts'],
     goodput: good === null || count('judged') === 0 ? null : good / count('judged'),
     correctness: correctnessOf(row),
     spanS: number('spanS'),

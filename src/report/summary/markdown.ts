@@ -52,8 +52,7 @@ export function markdownSummary(summary: RunSummary): string {
       ms(distribution.maxUs),
     ]),
   )
-  const table = (cells: readonly (readonly string[])[]) =>
-    cells.map((row) => `| ${row.join(' | ')} |`)
+  const service = serviceLines(summary.service)
   const lines = [
     `## ${markdownCell(run.scenario)}: ${summary.verdict ?? 'not judged'}`,
     '',
@@ -71,38 +70,31 @@ export function markdownSummary(summary: RunSummary): string {
         ]),
     `Milliseconds, ${summary.part === 'steady' ? 'steady part' : 'whole run'}; \`>\` is "at least" (timeouts).${few === null ? '' : ` ${few}.`}`,
     '',
-    ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:'))]),
-    ...table(rows),
+    ...table([head, head.map((_, at) => (at < 2 ? '---' : '---:')), ...rows]),
+    ...(service.length === 0 ? [] : ['', ...service.map((line) => `- ${markdownCell(line, 300)}`)]),
+    ...errorLines(summary),
   ]
-  const service = serviceLines(summary.service)
-  if (service.length > 0) {
-    for (const each of ['', ...service.map((line) => `- ${markdownCell(line, 300)}`)])
-      lines.push(each)
-  }
-  if (summary.errors.length > 0) {
-    for (const each of [
-      '',
-      ...table([
-        ['error', 'count', 'one of them says'],
-        ['---', '---:', '---'],
-      ]),
-    ])
-      lines.push(each)
-    for (const each of table(
-      summary.errors
-        .slice(0, 20)
-        .map((error) => [
-          markdownCell(errorText(error)),
-          whole(error.count),
-          error.said === null ? '' : markdownCell(error.said, 160),
-        ]),
-    ))
-      lines.push(each)
-    const rest = summary.errors.slice(20)
-    if (rest.length > 0)
-      for (const each of table([[furtherKinds(rest), whole(totalOf(rest)), '']])) lines.push(each)
-  }
   return `${lines.join('\n')}\n`
+}
+
+const table = (cells: readonly (readonly string[])[]) =>
+  cells.map((row) => `| ${row.join(' | ')} |`)
+
+function errorLines({ errors }: RunSummary): readonly string[] {
+  if (errors.length === 0) return []
+  const rest = errors.slice(20)
+  return [
+    '',
+    ...table([
+      ['error', 'count', 'one of them says'],
+      ['---', '---:', '---'],
+      ...errors.slice(0, 20).map((error) => {
+        const said = error.said === null ? '' : markdownCell(error.said, 160)
+        return [markdownCell(errorText(error)), whole(error.count), said]
+      }),
+      ...(rest.length === 0 ? [] : [[furtherKinds(rest), whole(totalOf(rest)), '']]),
+    ]),
+  ]
 }
 
 function paidText(summary: RunSummary, stretch: string | null): string {

@@ -75,67 +75,66 @@ export function terminalFigures(summary: RunSummary): string {
         ]),
     '',
     `${'milliseconds'.padEnd(24)}${['n', ...percentiles.map(([name]) => percentileTitle(name))].map((cell) => cell.padStart(9)).join('')}`,
+    ...timeLines(summary),
+    ...[fewOf(summary)].filter((line) => line !== null),
+    ...metricsLines(summary),
+    ...wrongLines(summary),
+    ...errorLines(summary),
   ]
-  const folded = groupsOf(summary).flatMap((group) =>
-    measuredMetrics(group, shownTimes).filter(([, distribution]) => isFew(distribution)),
-  )
-  for (const group of groupsOf(summary)) {
-    const rows = measuredMetrics(group, shownTimes).filter(
-      ([, distribution]) => !isFew(distribution),
-    )
-    for (const [at, [name, distribution]] of rows.entries()) {
-      const title = at === 0 ? printable(group.step ?? 'all steps', 13) : ''
-      const cells = [
-        whole(distribution.n),
-        ...percentiles.map(([percentile]) => percentileText(distribution[percentile])),
-      ]
-      lines.push(
-        `${title.padEnd(14)}${metricTitles[name].padEnd(10)}${cells.map((cell) => cell.padStart(9)).join('')}`,
-      )
-    }
-  }
-  for (const { task, times } of summary.tasks) {
-    for (const name of ['task', 'taskService'] as const) {
-      const distribution = times[name]
-      const cells = [
-        whole(distribution.n),
-        ...percentiles.map(([percentile]) => percentileText(distribution[percentile])),
-      ]
-      lines.push(
-        `${printable(name === 'task' ? task : '', 10).padEnd(11)}${taskMeasures[name].title.padEnd(13)}${cells.map((cell) => cell.padStart(9)).join('')}`,
-      )
-    }
-  }
-  if (folded.length > 0) {
-    const rows = folded.length === 1 ? '1 row has' : `${folded.length} rows have`
-    lines.push(`${rows} too few samples for any percentile; --format md lists all`)
-  }
-  const few = fewOf(summary)
-  if (few !== null) lines.push(few)
-  const service = serviceLines(summary.service)
-  if (service.length > 0) {
-    const [first, ...rest] = service.map((line) => printable(line, 300))
-    for (const each of [
-      '',
-      ...wrapped(first!, '  '),
-      ...rest.flatMap((line) => wrapped(`  ${line}`, '    ')),
-    ])
-      lines.push(each)
-  }
-  for (const each of wrongLines(summary)) lines.push(each)
-  if (summary.errors.length > 0) {
-    lines.push('', 'errors')
-    for (const error of summary.errors.slice(0, 8)) {
-      for (const each of [
-        `  ${whole(error.count).padStart(9)}  ${printable(errorText(error), 66)}`,
-        ...saidLines(error),
-      ])
-        lines.push(each)
-    }
-    const rest = summary.errors.slice(8)
-    if (rest.length > 0) lines.push(`  ${whole(totalOf(rest)).padStart(9)}  ${furtherKinds(rest)}`)
-  }
   return `${lines.join('\n')}\n`
+}
+
+/** The rows of the table of times: of each step, then of each task. */
+function timeLines(summary: RunSummary): readonly string[] {
+  const measured = groupsOf(summary).map((group) => {
+    const times = measuredMetrics(group, shownTimes)
+    return { step: group.step, all: times.length, rows: times.filter(([, each]) => !isFew(each)) }
+  })
+  const folded = measured.reduce((sum, { all, rows }) => sum + all - rows.length, 0)
+  return [
+    ...measured.flatMap(({ step, rows }) =>
+      rows.map(([name, times], at) => {
+        const title = at === 0 ? printable(step ?? 'all steps', 13) : ''
+        return `${title.padEnd(14)}${metricTitles[name].padEnd(10)}${cellsOf(times)}`
+      }),
+    ),
+    ...summary.tasks.flatMap(({ task, times }) =>
+      (['task', 'taskService'] as const).map((name) => {
+        const title = printable(name === 'task' ? task : '', 10).padEnd(11)
+        return `${title}${taskMeasures[name].title.padEnd(13)}${cellsOf(times[name])}`
+      }),
+    ),
+    ...(folded === 0
+      ? []
+      : [
+          `${folded === 1 ? '1 row has' : `${folded} rows have`} too few samples for any percentile; --format md lists all`,
+        ]),
+  ]
+}
+
+const cellsOf = (times: Distribution) =>
+  [whole(times.n), ...percentiles.map(([name]) => percentileText(times[name]))]
+    .map((cell) => cell.padStart(9))
+    .join('')
+
+function metricsLines({ service }: RunSummary): readonly string[] {
+  const [first, ...rest] = serviceLines(service).map((line) => printable(line, 300))
+  if (first === undefined) return []
+  return ['', ...wrapped(first, '  '), ...rest.flatMap((line) => wrapped(`  ${line}`, '    '))]
+}
+
+function errorLines({ errors }: RunSummary): readonly string[] {
+  const [shown, rest] = [errors.slice(0, 8), errors.slice(8)]
+  const line = (count: number, text: string) => `  ${whole(count).padStart(9)}  ${text}`
+  if (shown.length === 0) return []
+  return [
+    ...['', 'errors'],
+    ...shown.flatMap((error) => [
+      line(error.count, printable(errorText(error), 66)),
+      ...saidLines(error),
+    ]),
+    ...(rest.length === 0 ? [] : [line(totalOf(rest), furtherKinds(rest))]),
+  ]
 }
 
 /** Whether even the median has too few samples, so that the whole row would say so. */

@@ -46,44 +46,49 @@ export function terminalUsage(page: ShownUsage): string {
     ),
     ...titled('balance', page.depletion.summary),
     ...heldLines(page),
+    ...depletionLines(page, day),
+    ...page.bandLosses.flatMap(({ band, requestsPerMinute, lost }) =>
+      lost === null
+        ? []
+        : titled('band', `${band} (${requestsPerMinute}/min) lost ${bandText(lost, day)}`),
+    ),
+    ...(page.peak.unknown === null ? [] : titled('peak', page.peak.unknown)),
+    ...planLines(page),
+    '',
+    ...titled('service', page.reconciliation.summary),
+    ...page.anomalies.flatMap(({ summary, rows }) => [
+      ...titled('flag', summary),
+      ...rows
+        .slice(0, 2)
+        .map(({ source, id, shows }) => `           ${printable(`${source} ${id}: ${shows}`, 68)}`),
+    ]),
+    ...scope.notes.flatMap((note) => titled('note', printable(note, 400))),
   ]
-  if (page.depletion.known) {
-    for (const each of titled('runs out', bandText(page.depletion.runsOut, day))) lines.push(each)
-    for (const waste of page.depletion.wasted) {
-      for (const each of titled(
-        'expires',
-        `${whole(waste.creditsMedian)} of ${printable(waste.grant, 20)} unused on ${day(waste.expiresUs)} (${whole(waste.creditsLow)} to ${whole(waste.creditsHigh)})`,
-      ))
-        lines.push(each)
-    }
-  }
-  for (const loss of page.bandLosses) {
-    if (loss.lost === null) continue
-    for (const each of titled(
-      'band',
-      `${loss.band} (${loss.requestsPerMinute}/min) lost ${bandText(loss.lost, day)}`,
-    ))
-      lines.push(each)
-  }
-  const { plan } = page
-  if (page.peak.unknown !== null)
-    for (const each of titled('peak', page.peak.unknown)) lines.push(each)
-  if (plan !== null && (plan.known || forecastOfCredits(page).known)) {
-    for (const each of titled('buy', plan.known ? planInWords(plan.chosen) : plan.summary))
-      lines.push(each)
-    if (plan.known)
-      for (const each of plan.reasons.flatMap((reason) => titled('', reason))) lines.push(each)
-  }
-  for (const each of ['', ...titled('service', page.reconciliation.summary)]) lines.push(each)
-  for (const anomaly of page.anomalies) {
-    for (const each of titled('flag', anomaly.summary)) lines.push(each)
-    for (const row of anomaly.rows.slice(0, 2)) {
-      lines.push(`           ${printable(`${row.source} ${row.id}: ${row.shows}`, 68)}`)
-    }
-  }
-  for (const note of scope.notes)
-    for (const each of titled('note', printable(note, 400))) lines.push(each)
   return `${lines.join('\n')}\n`
+}
+
+function depletionLines(
+  { depletion }: ShownUsage,
+  day: (us: number) => string,
+): readonly string[] {
+  if (!depletion.known) return []
+  return [
+    ...titled('runs out', bandText(depletion.runsOut, day)),
+    ...depletion.wasted.flatMap(({ grant, expiresUs, creditsLow, creditsMedian, creditsHigh }) =>
+      titled(
+        'expires',
+        `${whole(creditsMedian)} of ${printable(grant, 20)} unused on ${day(expiresUs)} (${whole(creditsLow)} to ${whole(creditsHigh)})`,
+      ),
+    ),
+  ]
+}
+
+function planLines(page: ShownUsage): readonly string[] {
+  const { plan } = page
+  if (plan === null) return []
+  if (!plan.known) return forecastOfCredits(page).known ? titled('buy', plan.summary) : []
+  const bought = titled('buy', planInWords(plan.chosen))
+  return [...bought, ...plan.reasons.flatMap((reason) => titled('', reason))]
 }
 
 /** Units beside that of the cards, and what changes a balance without being usage. */

@@ -12,3 +12,15 @@ export async function inStore<Result>(
     store.close()
   }
 }
+
+/** Works in two existing stores, which are one if `b` names none. @throws UserError as `openExistingStore` does */
+export const inStores = <Result>(
+  a: string,
+  b: string | undefined,
+  work: (storeA: Store, storeB: Store) => Promise<Result>,
+): Promise<Result> =>
+  inStore(a, (storeA) =>
+    b === undefined || b === a
+      ? work(storeA, storeA)
+      : inStore(b, (storeB) => work(storeA, storeB)),
+  )
