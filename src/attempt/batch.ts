@@ -143,10 +143,7 @@ export class Batch {
 
   /** Keeps the first `length` bytes, which are UTF-8; null if they do not fit. */
   setBytes(name: ColumnName, row: number, bytes: DataView, length: number): void {
-    if (length > arenaBytes - this.arenaUsed) {
-      this.setText(name, row, null)
-      return
-    }
+    if (length > arenaBytes - this.arenaUsed) return this.setText(name, row, null)
     const cells = this.columns[name]
     cells[row * 2] = this.arenaUsed
     cells[row * 2 + 1] = length

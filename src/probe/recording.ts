@@ -30,7 +30,7 @@ export class Recording {
     const known = this.templates.get(name)
     if (known !== undefined) return known
     this.templates.set(name, kept.template)
-    this.recorder.appendTemplates([kept])
+    this.recorder.append('templates', [kept])
     return kept.template
   }
 

@@ -44,7 +44,7 @@ async function verdictOf(
       await appendAttempts(store, [attempt(1_000, { intendedUs: 1e6, dispatchedUs })])
     }
     const recorder = await Recorder.open(store)
-    recorder.appendHealth([
+    recorder.append('health', [
       {
         ...{ runId: 'a', shard: 0, atUs: 5e6, loopDelayP99Us: stallMs * 1000 },
         ...{

@@ -76,7 +76,7 @@ async function findingsIn(
   }
   await appendAttempts(store, attempts)
   const recorder = await Recorder.open(store)
-  recorder.appendTemplates(templates)
+  recorder.append('templates', templates)
   recorder.appendBodies(bodies)
   recorder.flush()
   await recorder.close()

@@ -257,7 +257,7 @@ export class Stage {
     })
     await appendAttempts(store, this.rows)
     const recorder = await Recorder.open(store)
-    recorder.appendTemplates([...this.templates.values()])
+    recorder.append('templates', [...this.templates.values()])
     recorder.appendBodies(this.bodies)
     recorder.flush()
     await recorder.close()

@@ -46,7 +46,7 @@ async function withRows<T>(
       rows.map((row, slot) => attempt({ slot, ...row })),
     )
     const recorder = await Recorder.open(store)
-    recorder.appendHealth(health)
+    recorder.append('health', health)
     await recorder.close()
     return await read(store)
   } finally {

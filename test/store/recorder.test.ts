@@ -202,8 +202,8 @@ test('evidence, histograms and health are read back unchanged', async () => {
     queuedBatches: 2,
   }
   recorder.appendBodies([body])
-  recorder.appendHistograms([histogram])
-  recorder.appendHealth([health])
+  recorder.append('histograms', [histogram])
+  recorder.append('health', [health])
   await recorder.close()
   const [found] = await store.rows(
     `SELECT slot, truncated, body, samples, hex(hdr) AS hdr, at_us, lag_p99_us, utilisation
@@ -365,6 +365,6 @@ test('a recorder uses one thread, bounded memory and rare checkpoints, and refus
   expect(await settings()).toEqual({ threads: 1, memory: '300.0 MiB', checkpoint: '32.0 MiB' })
   await recorder.close()
   expect(await settings()).toMatchObject({ checkpoint: before!.checkpoint })
-  expect(() => recorder.appendHealth([])).toThrow('recorder of :memory: is closed')
+  expect(() => recorder.append('health', [])).toThrow('recorder of :memory: is closed')
   store.close()
 })

@@ -102,10 +102,7 @@ export class LiveServer {
 
   private stream(response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-    if (this.last !== null) {
-      response.end('event: end\ndata: {}\n\n')
-      return
-    }
+    if (this.last !== null) return void response.end('event: end\ndata: {}\n\n')
     response.write(this.news())
     this.streams.add(response)
     response.once('close', () => this.streams.delete(response))

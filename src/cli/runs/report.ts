@@ -102,10 +102,7 @@ async function customersAction(out: string, options: Options): Promise<void> {
   const { customersPage } = await import('../usage/customer-page.ts')
   const upload = await uploadTo(options.upload)
   const { text, pages } = await customersPage(out, options)
-  if (options.format !== 'html' && options.out === undefined) {
-    process.stdout.write(text)
-    return
-  }
+  if (options.format !== 'html' && options.out === undefined) return void process.stdout.write(text)
   writeOutput(out, text)
   const { each = '.' } = options
   if (pages.size > 0) mkdirSync(each, { recursive: true })

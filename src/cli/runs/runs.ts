@@ -8,10 +8,7 @@ import { duration, table } from '../terminal/text.ts'
 export async function runsAction({ db, json }: Options): Promise<void> {
   return inStore(db, async (store) => {
     const runs = await listRuns(store)
-    if (json) {
-      process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
-      return
-    }
+    if (json) return void process.stdout.write(`${JSON.stringify(runs, null, 2)}\n`)
     if (runs.length === 0) {
       process.stdout.write(
         `${db} has no runs.\n${nextLine(['init'], 'writes a first scenario; assay run sends it')}`,

@@ -104,10 +104,7 @@ function print(
   flags: Options,
   operatorKey: string | null,
 ): void {
-  if (flags.json) {
-    process.stdout.write(`${JSON.stringify({ baseUrl, keys, operatorKey })}\n`)
-    return
-  }
+  if (flags.json) return void process.stdout.write(`${JSON.stringify({ baseUrl, keys, operatorKey })}\n`)
   const rows = keys.map(
     ({ band, balance, apiKey }) =>
       `  ${(band ?? '-').padEnd(12)}${String(balance).padEnd(12)}${apiKey}`,

@@ -86,10 +86,10 @@ export async function record(
       // Several threads may report the same template; it is stored once.
       const fresh = message.templates.filter((row) => !templates.has(row.template))
       for (const row of fresh) templates.add(row.template)
-      if (fresh.length > 0) attempt(() => recorder.appendTemplates(fresh))
+      if (fresh.length > 0) attempt(() => recorder.append('templates', fresh))
       const { wrongAnswers = [], tasks = [] } = message
-      if (tasks.length > 0) attempt(() => recorder.appendTasks(tasks))
-      if (wrongAnswers.length > 0) attempt(() => recorder.appendWrongAnswers(wrongAnswers))
+      if (tasks.length > 0) attempt(() => recorder.append('tasks', tasks))
+      if (wrongAnswers.length > 0) attempt(() => recorder.append('wrong_answers', wrongAnswers))
       if (message.bodies.length > 0) {
         if (!broken) attempt(() => recorder.appendBodies(message.bodies))
         port.postMessage(message.bodies.reduce((sum, body) => sum + charactersOf(body), 0))
@@ -108,7 +108,7 @@ export async function record(
   let lastBusyMs = 0
   function flush(): void {
     recorder.flush()
-    recorder.appendHealth([
+    recorder.append('health', [
       {
         runId: data.run.runId,
         shard: -1,
@@ -145,8 +145,8 @@ export async function record(
   control.on('message', (message: RecorderControl) =>
     guard(() => {
       if (message.type === 'evidence') {
-        if (message.health.length > 0) recorder.appendHealth(message.health)
-        recorder.appendHistograms(
+        if (message.health.length > 0) recorder.append('health', message.health)
+        recorder.append('histograms', 
           message.histograms.map(({ slice, ...row }) => ({
             ...row,
             samples: slice.samples,

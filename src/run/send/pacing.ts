@@ -123,10 +123,7 @@ function sleep(paced: Paced, now: () => number): Pace {
     // The wake-up has put the timer off by up to a millisecond.
     const isPutOff = isSparse && leftUs >= napWithinUs && leftUs < longestSleepMs * 1000
     if (isDue || isPutOff) clearTimeout(timer)
-    if (isDue) {
-      turn()
-      return
-    }
+    if (isDue) return turn()
     if (isPutOff) aim(leftUs, now())
     watch(leftUs)
   }

@@ -232,10 +232,7 @@ export class Sender implements FlightOwner {
   ended(flight: Flight, attempt: Attempt): void {
     const nowUs = attempt.endedUs
     this.flying.remove(flight)
-    if (attempt.outcome === 'not_sent') {
-      this.notStarted(flight, attempt.reason as LocalLimit)
-      return
-    }
+    if (attempt.outcome === 'not_sent') return this.notStarted(flight, attempt.reason as LocalLimit)
     const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
     const isTurn = flight.task !== null
@@ -286,20 +283,14 @@ export class Sender implements FlightOwner {
 
   /** Sends a request of a phase, or starts a task. @param user of a closed load; null for none */
   private begin(phase: ActivePhase, index: number, intendedUs: number, user: User | null): void {
-    if (phase.drawsTasks) {
-      this.tasks!.start(phase, index, intendedUs, user)
-      return
-    }
+    if (phase.drawsTasks) return this.tasks!.start(phase, index, intendedUs, user)
     const flight = this.draws.first(phase, index, intendedUs)
     flight.user = user
     this.launch(flight)
   }
 
   private launch(flight: Flight): void {
-    if (flight.task !== null && !this.tasks!.wants(flight)) {
-      this.pool.release(flight)
-      return
-    }
+    if (flight.task !== null && !this.tasks!.wants(flight)) return this.pool.release(flight)
     const counters = flight.phase.countersOf(flight.plan.index)
     counters.planned++
     const refused = this.refusal(flight)

@@ -17,10 +17,7 @@ export const emptyAnswers: AnswerLayer = (below, { profile }) => {
         fail: (refusal) => sink.fail(refusal),
       }),
     settle(call, usage) {
-      if (!empty.has(call)) {
-        below.settle(call, usage)
-        return
-      }
+      if (!empty.has(call)) return below.settle(call, usage)
       below.release(call)
       call.price = 0
       call.creditsAfter = below.available(call)

@@ -1,5 +1,5 @@
 import type { DuckDBAppender } from '@duckdb/node-api'
-import { DuckDBBlobValue, DuckDBDataChunk } from '@duckdb/node-api'
+import { DuckDBBlobValue, DuckDBDataChunk, DuckDBTypeId } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, Dictionary } from '../../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../../attempt/columns.ts'
 import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../../attempt/evidence.ts'
@@ -97,19 +97,6 @@ const evidenceColumns = {
   ],
 } as const satisfies { [Table in keyof EvidenceTables]: readonly (keyof EvidenceTables[Table])[] }
 
-const bigintColumns: ReadonlySet<string> = new Set([
-  'slot',
-  'packedAt',
-  'intervalUs',
-  'intervalLengthUs',
-  'samples',
-  'atUs',
-  'loopGapEndUs',
-  'intendedUs',
-  'endedUs',
-  'waitUs',
-])
-
 /** DuckDB receives text in chunks of this size, even if they have few rows. */
 const chunkCharacters = 1 << 20
 const flushCharacters = 4 << 20
@@ -168,10 +155,6 @@ export class Recorder {
     return rows
   }
 
-  appendTemplates(rows: readonly TemplateRow[]): void {
-    this.appendEvidence('templates', rows)
-  }
-
   /** Keeps bodies while the disk has room. Rows have priority. */
   appendBodies(rows: readonly BodyRow[]): void {
     const kept: StoredBody[] = []
@@ -184,15 +167,7 @@ export class Recorder {
         this.bodiesGivenUp++
       }
     }
-    this.appendEvidence('bodies', kept)
-  }
-
-  appendWrongAnswers(rows: readonly WrongAnswerRow[]): void {
-    this.appendEvidence('wrong_answers', rows)
-  }
-
-  appendTasks(rows: readonly TaskRow[]): void {
-    this.appendEvidence('tasks', rows)
+    this.append('bodies', kept)
   }
 
   private storedBody(row: BodyRow): StoredBody {
@@ -200,14 +175,6 @@ export class Recorder {
     if (row.body.length <= longestInline || path === ':memory:') return { ...row, packedAt: null }
     this.packedBodies ??= new PackedBodies(path)
     return { ...row, body: null, packedAt: this.packedBodies.append(row.body) }
-  }
-
-  appendHistograms(rows: readonly HistogramRow[]): void {
-    this.appendEvidence('histograms', rows)
-  }
-
-  appendHealth(rows: readonly HealthRow[]): void {
-    this.appendEvidence('health', rows)
   }
 
   /** Makes the appended rows safe. */
@@ -229,7 +196,8 @@ export class Recorder {
     await this.store.execute('RESET checkpoint_threshold')
   }
 
-  private appendEvidence<Table extends keyof EvidenceTables>(
+  /** Appends rows of evidence; bodies have `appendBodies`. */
+  append<Table extends keyof EvidenceTables>(
     table: Table,
     rows: readonly EvidenceTables[Table][],
   ): void {
@@ -247,7 +215,7 @@ export class Recorder {
       const piece = rows.slice(from, to)
       from = to
       const chunk = DuckDBDataChunk.create(types, piece.length)
-      chunk.setRows(piece.map((row) => names.map((name) => cellOf(name, row[name]))))
+      chunk.setRows(piece.map((row) => names.map((name, at) => cellOf(types[at]!.typeId, row[name]))))
       appender.appendDataChunk(chunk)
       waiting += characters
       if (waiting < flushCharacters) continue
@@ -264,8 +232,8 @@ function charactersOf(row: object): number {
   )
 }
 
-function cellOf(name: string, value: unknown) {
-  if (typeof value === 'number' && bigintColumns.has(name)) return BigInt(value)
+function cellOf(type: DuckDBTypeId, value: unknown) {
+  if (typeof value === 'number' && type === DuckDBTypeId.BIGINT) return BigInt(value)
   if (value instanceof Uint8Array) return new DuckDBBlobValue(value)
   return value as string | number | boolean | null
 }

@@ -155,7 +155,7 @@ async function keepGaps(store: Session, runId: string, run: ForeignRun): Promise
     histogram.recordValue(Math.min(3_600_000_000, Math.max(0, Math.round(us))))
   }
   const recorder = await Recorder.open(store)
-  recorder.appendHistograms([
+  recorder.append('histograms', [
     {
       runId,
       phase: 'import',

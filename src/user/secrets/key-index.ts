@@ -46,10 +46,7 @@ export class KeyIndex {
     for (const character of given.toLowerCase() + given.toUpperCase()) {
       this.alphabet[character.charCodeAt(0) & 255] = 1
     }
-    if (given.length < pieceLength) {
-      this.tiny.push(given)
-      return
-    }
+    if (given.length < pieceLength) return void this.tiny.push(given)
     const secret = folded(given)
     this.least = Math.min(this.least, secret.length)
     this.shortest = Math.min(this.shortest, secret.length)

@@ -320,7 +320,7 @@ export async function play(
     await enterEndedRun(store, 'a')
     await appendAttempts(store, rows)
     const recorder = await Recorder.open(store)
-    recorder.appendTemplates(templates)
+    recorder.append('templates', templates)
     recorder.appendBodies(bodies)
     recorder.flush()
     await recorder.close()

@@ -65,7 +65,7 @@ async function findingsOf({ terms }: World, played: Played): Promise<readonly Fi
     await enterEndedRun(store, 'a', { startedAtUs: terms.startMs * 1000 })
     await appendAttempts(store, played.rows)
     const recorder = await Recorder.open(store)
-    recorder.appendTemplates(played.templates)
+    recorder.append('templates', played.templates)
     recorder.appendBodies(played.bodies)
     recorder.flush()
     await recorder.close()

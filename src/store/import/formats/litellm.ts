@@ -112,10 +112,8 @@ export const litellmActivity: KnownFormat = {
 
 function* activityRows(result: Fields): Generator<NormalRow> {
   const models = at(result, 'breakdown', 'models')
-  if (!isMapping(models) || Object.keys(models).length === 0) {
-    yield* activity(result, result.metrics, {})
-    return
-  }
+  if (!isMapping(models) || Object.keys(models).length === 0)
+    return yield* activity(result, result.metrics, {})
   for (const [model, of] of Object.entries(models)) {
     const keys = at(of, 'api_key_breakdown')
     if (!isMapping(keys) || Object.keys(keys).length === 0) {

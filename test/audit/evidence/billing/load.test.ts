@@ -39,7 +39,7 @@ async function loaded(rows: readonly AttemptRow[], more: More = {}) {
     await store.execute('UPDATE runs SET attempt_counts_json = $1', [JSON.stringify(ledger)])
     await appendAttempts(store, rows)
     const recorder = await Recorder.open(store)
-    recorder.appendTemplates(templates)
+    recorder.append('templates', templates)
     recorder.appendBodies(bodies)
     recorder.flush()
     await recorder.close()

@@ -117,7 +117,7 @@ export class RecordedClient {
       await enterEndedRun(store, 'a', { startedAtUs: Math.round(this.zeroMs * 1000) })
       await appendAttempts(store, this.rows)
       const recorder = await Recorder.open(store)
-      recorder.appendTemplates(this.templates)
+      recorder.append('templates', this.templates)
       recorder.appendBodies(this.bodies)
       recorder.flush()
       await recorder.close()
