@@ -87,9 +87,7 @@ async function sourceAt(
       }
     } catch (error) {
       const { message } = error as Error
-      if (needsKey || !mayHaveKey || !/status 40[13]/.test(message)) {
-        return { url, reason: message }
-      }
+      if (needsKey || !mayHaveKey || !/status 40[13]/.test(message)) return { url, reason: message }
     }
   }
   return { url, reason: 'no answer' }

@@ -24,9 +24,7 @@ export function fullestWindow(
     const horizonUs = last.untilUs - windowUs + toleranceUs
     while (byStart[expired] !== undefined && byStart[expired]!.fromUs <= horizonUs) expired++
     const count = index + 1 - expired
-    if (count > (fullest?.count ?? 0)) {
-      fullest = { count, first: byStart[expired] ?? last, last }
-    }
+    if (count > (fullest?.count ?? 0)) fullest = { count, first: byStart[expired] ?? last, last }
   })
   return fullest
 }

@@ -161,9 +161,7 @@ const earliestEpochUs = 1e15
 function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | null): boolean {
   const { value, windowUs } = sample
   if (value < 0) return false
-  if (!isEpoch(unit)) {
-    return value * unitUs[unit] <= windowUs + slackUs
-  }
+  if (!isEpoch(unit)) return value * unitUs[unit] <= windowUs + slackUs
   if (clock === null) {
     return value * unitUs[unit] >= earliestEpochUs && value * unitUs[unit] < 10 * earliestEpochUs
   }

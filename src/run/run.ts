@@ -207,9 +207,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
     return await carryOut(settings, loads, isTimed, options)
   } finally {
     hold?.close()
-    if (options.store === undefined) {
-      await store?.then((opened) => opened.end()).catch(() => {})
-    }
+    if (options.store === undefined) await store?.then((opened) => opened.end()).catch(() => {})
   }
 }
 

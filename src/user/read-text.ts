@@ -27,9 +27,7 @@ export function readText(path: string): string {
       if (length === 0) return unpacked(Buffer.concat(pieces, bytes), path).toString('utf8')
       pieces.push(piece.subarray(0, length))
       bytes += length
-      if (bytes > mostBytes) {
-        throw userError.usage(tooLong(path))
-      }
+      if (bytes > mostBytes) throw userError.usage(tooLong(path))
     }
   } finally {
     closeSync(file)

@@ -44,9 +44,7 @@ function saidSoFar({
   const inState = (state: ThresholdSoFar['state']) =>
     thresholds.filter((threshold) => threshold.state === state)
   const missed = inState('missed')
-  if (missed.length > 0) {
-    return { tone: 'fail', summary: `So far ${missed[0]!.text} is missed` }
-  }
+  if (missed.length > 0) return { tone: 'fail', summary: `So far ${missed[0]!.text} is missed` }
   if (isAlarm) return { tone: 'warn', summary: 'This client sends late: its times are in doubt' }
   const holds = inState('holds').length
   const all = thresholds.length

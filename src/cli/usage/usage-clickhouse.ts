@@ -44,8 +44,6 @@ export async function closeAction({ engine, from, to }: CloseOptions): Promise<v
 
 /** Checked here, because `usage` has the same options and requires none. */
 function needed(option: string, value: string | undefined): string {
-  if (value === undefined) {
-    throw userError.usage(`${option} is required; see assay usage --help`)
-  }
+  if (value === undefined) throw userError.usage(`${option} is required; see assay usage --help`)
   return value
 }

@@ -30,9 +30,7 @@ const bare = (text: string) => text.replace(/^\\?"|\\?"$/g, '')
 /** The lines of a JSON text with numbers in place of the names of accounts, users and keys. */
 export function* anonymousJson(lines: Iterable<string>): Generator<string> {
   const numbers = new Numbers()
-  for (const line of lines) {
-    yield hidden(line, numbers)
-  }
+  for (const line of lines) yield hidden(line, numbers)
 }
 
 function hidden(text: string, numbers: Numbers): string {

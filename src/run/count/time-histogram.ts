@@ -141,9 +141,7 @@ export class TimeHistogram {
         return lowestOf(this.highest) + widthOf(this.highest) - 1
       case 'mean': {
         let sum = 0
-        for (const [us, count] of this.filled()) {
-          sum += (us + (widthOf(cellOf(us)) - 1) / 2) * count
-        }
+        for (const [us, count] of this.filled()) sum += (us + (widthOf(cellOf(us)) - 1) / 2) * count
         return sum / this.samples
       }
       default:

@@ -198,9 +198,7 @@ export function utilisationTest(
   pacing: 'timer' | 'precise',
 ): RunTest {
   const [name, bound] = ['event-loop utilisation', '< 0.8']
-  if (pacing === 'precise') {
-    return notJudged(name, bound, 'precise pacing spins, so it is always 1')
-  }
+  if (pacing === 'precise') return notJudged(name, bound, 'precise pacing spins, so it is always 1')
   const busy = largest(
     threads.map((thread) => thread.utilisation),
     0,

@@ -206,9 +206,7 @@ export class Requester {
     { phase, plan, turn, slot }: TurnPlace & { readonly turn: number },
     uniform: number,
   ): unknown {
-    if (this.parts.prompts[plan.index] !== undefined) {
-      return this.ownPrompt(plan, phase, slot, turn)
-    }
+    if (this.parts.prompts[plan.index] !== undefined) return this.ownPrompt(plan, phase, slot, turn)
     const unique = this.unique[plan.index] ?? null
     return unique === null ? plan.pooledPrompt(uniform, turn) : unique.of(slot).text
   }

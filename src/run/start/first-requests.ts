@@ -56,9 +56,7 @@ export async function sendFirstRequests(
     for (; again < mostAgain && errors.some(isFailure) && !isStopped(); again++)
       errors = await sendOnce()
     const stillFails = again === mostAgain && errors.some(isFailure)
-    if (errors.some(isForGood) || stillFails) {
-      coordinator.stop('first-request')
-    }
+    if (errors.some(isForGood) || stillFails) coordinator.stop('first-request')
     if (isStopped()) return null
     const issue = reads.includes(step) ? await look(balance!) : null
     if (issue === null) continue

@@ -79,9 +79,7 @@ export function nextTrial(search: Search, trials: readonly Trial[]): NextTrial {
     const leaves = plans.fits(fine, plans.usOf(hold)) || plans.leavesHold(fine, lowPerS)
     if (leaves) return plans.tried(fine, toGo) ?? done
     // Without the time for any confirmation, a narrower bracket is worth more than what is left of it.
-    if (isBrief && brief === null) {
-      return plans.tried(plans.short(fine), toGo) ?? done
-    }
+    if (isBrief && brief === null) return plans.tried(plans.short(fine), toGo) ?? done
   }
   if (!isBrief && holdRate < mostFall * lowPerS) return done
   const last = brief ?? hold

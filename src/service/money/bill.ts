@@ -156,9 +156,7 @@ function costOf(entry: PriceEntry | undefined, count: number): Rational {
   if (entry === undefined || entry.price === 'open') return nothing
   const { step, minimum, per } = entry
   let billed = decimalOf(count)
-  if (step !== undefined) {
-    billed = multiply(rational(roundWhole(divide(billed, step), 'up')), step)
-  }
+  if (step !== undefined) billed = multiply(rational(roundWhole(divide(billed, step), 'up')), step)
   if (minimum !== undefined && compare(billed, minimum) < 0) billed = minimum
   return divide(multiply(billed, entry.price), per)
 }

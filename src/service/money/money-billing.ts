@@ -252,9 +252,7 @@ export class MoneyBilling {
     if (this.#conducts.has('spend-restarts') && ++this.#charges === chargesOfPeriod) {
       this.#spentBefore = this.book.spent(account)
     }
-    for (const amount of postings) {
-      this.book.post(account, sign * this.book.unitsOf(amount), nowUs)
-    }
+    for (const amount of postings) this.book.post(account, sign * this.book.unitsOf(amount), nowUs)
   }
 
   /** Some faults change a charge after the answer, once its client closes the connection. */

@@ -110,9 +110,7 @@ function filtered(body: object): object {
     )
     return { ...body, choices }
   }
-  if ('stop_reason' in body && body.stop_reason !== null) {
-    return { ...body, stop_reason: 'refusal' }
-  }
+  if ('stop_reason' in body && body.stop_reason !== null) return { ...body, stop_reason: 'refusal' }
   return 'delta' in body ? { ...body, delta: filtered(body.delta as object) } : body
 }
 

@@ -114,9 +114,7 @@ class TurnReader {
       this.#calls.add(block.id)
       return `${name} ${JSON.stringify(input)}`
     }
-    if (type === 'image' && isMapping(source)) {
-      return this.#image(source.data ?? source.url, where)
-    }
+    if (type === 'image' && isMapping(source)) return this.#image(source.data ?? source.url, where)
     if (type !== 'tool_result' || typeof answered !== 'string') return null
     if (!Array.isArray(content) && typeof content !== 'string') return null
     const id = `${where}.tool_use_id`

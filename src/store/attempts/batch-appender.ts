@@ -56,9 +56,7 @@ export class BatchAppender {
     for (const table of sharedTables) {
       expectTypes(path, table, appenders[table], sharedColumnsOf(table))
     }
-    for (const form of forms) {
-      expectTypes(path, form.table, appenders[form.table], columnsOf(form))
-    }
+    for (const form of forms) expectTypes(path, form.table, appenders[form.table], columnsOf(form))
     this.rows = new RowAppender(appenders)
     this.holdJournal()
   }

@@ -54,9 +54,7 @@ interface Place {
 function placesOf(file: NamedFile): readonly Place[] {
   const { path, role } = file
   const itself = placeOf(file, path, role !== 'input' && role !== 'older')
-  if (role === 'store') {
-    return [itself, ...sideFiles.map((end) => placeOf(file, path + end, true))]
-  }
+  if (role === 'store') return [itself, ...sideFiles.map((end) => placeOf(file, path + end, true))]
   // A pipe or a device gets its content at once.
   if (role !== 'output' || itself.identity === null) return [itself]
   return [itself, placeOf(file, partialOf(path), true)]

@@ -96,9 +96,7 @@ export async function placeLocalTimes(
     await store.execute(`${moved(beforeUs)} WHERE ${within}`)
     const second = await secondOf(store, rows, [from, to], ambiguous, bucket !== undefined)
     isByOrder &&= second !== null
-    if (second !== null) {
-      await store.execute(`${moved(afterUs)} WHERE ${within} AND ${second}`)
-    }
+    if (second !== null) await store.execute(`${moved(afterUs)} WHERE ${within} AND ${second}`)
   }
   if (repeated === 0) return []
   const are = repeated === 1 ? '1 line is' : `${repeated.toLocaleString('en-US')} lines are`

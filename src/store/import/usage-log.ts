@@ -73,9 +73,7 @@ export interface ImportedLog {
  * @throws UserError when the file cannot be read, is not whole, lacks a mapped column, or has two meanings
  */
 export async function importUsageLog(store: Session, log: UsageLogImport): Promise<ImportedLog> {
-  if (!log.lines && !existsSync(log.file)) {
-    throw userError.import(`${log.file}: no such file`)
-  }
+  if (!log.lines && !existsSync(log.file)) throw userError.import(`${log.file}: no such file`)
   const scratch = scratchOf(store, log.rejectsFile)
   let isEntered = false
   const interrupt = () => store.interrupt()

@@ -32,9 +32,7 @@ export function plainCells(document: LogDocument): LogDocument {
 }
 
 function plainCell(cell: string): string {
-  if (withComma.test(cell) || grouped.test(cell)) {
-    return cell.replaceAll('.', '').replace(',', '.')
-  }
+  if (withComma.test(cell) || grouped.test(cell)) return cell.replaceAll('.', '').replace(',', '.')
   const [, day, month, year, time] = dotted.exec(cell) ?? []
   if (day === undefined) return cell
   const date = `${year}-${month!.padStart(2, '0')}-${day.padStart(2, '0')}`

@@ -88,9 +88,7 @@ function endOfJson(path: string): End {
   const { tail, size } = tailOf(path)
   const head = beginningOf(path).trimStart()
   const lines = () => linesIn(path)
-  if (head.startsWith('[')) {
-    return { isWhole: /\]\s*$/.test(tail.toString()), wholeBytes: 0, lines }
-  }
+  if (head.startsWith('[')) return { isWhole: /\]\s*$/.test(tail.toString()), wholeBytes: 0, lines }
   if (head.startsWith('{') && head.includes('\n') && objectsOnLines(head) === 'none') {
     const isWhole = size < longestDocument && isJsonText(readFileSync(path, 'utf8'))
     return { isWhole, wholeBytes: 0, lines }
