@@ -1,16 +1,22 @@
 import type { Outcome } from '../../attempt/outcome.ts'
 
+/** The count of each outcome. */
+const counts = {
+  ok: 'ok',
+  http_error: 'httpError',
+  broken: 'broken',
+  timeout: 'timeout',
+  aborted: 'aborted',
+  not_sent: 'notSent',
+} as const satisfies Record<Outcome, string>
+
+const countNames = ['planned', 'sent', ...Object.values(counts)] as const
+
 /** planned = sent + notSent, sent = ok + httpError + broken + timeout + aborted. */
-export interface AttemptCounts {
-  readonly planned: number
-  readonly sent: number
-  readonly notSent: number
-  readonly ok: number
-  readonly httpError: number
-  readonly broken: number
-  readonly timeout: number
-  readonly aborted: number
-}
+export type AttemptCounts = Readonly<Record<(typeof countNames)[number], number>>
+
+const countsBy = (of: (name: keyof AttemptCounts) => number) =>
+  Object.fromEntries(countNames.map((name) => [name, of(name)])) as AttemptCounts
 
 const mostErrorKinds = 100
 const otherErrors = 'others'
@@ -47,27 +53,8 @@ export class StepCounters {
   readonly errors = new Map<string, number>()
 
   ended(outcome: Outcome): void {
-    switch (outcome) {
-      case 'ok':
-        this.ok++
-        break
-      case 'http_error':
-        this.httpError++
-        break
-      case 'broken':
-        this.broken++
-        break
-      case 'timeout':
-        this.timeout++
-        break
-      case 'aborted':
-        this.aborted++
-        break
-      case 'not_sent':
-        this.notSent++
-        return
-    }
-    this.sent++
+    this[counts[outcome]]++
+    if (outcome !== 'not_sent') this.sent++
   }
 
   /** Counts an error. A service may invent codes endlessly, so codes beyond the first kinds count as one. */
@@ -78,29 +65,10 @@ export class StepCounters {
   }
 }
 
-export const noCounts: AttemptCounts = {
-  planned: 0,
-  sent: 0,
-  notSent: 0,
-  ok: 0,
-  httpError: 0,
-  broken: 0,
-  timeout: 0,
-  aborted: 0,
-}
+export const noCounts = countsBy(() => 0)
 
-export function addCounts(a: AttemptCounts, b: AttemptCounts): AttemptCounts {
-  return {
-    planned: a.planned + b.planned,
-    sent: a.sent + b.sent,
-    notSent: a.notSent + b.notSent,
-    ok: a.ok + b.ok,
-    httpError: a.httpError + b.httpError,
-    broken: a.broken + b.broken,
-    timeout: a.timeout + b.timeout,
-    aborted: a.aborted + b.aborted,
-  }
-}
+export const addCounts = (a: AttemptCounts, b: AttemptCounts) =>
+  countsBy((name) => a[name] + b[name])
 
 /** A sentence for each contradiction in the counts; empty if they add up. */
 export function countIssues(counts: AttemptCounts, rows: AttemptCounts): readonly string[] {
@@ -114,7 +82,7 @@ export function countIssues(counts: AttemptCounts, rows: AttemptCounts): readonl
       `sent ${sent} is not ok ${ok} + http_error ${httpError} + broken ${broken} + timeout ${timeout} + aborted ${aborted}`,
     )
   }
-  for (const name of Object.keys(noCounts) as (keyof AttemptCounts)[]) {
+  for (const name of countNames) {
     if (counts[name] !== rows[name]) {
       issues.push(`${name}: ${counts[name]} counted while sending, ${rows[name]} rows in the store`)
     }

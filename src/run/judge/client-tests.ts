@@ -1,6 +1,6 @@
 import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import { largest } from '../../user/extremes.ts'
-import { milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
+import { heldIf, milliseconds, notJudged, type RunTest, samplesFor } from './run-test.ts'
 
 /** Times that a client's delay may spoil. */
 export const judgedTimes = ['response', 'ttft', 'itl'] as const
@@ -58,13 +58,9 @@ export function memoryTest(threads: readonly MemoryFigures[]): RunTest {
   ]
   const share = ((peakBytes / maxBytes) * 100).toFixed(0)
   const lost = givenUp === 0 ? '' : `; ${givenUp} answers were given up`
-  return {
-    name,
-    result: givenUp === 0 ? 'held' : 'failed',
-    figure: `at most ${megabytes(peakBytes)} of ${megabytes(maxBytes)} MB (${share} %)${lost}`,
-    bound,
-    remedy: givenUp === 0 ? '' : 'Raise max_memory_mb, or have fewer or shorter answers at a time.',
-  }
+  const figure = `at most ${megabytes(peakBytes)} of ${megabytes(maxBytes)} MB (${share} %)${lost}`
+  const remedy = 'Raise max_memory_mb, or have fewer or shorter answers at a time.'
+  return heldIf(givenUp === 0, 'failed', { name, figure, bound, remedy })
 }
 
 function megabytes(bytes: number): string {
@@ -126,15 +122,13 @@ export function lagTest(
     held || spoils
       ? ''
       : `; below ${lagOfClaim * 100} % of ${milliseconds(claimUs!)}, which is judged`
-  return {
+  return heldIf(held, spoils ? 'failed' : 'degraded', {
     name: `lag ${name}`,
-    result: held ? 'held' : spoils ? 'failed' : 'degraded',
     figure: `${milliseconds(value)}${why}${leaves}`,
     bound,
-    remedy: held
-      ? ''
-      : 'Requests were sent late: give the sender its own core, add threads, or lower the rate.',
-  }
+    remedy:
+      'Requests were sent late: give the sender its own core, add threads, or lower the rate.',
+  })
 }
 
 const names = { response: 'response time', ttft: 'TTFT', itl: 'ITL' } as const
@@ -151,14 +145,12 @@ export function delayTest(threads: readonly ThreadFigures[], medians: readonly M
     threads.map((thread) => thread.loopDelayP99Us),
     0,
   )
-  const held = delayUs < boundUs
-  return {
+  return heldIf(delayUs < boundUs, 'degraded', {
     name: 'event-loop delay p99',
-    result: held ? 'held' : 'degraded',
     figure: milliseconds(delayUs),
     bound: `< ${milliseconds(boundUs)}`,
-    remedy: held ? '' : threadRemedy,
-  }
+    remedy: threadRemedy,
+  })
 }
 
 /**
@@ -178,19 +170,12 @@ export function gapTest(
   const { rest } = carried(requests)
   const bound = `under ${rest * 100} % of the requests in gaps`
   const share = tainted / requests
-  const held = share < rest
   const figure = `${milliseconds(greatestUs)}; ${tainted} of ${requests} requests (${(share * 100).toFixed(2)} %) in gaps over ${milliseconds(limitUs)}`
   // A gap as long as half of the judged time, or as the shortest median, spoils the measurement.
   const spoilt = greatestUs >= (claimUs === null ? (waits(medians)?.us ?? Infinity) : claimUs / 2)
-  return {
-    name,
-    result: held ? 'held' : spoilt ? 'failed' : 'degraded',
-    figure,
-    bound,
-    remedy: held
-      ? ''
-      : 'The sending thread stopped: leave it a core, add threads, and look for slow prompt functions.',
-  }
+  const remedy =
+    'The sending thread stopped: leave it a core, add threads, and look for slow prompt functions.'
+  return heldIf(share < rest, spoilt ? 'failed' : 'degraded', { name, figure, bound, remedy })
 }
 
 export function utilisationTest(
@@ -203,14 +188,8 @@ export function utilisationTest(
     threads.map((thread) => thread.utilisation),
     0,
   )
-  const held = busy < 0.8
-  return {
-    name,
-    result: held ? 'held' : 'degraded',
-    figure: busy.toFixed(2),
-    bound,
-    remedy: held ? '' : threadRemedy,
-  }
+  const figure = busy.toFixed(2)
+  return heldIf(busy < 0.8, 'degraded', { name, figure, bound, remedy: threadRemedy })
 }
 
 /**
@@ -225,12 +204,7 @@ export function inFlightTest(figures: InFlightFigures | null, hasAllRows: boolea
   }
   const { instants, counted, byRows } = figures
   const off = Math.abs(counted - byRows) / Math.max(counted, byRows)
-  const held = off < 0.05
-  return {
-    name,
-    result: held ? 'held' : 'failed',
-    figure: `${counted} counted at ${instants} instants, ${byRows} by the rows (${(off * 100).toFixed(2)} %)`,
-    bound,
-    remedy: held ? '' : 'Rows and counters disagree: a bug in Assay; please report it.',
-  }
+  const figure = `${counted} counted at ${instants} instants, ${byRows} by the rows (${(off * 100).toFixed(2)} %)`
+  const remedy = 'Rows and counters disagree: a bug in Assay; please report it.'
+  return heldIf(off < 0.05, 'failed', { name, figure, bound, remedy })
 }

@@ -26,6 +26,14 @@ export function notJudged(name: string, bound: string, why: string): RunTest {
   return { name, result: 'not judged', figure: why, bound, remedy: '' }
 }
 
+/** A test that holds, or has a worse result and its remedy. */
+export const heldIf = (
+  isHeld: boolean,
+  worse: 'degraded' | 'failed' | 'not judged',
+  test: Omit<RunTest, 'result'>,
+): RunTest =>
+  isHeld ? { ...test, result: 'held', remedy: '' } : { ...test, result: worse }
+
 export function milliseconds(us: number): string {
   return `${(us / 1000).toFixed(us < 10_000 ? 2 : 0)} ms`
 }

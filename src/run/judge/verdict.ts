@@ -17,7 +17,7 @@ import {
   utilisationTest,
 } from './client-tests.ts'
 import { levelTests } from './level-test.ts'
-import { notJudged, type RunTest, samplesFor } from './run-test.ts'
+import { heldIf, notJudged, type RunTest, samplesFor } from './run-test.ts'
 import { type StreamFigures, streamTests } from './stream-tests.ts'
 import { type WarmUp, warmUpTests } from './warm-up.ts'
 
@@ -132,46 +132,32 @@ export function judge(facts: RunFacts): RunVerdict {
 
 function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
   const issues = countIssues(counts, rows)
-  return {
+  const { planned, sent, notSent } = counts
+  return heldIf(issues.length === 0, 'failed', {
     name: 'counts',
-    result: issues.length === 0 ? 'held' : 'failed',
-    figure:
-      issues.length === 0
-        ? `planned ${counts.planned} = sent ${counts.sent} + not sent ${counts.notSent}`
-        : issues.join('; '),
+    figure: issues.join('; ') || `planned ${planned} = sent ${sent} + not sent ${notSent}`,
     bound: 'they add up',
     // If the store failed, the recorder's test has the remedy.
-    remedy:
-      issues.length === 0 || storeFailure !== null
-        ? ''
-        : 'A bug in Assay; please report it with the store.',
-  }
+    remedy: storeFailure === null ? 'A bug in Assay; please report it with the store.' : '',
+  })
 }
 
-function recorderTest(facts: RunFacts): RunTest {
-  if (facts.storeFailure !== null) {
-    return {
-      name: 'recorder',
-      result: 'failed',
-      figure: `${facts.recorded} of ${facts.handedOver} rows`,
-      bound: 'every row',
-      remedy: facts.storeFailure,
-    }
+function recorderTest({ storeFailure, recorded, handedOver, deepestQueue }: RunFacts): RunTest {
+  const name = 'recorder'
+  const rows = `${recorded} of ${handedOver} rows`
+  if (storeFailure !== null) {
+    return { name, result: 'failed', figure: rows, bound: 'every row', remedy: storeFailure }
   }
-  const missing = facts.handedOver - facts.recorded
-  const behind = facts.deepestQueue > queueLimit
-  return {
-    name: 'recorder',
-    result: missing !== 0 ? 'failed' : behind ? 'degraded' : 'held',
-    figure: `${facts.recorded} of ${facts.handedOver} rows, at most ${facts.deepestQueue} batches waiting`,
+  const isMissing = recorded !== handedOver
+  const isBehind = deepestQueue > queueLimit
+  return heldIf(!isMissing && !isBehind, isMissing ? 'failed' : 'degraded', {
+    name,
+    figure: `${rows}, at most ${deepestQueue} batches waiting`,
     bound: `every row, at most ${queueLimit} batches`,
-    remedy:
-      missing !== 0
-        ? 'Look for a full disk; run again with another --db.'
-        : behind
-          ? 'Put the store on a faster disk, or leave the recorder a core.'
-          : '',
-  }
+    remedy: isMissing
+      ? 'Look for a full disk; run again with another --db.'
+      : 'Put the store on a faster disk, or leave the recorder a core.',
+  })
 }
 
 /** Shown only if captures were dropped, because most runs keep all of theirs. */
@@ -193,18 +179,12 @@ function rateTest({ plannedArrivals, arrivedInTime, budgetSpent }: RunFacts): Ru
   const bound = '0.99 to 1.01'
   if (plannedArrivals === 0) return notJudged('achieved / planned rate', bound, 'no open phase')
   const ratio = arrivedInTime / plannedArrivals
-  const held = ratio >= 0.99 && ratio <= 1.01
-  return {
+  return heldIf(ratio >= 0.99 && ratio <= 1.01, 'failed', {
     name: 'achieved / planned rate',
-    result: held ? 'held' : 'failed',
     figure: `${ratio.toFixed(4)} (${arrivedInTime} of ${plannedArrivals})`,
     bound,
-    remedy: held
-      ? ''
-      : budgetSpent
-        ? budgetRemedy
-        : 'Raise max_in_flight, add threads, or lower the rate.',
-  }
+    remedy: budgetSpent ? budgetRemedy : 'Raise max_in_flight, add threads, or lower the rate.',
+  })
 }
 
 const budgetRemedy =
@@ -247,34 +227,27 @@ function strayTests({ strays }: RunFacts): readonly RunTest[] {
 function notSentTest({ counts, budgetSpent, localLimits }: RunFacts): RunTest {
   const share = counts.planned === 0 ? 0 : counts.notSent / counts.planned
   const own = [...localLimits.values()].reduce((sum, count) => sum + count, 0)
-  return {
+  const seen = own === counts.notSent ? 'See this machine.' : null
+  return heldIf(share === 0, share <= 0.01 ? 'degraded' : 'failed', {
     name: 'not sent',
-    result: share === 0 ? 'held' : share <= 0.01 ? 'degraded' : 'failed',
     figure: `${counts.notSent} (${(share * 100).toFixed(2)} %)`,
     bound: '0; up to 1 % is degraded',
-    remedy:
-      share === 0
-        ? ''
-        : budgetSpent
-          ? budgetRemedy
-          : own === counts.notSent
-            ? 'See this machine.'
-            : 'Their rows have the reason: raise max_in_flight, max_credits or max_cost.',
-  }
+    remedy: budgetSpent
+      ? budgetRemedy
+      : (seen ?? 'Their rows have the reason: raise max_in_flight, max_credits or max_cost.'),
+  })
 }
 
 /** Percentiles with too few samples are not shown, but do not make the run worse. */
 function samplesTest({ fewestSamples }: RunFacts): RunTest {
   const bound = `p99 needs ${samplesFor.p99}, p95 ${samplesFor.p95}`
   if (fewestSamples === null) return notJudged('samples', bound, 'no success')
-  const enough = fewestSamples >= samplesFor.p99
-  return {
+  return heldIf(fewestSamples >= samplesFor.p99, 'not judged', {
     name: 'samples',
-    result: enough ? 'held' : 'not judged',
     figure: `${fewestSamples} behind the thinnest percentile`,
     bound,
-    remedy: enough ? '' : 'Percentiles with fewer print "n too small": run longer.',
-  }
+    remedy: 'Percentiles with fewer print "n too small": run longer.',
+  })
 }
 
 function ceilingTest({ ceilingShare }: RunFacts): RunTest {
@@ -286,12 +259,7 @@ function ceilingTest({ ceilingShare }: RunFacts): RunTest {
   if (ceilingShare === 'too few') {
     return notJudged(name, bound, 'no steady phase has enough requests for a rate')
   }
-  const held = ceilingShare < 0.7
-  return {
-    name,
-    result: held ? 'held' : 'degraded',
-    figure: `${(ceilingShare * 100).toFixed(1)} %`,
-    bound,
-    remedy: held ? '' : 'The client is near its own limit: add threads or machines.',
-  }
+  const figure = `${(ceilingShare * 100).toFixed(1)} %`
+  const remedy = 'The client is near its own limit: add threads or machines.'
+  return heldIf(ceilingShare < 0.7, 'degraded', { name, figure, bound, remedy })
 }

@@ -193,13 +193,7 @@ function evidenceOf(
   const { sent, notSent, late, unknown, limited, resetUs } = counts
   const judged = total(counts.judged)
   return {
-    sent,
-    notSent,
-    late,
-    unknown,
-    limited,
-    resetUs,
-    judged,
+    ...{ sent, notSent, late, unknown, limited, resetUs, judged },
     missed: total(counts.missed),
     meanUs: judged === 0 ? null : counts.serviceUs / judged,
     parts: { judged: counts.judged, missed: counts.missed, logUs: counts.logUs },
