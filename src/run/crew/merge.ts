@@ -11,7 +11,7 @@ import { largest } from '../../user/extremes.ts'
 import { type AttemptCounts, addCounts, countIssues, noCounts } from '../count/attempt-counts.ts'
 import { runFigures } from '../count/run-figures.ts'
 import { type LevelChange, levelChange, levelTests } from '../judge/level-test.ts'
-import { type RunTest, testResults } from '../judge/run-test.ts'
+import { heldIf, type RunTest, testResults } from '../judge/run-test.ts'
 import { checkThresholds } from '../judge/thresholds/check.ts'
 import type { RunVerdict } from '../judge/verdict.ts'
 import { cutWarmUp, type WarmUp, warmUpTests } from '../judge/warm-up.ts'
@@ -31,7 +31,6 @@ type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
 /**
  * Judges a run whose parts are in one store: counts are summed, thresholds cover all rows, and the verdict
  * is not better than that of the worst shard.
- *
  */
 export function judgeParts(store: Store, options: JudgeOptions): Promise<RunResult> {
   const { runId, contract = defaultContract, clockErrorUs = null } = options
@@ -155,13 +154,12 @@ function verdictOf(
   const of = shards[0]!.shards
   const killed = shards.filter((_, at) => ends[at] === null).map(({ shard }) => shard)
   const isWhole = shards.length === of && killed.length === 0
-  const parts: RunTest = {
+  const parts = heldIf(isWhole, 'failed', {
     name: 'shards',
-    result: isWhole ? 'held' : 'failed',
     figure: `${shards.length} of ${of} present${killed.length === 0 ? '' : `; ${killed.join(', ')} did not end`}`,
     bound: 'every shard, to its end',
-    remedy: isWhole ? '' : 'Requests that the service received are missing: run again.',
-  }
+    remedy: 'Requests that the service received are missing: run again.',
+  })
   const again: RunTest[] = tries.map((each) => ({
     name: `another try of shard ${each.shard}`,
     result: 'degraded',
@@ -170,16 +168,12 @@ function verdictOf(
     remedy: 'Its load came on top of the plan: let no scheduler repeat a shard.',
   }))
   const issues = killed.length > 0 ? [] : countIssues(counts, rows)
-  const added: RunTest = {
+  const added = heldIf(issues.length === 0, 'failed', {
     name: 'merged counts',
-    result: issues.length === 0 ? 'held' : 'failed',
-    figure:
-      issues.length === 0
-        ? `planned ${counts.planned} in ${shards.length} shards`
-        : issues.join('; '),
+    figure: issues.join('; ') || `planned ${counts.planned} in ${shards.length} shards`,
     bound: 'they add up',
-    remedy: issues.length === 0 ? '' : 'A bug in Assay; please report it with the stores.',
-  }
+    remedy: 'A bug in Assay; please report it with the stores.',
+  })
   const level = levelTests(unsteady?.text ?? null)
   const tests = [
     ...[parts, ...again, added, ...level, ...warmUpTests(warmUp)],

@@ -199,19 +199,12 @@ export class StepPlan {
     change: Partial<RequestSpec> = {},
   ): RequestTemplate {
     const { step } = this
+    const { endpoint, stream, includeUsage, model, system, maxTokens } = step
+    const { headers, body, wrong, abort } = step
     const spec: RequestSpec = {
       ...plainRequest,
-      endpoint: step.endpoint,
-      stream: step.stream,
-      includeUsage: step.includeUsage,
-      model: step.model,
-      messages,
-      system: step.system,
-      maxTokens: step.maxTokens,
-      headers: step.headers,
-      body: step.body,
-      wrong: step.wrong,
-      abort: step.abort,
+      ...{ endpoint, stream, includeUsage, model, messages, system, maxTokens },
+      ...{ headers, body, wrong, abort },
       ...(step.path === null ? {} : { path: step.path }),
       ...(step.method === null ? {} : { method: step.method }),
       ...change,
