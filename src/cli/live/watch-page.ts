@@ -63,11 +63,10 @@ class WatchPage implements LiveSource {
 
   metrics(): string {
     const gauge = (name: string, help: string, value: number | null | undefined) =>
-      family(name, 'gauge', help, typeof value === 'number' ? [[{}, value]] : [])
+      family(name, help, typeof value === 'number' ? [[{}, value]] : [])
     return [
       family(
         'assay_polls_total',
-        'counter',
         'Polls by their status.',
         [...this.byStatus].map(([status, count]) => [{ status }, count] as const),
       ),

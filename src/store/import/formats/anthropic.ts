@@ -1,7 +1,7 @@
 import { rational } from '../../../money/rational.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, listOf, scaled, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, scaled, tokensOf, one } from './row.ts'
 
 function pageOf(document: Fields): Page | null {
   if (typeof document.has_more !== 'boolean' && document.next_page === undefined) return null
@@ -73,16 +73,14 @@ export const anthropicCosts: KnownFormat = {
   needed: ['starting_at', 'ending_at', 'amount'],
   items: resultsOf,
   page: pageOf,
-  *rows(row) {
-    yield {
-      ...sharedColumns(row),
-      description: row.description,
-      cost_type: row.cost_type,
-      token_type: row.token_type,
-      cost: scaled(row.amount, cent),
-      unit: String(row.currency ?? 'USD').toUpperCase(),
-    }
-  },
+  rows: one((row) => ({
+    ...sharedColumns(row),
+    description: row.description,
+    cost_type: row.cost_type,
+    token_type: row.token_type,
+    cost: scaled(row.amount, cent),
+    unit: String(row.currency ?? 'USD').toUpperCase(),
+  })),
 }
 
 /** Anthropic's analytics of usage: rows with a group and its usage. */

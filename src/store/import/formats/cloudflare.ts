@@ -1,6 +1,6 @@
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, listOf, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, tokensOf, one } from './row.ts'
 
 const rowsOf = (document: Fields) => ('result' in document ? listOf(document.result) : [document])
 
@@ -21,21 +21,19 @@ export const cloudflareLogs: KnownFormat = {
   needed: ['id', 'created_at', 'tokens_in', 'tokens_out', 'status_code'],
   items: rowsOf,
   page: pageOf,
-  *rows(row) {
-    yield {
-      id: row.id as string,
-      time: row.created_at,
-      model: row.model,
-      endpoint: row.path === undefined ? undefined : `/${String(row.path)}`,
-      account: first(at(row.metadata, 'account'), at(row.metadata, 'user')),
-      keyFp: at(row.metadata, 'key'),
-      status: row.status_code,
-      cost: row.cost,
-      unit: 'USD',
-      latencyMs: row.duration,
-      ...tokensOf({ input_tokens: row.tokens_in, output_tokens: row.tokens_out }, 'openai-usage'),
-    }
-  },
+  rows: one((row) => ({
+    id: row.id as string,
+    time: row.created_at,
+    model: row.model,
+    endpoint: row.path === undefined ? undefined : `/${String(row.path)}`,
+    account: first(at(row.metadata, 'account'), at(row.metadata, 'user')),
+    keyFp: at(row.metadata, 'key'),
+    status: row.status_code,
+    cost: row.cost,
+    unit: 'USD',
+    latencyMs: row.duration,
+    ...tokensOf({ input_tokens: row.tokens_in, output_tokens: row.tokens_out }, 'openai-usage'),
+  })),
 }
 
 /** Cloudflare's Logpush of the gateway: no ids. */

@@ -2,7 +2,7 @@ import { rational } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, listOf, type NormalRow, scaled, tokensOf } from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, scaled, tokensOf, one } from './row.ts'
 
 /** `{ data: { items, total } }`, `{ data: […] }`, a list, or one row. */
 function rowsOf(document: Fields): readonly Fields[] {
@@ -61,14 +61,12 @@ export const oneApi: KnownFormat = {
   items: rowsOf,
   page: pageOf,
   note: '500,000 quota count as one US dollar, as one-api sets by default',
-  *rows(row) {
-    yield {
-      ...common(row),
-      id: String(row.id),
-      latencyMs: row.elapsed_time,
-      ...tokensOf(row, 'new-api-log'),
-    }
-  },
+  rows: one((row) => ({
+    ...common(row),
+    id: String(row.id),
+    latencyMs: row.elapsed_time,
+    ...tokensOf(row, 'new-api-log'),
+  })),
 }
 
 /** new-api's log. Its ids are shown to users modulo 1,024, so a row is its content. */

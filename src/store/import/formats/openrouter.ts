@@ -1,6 +1,6 @@
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat } from './format.ts'
-import { type Fields, first, isTrue, listOf, nextDay, tokensOf } from './row.ts'
+import { type Fields, first, isTrue, listOf, nextDay, tokensOf, one } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   Array.isArray(document.data)
@@ -19,21 +19,19 @@ export const openrouterCsv: KnownFormat = {
     'generation_id created_at cost_total cost_web_search cost_cache cost_file_processing byok_usage_inference tokens_prompt tokens_completion tokens_reasoning tokens_cached model_permaslug provider_name variant cancelled streamed user finish_reason_raw finish_reason_normalized generation_time_ms time_to_first_token_ms app_name api_key_name num_media_prompt num_media_completion num_search_results',
   needed: ['generation_id', 'created_at', 'cost_total', 'tokens_prompt', 'tokens_completion'],
   items: rowsOf,
-  *rows(row) {
-    yield {
-      id: row.generation_id as string,
-      time: row.created_at,
-      model: row.model_permaslug,
-      keyFp: row.api_key_name,
-      account: first(row.user, row.app_name),
-      cost: row.cost_total,
-      unit: 'USD',
-      outcome: isTrue(row.cancelled) ? 'aborted' : 'ok',
-      ...(isTrue(row.streamed) ? { ttftMs: row.time_to_first_token_ms } : {}),
-      latencyMs: row.generation_time_ms,
-      ...tokensOf(row, 'openrouter-log'),
-    }
-  },
+  rows: one((row) => ({
+    id: row.generation_id as string,
+    time: row.created_at,
+    model: row.model_permaslug,
+    keyFp: row.api_key_name,
+    account: first(row.user, row.app_name),
+    cost: row.cost_total,
+    unit: 'USD',
+    outcome: isTrue(row.cancelled) ? 'aborted' : 'ok',
+    ...(isTrue(row.streamed) ? { ttftMs: row.time_to_first_token_ms } : {}),
+    latencyMs: row.generation_time_ms,
+    ...tokensOf(row, 'openrouter-log'),
+  })),
 }
 
 /** OpenRouter's activity API: sums of UTC days. */
@@ -47,19 +45,17 @@ export const openrouterActivity: KnownFormat = {
     'date model model_permaslug endpoint_id provider_name usage byok_usage_inference requests byok_requests prompt_tokens completion_tokens reasoning_tokens',
   needed: ['date', 'model_permaslug', 'usage', 'requests', 'prompt_tokens', 'completion_tokens'],
   items: rowsOf,
-  *rows(row) {
-    yield {
-      time: String(row.date ?? '').slice(0, 10),
-      end: nextDay(String(row.date ?? '')),
-      model: row.model_permaslug,
-      endpoint_id: row.endpoint_id,
-      provider_name: row.provider_name,
-      requests: row.requests,
-      cost: row.usage,
-      unit: 'USD',
-      ...tokensOf(row, 'openrouter-log'),
-    }
-  },
+  rows: one((row) => ({
+    time: String(row.date ?? '').slice(0, 10),
+    end: nextDay(String(row.date ?? '')),
+    model: row.model_permaslug,
+    endpoint_id: row.endpoint_id,
+    provider_name: row.provider_name,
+    requests: row.requests,
+    cost: row.usage,
+    unit: 'USD',
+    ...tokensOf(row, 'openrouter-log'),
+  })),
 }
 
 /** One generation of OpenRouter, or a list of them. */
@@ -72,18 +68,16 @@ export const openrouterGeneration: KnownFormat = {
     'id upstream_id total_cost cache_discount upstream_inference_cost created_at model app_id streamed cancelled provider_name latency moderation_latency generation_time finish_reason native_finish_reason tokens_prompt tokens_completion native_tokens_prompt native_tokens_completion native_tokens_completion_images native_tokens_reasoning native_tokens_cached num_media_prompt num_input_audio_prompt num_media_completion num_search_results num_fetches web_search_engine origin usage is_byok external_user api_type router provider_responses request_id session_id user_agent http_referer service_tier preset_id',
   needed: ['id', 'created_at', 'total_cost', 'native_tokens_prompt'],
   items: rowsOf,
-  *rows(row) {
-    yield {
-      id: row.id as string,
-      time: row.created_at,
-      model: row.model,
-      account: row.external_user,
-      cost: row.total_cost,
-      unit: 'USD',
-      outcome: isTrue(row.cancelled) ? 'aborted' : 'ok',
-      ...(isTrue(row.streamed) ? { ttftMs: row.latency } : {}),
-      latencyMs: row.generation_time,
-      ...tokensOf(row, 'openrouter-log'),
-    }
-  },
+  rows: one((row) => ({
+    id: row.id as string,
+    time: row.created_at,
+    model: row.model,
+    account: row.external_user,
+    cost: row.total_cost,
+    unit: 'USD',
+    outcome: isTrue(row.cancelled) ? 'aborted' : 'ok',
+    ...(isTrue(row.streamed) ? { ttftMs: row.latency } : {}),
+    latencyMs: row.generation_time,
+    ...tokensOf(row, 'openrouter-log'),
+  })),
 }

@@ -43,6 +43,9 @@ export interface NormalRow extends Partial<KindCounts> {
   readonly [dimension: string]: unknown
 }
 
+/** The rows of a format whose items are one row each. */
+export const one = (of: (item: Fields) => NormalRow) => (item: Fields) => [of(item)]
+
 /** The objects of a list; empty for anything else. */
 export function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isMapping) : []

@@ -1,5 +1,5 @@
 import type { KnownFormat } from './format.ts'
-import { type Fields, first, listOf, nextDay, tokensOf } from './row.ts'
+import { type Fields, first, listOf, nextDay, tokensOf, one } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   'results' in document || 'data' in document
@@ -37,19 +37,17 @@ export const vercel: KnownFormat = {
     'day hour model provider user tag credential_type total_cost market_cost surcharge_cost input_tokens output_tokens cached_input_tokens cache_creation_input_tokens reasoning_tokens request_count api_key_id api_key_name',
   needed: ['total_cost', 'input_tokens', 'output_tokens', 'request_count'],
   items: rowsOf,
-  *rows(row) {
-    yield {
-      ...intervalOf(row),
-      model: row.model,
-      keyFp: first(row.api_key_name, row.api_key_id),
-      account: row.user,
-      provider: row.provider,
-      credential_type: row.credential_type,
-      tag: row.tag,
-      requests: row.request_count,
-      cost: row.total_cost,
-      unit: 'USD',
-      ...tokensOf(row, 'vercel'),
-    }
-  },
+  rows: one((row) => ({
+    ...intervalOf(row),
+    model: row.model,
+    keyFp: first(row.api_key_name, row.api_key_id),
+    account: row.user,
+    provider: row.provider,
+    credential_type: row.credential_type,
+    tag: row.tag,
+    requests: row.request_count,
+    cost: row.total_cost,
+    unit: 'USD',
+    ...tokensOf(row, 'vercel'),
+  })),
 }
