@@ -30,166 +30,128 @@ export interface Column {
   readonly description: string
 }
 
-const column = <K extends ColumnKind, N extends boolean>(
-  kind: K,
-  nullable: N,
-  description: string,
-) => ({
-  kind,
-  nullable,
-  description,
-})
+const columnsOf = <N extends boolean>(nullable: N) => {
+  const of = <K extends ColumnKind>(kind: K) => (description: string) => ({ kind, nullable, description })
+  const [micros, index, number, count] = [of('micros'), of('index'), of('number'), of('count')]
+  return { micros, index, number, count, bits: of('bits'), word: of('word'), text: of('text') }
+}
+const always = columnsOf(false)
+const maybe = columnsOf(true)
 
 /**
- * The columns of an attempt: kind, whether a cell may be null, and meaning with unit.
+ * The columns of an attempt: whether a cell may be null, kind, and meaning with unit.
  *
  * @example
  * console.log(attemptColumns.firstContentUs.description)
  */
 export const attemptColumns = {
   // Identity
-  runId: column('word', false, 'the run that it belongs to'),
-  slot: column('index', false, 'index in the plan; a retry keeps the slot of its parent'),
-  retry: column('count', false, '0 for a first attempt, 1 for its first retry; parent = retry - 1'),
-  shard: column('count', false, 'sending thread'),
-  phase: column('word', false, 'phase of the scenario'),
-  part: column('word', false, 'warmup, steady or drain'),
-  step: column('word', false, 'step of the mix'),
-  session: column('count', true, 'conversation that the request continues'),
-  turn: column('count', true, 'turn in that conversation, from 0'),
-  template: column('count', true, 'row of `templates` with the request'),
-  keyFp: column('word', true, 'first 12 hex digits of the SHA-256 of the API key'),
-  account: column('word', true, 'account of the key, as the scenario names it'),
+  runId: always.word('the run that it belongs to'),
+  slot: always.index('index in the plan; a retry keeps the slot of its parent'),
+  retry: always.count('0 for a first attempt, 1 for its first retry; parent = retry - 1'),
+  shard: always.count('sending thread'),
+  phase: always.word('phase of the scenario'),
+  part: always.word('warmup, steady or drain'),
+  step: always.word('step of the mix'),
+  session: maybe.count('conversation that the request continues'),
+  turn: maybe.count('turn in that conversation, from 0'),
+  template: maybe.count('row of `templates` with the request'),
+  keyFp: maybe.word('first 12 hex digits of the SHA-256 of the API key'),
+  account: maybe.word('account of the key, as the scenario names it'),
 
   // Request
-  endpoint: column(
-    'word',
-    false,
-    'chat, messages, responses, embeddings, models, credits or other',
-  ),
-  streamed: column('count', false, '1 if the request asked for a stream'),
-  model: column('word', true, 'requested model'),
-  expects: column('word', false, 'ok, or the error that the request was made to provoke'),
+  endpoint: always.word('chat, messages, responses, embeddings, models, credits or other'),
+  streamed: always.count('1 if the request asked for a stream'),
+  model: maybe.word('requested model'),
+  expects: always.word('ok, or the error that the request was made to provoke'),
 
   // Times, on one monotonic clock for all threads of a run
-  intendedUs: column('micros', false, 'when the schedule wanted it sent'),
-  dispatchedUs: column('micros', true, 'when it was handed to the HTTP client'),
-  sentUs: column('micros', true, 'when it was sent on the socket'),
-  headersUs: column('micros', true, 'when the response headers were complete'),
-  firstEventUs: column('micros', true, 'first SSE event of any kind'),
-  firstContentUs: column('micros', true, 'first event with non-empty text'),
-  lastContentUs: column('micros', true, 'last event with non-empty text'),
-  doneUs: column('micros', true, '[DONE], message_stop, or the end of a plain body'),
-  closedUs: column('micros', true, 'when the response was handled whole, or broke'),
+  intendedUs: always.micros('when the schedule wanted it sent'),
+  dispatchedUs: maybe.micros('when it was handed to the HTTP client'),
+  sentUs: maybe.micros('when it was sent on the socket'),
+  headersUs: maybe.micros('when the response headers were complete'),
+  firstEventUs: maybe.micros('first SSE event of any kind'),
+  firstContentUs: maybe.micros('first event with non-empty text'),
+  lastContentUs: maybe.micros('last event with non-empty text'),
+  doneUs: maybe.micros('[DONE], message_stop, or the end of a plain body'),
+  closedUs: maybe.micros('when the response was handled whole, or broke'),
 
   // Outcome
-  outcome: column('word', false, 'ok, http_error, broken, timeout, aborted or not_sent'),
-  reason: column(
-    'word',
-    true,
+  outcome: always.word('ok, http_error, broken, timeout, aborted or not_sent'),
+  reason: maybe.word(
     'why it was broken, timed out, aborted or not sent; not-closed for a stream that succeeded and whose body stayed open',
   ),
-  status: column('count', true, 'HTTP status'),
-  errorShape: column('word', true, 'chat, messages or other: the shape of an error body'),
-  errorCode: column('word', true, 'error.code of the chat shape'),
-  errorType: column('word', true, 'error.type of either shape'),
-  errorMessage: column(
-    'word',
-    true,
-    'what the service said about the error, cut after 200 characters',
-  ),
+  status: maybe.count('HTTP status'),
+  errorShape: maybe.word('chat, messages or other: the shape of an error body'),
+  errorCode: maybe.word('error.code of the chat shape'),
+  errorType: maybe.word('error.type of either shape'),
+  errorMessage: maybe.word('what the service said about the error, cut after 200 characters'),
 
   // Headers
-  creditsRemaining: column('number', true, 'X-Credits-Remaining'),
-  rateLimit: column('number', true, 'X-RateLimit-Limit'),
-  rateRemaining: column('number', true, 'X-RateLimit-Remaining'),
-  rateReset: column(
-    'number',
-    true,
+  creditsRemaining: maybe.number('X-Credits-Remaining'),
+  rateLimit: maybe.number('X-RateLimit-Limit'),
+  rateRemaining: maybe.number('X-RateLimit-Remaining'),
+  rateReset: maybe.number(
     'X-RateLimit-Reset, in the unit of the service; a duration or a time as seconds from now',
   ),
-  tokenLimit: column('number', true, 'limit of tokens, if the contract names its header'),
-  tokenRemaining: column('number', true, 'tokens that remain of it'),
-  tokenReset: column('number', true, 'its reset, as `rate_reset`'),
-  retryAfter: column(
-    'number',
-    true,
+  tokenLimit: maybe.number('limit of tokens, if the contract names its header'),
+  tokenRemaining: maybe.number('tokens that remain of it'),
+  tokenReset: maybe.number('its reset, as `rate_reset`'),
+  retryAfter: maybe.number(
     'seconds that the service asks to wait: retry-after-ms, or Retry-After as a number or a date',
   ),
-  dateS: column('index', true, "the service's Date header, Unix seconds"),
+  dateS: maybe.index("the service's Date header, Unix seconds"),
 
   // Body
-  responseId: column('text', true, 'id of the completion or message'),
-  responseModel: column('word', true, 'model that the response names'),
-  finishReason: column('word', true, 'finish_reason or stop_reason of the first choice'),
-  choices: column('count', true, 'number of choices (chat) or content blocks (messages)'),
+  responseId: maybe.text('id of the completion or message'),
+  responseModel: maybe.word('model that the response names'),
+  finishReason: maybe.word('finish_reason or stop_reason of the first choice'),
+  choices: maybe.count('number of choices (chat) or content blocks (messages)'),
   // Usage in its normal form (`src/tokens/usage.ts`): the same in every dialect. Null is not reported.
-  promptTokens: column('count', true, 'usage: all tokens of the prompt, also those of a cache'),
-  cachedTokens: column(
-    'count',
-    true,
-    'usage: the part of prompt_tokens that was read from a cache',
-  ),
-  completionTokens: column('count', true, 'usage: all tokens generated, also those of reasoning'),
-  totalTokens: column('count', true, 'usage: total_tokens, as stated'),
-  cacheReadAudioTokens: column('count', true, 'the part of cached_tokens that is audio'),
-  cacheWriteTokens: column(
-    'count',
-    true,
+  promptTokens: maybe.count('usage: all tokens of the prompt, also those of a cache'),
+  cachedTokens: maybe.count('usage: the part of prompt_tokens that was read from a cache'),
+  completionTokens: maybe.count('usage: all tokens generated, also those of reasoning'),
+  totalTokens: maybe.count('usage: total_tokens, as stated'),
+  cacheReadAudioTokens: maybe.count('the part of cached_tokens that is audio'),
+  cacheWriteTokens: maybe.count(
     'usage: tokens of the prompt written to a cache for 5 minutes, or for a time that is not stated',
   ),
-  cacheWrite1hTokens: column(
-    'count',
-    true,
-    'usage: tokens of the prompt written to a cache for an hour',
-  ),
-  inputAudioTokens: column('count', true, 'usage: audio tokens of the prompt that no cache had'),
-  inputImageTokens: column('count', true, 'usage: image tokens of the prompt'),
-  reasoningTokens: column(
-    'count',
-    true,
+  cacheWrite1hTokens: maybe.count('usage: tokens of the prompt written to a cache for an hour'),
+  inputAudioTokens: maybe.count('usage: audio tokens of the prompt that no cache had'),
+  inputImageTokens: maybe.count('usage: image tokens of the prompt'),
+  reasoningTokens: maybe.count(
     'usage: tokens of reasoning, a part of completion_tokens in every dialect',
   ),
-  outputAudioTokens: column('count', true, 'usage: audio tokens generated'),
-  outputImageTokens: column('count', true, 'usage: image tokens generated'),
-  citationTokens: column('count', true, 'usage: tokens of citations, beside completion_tokens'),
-  events: column('count', false, 'SSE events read; 0 for a plain body'),
-  contentEvents: column('count', false, 'SSE events with non-empty text'),
-  unknownEvents: column('count', false, 'SSE events with a member of a delta that no format has'),
-  unknownMember: column('word', true, 'name of the first such member'),
-  contentReads: column(
-    'count',
-    false,
-    'distinct arrival times of these; 1 for many events means buffering',
-  ),
-  doneMarks: column('count', false, 'terminal events seen: [DONE] or message_stop'),
-  itlMaxUs: column('number', true, 'longest gap between content events, microseconds'),
+  outputAudioTokens: maybe.count('usage: audio tokens generated'),
+  outputImageTokens: maybe.count('usage: image tokens generated'),
+  citationTokens: maybe.count('usage: tokens of citations, beside completion_tokens'),
+  events: always.count('SSE events read; 0 for a plain body'),
+  contentEvents: always.count('SSE events with non-empty text'),
+  unknownEvents: always.count('SSE events with a member of a delta that no format has'),
+  unknownMember: maybe.word('name of the first such member'),
+  contentReads: always.count('distinct arrival times of these; 1 for many events means buffering'),
+  doneMarks: always.count('terminal events seen: [DONE] or message_stop'),
+  itlMaxUs: maybe.number('longest gap between content events, microseconds'),
   // Times that the answer states (`src/client/document/answer-times.ts`); null is not stated.
-  queueUs: column('index', true, 'microseconds in the queue of the service, as its answer states'),
-  prefillUs: column('index', true, 'microseconds of the prefill, as its answer states'),
-  decodeUs: column('index', true, 'microseconds after the first token, as its answer states'),
-  textUs: column(
-    'number',
-    true,
+  queueUs: maybe.index('microseconds in the queue of the service, as its answer states'),
+  prefillUs: maybe.index('microseconds of the prefill, as its answer states'),
+  decodeUs: maybe.index('microseconds after the first token, as its answer states'),
+  textUs: maybe.number(
     'microseconds from the first to the last event with text, added up over the choices of an answer with several; null with one, or if they cannot be distinguished',
   ),
-  deadlines: column(
-    'count',
-    true,
+  deadlines: maybe.count(
     'token deadlines of a stream that were kept or missed, if the scenario has token_deadlines; each event with text counts as one token',
   ),
-  missedDeadlines: column('count', true, 'those of them that were missed'),
-  bytesIn: column('index', false, 'bytes of the response body'),
-  flags: column('bits', false, 'findings of the reader, see flags'),
+  missedDeadlines: maybe.count('those of them that were missed'),
+  bytesIn: always.index('bytes of the response body'),
+  flags: always.bits('findings of the reader, see flags'),
 
   // The task of an agent, if it is a turn of one: `session` is its number, `turn` that of the request in it
-  task: column('word', true, 'task of the scenario that the request is part of'),
-  taskTurn: column('word', true, 'turn of that task'),
+  task: maybe.word('task of the scenario that the request is part of'),
+  taskTurn: maybe.word('turn of that task'),
 
   // What the answer says
-  answer: column(
-    'word',
-    true,
+  answer: maybe.word(
     'correct; or what it lacks first: contains, matches, exact, json, tool, tokens, check; or unchecked; null if nothing is expected of it',
   ),
 } as const satisfies Record<string, Column>

@@ -74,7 +74,8 @@ export function realClock(scale = 1, earliestUs = 0): MovableClock {
   }
 }
 
-function once(callback: () => void): Step {
+/** A step that is called once. */
+export function once(callback: () => void): Step {
   return () => {
     callback()
     return null
@@ -95,25 +96,4 @@ function soon(callback: () => void, waitMs: number): () => void {
   // is a day at most, and the clock then looks again.
   const timeout = setTimeout(callback, Math.min(waitMs, 86_400_000)).unref()
   return () => clearTimeout(timeout)
-}
-
-/** Time that moves only when it is advanced. */
-export function manualClock(startUs: number): MovableClock {
-  const timers = new TimerHeap()
-  let now = startUs
-  return {
-    nowUs: () => now,
-    at: (dueUs, callback) => timers.add(dueUs, once(callback)),
-    pace: (dueUs, step) => timers.add(dueUs, step),
-    // Time stands still, and each move runs all that is due.
-    catchUp() {},
-    advance(us) {
-      const end = now + us
-      for (let due = timers.nextDueUs(); due !== null && due <= end; due = timers.nextDueUs()) {
-        now = Math.max(now, due)
-        timers.runUntil(now)
-      }
-      now = end
-    },
-  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import { serving } from './serving.ts'
 
 const later = { timeToFirstUs: { kind: 'constant', value: 20_000 } } as const

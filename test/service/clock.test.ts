@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { manualClock, realClock } from '../../src/service/clock.ts'
+import { realClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 
 test('due callbacks run in order of time, once, and not early', () => {
   const timer = fc.record({ dueUs: fc.integer({ min: 0, max: 500 }), cancelled: fc.boolean() })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import { expiryUs } from '../../src/service/customers.ts'
 import { serving } from './serving.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { type Clock, manualClock } from '../../src/service/clock.ts'
+import type { Clock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import { parseFaults } from '../../src/service/faults/fault.ts'
 import { faults } from '../../src/service/faults/list.ts'
 import { hello, serving } from './serving.ts'

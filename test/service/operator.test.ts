@@ -1,6 +1,6 @@
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import { asOperator, operatorKey, serving } from './serving.ts'
 
 test("the operator's endpoint exists only if it was requested", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import { serving, type Target } from './serving.ts'
 

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net'
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import { hello, serving, type Target } from './serving.ts'
 
 /** The response of a connection to these bytes, until it ends. */

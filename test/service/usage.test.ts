@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/service/clock.ts'
+import { manualClock } from './manual-clock.ts'
 import { Accounts } from '../../src/service/ledger/accounts.ts'
 import { Database } from '../../src/service/ledger/database.ts'
 import { type ChargeNote, Ledger } from '../../src/service/ledger/ledger.ts'

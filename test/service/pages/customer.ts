@@ -1,4 +1,5 @@
-import { type MovableClock, manualClock } from '../../../src/service/clock.ts'
+import type { MovableClock } from '../../../src/service/clock.ts'
+import { manualClock } from '../manual-clock.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
 import { serving, type Target } from '../serving.ts'
 

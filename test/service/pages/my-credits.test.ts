@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../../../src/service/clock.ts'
+import { manualClock } from '../manual-clock.ts'
 import type { CreditsReport } from '../../../src/service/usage/report.ts'
 import { hello, serving } from '../serving.ts'
 import { Customer, dayUs, openHouse } from './customer.ts'
