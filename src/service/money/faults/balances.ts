@@ -1,9 +1,7 @@
 import { type add, isZero } from '../../../money/rational.ts'
-import type { Charge, Making } from '../charge.ts'
+import type { Making } from '../charge.ts'
 import {
   another,
-  billing,
-  type Enforcement,
   free,
   type MoneyFault,
   moneyFault,
@@ -11,11 +9,6 @@ import {
 
 const isAborted = ({ metered }: Making) => metered.outcome === 'abort'
 
-const enforcing = (fault: MoneyFault, enforcement: Enforcement): MoneyFault => ({
-  ...fault,
-  enforcement,
-})
-const asIs = (charge: Charge) => charge
 /** Gives money back. */
 const refunding =
   (refund: (making: Making) => ReturnType<typeof add> | null): MoneyFault['distort'] =>
@@ -27,51 +20,29 @@ const refunding =
   }
 
 export const balanceFaults: readonly MoneyFault[] = [
-  enforcing(
-    moneyFault('F40', 'overdraft', 'B', 'the balance is checked first and charged later', asIs),
-    'overdraft',
-  ),
-  enforcing(
-    moneyFault('F41', 'counter-doubled', 'B', 'requests are refused by twice the spend', asIs),
-    'counter-doubled',
-  ),
-  moneyFault(
-    'F42',
-    'reservation-kept',
-    'B',
-    'one request in fifty costs its deposit, too',
-    (charge, { deposit }) => ({
+  moneyFault('F40', 'overdraft', 'B')
+    .does('the balance is checked first and charged later')
+    .enforces('overdraft'),
+  moneyFault('F41', 'counter-doubled', 'B')
+    .does('requests are refused by twice the spend')
+    .enforces('counter-doubled'),
+  moneyFault('F42', 'reservation-kept', 'B', 0.02)
+    .does('one request in fifty costs its deposit, too')
+    .distorts((charge, { deposit }) => ({
       ...charge,
       postings: [...charge.postings, deposit],
-    }),
-    0.02,
-  ),
-  enforcing(
-    moneyFault(
-      'F43',
-      'budget-ignored',
-      'B',
-      'no request is refused although the money is used up',
-      asIs,
-    ),
-    'budget-ignored',
-  ),
-  moneyFault(
-    'F44',
-    'refund-twice',
-    'LB',
-    'a request that the service breaks is paid back twice',
-    refunding((making) =>
+    })),
+  moneyFault('F43', 'budget-ignored', 'B')
+    .does('no request is refused although the money is used up')
+    .enforces('budget-ignored'),
+  moneyFault('F44', 'refund-twice', 'LB')
+    .does('a request that the service breaks is paid back twice')
+    .distorts(refunding((making) =>
       making.metered.outcome === 'broken' || making.metered.outcome === 'refused'
         ? making.deposit
         : null,
-    ),
-  ),
-  moneyFault(
-    'F45',
-    'abort-refund-all',
-    'LB',
-    'a stream without its last usage gets its whole deposit back',
-    billing((making) => (isAborted(making) && making.metered.stream ? free(making) : null)),
-  ),
+    )),
+  moneyFault('F45', 'abort-refund-all', 'LB')
+    .does('a stream without its last usage gets its whole deposit back')
+    .bills((making) => (isAborted(making) && making.metered.stream ? free(making) : null)),
 ]

@@ -26,51 +26,54 @@ const placeOf: Readonly<Record<string, Place>> = lookup({ S: 'stated', L: 'logge
 const placesOf = (letters: string): readonly Place[] =>
   [...letters].map((letter) => placeOf[letter as Where]!)
 
-/** @param letters S, L and B: where it shows */
-export function moneyFault(
-  ids: string,
-  name: string,
-  letters: string,
-  does: string,
-  distort: MoneyFault['distort'],
-  probability = 1,
-): MoneyFault {
-  return { name, ids: ids.split(' '), does, where: placesOf(letters), probability, distort }
-}
+/** Begins a fault. @param letters S, L and B: where it shows */
+export const moneyFault = (ids: string, name: string, letters: string, probability = 1) => ({
+  does(does: string) {
+    const fault = { name, ids: ids.split(' '), does, where: placesOf(letters), probability }
+    const distorts = (distort: Distort): MoneyFault => ({ ...fault, distort })
+    return {
+      distorts,
+      /** Charges another bill. */
+      bills: (bill: (making: Making) => Bill | null) => distorts(billing(bill)),
+      /** Charges other counts. */
+      counts: (change: Recount) => distorts(counting(change)),
+      /** Charges other counts, and reports them too. */
+      misreports: (change: Recount) =>
+        distorts((charge, making, where) => {
+          const shown = change(making.metered.counts, making)
+          return shown && { ...costing(charge, making.billOf(shown), where), shown }
+        }),
+      /** Prices by bent terms. */
+      prices: (bends: (making: Making) => Bends | null) => distorts(pricing(bends)),
+      /** Refuses otherwise; its charges are right. */
+      enforces: (enforcement: Enforcement): MoneyFault => ({
+        ...distorts((charge) => charge),
+        enforcement,
+      }),
+    }
+  },
+})
 
-/** A fault that charges another bill. Null gives no occasion. */
-export const billing =
-  (bill: (making: Making) => Bill | null): MoneyFault['distort'] =>
+type Distort = MoneyFault['distort']
+type Recount = (counts: Counts, making: Making) => Counts | null
+
+const billing =
+  (bill: (making: Making) => Bill | null): Distort =>
   (charge, making, where) => {
     const wrong = bill(making)
-    return wrong === null ? null : costing(charge, wrong, where)
+    return wrong && costing(charge, wrong, where)
   }
 
-/** A fault that charges other counts. */
-export const counting = (change: (counts: Counts, making: Making) => Counts | null) =>
+const counting = (change: Recount) =>
   billing((making) => {
     const counts = change(making.metered.counts, making)
-    return counts === null ? null : making.billOf(counts)
+    return counts && making.billOf(counts)
   })
 
-/** A fault that charges other counts and reports them, too. */
-export const misreporting =
-  (
-    change: (counts: Counts, making: Making) => Counts | null,
-    charged = change,
-  ): MoneyFault['distort'] =>
-  (charge, making, where) => {
-    const shown = change(making.metered.counts, making)
-    const counts = charged(making.metered.counts, making)
-    if (shown === null || counts === null) return null
-    return { ...costing(charge, making.billOf(counts), where), shown }
-  }
-
-/** A fault that prices by bent terms. */
 export const pricing = (bends: (making: Making) => Bends | null) =>
   billing((making) => {
     const bent = bends(making)
-    return bent === null ? null : making.billOf(making.metered.counts, bent)
+    return bent && making.billOf(making.metered.counts, bent)
   })
 
 export const free = (making: Making): Bill => making.billOf({}, { price: () => ({}) })

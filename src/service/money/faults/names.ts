@@ -2,59 +2,37 @@ import { pricedEntry } from '../bill.ts'
 import { withoutParts } from '../metered.ts'
 import {
   another,
-  billing,
-  counting,
   free,
   type MoneyFault,
   moneyFault,
-  pricing,
 } from './money-fault.ts'
 
 export const nameFaults: readonly MoneyFault[] = [
-  moneyFault(
-    'F22',
-    'snapshot-price',
-    'SL',
-    'another entry of the contract has the price of the name',
-    pricing((making) => {
+  moneyFault('F22', 'snapshot-price', 'SL')
+    .does('another entry of the contract has the price of the name')
+    .prices((making) => {
       const entry = pricedEntry(making.terms, making.metered)
       const other = making.terms.models.find(
         (each) => each.id !== entry && (each.id.startsWith(entry) || entry.startsWith(each.id)),
       )
       return other === undefined ? null : { entry: other.id }
     }),
-  ),
-  moneyFault(
-    'F23',
-    'unknown-free',
-    'SB',
-    'a request by another name of the model is free',
-    billing((making) => (making.metered.asked === making.metered.meant ? null : free(making))),
-  ),
-  moneyFault(
-    'F24',
-    'component-free',
-    'SLB',
-    'text is free where audio or images cost',
-    counting((counts) => {
+  moneyFault('F23', 'unknown-free', 'SB')
+    .does('a request by another name of the model is free')
+    .bills((making) => (making.metered.asked === making.metered.meant ? null : free(making))),
+  moneyFault('F24', 'component-free', 'SLB')
+    .does('text is free where audio or images cost')
+    .counts((counts) => {
       const media = ['input_audio', 'input_image', 'output_audio', 'output_image'] as const
       if (media.every((part) => (counts[part] ?? 0) === 0)) return null
       return withoutParts(counts, ['input_uncached', 'output_visible'])
     }),
-  ),
-  moneyFault(
-    'F25',
-    'fallback-free',
-    'SLB',
-    'a request that another model served is free',
-    billing((making) => (making.metered.served === making.metered.meant ? null : free(making))),
-  ),
-  moneyFault(
-    'F26',
-    'failed-attempt-charged',
-    'LB',
-    'each attempt inside costs its input',
-    (charge, making, where) => {
+  moneyFault('F25', 'fallback-free', 'SLB')
+    .does('a request that another model served is free')
+    .bills((making) => (making.metered.served === making.metered.meant ? null : free(making))),
+  moneyFault('F26', 'failed-attempt-charged', 'LB')
+    .does('each attempt inside costs its input')
+    .distorts((charge, making, where) => {
       const { counts, innerFailures } = making.metered
       if (innerFailures === 0) return null
       const input = withoutParts(counts, [
@@ -69,6 +47,5 @@ export const nameFaults: readonly MoneyFault[] = [
         wrong = another(wrong, { counts: input, bill, cost: bill.cost }, where)
       }
       return wrong
-    },
-  ),
+    }),
 ]
