@@ -1,3 +1,4 @@
+import { words } from '../user/words.ts'
 import { copyBytes } from './bytes.ts'
 import { type AttemptRow, attemptColumns, type ColumnName, columnNames } from './columns.ts'
 
@@ -163,10 +164,7 @@ const maxSaidLength = 200
 const overflowWord = '(more)'
 
 /** Columns with words of the service. */
-const said: ReadonlySet<ColumnName> = new Set<ColumnName>([
-  ...(['errorCode', 'errorType', 'errorMessage', 'unknownMember'] as const),
-  ...(['responseModel', 'finishReason'] as const),
-])
+const said: ReadonlySet<ColumnName> = new Set<ColumnName>(words('errorCode errorType errorMessage unknownMember responseModel finishReason'))
 
 /** Strings that repeat and their codes, one list for each sending thread; the recorder keeps a copy. */
 export class Dictionary {

@@ -1,3 +1,4 @@
+import { words } from '../user/words.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { largest, smallest } from '../user/extremes.ts'
@@ -52,20 +53,9 @@ export interface ServiceFigures {
   readonly lines: Partial<Readonly<Record<MetricQuestion, readonly Point[]>>>
 }
 
-const countQuestions: readonly MetricQuestion[] = [
-  ...(['ended', 'aborted', 'preempted'] as const),
-  ...(['failed', 'promptTokens', 'cachedTokens', 'outputTokens', 'gpuEnergy'] as const),
-]
-const timeQuestions: readonly MetricQuestion[] = [
-  'queueTime',
-  'prefillTime',
-  'ttft',
-  'itl',
-  'requestTime',
-]
-const gaugeQuestions: readonly MetricQuestion[] = [
-  ...(['running', 'waiting', 'cacheUse', 'gpuUse', 'gpuPower'] as const),
-]
+const countQuestions: readonly MetricQuestion[] = words('ended aborted preempted failed promptTokens cachedTokens outputTokens gpuEnergy')
+const timeQuestions: readonly MetricQuestion[] = words('queueTime prefillTime ttft itl requestTime')
+const gaugeQuestions: readonly MetricQuestion[] = words('running waiting cacheUse gpuUse gpuPower')
 /** Gauges that do not add up over replicas or devices: the fullest counts. */
 const shares: readonly MetricQuestion[] = ['cacheUse', 'gpuUse']
 

@@ -1,3 +1,4 @@
+import { words } from '../user/words.ts'
 import type { ThinkTime } from './steps.ts'
 
 /** A segment of a rate over time: it changes linearly from one rate to the other. */
@@ -47,16 +48,7 @@ export interface Search {
 }
 
 /** Formats of a trace; `columns` is any other CSV or JSON Lines, whose columns the scenario names. */
-export const traceFormats = [
-  'mooncake',
-  'bailian',
-  'azure',
-  'burstgpt',
-  'weka',
-  'servegen',
-  'assay',
-  'columns',
-] as const
+export const traceFormats = words('mooncake bailian azure burstgpt weka servegen assay columns')
 export type TraceFormat = (typeof traceFormats)[number]
 
 export const traceUnits = ['s', 'ms', 'us', 'ns'] as const

@@ -1,3 +1,4 @@
+import { words } from '../user/words.ts'
 import { type Condition, notACondition, parseCondition } from '../measure/condition.ts'
 import type { LimitByLength } from '../measure/limit.ts'
 import { judgedNames } from '../measure/measures.ts'
@@ -5,15 +6,7 @@ import { limitForm, limitOf, ratePerSOf, shareOf } from './quantity.ts'
 
 /** Times: the judged measures of an attempt, all gaps between tokens, and the times of whole tasks. */
 export const timeMetrics = [...judgedNames, 'itl', 'task', 'task_service'] as const
-export const shareMetrics = [
-  'errors',
-  'success',
-  'goodput',
-  'correct',
-  'empty',
-  'not_sent',
-  'task_success',
-] as const
+export const shareMetrics = words('errors success goodput correct empty not_sent task_success')
 export const countMetrics = ['requests', 'tokens', 'credits', 'tasks'] as const
 /** Amounts of one thing each: the credits of a task, and its cost in the contract's currency. */
 export const amountMetrics = ['task_credits', 'task_cost'] as const

@@ -1,3 +1,5 @@
+import { words } from '../user/words.ts'
+
 /**
  * The one normal form of usage: disjoint parts, so that each token is counted, and priced, once.
  *
@@ -15,13 +17,8 @@
 
 /** The parts of a prompt, then those of the output. */
 export const inputParts = [
-  'input_uncached',
-  'cache_read',
-  'cache_read_audio',
-  'cache_write',
-  'cache_write_1h',
-  'input_audio',
-  'input_image',
+  ...words('input_uncached cache_read cache_read_audio cache_write cache_write_1h input_audio'),
+  ...words('input_image'),
 ] as const
 export const outputParts = ['output_visible', 'reasoning', 'output_audio', 'output_image'] as const
 /** A citation is text that the service adds to an answer: neither sent nor generated. */

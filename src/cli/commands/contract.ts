@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import { chargedOutcomes } from '../../contract/prices.ts'
 import {
   choice,
@@ -10,14 +11,7 @@ import {
   outputOption,
 } from './command.ts'
 
-export const contractKinds = [
-  'litellm',
-  'openrouter',
-  'new-api',
-  'openai',
-  'anthropic',
-  'credits',
-] as const
+export const contractKinds = words('litellm openrouter new-api openai anthropic credits')
 
 export const contractCommand = () =>
   command('contract', {

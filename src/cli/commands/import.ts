@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import {
   dateOrders,
   decimalMarks,
@@ -42,14 +43,7 @@ const importOptions = () =>
     .option('--suggest', 'print a mapping to begin with, and import nothing')
     .option('--check', 'say what would be imported, and import nothing')
     .addOption(
-      choice('--format <format>', 'the format, if the name of the file does not show it', [
-        'jsonl',
-        'csv',
-        'parquet',
-        'aiperf',
-        'vllm',
-        'guidellm',
-      ]),
+      choice('--format <format>', 'the format, if the name of the file does not show it', words('jsonl csv parquet aiperf vllm guidellm')),
     )
     .addOption(outputOption('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl'))
     .addOption(

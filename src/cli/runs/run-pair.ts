@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import { lookup } from 'node:dns/promises'
 import { format, parse } from 'node:path'
 import { commandText } from '../../audit/format/shell-word.ts'
@@ -32,7 +33,7 @@ import { stampOf } from './stamp.ts'
 
 /** Options that a run of two targets has no use for, or cannot keep yet. */
 const apart = [
-  ...(['baseUrl', 'repeat', 'shard', 'startAt', 'join', 'junit', 'upload', 'otlp'] as const),
+  ...words('baseUrl repeat shard startAt join junit upload otlp'),
   'live',
 ] as const
 

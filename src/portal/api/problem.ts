@@ -1,29 +1,11 @@
+import { words } from '../../user/words.ts'
+
 /** Errors of the API by their code (RFC 9457). */
 export const problemCodes = [
-  'unknown-parameter',
-  'missing-parameter',
-  'bad-parameter',
-  'bad-period',
-  'bad-timezone',
-  'bad-cursor',
-  'too-many-bars',
-  'no-token',
-  'token-expired',
-  'bad-signature',
-  'wrong-audience',
-  'revoked',
-  'not-shown',
-  'origin-not-allowed',
-  'no-such-key',
-  'no-such-model',
-  'no-such-tag',
-  'no-such-unit',
-  'no-requests',
-  'no-such-page',
-  'too-many-requests',
-  'not-ready',
-  'too-slow',
-  'internal',
+  ...words('unknown-parameter missing-parameter bad-parameter bad-period bad-timezone bad-cursor'),
+  ...words('too-many-bars no-token token-expired bad-signature wrong-audience revoked not-shown'),
+  ...words('origin-not-allowed no-such-key no-such-model no-such-tag no-such-unit no-requests'),
+  ...words('no-such-page too-many-requests not-ready too-slow internal'),
 ] as const
 export type ProblemCode = (typeof problemCodes)[number]
 

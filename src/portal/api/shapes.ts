@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
@@ -309,15 +310,7 @@ export const answers = {
         .array(
           z
             .object({
-              kind: z.enum([
-                'expiring',
-                'running-out',
-                'busy-hour',
-                'new-key',
-                'failures',
-                'budget',
-                'late-data',
-              ]),
+              kind: z.enum(words('expiring running-out busy-hour new-key failures budget late-data')),
               text: text(),
               query: text(),
             })

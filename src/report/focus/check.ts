@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import {
   add,
   compare,
@@ -22,8 +23,8 @@ const allowed: Readonly<Partial<Record<FocusColumn, readonly string[]>>> = {
 }
 
 const neededColumns: readonly FocusColumn[] = [
-  ...(['BilledCost', 'BillingAccountId', 'BillingAccountName', 'BillingCurrency'] as const),
-  ...(['BillingPeriodStart', 'BillingPeriodEnd', 'ChargeCategory', 'ChargeDescription'] as const),
+  ...words('BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodStart'),
+  ...words('BillingPeriodEnd ChargeCategory ChargeDescription'),
   ...([
     'ChargePeriodStart',
     'ChargePeriodEnd',
@@ -38,8 +39,8 @@ const neededColumns: readonly FocusColumn[] = [
     'ServiceCategory',
     'ServiceName',
   ] as const),
-  ...(['PricingQuantity', 'PricingUnit', 'PricingCurrency', 'SkuId', 'SkuPriceId'] as const),
-  ...(['ListUnitPrice', 'ContractedUnitPrice', 'ChargeFrequency'] as const),
+  ...words('PricingQuantity PricingUnit PricingCurrency SkuId SkuPriceId ListUnitPrice'),
+  ...words('ContractedUnitPrice ChargeFrequency'),
 ]
 
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/

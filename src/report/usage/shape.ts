@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import type { AccountScope } from '../../store/session/account.ts'
@@ -88,18 +89,8 @@ export type PartsOfUsage<Part extends UsagePart> = Pick<UsagePage, 'scope' | Par
 
 /** All parts, in the order in which they are read and written. */
 export const usageParts = [
-  ...[
-    'days',
-    'bandLosses',
-    'forecast',
-    'otherForecasts',
-    'courses',
-    'depletion',
-    'credits',
-    'totals',
-  ],
-  ...['cards', 'hours', 'weekHours', 'balance', 'errors', 'topKeys', 'peak', 'plan'],
-  ...['reconciliation', 'anomalies'],
+  ...words('days bandLosses forecast otherForecasts courses depletion credits totals cards hours'),
+  ...words('weekHours balance errors topKeys peak plan reconciliation anomalies'),
 ] as const satisfies readonly UsagePart[]
 
 /** What is shown to people. Hours are left out: they are most of a page, hundreds of rows for each month and series. */

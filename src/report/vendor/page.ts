@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { AuditReport } from '../../audit/audit.ts'
 import { judgedAgain } from '../../audit/format/reproduce.ts'
 import { judgedBy, logText } from '../../audit/format/terminal.ts'
@@ -58,22 +59,8 @@ ${body}
 }
 
 const columns = [
-  'rule',
-  'at_utc',
-  'request_ids',
-  'log_line',
-  'endpoint',
-  'model',
-  'status',
-  'asked',
-  'tokens',
-  'unit',
-  'answered',
-  'logged',
-  'expected',
-  'difference',
-  'formula',
-  'shows',
+  ...words('rule at_utc request_ids log_line endpoint model status asked tokens unit answered'),
+  ...words('logged expected difference formula shows'),
 ]
 
 /** A row for each request that a finding names, as CSV (RFC 4180). Amounts are decimal text in the row's `unit`. */

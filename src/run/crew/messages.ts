@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { BatchMessage } from '../../attempt/batch.ts'
 import type { AttemptRow } from '../../attempt/columns.ts'
@@ -114,14 +115,7 @@ export interface StepReport {
 }
 
 /** Histograms of a step: times of successes and, apart, of failures. */
-export const countedMetrics = [
-  'service',
-  'response',
-  'ttft',
-  'itl',
-  'failed_service',
-  'failed_response',
-] as const
+export const countedMetrics = words('service response ttft itl failed_service failed_response')
 export type Metric = (typeof countedMetrics)[number]
 
 export interface KeyReport {

@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import {
   arenaBytes,
   Batch,
@@ -26,23 +27,8 @@ import type { ResolvedKey } from '../send/keys.ts'
 
 /** Columns that rows of one phase, step, key and kind of request share. */
 const requestColumns = [
-  'runId',
-  'retry',
-  'shard',
-  'phase',
-  'part',
-  'step',
-  'session',
-  'turn',
-  'keyFp',
-  'account',
-  'endpoint',
-  'streamed',
-  'model',
-  'expects',
-  'answer',
-  'task',
-  'taskTurn',
+  ...words('runId retry shard phase part step session turn keyFp account endpoint streamed model'),
+  ...words('expects answer task taskTurn'),
 ] as const satisfies readonly ColumnName[]
 
 /** Columns that are constant in a run of rows: only the first row is written, the rest when the run ends. */

@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { Limiter } from './counter.ts'
 import { fixedWindow } from './fixed-window.ts'
 import { gcra } from './gcra.ts'
@@ -6,14 +7,7 @@ import { slidingLog } from './sliding-log.ts'
 import { tokenBucket } from './token-bucket.ts'
 
 /** Every legal way to read "requests per minute" (gap G-22). */
-export const algorithms = [
-  'fixed-aligned',
-  'fixed-anchored',
-  'sliding-log',
-  'sliding-counter',
-  'token-bucket',
-  'gcra',
-] as const
+export const algorithms = words('fixed-aligned fixed-anchored sliding-log sliding-counter token-bucket gcra')
 export type Algorithm = (typeof algorithms)[number]
 
 export function createLimiter(algorithm: Algorithm, windowUs: number): Limiter {

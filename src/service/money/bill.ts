@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import {
   type ModelPrice,
   type Price,
@@ -53,9 +54,7 @@ export interface Bends {
 }
 
 /** Ends for which nothing is charged where the contract promises nothing. */
-const isFailure: ReadonlySet<Metered['outcome']> = new Set([
-  ...(['refused', 'broken', 'filtered', 'gateway_cache', 'inner_attempt'] as const),
-])
+const isFailure: ReadonlySet<Metered['outcome']> = new Set(words('refused broken filtered gateway_cache inner_attempt'))
 const empty: Bill = { lines: [], times: rational(1n), cost: nothing }
 
 /**

@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { ChargedOutcome } from '../../contract/prices.ts'
 import type { Part } from '../../tokens/usage.ts'
 
@@ -28,8 +29,8 @@ export interface Metered {
 }
 
 export const inputNames = [
-  ...(['input_uncached', 'cache_read', 'cache_read_audio', 'cache_write'] as const),
-  ...(['cache_write_1h', 'input_audio', 'input_image'] as const),
+  ...words('input_uncached cache_read cache_read_audio cache_write cache_write_1h input_audio'),
+  ...words('input_image'),
 ]
 export const outputNames = ['output_visible', 'reasoning', 'output_audio', 'output_image'] as const
 

@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { ModelPrice, PriceTerms } from '../../contract/prices.ts'
 import type { DialectName } from '../../tokens/dialects.ts'
 import type { Call } from '../call.ts'
@@ -33,13 +34,11 @@ type Body = Readonly<Record<string, unknown>>
 
 /** Dialects that report what is written to a cache. */
 const withWrites: ReadonlySet<DialectName> = new Set([
-  ...(['openai-chat', 'openai-responses', 'anthropic', 'bedrock-converse'] as const),
-  ...(['openrouter', 'litellm', 'new-api', 'new-api-anthropic'] as const),
+  ...words('openai-chat openai-responses anthropic bedrock-converse openrouter litellm new-api'),
+  ...words('new-api-anthropic'),
 ])
 /** Of those, dialects that report how long it lives there. */
-const withLives: ReadonlySet<DialectName> = new Set([
-  ...(['anthropic', 'litellm', 'new-api', 'new-api-anthropic'] as const),
-])
+const withLives: ReadonlySet<DialectName> = new Set(words('anthropic litellm new-api new-api-anthropic'))
 /** Dialects without a cache. */
 const withoutCache: ReadonlySet<DialectName> = new Set(['cohere', 'perplexity'])
 

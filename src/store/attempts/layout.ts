@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import {
   attemptColumns,
   type ColumnName,
@@ -20,21 +21,9 @@ import {
  */
 export const shared = {
   request_kinds: [
-    'runId',
-    'retry',
-    'shard',
-    'phase',
-    'part',
-    'step',
-    'keyFp',
-    'account',
-    'endpoint',
-    'streamed',
-    'model',
-    'expects',
-    'task',
-    'taskTurn',
-  ],
+  ...words('runId retry shard phase part step keyFp account endpoint streamed model expects task'),
+  ...words('taskTurn'),
+],
   endings: [
     'outcome',
     'reason',

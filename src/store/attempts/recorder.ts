@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import type { DuckDBAppender } from '@duckdb/node-api'
 import { DuckDBBlobValue, DuckDBDataChunk, DuckDBTypeId } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, Dictionary } from '../../attempt/batch.ts'
@@ -54,47 +55,15 @@ interface EvidenceTables {
 
 /** Columns of the evidence tables, in the order of the schema. */
 const evidenceColumns = {
-  templates: [
-    'runId',
-    'template',
-    'step',
-    'method',
-    'path',
-    'headers',
-    'body',
-    'maxTokens',
-    'n',
-    'promptHash',
-  ],
+  templates: words('runId template step method path headers body maxTokens n promptHash'),
   bodies: ['runId', 'slot', 'retry', 'headers', 'body', 'truncated', 'packedAt'],
-  tasks: [
-    ...(['runId', 'session', 'task', 'phase', 'part', 'intendedUs', 'endedUs'] as const),
-    ...(['outcome', 'requests', 'skipped', 'waitUs'] as const),
-  ],
+  tasks: words('runId session task phase part intendedUs endedUs outcome requests skipped waitUs'),
   wrong_answers: ['runId', 'slot', 'retry', 'why', 'answer'],
-  histograms: [
-    'runId',
-    'phase',
-    'part',
-    'step',
-    'metric',
-    'intervalUs',
-    'intervalLengthUs',
-    'samples',
-    'hdr',
-  ],
+  histograms: words('runId phase part step metric intervalUs intervalLengthUs samples hdr'),
   health: [
-    'runId',
-    'shard',
-    'atUs',
-    'loopDelayP99Us',
-    'loopGapUs',
-    'loopGapEndUs',
-    'utilisation',
-    'lagP99Us',
-    'inFlight',
-    'queuedBatches',
-  ],
+  ...words('runId shard atUs loopDelayP99Us loopGapUs loopGapEndUs utilisation lagP99Us inFlight'),
+  ...words('queuedBatches'),
+],
 } as const satisfies { [Table in keyof EvidenceTables]: readonly (keyof EvidenceTables[Table])[] }
 
 /** DuckDB receives text in chunks of this size, even if they have few rows. */

@@ -1,17 +1,9 @@
+import { words } from '../../user/words.ts'
+
 /** What a row of a log is. A ledger and a bill have entries beside requests. */
 export const entryTypes = [
-  'usage',
-  'refund',
-  'adjustment',
-  'grant',
-  'purchase',
-  'gift',
-  'expiry',
-  'credit',
-  'tax',
-  'discount',
-  'correction',
-  'fee',
+  ...words('usage refund adjustment grant purchase gift expiry credit tax discount correction'),
+  ...words('fee'),
 ] as const
 
 /** What gives credits: each such row is a grant that an account holds. */
@@ -20,12 +12,5 @@ export const givingEntries = ['grant', 'purchase', 'gift'] as const
 export const heldEntries = [...givingEntries, 'expiry'] as const
 
 /** What a bill has beside its use and refunds. The other entries change what an account holds. */
-export const billEntries = [
-  'adjustment',
-  'credit',
-  'tax',
-  'discount',
-  'correction',
-  'fee',
-] as const satisfies readonly (typeof entryTypes)[number][]
+export const billEntries = words('adjustment credit tax discount correction fee') satisfies readonly (typeof entryTypes)[number][]
 export type BillEntry = (typeof billEntries)[number]

@@ -1,3 +1,4 @@
+import { words } from '../../user/words.ts'
 import { z } from 'zod'
 import { largest, smallest } from '../../user/extremes.ts'
 import { documentsOf, shaped } from './documents.ts'
@@ -24,15 +25,7 @@ const resultShape = z.looseObject({
 
 type VllmResult = z.infer<typeof resultShape>
 
-const settingNames = [
-  'request_rate',
-  'burstiness',
-  'max_concurrency',
-  'num_prompts',
-  'tokenizer_id',
-  'backend',
-  'model_id',
-] as const
+const settingNames = words('request_rate burstiness max_concurrency num_prompts tokenizer_id backend model_id')
 
 /**
  * Reads detailed results of vLLM's benchmark: one run per object (`--append-result` writes several into a file). Times

@@ -1,3 +1,4 @@
+import { words } from '../../../user/words.ts'
 import { addedTo, withoutParts } from '../metered.ts'
 import { nothing } from '../sheet.ts'
 import {
@@ -47,8 +48,8 @@ export const streamFaults: readonly MoneyFault[] = [
     .distorts((charge, making, where) => {
       if (!making.metered.stream) return null
       const { cache_read: _, ...counts } = withoutParts(making.metered.counts, [
-        ...(['input_uncached', 'cache_read', 'cache_read_audio', 'cache_write'] as const),
-        ...(['cache_write_1h', 'input_audio', 'input_image'] as const),
+        ...words('input_uncached cache_read cache_read_audio cache_write cache_write_1h'),
+        ...words('input_audio input_image'),
       ])
       const bill = making.billOf(counts)
       return another(charge, { counts, bill, cost: bill.cost }, where)

@@ -1,3 +1,4 @@
+import { words } from '../../../user/words.ts'
 import { rational } from '../../../money/rational.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
@@ -59,14 +60,7 @@ export const anthropicCosts: KnownFormat = {
   source: 'anthropic',
   recognises: (has) =>
     has('amount') && has('cost_type') && has('description') && has('starting_at'),
-  dimensions: [
-    'service_tier',
-    'context_window',
-    'inference_geo',
-    'description',
-    'cost_type',
-    'token_type',
-  ],
+  dimensions: words('service_tier context_window inference_geo description cost_type token_type'),
   note: 'the cost report of Anthropic does not have the costs of the priority tier',
   fields:
     'starting_at ending_at amount currency cost_type description model service_tier token_type workspace_id context_window inference_geo',
@@ -88,15 +82,7 @@ export const anthropicAnalytics: KnownFormat = {
   name: 'Anthropic analytics',
   source: 'anthropic',
   recognises: (has) => has('group') && has('usage') && has('starting_at') && has('total_tokens'),
-  dimensions: [
-    'service_tier',
-    'context_window',
-    'inference_geo',
-    'user_id',
-    'product',
-    'token_type',
-    'speed',
-  ],
+  dimensions: words('service_tier context_window inference_geo user_id product token_type speed'),
   fields: 'starting_at ending_at group usage cost amount currency',
   needed: ['starting_at', 'ending_at', 'usage'],
   items: resultsOf,
