@@ -1,9 +1,9 @@
 import { words } from '../../user/words.ts'
 import type { DuckDBAppender } from '@duckdb/node-api'
-import { DuckDBBlobValue, DuckDBDataChunk, DuckDBTypeId } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, Dictionary } from '../../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../../attempt/columns.ts'
 import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../../attempt/evidence.ts'
+import { chunkOf, columnTypesOf, type RowCell } from '../insert-row.ts'
 import type { Session } from '../session/session.ts'
 import { BatchAppender } from './batch-appender.ts'
 import { journalPath } from './journal.ts'
@@ -172,8 +172,8 @@ export class Recorder {
   ): void {
     const appender = this.appenders.get(table)
     if (appender === undefined) throw new Error(`recorder of ${this.store.path} is closed`)
-    const names = evidenceColumns[table] as readonly (keyof EvidenceTables[Table] & string)[]
-    const types = names.map((_, index) => appender.columnType(index))
+    const names: readonly string[] = evidenceColumns[table]
+    const types = columnTypesOf(appender)
     let waiting = 0
     for (let from = 0; from < rows.length; ) {
       let [to, characters] = [from, 0]
@@ -183,9 +183,8 @@ export class Recorder {
       }
       const piece = rows.slice(from, to)
       from = to
-      const chunk = DuckDBDataChunk.create(types, piece.length)
-      chunk.setRows(piece.map((row) => names.map((name, at) => cellOf(types[at]!.typeId, row[name]))))
-      appender.appendDataChunk(chunk)
+      const cells = piece.map((row) => names.map((name) => (row as Record<string, RowCell>)[name]!))
+      appender.appendDataChunk(chunkOf(types, cells))
       waiting += characters
       if (waiting < flushCharacters) continue
       appender.flushSync()
@@ -199,12 +198,6 @@ function charactersOf(row: object): number {
     (sum: number, cell: unknown) => sum + (typeof cell === 'string' ? cell.length : 0),
     0,
   )
-}
-
-function cellOf(type: DuckDBTypeId, value: unknown) {
-  if (typeof value === 'number' && type === DuckDBTypeId.BIGINT) return BigInt(value)
-  if (value instanceof Uint8Array) return new DuckDBBlobValue(value)
-  return value as string | number | boolean | null
 }
 
 /** Writes and commits rows given as objects, for probes, imports and tests. */

@@ -7,6 +7,7 @@ import { appendAttempts, Recorder } from '../attempts/recorder.ts'
 import { writeOutput } from '../files/output.ts'
 import { assayVersion } from '../runs/machine.ts'
 import { startRun } from '../runs/runs.ts'
+import { insertRows } from '../insert-row.ts'
 import type { Session } from '../session/session.ts'
 import { readAiperf } from './aiperf.ts'
 import { beginningOf } from './csv-header.ts'
@@ -169,15 +170,12 @@ async function keepGaps(store: Session, runId: string, run: ForeignRun): Promise
     },
   ])
   await recorder.close()
-  const appender = await store.createAppender('imported_gaps')
-  for (const us of run.gapsUs) {
-    appender.appendVarchar(runId)
-    appender.appendVarchar('steady')
-    appender.appendVarchar(run.attempts[0]?.step ?? '')
-    appender.appendDouble(us)
-    appender.endRow()
-  }
-  appender.closeSync()
+  const step = run.attempts[0]?.step ?? ''
+  await insertRows(
+    store,
+    'imported_gaps',
+    run.gapsUs.map((us) => [runId, 'steady', step, us]),
+  )
 }
 
 function writeRejects(rejects: readonly Reject[], path: string): string | null {

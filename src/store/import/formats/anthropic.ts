@@ -4,7 +4,8 @@ import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import { at, type Fields, first, listOf, scaled, tokensOf, one } from './row.ts'
 
-function pageOf(document: Fields): Page | null {
+/** A page of a usage API that says whether more follow. */
+export function pageOf(document: Fields): Page | null {
   if (typeof document.has_more !== 'boolean' && document.next_page === undefined) return null
   return {
     rows: listOf(document.data).length,

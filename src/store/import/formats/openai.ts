@@ -1,13 +1,6 @@
-import type { KnownFormat, Page } from './format.ts'
+import { pageOf } from './anthropic.ts'
+import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
-
-function pageOf(document: Fields): Page | null {
-  if (typeof document.has_more !== 'boolean' && document.next_page === undefined) return null
-  return {
-    rows: listOf(document.data).length,
-    hasMore: document.has_more === true || first(document.next_page) !== undefined,
-  }
-}
 
 /** The results of buckets, each with its interval. A bucket without results covers its time: nothing was used. */
 function resultsOf(document: Fields): readonly Fields[] {
