@@ -39,16 +39,8 @@ export async function prepareFigures(store: Session): Promise<SummaryGroup> {
   const ms = (us: number | null) => (us === null ? null : us / 1000)
   await fillTable(
     store,
-    'shown_figures',
-    {
-      place: 'INTEGER',
-      step: 'VARCHAR',
-      metric: 'VARCHAR',
-      n: 'BIGINT',
-      cut_ms: 'DOUBLE',
-      mean_ms: 'DOUBLE',
-      ...Object.fromEntries(percentiles.map(([name]) => [`${name}_ms`, 'DOUBLE'])),
-    },
+    `shown_figures (place INTEGER, step VARCHAR, metric VARCHAR, n BIGINT, cut_ms DOUBLE, mean_ms DOUBLE,
+      ${percentiles.map(([name]) => `${name}_ms DOUBLE`).join(', ')})`,
     groups.flatMap(({ step, metrics }, place) =>
       [...shown, 'itl' as const].map((name) => ({
         place,
@@ -66,12 +58,7 @@ export async function prepareFigures(store: Session): Promise<SummaryGroup> {
   const counts = Object.keys(all!.counts) as (keyof SummaryGroup['counts'])[]
   await fillTable(
     store,
-    'shown_counts',
-    {
-      place: 'INTEGER',
-      step: 'VARCHAR',
-      ...Object.fromEntries(counts.map((name) => [sqlName(name), 'BIGINT'])),
-    },
+    `shown_counts (place INTEGER, step VARCHAR, ${counts.map((name) => `${sqlName(name)} BIGINT`).join(', ')})`,
     groups.map((group, place) => ({
       place,
       step: group.step,

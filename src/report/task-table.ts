@@ -22,16 +22,6 @@ export async function prepareTaskCosts(store: Session, contract: Contract): Prom
       })
     }
   }
-  await fillTable(
-    store,
-    'shown_task_costs',
-    {
-      run_id: 'VARCHAR',
-      task: 'VARCHAR',
-      tasks: 'INTEGER',
-      credits_each: 'DOUBLE',
-      cost_each: 'VARCHAR',
-    },
-    rows as Record<string, string | number | null>[],
-  )
+  await fillTable(store, `shown_task_costs (
+      run_id VARCHAR, task VARCHAR, tasks INTEGER, credits_each DOUBLE, cost_each VARCHAR)`, rows as Record<string)
 }

@@ -16,26 +16,37 @@ export async function hideTable(store: Session, table: string): Promise<void> {
 export const relationSql = (name: string, isSmall: boolean): string =>
   isSmall ? `CREATE OR REPLACE TEMP TABLE ${name} AS` : `CREATE OR REPLACE TEMP VIEW ${name} AS`
 
+type NameOf<Column> = Column extends `${' ' | '\n'}${infer Rest}`
+  ? NameOf<Rest>
+  : Column extends `${infer Name} ${string}`
+    ? Name
+    : never
+type NamesIn<Columns> = Columns extends `${infer First},${infer Rest}`
+  ? NameOf<First> | NamesIn<Rest>
+  : NameOf<Columns>
+type NamesOf<Table> = Table extends `${string} (${infer Columns})` ? NamesIn<Columns> : never
+
 /**
  * Makes a temporary table of rows that were not computed in SQL, so that charts can query them. The rows are one JSON
  * parameter, never part of the statement.
  *
- * @param columns DuckDB type of each column; other properties of a row are ignored
+ * @param table its name and columns as SQL: `shown (place INTEGER, words VARCHAR)`; other properties of a row are ignored
  */
-export async function fillTable<Name extends string>(
+export async function fillTable<const Table extends string>(
   store: Session,
-  table: string,
-  columns: Readonly<Record<Name, string>>,
-  rows: readonly Readonly<Record<Name, unknown>>[],
+  table: Table,
+  rows: readonly Readonly<Record<NamesOf<Table>, unknown>>[],
 ): Promise<void> {
-  const names = Object.keys(columns) as Name[]
+  const [, name, list] = /^(\w+) \((.*)\)$/s.exec(table)!
+  const columns = list!.split(/,\s+/).map((column) => column.trim().split(/ (.*)/))
   await store.execute(
-    `CREATE OR REPLACE TEMP TABLE ${table} (${names.map((name) => `"${name}" ${columns[name]}`).join(', ')})`,
+    `CREATE OR REPLACE TEMP TABLE ${name} (${columns.map(([of, type]) => `"${of}" ${type}`).join(', ')})`,
   )
   if (rows.length === 0) return
+  const form = Object.fromEntries(columns.map(([of, type]) => [of, type]))
   await store.execute(
-    `INSERT INTO ${table} BY NAME
-     SELECT unnest(from_json($1, ${literal(JSON.stringify([columns]))}), recursive := true)`,
+    `INSERT INTO ${name} BY NAME
+     SELECT unnest(from_json($1, ${literal(JSON.stringify([form]))}), recursive := true)`,
     [JSON.stringify(rows)],
   )
 }

@@ -26,19 +26,15 @@ export async function enterCosts(store: Session, contract: Contract): Promise<vo
   const names = Object.keys(priced.keySql)
   const isText = (name: string) =>
     ['model', 'response_model', 'outcome', 'finish_reason', 'service_tier'].includes(name)
-  const columns = {
-    ...Object.fromEntries(names.map((name) => [name, isText(name) ? 'VARCHAR' : 'BIGINT'])),
-    run_id: 'VARCHAR',
-    step: 'VARCHAR',
-    amount: 'DECIMAL(38, 18)',
-  }
+  const keys = names.map((name) => `${name} ${isText(name) ? 'VARCHAR' : 'BIGINT'}`).join(', ')
   const rows = priced.kinds.map(({ runId, step, units, key }) => ({
     ...key,
     run_id: runId,
     step,
     amount: units === null ? null : decimalText(costRational(units)),
   }))
-  await fillTable(store, 'cost_kinds', columns, rows)
+  const table = `cost_kinds (${keys}, run_id VARCHAR, step VARCHAR, amount DECIMAL(38,18))`
+  await fillTable(store, table, rows)
   const on = names.map(
     (name) => `cost_kinds."${name}" IS NOT DISTINCT FROM (${priced.keySql[name]})`,
   )
