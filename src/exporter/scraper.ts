@@ -19,12 +19,7 @@ export interface Scraper {
  */
 export function startScraper(
   sources: readonly Source[],
-  {
-    everyUs,
-    keepsAll,
-    zeroNs,
-    key,
-  }: Pick<ScraperData, 'keepsAll' | 'zeroNs'> & {
+  { everyUs, keepsAll, zeroNs, key }: Pick<ScraperData, 'keepsAll' | 'zeroNs'> & {
     readonly everyUs: number
     readonly key: string | null
   },

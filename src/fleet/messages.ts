@@ -25,10 +25,7 @@ export type JoinWord = z.infer<typeof join>
 
 const stop = z.object({ reason: z.enum(stopReasons) })
 
-const end = z.object({
-  verdict: z.enum(validities),
-  stopped: z.enum(stopReasons).nullable(),
-})
+const end = z.object({ verdict: z.enum(validities), stopped: z.enum(stopReasons).nullable() })
 export type EndWord = z.infer<typeof end>
 
 const health = z.object({

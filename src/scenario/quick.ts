@@ -141,11 +141,7 @@ function shareOfObjective(text: string): {
       `--slo: a search expects a percentile of ${objectives.join(', ')} below a time, such as ttft.p95 < 800ms; got ${text}. Give --rate for any other threshold.`,
     )
   }
-  return {
-    objective: metric,
-    bound: boundText,
-    percent,
-  }
+  return { objective: metric, bound: boundText, percent }
 }
 
 /** Percent of the requests that must be below the bound of an objective; null if it is none. */

@@ -171,10 +171,7 @@ export const answerDialects = {
       output: ['completion_tokens', 'output_tokens'],
       reasoning: [...chatCounts.reasoning, 'output_tokens_details.reasoning_tokens'],
     },
-    calls: {
-      ...xaiTools,
-      search: [...xaiTools.search, 'num_sources_used', ...searches.search],
-    },
+    calls: { ...xaiTools, search: [...xaiTools.search, 'num_sources_used', ...searches.search] },
   },
   openrouter: chat,
   /** Pages are those of its OCR, seconds those of speech, connectors the tools of its agents. */
@@ -237,9 +234,7 @@ export const answerDialects = {
         'cache_creation.ephemeral_1h_input_tokens',
       ],
     },
-    calls: {
-      search: [...searches.search, 'prompt_tokens_details.web_search_requests'],
-    },
+    calls: { search: [...searches.search, 'prompt_tokens_details.web_search_requests'] },
   },
   'new-api': { ...chat, counts: newApiCounts },
   /** new-api's answers with `usage_semantic: anthropic`. */

@@ -26,10 +26,7 @@ export const logDialects = {
   },
   'anthropic-report': {
     ...exclusive,
-    counts: {
-      ...anthropicCounts,
-      input: ['uncached_input_tokens', 'input_tokens'],
-    },
+    counts: { ...anthropicCounts, input: ['uncached_input_tokens', 'input_tokens'] },
     calls: { search: ['server_tool_use.web_search_requests'] },
   },
   'litellm-log': {
@@ -90,17 +87,9 @@ export const logDialects = {
       reasoning: ['reasoning'],
     },
   },
-  'new-api-log': {
-    ...inclusive,
-    counts: newApiCounts,
-    calls: newApiCalls,
-  },
+  'new-api-log': { ...inclusive, counts: newApiCounts, calls: newApiCalls },
   /** new-api's rows with `other.claude`. */
-  'new-api-log-claude': {
-    ...exclusive,
-    counts: newApiCounts,
-    calls: newApiCalls,
-  },
+  'new-api-log-claude': { ...exclusive, counts: newApiCounts, calls: newApiCalls },
   /** A generation, or a line of the activity: native counts where there are any. */
   'openrouter-log': {
     ...inclusive,

@@ -180,10 +180,7 @@ const shape = z.strictObject({
   origins: z.array(origin).default([]),
   tokens: z.discriminatedUnion('algorithm', [
     z.strictObject({ algorithm: z.literal('EdDSA'), publicKey: z.string() }),
-    z.strictObject({
-      algorithm: z.literal('HS256'),
-      secretEnv: envName,
-    }),
+    z.strictObject({ algorithm: z.literal('HS256'), secretEnv: envName }),
   ]),
   alerts: alerts.optional(),
   keyNames: byName(

@@ -60,10 +60,7 @@ export async function readToldByService(
   const service = await readServiceFigures(store, runId, stretch)
   if (service === null) return null
   const metrics = {
-    sources: service.sources.map((source) => ({
-      ...source,
-      restartsUs: [...source.restartsUs],
-    })),
+    sources: service.sources.map((source) => ({ ...source, restartsUs: [...source.restartsUs] })),
     reconciliation: reconcile(client!, service),
     times: service.times,
     ...energyOf(service.counts.gpuEnergy ?? null, client!.output_tokens),

@@ -21,11 +21,7 @@ const stated = z.object({
   expected: z.string().nullable(),
   observed: z.string().nullable(),
   requests: z.array(
-    z.object({
-      at: z.string().nullable(),
-      ids: z.array(z.string()),
-      line: z.number().nullable(),
-    }),
+    z.object({ at: z.string().nullable(), ids: z.array(z.string()), line: z.number().nullable() }),
   ),
 })
 export type StatedFinding = z.infer<typeof stated>

@@ -112,12 +112,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     endedUs: figures.lastUs,
     attemptCountsJson: JSON.stringify({ ...counts, ...parts }),
     verdict: verdict.verdict,
-    verdictJson: JSON.stringify({
-      ...verdict,
-      thresholds,
-      sweeps,
-      stopped,
-    }),
+    verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps, stopped }),
   }
   await endRun(store, runId, end)
   if (isPart(options))

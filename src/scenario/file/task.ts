@@ -67,9 +67,7 @@ const headerName = text('the name of a header')
 
 const affinity = either(
   [
-    shape('', {
-      header: [headerName, 'Name of a header with a value of its own for each task.'],
-    }),
+    shape('', { header: [headerName, 'Name of a header with a value of its own for each task.'] }),
     shape('', {
       repeat: [headerName, 'Name of a header that repeats what the service sent last in it.'],
     }),

@@ -61,10 +61,7 @@ export function judgeTrial(
  * Student's t by number of groups, one-sided, at 99 % for the first confirmation of a search, and at 1 - 0.01 / n for its n-th:
  * a rate that is tried again and again must not succeed by luck.
  */
-const student = {
-  10: [2.82, 3.25, 3.49, 3.69, 3.86],
-  20: [2.54, 2.86, 3.05, 3.17, 3.27],
-} as const
+const student = { 10: [2.82, 3.25, 3.49, 3.69, 3.86], 20: [2.54, 2.86, 3.05, 3.17, 3.27] } as const
 /** From so many requests on, twenty groups. */
 const manyRequests = 10_000
 

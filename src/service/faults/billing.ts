@@ -75,9 +75,7 @@ export const billingFaults: readonly Fault[] = [
     'long-prompts-double',
     'BILL-03',
     'above 4,096 prompt tokens the price doubles',
-    (honest) => ({
-      price: (call) => honest.price(call) * (call.promptTokens > 4_096 ? 2 : 1),
-    }),
+    (honest) => ({ price: (call) => honest.price(call) * (call.promptTokens > 4_096 ? 2 : 1) }),
   ),
   fault('streams-free', 'BILL-03', 'a stream costs nothing', (honest) => ({
     price: (call) => (call.request?.stream ? 0 : honest.price(call)),
@@ -349,9 +347,7 @@ export const billingFaults: readonly Fault[] = [
     'reward-on-every-payment',
     'BILL-18',
     'every payment of an invitee pays 500',
-    (_honest, { contract }) => ({
-      paymentReward: () => contract.grants.inviteFirstPayment,
-    }),
+    (_honest, { contract }) => ({ paymentReward: () => contract.grants.inviteFirstPayment }),
   ),
   fault('invite-bonus-doubled', 'BILL-18', 'an invitation pays 100', (_honest, { contract }) => ({
     inviteReward: () => 2 * contract.grants.inviteRegistration,

@@ -36,11 +36,7 @@ export class EntranceRoutes {
         'GET /register',
         ({ query }) =>
           page(
-            registerPage(contract, {
-              email: '',
-              invite: query.get('invite') ?? '',
-              faults: [],
-            }),
+            registerPage(contract, { email: '', invite: query.get('invite') ?? '', faults: [] }),
           ),
       ],
       ['POST /register', (request) => this.#register(request)],

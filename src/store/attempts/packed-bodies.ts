@@ -20,10 +20,7 @@ export const longestInline = 16 * 1024
 const leftToRowsBytes = 256 << 20
 
 const quick = {
-  params: {
-    [constants.ZSTD_c_compressionLevel]: 1,
-    [constants.ZSTD_c_checksumFlag]: 1,
-  },
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 }
 
 export class PackedBodies {

@@ -39,10 +39,7 @@ export async function importToClickhouse(
   const store = await openStore(join(folder, 'log.duckdb'))
   try {
     await fetchStatements(clickhouse, store, join(folder, 'known.parquet'))
-    const imported = await importFile(store, {
-      rejectsFile: rejectsOf(options.file),
-      ...options,
-    })
+    const imported = await importFile(store, { rejectsFile: rejectsOf(options.file), ...options })
     if (imported.kind === 'records') {
       throw userError.usage(
         `${options.file}: these records become a run, and runs are in a store: leave --engine out.`,

@@ -94,10 +94,7 @@ export function gapsOf(gaps: EventIntervals, streams: Series | null, threshold: 
     high: isShort || p + half > 1 ? Infinity : gaps.atShare(p + half),
     samples: gaps.n,
     worth,
-    ...farOf(threshold, p, streams.n, {
-      least: gaps.min,
-      largest: gaps.max,
-    }),
+    ...farOf(threshold, p, streams.n, { least: gaps.min, largest: gaps.max }),
     needs: Math.max(neededFor(gaps.n, t, distance, streams.lacking), samplesNeeded(p)),
   }
 }

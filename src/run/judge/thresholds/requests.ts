@@ -175,12 +175,7 @@ function countedBy(
     case 'not_sent':
       return of('NOT was_sent', 'true')
     case 'tokens':
-      return {
-        one: 'output_tokens',
-        all: 'was_sent',
-        ofNone: 'NULL',
-        unknown: 'unreported',
-      }
+      return { one: 'output_tokens', all: 'was_sent', ofNone: 'NULL', unknown: 'unreported' }
     case 'credits':
       return { one: credits, all: 'was_sent', ofNone: 'NULL', unknown: `(${credits}) IS NULL` }
     default:

@@ -28,10 +28,7 @@ export const balanceFaults: readonly MoneyFault[] = [
     .enforces('counter-doubled'),
   moneyFault('F42', 'reservation-kept', 'B', 0.02)
     .does('one request in fifty costs its deposit, too')
-    .distorts((charge, { deposit }) => ({
-      ...charge,
-      postings: [...charge.postings, deposit],
-    })),
+    .distorts((charge, { deposit }) => ({ ...charge, postings: [...charge.postings, deposit] })),
   moneyFault('F43', 'budget-ignored', 'B')
     .does('no request is refused although the money is used up')
     .enforces('budget-ignored'),

@@ -27,10 +27,7 @@ export const recordFaults: readonly MoneyFault[] = [
     .prices(({ bill }) => (isZero(bill.times) ? { times: () => one } : null)),
   moneyFault('F49', 'truncate-cents', 'B')
     .does('charges are cut to two decimals')
-    .bills((making) => ({
-      ...making.bill,
-      cost: roundTo(making.bill.cost, 2, 'down'),
-    })),
+    .bills((making) => ({ ...making.bill, cost: roundTo(making.bill.cost, 2, 'down') })),
   moneyFault('F50', 'round-component-up', 'SL')
     .does('each part is rounded up to a cent')
     .bills(({ bill }) => ({
