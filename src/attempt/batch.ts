@@ -144,7 +144,10 @@ export class Batch {
 
   /** Keeps the first `length` bytes, which are UTF-8; null if they do not fit. */
   setBytes(name: ColumnName, row: number, bytes: DataView, length: number): void {
-    if (length > arenaBytes - this.arenaUsed) return this.setText(name, row, null)
+    if (length > arenaBytes - this.arenaUsed) {
+      this.setText(name, row, null)
+      return
+    }
     const cells = this.columns[name]
     cells[row * 2] = this.arenaUsed
     cells[row * 2 + 1] = length
@@ -164,7 +167,9 @@ const maxSaidLength = 200
 const overflowWord = '(more)'
 
 /** Columns with words of the service. */
-const said: ReadonlySet<ColumnName> = new Set<ColumnName>(words('errorCode errorType errorMessage unknownMember responseModel finishReason'))
+const said: ReadonlySet<ColumnName> = new Set<ColumnName>(
+  words('errorCode errorType errorMessage unknownMember responseModel finishReason'),
+)
 
 /** Strings that repeat and their codes, one list for each sending thread; the recorder keeps a copy. */
 export class Dictionary {

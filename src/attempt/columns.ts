@@ -31,7 +31,9 @@ export interface Column {
 }
 
 const columnsOf = <N extends boolean>(nullable: N) => {
-  const of = <K extends ColumnKind>(kind: K) => (description: string) => ({ kind, nullable, description })
+  const of =
+    <K extends ColumnKind>(kind: K) =>
+    (description: string) => ({ kind, nullable, description })
   const [micros, index, number, count] = [of('micros'), of('index'), of('number'), of('count')]
   return { micros, index, number, count, bits: of('bits'), word: of('word'), text: of('text') }
 }

@@ -23,7 +23,10 @@ export interface TemplateRow {
 export const firstUniqueTemplate = 1 << 30
 
 /** Whether requests of this template have prompts of their own, of which its body has one: it is no evidence of theirs. */
-export const isSharedTemplate = ({ template, promptHash }: {
+export const isSharedTemplate = ({
+  template,
+  promptHash,
+}: {
   readonly template: number | null
   readonly promptHash: string | null
 }): boolean => template !== null && template >= firstUniqueTemplate && promptHash === null

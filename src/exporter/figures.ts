@@ -1,7 +1,7 @@
-import { words } from '../user/words.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { largest, smallest } from '../user/extremes.ts'
+import { words } from '../user/words.ts'
 import {
   type HistogramBucket,
   type Point,
@@ -53,7 +53,9 @@ export interface ServiceFigures {
   readonly lines: Partial<Readonly<Record<MetricQuestion, readonly Point[]>>>
 }
 
-const countQuestions: readonly MetricQuestion[] = words('ended aborted preempted failed promptTokens cachedTokens outputTokens gpuEnergy')
+const countQuestions: readonly MetricQuestion[] = words(
+  'ended aborted preempted failed promptTokens cachedTokens outputTokens gpuEnergy',
+)
 const timeQuestions: readonly MetricQuestion[] = words('queueTime prefillTime ttft itl requestTime')
 const gaugeQuestions: readonly MetricQuestion[] = words('running waiting cacheUse gpuUse gpuPower')
 /** Gauges that do not add up over replicas or devices: the fullest counts. */

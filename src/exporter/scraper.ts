@@ -19,7 +19,12 @@ export interface Scraper {
  */
 export function startScraper(
   sources: readonly Source[],
-  { everyUs, keepsAll, zeroNs, key }: Pick<ScraperData, 'keepsAll' | 'zeroNs'> & {
+  {
+    everyUs,
+    keepsAll,
+    zeroNs,
+    key,
+  }: Pick<ScraperData, 'keepsAll' | 'zeroNs'> & {
     readonly everyUs: number
     readonly key: string | null
   },

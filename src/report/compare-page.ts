@@ -140,10 +140,13 @@ function gainOf({ metric, change, interval }: Difference) {
 
 /** Creates the temporary table `compared`, which `reports/compare` reads. */
 export async function fillCompared(store: Session, { differences }: Comparison): Promise<void> {
-  await fillTable(store, `compared (
+  await fillTable(
+    store,
+    `compared (
       place INTEGER, step VARCHAR, figure VARCHAR, unit VARCHAR, a DOUBLE, b DOUBLE,
       n_a BIGINT, n_b BIGINT, change DOUBLE, low DOUBLE, high DOUBLE, better DOUBLE,
-      better_low DOUBLE, better_high DOUBLE, words VARCHAR, range VARCHAR, verdict VARCHAR)`, differences.map((difference, place) => ({
+      better_low DOUBLE, better_high DOUBLE, words VARCHAR, range VARCHAR, verdict VARCHAR)`,
+    differences.map((difference, place) => ({
       place,
       step: difference.step,
       figure: `${difference.step ?? 'all steps'}: ${nameOf(difference)}`,
@@ -159,14 +162,18 @@ export async function fillCompared(store: Session, { differences }: Comparison):
       words: changeAlone(difference),
       range: rangeOf(difference),
       verdict: difference.verdict,
-    })))
+    })),
+  )
 }
 
 /** Creates the temporary table `searched`: the trials of both searches, and between which rates each limit lies. */
 export async function fillSearched(store: Session, { searches }: Comparison): Promise<void> {
-  await fillTable(store, `searched (
+  await fillTable(
+    store,
+    `searched (
       side VARCHAR, per_s DOUBLE, goodput DOUBLE, low DOUBLE, high DOUBLE,
-      verdict VARCHAR, sustained_per_s DOUBLE)`, searches === null
+      verdict VARCHAR, sustained_per_s DOUBLE)`,
+    searches === null
       ? []
       : (['a', 'b'] as const).flatMap((side) =>
           searches[side].trials.map((trial) => ({
@@ -178,5 +185,6 @@ export async function fillSearched(store: Session, { searches }: Comparison): Pr
             per_s: trial.perS,
             sustained_per_s: searches[side].sustainedPerS,
           })),
-        ))
+        ),
+  )
 }

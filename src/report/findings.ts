@@ -155,7 +155,11 @@ async function prepareWitnesses(store: Session, failures: readonly StoredFinding
       shows,
     })),
   )
-  await fillTable(store, 'shown_witnesses (rule VARCHAR, run_id VARCHAR, slot BIGINT, retry INTEGER, shows VARCHAR)', witnesses)
+  await fillTable(
+    store,
+    'shown_witnesses (rule VARCHAR, run_id VARCHAR, slot BIGINT, retry INTEGER, shows VARCHAR)',
+    witnesses,
+  )
 }
 
 async function drawParts(

@@ -32,7 +32,11 @@ export async function prepareHistograms(store: Session): Promise<void> {
     FROM histograms JOIN shown_runs USING (run_id)
     WHERE metric = 'service'
     ORDER BY from_s`)
-  await fillTable(store, 'shown_heat (from_s DOUBLE, to_s DOUBLE, from_ms DOUBLE, to_ms DOUBLE, n BIGINT)', heatCells(stored))
+  await fillTable(
+    store,
+    'shown_heat (from_s DOUBLE, to_s DOUBLE, from_ms DOUBLE, to_ms DOUBLE, n BIGINT)',
+    heatCells(stored),
+  )
 }
 
 /** Most columns of the heat map. Beyond it, neighbours are merged. */

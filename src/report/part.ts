@@ -23,8 +23,7 @@ export interface Part {
 export function readParts(folders: readonly string[]): readonly Part[] {
   const parts = new Map<string, Part>()
   for (const folder of folders) {
-    if (!existsSync(folder))
-      throw userError.report(`no folder ${folder}: expected charts in it`)
+    if (!existsSync(folder)) throw userError.report(`no folder ${folder}: expected charts in it`)
     const files = readdirSync(folder)
     for (const file of files) {
       const name = file.replace(/\.(sql|vl\.json)$/, '')

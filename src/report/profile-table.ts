@@ -16,15 +16,19 @@ export async function fillProfile(
   store: Session,
   profile: DeploymentProfile | null,
 ): Promise<void> {
-  await fillTable(store, `shown_profile (
-      gap VARCHAR, question VARCHAR, status VARCHAR, answer VARCHAR, evidence VARCHAR)`, profile === null
+  await fillTable(
+    store,
+    `shown_profile (
+      gap VARCHAR, question VARCHAR, status VARCHAR, answer VARCHAR, evidence VARCHAR)`,
+    profile === null
       ? []
       : gapIds.map((gap) => ({
           gap,
           question: gaps[gap],
           status: profile.answers[gap].status,
           ...told(profile.answers[gap]),
-        })))
+        })),
+  )
 }
 
 function told(answer: GapAnswer): { readonly answer: string; readonly evidence: string } {

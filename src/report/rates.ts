@@ -105,8 +105,12 @@ async function fillShares(store: Session): Promise<void> {
     WHERE judged AND good IS NOT NULL AND (counted OR part = 'trial')
       AND (SELECT count(*) FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN searched_runs USING (run_id))) >= 3
     GROUP BY ALL`)
-  await fillTable(store, 'shown_shares (run_id VARCHAR, phase VARCHAR, low DOUBLE, high DOUBLE)', phases.map(({ goods, ...phase }) => {
+  await fillTable(
+    store,
+    'shown_shares (run_id VARCHAR, phase VARCHAR, low DOUBLE, high DOUBLE)',
+    phases.map(({ goods, ...phase }) => {
       const { low, high } = shareInterval(Uint8Array.from(goods, Number))
       return { ...phase, low, high }
-    }))
+    }),
+  )
 }

@@ -27,9 +27,13 @@ export async function prepareService(store: Session): Promise<void> {
     for (const line of serviceLines({ ...metrics, reconciliation: [] }))
       words.push({ place: words.length, words: line })
   }
-  await fillTable(store, `shown_service (
+  await fillTable(
+    store,
+    `shown_service (
       place INTEGER, what VARCHAR, client DOUBLE, service DOUBLE, verdict VARCHAR,
-      cause VARCHAR)`, counts)
+      cause VARCHAR)`,
+    counts,
+  )
   await fillTable(store, 'shown_service_words (place INTEGER, words VARCHAR)', words)
   await fillTable(store, 'shown_service_gauges (at_s DOUBLE, gauge VARCHAR, value DOUBLE)', gauges)
 }

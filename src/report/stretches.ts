@@ -20,9 +20,13 @@ export async function prepareStretches(
     for (const balance of await readBalances(store, run_id, contract))
       balances.push({ run_id, ...balance })
   }
-  await fillTable(store, `shown_stretches (
+  await fillTable(
+    store,
+    `shown_stretches (
       run_id VARCHAR, account VARCHAR, first DOUBLE, last DOUBLE, taken DOUBLE,
-      expected DOUBLE, expected_at_most DOUBLE, unexplained DOUBLE)`, balances.map(({ expectedAtMost, ...row }) => ({ ...row, expected_at_most: expectedAtMost })))
+      expected DOUBLE, expected_at_most DOUBLE, unexplained DOUBLE)`,
+    balances.map(({ expectedAtMost, ...row }) => ({ ...row, expected_at_most: expectedAtMost })),
+  )
   return balances
 }
 

@@ -9,7 +9,7 @@ import { fillTable } from './temp-table.ts'
  */
 export async function prepareTaskCosts(store: Session, contract: Contract): Promise<void> {
   const runs = await store.rows<{ run_id: string }>('SELECT run_id FROM shown_runs ORDER BY run_id')
-  const rows: object[] = []
+  const rows = []
   for (const { run_id } of runs) {
     for (const each of await readTasks(store, run_id, contract)) {
       const { task, counts, creditsEach } = each
@@ -22,6 +22,10 @@ export async function prepareTaskCosts(store: Session, contract: Contract): Prom
       })
     }
   }
-  await fillTable(store, `shown_task_costs (
-      run_id VARCHAR, task VARCHAR, tasks INTEGER, credits_each DOUBLE, cost_each VARCHAR)`, rows as Record<string)
+  await fillTable(
+    store,
+    `shown_task_costs (
+      run_id VARCHAR, task VARCHAR, tasks INTEGER, credits_each DOUBLE, cost_each VARCHAR)`,
+    rows,
+  )
 }

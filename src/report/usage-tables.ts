@@ -21,44 +21,63 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     median: wordsOf(dates, dates?.medianUs ?? null, timezone),
     late: wordsOf(dates, dates?.lateUs ?? null, timezone),
   })
-  await fillTable(store, 'usage_balance (at_us BIGINT, account VARCHAR, remaining DOUBLE, told_by VARCHAR)', page.balance.map(({ atUs, account, remaining, from }) => ({
+  await fillTable(
+    store,
+    'usage_balance (at_us BIGINT, account VARCHAR, remaining DOUBLE, told_by VARCHAR)',
+    page.balance.map(({ atUs, account, remaining, from }) => ({
       at_us: atUs,
       account,
       remaining,
       told_by: from,
-    })))
-  await fillTable(store, `usage_outlook (
+    })),
+  )
+  await fillTable(
+    store,
+    `usage_outlook (
       at_us BIGINT, low DOUBLE, median DOUBLE, high DOUBLE, empty_early_us BIGINT,
-      empty_us BIGINT, empty_late_us BIGINT)`, outlookPoints(page).map(({ atUs, balance }) => ({
+      empty_us BIGINT, empty_late_us BIGINT)`,
+    outlookPoints(page).map(({ atUs, balance }) => ({
       at_us: atUs,
       ...balance,
       empty_early_us: whole(empty?.earlyUs),
       empty_us: whole(empty?.medianUs),
       empty_late_us: whole(empty?.lateUs),
-    })))
-  await fillTable(store, `usage_bands (
+    })),
+  )
+  await fillTable(
+    store,
+    `usage_bands (
       band VARCHAR, min_balance DOUBLE, per_minute BIGINT, early VARCHAR, median VARCHAR,
-      late VARCHAR, summary VARCHAR)`, page.bandLosses.map((loss) => ({
+      late VARCHAR, summary VARCHAR)`,
+    page.bandLosses.map((loss) => ({
       band: loss.band,
       min_balance: loss.minBalance,
       per_minute: loss.requestsPerMinute,
       ...band(loss.lost),
       // The note above the table explains the dates.
       summary: typeof loss.lost?.medianUs === 'number' ? null : loss.summary,
-    })))
-  await fillTable(store, `usage_expiring (
+    })),
+  )
+  await fillTable(
+    store,
+    `usage_expiring (
       grant_name VARCHAR, expires VARCHAR, expires_us BIGINT, low DOUBLE, median DOUBLE,
-      high DOUBLE)`, (page.depletion.known ? page.depletion.wasted : []).map((each) => ({
+      high DOUBLE)`,
+    (page.depletion.known ? page.depletion.wasted : []).map((each) => ({
       grant_name: each.grant,
       expires: longDayIn(each.expiresUs, timezone),
       expires_us: each.expiresUs,
       low: each.creditsLow,
       median: each.creditsMedian,
       high: each.creditsHigh,
-    })))
-  await fillTable(store, `usage_reconciliation (
+    })),
+  )
+  await fillTable(
+    store,
+    `usage_reconciliation (
       from_us BIGINT, to_us BIGINT, account VARCHAR, service_reported DOUBLE, seen DOUBLE,
-      seen_at_most DOUBLE, difference DOUBLE, verdict VARCHAR)`, (page.reconciliation.known ? page.reconciliation.rows : []).map((row) => ({
+      seen_at_most DOUBLE, difference DOUBLE, verdict VARCHAR)`,
+    (page.reconciliation.known ? page.reconciliation.rows : []).map((row) => ({
       from_us: row.fromUs,
       to_us: row.toUs,
       account: row.account,
@@ -67,13 +86,18 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
       seen_at_most: row.seenAtMost,
       difference: row.difference,
       verdict: row.verdict,
-    })))
-  await fillTable(store, 'usage_anomalies (kind VARCHAR, summary VARCHAR, n BIGINT, example VARCHAR)', page.anomalies.map(({ kind, summary, count, rows }) => ({
+    })),
+  )
+  await fillTable(
+    store,
+    'usage_anomalies (kind VARCHAR, summary VARCHAR, n BIGINT, example VARCHAR)',
+    page.anomalies.map(({ kind, summary, count, rows }) => ({
       kind: kind.replaceAll('-', ' '),
       summary,
       n: count,
       example: rows[0] === undefined ? null : `${nameOf(kind, rows[0])}: ${rows[0].shows}`,
-    })))
+    })),
+  )
 }
 
 function wordsOf(dates: DateBand | null, us: number | null, timezone: string): string | null {

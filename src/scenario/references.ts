@@ -74,10 +74,7 @@ function identityIssues(scenario: Mapping): readonly Found[] {
   const pair = ['cert_file', 'key_file'] as const
   const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
   const isAlone = scenario[given] !== undefined && scenario[other] === undefined
-  return foundIf(
-    [given],
-    [isAlone, `${given} also needs ${other}: a certificate and its key.`],
-  )
+  return foundIf([given], [isAlone, `${given} also needs ${other}: a certificate and its key.`])
 }
 
 function stepIssues(scenario: Mapping): readonly Found[] {

@@ -1,7 +1,7 @@
-import { words } from '../user/words.ts'
 import { type Condition, notACondition, parseCondition } from '../measure/condition.ts'
 import type { LimitByLength } from '../measure/limit.ts'
 import { judgedNames } from '../measure/measures.ts'
+import { words } from '../user/words.ts'
 import { limitForm, limitOf, ratePerSOf, shareOf } from './quantity.ts'
 
 /** Times: the judged measures of an attempt, all gaps between tokens, and the times of whole tasks. */

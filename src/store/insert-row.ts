@@ -50,11 +50,11 @@ export function chunkOf(
   rows: readonly (readonly RowCell[])[],
 ): DuckDBDataChunk {
   const chunk = DuckDBDataChunk.create(types, rows.length)
-  chunk.setRows(rows.map((row) => row.map((cell, at) => valueOf(types[at]!, cell))))
+  chunk.setRows(rows.map((row) => row.map((cell, at) => cellOf(types[at]!, cell))))
   return chunk
 }
 
-function valueOf({ typeId }: DuckDBType, cell: RowCell): DuckDBValue {
+function cellOf({ typeId }: DuckDBType, cell: RowCell): DuckDBValue {
   if (typeof cell === 'number' && typeId === DuckDBTypeId.BIGINT) return BigInt(Math.round(cell))
   return cell instanceof Uint8Array ? new DuckDBBlobValue(cell) : cell
 }

@@ -1,4 +1,4 @@
-import { UserError, type UserErrorCode, userError } from './user-error.ts'
+import { UserError, type UserErrorCode } from './user-error.ts'
 
 /**
  * Loads a library that is an optional install.

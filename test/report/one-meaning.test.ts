@@ -41,7 +41,8 @@ async function enter(
   const counts = new TimeHistogram()
   for (const us of gapsUs) counts.record(us)
   const recorder = await Recorder.open(store)
-  recorder.append('histograms', 
+  recorder.append(
+    'histograms',
     ['steady', 'warmup'].map((part) => ({
       runId,
       phase: part,

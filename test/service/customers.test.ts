@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { manualClock } from './manual-clock.ts'
 import { expiryUs } from '../../src/service/customers.ts'
+import { manualClock } from './manual-clock.ts'
 import { serving } from './serving.ts'
 
 const dayUs = 86_400e6

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { Clock } from '../../src/service/clock.ts'
-import { manualClock } from './manual-clock.ts'
 import { parseFaults } from '../../src/service/faults/fault.ts'
 import { faults } from '../../src/service/faults/list.ts'
+import { manualClock } from './manual-clock.ts'
 import { hello, serving } from './serving.ts'
 
 /** These need concurrent requests or real time: `timing.test.ts` shows them. */

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { manualClock } from './manual-clock.ts'
 import { Accounts } from '../../src/service/ledger/accounts.ts'
 import { Database } from '../../src/service/ledger/database.ts'
 import { Ledger } from '../../src/service/ledger/ledger.ts'
 import { startService } from '../../src/service/start.ts'
+import { manualClock } from './manual-clock.ts'
 
 const startUs = 1_800_000_000e6
 const note = {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { manualClock } from './manual-clock.ts'
 import { Database } from '../../src/service/ledger/database.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
 import type { CreditsReport } from '../../src/service/usage/report.ts'
+import { manualClock } from './manual-clock.ts'
 import { serving, type Target } from './serving.ts'
 
 /** A ledger's file, until the test ends. */

@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { realClock } from '../../src/service/clock.ts'
-import { manualClock } from './manual-clock.ts'
 import { startService } from '../../src/service/start.ts'
+import { manualClock } from './manual-clock.ts'
 import { hello, serving } from './serving.ts'
 
 const startUs = Date.parse('2026-03-01T00:00:00Z') * 1000

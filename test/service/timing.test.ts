@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { manualClock } from './manual-clock.ts'
 import type { ServiceOptions } from '../../src/service/options.ts'
+import { manualClock } from './manual-clock.ts'
 import { serving, type Target } from './serving.ts'
 
 /** A service with stopped time, so concurrent requests are concurrent on any machine. */

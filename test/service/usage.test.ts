@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { manualClock } from './manual-clock.ts'
 import { Accounts } from '../../src/service/ledger/accounts.ts'
 import { Database } from '../../src/service/ledger/database.ts'
 import { type ChargeNote, Ledger } from '../../src/service/ledger/ledger.ts'
 import type { CreditsReport } from '../../src/service/usage/report.ts'
 import { Rollups } from '../../src/service/usage/rollup.ts'
 import { zone } from '../../src/service/usage/zone.ts'
+import { manualClock } from './manual-clock.ts'
 import { serving } from './serving.ts'
 
 const us = (iso: string) => Date.parse(iso) * 1000

@@ -151,8 +151,7 @@ async function listedPrices(kind: ContractKind, from: string) {
     signal: AbortSignal.timeout(patienceMs),
   }).then(
     async (response) => {
-      if (!response.ok)
-        throw userError.unreachable(`--from: GET ${url} gave ${response.status}.`)
+      if (!response.ok) throw userError.unreachable(`--from: GET ${url} gave ${response.status}.`)
       return (await response.json()) as unknown
     },
     () => {
@@ -160,7 +159,6 @@ async function listedPrices(kind: ContractKind, from: string) {
     },
   )
   const prices = read(body)
-  if (prices.models.length === 0)
-    throw userError.contract(`--from: GET ${url} lists no price.`)
+  if (prices.models.length === 0) throw userError.contract(`--from: GET ${url} lists no price.`)
   return { prices, from: url, at: new Date() }
 }

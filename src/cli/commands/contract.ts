@@ -1,5 +1,5 @@
-import { words } from '../../user/words.ts'
 import { chargedOutcomes } from '../../contract/prices.ts'
+import { words } from '../../user/words.ts'
 import {
   choice,
   choiceArgument,

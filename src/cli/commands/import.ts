@@ -1,10 +1,10 @@
-import { words } from '../../user/words.ts'
 import {
   dateOrders,
   decimalMarks,
   partPlaces,
   repeatedTimes,
 } from '../../store/import/cell-formats.ts'
+import { words } from '../../user/words.ts'
 import {
   choice,
   command,
@@ -43,7 +43,11 @@ const importOptions = () =>
     .option('--suggest', 'print a mapping to begin with, and import nothing')
     .option('--check', 'say what would be imported, and import nothing')
     .addOption(
-      choice('--format <format>', 'the format, if the name of the file does not show it', words('jsonl csv parquet aiperf vllm guidellm')),
+      choice(
+        '--format <format>',
+        'the format, if the name of the file does not show it',
+        words('jsonl csv parquet aiperf vllm guidellm'),
+      ),
     )
     .addOption(outputOption('--rejects <file>', 'where bad lines go; default: FILE.rejects.jsonl'))
     .addOption(

@@ -1,4 +1,3 @@
-import { words } from '../../user/words.ts'
 import { lookup } from 'node:dns/promises'
 import { format, parse } from 'node:path'
 import { commandText } from '../../audit/format/shell-word.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../scenario/scenario.ts'
 import { inStores } from '../../store/session/in-store.ts'
 import { largest } from '../../user/extremes.ts'
+import { words } from '../../user/words.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
 import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
@@ -32,10 +32,7 @@ import { mustMaySpend } from './spending.ts'
 import { stampOf } from './stamp.ts'
 
 /** Options that a run of two targets has no use for, or cannot keep yet. */
-const apart = [
-  ...words('baseUrl repeat shard startAt join junit upload otlp'),
-  'live',
-] as const
+const apart = [...words('baseUrl repeat shard startAt join junit upload otlp'), 'live'] as const
 
 type Pair = Readonly<Record<TargetName, RunResult>>
 

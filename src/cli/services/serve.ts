@@ -104,7 +104,8 @@ function print(
   flags: Options,
   operatorKey: string | null,
 ): void {
-  if (flags.json) return void process.stdout.write(`${JSON.stringify({ baseUrl, keys, operatorKey })}\n`)
+  if (flags.json)
+    return void process.stdout.write(`${JSON.stringify({ baseUrl, keys, operatorKey })}\n`)
   const rows = keys.map(
     ({ band, balance, apiKey }) =>
       `  ${(band ?? '-').padEnd(12)}${String(balance).padEnd(12)}${apiKey}`,

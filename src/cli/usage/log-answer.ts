@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { dateS } from '../../client/head/rate-fields.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
-import { UserError, userError } from '../../user/user-error.ts'
+import { type UserError, userError } from '../../user/user-error.ts'
 
 /** What a service answered to one read of its log. */
 export interface LogAnswer {

@@ -1,10 +1,12 @@
-import { words } from '../../user/words.ts'
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { z } from 'zod'
 import { userError } from '../../user/user-error.ts'
+import { words } from '../../user/words.ts'
 import { showable } from '../settings/settings.ts'
 
-export const alertTypes = words('budget.reached budget.forecast credits.below credits.running-out usage.unusual-hour')
+export const alertTypes = words(
+  'budget.reached budget.forecast credits.below credits.running-out usage.unusual-hour',
+)
 
 const alertShape = z.object({
   id: z.string(),

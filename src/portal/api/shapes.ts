@@ -1,10 +1,10 @@
-import { words } from '../../user/words.ts'
 import { z } from 'zod'
 import { barWidths } from '../../measure/usage/calendar.ts'
 import { endFilters, ends } from '../../measure/usage/ends.ts'
 import type { TagDimension } from '../../measure/usage/tags.ts'
 import { billEntries } from '../../store/import/entry-types.ts'
 import { eachToken, shownTokens } from '../../tokens/kinds.ts'
+import { words } from '../../user/words.ts'
 import { alertTypes, deliveryStates } from '../alerts/journal.ts'
 import { budgetPeriods, showable } from '../settings/settings.ts'
 
@@ -310,7 +310,9 @@ export const answers = {
         .array(
           z
             .object({
-              kind: z.enum(words('expiring running-out busy-hour new-key failures budget late-data')),
+              kind: z.enum(
+                words('expiring running-out busy-hour new-key failures budget late-data'),
+              ),
               text: text(),
               query: text(),
             })

@@ -1,6 +1,6 @@
 import { type Figure, notACondition, parseCondition, parseFigure } from '../../measure/condition.ts'
 import { smallest } from '../../user/extremes.ts'
-import { UserError, userError } from '../../user/user-error.ts'
+import { type UserError, userError } from '../../user/user-error.ts'
 import { notOneLevel, openText } from '../page-verdict.ts'
 import { changeText } from './change-text.ts'
 import type { Comparison } from './compare.ts'

@@ -1,4 +1,3 @@
-import { words } from '../../user/words.ts'
 import {
   add,
   compare,
@@ -9,6 +8,7 @@ import {
 } from '../../money/rational.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
+import { words } from '../../user/words.ts'
 import { type FocusColumn, type FocusRow, focusColumns } from './columns.ts'
 
 /** Values that the specification allows. */

@@ -67,10 +67,7 @@ export function terminalUsage(page: ShownUsage): string {
   return `${lines.join('\n')}\n`
 }
 
-function depletionLines(
-  { depletion }: ShownUsage,
-  day: (us: number) => string,
-): readonly string[] {
+function depletionLines({ depletion }: ShownUsage, day: (us: number) => string): readonly string[] {
   if (!depletion.known) return []
   return [
     ...titled('runs out', bandText(depletion.runsOut, day)),

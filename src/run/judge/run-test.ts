@@ -31,8 +31,7 @@ export const heldIf = (
   isHeld: boolean,
   worse: 'degraded' | 'failed' | 'not judged',
   test: Omit<RunTest, 'result'>,
-): RunTest =>
-  isHeld ? { ...test, result: 'held', remedy: '' } : { ...test, result: worse }
+): RunTest => (isHeld ? { ...test, result: 'held', remedy: '' } : { ...test, result: worse })
 
 export function milliseconds(us: number): string {
   return `${(us / 1000).toFixed(us < 10_000 ? 2 : 0)} ms`

@@ -146,7 +146,8 @@ export async function record(
     guard(() => {
       if (message.type === 'evidence') {
         if (message.health.length > 0) recorder.append('health', message.health)
-        recorder.append('histograms', 
+        recorder.append(
+          'histograms',
           message.histograms.map(({ slice, ...row }) => ({
             ...row,
             samples: slice.samples,

@@ -1,4 +1,3 @@
-import { words } from '../../user/words.ts'
 import {
   arenaBytes,
   Batch,
@@ -19,6 +18,7 @@ import {
 import type { PreparedRequest } from '../../client/call/request.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import { plainSuccessColumns, responseColumns } from '../../client/row/columns.ts'
+import { words } from '../../user/words.ts'
 import type { DeadlineCounter } from '../count/token-deadlines.ts'
 import type { PhaseRun } from '../crew/messages.ts'
 import type { StepPlan } from '../plan/step-plan.ts'

@@ -123,7 +123,10 @@ function sleep(paced: Paced, now: () => number): Pace {
     // The wake-up has put the timer off by up to a millisecond.
     const isPutOff = isSparse && leftUs >= napWithinUs && leftUs < longestSleepMs * 1000
     if (isDue || isPutOff) clearTimeout(timer)
-    if (isDue) return turn()
+    if (isDue) {
+      turn()
+      return
+    }
     if (isPutOff) aim(leftUs, now())
     watch(leftUs)
   }

@@ -232,7 +232,10 @@ export class Sender implements FlightOwner {
   ended(flight: Flight, attempt: Attempt): void {
     const nowUs = attempt.endedUs
     this.flying.remove(flight)
-    if (attempt.outcome === 'not_sent') return this.notStarted(flight, attempt.reason as LocalLimit)
+    if (attempt.outcome === 'not_sent') {
+      this.notStarted(flight, attempt.reason as LocalLimit)
+      return
+    }
     const { plan, user } = flight
     const keepBody = this.bodies.keep(flight, attempt)
     const isTurn = flight.task !== null
@@ -283,14 +286,20 @@ export class Sender implements FlightOwner {
 
   /** Sends a request of a phase, or starts a task. @param user of a closed load; null for none */
   private begin(phase: ActivePhase, index: number, intendedUs: number, user: User | null): void {
-    if (phase.drawsTasks) return this.tasks!.start(phase, index, intendedUs, user)
+    if (phase.drawsTasks) {
+      this.tasks!.start(phase, index, intendedUs, user)
+      return
+    }
     const flight = this.draws.first(phase, index, intendedUs)
     flight.user = user
     this.launch(flight)
   }
 
   private launch(flight: Flight): void {
-    if (flight.task !== null && !this.tasks!.wants(flight)) return this.pool.release(flight)
+    if (flight.task !== null && !this.tasks!.wants(flight)) {
+      this.pool.release(flight)
+      return
+    }
     const counters = flight.phase.countersOf(flight.plan.index)
     counters.planned++
     const refused = this.refusal(flight)

@@ -46,8 +46,7 @@ export type EarlyEnd = 'misses' | 'backlog'
 export type TrialResult = 'held' | 'failed' | 'void'
 
 /** A judged trial. It is stored, so that a later search can go on from it. */
-export interface Trial
-  extends Omit<TrialEvidence, 'unknown' | 'parts' | 'inFlight' | 'end'> {
+export interface Trial extends Omit<TrialEvidence, 'unknown' | 'parts' | 'inFlight' | 'end'> {
   /** Its phase in the store. */
   readonly phase: string
   readonly step: TrialStep

@@ -67,8 +67,7 @@ export function parseFaults(
   )
   const listed = active.flatMap(({ fault }) => (faults.includes(fault) ? [fault.name] : []))
   const twice = listed.find((name, at) => listed.indexOf(name) !== at)
-  if (twice !== undefined)
-    throw userError.service(`--fault ${twice}: expected once; got it twice`)
+  if (twice !== undefined) throw userError.service(`--fault ${twice}: expected once; got it twice`)
   return active
 }
 

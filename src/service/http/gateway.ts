@@ -79,7 +79,10 @@ export class Gateway {
       this.#writer.refuse(call, response, { kind: 'request', message })
       return
     }
-    if (request.method === 'OPTIONS') return this.#preflight(call, request, response)
+    if (request.method === 'OPTIONS') {
+      this.#preflight(call, request, response)
+      return
+    }
     const maxBytes = this.#holdsKey(call) ? maxBodyBytes : maxKeylessBytes
     let chunks: Buffer[] = []
     let bytes = 0
@@ -152,9 +155,14 @@ export class Gateway {
   #answer(call: Call, response: ServerResponse): void {
     const behaviour = this.#behaviour
     if (call.endpoint === 'other') {
-      if (call.bodyFault !== null) return this.#writer.refuse(call, response, call.bodyFault)
-      if (this.#evidence?.isAsked(call) === true)
-        return this.#showMoney(call, response, this.#evidence)
+      if (call.bodyFault !== null) {
+        this.#writer.refuse(call, response, call.bodyFault)
+        return
+      }
+      if (this.#evidence?.isAsked(call) === true) {
+        this.#showMoney(call, response, this.#evidence)
+        return
+      }
       if (this.#pages.handle(call, response)) return
       const answer = this.#operatorApi?.answer(call) ?? null
       if (answer !== null) {
@@ -167,7 +175,10 @@ export class Gateway {
     }
     const keyless = call.endpoint === 'models' && this.#kit.profile.modelsAuth === 'none'
     call.key = behaviour.keyFor(call, behaviour.presentedKey(call))
-    if (call.key === null && !keyless) return this.#writer.refuse(call, response, noKey)
+    if (call.key === null && !keyless) {
+      this.#writer.refuse(call, response, noKey)
+      return
+    }
     if (call.key !== null) this.#admission.measure(call)
     if (call.endpoint === 'chat' || call.endpoint === 'messages') this.#generate(call, response)
     else this.#look(call, response, call.endpoint)
@@ -175,23 +186,34 @@ export class Gateway {
 
   #showMoney(call: Call, response: ServerResponse, evidence: EvidenceApi): void {
     call.key = this.#behaviour.keyFor(call, this.#behaviour.presentedKey(call))
-    if (call.key === null) return this.#writer.refuse(call, response, noKey)
+    if (call.key === null) {
+      this.#writer.refuse(call, response, noKey)
+      return
+    }
     const body = JSON.stringify(evidence.answer(call))
     this.#writer.write(call, response, 200, { 'content-type': json }, body)
   }
 
   #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {
     const { counts } = this.#kit.profile
-    if (call.bodyFault !== null) return this.#writer.refuse(call, response, call.bodyFault)
+    if (call.bodyFault !== null) {
+      this.#writer.refuse(call, response, call.bodyFault)
+      return
+    }
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
     const behaviour = this.#behaviour
     const { modelAsked } = call
     const model = modelAsked === null ? null : behaviour.oneModel(call, modelAsked)
-    if (modelAsked !== null && model === null)
-      return this.#writer.refuse(call, response, unknownModel(this.#kit.contract, modelAsked))
+    if (modelAsked !== null && model === null) {
+      this.#writer.refuse(call, response, unknownModel(this.#kit.contract, modelAsked))
+      return
+    }
     let body: object
     try {
-      if (!behaviour.chargeRead(call)) return this.#writer.refuse(call, response, noCredits(call))
+      if (!behaviour.chargeRead(call)) {
+        this.#writer.refuse(call, response, noCredits(call))
+        return
+      }
       body =
         endpoint === 'models'
           ? (model ?? behaviour.modelList(call))
@@ -214,10 +236,15 @@ export class Gateway {
     const behaviour = this.#behaviour
     const replays = this.#kit.profile.idempotencyKey === 'replayed' ? this.#replays : null
     const replay = replays?.find(call) ?? null
-    if (replay !== null)
-      return this.#writer.write(call, response, replay.status, { ...replay.headers }, replay.body)
+    if (replay !== null) {
+      this.#writer.write(call, response, replay.status, { ...replay.headers }, replay.body)
+      return
+    }
     const refusal = this.#admission.admit(call)
-    if (refusal !== null) return this.#writer.refuse(call, response, refusal)
+    if (refusal !== null) {
+      this.#writer.refuse(call, response, refusal)
+      return
+    }
     const outage = behaviour.outage(call)
     if (outage !== null) {
       this.#writer.refuse(call, response, {
@@ -227,7 +254,10 @@ export class Gateway {
       return
     }
     const after = behaviour.reserve(call)
-    if (after === null) return this.#writer.refuse(call, response, noCredits(call))
+    if (after === null) {
+      this.#writer.refuse(call, response, noCredits(call))
+      return
+    }
     call.creditsAfter = after
     if (this.#kit.profile.bandAt === 'after-charge') {
       call.band = behaviour.band(call, after)

@@ -51,7 +51,10 @@ export class StreamAnswer extends AnswerUnderWay {
 
   protected override refuse(refusal: Refusal): void {
     const { call, response, writer } = this.parts
-    if (this.#writer === null) return writer.refuse(call, response, refusal)
+    if (this.#writer === null) {
+      writer.refuse(call, response, refusal)
+      return
+    }
     // The status is already sent. Without its terminal event, the stream counts as failed.
     this.#writer.write(this.#framer.frames({ at: 'failure', refusal }))
     response.destroy()

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { UserError, userError } from '../../user/user-error.ts'
+import { type UserError, userError } from '../../user/user-error.ts'
 import { Checkpointer } from './checkpointer.ts'
 
 /**

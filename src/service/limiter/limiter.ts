@@ -7,7 +7,9 @@ import { slidingLog } from './sliding-log.ts'
 import { tokenBucket } from './token-bucket.ts'
 
 /** Every legal way to read "requests per minute" (gap G-22). */
-export const algorithms = words('fixed-aligned fixed-anchored sliding-log sliding-counter token-bucket gcra')
+export const algorithms = words(
+  'fixed-aligned fixed-anchored sliding-log sliding-counter token-bucket gcra',
+)
 export type Algorithm = (typeof algorithms)[number]
 
 export function createLimiter(algorithm: Algorithm, windowUs: number): Limiter {

@@ -1,4 +1,3 @@
-import { words } from '../../user/words.ts'
 import {
   type ModelPrice,
   type Price,
@@ -19,6 +18,7 @@ import {
   roundWhole,
 } from '../../money/rational.ts'
 import type { Part } from '../../tokens/usage.ts'
+import { words } from '../../user/words.ts'
 import { type Counts, type Metered, outputNames, promptOf, sumOf, withoutParts } from './metered.ts'
 import { entryOf, nothing, reached, type Sheet, sheetFor, value } from './sheet.ts'
 
@@ -54,7 +54,9 @@ export interface Bends {
 }
 
 /** Ends for which nothing is charged where the contract promises nothing. */
-const isFailure: ReadonlySet<Metered['outcome']> = new Set(words('refused broken filtered gateway_cache inner_attempt'))
+const isFailure: ReadonlySet<Metered['outcome']> = new Set(
+  words('refused broken filtered gateway_cache inner_attempt'),
+)
 const empty: Bill = { lines: [], times: rational(1n), cost: nothing }
 
 /**

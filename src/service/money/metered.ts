@@ -1,6 +1,6 @@
-import { words } from '../../user/words.ts'
 import type { ChargedOutcome } from '../../contract/prices.ts'
 import type { Part } from '../../tokens/usage.ts'
+import { words } from '../../user/words.ts'
 
 /** Tokens of one answer in disjoint parts. A part that is not there is 0. */
 export type Counts = Readonly<Partial<Record<Part, number>>>

@@ -1,6 +1,6 @@
-import { words } from '../../user/words.ts'
 import type { ModelPrice, PriceTerms } from '../../contract/prices.ts'
 import type { DialectName } from '../../tokens/dialects.ts'
+import { words } from '../../user/words.ts'
 import type { Call } from '../call.ts'
 import type { Answer } from '../generate.ts'
 import type { Random } from '../random.ts'
@@ -38,7 +38,9 @@ const withWrites: ReadonlySet<DialectName> = new Set([
   ...words('new-api-anthropic'),
 ])
 /** Of those, dialects that report how long it lives there. */
-const withLives: ReadonlySet<DialectName> = new Set(words('anthropic litellm new-api new-api-anthropic'))
+const withLives: ReadonlySet<DialectName> = new Set(
+  words('anthropic litellm new-api new-api-anthropic'),
+)
 /** Dialects without a cache. */
 const withoutCache: ReadonlySet<DialectName> = new Set(['cohere', 'perplexity'])
 

@@ -1,4 +1,3 @@
-import { words } from '../../user/words.ts'
 import {
   attemptColumns,
   type ColumnName,
@@ -6,6 +5,7 @@ import {
   sqlName,
   sqlTypes,
 } from '../../attempt/columns.ts'
+import { words } from '../../user/words.ts'
 
 /**
  * The layout of attempts in the store. Values that many attempts share are stored once: the request's fields and how
@@ -21,9 +21,11 @@ import {
  */
 export const shared = {
   request_kinds: [
-  ...words('runId retry shard phase part step keyFp account endpoint streamed model expects task'),
-  ...words('taskTurn'),
-],
+    ...words(
+      'runId retry shard phase part step keyFp account endpoint streamed model expects task',
+    ),
+    ...words('taskTurn'),
+  ],
   endings: [
     'outcome',
     'reason',

@@ -1,8 +1,8 @@
-import { words } from '../../user/words.ts'
 import type { DuckDBAppender } from '@duckdb/node-api'
 import { Batch, type BatchMessage, batchRows, Dictionary } from '../../attempt/batch.ts'
 import { type AttemptRow, sqlName } from '../../attempt/columns.ts'
 import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../../attempt/evidence.ts'
+import { words } from '../../user/words.ts'
 import { chunkOf, columnTypesOf, type RowCell } from '../insert-row.ts'
 import type { Session } from '../session/session.ts'
 import { BatchAppender } from './batch-appender.ts'
@@ -61,9 +61,11 @@ const evidenceColumns = {
   wrong_answers: ['runId', 'slot', 'retry', 'why', 'answer'],
   histograms: words('runId phase part step metric intervalUs intervalLengthUs samples hdr'),
   health: [
-  ...words('runId shard atUs loopDelayP99Us loopGapUs loopGapEndUs utilisation lagP99Us inFlight'),
-  ...words('queuedBatches'),
-],
+    ...words(
+      'runId shard atUs loopDelayP99Us loopGapUs loopGapEndUs utilisation lagP99Us inFlight',
+    ),
+    ...words('queuedBatches'),
+  ],
 } as const satisfies { [Table in keyof EvidenceTables]: readonly (keyof EvidenceTables[Table])[] }
 
 /** DuckDB receives text in chunks of this size, even if they have few rows. */
@@ -183,7 +185,7 @@ export class Recorder {
       }
       const piece = rows.slice(from, to)
       from = to
-      const cells = piece.map((row) => names.map((name) => (row as Record<string, RowCell>)[name]!))
+      const cells = piece.map((row) => names.map((name) => Reflect.get(row, name) as RowCell))
       appender.appendDataChunk(chunkOf(types, cells))
       waiting += characters
       if (waiting < flushCharacters) continue

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { installed } from '../../user/installed.ts'
 import { reasonOf } from '../../user/reason.ts'
 import { Secrets, secrets } from '../../user/secrets/secrets.ts'
-import { UserError, userError } from '../../user/user-error.ts'
+import { type UserError, userError } from '../../user/user-error.ts'
 
 /** Values for the query parameters, which the SQL writes as `{name:Type}`. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[]>>

@@ -24,8 +24,7 @@ export function headerOf(
   // Spreadsheets leave columns without a name behind the last one.
   const names = first.map((name, at) => (name === '' ? `(column ${at + 1})` : name))
   const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined)
-    throw userError.import(`${file} names the column "${twice}" twice`)
+  if (twice !== undefined) throw userError.import(`${file} names the column "${twice}" twice`)
   return names
 }
 

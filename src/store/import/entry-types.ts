@@ -12,5 +12,7 @@ export const givingEntries = ['grant', 'purchase', 'gift'] as const
 export const heldEntries = [...givingEntries, 'expiry'] as const
 
 /** What a bill has beside its use and refunds. The other entries change what an account holds. */
-export const billEntries = words('adjustment credit tax discount correction fee') satisfies readonly (typeof entryTypes)[number][]
+export const billEntries = words(
+  'adjustment credit tax discount correction fee',
+) satisfies readonly (typeof entryTypes)[number][]
 export type BillEntry = (typeof billEntries)[number]

@@ -1,6 +1,6 @@
-import { words } from '../../user/words.ts'
 import { z } from 'zod'
 import { largest, smallest } from '../../user/extremes.ts'
+import { words } from '../../user/words.ts'
 import { documentsOf, shaped } from './documents.ts'
 import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
 
@@ -25,7 +25,9 @@ const resultShape = z.looseObject({
 
 type VllmResult = z.infer<typeof resultShape>
 
-const settingNames = words('request_rate burstiness max_concurrency num_prompts tokenizer_id backend model_id')
+const settingNames = words(
+  'request_rate burstiness max_concurrency num_prompts tokenizer_id backend model_id',
+)
 
 /**
  * Reads detailed results of vLLM's benchmark: one run per object (`--append-result` writes several into a file). Times

@@ -1,7 +1,7 @@
 import { fstatSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { UserError, userError } from '../../user/user-error.ts'
+import { type UserError, userError } from '../../user/user-error.ts'
 import { diskFailure } from './errors.ts'
 import { memoryLimit, removeLeftSpill, spillElsewhere } from './memory.ts'
 import { keepByteOrderMarks } from './whole-texts.ts'

@@ -95,7 +95,8 @@ export async function audited(
     await enterEndedRun(store, 'a')
     await appendAttempts(store, rows)
     const recorder = await Recorder.open(store)
-    recorder.append('templates', 
+    recorder.append(
+      'templates',
       all.map(
         (
           { path = '/v1/chat/completions', method = 'POST', body = '{"model":"big"}', once },

@@ -56,7 +56,8 @@ export async function enterSessions(store: Store, sessions: readonly Session[]):
     const runId = `session ${at}`
     await enterEndedRun(store, runId, { baseUrl, startedAtUs: atUs })
     const draw = drawsOf(`${runId} ${baseUrl}`)
-    recorder.append('templates', 
+    recorder.append(
+      'templates',
       prompts.map((content, template) => ({
         ...{ runId, template, step: 'token', method: 'POST', path: '/v1/chat/completions' },
         ...{ headers: '{}', maxTokens: 1, n: null, promptHash: content },

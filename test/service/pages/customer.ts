@@ -1,6 +1,6 @@
 import type { MovableClock } from '../../../src/service/clock.ts'
-import { manualClock } from '../manual-clock.ts'
 import type { ServiceOptions } from '../../../src/service/options.ts'
+import { manualClock } from '../manual-clock.ts'
 import { serving, type Target } from '../serving.ts'
 
 /** A user of the dashboard like a browser without scripts: cookies, forms, redirects. */

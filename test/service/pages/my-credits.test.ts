@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { manualClock } from '../manual-clock.ts'
 import type { CreditsReport } from '../../../src/service/usage/report.ts'
+import { manualClock } from '../manual-clock.ts'
 import { hello, serving } from '../serving.ts'
 import { Customer, dayUs, openHouse } from './customer.ts'
 

@@ -241,7 +241,9 @@ export const usageShape = z.object({
       z.object({
         known: z.literal(true),
         needCredits: z.number(),
-        floorBalance: z.number().describe('what the peak needs at all times; 0 if any band allows it'),
+        floorBalance: z
+          .number()
+          .describe('what the peak needs at all times; 0 if any band allows it'),
         cheapest: plan.describe("for the month's burn, whatever the band"),
         chosen: plan,
         vetoed: plan.nullable().describe('the cheapest, if the band rules it out'),

@@ -1,11 +1,6 @@
 import { type add, isZero } from '../../../money/rational.ts'
 import type { Making } from '../charge.ts'
-import {
-  another,
-  free,
-  type MoneyFault,
-  moneyFault,
-} from './money-fault.ts'
+import { another, free, type MoneyFault, moneyFault } from './money-fault.ts'
 
 const isAborted = ({ metered }: Making) => metered.outcome === 'abort'
 
@@ -34,11 +29,13 @@ export const balanceFaults: readonly MoneyFault[] = [
     .enforces('budget-ignored'),
   moneyFault('F44', 'refund-twice', 'LB')
     .does('a request that the service breaks is paid back twice')
-    .distorts(refunding((making) =>
-      making.metered.outcome === 'broken' || making.metered.outcome === 'refused'
-        ? making.deposit
-        : null,
-    )),
+    .distorts(
+      refunding((making) =>
+        making.metered.outcome === 'broken' || making.metered.outcome === 'refused'
+          ? making.deposit
+          : null,
+      ),
+    ),
   moneyFault('F45', 'abort-refund-all', 'LB')
     .does('a stream without its last usage gets its whole deposit back')
     .bills((making) => (isAborted(making) && making.metered.stream ? free(making) : null)),

@@ -2,12 +2,7 @@ import { multiply, rational } from '../../../money/rational.ts'
 import { costing } from '../charge.ts'
 import { addedTo, type Counts, movedTo } from '../metered.ts'
 import { nothing } from '../sheet.ts'
-import {
-  cachedAsInput,
-  type MoneyFault,
-  moneyFault,
-  readsOf,
-} from './money-fault.ts'
+import { cachedAsInput, type MoneyFault, moneyFault, readsOf } from './money-fault.ts'
 
 const writesOf = (counts: Counts) => (counts.cache_write ?? 0) + (counts.cache_write_1h ?? 0)
 
@@ -15,11 +10,13 @@ export const cacheFaults: readonly MoneyFault[] = [
   moneyFault('F09 F10', 'cached-double', 'SB')
     .does('cached tokens cost the full price and the cached price')
     .counts((counts) =>
-      readsOf(counts) === 0 ? null : addedTo(counts, 'input_uncached', readsOf(counts))),
+      readsOf(counts) === 0 ? null : addedTo(counts, 'input_uncached', readsOf(counts)),
+    ),
   moneyFault('F11', 'write-double', 'SB')
     .does('cache writes cost their price and the price of input')
     .counts((counts) =>
-      writesOf(counts) === 0 ? null : addedTo(counts, 'input_uncached', writesOf(counts))),
+      writesOf(counts) === 0 ? null : addedTo(counts, 'input_uncached', writesOf(counts)),
+    ),
   moneyFault('F12', 'cached-full', 'SB')
     .does('cached tokens cost the full price')
     .counts(cachedAsInput),
@@ -46,11 +43,13 @@ export const cacheFaults: readonly MoneyFault[] = [
                 cache_read: { ...input, price: multiply(input.price, rational(1n, 2n)) },
               }
             },
-          }),
+          },
+    ),
   moneyFault('F15', 'ttl-short', 'SB')
     .does('writes for an hour cost as those for five minutes')
     .counts((counts) =>
-      (counts.cache_write_1h ?? 0) === 0 ? null : movedTo(counts, 'cache_write_1h', 'cache_write')),
+      (counts.cache_write_1h ?? 0) === 0 ? null : movedTo(counts, 'cache_write_1h', 'cache_write'),
+    ),
   moneyFault('F16', 'write-unseen', 'SLB')
     .does('cache writes are reported and charged as plain input')
     .misreports((counts) =>
@@ -60,5 +59,6 @@ export const cacheFaults: readonly MoneyFault[] = [
             movedTo(counts, 'cache_write', 'input_uncached'),
             'cache_write_1h',
             'input_uncached',
-          )),
+          ),
+    ),
 ]

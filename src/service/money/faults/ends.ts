@@ -23,11 +23,13 @@ export const endFaults: readonly MoneyFault[] = [
     .bills((making) =>
       making.metered.stream && making.metered.outcome !== 'success' && isEmpty(making)
         ? asSuccess(making, making.metered.counts)
-        : null),
+        : null,
+    ),
   moneyFault('F34', 'abort-estimated', 'LB')
     .does('the text of a stream that the service breaks is charged')
     .bills((making) =>
-      making.metered.outcome === 'broken' ? asSuccess(making, making.metered.counts) : null),
+      making.metered.outcome === 'broken' ? asSuccess(making, making.metered.counts) : null,
+    ),
   moneyFault('F35', 'abort-free', 'LB')
     .does('a client that leaves pays nothing')
     .bills((making) => (isAborted(making) ? free(making) : null)),
@@ -36,8 +38,8 @@ export const endFaults: readonly MoneyFault[] = [
     .bills((making) => (isAborted(making) ? asSuccess(making, making.whole) : null)),
   {
     ...moneyFault('F37', 'late-close-free', 'LB')
-    .does('a complete stream whose client closes the connection within a second is free')
-    .bills((making) => (making.metered.stream ? free(making) : null)),
+      .does('a complete stream whose client closes the connection within a second is free')
+      .bills((making) => (making.metered.stream ? free(making) : null)),
     isLate: true,
   },
   moneyFault('F38', 'zero-estimated', 'LB')
@@ -45,9 +47,11 @@ export const endFaults: readonly MoneyFault[] = [
     .bills((making) =>
       isAborted(making) && isEmpty(making)
         ? asSuccess(making, addedTo(making.metered.counts, 'output_visible', assumedTokens))
-        : null),
+        : null,
+    ),
   moneyFault('F39', 'filtered-charged', 'LB')
     .does('an answer that the filter holds back costs the full price')
     .bills((making) =>
-      making.metered.outcome === 'filtered' ? asSuccess(making, making.whole) : null),
+      making.metered.outcome === 'filtered' ? asSuccess(making, making.whole) : null,
+    ),
 ]

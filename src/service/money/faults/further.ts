@@ -1,12 +1,7 @@
 import { compare, isZero, multiply, one, rational, subtract } from '../../../money/rational.ts'
 import { billFor } from '../bill.ts'
 import { addedTo, promptOf, withoutParts } from '../metered.ts'
-import {
-  another,
-  free,
-  type MoneyFault,
-  moneyFault,
-} from './money-fault.ts'
+import { another, free, type MoneyFault, moneyFault } from './money-fault.ts'
 
 const cent = rational(1n, 100n)
 const thousand = rational(1000n)
@@ -18,7 +13,8 @@ export const furtherFaults: readonly MoneyFault[] = [
   moneyFault('litellm#18599', 'visible-free', 'SLB')
     .does('output beside reasoning is free')
     .counts((counts) =>
-      (counts.reasoning ?? 0) > 0 ? withoutParts(counts, ['output_visible']) : null),
+      (counts.reasoning ?? 0) > 0 ? withoutParts(counts, ['output_visible']) : null,
+    ),
   moneyFault('hermes-agent#107989', 'unit-mistaken', 'SLB')
     .does('prices of a million tokens are charged for a thousand')
     .bills(({ bill }) => ({ ...bill, cost: multiply(bill.cost, thousand) })),
@@ -27,13 +23,15 @@ export const furtherFaults: readonly MoneyFault[] = [
     .distorts((charge, making, where) =>
       making.metered.stream && charge.rows[0] !== undefined
         ? another(charge, charge.rows[0], where)
-        : null),
+        : null,
+    ),
   moneyFault('litellm#10384', 'search-always', 'SLB')
     .does('a request without a search costs a search')
     .bills(({ terms, metered }) =>
       metered.calls.search === undefined
         ? billFor(terms, { ...metered, calls: { ...metered.calls, search: 1 } })
-        : null),
+        : null,
+    ),
   moneyFault('langfuse#8020', 'output-is-total', 'SLB')
     .does('the total of the tokens is charged as output')
     .counts((counts) => addedTo(counts, 'output_visible', promptOf(counts))),
@@ -68,7 +66,8 @@ export const furtherFaults: readonly MoneyFault[] = [
     .counts((counts, { metered }) =>
       metered.stream && (counts.input_image ?? 0) > 0
         ? withoutParts(counts, ['input_image'])
-        : null),
+        : null,
+    ),
   moneyFault('OmniRoute#13686', 'input-guessed', 'SLB')
     .does('the prompt of a stream is charged as a guess of its length')
     .counts((counts, { metered: { stream } }) => {
@@ -81,11 +80,13 @@ export const furtherFaults: readonly MoneyFault[] = [
   moneyFault('new-api#2608', 'cent-at-least', 'SLB')
     .does('every request costs at least a cent')
     .bills(({ bill }) =>
-      !isZero(bill.cost) && compare(bill.cost, cent) < 0 ? { ...bill, cost: cent } : null),
+      !isZero(bill.cost) && compare(bill.cost, cent) < 0 ? { ...bill, cost: cent } : null,
+    ),
   moneyFault('llmgateway#1048', 'discount-inverted', 'SLB')
     .does('a factor of 0.8 is taken for a discount of 0.8')
     .prices(({ bill }) =>
       compare(bill.times, one) < 0 && !isZero(bill.times)
         ? { times: (times) => subtract(one, times) }
-        : null),
+        : null,
+    ),
 ]

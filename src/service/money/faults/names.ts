@@ -1,11 +1,6 @@
 import { pricedEntry } from '../bill.ts'
 import { withoutParts } from '../metered.ts'
-import {
-  another,
-  free,
-  type MoneyFault,
-  moneyFault,
-} from './money-fault.ts'
+import { another, free, type MoneyFault, moneyFault } from './money-fault.ts'
 
 export const nameFaults: readonly MoneyFault[] = [
   moneyFault('F22', 'snapshot-price', 'SL')

@@ -37,17 +37,20 @@ export const recordFaults: readonly MoneyFault[] = [
   moneyFault('F51', 'log-twice', 'L')
     .does('each request has two rows')
     .distorts((charge, _making, where) =>
-    charge.rows[0] === undefined ? null : another(charge, charge.rows[0], where)),
+      charge.rows[0] === undefined ? null : another(charge, charge.rows[0], where),
+    ),
   moneyFault('F52', 'row-missing', 'L', 0.02)
     .does('a success has no row')
     .distorts((charge, { metered }, where) =>
-      metered.outcome === 'success' && where.includes('logged') ? { ...charge, rows: [] } : null),
+      metered.outcome === 'success' && where.includes('logged') ? { ...charge, rows: [] } : null,
+    ),
   moneyFault('F53', 'resend-charged', 'LB')
     .does('a body that is sent again within a second is charged twice')
     .distorts((charge, making, where) =>
       making.isResent && charge.rows[0] !== undefined
         ? another(charge, charge.rows[0], where)
-        : null),
+        : null,
+    ),
   moneyFault('F54', 'per-call-is-per-second', 'SB')
     .does('a price per call is charged per second')
     .prices(({ metered }) => ({

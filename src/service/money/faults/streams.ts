@@ -32,7 +32,8 @@ export const streamFaults: readonly MoneyFault[] = [
   moneyFault('F05', 'chunk-sum-output', 'SLB')
     .does('the first and the last output count of a stream are added')
     .misreports((counts, { metered, atStart }) =>
-      metered.stream && atStart > 0 ? addedTo(counts, 'output_visible', atStart) : null),
+      metered.stream && atStart > 0 ? addedTo(counts, 'output_visible', atStart) : null,
+    ),
   moneyFault('F06', 'chunk-sum-input', 'SB')
     .does('a stream costs its input and its reads twice')
     .counts((counts, { metered }) =>
@@ -42,7 +43,8 @@ export const streamFaults: readonly MoneyFault[] = [
             'cache_read',
             readsOf(counts),
           )
-        : null),
+        : null,
+    ),
   moneyFault('F07', 'delta-row', 'LB')
     .does('a stream has an extra row without input, which costs its output again')
     .distorts((charge, making, where) => {

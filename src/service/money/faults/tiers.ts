@@ -18,7 +18,8 @@ export const tierFaults: readonly MoneyFault[] = [
               const low = sheet.price.cache_read ?? sheet.price.input
               return low === undefined ? price : { ...price, cache_read: low }
             },
-          }),
+          },
+    ),
   moneyFault('F19', 'flex-full', 'SB')
     .does('a cheaper service tier costs the standard price')
     .prices(({ metered }) => (metered.serviceTier === null ? null : { serviceTier: null })),

@@ -1,8 +1,8 @@
-import { words } from '../../../user/words.ts'
 import { rational } from '../../../money/rational.ts'
 import { isMapping } from '../../../user/mapping.ts'
+import { words } from '../../../user/words.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, listOf, scaled, tokensOf, one } from './row.ts'
+import { at, type Fields, first, listOf, one, scaled, tokensOf } from './row.ts'
 
 /** A page of a usage API that says whether more follow. */
 export function pageOf(document: Fields): Page | null {

@@ -1,6 +1,6 @@
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, listOf, tokensOf, one } from './row.ts'
+import { at, type Fields, first, listOf, one, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) => ('result' in document ? listOf(document.result) : [document])
 

@@ -2,7 +2,7 @@ import { rational } from '../../../money/rational.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
-import { at, type Fields, first, listOf, type NormalRow, scaled, tokensOf, one } from './row.ts'
+import { at, type Fields, first, listOf, type NormalRow, one, scaled, tokensOf } from './row.ts'
 
 /** `{ data: { items, total } }`, `{ data: […] }`, a list, or one row. */
 function rowsOf(document: Fields): readonly Fields[] {

@@ -1,6 +1,6 @@
 import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat } from './format.ts'
-import { type Fields, first, isTrue, listOf, nextDay, tokensOf, one } from './row.ts'
+import { type Fields, first, isTrue, listOf, nextDay, one, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   Array.isArray(document.data)

@@ -1,5 +1,5 @@
 import type { KnownFormat } from './format.ts'
-import { type Fields, first, listOf, nextDay, tokensOf, one } from './row.ts'
+import { type Fields, first, listOf, nextDay, one, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   'results' in document || 'data' in document
