@@ -144,9 +144,6 @@ export type Reconciliation = InJson<'reconciliation'>
 export type ReconciliationRow = Known<Reconciliation>['rows'][number]
 type JsonAnomaly = InJson<'anomalies'>[number]
 
-/** A sum, and the requests that do not report its value: with some, it is at least the sum. */
-export type Total = UsageTotals['requests']
-
 /** The share of requests with the value, if some lack it; else null. */
 export function measuredShare({ name, n, unmeasured }: Card): string | null {
   if (unmeasured === 0) return null
