@@ -103,7 +103,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'what the log charged for a stream that was left bounds what it may cost',
     file: 'src/price/judge/left-prompt.ts',
-    is: 'if (price.reasoning !== undefined) return null',
+    is: 'if (strictly !== null) return upTo(strictly.mostPrompt(request) ?? 0)',
     was: 'return null',
     ...{
       test: `${field}/paid-endpoints.test.ts`,
@@ -451,5 +451,47 @@ export const cures: readonly Cure[] = [
     is: '(request.askedBytes === null || logged <= request.askedBytes)',
     was: '(request.askedBytes === null || logged >= 0)',
     ...{ test: `${field}/left-answers.test.ts`, named: 'a log with more tokens of the prompt' },
+  },
+  {
+    kind: 'a cause that right amounts contradict is told before another',
+    file: 'src/price/judge/explain.ts',
+    is: 'if (found.some((each) => !isContradicted(each))) return found',
+    was: 'if (found.length > 0) return found',
+    ...{ test: 'test/price/right-amounts.test.ts', named: 'a smallest charge of 0.02' },
+  },
+  {
+    kind: 'a cause that right sums contradict is told before another',
+    file: `${sums}/explain-sums.ts`,
+    is: 'if (causes.length > 0 && !areContradicted(causes)) return plain',
+    was: 'if (causes.length > 0) return plain',
+    ...{ test: `${field}/sum-causes.test.ts`, named: 'a smallest charge is told, and no rounding' },
+  },
+  {
+    kind: 'thoughts that a model hides are charges for too much',
+    file: 'src/price/judge/left-output.ts',
+    is: 'if (mayThink && twin === null) return',
+    was: 'if (mayThink && twin !== null) return',
+    ...{
+      test: `${field}/left-answers.test.ts`,
+      named: 'streams of chat of a model that hides its thoughts',
+    },
+  },
+  {
+    kind: 'a prompt that the service alone counts passes',
+    file: 'src/audit/rules/prices/balance.ts',
+    is: 'strict !== null && !areRight(found.requests, strict)',
+    was: 'strict === undefined',
+    ...{
+      test: `${field}/left-answers.test.ts`,
+      named: 'a doubled prompt of streams of Responses',
+    },
+  },
+  {
+    kind: 'charges that may still come are lost',
+    file: 'src/audit/evidence/billing/late.ts',
+    is: '>= fewestBehind',
+    was: '>= Infinity',
+    test: 'test/audit/rules/billing/late-worlds.test.ts',
+    named: 'charges that are 4 s late, with a final balance right after',
   },
 ]

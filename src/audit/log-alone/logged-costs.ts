@@ -9,8 +9,9 @@ import { notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
 
-/** Judged rows that are kept for witnesses and explanations; all are counted. */
+/** Judged rows that are kept for witnesses and explanations; all are counted. Right ones, which may contradict an explanation, are of all times. */
 export const keptOfEach = 2_000
+const keptOpen = 300
 
 export const grouped = (n: number) => n.toLocaleString('en-US')
 
@@ -49,12 +50,40 @@ function sumRow(name: string, of: Sums): readonly string[] {
   ]
 }
 
+/** Some of a list of any length, evenly spread: when it is full, every second one is dropped, and half as many of the next are taken. */
+class EvenlyKept<Row> {
+  #rows: Row[] = []
+  #step = 1
+  #seen = 0
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(row: Row): void {
+    if (this.#seen++ % this.#step !== 0) return
+    this.#rows.push(row)
+    if (this.#rows.length < this.#most) return
+    this.#rows = this.#rows.filter((_, at) => at % 2 === 0)
+    this.#step *= 2
+  }
+
+  get all(): readonly Row[] {
+    return this.#rows
+  }
+}
+
 /** Judged costs: all are counted, and some of each kind kept. */
 export class LoggedCosts {
   readonly #prices: PriceTerms
-  readonly #kept = { right: [] as Judged[], wrong: [] as Judged[], open: [] as Judged[] }
+  readonly #kept = {
+    right: new EvenlyKept<Judged>(keptOfEach),
+    wrong: [] as Judged[],
+    open: [] as Judged[],
+  }
   readonly #stake = new Stake()
-  readonly #lines = new Map<Judged, LoggedRequest>()
+  readonly #lines = new WeakMap<Judged, LoggedRequest>()
   readonly #unreadable: UnreadableCost[] = []
   readonly counts = { right: 0, wrong: 0, open: 0 }
   readonly #byModel = new Map<string, Sums>()
@@ -66,10 +95,11 @@ export class LoggedCosts {
   add(line: LoggedRequest, judged: Judged): void {
     this.counts[judged.is]++
     this.#stake.add(judged)
-    const kept = this.#kept[judged.is]
-    if (kept.length < (judged.is === 'wrong' ? keptOfEach : 300)) {
-      kept.push(judged)
-      this.#lines.set(judged, line)
+    this.#lines.set(judged, line)
+    if (judged.is === 'right') this.#kept.right.add(judged)
+    else {
+      const kept = this.#kept[judged.is]
+      if (kept.length < (judged.is === 'wrong' ? keptOfEach : keptOpen)) kept.push(judged)
     }
     const model = line.request.requestedModel
     const sums = this.#byModel.get(model) ?? {
@@ -105,7 +135,7 @@ export class LoggedCosts {
     const requires = 'rows with a cost of models that the contract has a price of'
     const unit = this.#prices.currency.name
     const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
-    const sample = [...wrong, ...right, ...open]
+    const sample = [...wrong, ...right.all, ...open]
     const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
     if (verdict.verdict === 'fail') {
       const witnesses = this.#shownBy(verdict.witnesses, sample).map((judged) =>

@@ -16,6 +16,8 @@ import type { StoredUse } from './store-lines.ts'
 
 /** Amounts that are compared with every change; those after them only with changes that fitted one. */
 const mostTried = 1_000
+/** Right amounts of each model that are compared with a change. */
+const mostRight = 300
 
 /** The prices of a contract, for a reconciliation. @param unit the smallest that the bill shows */
 export function pricingOf(
@@ -31,7 +33,26 @@ export function pricingOf(
   const priceOf = (name: string) => modelPriceOf(contract, name)
   const changes = new Map<string, readonly Change[]>()
   const fitted = new Set<Change>()
+  const rights = new Map<string, RightUses>()
   let tried = 0
+  const costBy = (change: Change, { counts, model, atMs }: Use): Rational | null =>
+    change.costOf(plainRequest(model.id, atMs), model, usageOf(counts), contextAt(atMs, priceOf))
+  const rightsOf = ({ id }: ModelPrice): RightUses => {
+    const known = rights.get(id) ?? { uses: [], compared: new Map() }
+    rights.set(id, known)
+    return known
+  }
+  /** Whether a change would have moved an amount of the model that is right. */
+  const isContradicted = (change: Change, model: ModelPrice): boolean => {
+    const { uses, compared } = rightsOf(model)
+    let { count, isMoved } = compared.get(change) ?? { count: 0, isMoved: false }
+    for (; count < uses.length && !isMoved; count++) {
+      const [cost, right] = [costBy(change, uses[count]!), rightOf(uses[count]!, priceOf)]
+      isMoved = cost !== null && right !== null && !isWithin(right, cost, unit, model)
+    }
+    compared.set(change, { count, isMoved })
+    return isMoved
+  }
   const explained = (
     amount: Rational,
     counts: KindCounts,
@@ -43,23 +64,17 @@ export function pricingOf(
       ...wideChanges([model], {}),
     ]
     changes.set(model.id, all)
-    const context: PriceContext = {
-      atMs,
-      serviceTier: null,
-      choices: {},
-      outcome: 'success',
-      counts: {},
-      priceOf,
-    }
-    const usage = normalUsage(statedCounts(counts), { input: 'all', output: 'all' })
-    const right = calculate(model, usage, context).cost
+    const use = { counts, model, atMs }
+    const right = rightOf(use, priceOf)
     const gives = (change: Change) => {
-      const cost = change.costOf(plainRequest(model.id, atMs), model, usage, context)
+      const cost = costBy(change, use)
       if (cost === null || (right !== null && isWithin(right, cost, unit, model))) return false
       return isWithin(amount, cost, unit, { ...model, round: model.round ?? exact })
     }
-    const known = [...fitted].filter((change) => all.includes(change))
-    const found = known.find(gives) ?? (tried++ < mostTried ? all.find(gives) : undefined)
+    const isSound = (change: Change) => !isContradicted(change, model)
+    const known = [...fitted].filter((change) => all.includes(change) && gives(change))
+    const others = known.some(isSound) || tried++ >= mostTried ? [] : all.filter(gives)
+    const found = [...known, ...others].find(isSound) ?? known[0] ?? others[0]
     if (found === undefined) return null
     fitted.add(found)
     const isTier = /tier|service|times|hours|discount/.test(found.about)
@@ -82,9 +97,40 @@ export function pricingOf(
       const price = priceOf(model)
       return price === null ? null : explained(amount, counts, price, noon(day))
     },
+    keepRight(counts, { model: name, day }) {
+      const model = priceOf(name)
+      if (model === null) return
+      const { uses } = rightsOf(model)
+      if (uses.length < mostRight) uses.push({ counts, model, atMs: noon(day) })
+    },
     nameOf: (model) => priceOf(model)?.id ?? model,
   }
 }
+
+/** Tokens of a model at a time, as a line states them. */
+interface Use {
+  readonly counts: KindCounts
+  readonly model: ModelPrice
+  readonly atMs: number
+}
+
+/** Right amounts of a model, and with how many of them each change was compared. */
+interface RightUses {
+  readonly uses: Use[]
+  readonly compared: Map<Change, { readonly count: number; readonly isMoved: boolean }>
+}
+
+const usageOf = (counts: KindCounts) =>
+  normalUsage(statedCounts(counts), { input: 'all', output: 'all' })
+
+const contextAt = (atMs: number, priceOf: (name: string) => ModelPrice | null): PriceContext => ({
+  ...{ atMs, serviceTier: null, choices: {}, outcome: 'success', counts: {}, priceOf },
+})
+
+const rightOf = (
+  { counts, model, atMs }: Use,
+  priceOf: (name: string) => ModelPrice | null,
+): Rational | null => calculate(model, usageOf(counts), contextAt(atMs, priceOf)).cost
 
 /** An explanation is exact, to half of the unit. */
 const exact = { at: 'request', digits: 0, mode: 'half_even' } as const

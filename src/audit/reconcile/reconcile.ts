@@ -65,6 +65,8 @@ export interface Pricing {
   costOf(counts: KindCounts, like: Line, requests: number): Rational | null
   /** The single change to the prices that gives an amount exactly. */
   explain(amount: Rational, counts: KindCounts, like: Line, requests: number): Explained | null
+  /** Takes note of an amount that is right: a change that would have moved it explains others only if no other change does. */
+  keepRight(counts: KindCounts, like: Line): void
   /** The smallest unit that the bill shows. */
   readonly unit: Rational
 }
@@ -325,7 +327,10 @@ function judge(
     }
   }
   const apart = subtract(amount, right)
-  if (isZero(apart)) return
+  if (isZero(apart)) {
+    if (counts !== null) pricing.keepRight(counts, like)
+    return
+  }
   const half = multiply(pricing.unit, rational(BigInt(Math.max(1, requests)), 2n))
   if (compare(absolute(apart), half) <= 0) {
     cell.give('rounding', apart)
@@ -338,7 +343,9 @@ function judge(
 
 function joinByCell(cells: readonly OpenCell[], pricing: Pricing): void {
   const late = lateOf(cells)
-  for (const cell of cells) {
+  const isRight = ({ used, expected }: OpenCell) => isZero(subtract(used, expected))
+  // Right ones first: they contradict what may explain the others.
+  for (const cell of cells.toSorted((a, b) => Number(isRight(b)) - Number(isRight(a)))) {
     const apart = subtract(cell.used, cell.expected)
     const moved = late.get(cell)
     if (moved !== undefined) cell.give('late', apart, moved)

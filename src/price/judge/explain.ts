@@ -1,18 +1,13 @@
-import { priceOfPart } from '../../contract/prices.ts'
-import { isZero } from '../../money/rational.ts'
-import type { Part } from '../../tokens/usage.ts'
+import { isEqual, isZero } from '../../money/rational.ts'
 import { smallest } from '../../user/extremes.ts'
-import type { Calculation } from '../calculate.ts'
 import type { Change } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import { freeOfCharge } from './changes/whole.ts'
 import { wideChanges } from './changes/wide.ts'
-import { fixedAmount } from './fixed-amount.ts'
 import type { Judged } from './judge.ts'
-import { chargedBeyondLeft } from './left-count.ts'
-import { type CountedPart, countedParts, otherCount } from './other-count.ts'
-import { otherPrices } from './other-price.ts'
+import { otherCauses } from './other-causes.ts'
 import type { KnownCauses } from './price-judge.ts'
+import { onlyThese, scopeOf } from './scope.ts'
 import { isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
@@ -27,182 +22,152 @@ export interface Explanation {
   readonly scope: string
 }
 
-/** Most costs that are compared with every change. */
-const mostCompared = 300
+/** Wrong costs with which changes are looked for. What gives these is compared with the others, and with right ones. */
+const mostTried = 300
+/** So many right costs, and wrong ones, are compared with a change that may be the cause. */
+const mostCompared = 20_000
 
 /**
- * The changes that give all wrong costs exactly, those first that spare the fewest right costs. If none gives all, and
- * the wrong ones are streams, whose tokens some services count themselves, other counts that do; else those changes that
- * give the most.
+ * The causes of wrong costs: changes that give all of them exactly, the likelier kinds first. A cause that would have changed right costs, too,
+ * which no trait tells from the wrong ones, contradicts these: it is named only if no kind has another one. If no change gives all,
+ * those that give the most.
  */
 export function explain(
   judged: readonly Judged[],
   causes: KnownCauses,
 ): { readonly explanations: readonly Explanation[]; readonly isWhole: boolean } {
-  const wrong = sample(judged.filter(({ is }) => is === 'wrong'))
-  const right = sample(judged.filter(({ is }) => is === 'right'))
-  const models = new Map(
-    [...wrong, ...right].flatMap(({ expected }) =>
-      expected.readings.map(({ model }) => [model.id, model] as const),
-    ),
+  const wrong = spread(
+    judged.filter(({ is }) => is === 'wrong'),
+    mostCompared,
   )
-  const fitting = (change: Change, fits: readonly Judged[]): readonly Explanation[] => {
-    if (fits.length === 0) return []
-    const spared = right.filter((each) => isGivenBy(change, each) === false)
-    return [
-      {
-        summary: change.summary,
-        about: change.about,
-        fits: fits.length,
-        spares: spared.length,
-        scope: scopeOf(fits, spared),
-      },
-    ]
-  }
-  const isFit = (change: Change) => (each: Judged) => isGivenBy(change, each) === true
-  const found = changesFor([...models.values()], causes).flatMap((change) =>
-    fitting(change, wrong.filter(isFit(change))),
+  if (wrong.length === 0) return { explanations: [], isWhole: false }
+  const right = spread(
+    judged.filter(({ is }) => is === 'right'),
+    mostCompared,
   )
-  const likely = found.filter(({ fits }) => fits === wrong.length)
-  const whole =
-    likely.length > 0
-      ? likely
-      : wideChanges([...models.values()], causes).flatMap((change) =>
-          wrong.every(isFit(change)) ? fitting(change, wrong) : [],
-        )
-  if (whole.length === 0) {
-    const priced = pricedOtherwise(wrong, right)
-    if (priced.length > 0) return { explanations: priced, isWhole: true }
-    const fixed = fixedAmount(wrong, right)
-    if (fixed !== null)
-      return {
-        explanations: [
-          {
-            ...fixed,
-            fits: wrong.length,
-            spares: 0,
-            scope: scopeOf(wrong, fixed.about === 'fee' ? right : []),
-          },
-        ],
-        isWhole: true,
-      }
-    const counted = countedOtherwise(wrong, right)
-    if (counted.length > 0) return { explanations: counted, isWhole: true }
-    const cause = chargedEnding(wrong) ?? chargedLeft(wrong)
-    if (cause !== null) return { explanations: [cause], isWhole: true }
-  }
-  const isWhole = whole.length > 0
-  const kept = isWhole ? whole : coverOf(found)
-  const fewest = smallest(kept.map(({ spares }) => spares))
-  // What costs nothing was free, whatever else would have spared more: a rounding that a smallest charge hides.
-  const isNothing = isWhole && wrong.every(({ statement }) => isZero(statement.value))
-  const best = isWhole
-    ? kept.filter(
-        ({ spares, summary }) => spares === fewest || (isNothing && summary === freeOfCharge),
-      )
-    : kept
-  const unique = best.filter(
-    ({ summary, about }, at) =>
-      best.findIndex((each) => each.summary === summary) === at &&
-      // Of roundings that give the same, one is enough.
-      (about !== 'round' || best.findIndex((each) => each.about === 'round') === at),
-  )
-  return { explanations: unique.toSorted(byFit).slice(0, mostNamed), isWhole }
-}
-
-export const endingCharged = (ending: string) =>
-  `${ending} answers were charged, which cost nothing`
-
-/** Whether all wrong costs are charges for one way to end that is free, however much they are. */
-function chargedEnding(wrong: readonly Judged[]): Explanation | null {
-  const endings = new Set(wrong.map(({ request }) => request.outcomes.join()))
-  const [ending] = endings
-  const isFree = ({ statement, expected: { readings, calculation } }: Judged) =>
-    statement.value.numerator > 0n &&
-    calculation?.cost?.numerator === 0n &&
-    readings.every(({ model, context }) => model.charged[context.outcome] === 'none')
-  if (endings.size !== 1 || ending === 'success' || !wrong.every(isFree)) return null
-  return {
-    summary: endingCharged(ending!),
-    about: 'charged',
-    fits: wrong.length,
-    spares: 0,
-    scope: '',
-  }
-}
-
-/** Whether all wrong costs are more than what arrived of an answer that the client left, by a whole number of tokens. */
-function chargedLeft(wrong: readonly Judged[]): Explanation | null {
-  const summary = chargedBeyondLeft(wrong)
-  return summary === null
-    ? null
-    : { summary, about: 'charged', fits: wrong.length, spares: 0, scope: '' }
-}
-
-/** Prices that are another number than the contract has, if all wrong costs follow from one. */
-function pricedOtherwise(
-  wrong: readonly Judged[],
-  right: readonly Judged[],
-): readonly Explanation[] {
-  const found = otherPrices(
-    wrong.map(({ statement, unit, expected: { readings } }) => ({
-      amount: statement.value,
-      unit,
-      readings: readings.slice(0, 1),
-    })),
-  )
-  return found.slice(0, mostTied).map(({ summary, about }) => {
-    const spared = right.filter(({ expected: { calculation } }) => hasPrice(calculation, about))
-    return {
-      summary,
-      about,
-      fits: wrong.length,
-      spares: spared.length,
-      scope: scopeOf(wrong, spared),
-    }
+  const some = spread(wrong, mostTried)
+  const models = modelsOf([...wrong, ...right])
+  const told = (
+    { summary, about }: Pick<Explanation, 'summary' | 'about'>,
+    fits: readonly Judged[],
+    spared: readonly Judged[],
+  ): Explanation => ({
+    ...{ summary, about, fits: fits.length, spares: spared.length },
+    scope: scopeOf(fits, spared),
   })
-}
-
-/** Of prices that explain the same, so many are named. */
-const mostTied = 2
-
-const hasPrice = (calculation: Calculation | null, about: string) =>
-  about === 'the whole cost' ||
-  (calculation?.lines ?? []).some(({ name }) => (priceOfPart[name as Part] ?? name) === about)
-
-function countedOtherwise(
-  wrong: readonly Judged[],
-  right: readonly Judged[],
-): readonly Explanation[] {
-  if (wrong.length === 0 || !wrong.every(({ request }) => request.isStream)) return []
-  return (Object.keys(countedParts) as CountedPart[]).flatMap((part) => {
-    const counts = wrong.map(({ statement, expected: { readings }, unit }) =>
-      otherCount(statement.value, readings, unit, part),
+  const byChange = (change: Change, fits: readonly Judged[]) =>
+    told(
+      change,
+      fits,
+      right.filter((each) => isGivenBy(change, each) === false),
     )
-    if (counts.includes(null)) return []
-    const stated = wrong[0]!.expected.readings[0]!.usage.parts[part]
-    const name = countedParts[part]
-    return [
-      {
-        summary: `another count of ${name} tokens: ${counts[0]}, where the answer states ${stated}`,
-        about: name,
-        fits: wrong.length,
-        spares: 0,
-        scope: scopeOf(wrong, right),
-      },
-    ]
-  })
+  const isFit = (change: Change) => (each: Judged) => isGivenBy(change, each) === true
+  const ofAll = (changes: readonly Change[]) =>
+    changes
+      .filter((change) => some.every(isFit(change)) && wrong.every(isFit(change)))
+      .map((change) => byChange(change, wrong))
+  const likely = changesFor(models, causes)
+  const kinds: readonly (() => readonly Explanation[])[] = [
+    () => ofAll(likely),
+    () => ofAll(wideChanges(models, causes)),
+    ...otherCauses.map(
+      (find) => () => find(wrong, right).map((each) => told(each, wrong, each.spared)),
+    ),
+  ]
+  const whole = firstOf(kinds)
+  // What costs nothing was free, whatever else would have spared more: a rounding that a smallest charge hides.
+  const isNothing = wrong.every(({ statement }) => isZero(statement.value))
+  if (whole.length > 0) return { explanations: plainest(whole, isNothing), isWhole: true }
+  const someRight = spread(right, mostTried)
+  const partly = likely
+    .map((change) => ({ change, gives: some.filter(isFit(change)).length }))
+    .filter(({ gives }) => gives > 0)
+    .map((each) => ({
+      ...each,
+      spares: someRight.filter((one) => isGivenBy(each.change, one) === false).length,
+    }))
+    .toSorted((a, b) => b.gives - a.gives || a.spares - b.spares)
+  const tell = ({ change }: (typeof partly)[number]) => {
+    const fits = wrong.filter(isFit(change))
+    return { fits, explanation: byChange(change, fits) }
+  }
+  return { explanations: coverOf(partly, tell), isWhole: false }
+}
+
+const isContradicted = ({ scope }: Explanation) => scope === onlyThese
+
+/** The causes of the first kind that right costs do not contradict; if there are none, those of the first kind. */
+function firstOf(kinds: readonly (() => readonly Explanation[])[]): readonly Explanation[] {
+  let contradicted: readonly Explanation[] = []
+  for (const kind of kinds) {
+    const found = kind()
+    if (found.some((each) => !isContradicted(each))) return found
+    if (contradicted.length === 0) contradicted = found
+  }
+  return contradicted
 }
 
 /** A finding that names more names none. */
 const mostNamed = 2
 
-const byFit = (a: Explanation, b: Explanation) => b.fits - a.fits || a.spares - b.spares
-
-/** Changes that together give the most, each with something of its own. */
-function coverOf(found: readonly Explanation[]): readonly Explanation[] {
-  return found.toSorted(byFit).slice(0, mostNamed)
+/** Those that spare the fewest right costs. Of roundings that give the same, one is enough. */
+function plainest(found: readonly Explanation[], isNothing: boolean): readonly Explanation[] {
+  const sound = found.filter((each) => !isContradicted(each))
+  const kept = sound.length > 0 ? sound : found
+  const fewest = smallest(kept.map(({ spares }) => spares))
+  const best = found.filter(
+    (each) =>
+      (kept.includes(each) && each.spares === fewest) ||
+      (isNothing && each.summary === freeOfCharge),
+  )
+  const unique = best.filter(
+    ({ summary, about }, at) =>
+      best.findIndex((each) => each.summary === summary) === at &&
+      (about !== 'round' || best.findIndex((each) => each.about === 'round') === at),
+  )
+  return unique.toSorted((a, b) => a.spares - b.spares).slice(0, mostNamed)
 }
+
+/**
+ * What is told of the first change, and of the next one that gives others. Where right costs contradict a change, one amount that it gives
+ * is one by chance. If another change gives the same, it is open which price is wrong.
+ *
+ * @param found changes that give some of the wrong costs, those that give the most first
+ */
+function coverOf<Found>(
+  found: readonly Found[],
+  tell: (each: Found) => { readonly fits: readonly Judged[]; readonly explanation: Explanation },
+): readonly Explanation[] {
+  const named: { readonly fits: readonly Judged[]; explanation: Explanation }[] = []
+  for (const each of found) {
+    const { fits, explanation } = tell(each)
+    if (isContradicted(explanation) && !areSeveral(fits)) continue
+    const isOf = ({ fits: of }: (typeof named)[number]) => fits.every((one) => of.includes(one))
+    const rival = named.find((other) => isOf(other) && other.fits.length === fits.length)
+    if (rival !== undefined && rival.explanation.about !== explanation.about)
+      rival.explanation = { ...rival.explanation, about: 'several' }
+    const given = named.flatMap(({ fits: of }) => of)
+    if (named.length < mostNamed && !fits.every((one) => given.includes(one)))
+      named.push({ fits, explanation })
+  }
+  return named.map(({ explanation }) => explanation)
+}
+
+/** Whether these are more than one amount, of more than one right cost. */
+const areSeveral = (fits: readonly Judged[]) =>
+  fits.some(
+    ({ statement, nearest }) =>
+      !isEqual(statement.value, fits[0]!.statement.value) &&
+      (nearest === null || fits[0]!.nearest === null || !isEqual(nearest, fits[0]!.nearest)),
+  )
+
+const modelsOf = (judged: readonly Judged[]) => [
+  ...new Map(
+    judged.flatMap(({ expected }) =>
+      expected.readings.map(({ model }) => [model.id, model] as const),
+    ),
+  ).values(),
+]
 
 /** Whether a change gives an amount exactly; null if it leaves the cost as it is, or does not apply. */
 function isGivenBy(change: Change, { request, statement, expected, unit }: Judged): boolean | null {
@@ -223,32 +188,9 @@ function isGivenBy(change: Change, { request, statement, expected, unit }: Judge
 /** An explanation must be exact, to half of the unit. */
 const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
 
-function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): string {
-  if (spared.length === 0) return ''
-  const traits: readonly (readonly [string, (each: Judged) => unknown])[] = [
-    ['of streams', ({ request }) => request.isStream],
-    ['of plain answers', ({ request }) => !request.isStream],
-    [
-      'of requests by an alias',
-      ({ request, expected }) => expected.readings[0]?.model.id !== request.requestedModel,
-    ],
-  ]
-  for (const [trait, has] of traits) {
-    if (fits.every(has) && !spared.some(has)) return trait
-  }
-  for (const [word, of] of [
-    ['model', ({ request }: Judged) => request.requestedModel],
-    ['account', ({ request }: Judged) => request.account],
-  ] as const) {
-    const [first] = fits.map(of)
-    if (fits.every((each) => of(each) === first) && !spared.some((each) => of(each) === first))
-      return `of ${word} ${first}`
-  }
-  return 'only these requests'
-}
-
-function sample(judged: readonly Judged[]): readonly Judged[] {
-  if (judged.length <= mostCompared) return judged
-  const step = judged.length / mostCompared
-  return Array.from({ length: mostCompared }, (_, at) => judged[Math.floor(at * step)]!)
+/** So many of them at most, evenly spread. */
+function spread(judged: readonly Judged[], most: number): readonly Judged[] {
+  if (judged.length <= most) return judged
+  const step = judged.length / most
+  return Array.from({ length: most }, (_, at) => judged[Math.floor(at * step)]!)
 }

@@ -30,20 +30,23 @@ export function boundsOfLeft(
   request: PricedRequest,
   model: ModelPrice,
   context: PriceContext,
-  judge: Pick<PriceJudge, 'twinOf' | 'twinBytesOf' | 'loggedOf' | 'namesOf'>,
+  judge: Omit<PriceJudge, 'currency' | 'priceOf' | 'choices' | 'clockErrorMs' | 'others'>,
 ): Bounds | string {
   const charge = model.charged[context.outcome]
   const twinUsage = judge.twinOf(request)
   const ownUsage = request.usage?.parts.input_uncached == null ? null : request.usage
   const logged = judge.loggedOf?.(request)?.prompt ?? null
-  const prompt = promptOfLeft(request, model, ownUsage, twinUsage, logged)
+  const { likely, isStrict = false } = judge
+  const strictly = isStrict && likely !== undefined ? likely : null
+  const prompt = promptOfLeft(request, ownUsage, twinUsage, logged, strictly)
   if (prompt === null) return noBounds.tokens
   const hidden = hiddenField(ownUsage, model, judge)
   if (hidden !== undefined) return usageField(hidden)
   if (request.mayCall && charge !== 'input' && pricesCalls(model)) return noBounds.calls
   const twin =
     twinUsage === null ? null : { usage: twinUsage, bytes: judge.twinBytesOf?.(request) ?? null }
-  const outputs = outputOfLeft(request, charge, ownUsage, twin)
+  const mayThink = !isStrict && likely?.hidesThoughts(model) === true
+  const outputs = outputOfLeft(request, charge, ownUsage, twin, mayThink)
   if (outputs === null) return noBounds.tokens
   const costs = prompt.mayBe
     .flatMap((parts) => outputs.flatMap((output) => textOrReasoning(parts, output)))

@@ -16,13 +16,14 @@ interface Twin {
  * The tokens of output that are charged for an answer that the client left.
  *
  *     tokens   0 ├── arrived ──┤~ on their way ~┤ · · · · · · · · · ┤ max_tokens
- *     received   ├──────────────────────────────┤
+ *     received   ├──────────────────────────────┤                      of a model that hides its thoughts: up to max_tokens
  *     full                     ├────────────────────────────────────┤  nobody knows how long it would have become
  *
  * If the whole answer arrived in the read in which the client left, it reports its output: that is the most. A plain answer is sent
  * when it is whole, and only then does the service see that its client is gone.
  *
  * @param charge what the contract charges for such an answer
+ * @param mayThink whether the model may have thought before its text, which only the service counts
  * @returns null without a limit
  */
 export function outputOfLeft(
@@ -30,13 +31,22 @@ export function outputOfLeft(
   charge: Charge,
   ownUsage: Usage | null,
   twin: Twin | null,
+  mayThink: boolean,
 ): Between | null {
   if (charge === 'input') return [0, 0]
   const reported = ownUsage === null ? null : outputOf(ownUsage.parts)
   if (reported !== null) return [0, reported]
   if (charge === 'full') return inFull(request, twin)
-  return request.isStream ? asReceived(request, twin) : asMade(request, twin)
+  if (mayThink && twin === null) return [0, request.maxOutputTokens ?? longest]
+  const usual = request.isStream ? asReceived(request, twin) : asMade(request, twin)
+  if (usual === null || !mayThink) return usual
+  // An equal request thinks about as long.
+  const thoughts = 2 * (twin?.usage.parts.reasoning ?? 0)
+  return [usual[0], Math.min(usual[1] + thoughts, request.maxOutputTokens ?? longest)]
 }
+
+/** No answer has more tokens. */
+const longest = 1_000_000
 
 function inFull(
   { receivedEvents, maxOutputTokens }: PricedRequest,

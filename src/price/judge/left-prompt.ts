@@ -1,6 +1,5 @@
-import type { ModelPrice } from '../../contract/prices.ts'
 import { type Part, type Parts, parts, type Usage, unknownUsage } from '../../tokens/usage.ts'
-import type { PriceJudge } from './price-judge.ts'
+import type { LikelyLeft, PriceJudge } from './price-judge.ts'
 import type { PricedRequest } from './request.ts'
 
 /** The prompt of an answer that the client left. */
@@ -17,26 +16,31 @@ export interface LeftPrompt {
  * the service charged is no bound, else every charge would be right.
  *
  * @param logged tokens of the prompt in the service's log
+ * @param strictly what other requests say of a prompt that the service alone counts; null: it may be any that its bytes allow
  * @returns null if nothing bounds it
  */
 export function promptOfLeft(
   request: PricedRequest,
-  { price }: ModelPrice,
   ownUsage: Usage | null,
   twinUsage: Usage | null,
   logged: number | null,
+  strictly: LikelyLeft | null,
 ): LeftPrompt | null {
   if (ownUsage !== null) return { usage: ownUsage, mayBe: [ownUsage.parts] }
   if (twinUsage !== null) return { usage: twinUsage, mayBe: cacheSplits(twinUsage.parts) }
-  // Only the service counts what a model thinks before its text. If that has a price of its own, no bytes bound it.
-  if (price.reasoning !== undefined) return null
+  if (strictly !== null) return upTo(strictly.mostPrompt(request) ?? 0)
   // No token has less than a byte: a log that counts more is no bound either.
   if (logged !== null && (request.askedBytes === null || logged <= request.askedBytes)) {
     const usage = promptAlone(logged)
     return { usage, mayBe: cacheSplits(usage.parts) }
   }
   if (request.receivedBytes === null || request.askedBytes === null) return null
-  const most = promptAlone(request.askedBytes)
+  return upTo(request.askedBytes)
+}
+
+/** A prompt of so many tokens at most, of which nobody knows how many a cache holds. */
+function upTo(tokens: number): LeftPrompt {
+  const most = promptAlone(tokens)
   return { usage: most, mayBe: [...cacheSplits(most.parts), promptAlone(0).parts] }
 }
 

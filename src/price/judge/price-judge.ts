@@ -42,6 +42,18 @@ export interface PriceJudge {
   readonly namesOf?: (model: ModelPrice) => SeenNames
   /** Currencies in which the service may have rounded what it took. */
   readonly others?: readonly OtherCurrency[]
+  /** What other answers say of those that the client left; absent: nothing. */
+  readonly likely?: LikelyLeft
+  /** Whether what nobody but the service counts of an answer that was left is taken to be no more than `likely` says (`unseen.ts`). */
+  readonly isStrict?: boolean
+}
+
+/** What the other answers of a run say of one that the client left. */
+export interface LikelyLeft {
+  /** Whether the model thinks before its text, and does not show all of it. */
+  readonly hidesThoughts: (model: ModelPrice) => boolean
+  /** The most tokens of a prompt, by those that other requests to the model have for a byte; null if none says. */
+  readonly mostPrompt: (request: PricedRequest) => number | null
 }
 
 /** What a judgement knows that may explain a wrong cost. */

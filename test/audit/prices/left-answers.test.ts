@@ -121,13 +121,52 @@ test.each(Object.entries(formats))(
     const right = Object.values(await found(1)).map(({ verdict }) => verdict)
     expect(right).not.toContain('fail')
     const wrong = await found(2)
-    // The Responses API tells its prompt at its end alone.
-    if (name === 'Responses') expect(wrong['PRICE-04']!.verdict).toMatch(/fail|inconclusive/)
+    // The Responses API tells its prompt at its end alone, so that the service alone counts it.
+    if (name === 'Responses')
+      expect([wrong['PRICE-04'], wrong['PRICE-06']]).toMatchObject([
+        { verdict: 'inconclusive' },
+        { verdict: 'inconclusive' },
+      ])
     else
       expect([wrong['PRICE-04'], wrong['PRICE-06']]).toMatchObject([
         { verdict: 'fail' },
         { verdict: 'fail' },
       ])
+  },
+)
+
+test.each(['chat', 'Responses'])(
+  'a doubled prompt of streams of %s is no pass where only other prompts say how many tokens a text has',
+  async (name) => {
+    const [prompt, said] = [1200, (word: string) => `${word} words `.repeat(400)]
+    const whole: Sent = {
+      ...chat('whole'),
+      body: `{"model":"big","stream":true,"messages":"${said('some')}","max_tokens":400}`,
+      answer: JSON.stringify({
+        id: 'whole',
+        usage: { prompt_tokens: prompt, completion_tokens: 20, total_tokens: prompt + 20 },
+      }),
+    }
+    const sends = ['many', 'few', 'more'].map(
+      (word, nth): Sent => ({
+        ...formats[name]!(nth),
+        body: `{"model":"big","stream":true,"messages":"${said(word)}","max_tokens":400}`,
+      }),
+    )
+    const verdicts = async (times: number) => {
+      const each = costOf(12, times * prompt)
+      const log = [
+        row('whole', costOf(20, prompt), 1, prompt, 20),
+        ...sends.map(({ id }, at) => row(id!, each, at + 2, times * prompt, 12)),
+      ]
+      const spent = (costOf(20, prompt) + 3 * each).toFixed(9)
+      const found = await audited([whole, ...sends], ['0', spent], { log })
+      return [found['PRICE-04']!.verdict, found['PRICE-06']!.verdict]
+    }
+    expect(await verdicts(1)).toEqual(['pass', 'pass'])
+    expect(await verdicts(2)).toEqual(['inconclusive', 'inconclusive'])
+    // More tokens than bytes are wrong, whatever the text is.
+    expect(await verdicts(5)).toEqual(['fail', 'fail'])
   },
 )
 
@@ -148,6 +187,57 @@ test('answers of a model that thinks, charged for max_tokens beside whole ones, 
   })
   expect(found.failed).toEqual([])
 })
+
+const word = 'word '
+/** A whole answer of a model that thought for 300 tokens, which it shows or not. */
+const thoughtful = (shown: string): Sent => ({
+  ...chat('whole'),
+  answer: JSON.stringify({
+    id: 'whole',
+    choices: [{ message: { content: 'Done.', reasoning_content: shown } }],
+    usage: {
+      ...{ prompt_tokens: 10, completion_tokens: 305, total_tokens: 315 },
+      completion_tokens_details: { reasoning_tokens: 300 },
+    },
+  }),
+})
+
+/** The verdicts on three streams that were left, each of which cost so many tokens, beside such a whole answer. */
+async function besideThoughts(name: string, output: number, shown = '') {
+  const sends = [1, 2, 3].map((nth) => formats[name]!(nth))
+  const [whole, each] = [costOf(305, 10), costOf(output)]
+  const spent = ['0', (whole + 3 * each).toFixed(9)] as const
+  const log = [
+    row('whole', whole, 1, 10, 305),
+    ...sends.map(({ id }, at) => row(id!, each, at + 2, 14, output)),
+  ]
+  const all = [thoughtful(shown), ...sends]
+  const [byLog, byBalance, byBoth] = [
+    await audited(all, null, { log }),
+    await audited(all, spent),
+    await audited(all, spent, { log }),
+  ]
+  return [byLog['PRICE-04'], byBalance['PRICE-06'], byBoth['PRICE-06']].map((each) => each!.verdict)
+}
+
+test.each(Object.keys(formats))(
+  'streams of %s of a model that hides its thoughts are charged for what came, or nobody can say',
+  async (name) => {
+    const all = (verdict: string) => [verdict, verdict, verdict]
+    expect(await besideThoughts(name, 12)).toEqual(all('pass'))
+    // It may have thought for so many tokens before its text, and it may be charged for more than came.
+    expect(await besideThoughts(name, 312)).toEqual(all('inconclusive'))
+    expect(await besideThoughts(name, 400)).toEqual(all('inconclusive'))
+    expect(await besideThoughts(name, 800)).toEqual(all('fail'))
+  },
+)
+
+test.each(Object.keys(formats))(
+  'streams of %s of a model that shows its thoughts fail if they are charged for others',
+  async (name) => {
+    expect(await besideThoughts(name, 312, word.repeat(300))).toEqual(['fail', 'fail', 'fail'])
+  },
+)
 
 test('each of several answers to one request may be as long as max_tokens', async () => {
   const contract = contractOf({ charged: { success: 'full', refused: 'none', abort: 'full' } })

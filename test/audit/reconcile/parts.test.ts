@@ -15,6 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const pricing: Pricing = {
   costOf: ({ output }) => rational(BigInt(output ?? 0), 3n),
   explain: () => null,
+  keepRight() {},
   unit: rational(1n, 1_000_000n),
 }
 

@@ -1,6 +1,6 @@
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { isBad, shownWorld, shrunk } from './shrink.ts'
-import { drawFaulty, drawHonest, type Width } from './world.ts'
+import { drawFaulty, drawHonest, labelOf, type Width } from './world.ts'
 
 /** How well the faults of one family are told. */
 interface Line {
@@ -30,6 +30,7 @@ export async function worldsTable(
 ): Promise<number> {
   const lines = new Map<string, Line>()
   let [bad, needless] = [0, 0]
+  const withoutCause: string[] = []
   for (const kind of kinds) {
     for (const seed of seeds) {
       const world = kind === 'honest' ? drawHonest(seed, width) : drawFaulty(seed, width)
@@ -42,12 +43,14 @@ export async function worldsTable(
       line.counts[outcome.is]++
       if (outcome.wrongly.length > 0) line.wrong++
       needless += outcome.needlessly.length > 0 ? 1 : 0
+      if (outcome.is === 'told') withoutCause.push(labelOf(world))
       if (!isBad(outcome)) continue
       bad++
       if (bad <= mostShown) print(`\n${shownWorld(...(await shrunk(world, outcome)))}`)
     }
   }
   for (const line of tableOf(lines)) print(line)
+  for (const label of withoutCause) print(`detected without its cause: ${label}`)
   if (kinds.includes('honest'))
     print(`honest worlds where a rule is inconclusive although every cost is known: ${needless}`)
   const faulty = [...lines.values()].filter(({ counts }) => counts.honest === 0)

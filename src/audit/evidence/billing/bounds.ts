@@ -40,13 +40,15 @@ export interface BoundsOptions {
   readonly includesOwn: IncludesOwn
   /** How long after a response its charge may settle. */
   readonly graceUs: number
+  /** How long after a response its charge settles at the earliest; absent: it may settle at the call already. */
+  readonly leastUs?: number
   /** Whether a failing request may hold its price while it runs (reserve and refund, gap G-13). */
   readonly holds: boolean
 }
 
 export function readBounds(history: BalanceHistory, options: BoundsOptions): BoundsReading {
   const { size, callUs, readUs, endUs, effect, costCredits, value, settlesByUs } = history
-  const { includesOwn, graceUs, holds } = options
+  const { includesOwn, graceUs, leastUs, holds } = options
   const cost = (row: number) => costCredits[row]!
   const all = (row: number) => effect[row] === effects.charge || effect[row] === effects.ambiguous
   const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
@@ -56,7 +58,12 @@ export function readBounds(history: BalanceHistory, options: BoundsOptions): Bou
     (row) => endUs[row]! + graceUs,
     cost,
   )
-  const possibly = new RunningSum(chosen(all), (row) => callUs[row]!, cost)
+  const isLate = (row: number) => leastUs !== undefined && effect[row] === effects.charge
+  const possibly = new RunningSum(
+    chosen(all),
+    (row) => (isLate(row) ? endUs[row]! + leastUs! : callUs[row]!),
+    cost,
+  )
   const holding = chosen(
     (row) =>
       holds &&
@@ -88,7 +95,7 @@ export function readBounds(history: BalanceHistory, options: BoundsOptions): Bou
     const high =
       seen +
       possibly.upTo(readUs[row]!) -
-      (ownIn ? 0 : own) +
+      (ownIn || isLate(row) ? 0 : own) +
       heldByFailures.upTo(readUs[row]!) -
       releasedByFailures.before(callUs[row]!)
     if (low > least.credits) least = { row, credits: low }

@@ -16,6 +16,7 @@ import { oncePerEvidence } from '../once.ts'
 import type { Recorded } from './balance.ts'
 import { asCached, freeRepeats } from './free-repeats.ts'
 import { type Join, joinLog } from './join.ts'
+import { likelyLeft } from './likely-left.ts'
 import type { LogRow } from './log.ts'
 import { byKeys, wrongChanges } from './owners.ts'
 import { type PriceRequests, priceRequests } from './requests.ts'
@@ -83,6 +84,7 @@ function judgedBy(
     twinBytesOf: ({ prompt }) => twins.get(prompt)?.receivedBytes ?? null,
     loggedOf: (request) => logged.get(request) ?? null,
     namesOf: seenNames(found.requests, priceOf),
+    likely: likelyLeft(found.requests, priceOf),
     others: otherCurrencies(prices),
   }
   const amounts = found.requests.flatMap((request) =>

@@ -14,6 +14,7 @@ import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { beyondSeen, isSeen, unseenText } from '../../../price/judge/unseen.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { cacheText } from './free-repeats.ts'
@@ -130,7 +131,17 @@ export function placeVerdict(
         open.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
-  const unbounded = open.filter(isUnbounded)
+  const unseen = beyondSeen(open, judge)
+  if (unseen.length > 0)
+    return {
+      ...none,
+      verdict: inconclusive(
+        judged.length,
+        unseenText(`${unseen.length} of ${judged.length} costs are`),
+        unseen.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
+    }
+  const unbounded = open.filter((each) => isUnbounded(each) && !isSeen(each, judge))
   if (unbounded.length > 0)
     return {
       ...none,

@@ -11,7 +11,14 @@ import {
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import { isWholeIn, type Reading, type ReadingStretch, unitOfReadings } from './balance.ts'
+import {
+  computedBounds,
+  isWholeIn,
+  type Reading,
+  type ReadingStretch,
+  type Recorded,
+  unitOfReadings,
+} from './balance.ts'
 
 /** What a balance lost between two values, and the requests that were charged between them: these, and no other. */
 export interface Window {
@@ -51,14 +58,16 @@ const mostRequests = 50
  * windows wrong. A value that other requests overlap is no edge of a window, and a window with an open cost is none.
  *
  * @param stretches those that are judged: a payment or a new period between two values ends a window
+ * @param recorded costs that the service recorded: an open one is what it recorded, if the contract allows that
  */
 export function windowsOf(
   stretches: readonly ReadingStretch[],
   requests: readonly PricedRequest[],
   terms: BalanceTerms,
   judge: PriceJudge,
+  recorded: Recorded = new Map(),
 ): readonly (readonly Window[])[] {
-  const by = windowsBy(stretches, requests, terms, judge)
+  const by = windowsBy(stretches, requests, terms, judge, recorded)
   const found = (terms.header === null ? meanings.slice(0, 1) : meanings).map(by)
   const wrongOf = (windows: readonly Window[]) => windows.filter(({ isRight }) => !isRight).length
   return found.filter((windows) => wrongOf(windows) > 0).toSorted((a, b) => wrongOf(a) - wrongOf(b))
@@ -69,16 +78,17 @@ export const windowsAfterCharges = (...of: Parameters<typeof windowsOf>): readon
   windowsBy(...of)(meanings[2]!)
 
 function windowsBy(
-  ...[stretches, requests, terms, judge]: Parameters<typeof windowsOf>
+  ...[stretches, requests, terms, judge, recorded = new Map()]: Parameters<typeof windowsOf>
 ): (meaning: Meaning) => readonly Window[] {
   const chains = chainsOf(stretches)
   const unit = unitOfReadings(chains.flat(), terms, judge)
+  const costOf = costsIn(judge, recorded, unit)
   const byAccount = Map.groupBy(requests, ({ account }) => account)
   const lines = new Map(
     [...byAccount].map(([account, own]) => [account, new Line(own, terms.withinMs)]),
   )
   const slacks = new Map(
-    [...byAccount].map(([account, own]) => [account, areWhole(own, unit, judge) ? zero : unit]),
+    [...byAccount].map(([account, own]) => [account, areWhole(own, unit, costOf) ? zero : unit]),
   )
   return (meaning) =>
     chains.flatMap((readings) => {
@@ -88,14 +98,14 @@ function windowsBy(
       const units = { unit, slack: slacks.get(account) ?? unit }
       return edges
         .slice(1)
-        .flatMap((last, at) => windowOf(edges[at]!, last, line, terms, judge, units) ?? [])
+        .flatMap((last, at) => windowOf(edges[at]!, last, line, terms, costOf, units) ?? [])
     })
 }
 
 /** Whether each cost that is known is a whole number of the place that the values show. */
-function areWhole(requests: readonly PricedRequest[], unit: Rational, judge: PriceJudge): boolean {
+function areWhole(requests: readonly PricedRequest[], unit: Rational, costOf: CostOf): boolean {
   return requests.every((request) => {
-    const cost = exactCost(request, judge)
+    const cost = costOf(request)
     return cost === null || isWholeIn(cost, unit)
   })
 }
@@ -111,16 +121,18 @@ export function looseWindows(
   stretches: readonly ReadingStretch[],
   terms: BalanceTerms,
   judge: PriceJudge,
+  recorded: Recorded,
 ): readonly (readonly Window[])[] {
   const unit = unitOfReadings(
     stretches.flatMap(({ first, last }) => [first, last]),
     terms,
     judge,
   )
+  const costOf = costsIn(judge, recorded, unit)
   const wrong = stretches.filter(({ isRight }) => !isRight)
   const parts = wrong.filter(({ isWhole }) => !isWhole)
   const found = (parts.length > 0 ? parts : wrong).map((stretch) =>
-    windowsIn(stretch, terms, judge, unit),
+    windowsIn(stretch, terms, costOf, unit),
   )
   return found.some((windows) => windows.length === 0) ? [] : found
 }
@@ -128,7 +140,7 @@ export function looseWindows(
 function windowsIn(
   { first, last, taken, requests }: ReadingStretch,
   { withinMs }: BalanceTerms,
-  judge: PriceJudge,
+  costOf: CostOf,
   unit: Rational,
 ): readonly Window[] {
   const all = requests()
@@ -136,13 +148,13 @@ function windowsIn(
     startMs >= first.untilMs && endMs + withinMs <= last.fromMs
   const perhaps = all.filter((each) => !isSure(each))
   if (all.length > mostRequests || perhaps.length > mostPerhaps) return []
-  if (all.some((each) => exactCost(each, judge) === null)) return []
+  if (all.some((each) => costOf(each) === null)) return []
   const sets = perhaps.reduce<readonly (readonly PricedRequest[])[]>(
     (before, request) => before.flatMap((set) => [set, [...set, request]]),
     [all.filter(isSure)],
   )
   return sets.map((own) => {
-    const apart = own.reduce((rest, each) => subtract(rest, exactCost(each, judge)!), taken)
+    const apart = own.reduce((rest, each) => subtract(rest, costOf(each)!), taken)
     return {
       ...{ account: first.account, fromMs: first.fromMs, untilMs: last.untilMs },
       ...{ first, last, requests: own, apart, unit, slack: unit, isRight: false },
@@ -155,6 +167,20 @@ export function exactCost(request: PricedRequest, judge: PriceJudge): Rational |
   const { costs, between, open } = expectedCosts(request, judge)
   const isExact = costs.length === 1 && between === null && open.length === 0
   return isExact && (!request.isRepeat || request.isSurelyAgain) ? costs[0]! : null
+}
+
+type CostOf = (request: PricedRequest) => Rational | null
+
+/** The one cost of a request: by the contract, or else what the service recorded as exactly as the balance shows it. */
+function costsIn(judge: PriceJudge, recorded: Recorded, unit: Rational): CostOf {
+  return (request) => {
+    const exact = exactCost(request, judge)
+    const of = recorded.get(request)
+    if (exact !== null || of === undefined || compare(of.unit, unit) > 0) return exact
+    const { low, high } = computedBounds(request, judge)
+    const isAllowed = compare(of.value, low) >= 0 && (high === null || compare(of.value, high) <= 0)
+    return isAllowed ? of.value : null
+  }
 }
 
 /** Values of one account with no payment between them. */
@@ -225,14 +251,14 @@ function windowOf(
   last: Edge,
   { requests }: Line,
   { moves }: BalanceTerms,
-  judge: PriceJudge,
+  costOf: CostOf,
   { unit, slack }: Pick<Window, 'unit' | 'slack'>,
 ): Window | null {
   const own = requests.slice(first.charged, last.charged)
   if (own.length > mostRequests) return null
   let sum: Rational = zero
   for (const request of own) {
-    const cost = exactCost(request, judge)
+    const cost = costOf(request)
     if (cost === null) return null
     sum = add(sum, cost)
   }

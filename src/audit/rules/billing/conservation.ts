@@ -29,7 +29,8 @@ charge them until its own deadline has passed). It holds for any meaning of the 
 see errors that cancel between two idle values. It assumes that no one else uses the account:
 other traffic looks like a double charge. An open price (reads, gap G-17) is the same for all requests of its
 endpoint; if the sums fit only in a way that a wrong charge could also explain, it is inconclusive. Credits that
-expire, are bought or are added meanwhile make it inconclusive.`,
+expire, are bought or are added meanwhile make it inconclusive. So do charges that the last value lacks, if it lacks
+none for much longer than values before it lacked others, which came later.`,
   decideBy(readings, { contract }) {
     const giftSizes = sumsOf(giftsOf(contract))
     let observations = 0
@@ -55,6 +56,8 @@ expire, are bought or are added meanwhile make it inconclusive.`,
         if (excess === 0 || (isRise && isClear && contract.packages !== undefined)) continue
         const otherwise =
           otherCause(contract, stretch, excess) ??
+          // What is missing may come later, if other charges did.
+          (reading.fits === 'late' && excess < 0 ? reading.doubt : null) ??
           (isRise || (rises.length === 1 && rises[0] === stretch && mayBeAdded(-excess, giftSizes))
             ? 'Credits that somebody added would look the same.'
             : null)

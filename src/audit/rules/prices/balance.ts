@@ -2,6 +2,7 @@ import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import { add, compare, zero } from '../../../money/rational.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
 import {
   besideReadings,
   type ReadingStretch,
@@ -37,7 +38,8 @@ export const price06: Rule = {
   needs: ['quiescence'],
   explain: `Compares what a balance lost, or a spend gained, between two readings with the costs of the requests between them. A
 value may be as late as evidence.balance.within says, so a request near a reading may count on either side. Costs
-that are open bound nothing from above, and the rule is inconclusive where the contract does not say what an answer costs that the client left; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
+that are open bound nothing from above, and the rule is inconclusive where the contract does not say what an answer costs that the client left,
+or where what was taken is right only if the service counted thoughts that it does not show, or a longer prompt than its text lets expect; where the contract leaves a cost between bounds, the log, or else the answer, says which it is. A wrong sum is explained by the single change that gives all of them.
 A balance with d decimals shows no error below 10^-d: spend 100 x 10^-d between two readings to see 1 %. Costs that are
 whole units of the currency are exact: no rounding moves them. Any other may be rounded, by one unit each.
 A value that is no number, such as \`1,499\`, makes the rule inconclusive, and so do answers that show none. The value in the header of
@@ -82,7 +84,7 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     const doubt = doubtOfTaken(found, readings, terms, first)
     if (doubt !== null) return inconclusive(stretches.length, doubt, [witnessOf(first, unit)])
     const why =
-      explainSums(stretches, found.requests, terms, found.judge) ||
+      explainSums(stretches, found.requests, terms, found.judge, recorded) ||
       unlikeValues(readings, found.requests, terms, found.judge, recorded)
     const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
     return fail(stretches.length, {
@@ -113,10 +115,13 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   if (shown.length + beyond.size > 0 && silent.length > 0)
     return inconclusive(stretches.length, silenceText(silent))
   const again = found.requests.filter((each) => mayBeNew(each, found.judge))
-  const areRight = (requests: PriceJudgements['requests']) =>
-    stretchesOf(readings, requests, terms, found.judge, recorded).every(({ isRight }) => isRight)
+  const areRight = (requests: PriceJudgements['requests'], judge = found.judge) =>
+    stretchesOf(readings, requests, terms, judge, recorded).every(({ isRight }) => isRight)
   if (again.length > 0 && !areRight(asSurelyAgain(found.requests, found.judge)))
     return inconclusive(stretches.length, againText(again.length))
+  const strict = strictJudge(found.requests, found.judge)
+  if (shown.length > 0 && strict !== null && !areRight(found.requests, strict))
+    return inconclusive(stretches.length, unseenText('some of what was taken is'))
   const off = stretches.find(
     (each) => each.isOffByPlace && (each.isWhole || stretches.length === 1),
   )
@@ -176,7 +181,7 @@ function misfitVerdict(
   return fail(count, {
     expected: `${short(dueIn(first!, judge))} ${unit}`,
     fact: `${fact}, from one value to the next`,
-    observed: `${fact}, from one value to the next; ${windows.length} of ${count} are wrong${explainSums(stretches, requests, terms, judge)}`,
+    observed: `${fact}, from one value to the next; ${windows.length} of ${count} are wrong${explainSums(stretches, requests, terms, judge, new Map())}`,
     witnesses: [witnesses[0]!, ...witnesses.slice(1)],
   })
 }

@@ -17,10 +17,12 @@ export const price03: Rule = {
   explain: `Computes the exact cost of each usage, and compares it with the cost in the header or body that the contract names.
 A cost may be off by the place that it shows, and by 10^-12, since floats are no fault. Where the contract leaves
 something open (an outcome, an edge of hours, a part that is not reported), every cost that it allows is right.
-A wrong cost is explained by the single change that gives it exactly, or by two that both do, with the money at stake. Without a
+A wrong cost is explained by the single change that gives it exactly, or by two that both do, with the money at stake. A change that
+would also move costs that are right is named only where no other gives the wrong ones. Without a
 promise of rounding, different costs that are all above the exact one, or far more often too high than too low by more than half of
 the last place, are rounded up, and fail (a sign test; of all, of one form or of one model). A few are inconclusive. So are
-charges for answers that the client left where nothing bounds their tokens.
+charges for answers that the client left where nothing bounds their tokens, and those that are right only if the service counted thoughts
+that it does not show, or a longer prompt than its text lets expect.
 Each part of a price that the traffic shows is a promise of its own. If every request that costs 0 repeats an earlier
 one with its answer, a cache of the gateway may have answered: without charged.gateway_cache, that decides nothing.
 A cost that is no number, such as \`$0.002\`, makes the rule inconclusive.

@@ -1,5 +1,5 @@
 import { priceOfPart } from '../../../contract/prices.ts'
-import { add, divide, multiply, rational, zero } from '../../../money/rational.ts'
+import { divide, multiply, rational, zero } from '../../../money/rational.ts'
 import type { Part, Usage } from '../../../tokens/usage.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { calculate } from '../../calculate.ts'
@@ -41,7 +41,7 @@ export const groupChanges: readonly Change[] = [
           const part = of.find((each) => each === name)
           const price =
             part === undefined ? null : parentOf(part, ancestorsOf(priceOfPart[part]).at(-1)!)
-          return price === null ? cost : add(cost, multiply(count, price))
+          return price === null ? cost : [cost, multiply(count, price)]
         },
         has,
       ),

@@ -5,15 +5,7 @@ import {
   tokenPriceNames,
   tokenPrices,
 } from '../../../contract/prices.ts'
-import {
-  add,
-  divide,
-  isEqual,
-  multiply,
-  one,
-  type Rational,
-  zero,
-} from '../../../money/rational.ts'
+import { divide, isEqual, multiply, one, type Rational, zero } from '../../../money/rational.ts'
 import { type Part, type Parts, parts, type Usage } from '../../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
 import { type Change, onUsage } from './change.ts'
@@ -41,6 +33,13 @@ function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', rea
         const n = count(usage)
         return n === null ? null : set(usage, { [part]: 2 * n })
       }),
+      // Where each line is rounded, a line that is charged twice is another cost than one of twice the count.
+      repriced(
+        `${own} counted twice`,
+        name,
+        ({ name: line, cost }) => (line === part ? [cost, cost] : cost),
+        (usage, { round }) => round?.at === 'component' && (usage.parts[part] ?? 0) > 0,
+      ),
     ],
     free: [withTierOf(`${own} free`, name, part)],
     priced: ancestorsOf(name).flatMap((parent) => [
@@ -99,48 +98,54 @@ function withTierOf(summary: string, about: string, part: Part): Change {
   }
 }
 
-/** The cost of some lines after factors, rounding and the smallest charge. */
+/** The cost of some lines after factors, rounding and the smallest charge. Each is a part of its own, which may be rounded. */
 export function finishedLike(
   model: ModelPrice,
   usage: Usage,
   context: PriceContext,
   costs: readonly Rational[],
 ): Rational | null {
-  const sum = costs.reduce(add, zero)
+  const [first = zero, ...others] = costs
+  const named = others.map((cost, at) => [`line ${at}`, cost] as const)
   const only: ModelPrice = {
     ...model,
-    price: { request: { price: sum, per: one } },
+    price: Object.fromEntries(
+      [['request', first] as const, ...named].map(([name, price]) => [name, { price, per: one }]),
+    ),
     tiers: null,
     changes: [],
     service: {},
     by: {},
     hours: [],
   }
+  const counts = Object.fromEntries(named.map(([name]) => [name, one]))
   const plain = { ...usage, named: {}, passes: [] }
-  return calculate(only, plain, { ...context, serviceTier: null }).cost
+  return calculate(only, plain, { ...context, serviceTier: null, counts }).cost
 }
 
+/** A change to the lines of a cost. A line may become two, each of which is rounded where parts are. */
 export function repriced(
   summary: string,
   about: string,
   price: (
     line: { readonly name: string; readonly cost: Rational; readonly count: Rational },
     parentOf: (part: Part, parent: TokenPrice) => Rational | null,
-  ) => Rational,
-  applies: (usage: Usage) => boolean,
+  ) => Rational | readonly [Rational, Rational],
+  applies: (usage: Usage, model: ModelPrice) => boolean,
 ): Change {
   return {
     summary,
     about,
     costOf(_, model, usage, context) {
-      if (!applies(usage)) return null
+      if (!applies(usage, model)) return null
       const found = calculate(model, usage, context)
       if (found.cost === null) return null
       const parentOf = (part: Part, parent: TokenPrice) =>
         parentPrice(model, usage, context, part, parent)
       const costs = found.lines.map((line) => price(line, parentOf))
-      if (costs.every((cost, at) => isEqual(cost, found.lines[at]!.cost))) return null
-      return finishedLike(model, usage, context, costs)
+      const isOwn = (cost: (typeof costs)[number], at: number) =>
+        'numerator' in cost && isEqual(cost, found.lines[at]!.cost)
+      return costs.every(isOwn) ? null : finishedLike(model, usage, context, costs.flat())
     },
   }
 }
@@ -181,7 +186,7 @@ function besideParent(summary: string, part: Part, parent: TokenPrice): Change {
     priceOfPart[part],
     ({ name, cost, count }, parentOf) => {
       const price = name === part ? parentOf(part, parent) : null
-      return price === null ? cost : add(cost, multiply(count, price))
+      return price === null ? cost : [cost, multiply(count, price)]
     },
     (usage) => (usage.parts[part] ?? 0) > 0,
   )

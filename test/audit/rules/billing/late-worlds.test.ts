@@ -13,8 +13,8 @@ import { historyRow } from './in-turn.ts'
 /** Accounts under load whose charges come on time or late, right or wrong, with a final balance or without. */
 
 interface World {
-  /** Seconds after its response at which a request is charged. */
-  readonly lateS?: number
+  /** Seconds after its response at which a request is charged; a function of its number where they differ. */
+  readonly lateS?: number | ((nth: number) => number)
   /** What the nth request takes, of 40. */
   readonly takes?: (nth: number) => number
   /** Seconds after the last response at which the balance is read; null for no such read. */
@@ -40,7 +40,7 @@ function rowsOf({
 }: World): readonly AttemptRow[] {
   const ends = (nth: number) => 3 * Math.floor(nth / width) + 2 + (nth % width) * 0.1
   const charged = Array.from({ length: waves * width }, (_, nth) => ({
-    atS: ends(nth) + lateS,
+    atS: ends(nth) + (typeof lateS === 'number' ? lateS : lateS(nth)),
     taken: takes(nth),
   }))
   const leftAt = (s: number) =>
@@ -113,15 +113,39 @@ test.each(reads.slice(0, 5))(
 )
 
 test.each(reads)(
-  'charges that are 4 s late, %s, are no pass, and accuse no sum after they have settled',
+  'charges that are 4 s late, %s, are no pass, and accuse no sum',
   async (_, world) => {
     const of = await verdictsOf({ ...world, lateS: 4 })
     expect(passed(of)).not.toContain('BILL-08')
-    // A value that was read before they settle lacks them, as if they were lost.
+    // A value that was read before they settle lacks them; all others lacked some, too.
     const isSettled = world.finalS === undefined && world.isBusy !== true
-    if (isSettled) expect(failed(of)).toEqual(['BILL-08'])
+    expect(failed(of)).toEqual(isSettled ? ['BILL-08'] : [])
   },
 )
+
+test.each([
+  ['between one and five seconds', (nth: number) => 1 + ((nth * 7) % 11) / 2.75],
+  ['up to five seconds', (nth: number) => ((nth * 7) % 11) / 2.2],
+] as const)(
+  'charges that are late by %s, with a last value before they have settled, accuse no sum',
+  async (_, lateS) => {
+    for (const finalS of [null, 0.1]) {
+      const of = await verdictsOf({ lateS, finalS, isReadBetween: true })
+      expect([finalS, failed(of), passed(of)]).toEqual([finalS, [], []])
+    }
+  },
+)
+
+test.each(reads.slice(0, 5))('a lost charge among charges on time, %s, fails', async (_, world) => {
+  const of = await verdictsOf({ ...world, takes: lost })
+  expect(failed(of).length).toBeGreaterThan(0)
+  expect(failed(of)).not.toContain('BILL-08')
+})
+
+test('a charge that is missing for long after the others have settled fails', async () => {
+  const of = await verdictsOf({ lateS: 4, takes: lost, isReadBetween: true, finalS: 60 })
+  expect(failed(of)).toContain('BILL-10')
+})
 
 test('late charges with a final balance are told by their delay alone', async () => {
   for (const [world, says] of [

@@ -1,0 +1,191 @@
+import type { ModelPrice } from '../../../contract/prices.ts'
+import {
+  absolute,
+  add,
+  compare,
+  isZero,
+  multiply,
+  one,
+  type Rational,
+  rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import type { Change } from '../../../price/judge/changes/change.ts'
+import { changesFor } from '../../../price/judge/changes/changes.ts'
+import { wideChanges } from '../../../price/judge/changes/wide.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { onlyThese } from '../../../price/judge/scope.ts'
+import { smallest } from '../../../user/extremes.ts'
+import { onceForEach } from './judgements.ts'
+import { exactCost, type Window } from './windows.ts'
+
+/** A cause of all wrong sums, and how plain it is: the fewest extras come first. */
+interface Cause {
+  readonly summary: string
+  readonly isRounding: boolean
+  /** 0: all requests; 1: those of a form; 2: some of the windows, though it would change right ones, too; 3: one request of each wrong window. */
+  readonly extras: number
+}
+
+const isSound = ({ extras }: Cause) => extras < 2
+
+/** Whether right sums contradict these causes: none is of all requests or a form, and some would have changed all in right sums, too. */
+export const areContradicted = (causes: readonly Cause[]) =>
+  !causes.some(isSound) && causes.some(({ extras }) => extras === 2)
+
+/** Causes of some windows, and those of one request in each, are as plain: nothing says which requests are meant. */
+export function plainest(causes: readonly Cause[]): readonly string[] {
+  const fewest = smallest(causes.map(({ extras }) => extras))
+  const most = fewest === 2 ? 3 : fewest
+  const plain = causes
+    .filter(({ extras }) => extras <= most)
+    .toSorted((a, b) => a.extras - b.extras)
+  // Of roundings that give the same, one is enough.
+  const rounding = plain.find(({ isRounding }) => isRounding)
+  const unlike = plain.filter((each) => !each.isRounding || each === rounding)
+  return [...new Set(unlike.map(({ summary }) => summary))]
+}
+
+const isWhole = ({ outcomes }: PricedRequest) => outcomes[0] === 'success'
+type Form = readonly [words: string, has: (request: PricedRequest) => boolean]
+const forms: readonly Form[] = [
+  ['', () => true],
+  [' (of streams)', ({ isStream }) => isStream],
+  [' (of plain answers)', ({ isStream }) => !isStream],
+  [' (of whole answers)', isWhole],
+  [' (of whole streams)', (request) => request.isStream && isWhole(request)],
+]
+
+/** Requests of one model, or of one account, are tried where there are so many of them at most. */
+const mostGroups = 6
+
+/** All requests, those of each form, of each model and of each account. */
+export function formsOf(windows: readonly Window[]): readonly Form[] {
+  const each = (word: string, of: (request: PricedRequest) => string): readonly Form[] => {
+    const values = [...new Set(windows.flatMap(({ requests }) => requests.map(of)))]
+    return values.length < 2 || values.length > mostGroups
+      ? []
+      : values.map((value) => [` (of ${word} ${value})`, (request) => of(request) === value])
+  }
+  return [
+    ...forms,
+    ...each('model', ({ requestedModel }) => requestedModel),
+    ...each('account', ({ account }) => account),
+  ]
+}
+
+/** What a balance can do with a charge beside what an answer or a log can show: so many times of it are taken. */
+const bookings = [{ summary: 'charged, and given back twice', times: rational(-1n) }] as const
+
+/** @param wrong each wrong window, as all of those that it may be */
+export function changeCauses(
+  wrong: readonly (readonly Window[])[],
+  right: readonly Window[],
+  judge: PriceJudge,
+): readonly Cause[] {
+  const by = formsOf([...wrong.flat(), ...right])
+  const changes = changesFor(modelsOf([...wrong.flat(), ...right], judge), judge)
+  const found = changes.flatMap((change) =>
+    causesBy(change, movesOf(change, judge), wrong, right, by),
+  )
+  const booked = bookings.flatMap(({ summary, times }) =>
+    causesBy(
+      { summary, about: 'the whole cost' },
+      (request) => {
+        const cost = exactCost(request, judge)
+        return cost === null ? null : multiply(cost, subtract(times, one))
+      },
+      ...([wrong, right, by] as const),
+    ),
+  )
+  return [...found, ...booked]
+}
+
+/** Less likely changes, of all requests or of those of a form. */
+export function lessLikely(
+  wrong: readonly (readonly Window[])[],
+  right: readonly Window[],
+  judge: PriceJudge,
+): readonly string[] {
+  const by = formsOf([...wrong.flat(), ...right])
+  const changes = wideChanges(modelsOf([...wrong.flat(), ...right], judge), judge)
+  const causes = changes.flatMap((change) =>
+    causesBy(change, movesOf(change, judge), wrong, right, by),
+  )
+  return plainest(causes.filter(isSound))
+}
+
+function modelsOf(windows: readonly Window[], { priceOf }: PriceJudge): readonly ModelPrice[] {
+  const named = windows.flatMap(({ requests }) =>
+    requests.flatMap(({ requestedModel }) => priceOf(requestedModel) ?? []),
+  )
+  return [...new Map(named.map((model) => [model.id, model])).values()]
+}
+
+const movesOf = (change: Change, judge: PriceJudge) =>
+  onceForEach((request: PricedRequest) => movedBy(change, request, judge))
+
+/** How much more a request costs by a change; null if it does not apply. */
+function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rational | null {
+  const [reading] = expectedCosts(request, judge).readings
+  const cost = exactCost(request, judge)
+  if (reading === undefined || cost === null) return null
+  const other = change.costOf(request, reading.model, reading.usage, reading.context)
+  return other === null || compare(other, cost) === 0 ? null : subtract(other, cost)
+}
+
+function causesBy(
+  { summary, about }: Pick<Change, 'summary' | 'about'>,
+  moved: (request: PricedRequest) => Rational | null,
+  wrong: readonly (readonly Window[])[],
+  right: readonly Window[],
+  by: readonly Form[],
+): readonly Cause[] {
+  const cause = (words: string, extras: number): readonly Cause[] => [
+    { summary: summary + words, isRounding: about === 'round', extras },
+  ]
+  let isGivenByAll = false
+  for (const [words, has] of by) {
+    const sumOf = ({ requests }: Window) =>
+      requests.flatMap((each) => (has(each) ? (moved(each) ?? []) : [])).reduce(add, zero)
+    if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
+      continue
+    if (words === '') isGivenByAll = true
+    const isLoose = wrong.some(({ length }) => length > 1)
+    if (isLoose) return cause(onlyTheseWords, 2)
+    if (right.every((window) => compare(absolute(sumOf(window)), window.slack) <= 0))
+      return cause(words, words === '' ? 0 : 1)
+  }
+  if (isGivenByAll) return cause(onlyTheseWords, 2)
+  const isOne = wrong.every((windows) =>
+    isGivenIn(
+      windows,
+      (window) =>
+        (isFine(window, windows.length) ||
+          (windows.length === 1 && window.requests.length === 1 && isZero(window.slack))) &&
+        window.requests.some((request) => {
+          const more = moved(request)
+          return more !== null && isGiven(window, more)
+        }),
+    ),
+  )
+  return isOne ? cause(onlyTheseWords, 3) : []
+}
+
+export const onlyTheseWords = ` (${onlyThese})`
+
+/** One request of many explains a sum by chance unless the sum is so many times finer than what is wrong with it. */
+const fineness = rational(200n)
+
+const isFine = ({ apart, unit }: Window, sets: number) =>
+  compare(absolute(apart), multiply(unit, multiply(fineness, rational(BigInt(sets))))) >= 0
+
+/** Whether one of the windows that it may be is given: the more there are, the finer the sum must be. */
+const isGivenIn = (windows: readonly Window[], isSo: (window: Window) => boolean) =>
+  windows.some((each) => (windows.length === 1 || isFine(each, windows.length)) && isSo(each))
+
+export const isGiven = ({ apart, slack }: Window, moved: Rational) =>
+  !isZero(moved) && compare(absolute(subtract(apart, moved)), slack) <= 0

@@ -1,0 +1,96 @@
+import { promptOf } from '../../tokens/usage.ts'
+import { largest, smallest } from '../../user/extremes.ts'
+import type { Judged } from './judge.ts'
+
+/** Nothing tells these requests from right ones that their cause would have changed. */
+export const onlyThese = 'only these requests'
+
+/**
+ * What requests that a cause explains have in common, and those that it would have changed, and that are right, have not: `of streams`,
+ * `of model big`. A cause with such a trait contradicts nothing.
+ *
+ * @param spared right ones that the cause would have changed
+ * @returns empty without any, `only these requests` where no trait tells them apart
+ */
+export function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): string {
+  if (spared.length === 0) return ''
+  for (const [trait, has] of traits) {
+    if (fits.every(has) && !spared.some(has)) return trait
+  }
+  for (const [word, of] of names) {
+    const value = of(fits[0]!)
+    const isCommon = value !== null && fits.every((each) => of(each) === value)
+    if (isCommon && !spared.some((each) => of(each) === value)) return `of ${word} ${value}`
+  }
+  return sideOf(fits, spared) ?? onlyThese
+}
+
+const traits: readonly (readonly [string, (each: Judged) => boolean])[] = [
+  ['of streams', ({ request }) => request.isStream],
+  ['of plain answers', ({ request }) => !request.isStream],
+  [
+    'of requests by an alias',
+    ({ request, expected }) => expected.readings[0]?.model.id !== request.requestedModel,
+  ],
+]
+
+const names: readonly (readonly [string, (each: Judged) => string | null])[] = [
+  ['model', ({ request }) => request.requestedModel],
+  ['account', ({ request }) => request.account],
+  ['service tier', ({ request }) => request.serviceTier],
+]
+
+/** A side that so many orders of these requests would have by chance is no trait. */
+const rarer = 400
+
+/** Requests before or after a moment, or with long or short prompts. Null if these are not so on their own, or may be by chance. */
+function sideOf(fits: readonly Judged[], spared: readonly Judged[]): string | null {
+  if (orders(fits.length, spared.length) < rarer) return null
+  for (const { of, words } of sides) {
+    const [own, others] = [fits.map(of), spared.map(of)]
+    const all = [...own, ...others]
+    if (all.some((value) => value === null)) continue
+    const [a, b] = [own as number[], others as number[]]
+    if (smallest(a) > largest(b)) return words.from(smallest(a))
+    if (largest(a) < smallest(b)) return words.before(smallest(b))
+  }
+  return null
+}
+
+const sides: readonly {
+  readonly of: (each: Judged) => number | null
+  readonly words: Readonly<Record<'from' | 'before', (edge: number) => string>>
+}[] = [
+  {
+    of: ({ request }) => request.startMs,
+    words: {
+      from: (ms) => `of requests from ${timeText(ms)} on`,
+      before: (ms) => `of requests before ${timeText(ms)}`,
+    },
+  },
+  {
+    of({ expected: { readings } }) {
+      const parts = readings[0]?.usage.parts
+      return parts === undefined ? null : promptOf(parts)
+    },
+    words: {
+      from: (tokens) => `of prompts of ${tokens} tokens or more`,
+      before: (tokens) => `of prompts of fewer than ${tokens} tokens`,
+    },
+  },
+]
+
+/** `2026-11-25 12:00:03 UTC`. */
+const timeText = (ms: number) =>
+  new Date(ms)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC')
+
+/** In how many orders two groups of so many can stand, up to `rarer`. */
+function orders(a: number, b: number): number {
+  let count = 1
+  for (let nth = 1; nth <= Math.min(a, b) && count < rarer; nth++)
+    count = (count * (Math.max(a, b) + nth)) / nth
+  return count
+}
