@@ -1,5 +1,12 @@
 import { generatesSql } from '../../../contract/request.ts'
-import { abandonments, type BalanceHistory, columnsOf, effects } from './history.ts'
+import {
+  abandonmentSql,
+  type BalanceHistory,
+  columnsOf,
+  columnsSql,
+  effects,
+  selectedColumns,
+} from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 /**
@@ -29,15 +36,27 @@ export async function withEarlier(
     parameters,
   )
   if (runs.length === 0) return history
-  const columns = await store.doubles(
-    `SELECT slot::DOUBLE, retry::DOUBLE, (sent_us + shift)::DOUBLE, NULL::DOUBLE,
-       (coalesce(closed_us, headers_us, sent_us) + shift)::DOUBLE, ${effects.ambiguous}::DOUBLE,
-       coalesce(price.cost, ${highestPrice(contract)})::DOUBLE, NULL::DOUBLE, streamed::DOUBLE,
-       coalesce(price.place, -1)::DOUBLE, keys.nth::DOUBLE, status::DOUBLE, 0::DOUBLE, content_events::DOUBLE,
-       CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
-         ELSE ${abandonments.no} END::DOUBLE, 0::DOUBLE, sent_us + shift + $4::DOUBLE
-     ${attempts}`,
-    [...parameters, history.lifetimeUs],
+  const sql = columnsSql({
+    slot: 'slot',
+    retry: 'retry',
+    callUs: 'sent_us + shift',
+    readUs: 'NULL',
+    endUs: 'coalesce(closed_us, headers_us, sent_us) + shift',
+    effect: String(effects.ambiguous),
+    costCredits: `coalesce(price.cost, ${highestPrice(contract)})`,
+    value: 'NULL',
+    streamed: 'streamed',
+    model: 'coalesce(price.place, -1)',
+    key: 'keys.nth',
+    status: 'status',
+    step: '0',
+    contentEvents: 'content_events',
+    abandonment: abandonmentSql,
+    insufficient: '0',
+    settlesByUs: 'sent_us + shift + $4::DOUBLE',
+  })
+  const columns = selectedColumns(
+    await store.doubles(`SELECT ${sql} ${attempts}`, [...parameters, history.lifetimeUs]),
   )
   return {
     ...history,
@@ -46,9 +65,9 @@ export async function withEarlier(
       ? {}
       : { pages: history.pages.map((row) => row + runs.length) }),
     earlierRunIds: runs.map(({ runId }) => runId),
-    ...columnsOf((name, at) => {
+    ...columnsOf((name) => {
       const whole = new Float64Array(runs.length + history.size)
-      whole.set(columns[at]!)
+      whole.set(columns[name])
       whole.set(history[name], runs.length)
       return whole
     }),

@@ -5,6 +5,9 @@ export const effects = { charge: 0, ambiguous: 1, failure: 2, read: 3 } as const
 
 /** How a client gave up a request. */
 export const abandonments = { no: 0, aborted: 1, timeout: 2 } as const
+/** SQL for it, of an attempt. */
+export const abandonmentSql = `CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
+      ELSE ${abandonments.no} END`
 
 /**
  * One account's requests in one run, in the order of calls, as columns: a million attempts fit in memory. Times are
@@ -68,7 +71,7 @@ export function showsBalance({ effect, value }: BalanceHistory, row: number): bo
   )
 }
 
-/** Columns of a history, in the order of the query. */
+/** The columns of a history. */
 const columnNames = [
   ...(['slot', 'retry', 'callUs', 'readUs', 'endUs', 'effect', 'costCredits', 'value'] as const),
   ...(['streamed', 'model', 'key', 'status', 'step', 'contentEvents', 'abandonment'] as const),
@@ -76,14 +79,18 @@ const columnNames = [
 ]
 type ColumnName = (typeof columnNames)[number]
 
-export function columnsOf(
-  make: (name: ColumnName, at: number) => Float64Array,
-): Pick<BalanceHistory, ColumnName> {
-  return Object.fromEntries(columnNames.map((name, at) => [name, make(name, at)])) as Pick<
-    BalanceHistory,
-    ColumnName
-  >
-}
+type Columns = Pick<BalanceHistory, ColumnName>
+
+export const columnsOf = (make: (name: ColumnName) => Float64Array): Columns =>
+  Object.fromEntries(columnNames.map((name) => [name, make(name)])) as unknown as Columns
+
+/** SQL for the columns of a history. @param of SQL for each of them */
+export const columnsSql = (of: Readonly<Record<ColumnName, string>>): string =>
+  columnNames.map((name) => `(${of[name]})::DOUBLE`).join(',\n    ')
+
+/** The columns that `columnsSql` selected. */
+export const selectedColumns = (columns: readonly Float64Array[]): Columns =>
+  columnsOf((name) => columns[columnNames.indexOf(name)]!)
 
 type ChangedColumns = Partial<Pick<BalanceHistory, ColumnName | 'spentOnReads'>>
 

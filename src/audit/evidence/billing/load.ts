@@ -8,7 +8,14 @@ import { clockErrorUs } from '../../runs.ts'
 import { eachOrderedGroup } from '../ordered-groups.ts'
 import type { RowOrder } from '../partition.ts'
 import { withEarlier } from './earlier-runs.ts'
-import { abandonments, type BalanceHistory, columnsOf, effects, onDisk } from './history.ts'
+import {
+  abandonmentSql,
+  type BalanceHistory,
+  columnsSql,
+  effects,
+  onDisk,
+  selectedColumns,
+} from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 interface AuditedAccounts {
@@ -63,7 +70,7 @@ async function historiesOf(
       runId: run.runId,
       account: run.accounts[account]!,
       size: columns[0]!.length,
-      ...columnsOf((_, at) => columns[at]!),
+      ...selectedColumns(columns),
       lifetimeUs,
       ...(pages.length === 0 ? {} : { pages }),
     }
@@ -88,7 +95,7 @@ async function historiesOf(
 
 /** The order of a history's rows. */
 const byCall: RowOrder = (columns) => {
-  const { callUs, slot, retry } = columnsOf((_, at) => columns[at]!)
+  const { callUs, slot, retry } = selectedColumns(columns)
   return (a, b) => callUs[a]! - callUs[b]! || slot[a]! - slot[b]! || retry[a]! - retry[b]!
 }
 
@@ -111,27 +118,33 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     sent AS (SELECT *, ${accountSql} AS account_name FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL),
     keys AS (SELECT unnest(from_json($5, '[{"account_name": "VARCHAR", "key_fp": "VARCHAR", "nth": "INTEGER"}]'), recursive := true)),
     steps AS (SELECT unnest(from_json($6, '[{"step": "VARCHAR", "nth": "INTEGER"}]'), recursive := true))
-  SELECT owner::DOUBLE, slot::DOUBLE, retry::DOUBLE, sent_us - $4::DOUBLE, headers_us + $4::DOUBLE,
-    coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE,
-    CASE WHEN NOT ${generatesSql} THEN ${effects.read}
+  SELECT owner::DOUBLE,
+    ${columnsSql({
+      slot: 'slot',
+      retry: 'retry',
+      callUs: 'sent_us - $4::DOUBLE',
+      readUs: 'headers_us + $4::DOUBLE',
+      endUs: 'coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE',
+      // A served model outside the contract has no known price.
+      // A request that repeats an Idempotency-Key may be free (gap G-37).
+      effect: `CASE WHEN NOT ${generatesSql} THEN ${effects.read}
          WHEN outcome = 'http_error' THEN ${effects.failure}
-         -- A served model outside the contract has no known price.
-         -- A request that repeats an Idempotency-Key may be free (gap G-37).
          WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
          THEN ${effects.charge}
-         ELSE ${effects.ambiguous} END::DOUBLE AS effect,
-    CASE WHEN NOT ${generatesSql} THEN 0
-         ELSE coalesce(price.cost, ${highestPrice(contract)}) END::DOUBLE,
-    CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END::DOUBLE,
-    streamed::DOUBLE, coalesce(price.place, -1)::DOUBLE,
-    coalesce(keys.nth, 0)::DOUBLE, status::DOUBLE,
-    steps.nth::DOUBLE, content_events::DOUBLE,
-    CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
-      ELSE ${abandonments.no} END::DOUBLE,
-    CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END::DOUBLE,
-    CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us)
-         -- By then the service has passed its own deadline.
-         ELSE sent_us + $3::DOUBLE END + $4::DOUBLE,
+         ELSE ${effects.ambiguous} END`,
+      costCredits: `CASE WHEN NOT ${generatesSql} THEN 0 ELSE coalesce(price.cost, ${highestPrice(contract)}) END`,
+      value: `CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END`,
+      streamed: 'streamed',
+      model: 'coalesce(price.place, -1)',
+      key: 'coalesce(keys.nth, 0)',
+      status: 'status',
+      step: 'steps.nth',
+      contentEvents: 'content_events',
+      abandonment: abandonmentSql,
+      insufficient: `CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END`,
+      // By then the service has passed its own deadline.
+      settlesByUs: `CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us) ELSE sent_us + $3::DOUBLE END + $4::DOUBLE`,
+    })},
     (credits_remaining IS NULL AND told.balance IS NOT NULL AND endpoint = 'credits')::DOUBLE
   FROM sent
     JOIN owners ON account_name = owners.account
