@@ -5,6 +5,7 @@ import {
   weekdayNames,
   windowsOf,
 } from '../contract/contract.ts'
+import { dayMs } from '../user/durations.ts'
 
 const fields = new Map<string, Intl.DateTimeFormat>()
 
@@ -60,7 +61,6 @@ export function calendarWindow(atMs: number, { each, zone, begins, at = '00:00' 
   return new Date(began).toISOString().slice(0, 10)
 }
 
-const dayMs = 86_400e3
 
 /** The greatest length of a window of a calendar, in microseconds. */
 export const longestUs: Readonly<Record<CalendarLimit['each'], number>> = {

@@ -12,6 +12,7 @@ import { multiply, type Rational } from '../money/rational.ts'
 import type { Usage } from '../tokens/usage.ts'
 import { isUsualValue, selectingNames } from '../tokens/usage-names.ts'
 import { entryOf } from '../user/lookup.ts'
+import { dayMs, minuteMs } from '../user/durations.ts'
 
 /** The price of a model at a moment: after changes, service tier and hours, before tiers. */
 export interface Sheet {
@@ -112,8 +113,6 @@ export function scaled(price: Price, times: Rational): Price {
   )
 }
 
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 /** Whether a moment is in a window of these hours. A window past midnight belongs to the day it begins. */
 export function isWithin({ days, except, windows }: Hours, atMs: number): boolean {

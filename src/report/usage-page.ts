@@ -14,6 +14,7 @@ import {
   type Card as UsageCard,
 } from './usage/shape.ts'
 import { dayBeside, longDayIn } from './zone-words.ts'
+import { dayUs } from '../user/durations.ts'
 
 /** The line under the title: the period, and the sources. */
 export function aboutUsage({ scope }: ShownUsage): Html {
@@ -41,7 +42,6 @@ export function usageCards(page: ShownUsage): Html {
   )}`
 }
 
-const dayUs = 86_400e6
 
 /** When the credits run out, what to buy, whether the service agrees, and which rate bands are lost. */
 export function usageAnswer(page: ShownUsage): Headline {

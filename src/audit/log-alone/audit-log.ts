@@ -26,6 +26,7 @@ import { witnessOf } from './log-witness.ts'
 import { grouped, keptOfEach, LoggedCosts } from './logged-costs.ts'
 import { RowIds } from './row-ids.ts'
 import { SettledRows } from './settled-rows.ts'
+import { dayMs } from '../../user/durations.ts'
 
 export interface LogAudit extends Work {
   /** The log: JSON Lines, a JSON list, or CSV; also compressed. */
@@ -174,7 +175,6 @@ interface Look {
   readonly misdated: number
 }
 
-const dayMs = 86_400_000
 const earliestMs = Date.UTC(2000, 0, 1)
 
 /** What takes a look at all rows before the first is judged: the digits of costs, ids that repeat, times and counts. */

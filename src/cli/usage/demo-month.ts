@@ -8,10 +8,10 @@ import { type Clock, type MovableClock, realClock } from '../../service/clock.ts
 import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
 import { LiveView } from '../runs/live-view.ts'
+import { dayUs } from '../../user/durations.ts'
 
 const scenarioPath = fileURLToPath(new URL('../../../scenarios/month.yaml', import.meta.url))
 const days = 30
-const dayUs = 86_400e6
 /** Thirty days of the service, in our time. */
 const lastsUs = 5e6
 /** Days that may pass between the first connection and the first request. */

@@ -1,5 +1,6 @@
 import { quarterUs } from './quantities.ts'
 import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs, wallMs, weekdayOf } from './zone.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
 
 /** Unix microseconds; `toUs` is exclusive. */
 export interface Period {
@@ -17,7 +18,6 @@ export interface Bar {
   readonly endUs: number
 }
 
-const dayUs = 86_400e6
 
 /** The narrowest width with at most 400 bars. */
 export function fittingWidth({ fromUs, toUs }: Period): BarWidth {
@@ -49,8 +49,8 @@ export function barsOf(
 function endOfBarUs(us: number, timezone: string, width: BarWidth, firstWeekday: number): number {
   switch (width) {
     case 'hour': {
-      const passed = (us - startOfDayUs(us, timezone)) % 3600e6
-      return Math.min(us - passed + 3600e6, endOfDayUs(us, timezone))
+      const passed = (us - startOfDayUs(us, timezone)) % hourUs
+      return Math.min(us - passed + hourUs, endOfDayUs(us, timezone))
     }
     case 'day':
       return endOfDayUs(us, timezone)

@@ -1,4 +1,5 @@
 import { smallest } from '../../user/extremes.ts'
+import { dayMs } from '../../user/durations.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** Local days of an IANA zone, from the runtime's own calendar. */
@@ -55,12 +56,12 @@ export function endOfDayUs(us: number, timezone: string): number {
 /** Start of the local day that is this many days after the one with the moment. */
 function midnightUs(us: number, days: number, timezone: string): number {
   const wall = wallMs(us, timezone)
-  return localToUs(wall - mod(wall, 86_400e3) + days * 86_400e3, timezone)
+  return localToUs(wall - mod(wall, dayMs) + days * dayMs, timezone)
 }
 
 /** The same time of day, this many local days later. A day across a clock change has 23 or 25 hours. */
 export function shiftDaysUs(us: number, days: number, timezone: string): number {
-  return localToUs(wallMs(us, timezone) + days * 86_400e3, timezone)
+  return localToUs(wallMs(us, timezone) + days * dayMs, timezone)
 }
 
 /** 1 is Monday. */
@@ -86,7 +87,7 @@ export function wallMs(us: number, timezone: string): number {
  */
 function localToUs(wall: number, timezone: string): number {
   // Offsets are within 15 hours, so one of the neighbouring days has the right offset.
-  const tried = [wall - 86_400e3, wall + 86_400e3].map(
+  const tried = [wall - dayMs, wall + dayMs].map(
     (ms) => wall - (wallMs(ms * 1000, timezone) - ms),
   )
   const fitting = tried.filter((ms) => wallMs(ms * 1000, timezone) === wall)

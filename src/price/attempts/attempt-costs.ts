@@ -9,6 +9,7 @@ import { multiply, powerOfTen, type Rational, rational, roundWhole } from '../..
 import { outputOf, promptOf, type Usage, unknownUsage } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
 import { type CountedAnswer, tokenColumnNames, usageOfColumns } from './column-usage.ts'
+import { minuteMs } from '../../user/durations.ts'
 
 /** What the cost of an attempt depends on, as far as the client sees it. */
 export interface CostedAttempt extends CountedAnswer {
@@ -28,7 +29,6 @@ export const costDigits = mostDigits
 export const costRational = (units: bigint): Rational => rational(units, 10n ** BigInt(costDigits))
 
 const mostKept = 20_000
-const minuteMs = 60_000
 
 /**
  * Costs of attempts by a contract with prices. They follow from the tokens that the client counted; equal attempts are

@@ -21,6 +21,7 @@ import { enterPrices } from '../usage/prepare.ts'
 import { type Charge, exactNumber, type FocusAccount, focusRow } from './charges.ts'
 import { focusIssues, sumOf } from './check.ts'
 import type { FocusRow } from './columns.ts'
+import { hourUs } from '../../user/durations.ts'
 
 /** Credits for a million tokens of each kind; a kind that is absent has no price. */
 export type TokenPrices = Readonly<
@@ -133,7 +134,6 @@ interface Entry {
   readonly tags: string | null
 }
 
-const hourUs = 3_600_000_000
 
 /** Entries in credits, and purchases in the currency. Others are no charges of this file. */
 function entryCharges(

@@ -1,5 +1,6 @@
 import { percentileOf } from '../../measure/percentile.ts'
 import type { Random } from '../../user/random.ts'
+import { dayUs } from '../../user/durations.ts'
 
 /** The burn of a past local day, or of its measured part. */
 export interface PastDay {
@@ -109,7 +110,7 @@ interface BurnFit {
 /** The fit of the weekly pattern that costs least. @param lastUs the start of the last measured day, from which days are counted */
 function bestFit(days: readonly PastDay[], lastUs: number): BurnFit {
   const aheadOf = ({ startUs }: Pick<PastDay, 'startUs'>) =>
-    Math.round((startUs - lastUs) / 86_400e6)
+    Math.round((startUs - lastUs) / dayUs)
   const span = 1 - aheadOf(days[0]!)
   const seen = days.reduce((sum, day) => sum + day.share, 0)
   const size = days.reduce((sum, day) => sum + Math.abs(day.credits), 0) / seen
@@ -172,7 +173,7 @@ function spikesOf(days: ReadonlySet<PastDay>): number {
   // A day that follows the first of a spike belongs to it; a third day begins another.
   let beganUs = Number.NEGATIVE_INFINITY
   for (const us of starts) {
-    if (us - beganUs < 1.5 * 86_400e6) continue
+    if (us - beganUs < 1.5 * dayUs) continue
     spikes++
     beganUs = us
   }

@@ -3,10 +3,10 @@ import { largest, smallest } from '../../user/extremes.ts'
 import type { PastDay } from './burn-model.ts'
 import type { ComingDay } from './forecast.ts'
 import type { SeriesPoint, UsageScope } from './shape.ts'
+import { dayUs } from '../../user/durations.ts'
 
 /** The least measured part of a day that counts. */
 const leastShare = 0.02
-const dayUs = 86_400e6
 /** Of at most a day, a silence so many times as long as any before is still no sign that use is missing. */
 const slack = 4
 

@@ -7,6 +7,7 @@ import { burnDown, type Demand, type ModelShare } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import { unitName } from './figures.ts'
 import type { BandLoss, CoursePoint, DateBand, Depletion, Forecast } from './shape.ts'
+import { dayUs } from '../../user/durations.ts'
 
 /** A future local day. */
 export interface ComingDay {
@@ -69,7 +70,7 @@ export function expectedBurn(past: readonly PastDay[], coming: readonly ComingDa
 
 /** Days after the last measured one. The current day begins now but ends at its midnight. */
 function aheadOf({ endUs }: ComingDay, past: readonly PastDay[]): number {
-  return Math.round((endUs - past.at(-1)!.startUs) / 86_400e6) - 1
+  return Math.round((endUs - past.at(-1)!.startUs) / dayUs) - 1
 }
 
 /** Draws one future. A day with a negative burn burns nothing, nor do later days until that is made up for. */

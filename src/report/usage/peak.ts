@@ -5,6 +5,7 @@ import { smallest } from '../../user/extremes.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import type { SeenPeak } from './shape.ts'
+import { hourUs } from '../../user/durations.ts'
 
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
@@ -32,4 +33,3 @@ export async function readPeak(
   }
 }
 
-const hourUs = 3600e6

@@ -3,6 +3,7 @@ import type { Session } from '../../store/session/session.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'
+import { dayUs } from '../../user/durations.ts'
 
 export async function prepareCalendar(store: Session): Promise<void> {
   await store.execute(`
@@ -116,7 +117,6 @@ export async function prepareBuckets(store: Session, units: readonly string[]): 
     LEFT JOIN (SELECT 1 AS there, * FROM usage_quarters WHERE ${inPlace(is)}) USING (quarter, series)
     GROUP BY ${start}, ${label}, series`
   }
-  const dayUs = 86_400_000_000
   // Sums that no local day contains are in UTC days; those over more than a day are points of their own.
   const apart = `
     SELECT start_us, label, start_us // 1000 AS wall_ms, series, any_value(length_s) AS length_s, bool_or(open) AS open,

@@ -37,6 +37,7 @@ import {
   type WeekHour,
 } from './shape.ts'
 import { periodSums, readSeries, readTotals } from './totals.ts'
+import { dayUs } from '../../user/durations.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -264,7 +265,7 @@ function readWeekHours(store: Session): Promise<readonly WeekHour[]> {
 /** A forecast begins where usage ends, so its date can be in the past. The sentence then says so. */
 function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): Depletion {
   if (!depletion.known || (depletion.runsOut.medianUs ?? nowUs) >= nowUs) return depletion
-  const days = Math.round((nowUs - fromUs) / 86_400e6)
+  const days = Math.round((nowUs - fromUs) / dayUs)
   return {
     ...depletion,
     summary: `${depletion.summary} At that rate they have run out: the last usage was ${days} days ago. Poll the balance (assay usage watch), or give --grants.`,

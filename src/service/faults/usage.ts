@@ -2,8 +2,8 @@ import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { CreditsReport, UsageLine } from '../usage/report.ts'
 import { type Fault, fault } from './fault.ts'
+import { dayUs } from '../../user/durations.ts'
 
-const dayUs = 86_400e6
 const aheadMs = 9 * 3_600e3
 
 const edited = (

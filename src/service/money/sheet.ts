@@ -8,6 +8,7 @@ import {
   weekdays,
 } from '../../contract/prices.ts'
 import { multiply, type Rational, rational } from '../../money/rational.ts'
+import { minuteMs } from '../../user/durations.ts'
 
 /** The prices that hold for one request, before tiers. */
 export interface Sheet {
@@ -74,7 +75,6 @@ export function entryOf(price: Price, name: string): PriceEntry | undefined {
   return at === null ? undefined : price[at]
 }
 
-const minuteMs = 60_000
 const minutesOfDay = 1440
 
 function holdsAt({ days, except, windows }: Hours, atMs: number): boolean {

@@ -7,6 +7,7 @@ import { complaint, document, type Viewer, wrong } from './document.ts'
 import type { Drawer } from './drawer.ts'
 import { average, count, day, moment, plural } from './figures.ts'
 import { nextExpiry } from './next-expiry.ts'
+import { hourUs } from '../../user/durations.ts'
 
 /** Three reports on one account: all of it, its last hours, its last days. */
 export interface UsageLook {
@@ -15,7 +16,6 @@ export interface UsageLook {
   readonly days: CreditsReport['by_day']
 }
 
-const hourUs = 3600e6
 const entriesShown = 20
 
 /** Ranges of the figures. `all` begins when the account was opened. Bars cover at least the range. */

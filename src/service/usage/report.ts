@@ -4,6 +4,7 @@ import type { Database } from '../ledger/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { noUsage, plus, type Quarter, Rollups, type Sums } from './rollup.ts'
 import { ZoneError, zone } from './zone.ts'
+import { hourUs } from '../../user/durations.ts'
 
 /** One line of a breakdown. */
 export interface UsageLine {
@@ -76,7 +77,6 @@ export interface UsageQuery {
   readonly before: number | null
 }
 
-const hourUs = 3600e6
 const mostEntries = 1_000
 /** Lines without usage are for charts, and no chart shows more than two years by the hour. */
 const mostFilledHours = 24 * 366 * 2

@@ -28,6 +28,7 @@ import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
 import { joinTerms, stagedTerms } from './terms.ts'
+import { dayUs } from '../../user/durations.ts'
 
 /** Whether numbers and dates are those of a spreadsheet. */
 const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
@@ -115,7 +116,7 @@ export async function keepLines(store: Session, { scan, raw }: Scan, where: stri
   )
 }
 
-const [dayUs, yearUs] = [86_400e6, 365.25 * 86_400e6]
+const yearUs = 365.25 * dayUs
 
 /** Rejects lines whose clock is more than a year ahead. Our own exports may be of runs in scaled time. */
 async function rejectAhead(

@@ -2,6 +2,7 @@ import type { Random } from '../../../user/random.ts'
 import { type Apart, leastSessions } from './apart.ts'
 import { sharesOf, type TokenSession } from './sessions.ts'
 import { judgeUnderLoad } from './under-load.ts'
+import { hourUs } from '../../../user/durations.ts'
 
 /** Sessions that answer otherwise than the others of their watch. */
 export interface Split {
@@ -11,7 +12,6 @@ export interface Split {
   readonly found: Apart
 }
 
-const hourUs = 3_600e6
 const hourOf = ({ atUs }: TokenSession) => (atUs / hourUs) % 24
 const clock = (hour: number) => `${String(Math.floor(hour + 24) % 24).padStart(2, '0')}:00`
 

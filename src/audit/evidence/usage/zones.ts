@@ -1,5 +1,4 @@
-export const hourMs = 3600e3
-export const dayMs = 24 * hourMs
+import { dayMs, hourMs } from '../../../user/durations.ts'
 
 const clocks = new Map<string, Intl.DateTimeFormat | null>()
 

@@ -8,6 +8,7 @@ import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
 import { clearStretches } from './stretches.ts'
+import { dayMs } from '../../../user/durations.ts'
 
 /** Rises of balances between idle values. */
 function rises(readings: Parameters<typeof clearStretches>[0]) {
@@ -161,7 +162,6 @@ tolerance of a day), and no credits may remain a day after that.`,
   },
 })
 
-const dayMs = 86_400e3
 
 function judgeLots(
   statement: AccountStatement,

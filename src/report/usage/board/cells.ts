@@ -4,6 +4,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { visible } from '../../../user/hostile.ts'
 import { shortSql } from '../short-name.ts'
 import type { BoardData } from './data.ts'
+import { hourUs } from '../../../user/durations.ts'
 
 /** Sums of cells, in columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on. */
 export interface Cells {
@@ -177,7 +178,7 @@ async function fitted(
   const [wide] = await store.rows<{ us: number | null }>(
     'SELECT max(width_us)::DOUBLE AS us FROM usage_board_cells',
   )
-  const narrowest = (wide?.us ?? 0) > 3600e6 ? 1 : 0
+  const narrowest = (wide?.us ?? 0) > hourUs ? 1 : 0
   const widest = Math.max(narrowest, widths.indexOf(owed(hours)))
   const possible = widths.slice(narrowest, widest + 1)
   const [counts] = await store.rows<Record<Width, number>>(

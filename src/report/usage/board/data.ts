@@ -10,6 +10,7 @@ import { type Cells, localHours, readCells, type Width, wanted } from './cells.t
 import { knownUntil, type Outlook, outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
 import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
+import { hourUs } from '../../../user/durations.ts'
 
 /** The usage of a page, in a compact form that the page's filters sum. Times are local hours since 1970. */
 export interface BoardData {
@@ -164,7 +165,7 @@ export async function readBoardOf(
     store,
     scope.mostCells,
     wanted(scope.asked),
-    (scope.toUs - scope.fromUs) / 3600e6,
+    (scope.toUs - scope.fromUs) / hourUs,
   )
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
   const dears = scope.dears ?? []

@@ -1,8 +1,8 @@
 import { type CourseOfUnit, forecastOfCredits, type UsageForecast } from '../shape.ts'
+import { dayUs } from '../../../user/durations.ts'
 
 /** Days of the outlook if nothing runs out. */
 const outlookDays = 45
-const dayUs = 86_400e6
 
 /** A figure in the early, the median and the late future. */
 interface OfFutures {

@@ -1,4 +1,5 @@
 import type { KnownFormat } from './format.ts'
+import { hourMs } from '../../../user/durations.ts'
 import { type Fields, first, listOf, nextDay, one, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
@@ -6,7 +7,6 @@ const rowsOf = (document: Fields) =>
     ? listOf(first(document.results, document.data))
     : [document]
 
-const hourMs = 3600e3
 
 /** A row is a sum of an hour, if it names one, or of a day. */
 function intervalOf({ day, hour }: Fields): { readonly time: unknown; readonly end: unknown } {
