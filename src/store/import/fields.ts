@@ -4,6 +4,7 @@ import { mostTags, tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import { type CellFormats, numberSql } from './cell-formats.ts'
 import { entryTypes } from './entry-types.ts'
+import { joinedIdSql } from './joined-id.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
 import {
   type ColumnReader,
@@ -235,7 +236,7 @@ function idField({ fields }: Mapping, read: ColumnReader): StagedField {
     return { name: 'id', sql: 'NULL::VARCHAR', wrong: null, expected: '', observed: 'NULL' }
   }
   const sql = Array.isArray(id)
-    ? id.map((column) => `coalesce(${read.text(column)}, '')`).join(` || '/' || `)
+    ? joinedIdSql(id.map((column) => `coalesce(${read.text(column)}, '')`))
     : placeSql(id, read)
   return { name: 'id', sql, wrong: `coalesce(id, '') = ''`, expected: 'an id', observed: sql }
 }

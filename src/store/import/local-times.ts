@@ -2,6 +2,7 @@ import { wallMs } from '../../measure/usage/zone.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import type { RepeatedTime } from './cell-formats.ts'
+import { dayUs } from '../../user/durations.ts'
 
 /** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */
 export interface ClockChange {
@@ -10,7 +11,6 @@ export interface ClockChange {
   readonly afterUs: number
 }
 
-const dayUs = 86_400e6
 
 /** The changes of a zone's offset between two moments, found day by day. */
 export function clockChanges(
@@ -76,7 +76,7 @@ export async function placeLocalTimes(
       await reject(store, `${within} AND NOT (${midnight})`, `a time that exists in ${timezone}`)
       continue
     }
-    const of = bucket === undefined ? `''` : `concat_ws('|', ${series.join()})`
+    const of = bucket === undefined ? `''` : `json_array(${series.join()})::VARCHAR`
     const rows = await store.rows<RepeatedLine>(
       `SELECT rowid AS line, wall_us, ${of} AS series FROM staging.lines WHERE ${within} ORDER BY rowid`,
     )

@@ -23,6 +23,8 @@ const sumLines = 'reason IS NULL AND end_us IS NOT NULL'
 const newestLines = `(FROM staging.lines WHERE ${sumLines}
   QUALIFY row_number() OVER (PARTITION BY id ORDER BY rowid DESC) = 1)`
 
+const sharedColumns = ['model', 'endpoint', 'key_fp', 'account', 'tags']
+
 /** SQL: the value of a column that all rows of a group share, else null. */
 const sharedSql = (name: string) =>
   `CASE WHEN count(DISTINCT ${name}) = 1 THEN any_value(${name}) END AS ${name}`
@@ -41,10 +43,13 @@ interface StatedLog {
  */
 export async function compareStatements(store: Session, log: StatedLog): Promise<string> {
   const dimensions = await dimensionsOf(store, log.mapping)
-  await stateSums(store, log, dimensions)
-  await compareWithNewest(store, log.source)
   const names = dimensions.map(({ name }) => name).filter((name) => name !== 'unit')
-  return log.mapping.identified === true ? '' : names.sort().join()
+  const isBill = log.mapping.identified === true
+  const grouped = isBill ? '' : names.sort().join()
+  await stateSums(store, log, dimensions)
+  if (!isBill) await keepFormerIds(store, log.source, grouped)
+  await compareWithNewest(store, log.source)
+  return grouped
 }
 
 /** Fills `staging.stated`: a row for each statement of the file. A sum of nothing, of nobody, is none. */
@@ -54,8 +59,13 @@ async function stateSums(
   dimensions: readonly Dimension[],
 ): Promise<void> {
   const isBill = mapping.identified === true
-  const values = dimensions.map(({ sql }) => `, coalesce(${sql}, '')`).join('')
-  const id = isBill ? 'id' : `concat_ws('/', at_us, end_us, outcome${values})`
+  const values = dimensions.map(({ name, sql }) => `${literal(name)}, coalesce(${sql}, '')`)
+  const id = isBill
+    ? 'id'
+    : `concat_ws('/', at_us, end_us, outcome, json_object(${values.join(', ')}))`
+  const former = isBill
+    ? 'id'
+    : `concat_ws('/', ${['at_us', 'end_us', 'outcome', ...dimensions.map(({ sql }) => `coalesce(${sql}, '')`)].join(', ')})`
   const measures = isBill
     ? `'charges'`
     : `(SELECT CASE WHEN count(coalesce(${counts.join(', ')})) > 0 THEN 'usage' ELSE 'costs' END
@@ -69,13 +79,35 @@ async function stateSums(
     `CREATE TABLE staging.stated AS
      SELECT stated_id AS id, * EXCLUDE (stated_id), ${measures} AS measures
      FROM (
-       SELECT ${id} AS stated_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(${pricedUnitSql(prices?.unit)}) AS unit,
+       SELECT ${id} AS stated_id, any_value(${former}) AS former_id, count(*) AS lines, at_us AS start_us, end_us, outcome, any_value(${pricedUnitSql(prices?.unit)}) AS unit,
          CASE WHEN count(priced_by) = count(*) THEN any_value(priced_by) END AS priced_by,
-         ${['model', 'endpoint', 'key_fp', 'account', 'tags'].map(sharedSql).join(', ')},
+         ${sharedColumns.map(sharedSql).join(', ')},
          sum(${stagedCredits}) AS credits, ${counts.map((name) => `sum(${name})::BIGINT AS ${name}`).join(', ')}
        FROM ${isBill ? newestLines : 'staging.lines'}
        WHERE ${sumLines} AND (${isBill ? 'true' : `${hasAmount} ${hasOwner}`})
        GROUP BY stated_id, at_us, end_us, outcome)`,
+  )
+}
+
+/**
+ * The id of a sum was once its values with `/` between them, so that those of two could be the same. What is in the store under such
+ * an id keeps it; of two that became one there, the first does.
+ */
+async function keepFormerIds(store: Session, source: string, grouped: string): Promise<void> {
+  const isSame = sharedColumns.map((name) => `newest.${name} IS NOT DISTINCT FROM stated.${name}`)
+  const maySame = sharedColumns.map(
+    (name) => `(newest.${name} IS NULL OR newest.${name} = stated.${name})`,
+  )
+  await store.execute(
+    `UPDATE staging.stated AS own SET id = known.former_id FROM (
+       SELECT stated.id, stated.former_id FROM staging.stated AS stated JOIN (
+         FROM usage_statements WHERE source = $1
+         QUALIFY row_number() OVER (PARTITION BY id ORDER BY statement DESC) = 1) AS newest
+         ON newest.id = stated.former_id AND newest.dimensions = ${literal(grouped)}
+       WHERE ${maySame.join(' AND ')} AND stated.id NOT IN (SELECT id FROM usage_statements WHERE source = $1)
+       QUALIFY row_number() OVER (PARTITION BY stated.former_id ORDER BY (${isSame.join(' AND ')}) DESC, stated.id) = 1) AS known
+     WHERE own.id = known.id`,
+    [source],
   )
 }
 

@@ -5,6 +5,7 @@ import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
 import type { Fields } from '../formats/row.ts'
+import { joinedId } from '../joined-id.ts'
 import type { Mapping } from '../mapping.ts'
 import { Carried } from './carried.ts'
 import { Identities } from './identity.ts'
@@ -121,7 +122,7 @@ function fieldsOf(document: Fields, mapping: Mapping): Row {
   for (const [name, place] of Object.entries(mapping.fields)) {
     if (place === undefined) continue
     if (Array.isArray(place)) {
-      row[name] = place.map((column) => columnText(document, column) ?? '').join('/')
+      row[name] = joinedId(place.map((column) => columnText(document, column) ?? ''))
     } else if (typeof place === 'object' && 'from' in place) {
       row[`${name}From`] = columnText(document, place.from)
       row[`${name}To`] = columnText(document, place.to)

@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
+import { importFile } from '../../../src/store/import/import-file.ts'
+import { joinedId, joinedIdSql } from '../../../src/store/import/joined-id.ts'
+import { parseMapping } from '../../../src/store/import/mapping.ts'
+import { openStore, type Store } from '../opened.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-ids-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+let store: Store
+beforeEach(async () => {
+  store = await openStore(':memory:')
+})
+afterEach(() => store.close())
+
+let files = 0
+function take(mapping: string, lines: readonly string[]) {
+  const file = join(folder, `${files++}.csv`)
+  writeFileSync(file, [...lines, ''].join('\n'))
+  return importFile(store, { file, mapping: parseMapping(mapping) })
+}
+
+const daily = `source: sums
+bucket: 1d
+fields: { time: day, model: model, account: account, requests: n }`
+const sums = (...lines: readonly string[]) =>
+  take(daily, ['day,model,account,n', ...lines.map((line) => `2026-11-03,${line}`)])
+
+const counted = () =>
+  store.rows(
+    `SELECT model, account, requests::INTEGER AS n FROM usage_buckets WHERE replaced_by IS NULL ORDER BY ALL`,
+  )
+
+/** The ids that former releases gave: the values with `/` between them. */
+const asBefore = () =>
+  store.execute(
+    `UPDATE usage_statements SET id = concat_ws('/', start_us, end_us, outcome, coalesce(model, ''), coalesce(account, ''))`,
+  )
+
+test('two sums whose names have slashes are two, however the slashes fall', async () => {
+  await sums('a/b,c,1', 'a,b/c,2')
+  expect(await counted()).toEqual([
+    { model: 'a', account: 'b/c', n: 2 },
+    { model: 'a/b', account: 'c', n: 1 },
+  ])
+})
+
+test('sums by two kinds of names are two sets, though a name of both is the same', async () => {
+  await take('source: sums\nbucket: 1d\nfields: { time: day, model: model, requests: n }', [
+    'day,model,n',
+    '2026-11-03,x,5',
+  ])
+  await take('source: sums\nbucket: 1d\nfields: { time: day, account: account, requests: n }', [
+    'day,account,n',
+    '2026-11-03,x,5',
+  ])
+  expect(await store.rows('SELECT count(*)::INTEGER AS n FROM usage_buckets')).toEqual([{ n: 2 }])
+})
+
+test('a sum of a store that a former release wrote is known, and replaced by its newer figures', async () => {
+  await sums('openai/large,org/team,1', 'small,team,2')
+  await asBefore()
+  const again = await sums('openai/large,org/team,1', 'small,team,2')
+  expect(again).toMatchObject({ accepted: 0, duplicates: 2 })
+  await sums('openai/large,org/team,7', 'small,team,2', 'new/one,org/team,3')
+  expect(await counted()).toEqual([
+    { model: 'new/one', account: 'org/team', n: 3 },
+    { model: 'openai/large', account: 'org/team', n: 7 },
+    { model: 'small', account: 'team', n: 2 },
+  ])
+})
+
+test('two sums that became one in a store of a former release are two again once the file comes again', async () => {
+  await sums('a/b,c,3')
+  await store.execute('UPDATE usage_statements SET model = NULL, account = NULL')
+  await store.execute(
+    `UPDATE usage_statements SET id = concat_ws('/', start_us, end_us, outcome, 'a', 'b', 'c')`,
+  )
+  for (let nth = 0; nth < 2; nth++) {
+    await sums('a/b,c,1', 'a,b/c,2')
+    expect(await counted()).toEqual([
+      { model: 'a', account: 'b/c', n: 2 },
+      { model: 'a/b', account: 'c', n: 1 },
+    ])
+  }
+})
+
+test('a sum with slashes that is new does not replace another that was there', async () => {
+  await sums('a/b,c,1')
+  await asBefore()
+  await sums('a/b,c,1', 'a,b/c,2')
+  expect(await counted()).toEqual([
+    { model: 'a', account: 'b/c', n: 2 },
+    { model: 'a/b', account: 'c', n: 1 },
+  ])
+})
+
+const joined = 'source: lines\nfields: { id: [invoice, line], time: time, credits: cost }'
+
+test('lines whose id is of two columns are two, however the slashes of the columns fall', async () => {
+  const lines = ['invoice,line,time,cost', 'a/b,c,2026-11-03T10:00:00Z,1', 'a,b/c,2026-11-03T10:00:00Z,2']
+  expect(await take(joined, lines)).toMatchObject({ accepted: 2, duplicates: 0 })
+})
+
+const values = [
+  ['a/b', 'c'],
+  ['a', 'b/c'],
+  ['a/b', ''],
+  ['a', 'b~1c'],
+  ['a', 'b~c'],
+  ['urn:x/1', '7'],
+]
+
+test('a joined id is the same in SQL, and only of these values', async () => {
+  const ids = values.map((each) => joinedId(each))
+  expect(new Set(ids).size).toBe(values.length)
+  expect(ids.at(-1)).toBe('urn:x/1/7')
+  const sql = values.map((each) => joinedIdSql(each.map((text) => `'${text}'`)))
+  const [row] = await store.rows(`SELECT ${sql.map((each, at) => `${each} AS "${at}"`).join(', ')}`)
+  expect(Object.values(row!)).toEqual(ids)
+})
