@@ -13,18 +13,19 @@ const types: Readonly<Record<Quantity['type'], string>> = {
   'BIGINT[]': 'Array(Int64)',
 }
 
-function typeOf({ type, isNeverNull }: Quantity): string {
-  const plain = types[type]
+/** Texts of so many values that a dictionary of them costs more than it saves. */
+const manyValued = ['key_fp', 'account', 'tags']
+
+function typeOf(name: string, { type, isNeverNull }: Quantity): string {
   // An array is empty instead of null.
-  if (isNeverNull || type === 'BIGINT[]') return plain
-  return type === 'VARCHAR' ? `LowCardinality(Nullable(${plain}))` : `Nullable(${plain})`
+  const plain =
+    isNeverNull || type === 'BIGINT[]' ? types[type] : `Nullable(${types[type]})`
+  return type === 'VARCHAR' && !manyValued.includes(name) ? `LowCardinality(${plain})` : plain
 }
 
-const sumTypes = () =>
-  Object.entries(quantities)
-    .filter(([, { adds }]) => adds !== 'group')
-    .map(([name, quantity]) => `${name} ${typeOf(quantity)},`)
-    .join('\n  ')
+/** SQL for the first quarter of an hour after the closed days. */
+export const firstOpenQuarter =
+  '(SELECT if(count() = 0, 0, (intDiv(max(quarter), 96) + 1) * 96) FROM usage_quarters)'
 
 interface Table {
   readonly name: string
@@ -128,19 +129,9 @@ const tables = (): readonly Table[] => {
     // Closed days, as quarters of an hour (docs/usage.md). Closing a day again replaces its sums.
     {
       name: 'usage_quarters',
-      columns: `source LowCardinality(String),
-  quarter Int64,
-  width_us Int64,
-  key_fp Nullable(String),
-  account Nullable(String),
-  tags Nullable(String),
-  model LowCardinality(Nullable(String)),
-  endpoint LowCardinality(Nullable(String)),
-  outcome LowCardinality(String),
-  status Nullable(Int32),
-  error_code LowCardinality(Nullable(String)),
-  unit LowCardinality(String),
-  ${sumTypes()}
+      columns: `${Object.entries(quantities)
+        .map(([name, quantity]) => `${name} ${typeOf(name, quantity)},`)
+        .join('\n  ')}
   closed_us Int64 DEFAULT toUnixTimestamp64Micro(now64(6))`,
       newestBy: 'closed_us',
       partition: 'intDiv(quarter, 96)',

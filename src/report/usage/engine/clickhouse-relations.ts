@@ -5,6 +5,7 @@ import {
   statedColumns,
   tokenColumns,
 } from '../../../measure/usage/quantities.ts'
+import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
 import { type AccountScope, accountCondition } from '../../../store/session/account.ts'
 import type { Variable } from '../../../store/session/variable.ts'
 import { keyHours } from './queries.ts'
@@ -31,9 +32,7 @@ export function clickhouseRelations(
     usage_ledger: `SELECT * FROM usage_lines WHERE type <> 'usage'`,
     closed: `SELECT ${Object.keys(quantities).join(', ')} FROM usage_quarters FINAL WHERE ${mine}`,
     requests: `SELECT ${requestColumns(dialect)} FROM usage_shown`,
-    open: `
-  SELECT * FROM requests
-  WHERE quarter >= (SELECT if(count() = 0, 0, (intDiv(max(quarter), 96) + 1) * 96) FROM usage_quarters)`,
+    open: `SELECT * FROM requests WHERE quarter >= ${firstOpenQuarter}`,
     stated: `
   -- Costs that the source reports apart come before computed ones.
   SELECT * EXCEPT (credits), if(priced_by IS NULL OR NOT has_costs, usage_buckets.credits, NULL) AS credits

@@ -5,6 +5,7 @@ import { endSql } from '../../../measure/usage/ends.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
 import { tokensSql } from '../../../measure/usage/sums.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
+import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
 import { pathLiteral } from '../../../store/literal.ts'
 import { quartersSql } from '../../../store/quarters/quarters.ts'
 import {
@@ -22,6 +23,7 @@ import { accountOf } from '../shape.ts'
 import { clickhouseRelations } from './clickhouse-relations.ts'
 import type { UsageEngine } from './engine.ts'
 import { type PageQuery, statementOf } from './queries.ts'
+import { dayUs } from '../../../user/durations.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
@@ -142,7 +144,6 @@ async function narrow(store: Session, table: string): Promise<void> {
   }
 }
 
-const dayUs = 86_400e6
 
 /**
  * Stores the sums of UTC days as quarters of an hour, one day at a time. Closing a day again replaces its sums.
@@ -157,7 +158,7 @@ export async function closeDays(
 ): Promise<number> {
   const days = await clickhouse.rows<{ day: number }>(
     `SELECT DISTINCT intDiv(quarter, 96) AS day FROM usage_events
-     WHERE day < {to:Int64} AND ${fromUs === null ? 'day > (SELECT if(count() = 0, -1, intDiv(max(quarter), 96)) FROM usage_quarters)' : 'day >= {from:Int64}'}
+     WHERE day < {to:Int64} AND ${fromUs === null ? `quarter >= ${firstOpenQuarter}` : 'day >= {from:Int64}'}
      ORDER BY day`,
     { to: Math.floor(toUs / dayUs), from: Math.floor((fromUs ?? 0) / dayUs) },
   )
