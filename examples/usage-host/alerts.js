@@ -13,9 +13,9 @@ const texts = {
     `${label} has used ${used} of its budget of ${amount} ${unit}.`,
   'budget.forecast': ({ label, crosses, amount, unit }) =>
     `${label} will probably have used its budget of ${amount} ${unit} on ${crosses}.`,
-  'credits.below': ({ label, remaining }) => `${label} has ${remaining} credits left.`,
+  'credits.below': ({ label, remaining, unit }) => `${label} has ${remaining} ${unit} left.`,
   'credits.running-out': ({ label, runsOut }) =>
-    `The credits of ${label} probably end on ${runsOut.median}.`,
+    `What ${label} has left probably ends on ${runsOut.median}.`,
   'usage.unusual-hour': ({ label, at, amount, unit, names }) =>
     `${label} used ${amount} ${unit} in the hour from ${at}: ${names.join(', ')}.`,
 }

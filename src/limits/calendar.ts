@@ -61,7 +61,6 @@ export function calendarWindow(atMs: number, { each, zone, begins, at = '00:00' 
   return new Date(began).toISOString().slice(0, 10)
 }
 
-
 /** The greatest length of a window of a calendar, in microseconds. */
 export const longestUs: Readonly<Record<CalendarLimit['each'], number>> = {
   minute: 60e6,

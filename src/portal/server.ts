@@ -21,7 +21,7 @@ import { pageBody } from './page/page.ts'
 import { readPageData } from './page/page-data.ts'
 import { type Speech, speechOf } from './page/speech.ts'
 import { wordsFor } from './page/words.ts'
-import { type AccountView, accountView } from './settings/account-view.ts'
+import { type AccountView, accountView, dayZones } from './settings/account-view.ts'
 import { loadJose } from './settings/jose.ts'
 import type { OpenedSettings } from './settings/opened-settings.ts'
 import { closedFiles } from './settings/settings.ts'
@@ -68,7 +68,9 @@ export class Portal {
   /** Copies what is new, and tells those who listen. @throws UserError as the source does */
   async refresh(): Promise<void> {
     const { snapshot, settings } = this.options
-    await snapshot.keepClosed(closedFiles(settings().settings))
+    const { settings: own } = settings()
+    snapshot.useZones(dayZones(own))
+    await snapshot.keepClosed(closedFiles(own))
     for (const account of await this.answering.refresh()) this.live.tell(account)
   }
 

@@ -11,8 +11,8 @@ import {
 import { multiply, type Rational } from '../money/rational.ts'
 import type { Usage } from '../tokens/usage.ts'
 import { isUsualValue, selectingNames } from '../tokens/usage-names.ts'
-import { entryOf } from '../user/lookup.ts'
 import { dayMs, minuteMs } from '../user/durations.ts'
+import { entryOf } from '../user/lookup.ts'
 
 /** The price of a model at a moment: after changes, service tier and hours, before tiers. */
 export interface Sheet {
@@ -112,7 +112,6 @@ export function scaled(price: Price, times: Rational): Price {
     ]),
   )
 }
-
 
 /** Whether a moment is in a window of these hours. A window past midnight belongs to the day it begins. */
 export function isWithin({ days, except, windows }: Hours, atMs: number): boolean {

@@ -1,3 +1,4 @@
+import { dayUs } from '../user/durations.ts'
 import { largest } from '../user/extremes.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Card, type Check, type Headline, renderCards, renderHeadline } from './banner.ts'
@@ -8,13 +9,12 @@ import { planInWords } from './usage/packages.ts'
 import {
   costText,
   type Depletion,
-  forecastOfCredits,
+  forecastOfHeld,
   measuredShare,
   type ShownUsage,
   type Card as UsageCard,
 } from './usage/shape.ts'
 import { dayBeside, longDayIn } from './zone-words.ts'
-import { dayUs } from '../user/durations.ts'
 
 /** The line under the title: the period, and the sources. */
 export function aboutUsage({ scope }: ShownUsage): Html {
@@ -42,7 +42,6 @@ export function usageCards(page: ShownUsage): Html {
   )}`
 }
 
-
 /** When the credits run out, what to buy, whether the service agrees, and which rate bands are lost. */
 export function usageAnswer(page: ShownUsage): Headline {
   const { depletion, scope } = page
@@ -64,12 +63,14 @@ export function usageAnswer(page: ShownUsage): Headline {
       : lateUs === null
         ? `80 % likely after ${day(earlyUs)}.`
         : `80 % likely ${span(day(earlyUs, medianUs ?? lateUs), day(lateUs, medianUs ?? earlyUs))}.`
+  const isCredits = depletion.unit === 'credits'
+  const [held, last, run] = isCredits ? ['credits', 'last', 'run'] : ['balance', 'lasts', 'runs']
   const runsOut =
     medianUs === null
-      ? `The credits last for more than ${horizonDays} days`
+      ? `The ${held} ${last} for more than ${horizonDays} days`
       : medianUs < scope.nowUs
-        ? `The credits ran out about ${day(medianUs)}, if usage continued`
-        : `The credits run out about ${day(medianUs)}`
+        ? `The ${held} ran out about ${day(medianUs)}, if usage continued`
+        : `The ${held} ${run} out about ${day(medianUs)}`
   const unused = soonest < 7 ? null : expiringUnused(page, depletion)
   return {
     tone: soonest < 7 ? 'fail' : soonest < 30 || unused !== null ? 'warn' : 'good',
@@ -89,7 +90,7 @@ export function usageAnswer(page: ShownUsage): Headline {
 /** Why it is not known when the credits run out. */
 const withReason = (page: ShownUsage) => {
   const { forecast, scope } = page
-  const burn = forecastOfCredits(page)
+  const burn = forecastOfHeld(page)
   const other = scope.unit !== 'credits' && forecast.known ? [forecast.summary] : []
   return [page.depletion.summary, ...(burn.known ? [] : [burn.summary]), ...other].join(' ')
 }
@@ -110,7 +111,7 @@ const newsShare = 0.02
 /** Expiring credits come before depletion, because the reader can still use them. */
 function expiringUnused(
   { scope }: ShownUsage,
-  { wasted, balance }: Extract<Depletion, { known: true }>,
+  { unit, wasted, balance }: Extract<Depletion, { known: true }>,
 ): string | null {
   const [first] = wasted
   const credits = wasted.reduce((sum, each) => sum + each.creditsMedian, 0)
@@ -119,7 +120,11 @@ function expiringUnused(
   }
   const when = dayBeside(first.expiresUs, scope.toUs - 1, scope.timezone)
   const rounded = Math.round(credits)
-  return `${formatCount(rounded, 'credit')} ${rounded === 1 ? 'expires' : 'expire'} unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
+  const said =
+    unit === 'credits'
+      ? `${formatCount(rounded, 'credit')} ${rounded === 1 ? 'expires' : 'expire'}`
+      : `${amountText(credits.toFixed(2), unit)} ${unitName(unit)} expire`
+  return `${said} unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
 }
 
 const span = (early: string, late: string) =>
@@ -132,7 +137,7 @@ function lastSeenUs({ scope }: ShownUsage): number {
 function planChecks(page: ShownUsage): readonly Check[] {
   const { plan } = page
   // Without a forecast there is no plan; the headline has the reason.
-  if (plan === null || !(plan.known || forecastOfCredits(page).known)) return []
+  if (plan === null || !(plan.known || forecastOfHeld(page).known)) return []
   if (!plan.known)
     return [{ tone: 'none', name: 'Next month:', figure: plan.summary, remedy: null }]
   const nothing = plan.chosen.credits === 0

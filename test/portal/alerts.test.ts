@@ -154,7 +154,10 @@ test('a balance is told below its thresholds and before it runs out, and again a
   const data = (type: string) =>
     messages.filter((each) => each.type === type).map((each) => each.data)
   expect(data('credits.below')).toEqual([
-    { account: 'a', label: 'a', threshold: '100', remaining: '70', source: 'grants' },
+    {
+      ...{ account: 'a', label: 'a', threshold: '100' },
+      ...{ unit: 'credits', remaining: '70', source: 'grants' },
+    },
   ])
   // Seventy credits last seven days at ten a day.
   expect(data('credits.running-out')).toMatchObject([{ days: 14, remaining: '70' }])
@@ -193,8 +196,8 @@ test('an alert has no more than the page: neither money nor names that the setti
   await settled()
   expect(new Set(typesOf())).toEqual(
     new Set([
-      ...['budget.reached credits', 'credits.below', 'credits.running-out'],
-      'usage.unusual-hour credits',
+      ...['budget.reached credits', 'credits.below credits'],
+      ...['credits.running-out credits', 'usage.unusual-hour credits'],
     ]),
   )
   const { data } = messages.find(({ type }) => type === 'usage.unusual-hour')!

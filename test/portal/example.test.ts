@@ -59,7 +59,7 @@ test('the receiver of the example takes an alert once, and refuses one that is n
     settingsOf(`alerts: { file: f, webhooks: [{ url: '${url}', secretEnv: S }] }\n`),
     { S: webhookSecret },
   )
-  const data = { label: 'Nordlicht Studio', remaining: '80' }
+  const data = { label: 'Nordlicht Studio', unit: 'credits', remaining: '80' }
   const body = JSON.stringify({ type: 'credits.below', timestamp: '2026-11-28T12:00:00Z', data })
   const headers = signedHeaders(webhook!, 'msg_1', body, Date.now())
   expect(await postByFetch(url, headers, body)).toBe(204)

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSettings } from '../../src/portal/settings/opened-settings.ts'
 import { subject } from '../report/marked-accounts.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { openStore, type Store } from '../store/opened.ts'
-import { everyPath, type Served, served, tokenOf } from './portal.ts'
+import { env, everyPath, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 /** Requests at every quarter of an hour, most hours of one key and model, with refunds and a second currency between them. */
 const enter = (store: Store) =>
@@ -31,13 +32,27 @@ const enter = (store: Store) =>
     }),
   )
 
-/** The service, and one whose sums of hours are those of quarters. */
+const inZone = (zone: string) =>
+  settingsOf(`accounts: { ${subject.name}: { timezone: ${zone} } }\n`)
+
+/** A service of an account in a zone, whose sums of hours and days are those of quarters. */
+async function quartersAlone(zone: string): Promise<Served> {
+  const made = await served([], inZone(zone), enter)
+  const columns = await made.store.rows<{ name: string }>(
+    `SELECT column_name AS name FROM duckdb_columns() WHERE table_name = 'held_days_1'`,
+  )
+  const ofDays = columns.map(({ name }) => name).join()
+  await made.store.execute(`DELETE FROM held_hours; INSERT INTO held_hours FROM held;
+    DELETE FROM held_days_1; INSERT INTO held_days_1 BY NAME SELECT ${ofDays} FROM held`)
+  return made
+}
+
+/** The service, and one whose sums of hours and days are those of quarters. */
 let byHours: Served
 let byQuarters: Served
 beforeAll(async () => {
-  byHours = await served([], undefined, enter)
-  byQuarters = await served([], undefined, enter)
-  await byQuarters.store.execute('DELETE FROM held_hours; INSERT INTO held_hours FROM held')
+  byHours = await served([], inZone('UTC'), enter)
+  byQuarters = await quartersAlone('UTC')
 }, 60_000)
 afterAll(async () => {
   await byHours.close()
@@ -91,6 +106,35 @@ test('requests that are alone in their hour have no sums of hours, until others 
   }
 })
 
+/** Whether both give the same to each question about a period; the zone is that of the account unless it is asked for. */
+async function expectSame(
+  services: readonly Served[],
+  periods: readonly (readonly [from: string, to: string])[],
+  zone = '',
+): Promise<void> {
+  const paths = periods.flatMap(([from, to]) => {
+    const asked = `from=${from}&to=${to}${zone === '' ? '' : `&timezone=${zone}`}`
+    return [
+      ...everyPath
+        .filter((path) => /from=(?!.*parquet)/.test(path) && !path.includes('/requests'))
+        .map((path) => path.replace(/from=[^&]*&to=[^&]*/, asked)),
+      `/v1/usage/series?${asked}&by=model&metric=cost`,
+      `/page?${asked}`,
+      `/page?${asked}&unit=EUR`,
+    ]
+  })
+  for (const path of paths) {
+    const texts = await Promise.all(
+      services.map(async (service) => {
+        const answer = await service.ask(path, await tokenOf(subject.name))
+        expect(answer.status, path).toBe(200)
+        return answer.text()
+      }),
+    )
+    expect(texts[0], path).toBe(texts[1])
+  }
+}
+
 const zones = ['America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'] as const
 const periods = [
   ['2026-10-01', '2026-12-01'],
@@ -105,27 +149,73 @@ test.each(zones)(
     tags: 'whole',
     timeout: 120_000,
   },
+  (zone) => expectSame([byHours, byQuarters], periods, zone),
+)
+
+/** Zones whose clocks change in October and November 2026, one of them by half an hour, and one whose hours are not those of UTC. */
+const ownZones = ['Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe']
+
+test.each(ownZones)(
+  'each answer and page of an account in %s is what quarters of an hour give, and its days are those of its clock',
+  { tags: 'whole', timeout: 240_000 },
   async (zone) => {
-    const paths = periods.flatMap(([from, to]) => {
-      const asked = `from=${from}&to=${to}&timezone=${zone}`
-      return [
-        ...everyPath
-          .filter((path) => /from=(?!.*parquet)/.test(path) && !path.includes('/requests'))
-          .map((path) => path.replace(/from=[^&]*&to=[^&]*/, asked)),
-        `/v1/usage/series?${asked}&by=model&metric=cost`,
-        `/page?${asked}`,
-        `/page?${asked}&unit=EUR`,
-      ]
-    })
-    for (const path of paths) {
-      const texts = await Promise.all(
-        [byHours, byQuarters].map(async (service) => {
-          const answer = await service.ask(path, await tokenOf(subject.name))
-          expect(answer.status, path).toBe(200)
-          return answer.text()
-        }),
+    const services = [await served([], inZone(zone), enter), await quartersAlone(zone)]
+    try {
+      const [days] = await services[0]!.store.rows<object>(
+        `SELECT sum(requests)::INTEGER AS requests, sum(credits)::VARCHAR AS credits,
+           bool_and(timezone('${zone}', make_timestamptz(first_us))::DATE = timezone('${zone}', make_timestamptz(last_us))::DATE) AS "isOfOneDay",
+           count(*) < (SELECT count(*) FROM held) / 2 AS "isFew"
+         FROM held_days_1`,
       )
-      expect(texts[0], path).toBe(texts[1])
+      const [held] = await services[0]!.store.rows<object>(
+        'SELECT sum(requests)::INTEGER AS requests, sum(credits)::VARCHAR AS credits FROM held',
+      )
+      expect(days).toEqual({ ...held, isOfOneDay: true, isFew: true })
+      await expectSame(services, [
+        ['2026-10-01', '2026-11-01'],
+        ['2026-10-20', '2026-10-28'],
+        ['2026-10-05T05:00:00Z', '2026-10-12T07:15:00Z'],
+      ])
+    } finally {
+      for (const each of services) await each.close()
     }
   },
 )
+
+test('days of another zone are made once the settings have it, and answers are right before that', async () => {
+  let settings = openSettings(inZone('Europe/Berlin'), env)
+  const own = await served([], settings.settings, enter, undefined, { settings: () => settings })
+  try {
+    const days = async () => {
+      const answer = await own.ask(
+        '/v1/usage/breakdown?from=2026-10-03&to=2026-10-05&by=day&sort=name',
+        await tokenOf(subject.name),
+      )
+      const { rows } = (await answer.json()) as { rows: { name: string; requests: number }[] }
+      return rows.map(({ name, requests }) => `${name} ${requests}`)
+    }
+    const inKolkata = await quartersAlone('Asia/Kolkata')
+    const expected = await inKolkata.ask(
+      '/v1/usage/breakdown?from=2026-10-03&to=2026-10-05&by=day&sort=name',
+      await tokenOf(subject.name),
+    )
+    const { rows } = (await expected.json()) as { rows: { name: string; requests: number }[] }
+    await inKolkata.close()
+    const ofKolkata = rows.map(({ name, requests }) => `${name} ${requests}`)
+    expect(await days()).not.toEqual(ofKolkata)
+    settings = openSettings(inZone('Asia/Kolkata'), env)
+    expect(await days()).toEqual(ofKolkata)
+    const store = await openStore(own.file)
+    await enterEvents(store, [{ atUs: utc(2026, 9, 1), id: 'early', account: subject.name }])
+    store.close()
+    await own.portal.refresh()
+    own.portal.forget()
+    expect(await days()).toEqual(ofKolkata)
+    const tables = await own.store.rows<{ name: string }>(
+      `SELECT table_name AS name FROM duckdb_tables() WHERE table_name LIKE 'held_days%'`,
+    )
+    expect(tables.map(({ name }) => name).sort()).toEqual(['held_days_1', 'held_days_2'])
+  } finally {
+    await own.close()
+  }
+})

@@ -50,6 +50,7 @@ test('grants of imported rows are held, used and left in the API, on the page an
   // Nine days by the pack alone, then ten by the bonus, which is used first, then the pack again.
   const expected = {
     ...{ held: '500', used: '270', remaining: '230', expired: '0', uncovered: '0' },
+    unit: 'credits',
     grants: [
       {
         ...{ name: 'Pack', credits: '400', used: '170', remaining: '230', models: null },

@@ -82,7 +82,7 @@ export async function servedFrom(
   source: Source,
   settings = settingsOf(),
   forecastMs = 60_000,
-  more: Pick<PortalOptions, 'post' | 'log'> = {},
+  more: Partial<Pick<PortalOptions, 'post' | 'log' | 'settings'>> = {},
 ): Promise<Asking> {
   const store = await openPlain(':memory:')
   const snapshot = await Snapshot.of(store, source)
@@ -90,9 +90,9 @@ export async function servedFrom(
   const opened = openSettings(settings, env)
   const portal = new Portal({
     ...{ snapshot, contract: null, slowMs: 60_000, forecastMs },
-    ...more,
     now: () => nowMs + passedMs,
     settings: () => opened,
+    ...more,
   })
   await portal.refresh()
   const handler = await portal.handler()
@@ -120,7 +120,7 @@ export async function served(
   settings: Settings = settingsOf(),
   fill: (store: Store) => Promise<void> = (store) => enterMarked(store, some),
   forecastMs?: number,
-  more?: Pick<PortalOptions, 'post' | 'log'>,
+  more?: Partial<Pick<PortalOptions, 'post' | 'log' | 'settings'>>,
 ): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-served-'))
   const file = join(folder, 'usage.duckdb')

@@ -14,7 +14,7 @@ function pageOf(days: readonly (number | null)[]): UsagePage {
     scope: { timezone: 'UTC', nowUs, unit: 'credits', sources: [{ lastUs: nowUs }] },
     otherForecasts: [],
     courses: [{ unit: 'credits', fromUs: nowUs, days: [] }],
-    depletion: { known: true, balance: 1000, runsOut, wasted: [], summary: '' },
+    depletion: { known: true, unit: 'credits', balance: 1000, runsOut, wasted: [], summary: '' },
     forecast: {
       known: true,
       medianPerDay: 2,

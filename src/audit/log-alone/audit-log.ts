@@ -14,6 +14,7 @@ import { delimiterOf, isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { usageFlags } from '../../tokens/usage.ts'
+import { dayMs } from '../../user/durations.ts'
 import { lookup } from '../../user/lookup.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
@@ -26,7 +27,6 @@ import { witnessOf } from './log-witness.ts'
 import { grouped, keptOfEach, LoggedCosts } from './logged-costs.ts'
 import { RowIds } from './row-ids.ts'
 import { SettledRows } from './settled-rows.ts'
-import { dayMs } from '../../user/durations.ts'
 
 export interface LogAudit extends Work {
   /** The log: JSON Lines, a JSON list, or CSV; also compressed. */

@@ -4,6 +4,7 @@ import { Problem } from '../../portal/api/problem.ts'
 import { readAccounts } from '../../portal/figures/accounts.ts'
 import { accountsPage, accountsText } from '../../portal/page/accounts-page.ts'
 import { offlinePage, offlinePageOf } from '../../portal/page/offline.ts'
+import { dayZones } from '../../portal/settings/account-view.ts'
 import { closedFiles } from '../../portal/settings/settings.ts'
 import { clickhouseSource } from '../../portal/source/clickhouse-source.ts'
 import { Snapshot, type Source } from '../../portal/source/snapshot.ts'
@@ -67,6 +68,7 @@ export async function customersPage(out: string, options: Options): Promise<Cust
   const nowMs = Date.now()
   const snapshot = await Snapshot.of(await openStore(':memory:'), await sourceOf(options))
   try {
+    snapshot.useZones(dayZones(settings))
     await snapshot.keepClosed(closedFiles(settings))
     await snapshot.refresh(nowMs)
     const period = from === undefined ? null : { from, to: to! }

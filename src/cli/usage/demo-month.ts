@@ -7,8 +7,8 @@ import type { Scenario } from '../../scenario/scenario.ts'
 import { type Clock, type MovableClock, realClock } from '../../service/clock.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Store } from '../../store/session/open.ts'
-import { LiveView } from '../runs/live-view.ts'
 import { dayUs } from '../../user/durations.ts'
+import { LiveView } from '../runs/live-view.ts'
 
 const scenarioPath = fileURLToPath(new URL('../../../scenarios/month.yaml', import.meta.url))
 const days = 30

@@ -1,6 +1,6 @@
+import { dayUs, hourUs } from '../../user/durations.ts'
 import { quarterUs } from './quantities.ts'
 import { endOfDayUs, parseMoment, shiftDaysUs, startOfDayUs, wallMs, weekdayOf } from './zone.ts'
-import { dayUs, hourUs } from '../../user/durations.ts'
 
 /** Unix microseconds; `toUs` is exclusive. */
 export interface Period {
@@ -17,7 +17,6 @@ export interface Bar {
   readonly startUs: number
   readonly endUs: number
 }
-
 
 /** The narrowest width with at most 400 bars. */
 export function fittingWidth({ fromUs, toUs }: Period): BarWidth {

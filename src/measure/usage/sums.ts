@@ -1,7 +1,7 @@
 import { sqlName } from '../../attempt/columns.ts'
 import { shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import { endSql } from './ends.ts'
-import { knownColumn, quantities } from './quantities.ts'
+import { knownColumn, quantities, quarterUs } from './quantities.ts'
 
 /**
  * Every figure of usage by its name, as SQL that sums rows of quarters whose end is `ended`. Each adds up, so a sum of sums is a sum. `…Known`
@@ -90,11 +90,28 @@ export interface SumsQuery {
   readonly only?: readonly FigureName[]
 }
 
+/** Whether the rows of one query have the figures of another that asks the same. */
+export function hasFigures(one: Pick<SumsQuery, 'only'>, other: Pick<SumsQuery, 'only'>): boolean {
+  const has = new Set(namesOf(one))
+  return namesOf(other).every((name) => has.has(name))
+}
+
 /** The figures of a query; an amount before refunds needs how many costs are known. */
 const namesOf = ({ only }: Pick<SumsQuery, 'only'>): readonly FigureName[] =>
   only === undefined
     ? (Object.keys(figures) as FigureName[])
     : [...new Set([...only, 'costKnown' as const])]
+
+/** SQL for rows with the place of their bar. Quarters find theirs once, unless a bar begins within one; then each row does. */
+function inBarsSql(from: string, where: string, bars: readonly number[]): string {
+  const starts = `(SELECT unnest(range(${bars.length})) AS bar, unnest([${bars.join()}]::BIGINT[]) AS start_us)`
+  const rows = `(SELECT * FROM ${from} WHERE ${where})`
+  return bars.every((us) => us % quarterUs === 0)
+    ? `${rows} JOIN (
+         SELECT quarter, bar FROM (SELECT DISTINCT quarter FROM ${from} WHERE ${where}) ASOF JOIN ${starts} ON quarter * ${quarterUs} >= start_us)
+       USING (quarter)`
+    : `${rows} ASOF JOIN ${starts} ON first_us >= start_us`
+}
 
 /** SQL (DuckDB) for all figures of each group and unit: `used`, `refunds` and `computed` are exact decimals of the column `unit`. */
 export function sumsOfUnitsSql({
@@ -105,11 +122,7 @@ export function sumsOfUnitsSql({
   ...more
 }: SumsQuery): string {
   const asked = more.figures ?? figures
-  const rows =
-    bars === undefined
-      ? `${from} WHERE ${where}`
-      : `(SELECT * FROM ${from} WHERE ${where}) ASOF JOIN (
-           SELECT unnest(range(${bars.length})) AS bar, unnest([${bars.join()}]::BIGINT[]) AS start_us) ON first_us >= start_us`
+  const rows = bars === undefined ? `${from} WHERE ${where}` : inBarsSql(from, where, bars)
   const groups = [
     ...(bars === undefined ? [] : ['bar']),
     ...Object.entries(by).map(([name, sql]) => `${sql} AS "${name}"`),

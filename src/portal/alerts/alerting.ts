@@ -3,10 +3,10 @@ import { timeIn } from '../../measure/usage/calendar.ts'
 import { openFile, type StoreFile } from '../../store/session/file.ts'
 import { UserError } from '../../user/user-error.ts'
 import type { Answering } from '../api/answering.ts'
-import type { Asked } from '../api/asked.ts'
+import { type Asked, shownFor } from '../api/asked.ts'
 import { causeOf } from '../api/refused.ts'
 import type { Answers } from '../api/shapes.ts'
-import { readCredits } from '../figures/outlook.ts'
+import { readHeld } from '../figures/outlook.ts'
 import { accountView } from '../settings/account-view.ts'
 import type { OpenedSettings } from '../settings/opened-settings.ts'
 import type { Bearer } from '../settings/tokens.ts'
@@ -197,9 +197,9 @@ export class Alerting {
       expiresS: 0,
     }
     return this.options.answering.look(bearer, accountView(given, account), async (asked, page) => {
-      const seesCredits = bearer.shows.has('credits')
-      const credits = seesCredits ? await readCredits(asked, this.options.snapshot) : null
-      return alertsDue(asked, page, credits, journal.beganMs)
+      const held = await readHeld(asked, this.options.snapshot)
+      const seen = bearer.shows.has(shownFor(held.unit)) ? held : null
+      return alertsDue(asked, page, seen, journal.beganMs)
     })
   }
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
-import type { Asked } from '../api/asked.ts'
+import { dayUs } from '../../user/durations.ts'
+import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from '../figures/budgets.ts'
 import { causeOf, unusualHours } from '../figures/cause.ts'
 import type { Alert } from './journal.ts'
 
-const dayUs = 86_400e6
 /** An hour of the past week is news. */
 const newsUs = 7 * dayUs
 
@@ -23,8 +23,6 @@ function alertOf(
   const id = `msg_${digest.digest('hex').slice(0, 32)}`
   return { id, account, type, needs, data: { account, label, ...data } }
 }
-
-const shownFor = (unit: string) => (unit === 'credits' ? ('credits' as const) : ('cost' as const))
 
 /**
  * Everything that is so now and worth an alert, each with the id that it always has; the journal knows which are new.
@@ -73,7 +71,7 @@ function ofBudget(asked: Asked, state: BudgetState): readonly Alert[] {
 function ofCredits(
   asked: Asked,
   page: UsageForecast | null,
-  { remaining, asOf, grants, source }: Answers['credits'],
+  { unit, remaining, asOf, grants, source }: Answers['credits'],
 ): readonly Alert[] {
   const { view, nowMs } = asked
   if (remaining === null) return []
@@ -87,8 +85,9 @@ function ofCredits(
   const below = view.alertBelow
     .filter((threshold) => Number(remaining) < Number(threshold))
     .map((threshold) =>
-      alertOf(asked, 'credits.below', [...same, threshold], ['credits'], {
+      alertOf(asked, 'credits.below', [...same, threshold], [shownFor(unit)], {
         threshold,
+        unit,
         remaining,
         source,
       }),
@@ -101,8 +100,9 @@ function ofCredits(
   const soon = view.alertDays
     .filter((days) => medianUs < nowMs * 1000 + days * dayUs)
     .map((days) =>
-      alertOf(asked, 'credits.running-out', [...same, days], ['credits'], {
+      alertOf(asked, 'credits.running-out', [...same, days], [shownFor(unit)], {
         days,
+        unit,
         remaining,
         runsOut,
       }),

@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { z } from 'zod'
+import { hourMs, minuteMs } from '../../user/durations.ts'
 import { userError } from '../../user/user-error.ts'
 import { words } from '../../user/words.ts'
 import { showable } from '../settings/settings.ts'
@@ -51,8 +52,6 @@ export interface KnownAlert {
   readonly deliveries: Map<string, Delivery>
 }
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 /** After each failed attempt, as the standard proposes: about three days in all. */
 const waitsMs = [
   ...[5000, 5 * minuteMs, 30 * minuteMs, 2 * hourMs, 5 * hourMs],

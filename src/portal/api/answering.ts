@@ -196,7 +196,7 @@ export class Answering {
               { bearer, view, keys: await namesOfKeys(session, view), session, ...at },
               forecast,
             ),
-          { signal, closed: view.closed },
+          { signal, closed: view.closed, timezone: view.timezone },
         ),
       ),
     )

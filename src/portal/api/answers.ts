@@ -1,4 +1,4 @@
-import type { UsageForecast } from '../../report/usage/shape.ts'
+import { type UsageForecast, unitHeld } from '../../report/usage/shape.ts'
 import { readBreakdown } from '../figures/breakdown.ts'
 import { budgetsAnswer, readBudgets } from '../figures/budgets.ts'
 import { noticesOf } from '../figures/notices.ts'
@@ -8,7 +8,7 @@ import { readSeries } from '../figures/series.ts'
 import { readAccount, readSummary } from '../figures/summary.ts'
 import type { Speech } from '../page/speech.ts'
 import type { Snapshot } from '../source/snapshot.ts'
-import { type Asked, needs } from './asked.ts'
+import { type Asked, needs, shownFor } from './asked.ts'
 import type { RouteName } from './openapi.ts'
 
 /** Answers that a forecast is needed for. */
@@ -44,7 +44,7 @@ export async function readAnswer(
     case 'budgets':
       return budgetsAnswer(await readBudgets(asked, page))
     case 'outlook':
-      needs(asked, 'credits')
+      needs(asked, shownFor(page === null ? 'credits' : unitHeld(page)))
       return outlookOf(page, view, (query as { days: number }).days, nowMs)
     case 'notices':
       return { notices: await noticesOf(page, await readBudgets(asked, page), asked, speech) }

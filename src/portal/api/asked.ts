@@ -23,8 +23,6 @@ export interface Asked {
   readonly view: AccountView
   readonly keys: KeyNaming
   readonly session: Session
-  /** Moments between which the sums are one row for each group; absent without such rows. */
-  readonly parts?: ReadonlySet<number>
   readonly nowMs: number
   readonly refreshedMs: number
 }
@@ -46,6 +44,9 @@ export function needs({ bearer }: Pick<Asked, 'bearer'>, shown: Shown): void {
     hint: `Ask for a token whose claim shows has ${shown}.`,
   })
 }
+
+/** What a token must show for amounts in a unit. */
+export const shownFor = (unit: string): Shown => (unit === 'credits' ? 'credits' : 'cost')
 
 const neededBy: Readonly<Partial<Record<string, Shown>>> = lookup({
   credits: 'credits',
@@ -110,7 +111,7 @@ async function tagsAsked(asked: Asked, texts: readonly string[]): Promise<NamesA
   }
   for (const [name, wanted] of values) {
     const rows = await asked.session.rows<{ value: string }>(
-      `SELECT DISTINCT ${tagSql(name)} AS value FROM my_hours WHERE list_contains(${textList(wanted)}, ${tagSql(name)})`,
+      `SELECT DISTINCT ${tagSql(name)} AS value FROM my_day_sums WHERE list_contains(${textList(wanted)}, ${tagSql(name)})`,
     )
     if (rows.length < new Set(wanted).size) throw noSuchTag()
   }
@@ -129,7 +130,7 @@ export async function namesAsked(
     if (values.length === 0) return { names: [], isKnown: true }
     const list = textList(values)
     const rows = await session.rows<{ name: string; short: string }>(
-      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM my_hours WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
+      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM my_day_sums WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
     )
     const isKnown = values.every((each) =>
       rows.some(({ name, short }) => name === each || short === each),

@@ -9,11 +9,11 @@ import {
 } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { checkTimeZone, parseMoment, shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
+import { dayUs } from '../../user/durations.ts'
 import { Problem } from './problem.ts'
 
 export const mostBars = 400
 
-const dayUs = 86_400e6
 const longestUs = 20 * 366 * dayUs
 
 /** @throws Problem for a zone, a moment or a period that is not one */

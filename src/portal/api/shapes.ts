@@ -223,6 +223,7 @@ export const answers = {
     .meta({ id: 'Requests' }),
   credits: z
     .object({
+      unit: text().meta({ description: '`credits`, or a currency of prepaid money' }),
       held: amount.meta({ description: 'Of grants that have begun and not expired, or by a poll' }),
       used: amount.meta({
         description: 'With grants: of what is held; else all use that is known',
@@ -274,6 +275,7 @@ export const answers = {
     .object({
       known: z.boolean(),
       why: text().nullable(),
+      unit: text().nullable().meta({ description: 'Of the amounts; null if it is not known' }),
       fan: z.array(z.object({ at: time, p10: decimal, p50: decimal, p90: decimal })),
       runsOut: z
         .object({ early: time.nullable(), median: time.nullable(), late: time.nullable() })

@@ -1,8 +1,7 @@
 import { type Period, periodAround, periodBefore } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { shiftDaysUs } from '../../measure/usage/zone.ts'
-
-const dayUs = 86_400e6
+import { dayUs } from '../../user/durations.ts'
 
 /**
  * What a period is compared with: of a month, or the first days of one, the same days of the month before; of any other period, as

@@ -6,7 +6,7 @@ import type { Answers } from '../api/shapes.ts'
 import type { AccountBudget } from '../settings/settings.ts'
 import { courseIn, crossedAt, projectedTo } from './projection.ts'
 import { within } from './rows.ts'
-import { creditsOf, moneyOf, readSums } from './sums.ts'
+import { creditsOf, moneyOf, readFigures } from './sums.ts'
 
 /** A budget, and what was used of it in its present period. */
 export interface BudgetState {
@@ -69,7 +69,7 @@ export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'
 })
 
 async function usedOf(asked: Asked, { unit }: AccountBudget, period: Period): Promise<string> {
-  const [sums] = await readSums<object>(asked, within(asked, period))
+  const [sums] = await readFigures<object, never>(asked, [], within(asked, period))
   if (unit === 'credits') return creditsOf(sums!) ?? '0'
   // Credits with a price in this currency are money, too.
   return moneyOf(asked, sums!).find(({ currency }) => currency === unit)?.value ?? '0'

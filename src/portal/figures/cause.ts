@@ -1,6 +1,7 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import type { Sums } from '../../measure/usage/sums.ts'
 import type { UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
+import { hourUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Asked } from '../api/asked.ts'
 import { within } from './rows.ts'
@@ -68,8 +69,6 @@ export async function causeOf(
   }
   return { fromUs, toUs, amount, names }
 }
-
-const hourUs = 3600e6
 
 /** What each of these hours used in a unit, decimal text; null without an amount. */
 export async function usedInHours(

@@ -1,6 +1,7 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { textList } from '../../store/literal.ts'
+import { dayUs } from '../../user/durations.ts'
 import { type Asked, conditionOf, type Input } from '../api/asked.ts'
 import { barsAsked } from '../api/period.ts'
 import { amountIn } from './cause.ts'
@@ -59,7 +60,7 @@ export async function dearDays(
   units: readonly string[],
   page: UsageForecast | null,
 ): Promise<readonly DearDay[]> {
-  if (period.toUs - period.fromUs > 92 * 86_400e6) return []
+  if (period.toUs - period.fromUs > 92 * dayUs) return []
   const condition = await conditionOf(asked, query)
   const found: (readonly Candidate[])[] = []
   for (const unit of units) {

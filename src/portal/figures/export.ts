@@ -55,7 +55,7 @@ export async function exportSums(
     bars: startsUs,
   })
   const known = await session.rows<{ key: string }>(
-    'SELECT DISTINCT key_fp AS key FROM mine WHERE key_fp IS NOT NULL',
+    'SELECT DISTINCT key_fp AS key FROM my_day_sums WHERE key_fp IS NOT NULL',
   )
   const keys = known.map(({ key }) => key)
   const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`

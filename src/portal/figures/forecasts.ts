@@ -1,5 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
+import { hourMs } from '../../user/durations.ts'
 import { scopeOf } from '../api/asked.ts'
 import { busy, type Lull, Turns } from '../api/limits.ts'
 import type { AccountView } from '../settings/account-view.ts'
@@ -15,7 +16,6 @@ const mostAgeMs = 10 * 60_000
 const longestWaitMs = 30_000
 /** A forecast gives way to answers so long, since a page is read without it. */
 const givesWayMs = 2000
-const hourMs = 3_600_000
 
 interface Kept {
   readonly page: Promise<UsageForecast | null>

@@ -2,9 +2,10 @@ import type { Period } from '../../measure/usage/calendar.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
+import { hourUs } from '../../user/durations.ts'
 import { type Asked, tagsShown } from '../api/asked.ts'
 import { amountIn, listedHours, unusualHours } from './cause.ts'
-import { sumsWithin } from './rows.ts'
+import { inSql, rowsCutAt } from './rows.ts'
 import { readFigures } from './sums.ts'
 
 /** What most of a dear day came from: its names, and its hours. */
@@ -97,8 +98,6 @@ function spansOf({ day, unit, page }: DayAsked): readonly Span[] {
     ? []
     : fewest.map(({ fromUs, toUs }) => ({ fromUs, toUs })).toSorted((a, b) => a.fromUs - b.fromUs)
 }
-
-const hourUs = 3600e6
 
 interface Found {
   readonly name: CauseName
@@ -216,16 +215,12 @@ async function rowsOf<Group extends object>(
     })),
   )
   const rows = await readFigures<Group & { readonly isDear: boolean }, never>(asked, [], {
-    from: sumsWithin(
-      asked,
-      period,
-      times.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
-    ),
+    from: rowsCutAt(asked, [
+      ...[period.fromUs, period.toUs],
+      ...times.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
+    ]),
     where: `${condition} AND ${inSql(times)}`,
     by: { ...by, isDear: inSql([day]) },
   })
   return rows.map((row) => ({ ...row, amount: amountIn(asked, row, unit) }))
 }
-
-const inSql = (times: readonly Span[]) =>
-  `(${times.map(({ fromUs, toUs }) => `first_us >= ${fromUs} AND first_us < ${toUs}`).join(' OR ')})`

@@ -3,21 +3,23 @@ import { endOfDayUs } from '../../measure/usage/zone.ts'
 import { knownUntil } from '../../report/usage/board/outlook.ts'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
+import { dayUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
-import type { Asked } from '../api/asked.ts'
+import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from '../page/speech.ts'
 import type { BudgetState } from './budgets.ts'
 import { roundTimes, unusualHours, usedInHours } from './cause.ts'
 import { plus } from './sums.ts'
 
-const dayUs = 86_400e6
 const mostNotices = 3
 
 type Notice = Answers['notices']['notices'][number]
 type NoticeWord =
   | Exclude<Notice['kind'], 'budget'>
   | 'busy-hour.several'
+  | 'expiring.money'
+  | 'running-out.money'
   | `budget.${BudgetState['budget']['period']}`
 
 /** The dates of a period, as the page is asked for it. */
@@ -48,20 +50,22 @@ export async function noticesOf(
     add(`budget.${budget.period}`, { share: speech.share(share), amount, date }, queryOf(period))
   }
   if (page === null) return notices.slice(0, mostNotices)
-  const canSeeCredits = bearer.shows.has('credits')
-  if (canSeeCredits && page.depletion.known) {
+  const isShown = (unit: string) => bearer.shows.has(shownFor(unit))
+  if (page.depletion.known && isShown(page.depletion.unit)) {
+    const { unit } = page.depletion
+    const isMoney = unit !== 'credits'
     const [waste] = page.depletion.wasted.filter(
       (each) => each.expiresUs > nowUs && each.creditsMedian > 0,
     )
     if (waste !== undefined) {
-      add('expiring', {
-        credits: waste.creditsMedian,
-        date: speech.day(waste.expiresUs),
-      })
+      const date = speech.day(waste.expiresUs)
+      if (isMoney)
+        add('expiring.money', { amount: speech.amount(unit, String(waste.creditsMedian)), date })
+      else add('expiring', { credits: waste.creditsMedian, date })
     }
     const { medianUs } = page.depletion.runsOut
     if (medianUs !== null && medianUs > nowUs && medianUs < nowUs + 14 * dayUs) {
-      add('running-out', { date: speech.day(medianUs) })
+      add(isMoney ? 'running-out.money' : 'running-out', { date: speech.day(medianUs) })
     }
   }
   const count = (name: 'requests' | 'failed' | 'limited') =>
@@ -77,7 +81,6 @@ export async function noticesOf(
     const name = keys.nameOf(key.id)
     add('new-key', { key: name, date: speech.moment(key.atUs) }, { key: name })
   }
-  const isShown = (unit: string) => bearer.shows.has(unit === 'credits' ? 'credits' : 'cost')
   const [first] = unusualHours(page).filter(({ unit }) => isShown(unit))
   if (first !== undefined) {
     const { atUs, unit } = first

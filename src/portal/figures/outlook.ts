@@ -5,16 +5,17 @@ import { decimalText, readNumber } from '../../money/rational.ts'
 import { quartersEngine } from '../../report/usage/engine/engine.ts'
 import { creditsHeld } from '../../report/usage/ledger.ts'
 import { readForecastIn } from '../../report/usage/read.ts'
-import { forecastOfCredits, type UsageForecast } from '../../report/usage/shape.ts'
+import { forecastOfHeld, type UsageForecast } from '../../report/usage/shape.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import { inSession } from '../../store/session/session.ts'
+import { dayUs } from '../../user/durations.ts'
 import { UserError } from '../../user/user-error.ts'
-import { type Asked, needs, scopeOf } from '../api/asked.ts'
+import { type Asked, needs, scopeOf, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { keyDays, type Snapshot } from '../source/snapshot.ts'
 import { readHoldings, readLedger } from './held.ts'
-import { creditsOf, readSums } from './sums.ts'
+import { creditsOf, readFigures } from './sums.ts'
 
 const columns = Object.keys(quantities).join()
 
@@ -63,18 +64,21 @@ export async function pageOf(
   }
 }
 
-/** Credits held: what the settings or imported rows say, less what was used since, else the last poll. */
-export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
-  needs(asked, 'credits')
+/**
+ * Credits or prepaid money held: what the settings or imported rows say, less what was used since, else the last poll. Who asks sees
+ * whether the token shows its unit.
+ */
+export async function readHeld(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
   const { session, view, bearer, nowMs } = asked
   const time = (us: number | null) => (us === null ? null : timeIn(us, view.timezone))
   // A balance is of the whole account.
   const ledger = bearer.keys === null ? await readLedger(session, view, nowMs) : null
   if (ledger !== null) {
     const { grants, ...held } = creditsHeld(ledger)
-    const { asOfUs } = ledger
+    const { asOfUs, unit } = ledger
     const showsModels = bearer.shows.has('models')
     return {
+      unit,
       ...held,
       source: asOfUs === null ? 'grants' : 'balance',
       asOf: time(asOfUs),
@@ -86,10 +90,11 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
       })),
     }
   }
-  const [sums] = await readSums<object>(asked, {})
+  const [sums] = await readFigures<object, never>(asked, [], {})
   const balance = await snapshot.balanceOf(session, scopeOf(bearer))
   const remaining = balance === null ? null : String(balance)
   return {
+    unit: 'credits',
     held: remaining,
     used: creditsOf(sums!),
     remaining,
@@ -101,7 +106,13 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
   }
 }
 
-const dayUs = 86_400e6
+/** The same for a token that shows it. @throws Problem */
+export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Answers['credits']> {
+  const held = await readHeld(asked, snapshot)
+  needs(asked, shownFor(held.unit))
+  return held
+}
+
 /** An estimate has no more digits than this. */
 const text = (amount: number) => decimalText(readNumber(String(Number(amount.toFixed(6))))!)
 
@@ -112,9 +123,9 @@ export function outlookOf(
   nowMs: number,
 ): Answers['outlook'] {
   const why = 'An estimate needs three full days of use, and a balance.'
-  const forecast = page === null ? null : forecastOfCredits(page)
+  const forecast = page === null ? null : forecastOfHeld(page)
   if (page === null || !page.depletion.known || !forecast?.known) {
-    return { known: false, why, fan: [], runsOut: null, expiries: [] }
+    return { known: false, why, unit: null, fan: [], runsOut: null, expiries: [] }
   }
   const { depletion } = page
   const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
@@ -124,6 +135,7 @@ export function outlookOf(
   return {
     known: true,
     why: null,
+    unit: depletion.unit,
     fan: Array.from({ length: days + 1 }, (_, day) => ({
       at: timeIn(startUs + day * dayUs, view.timezone),
       p10: text(left(forecast.highPerDay, day)),

@@ -2,8 +2,9 @@ import { type Period, periodAround } from '../../measure/usage/calendar.ts'
 import { forecastFrom, usedSince } from '../../report/usage/board/outlook.ts'
 import type { CoursePoint, UsageForecast } from '../../report/usage/shape.ts'
 import type { Asked } from '../api/asked.ts'
+import { amountIn } from './cause.ts'
 import { within } from './rows.ts'
-import { metricOf, readSums } from './sums.ts'
+import { readFigures } from './sums.ts'
 
 /** What a period will have used at its end: 80 % of the futures are from `low` to `high`. */
 export interface Projection {
@@ -71,10 +72,10 @@ export async function monthProjections(
 ): Promise<ReadonlyMap<string, Projection>> {
   const { view, nowMs } = asked
   const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
-  const [sums] = await readSums<object>(asked, within(asked, month))
+  const [sums] = await readFigures<object, never>(asked, [], within(asked, month))
   return new Map(
     units.flatMap((unit) => {
-      const used = metricOf(asked, sums!, unit === 'credits' ? 'credits' : 'cost', unit)
+      const used = amountIn(asked, sums!, unit)
       const found = projectedTo(courseIn(page, unit, asked), Number(used ?? 0), month)
       return found === null ? [] : [[unit, found] as const]
     }),

@@ -3,6 +3,7 @@ import { endOf, endsOf } from '../../measure/usage/ends.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import { eachToken } from '../../tokens/kinds.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
 import {
   type Asked,
   exact,
@@ -19,7 +20,7 @@ import type { Answers } from '../api/shapes.ts'
 import type { RequestRow } from '../source/snapshot.ts'
 import { moneyOf } from './sums.ts'
 
-const longestUs = 31 * 86_400e6 + 3600e6
+const longestUs = 31 * dayUs + hourUs
 
 export async function readRequests(
   asked: Asked,

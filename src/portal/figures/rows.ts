@@ -1,74 +1,89 @@
 import type { Period } from '../../measure/usage/calendar.ts'
-import { groupColumns, quantities, quarterUs, sumColumns } from '../../measure/usage/quantities.ts'
+import { endOfDayUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import type { Session } from '../../store/session/session.ts'
+import { hourUs } from '../../user/durations.ts'
 import type { Asked } from '../api/asked.ts'
+import { daySumColumns } from '../source/wide-sums.ts'
 
-/** The sums of an account that a question reads, from wide rows to narrow ones: `my_parts` once `inParts` made it. */
-type Rows = 'my_parts' | 'my_hours' | 'mine'
+type Span = Pick<Period, 'fromUs' | 'toUs'>
+type OfZone = { readonly view: Pick<Asked['view'], 'timezone'> }
 
-const hourUs = 3600e6
-const dayUs = 86_400e6
+/** Sums of an account by local day, by the hour and by quarters of an hour. */
+interface Sums {
+  readonly days: string
+  readonly hours: string
+  readonly quarters: string
+}
+const shown: Sums = { days: 'my_day_sums', hours: 'my_hours', quarters: 'mine' }
+/** The same as they are now, also of closed months. */
+export const useNow: Sums = { days: 'my_use_days', hours: 'my_use', quarters: 'my_use' }
+
+/** SQL condition for rows that begin within one of these. */
+export const inSql = (spans: readonly Span[]) =>
+  `(${spans.map(({ fromUs, toUs }) => `first_us >= ${fromUs} AND first_us < ${toUs}`).join(' OR ')})`
 
 /**
- * The widest rows that give exact sums of a period: those that nothing of it begins or ends within.
+ * SQL for the fewest sums of the account that none of these moments is within: sums of its local days, and of the days that a moment
+ * cuts those of hours, or of quarters of an hour.
  *
- * @param starts of bars
+ * @param moments Unix microseconds
  */
-export function sumsWithin(
-  { parts }: Pick<Asked, 'parts'>,
-  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
-  starts: readonly number[] = [],
-): Rows {
-  const moments = [fromUs, toUs, ...starts]
-  if (parts !== undefined && moments.every((each) => parts.has(each))) return 'my_parts'
-  return moments.every((each) => each % hourUs === 0) ? 'my_hours' : 'mine'
+export function rowsCutAt(
+  { view: { timezone } }: OfZone,
+  moments: readonly number[],
+  { days, hours, quarters }: Sums = shown,
+): string {
+  const cut = daysCutAt(moments, timezone)
+  if (cut.length === 0) return days
+  const ends = cut.flatMap(({ fromUs, toUs }) => [fromUs, toUs])
+  const narrow = [...moments, ...ends].every((us) => us % hourUs === 0) ? hours : quarters
+  const columns = `SELECT ${daySumColumns} FROM`
+  return `(${columns} ${days} WHERE NOT ${inSql(cut)} UNION ALL ${columns} ${narrow} WHERE ${inSql(cut)})`
+}
+
+/** The sums of hours, or of quarters of an hour where a moment is no whole hour. */
+export const hoursCutAt = (moments: readonly number[]): string =>
+  moments.every((us) => us % hourUs === 0) ? shown.hours : shown.quarters
+
+/** The local days that a moment is within, joined where one follows another. */
+function daysCutAt(moments: readonly number[], timezone: string): readonly Span[] {
+  const cut: Span[] = []
+  for (const us of [...new Set(moments)].sort((a, b) => a - b)) {
+    const last = cut.at(-1)
+    if (last !== undefined && us <= last.toUs) continue
+    const day = dayOf(us, timezone)
+    if (day.fromUs === us) continue
+    if (last?.toUs === day.fromUs) cut[cut.length - 1] = { fromUs: last.fromUs, toUs: day.toUs }
+    else cut.push(day)
+  }
+  return cut
+}
+
+/** Questions ask for the same days again and again. */
+const known = new Map<string, Span>()
+const mostKnown = 10_000
+
+function dayOf(us: number, timezone: string): Span {
+  const key = `${us} ${timezone}`
+  const day = known.get(key) ?? {
+    fromUs: startOfDayUs(us, timezone),
+    toUs: endOfDayUs(us, timezone),
+  }
+  if (known.size >= mostKnown) known.clear()
+  known.set(key, day)
+  return day
 }
 
 /** The sums of a period: their rows, and the SQL condition on them. @param bars starts of bars */
 export const within = (
-  asked: Pick<Asked, 'parts'>,
-  period: Pick<Period, 'fromUs' | 'toUs'>,
+  asked: OfZone,
+  period: Span,
   condition = 'true',
   bars: readonly number[] = [],
 ) => ({
-  from: sumsWithin(asked, period, bars),
-  where: `first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${condition}`,
+  from: rowsCutAt(asked, [period.fromUs, period.toUs, ...bars]),
+  where: `${inSql([period])} AND ${condition}`,
 })
-
-/** What no answer tells apart. */
-const untold = ['source', 'quarter', 'width_us', 'account', 'error_code']
-const groups = groupColumns.filter((name) => !untold.includes(name)).join(', ')
-const summed = Object.keys(quantities).filter(
-  (name) => !groupColumns.includes(name) && name !== 'minutes',
-)
-
-/**
- * Sums the account once for a page of many questions: rows of the time between two of these moments are one row for each group. A
- * question whose period and bars begin and end at such moments then reads `my_parts`. A moment that is no whole hour cuts nothing where days
- * are whole hours, and one within a quarter of an hour never does: a question about it reads what it read before.
- *
- * @param days starts of local days, Unix microseconds
- * @param others the starts and ends of other questions
- */
-export async function inParts(
-  asked: Asked,
-  days: readonly number[],
-  others: readonly number[],
-): Promise<Asked> {
-  const isByHour = days.every((each) => each % hourUs === 0)
-  const from = isByHour ? 'my_hours' : 'mine'
-  const cuts = [...days, ...others].filter((each) => each % (isByHour ? hourUs : quarterUs) === 0)
-  const parts = new Set(cuts.sort((a, b) => a - b))
-  // Each quarter of an hour finds its part once, not each of its rows.
-  await asked.session.execute(`
-    CREATE TEMP TABLE my_parts AS
-    WITH times AS (
-      SELECT quarter, part_us FROM (SELECT DISTINCT quarter FROM ${from})
-      ASOF LEFT JOIN (SELECT unnest([${[...parts].join()}]::BIGINT[]) AS part_us) ON quarter * ${quarterUs} >= part_us)
-    SELECT min(quarter) AS quarter, greatest(max(width_us), ${dayUs})::BIGINT AS width_us, ${groups}, ${sumColumns(summed)}
-    FROM ${from} JOIN times USING (quarter) GROUP BY part_us, ${groups}`)
-  return { ...asked, parts }
-}
 
 /** The results of queries that a session asked before: parts of a page ask the same. */
 const answered = new WeakMap<object, Map<string, Promise<readonly unknown[]>>>()

@@ -2,49 +2,70 @@ import type { Period } from '../../measure/usage/calendar.ts'
 import {
   type Amount,
   type FigureName,
+  hasFigures,
   requestsOf,
   type Sums,
   type SumsQuery,
   sumsSql,
 } from '../../measure/usage/sums.ts'
 import { add, decimalText, readNumber } from '../../money/rational.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
+import { largest } from '../../user/extremes.ts'
 import { type Asked, exact } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
-import { rowsOnce, sumsWithin } from './rows.ts'
+import { rowsCutAt, rowsOnce, within } from './rows.ts'
 
 /** The unit of prepaid credits. */
 const creditsUnit = 'credits'
-const dayUs = 86_400e6
 
-/** The sums of the account, one row for each group. Default: of all its time. */
+/** What a session asked for already, by all but the figures: parts of a page ask the same. */
+const questions = new WeakMap<object, Map<string, Answer[]>>()
+interface Answer {
+  readonly query: Pick<SumsQuery, 'only'>
+  readonly rows: Promise<readonly unknown[]>
+}
+
+/** The sums of the account, one row for each group. Default: of all its time. A question is answered by one before that has its figures. */
 export function readSums<Groups>(
-  { session, parts }: Pick<Asked, 'session' | 'parts'>,
+  { session }: Pick<Asked, 'session'>,
   query: Omit<SumsQuery, 'from'> & { readonly from?: string },
   order = '',
 ): Promise<readonly (Sums & Groups)[]> {
-  const from = parts === undefined ? 'mine' : 'my_parts'
-  return rowsOnce(session, `FROM (${sumsSql({ from, ...query })}) ${order}`)
+  const whole = { from: 'my_day_sums', ...query }
+  const { only: _, ...rest } = whole
+  const known = questions.get(session) ?? new Map<string, Answer[]>()
+  questions.set(session, known)
+  const key = JSON.stringify([rest, order])
+  const answers = known.get(key) ?? []
+  known.set(key, answers)
+  const found = answers.find((each) => hasFigures(each.query, whole))
+  const rows = found?.rows ?? session.rows(`FROM (${sumsSql(whole)}) ${order}`)
+  if (found === undefined) answers.push({ query: whole, rows })
+  return rows as Promise<readonly (Sums & Groups)[]>
 }
 
-/** The same with the amounts and these figures alone, which is faster. */
+/** The same with the amounts and these figures at least, which is faster. */
 export function readFigures<Groups, Name extends FigureName>(
-  asked: Pick<Asked, 'session' | 'parts'>,
+  of: Pick<Asked, 'session'>,
   only: readonly Name[],
   query: Omit<SumsQuery, 'from' | 'only'> & { readonly from?: string },
   order = '',
 ): Promise<readonly (Pick<Sums, Name | 'amounts'> & Groups)[]> {
-  return readSums<Groups>(asked, { ...query, only }, order)
+  return readSums<Groups>(of, { ...query, only }, order)
 }
 
-/** An amount of a unit, as an exact decimal; null without one. */
-const amountIn = (amounts: readonly Amount[] | null, unit: string, part: 'used' | 'refunds') =>
-  exact(amounts?.find((each) => each.unit === unit)?.[part] ?? null)
+/** An amount of a unit as the log has it, an exact decimal; null without one. */
+export const loggedIn = (
+  amounts: readonly Amount[] | null,
+  unit: string,
+  part: 'used' | 'refunds',
+) => exact(amounts?.find((each) => each.unit === unit)?.[part] ?? null)
 
 export const creditsOf = (
   { amounts }: Pick<Sums, 'amounts'>,
   part: 'used' | 'refunds' = 'used',
-): string | null => amountIn(amounts, creditsUnit, part)
+): string | null => loggedIn(amounts, creditsUnit, part)
 
 /** Amounts of money by currency: those of the log, and credits at the price of the settings. None if the token shows no costs. */
 export function moneyOf(
@@ -82,19 +103,51 @@ export interface UsedUnit {
  * The units of the account, those of the last day with use in the period first: credits before the unit of more requests. The
  * others follow as they ended, the latest first. A refund in a unit is no use of it.
  */
-export function unitsUsed(
-  { session }: Pick<Asked, 'session'>,
+export async function unitsUsed(
+  of: Pick<Asked, 'session' | 'view'>,
   { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
 ): Promise<readonly UsedUnit[]> {
-  return session.rows<UsedUnit>(`
-    WITH seen AS (SELECT unit, first_us, last_us, credits_known, coalesce(credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs}, false) AS inside
-      FROM ${sumsWithin({}, { fromUs, toUs })} WHERE credits IS NOT NULL),
-    ends AS (SELECT max(last_us) FILTER (WHERE inside) AS end_us FROM seen),
-    used AS (SELECT unit, max(last_us) FILTER (WHERE inside) AS last_us, min(first_us) FILTER (WHERE credits_known > 0) AS first_us, sum(credits_known) AS requests,
-        sum(credits_known) FILTER (WHERE inside AND last_us > end_us - ${dayUs}) AS latest
-      FROM seen, ends GROUP BY unit)
-    SELECT unit, last_us AS "lastUs", first_us AS "firstUs" FROM used
-    ORDER BY latest IS NULL, latest IS NOT NULL AND unit = '${creditsUnit}' DESC, latest DESC, last_us DESC NULLS LAST, requests DESC, unit`)
+  const { session } = of
+  const { from, where } = within(of, { fromUs, toUs }, 'credits_known > 0')
+  interface Row extends UsedUnit {
+    readonly requests: number | null
+  }
+  const rows = await rowsOnce<Row>(
+    session,
+    `SELECT unit, max(last_us) FILTER (WHERE ${where}) AS "lastUs", min(first_us) FILTER (WHERE credits_known > 0) AS "firstUs", sum(credits_known)::BIGINT AS requests
+     FROM ${from} WHERE credits IS NOT NULL GROUP BY unit`,
+  )
+  const endUs = largest(rows.map(({ lastUs }) => lastUs ?? 0))
+  // One unit is the first of all.
+  const latest = rows.length < 2 ? [] : await usedSince(of, { fromUs, toUs }, endUs - dayUs)
+  const latestIn = (unit: string) => latest.find((each) => each.unit === unit)?.requests ?? null
+  const isLatestCredits = ({ unit }: Row) => unit === creditsUnit && latestIn(unit) !== null
+  return rows
+    .toSorted(
+      (a, b) =>
+        Number(latestIn(a.unit) === null) - Number(latestIn(b.unit) === null) ||
+        Number(isLatestCredits(b)) - Number(isLatestCredits(a)) ||
+        (latestIn(b.unit) ?? 0) - (latestIn(a.unit) ?? 0) ||
+        (b.lastUs ?? 0) - (a.lastUs ?? 0) ||
+        (b.requests ?? -1) - (a.requests ?? -1) ||
+        (a.unit < b.unit ? -1 : 1),
+    )
+    .map(({ unit, lastUs, firstUs }) => ({ unit, lastUs, firstUs }))
+}
+
+/** Requests with a known cost of each unit that was used in a period after a moment. */
+function usedSince(
+  of: Pick<Asked, 'session' | 'view'>,
+  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
+  sinceUs: number,
+): Promise<readonly { readonly unit: string; readonly requests: number }[]> {
+  const from = rowsCutAt(of, [fromUs, toUs, Math.floor(sinceUs / hourUs) * hourUs])
+  return rowsOnce(
+    of.session,
+    `SELECT unit, sum(credits_known)::BIGINT AS requests FROM ${from}
+     WHERE credits IS NOT NULL AND credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs} AND last_us > ${sinceUs}
+     GROUP BY unit`,
+  )
 }
 
 /**

@@ -1,3 +1,4 @@
+import { dayUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Html } from '../../user/html.ts'
 import type { PageData } from './page-shape.ts'
@@ -24,8 +25,6 @@ export const unitsOf = ({ unit, units }: Pick<PageData, 'unit' | 'units'>) => [
 ]
 
 export const isMoney = (unit: string) => /^[A-Z]{3}$/.test(unit)
-
-const dayUs = 86_400e6
 
 /** When a unit that others replaced was last used; empty for one that is in use. */
 export function endedOn(unit: string, { units, toUs }: PageData, speech: Speech): string {

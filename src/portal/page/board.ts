@@ -11,6 +11,7 @@ import { fillInStore } from '../../report/usage/engine/engine.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
 import type { Asked } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
@@ -18,14 +19,13 @@ import type { BudgetState } from '../figures/budgets.ts'
 import { listedHours, usedInHours } from '../figures/cause.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import { courseIn } from '../figures/projection.ts'
-import { coverageOf, sumsWithin } from '../figures/rows.ts'
+import { coverageOf, hoursCutAt, rowsCutAt } from '../figures/rows.ts'
 import { type UsedUnit, unitsUsed } from '../figures/sums.ts'
 import { dearWords } from './dear-words.ts'
 import type { Speech } from './speech.ts'
 
 /** A page is sent often, and to phones, so its cells are fewer than those of a file. */
 const mostCells = 2500
-const dayUs = 86_400e6
 
 /** What amounts are in, and how a customer calls them. */
 export interface Amounts {
@@ -72,9 +72,8 @@ export async function readBoardFor(
   const { shows } = bearer
   const { first, last } = await coverageOf(session)
   const column = tag === null ? 'key_fp' : tagSql(tag)
-  const whole = account.parts === undefined ? 'my_hours' : 'my_parts'
   const keys = await session.rows<{ key: string }>(
-    `SELECT ${column} AS key FROM ${whole} WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
+    `SELECT ${column} AS key FROM my_day_sums WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
   )
   const names = keys.map(({ key }) => key)
   const nameOf = (key: string) => (tag === null ? naming.nameOf(key) : key)
@@ -88,28 +87,28 @@ export async function readBoardFor(
     ...(hasKeys ? [['key', column] as const] : []),
     ['endpoint', 'endpoint'] as const,
   ])
+  // Every key has a name of its own, so none is looked for in a list: keys stand in the place of accounts.
   await session.execute(`
     SET VARIABLE usage_timezone = ${literal(period.timezone)};
     SET VARIABLE usage_from = ${period.fromUs}::BIGINT;
     SET VARIABLE usage_to = ${period.toUs}::BIGINT;
     SET VARIABLE usage_unit = ${literal(amounts.unit)};
-    SET VARIABLE usage_top = ${textList([...names, speech.say('table.refunds')])};
+    SET VARIABLE usage_by = 'account';
     SET VARIABLE usage_key_names = MAP(${textList(names)}, ${textList(names.map(nameOf))});
     CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * REPLACE (${[
       `${amounts.sql} AS credits`,
       `${amounts.unitSql} AS unit`,
       `CASE WHEN (${amounts.unitSql}) = ${literal(amounts.unit)} THEN credits_known ELSE requests END AS credits_known`,
       `${refundOr(shows.has('models') ? 'model' : 'NULL::VARCHAR')} AS model`,
-      `${refundOr(hasKeys ? column : 'NULL::VARCHAR')} AS key_fp`,
       `${refundOr('endpoint')} AS endpoint`,
     ].join(
       ', ',
-    )}), NULL::VARCHAR AS account FROM (${refundsApartSql(`(FROM ${rows} WHERE ${where})`, refunds)})`)
+    )}), coalesce(${refundOr(hasKeys ? column : 'NULL::VARCHAR')}, '(other)') AS account FROM (${refundsApartSql(`(FROM ${rows} WHERE ${where})`, refunds)})`)
   const nowUs = nowMs * 1000
   const isOpen = isWhole && period.toUs > nowUs - dayUs
   return readBoardOf(
     session,
-    { fill: fillInStore, holdsRequests: false },
+    { fill: fillInStore, holdsRequests: false, cellsAreSums: true },
     {
       fromUs: period.fromUs,
       toUs: period.toUs,
@@ -162,19 +161,18 @@ function apartFrom({ unit, units }: Amounts, { say }: Speech): Pick<BoardScope, 
 
 /** The widest rows that give the same board. @param columns of its dimensions */
 async function rowsFor(
-  { session, ...asked }: Asked,
+  asked: Asked,
   period: Period,
   where: string,
   columns: Parameters<typeof exceedsHours>[2],
 ): Promise<string> {
-  const starts = localStarts(period)
-  const wide = sumsWithin(asked, period, starts)
-  const rows = sumsWithin({}, period, starts)
-  if (wide === rows) return rows
+  const days = barsOf(period, 'day').map(({ startUs }) => startUs)
+  const wide = rowsCutAt(asked, [period.fromUs, period.toUs, ...days])
+  const rows = hoursCutAt([period.fromUs, period.toUs, ...localStarts(period)])
   const inPeriod = `first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${where}`
-  const hours = (period.toUs - period.fromUs) / 3600e6
+  const hours = (period.toUs - period.fromUs) / hourUs
   const each = { rows, wide, where: inPeriod }
-  return (await exceedsHours(session, each, columns, mostCells, hours)) ? wide : rows
+  return (await exceedsHours(asked.session, each, columns, mostCells, hours)) ? wide : rows
 }
 
 /** Unusual hours of the period, the most unusual first, and what each used. */

@@ -8,7 +8,8 @@ import type { Speech } from './speech.ts'
 export function renderLots({ credits }: PageData, speech: Speech): Html | false {
   if (credits === null || credits.grants.length === 0) return false
   const { say } = speech
-  const { column } = speech.amounts('credits')
+  const isMoney = credits.unit !== 'credits'
+  const { column } = speech.amounts(credits.unit)
   const { grants, held, used, remaining } = credits
   const of = (pick: (lot: (typeof grants)[number]) => string, total: string | null) =>
     column([...grants.map(pick), total ?? '0'], null)
@@ -19,7 +20,12 @@ export function renderLots({ credits }: PageData, speech: Speech): Html | false 
   ]
   const date = (at: string | null) => (at === null ? '–' : speech.day(Date.parse(at) * 1000))
   const heads = [
-    ...[say('lots.name'), say('lots.held'), usedSince(grants, speech), say('lots.left')],
+    ...[
+      say(isMoney ? 'lots.name.money' : 'lots.name'),
+      say('lots.held'),
+      usedSince(grants, speech),
+      say('lots.left'),
+    ],
     ...[say('lots.from'), say('lots.expires')],
   ]
   // On a phone, where a line is a list, each cell has its head beside it.
@@ -34,10 +40,11 @@ export function renderLots({ credits }: PageData, speech: Speech): Html | false 
     return html`<tr><th scope="row" class="txt">${lot.name}${models}</th>${cells.map((text, place) => cell(text, place + 1))}</tr>`
   })
   const sums = columns.map((each, place) => cell(each.at(-1), place + 1))
+  const title = say(isMoney ? 'lots.title.money' : 'lots.title')
   const table = html`<thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead>
 <tbody>${lines}</tbody>
 <tfoot><tr><th scope="row" class="txt">${say('table.total')}</th>${sums}<td></td><td></td></tr></tfoot>`
-  return html`<section class="card whole" id="lots"><h3>${say('lots.title')}</h3>${scrolling(say('lots.title'), table)}${notesOf(credits, speech).map((each) => html`<p class="note">${each}</p>`)}</section>`
+  return html`<section class="card whole" id="lots"><h3>${title}</h3>${scrolling(title, table)}${notesOf(credits, speech).map((each) => html`<p class="note">${each}</p>`)}</section>`
 }
 
 /** What is used of lots is used since the first of them began, whatever the period of the page. */
@@ -50,12 +57,14 @@ function usedSince(lots: NonNullable<PageData['credits']>['grants'], { say, day 
 
 /** Credits that expired before, and those that were used while there were none. */
 function notesOf(
-  { expired, uncovered }: NonNullable<PageData['credits']>,
-  { say }: Speech,
+  { unit, expired, uncovered }: NonNullable<PageData['credits']>,
+  { say, amount }: Speech,
 ): readonly string[] {
-  const [gone, beyond] = [Number(expired ?? 0), Number(uncovered ?? 0)]
-  return [
-    ...(gone > 0 ? [say('lots.expired', { credits: gone })] : []),
-    ...(beyond > 0 ? [say('lots.uncovered', { credits: beyond })] : []),
-  ]
+  const note = (word: 'lots.expired' | 'lots.uncovered', value: string | null) => {
+    if (Number(value ?? 0) <= 0) return []
+    return unit === 'credits'
+      ? [say(word, { credits: Number(value) })]
+      : [say(`${word}.money`, { amount: amount(unit, value) })]
+  }
+  return [...note('lots.expired', expired), ...note('lots.uncovered', uncovered)]
 }

@@ -7,7 +7,7 @@ import type { Answers } from '../api/shapes.ts'
 import { namesOfKeys } from '../figures/keys.ts'
 import { pageOf } from '../figures/outlook.ts'
 import { readRequests } from '../figures/requests.ts'
-import { accountView } from '../settings/account-view.ts'
+import { accountView, dayZones } from '../settings/account-view.ts'
 import { closedFiles, type Settings } from '../settings/settings.ts'
 import { Snapshot, type Source } from '../source/snapshot.ts'
 import { withRequests } from './board.ts'
@@ -38,6 +38,7 @@ export interface OfflineOptions {
 export async function offlinePage({ source, ...options }: OfflineOptions): Promise<string> {
   const snapshot = await Snapshot.of(await openStore(':memory:'), source)
   try {
+    snapshot.useZones(dayZones(options.settings))
     await snapshot.refresh(options.nowMs)
     await snapshot.keepClosed(closedFiles(options.settings))
     return await offlinePageOf(snapshot, options)

@@ -1,9 +1,16 @@
-import { barsOf, type Period, periodAround } from '../../measure/usage/calendar.ts'
+import type { Period } from '../../measure/usage/calendar.ts'
 import { tagDimension, tagOf } from '../../measure/usage/tags.ts'
 import { choiceOf } from '../../report/usage/board/choice.js'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import type { Choice } from '../../report/usage/board/types.ts'
-import { type Asked, conditionOf, needsEach, periodAsked, tagsShown } from '../api/asked.ts'
+import {
+  type Asked,
+  conditionOf,
+  needsEach,
+  periodAsked,
+  shownFor,
+  tagsShown,
+} from '../api/asked.ts'
 import { parametersOf } from '../api/parameters.ts'
 import { presetPeriods, usualPeriod } from '../api/period.ts'
 import { Problem } from '../api/problem.ts'
@@ -13,9 +20,9 @@ import { dearDays } from '../figures/dear-day.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
 import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
-import { outlookOf, readCredits } from '../figures/outlook.ts'
+import { outlookOf, readHeld } from '../figures/outlook.ts'
 import { monthProjections } from '../figures/projection.ts'
-import { coverageOf, inParts } from '../figures/rows.ts'
+import { coverageOf } from '../figures/rows.ts'
 import { readSummary } from '../figures/summary.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Snapshot } from '../source/snapshot.ts'
@@ -36,13 +43,13 @@ const known = [...period, ...filters, 'tag', 'metric', 'by', 'unit']
  * @throws Problem as the answers do
  */
 export async function readPageData(
-  given: Asked,
+  asked: Asked,
   search: URLSearchParams,
   speech: Speech,
   { page, isPending }: ForecastSoFar,
   snapshot: Snapshot,
 ): Promise<PageData> {
-  const { bearer, view, session, nowMs } = given
+  const { bearer, view, session, nowMs } = asked
   for (const name of search.keys()) {
     if (!known.includes(name)) {
       throw new Problem(400, 'unknown-parameter', 'A parameter is unknown', {
@@ -56,7 +63,7 @@ export async function readPageData(
   for (const [name, value] of Object.entries(usualPeriod(view, nowMs)))
     if (!chosen.has(name)) chosen.set(name, value)
   const by = search.get('by') ?? ''
-  if (by.startsWith('tag:')) needsEach(given, [by])
+  if (by.startsWith('tag:')) needsEach(asked, [by])
   const tag = tagOf(by)
   const asking = new URLSearchParams(
     [...chosen].filter(([name]) => name !== 'metric' && name !== 'by' && name !== 'unit'),
@@ -66,10 +73,10 @@ export async function readPageData(
   const asks = periodAsked(query, view)
   const { fromUs, toUs } = asks
   const before = comparedWith(asks, { firstUs: coverage.first, lastUs: coverage.last })
-  const asked = await inPartsOf(given, asks, before)
   const summary = await readSummary(asked, query)
-  const canSee = bearer.shows.has('credits')
-  const credits = canSee ? await readCredits(asked, snapshot) : null
+  const held = await readHeld(asked, snapshot)
+  const canSee = bearer.shows.has(shownFor(held.unit))
+  const credits = canSee ? held : null
   const amounts = await amountsOf(asked, asks, search.get('unit'))
   const unit = amounts.units.length === 0 ? null : amounts.unit
   const names = amounts.units.map((each) => each.unit)
@@ -134,21 +141,6 @@ export async function readPageData(
     budgets,
     notices: await noticesOf(page, budgets, asked, speech),
   }
-}
-
-/** In the days of the period, beside what it is compared with, its month, and the periods of the budgets. */
-function inPartsOf(asked: Asked, period: Period, before: Period | null): Promise<Asked> {
-  const { view, nowMs } = asked
-  const days = barsOf(period, 'day').map(({ startUs }) => startUs)
-  const kinds = new Set(['month' as const, ...view.budgets.map((budget) => budget.period)])
-  const others = [...kinds].map((kind) =>
-    periodAround(nowMs * 1000, view.timezone, kind, view.firstWeekday),
-  )
-  const ends = [...others, ...(before === null ? [] : [before])].flatMap(({ fromUs, toUs }) => [
-    fromUs,
-    toUs,
-  ])
-  return inParts(asked, [...days, period.toUs], ends)
 }
 
 /** Whether closed months hold the whole period. */

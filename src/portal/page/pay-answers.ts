@@ -5,10 +5,10 @@ import { roughly } from './columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
-/** What will be paid, in each unit: of money, what the month will probably cost; of credits that are there, nothing. */
+/** What will be paid, in each unit: of money, what the month will probably cost; of credits or prepaid money that are there, nothing. */
 export function payAnswers(data: PageData, speech: Speech): Cell {
   const answers = unitsOf(data).flatMap(({ unit }) =>
-    unit === 'credits' && Number(data.credits?.remaining ?? 0) > 0
+    unit === data.credits?.unit && Number(data.credits.remaining ?? 0) > 0
       ? [
           prepaidAnswer(data, speech),
           ...(data.projections.has(unit) ? monthIn(unit, data, speech, true) : []),
@@ -30,8 +30,12 @@ const payLabel = ({ summary }: PageData, speech: Speech) =>
 const prepaidAnswer = (data: PageData, speech: Speech): Answer => ({
   label: payLabel(data, speech),
   value: speech.say('pay.nothing'),
-  under: [speech.say('answer.prepaid')],
+  under: [speech.say(`answer.prepaid${ofHeld(data)}`)],
 })
+
+/** The end of words that say money where others say credits. */
+const ofHeld = ({ credits }: Pick<PageData, 'credits'>) =>
+  credits === null || credits.unit === 'credits' ? ('' as const) : ('.money' as const)
 
 /** @param beside whether it follows what is to pay, and is said in fewer lines */
 function monthIn(unit: string, data: PageData, speech: Speech, beside = false): Cell {
@@ -76,20 +80,21 @@ function monthIn(unit: string, data: PageData, speech: Speech, beside = false): 
   ]
 }
 
-/** When the credits end and how many are left; empty without a balance. */
+/** When the credits or the prepaid money end, and how much is left; empty without a balance. */
 export function endAnswers(data: PageData, speech: Speech): Cell {
   const { credits, outlook } = data
   const { say } = speech
   if (credits === null || credits.remaining === null) return []
-  const left = speech.amount('credits', credits.remaining)
+  const of = ofHeld(data)
+  const left = speech.amount(credits.unit, credits.remaining)
   const median = outlook?.runsOut?.median ?? null
   if (Number(credits.remaining) <= 0 || !outlook?.known || median === null || isPast(outlook)) {
     const sentence = html`<span class="answer">${lasts(data, speech)}</span>`
-    return [{ label: say('card.balance'), value: left, under: [sentence] }]
+    return [{ label: say(`card.balance${of}`), value: left, under: [sentence] }]
   }
   return [
     {
-      label: say('card.ends'),
+      label: say(`card.ends${of}`),
       value: say('ends.about', { date: speech.shortDay(Date.parse(median) * 1000) }),
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
@@ -100,12 +105,14 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
 }
 
 /** Why no date is said. */
-function lasts({ credits, outlook, isPending, lastUs }: PageData, { say, day }: Speech): string {
-  if (Number(credits!.remaining) <= 0) return say('answer.none')
-  if (!outlook?.known) return say(isPending ? 'answer.pending' : 'answer.unknown')
+function lasts(data: PageData, { say, day }: Speech): string {
+  const { credits, outlook, isPending, lastUs } = data
+  const of = ofHeld(data)
+  if (Number(credits!.remaining) <= 0) return say(`answer.none${of}`)
+  if (!outlook?.known) return say(isPending ? `answer.pending${of}` : `answer.unknown${of}`)
   const median = outlook.runsOut?.median ?? null
   return median === null
-    ? say('answer.long')
+    ? say(`answer.long${of}`)
     : say('answer.past', { date: day(lastUs ?? Date.parse(median) * 1000) })
 }
 

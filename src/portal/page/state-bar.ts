@@ -54,7 +54,11 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
   const { credits, dears, notices, budgets, summary } = data
   const states: State[] = []
   if (credits !== null && credits.remaining !== null && Number(credits.remaining) <= 0)
-    states.push({ tone: 'fail', text: say('answer.none'), query: null })
+    states.push({
+      tone: 'fail',
+      text: say(credits.unit === 'credits' ? 'answer.none' : 'answer.none.money'),
+      query: null,
+    })
   const isOver = budgets.some(({ share }) => share >= 1)
   for (const dear of dears) states.push(dearState(dear, data, speech))
   for (const { kind, text, query } of notices) {

@@ -2,6 +2,7 @@ import { parseMoment } from '../../measure/usage/zone.ts'
 import { decimalText, multiply, readNumber } from '../../money/rational.ts'
 import type { BurnOrder, Holdings } from '../../report/usage/ledger.ts'
 import { userError } from '../../user/user-error.ts'
+import type { DayZones } from '../source/wide-sums.ts'
 import type { AccountBudget, AccountSettings, Settings } from './settings.ts'
 
 /** A month whose figures stay. Times are Unix microseconds. */
@@ -40,7 +41,7 @@ export interface AccountView {
 export function accountView(settings: Settings, account: string): AccountView {
   const own: AccountSettings = { ...settings.everyAccount, ...settings.accounts.get(account) }
   const locale = own.locale ?? settings.locale
-  const timezone = own.timezone ?? settings.timezone
+  const timezone = timezoneOf(settings, account)
   const { price } = settings.credits
   const { currency, keyNames } = settings
   return {
@@ -63,6 +64,19 @@ export function accountView(settings: Settings, account: string): AccountView {
     keyNames,
   }
 }
+
+const timezoneOf = (settings: Settings, account: string) =>
+  settings.accounts.get(account)?.timezone ?? settings.timezone
+
+/** The zones whose days are those of the accounts. */
+export const dayZones = (settings: Settings): DayZones => ({
+  usual: settings.timezone,
+  others: new Map(
+    [...settings.accounts.keys()]
+      .map((account) => [account, timezoneOf(settings, account)] as const)
+      .filter(([, timezone]) => timezone !== settings.timezone),
+  ),
+})
 
 function closedOf({ closed }: Settings, timezone: string): readonly ClosedMonth[] {
   return closed.map(({ month }) => {
@@ -100,10 +114,14 @@ function holdingsOf(
   )
   if (wrong !== undefined)
     throw userError.usage(`grants: ${wrong.name}: expected expires: after from:.`)
-  if (balance === undefined) return grants === undefined ? null : { lots, burnOrder, asOfUs }
+  if (balance === undefined) return grants === undefined ? null : { unit: 'credits', lots, burnOrder, asOfUs }
   const credits = readNumber(balance.credits)!
   const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null }
-  return { lots: [{ ...held, priority: 0, models: null }, ...lots], burnOrder, asOfUs }
+  return {
+    unit: 'credits',
+    lots: [{ ...held, priority: 0, models: null }, ...lots],
+    ...{ burnOrder, asOfUs },
+  }
 }
 
 function weekStartsOn(locale: string): number {

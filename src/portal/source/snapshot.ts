@@ -16,8 +16,10 @@ import {
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import type { ShownToken } from '../../tokens/kinds.ts'
+import { dayUs } from '../../user/durations.ts'
 import type { Work } from '../../user/work.ts'
 import type { ClosedMonth } from '../settings/account-view.ts'
+import { type DayZones, daySumColumns, heldColumns, WideSums } from './wide-sums.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
 export interface Source {
@@ -68,7 +70,7 @@ export const arrivalsSql = (parts: readonly (readonly [table: string, time: stri
   `SELECT account, day, max(came_us) AS came_us FROM (${parts
     .map(
       ([table, time]) =>
-        `SELECT account, CAST(floor(${time} / 86400000000) AS BIGINT) AS day, ingested_us AS came_us FROM ${table} WHERE account IS NOT NULL`,
+        `SELECT account, CAST(floor(${time} / ${dayUs}) AS BIGINT) AS day, ingested_us AS came_us FROM ${table} WHERE account IS NOT NULL`,
     )
     .join(' UNION ALL ')}) AS parts GROUP BY account, day`
 
@@ -78,26 +80,10 @@ function fileMark(path: string): string | null {
   return file === undefined ? null : `${file.ino}/${file.size}/${file.mtimeNs}`
 }
 
-/** The same sums by the hour, for periods of whole hours. It is empty unless it has at most half of the rows. */
-const heldHours = 'held_hours'
-const groups = Object.entries(quantities).flatMap(([name, { adds }]) =>
-  adds === 'group' && name !== 'quarter' ? [name] : [],
-)
-/** SQL for the sums of hours of rows of quarters. Minutes are those of a quarter alone. */
-const hoursSql = (from: string) => `
-  SELECT quarter // 4 * 4 AS quarter, day, ${groups.join(', ')}, ${Object.entries(quantities)
-    .flatMap(([name, { adds, type }]) =>
-      adds === 'group' || adds === 'minutes'
-        ? []
-        : [`CAST(${adds}(${name}) AS ${type}) AS ${name}`],
-    )
-    .join(', ')}
-  FROM ${from} GROUP BY quarter // 4 * 4, day, ${groups.join(', ')}`
-
-/** Fewer rows are read in no time. */
-const leastForHours = 1_000
-const addHours = (from: string) =>
-  `INSERT INTO ${heldHours} BY NAME SELECT * FROM (${hoursSql(from)}) ORDER BY account, quarter`
+/** The columns of sums that a session sees. */
+const shownColumns = Object.keys(quantities)
+  .filter((name) => name !== 'account')
+  .join(', ')
 
 /** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
 export const keyDays = 'held_key_days'
@@ -111,7 +97,7 @@ const isOf = (month: ClosedMonth) => `month = ${literal(month.month)} AND ${with
  */
 function closingsSql(mine: string, closed: readonly ClosedMonth[]): string {
   const parts = closed.map((month) => {
-    const days = `day >= ${Math.floor(month.fromUs / 86_400e6)} AND day * 86400000000 < ${month.toUs}`
+    const days = `day >= ${Math.floor(month.fromUs / dayUs)} AND day * ${dayUs} < ${month.toUs}`
     return `SELECT ${literal(month.month)} AS month, unit, coalesce(sum(credits), 0)::DECIMAL(38, 18) AS amount, coalesce(sum(requests), 0)::BIGINT AS requests,
         (SELECT max(came_us) FROM held_arrivals WHERE account = getvariable('usage_account') AND ${days}) AS at_us
       FROM (
@@ -124,15 +110,10 @@ function closingsSql(mine: string, closed: readonly ClosedMonth[]): string {
   return [none, ...parts].join(' UNION ALL ')
 }
 
-/** Columns of the table `held` but its day. */
-export const heldColumns = Object.entries(quantities)
-  .map(([name, { type }]) => `${name} ${type}`)
-  .join(', ')
-
 /**
- * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_days`, `my_entries` and `my_held` of a
- * session are one account; no query reads the sums of others. Of a closed month, `mine` and `my_hours` are as it was closed, `my_use` as it is now, and
- * `my_closings` the difference.
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_day_sums`, `my_days`, `my_entries` and `my_held`
+ * of a session are one account; no query reads the sums of others. Of a closed month, the first three are as it was closed, `my_use` and `my_use_days` as it
+ * is now, and `my_closings` the difference.
  */
 export class Snapshot {
   readonly store: Store
@@ -141,9 +122,7 @@ export class Snapshot {
   /** When each version was first seen, Unix milliseconds. */
   private readonly changes = new Map<string, number>()
   private lastMark: string | null = null
-  private hasHours = false
-  /** Rows of `held` when hours were last counted. */
-  private countedRows = 0
+  private readonly wide: WideSums
   /** Changes with the files of closed months. */
   closedMark = '[]'
   /** When the source was last seen, Unix milliseconds; null before the first copy. */
@@ -152,18 +131,24 @@ export class Snapshot {
   private constructor(store: Store, source: Source) {
     this.store = store
     this.source = source
+    this.wide = new WideSums(store)
   }
 
   static async of(store: Store, source: Source): Promise<Snapshot> {
     await store.execute(`
       CREATE TABLE held (${heldColumns}, day BIGINT);
-      CREATE TABLE ${heldHours} (${heldColumns}, day BIGINT);
+      ${WideSums.tables};
       CREATE TABLE held_entries (account VARCHAR, at_us BIGINT, type VARCHAR, unit VARCHAR, amount DECIMAL(38, 18), entries BIGINT);
-      CREATE TABLE held_rows (account VARCHAR, source VARCHAR, id VARCHAR, at_us BIGINT, type VARCHAR, credits DECIMAL(38, 18), terms VARCHAR);
+      CREATE TABLE held_rows (account VARCHAR, source VARCHAR, id VARCHAR, at_us BIGINT, type VARCHAR, credits DECIMAL(38, 18), unit VARCHAR, terms VARCHAR);
       CREATE TABLE held_arrivals (account VARCHAR, day BIGINT, came_us BIGINT);
       CREATE TABLE held_closed (${heldColumns}, month VARCHAR);
       CREATE TABLE ${keyDays} (day BIGINT, account VARCHAR, key_fp VARCHAR, first_us BIGINT, last_us BIGINT, width_us BIGINT, mark HUGEINT)`)
     return new Snapshot(store, source)
+  }
+
+  /** From the next copy on, the days of accounts are those of these zones. */
+  useZones(zones: DayZones): void {
+    this.wide.useZones(zones)
   }
 
   /**
@@ -213,17 +198,19 @@ export class Snapshot {
       const read = (name: string) => `read_parquet(${literal(join(folder, name))})`
       const events = `SELECT *, quarter // 96 AS day FROM ${read('events*')}`
       const sums = `SELECT *, NULL::BIGINT AS day FROM ${read('sums*')}`
+      const all = `(${events} UNION ALL BY NAME ${sums})`
+      const added = await this.wide.addedSql(all)
       const old = `day IS NULL OR day IN (SELECT unnest([${replaced.join()}]::BIGINT[]))`
       await this.store.execute(`
         BEGIN;
         DELETE FROM held WHERE ${old};
-        DELETE FROM ${heldHours} WHERE ${old};
+        ${this.wide.deletedSql(old)}
         DELETE FROM ${keyDays} WHERE ${old};
         INSERT INTO held BY NAME ${events} ORDER BY account, quarter;
         INSERT INTO held BY NAME ${sums};
-        ${this.hasHours ? addHours(`(${events} UNION ALL BY NAME ${sums})`) : ''};
+        ${added}
         INSERT INTO ${keyDays} SELECT day, account, key_fp, min(first_us), max(last_us), max(width_us), sum(hash(one)::HUGEINT) + count(*)
-        FROM (${events} UNION ALL BY NAME ${sums}) AS one GROUP BY ALL;
+        FROM ${all} AS one GROUP BY ALL;
         DELETE FROM held_entries;
         INSERT INTO held_entries BY NAME FROM ${read('entries')};
         DELETE FROM held_rows;
@@ -234,27 +221,10 @@ export class Snapshot {
         INSERT INTO usage_polls BY NAME FROM ${read('polls')};
         COMMIT`)
       done()
-      if (!this.hasHours) await this.tryHours()
+      await this.wide.follow()
     } finally {
       rmSync(folder, { recursive: true })
     }
-  }
-
-  /**
-   * Sums by the hour, once they are at most half of the rows; counted again whenever the rows have doubled. They cost as much as the
-   * rows themselves, so requests that are all alone in their hour go without.
-   */
-  private async tryHours(): Promise<void> {
-    const [held] = await this.store.rows<{ rows: number }>('SELECT count(*) AS rows FROM held')
-    const { rows } = held!
-    if (rows < Math.max(leastForHours, 2 * this.countedRows)) return
-    const [counted] = await this.store.rows<{ hours: number }>(
-      `SELECT approx_count_distinct(hash(quarter // 4, ${groups.join(', ')})) AS hours FROM held`,
-    )
-    this.countedRows = rows
-    if (counted!.hours > rows / 2) return
-    await this.store.execute(addHours('held'))
-    this.hasHours = true
   }
 
   /**
@@ -318,28 +288,35 @@ export class Snapshot {
     return row!.remaining
   }
 
-  /** The one place that reads the sums: everything else reads `mine`. */
+  /** The one place that reads the sums: everything else reads `mine`. @param timezone whose days are asked for; without one, `my_day_sums` are no days */
   within<T>(
     scope: AccountScope,
     work: (session: Session) => Promise<T>,
     {
       closed = [],
+      timezone = null,
       ...given
-    }: Pick<Work, 'signal'> & { readonly closed?: readonly ClosedMonth[] } = {},
+    }: Pick<Work, 'signal'> & {
+      readonly closed?: readonly ClosedMonth[]
+      readonly timezone?: string | null
+    } = {},
   ): Promise<T> {
     return inSession(this.store, given, async (session) => {
       await setAccount(session, scope)
       const mine = accountCondition(scope)
-      const sums = (table: string) =>
+      const wide = this.wide.tablesFor(scope.account, timezone)
+      const sums = (table: string, columns = shownColumns) =>
         closed.length === 0
-          ? `SELECT * EXCLUDE (account, day) FROM ${table} WHERE ${mine}`
-          : `SELECT * EXCLUDE (account, day) FROM ${table} WHERE ${mine} AND NOT (${closed.map(within).join(' OR ')})
-             UNION ALL BY NAME
-             SELECT * EXCLUDE (account, month) FROM held_closed WHERE ${mine} AND (${closed.map(isOf).join(' OR ')})`
+          ? `SELECT ${columns} FROM ${table} WHERE ${mine}`
+          : `SELECT ${columns} FROM ${table} WHERE ${mine} AND NOT (${closed.map(within).join(' OR ')})
+             UNION ALL
+             SELECT ${columns} FROM held_closed WHERE ${mine} AND (${closed.map(isOf).join(' OR ')})`
       await session.execute(`
         CREATE TEMP VIEW mine AS ${sums('held')};
-        CREATE TEMP VIEW my_hours AS ${sums(this.hasHours ? heldHours : 'held')};
-        CREATE TEMP VIEW my_use AS SELECT * EXCLUDE (account, day) FROM held WHERE ${mine};
+        CREATE TEMP VIEW my_hours AS ${sums(wide.hours)};
+        CREATE TEMP VIEW my_day_sums AS ${sums(wide.days, daySumColumns)};
+        CREATE TEMP VIEW my_use AS SELECT ${shownColumns} FROM held WHERE ${mine};
+        CREATE TEMP VIEW my_use_days AS SELECT ${daySumColumns} FROM ${wide.days} WHERE ${mine};
         CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
         CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
         CREATE TEMP VIEW my_held AS SELECT * EXCLUDE (account) FROM held_rows WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};

@@ -12,9 +12,9 @@ import { limitTo, mainOf } from '../../store/session/account.ts'
 import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
+import { dayUs } from '../../user/durations.ts'
 import { arrivalsSql, entriesSql, type RequestRow, type Source } from './snapshot.ts'
 
-const dayUs = 86_400_000_000
 /** A customer does not wait long for a writer. */
 const waitMs = 2000
 interface Day {

@@ -7,9 +7,9 @@ import type { ChargedOutcome, ModelPrice, PriceTerms } from '../../contract/pric
 import { mostDigits } from '../../money/money.ts'
 import { multiply, powerOfTen, type Rational, rational, roundWhole } from '../../money/rational.ts'
 import { outputOf, promptOf, type Usage, unknownUsage } from '../../tokens/usage.ts'
+import { minuteMs } from '../../user/durations.ts'
 import { calculate } from '../calculate.ts'
 import { type CountedAnswer, tokenColumnNames, usageOfColumns } from './column-usage.ts'
-import { minuteMs } from '../../user/durations.ts'
 
 /** What the cost of an attempt depends on, as far as the client sees it. */
 export interface CostedAttempt extends CountedAnswer {

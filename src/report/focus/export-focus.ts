@@ -14,6 +14,7 @@ import { cellsSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { limitTo } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
+import { hourUs } from '../../user/durations.ts'
 import { entryOf } from '../../user/lookup.ts'
 import { userError } from '../../user/user-error.ts'
 import type { FocusView } from '../pages.ts'
@@ -21,7 +22,6 @@ import { enterPrices } from '../usage/prepare.ts'
 import { type Charge, exactNumber, type FocusAccount, focusRow } from './charges.ts'
 import { focusIssues, sumOf } from './check.ts'
 import type { FocusRow } from './columns.ts'
-import { hourUs } from '../../user/durations.ts'
 
 /** Credits for a million tokens of each kind; a kind that is absent has no price. */
 export type TokenPrices = Readonly<
@@ -133,7 +133,6 @@ interface Entry {
   readonly id: string
   readonly tags: string | null
 }
-
 
 /** Entries in credits, and purchases in the currency. Others are no charges of this file. */
 function entryCharges(

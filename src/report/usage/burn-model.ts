@@ -1,6 +1,6 @@
 import { percentileOf } from '../../measure/percentile.ts'
-import type { Random } from '../../user/random.ts'
 import { dayUs } from '../../user/durations.ts'
+import type { Random } from '../../user/random.ts'
 
 /** The burn of a past local day, or of its measured part. */
 export interface PastDay {
@@ -109,8 +109,7 @@ interface BurnFit {
 
 /** The fit of the weekly pattern that costs least. @param lastUs the start of the last measured day, from which days are counted */
 function bestFit(days: readonly PastDay[], lastUs: number): BurnFit {
-  const aheadOf = ({ startUs }: Pick<PastDay, 'startUs'>) =>
-    Math.round((startUs - lastUs) / dayUs)
+  const aheadOf = ({ startUs }: Pick<PastDay, 'startUs'>) => Math.round((startUs - lastUs) / dayUs)
   const span = 1 - aheadOf(days[0]!)
   const seen = days.reduce((sum, day) => sum + day.share, 0)
   const size = days.reduce((sum, day) => sum + Math.abs(day.credits), 0) / seen

@@ -1,9 +1,9 @@
 import { endOfDayUs, startOfDayUs, weekdayOf } from '../../measure/usage/zone.ts'
+import { dayUs } from '../../user/durations.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import type { PastDay } from './burn-model.ts'
 import type { ComingDay } from './forecast.ts'
 import type { SeriesPoint, UsageScope } from './shape.ts'
-import { dayUs } from '../../user/durations.ts'
 
 /** The least measured part of a day that counts. */
 const leastShare = 0.02

@@ -1,13 +1,13 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { Grant } from '../../contract/grant.ts'
 import { percentileOf } from '../../measure/percentile.ts'
+import { dayUs } from '../../user/durations.ts'
 import { type Random, randomOf } from '../../user/random.ts'
 import { amountText } from './amount.ts'
 import { burnDown, type Demand, type ModelShare } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import { unitName } from './figures.ts'
 import type { BandLoss, CoursePoint, DateBand, Depletion, Forecast } from './shape.ts'
-import { dayUs } from '../../user/durations.ts'
 
 /** A future local day. */
 export interface ComingDay {
@@ -134,7 +134,7 @@ export interface Outlook {
  * @param burn the forecast of a day, or the reason why there is none
  * @param coming local days from now on, the first one cut at now
  * @param random seeded, so that a repeated page has the same dates
- * @param mix of which models the burn is; default: of none that a grant names
+ * @param of of which models the burn is, by default of none that a grant names; and the unit of the balance, by default credits
  */
 export function lookAhead(
   contract: Contract | null,
@@ -143,14 +143,21 @@ export function lookAhead(
   coming: readonly ComingDay[],
   grants: readonly Grant[] | null,
   random: Random,
-  mix?: readonly ModelShare[],
+  of: { readonly mix?: readonly ModelShare[] | undefined; readonly unit?: string } = {},
 ): Outlook {
-  const bands = [...(contract?.bands ?? [])].sort((a, b) => a.minBalance - b.minBalance)
+  const { mix, unit = 'credits' } = of
+  // Bands are of credits.
+  const bands = (unit === 'credits' ? (contract?.bands ?? []) : []).toSorted(
+    (a, b) => a.minBalance - b.minBalance,
+  )
+  const held = (amount: number) => `${words(amount, unit)} ${unitName(unit)}`
+  const rounded = (amount: number) =>
+    unit === 'credits' ? Math.round(amount) : Number(amount.toFixed(2))
   if (grants === null || !burn.known) {
     const summary =
       grants === null
         ? 'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.'
-        : `${words(balanceOf(grants))} credits; without a forecast, it is not known how long they last.`
+        : `${held(balanceOf(grants))}; without a forecast, it is not known how long they last.`
     return { depletion: { known: false, summary }, bandLosses: [] }
   }
   const thresholds = bands.map((band) => band.minBalance)
@@ -174,7 +181,7 @@ export function lookAhead(
   const wasted = grants.flatMap((grant, at) => {
     if (grant.expiresUs === null) return []
     const sorted = walks.map((walk) => walk.expired[at]!).sort((a, b) => a - b)
-    const [low, median, high] = [0.1, 0.5, 0.9].map((p) => Math.round(percentileOf(sorted, p)!))
+    const [low, median, high] = [0.1, 0.5, 0.9].map((p) => rounded(percentileOf(sorted, p)!))
     if (high === 0) return []
     return [
       {
@@ -189,13 +196,14 @@ export function lookAhead(
   return {
     depletion: {
       known: true,
+      unit,
       balance,
       runsOut,
       wasted: wasted.sort((a, b) => a.expiresUs - b.expiresUs),
       summary:
         runsOut.medianUs === null
-          ? `${words(balance)} credits last longer than the ${horizonDays} days of the forecast.`
-          : `${words(balance)} credits at ${words(burn.medianPerDay)} a day.`,
+          ? `${held(balance)} last longer than the ${horizonDays} days of the forecast.`
+          : `${held(balance)} at ${words(burn.medianPerDay, unit)} a day.`,
     },
     bandLosses: bands.map((band, at) => {
       const lost = balance < band.minBalance ? null : bandOf(walks.map((walk) => walk.belowUs[at]!))

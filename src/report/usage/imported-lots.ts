@@ -5,7 +5,7 @@ import { heldEntries } from '../../store/import/entry-types.ts'
 import { literal } from '../../store/literal.ts'
 import type { BurnOrder, Holdings, Lot, Taken } from './ledger.ts'
 
-/** A row of an import that gives or takes credits. */
+/** A row of an import that gives or takes credits, or prepaid money. */
 export interface HeldRow {
   readonly source: string
   readonly id: string
@@ -13,14 +13,15 @@ export interface HeldRow {
   readonly at_us: number
   readonly type: string
   readonly credits: string
+  readonly unit: string
   /** As `usage_events` has them. */
   readonly terms: string | null
 }
 
-/** SQL for the rows of an import that give or take credits, with their account. Both engines read it. @param from with the columns of `usage_events` */
+/** SQL for the rows of an import that give or take credits or prepaid money, with their account. Both engines read it. @param from with the columns of `usage_events` */
 export const heldRowsSql = (from: string) =>
-  `SELECT account, source, id, at_us, type, credits, terms FROM ${from}
-   WHERE type IN (${heldEntries.map(literal).join(', ')}) AND unit = 'credits' AND credits IS NOT NULL`
+  `SELECT account, source, id, at_us, type, credits, unit, terms FROM ${from}
+   WHERE type IN (${heldEntries.map(literal).join(', ')}) AND credits IS NOT NULL`
 
 const termsShape = z.object({
   name: z.string().nullish(),
@@ -35,8 +36,10 @@ const termsShape = z.object({
  * amount from the grant that it names (by its id, or by what both refer to), else from those that state no expiry. Use is summed by
  * quarters of an hour, so a lot begins with its quarter, and what expires or is taken does so at the end of one.
  *
+ * Where rows give credits, amounts of money are what was paid for them. Where none does, money is a balance of its own, if it is of one currency.
+ *
  * @param rows of one account
- * @returns null without a row that gives credits
+ * @returns null without a row that gives something, or if that is money of several currencies
  */
 export function holdingsOfRows(rows: readonly HeldRow[], burnOrder: BurnOrder): Holdings | null {
   const read = rows
@@ -44,12 +47,16 @@ export function holdingsOfRows(rows: readonly HeldRow[], burnOrder: BurnOrder): 
     .toSorted(
       (a, b) => a.at_us - b.at_us || compareText(a.source, b.source) || compareText(a.id, b.id),
     )
-  const giving = read.filter(({ type }) => type !== 'expiry')
-  if (giving.length === 0) return null
+  const units = new Set(read.flatMap(({ type, unit }) => (type === 'expiry' ? [] : [unit])))
+  const [unit] = units.has('credits') ? ['credits'] : units
+  if (unit === undefined || (unit !== 'credits' && units.size > 1)) return null
+  const counted = read.filter((row) => row.unit === unit)
+  const giving = counted.filter(({ type }) => type !== 'expiry')
   const places = new Map<string, number>()
   for (const [at, { source, id, own }] of giving.entries())
     for (const name of [own.refersTo, id]) if (name) places.set(keyOf(source, name), at)
   return {
+    unit,
     burnOrder,
     asOfUs: null,
     lots: giving.map(({ type, at_us, amount, own }): Lot => {
@@ -63,7 +70,7 @@ export function holdingsOfRows(rows: readonly HeldRow[], burnOrder: BurnOrder): 
         models: modelsOf(own.models ?? ''),
       }
     }),
-    taken: read
+    taken: counted
       .filter(({ type }) => type === 'expiry')
       .map(
         ({ source, at_us, amount, own }): Taken => ({

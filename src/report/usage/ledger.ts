@@ -38,6 +38,8 @@ export interface Taken {
 
 /** What an account got, and in which order it is used. */
 export interface Holdings {
+  /** Of its lots, and of the use that they pay for: `credits`, or a currency. */
+  readonly unit: string
   readonly lots: readonly Lot[]
   /** None if absent. */
   readonly taken?: readonly Taken[]

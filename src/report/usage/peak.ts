@@ -1,11 +1,11 @@
 import type { Contract } from '../../contract/contract.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
+import { hourUs } from '../../user/durations.ts'
 import { smallest } from '../../user/extremes.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import type { SeenPeak } from './shape.ts'
-import { hourUs } from '../../user/durations.ts'
 
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
@@ -32,4 +32,3 @@ export async function readPeak(
     unknown: `busiest minute: not known (${width > hourUs ? (width > 24 * hourUs ? 'sums of several days' : 'daily sums') : 'hourly sums'})`,
   }
 }
-

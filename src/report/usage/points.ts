@@ -1,9 +1,9 @@
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import type { Session } from '../../store/session/session.ts'
+import { dayUs } from '../../user/durations.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'
-import { dayUs } from '../../user/durations.ts'
 
 export async function prepareCalendar(store: Session): Promise<void> {
   await store.execute(`

@@ -1,5 +1,5 @@
 import { readNumber } from '../../money/rational.ts'
-import { textList } from '../../store/literal.ts'
+import { literal, textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { ModelShare } from './burn-down.ts'
 import type { UsageEngine } from './engine/engine.ts'
@@ -21,7 +21,7 @@ export async function readImported(
 ): Promise<Holdings | null> {
   await engine.fill(store, 'usage_held_rows', queries.heldRows)
   const rows = await store.rows<HeldRow>(
-    'SELECT source, id, at_us, type::VARCHAR AS type, credits::VARCHAR AS credits, terms FROM usage_held_rows',
+    'SELECT source, id, at_us, type::VARCHAR AS type, credits::VARCHAR AS credits, unit, terms FROM usage_held_rows',
   )
   const holdings = holdingsOfRows(rows, burnOrder)
   if (holdings === null || account !== null) return holdings
@@ -40,8 +40,10 @@ export async function readLedger(
   holdings: Holdings,
   nowUs: number,
 ): Promise<Ledger> {
-  const { lots, burnOrder, taken } = holdings
-  await store.execute(`SET VARIABLE usage_lot_models = ${textList(namedModels(lots))}`)
+  const { lots, burnOrder, taken, unit } = holdings
+  await store.execute(
+    `SET VARIABLE usage_lot_models = ${textList(namedModels(lots))}; SET VARIABLE usage_ledger_unit = ${literal(unit)}`,
+  )
   await engine.fill(store, 'usage_ledger_uses', queries.ledgerUses(holdings))
   const rows = await store.rows<{ segment: number; named: string | null; credits: string }>(
     `SELECT segment::INTEGER AS segment, named, credits::VARCHAR AS credits FROM usage_ledger_uses WHERE credits IS NOT NULL`,

@@ -4,6 +4,7 @@ import { quarterUs, tokenFieldsSql } from '../../measure/usage/quantities.ts'
 import type { FigureName, Sums } from '../../measure/usage/sums.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
+import { dayUs } from '../../user/durations.ts'
 import { once } from '../../user/once.ts'
 import { randomOf } from '../../user/random.ts'
 import { findAnomalies, oddHoursAndKeys } from './anomalies.ts'
@@ -25,7 +26,7 @@ import {
   type Depletion,
   type ErrorPoint,
   type KeyRow,
-  noneInCredits,
+  noneIn,
   type PartsOfUsage,
   type SeenPeak,
   type UsageForecast,
@@ -37,7 +38,6 @@ import {
   type WeekHour,
 } from './shape.ts'
 import { periodSums, readSeries, readTotals } from './totals.ts'
-import { dayUs } from '../../user/durations.ts'
 
 const horizonDays = 365
 const planDays = 30
@@ -128,7 +128,7 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
     depletion: async () => (await future()).depletion,
     credits: async () => {
       const now = await held()
-      return now === null ? null : creditsHeld(now.ledger)
+      return now === null ? null : { unit: now.holdings.unit, ...creditsHeld(now.ledger) }
     },
     totals: () => readTotals(store, engine),
     cards: () => readCards(store),
@@ -173,13 +173,14 @@ async function foresee(
     const past = pastDays(days, scope, fromUs, unit)
     return { unit, past, forecast: forecastBurn(past, randomOf(options.seed), unit) }
   })
-  // Only what is used in credits burns credits.
-  const { past, forecast: burn } = burns.find(({ unit }) => unit === 'credits') ?? {
-    past: [],
-    forecast: noneInCredits,
-  }
   const { keys } = accountOf(options)
   const now = await held()
+  // Only what is used in the unit of a balance burns it.
+  const unit = now?.holdings.unit ?? 'credits'
+  const { past, forecast: burn } = burns.find((each) => each.unit === unit) ?? {
+    past: [],
+    forecast: noneIn(unit),
+  }
   const grants =
     now?.ledger.grants ??
     (keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null)
@@ -192,7 +193,7 @@ async function foresee(
     coming,
     grants,
     randomOf(options.seed),
-    mix,
+    { mix, unit },
   )
   const future = {
     scope,
@@ -206,8 +207,11 @@ async function foresee(
     })),
     depletion: withPassedDate(depletion, scope.nowUs, fromUs),
   }
+  // Packages are of credits.
   const planned = (peak: SeenPeak) =>
-    contract && planFor(contract, past, burn, coming.slice(0, planDays), grants, peak)
+    contract === null || unit !== 'credits'
+      ? null
+      : planFor(contract, past, burn, coming.slice(0, planDays), grants, peak)
   return { future, planned }
 }
 

@@ -75,7 +75,7 @@ export interface UsagePage {
   readonly courses: readonly CourseOfUnit[]
   readonly depletion: Depletion
   /** What is held now, by the options' `holdings` or by imported rows; null without either. */
-  readonly credits: CreditsHeld | null
+  readonly credits: (Pick<Holdings, 'unit'> & CreditsHeld) | null
   readonly bandLosses: readonly BandLoss[]
   /** Null without a contract, whose packages it uses. */
   readonly plan: PlanAdvice | null
@@ -198,24 +198,31 @@ export interface CoursePoint {
   readonly high: number
 }
 
-/** The forecast that burns credits; one that is not known, if nothing is used in them. */
-export const forecastOfCredits = ({
+/** The unit of what is held. */
+export const unitHeld = ({ depletion }: Pick<UsagePage, 'depletion'>): string =>
+  depletion.known ? depletion.unit : 'credits'
+
+/** The forecast that burns what is held; one that is not known, if nothing is used in its unit. */
+export function forecastOfHeld({
   scope,
   forecast,
   otherForecasts,
-}: Pick<UsagePage, 'forecast' | 'otherForecasts'> & {
+  depletion,
+}: Pick<UsagePage, 'forecast' | 'otherForecasts' | 'depletion'> & {
   readonly scope: Pick<UsageScope, 'unit'>
-}): Forecast =>
-  scope.unit === 'credits'
+}): Forecast {
+  const held = unitHeld({ depletion })
+  return scope.unit === held
     ? forecast
-    : (otherForecasts.find(({ unit }) => unit === 'credits')?.forecast ?? noneInCredits)
+    : (otherForecasts.find(({ unit }) => unit === held)?.forecast ?? noneIn(held))
+}
 
-/** The burn of credits where everything is in other units. */
-export const noneInCredits: Forecast = {
+/** The burn of a unit where everything is in others. */
+export const noneIn = (unit: string): Forecast => ({
   known: false,
   fullDays: 0,
-  summary: 'Nothing that was used is in credits.',
-}
+  summary: `Nothing that was used is in ${unit}.`,
+})
 
 export interface Anomaly extends Omit<JsonAnomaly, 'rows'> {
   /** Examples: source and id, or the bucket. */

@@ -9,7 +9,7 @@ import {
   type Card,
   costText,
   type DateBand,
-  forecastOfCredits,
+  forecastOfHeld,
   measuredShare,
   type SeriesPoint,
   type ShownUsage,
@@ -69,12 +69,15 @@ export function terminalUsage(page: ShownUsage): string {
 
 function depletionLines({ depletion }: ShownUsage, day: (us: number) => string): readonly string[] {
   if (!depletion.known) return []
+  const { unit } = depletion
+  const some = (amount: number) =>
+    unit === 'credits' ? whole(amount) : amountText(amount.toFixed(2), unit)
   return [
     ...titled('runs out', bandText(depletion.runsOut, day)),
     ...depletion.wasted.flatMap(({ grant, expiresUs, creditsLow, creditsMedian, creditsHigh }) =>
       titled(
         'expires',
-        `${whole(creditsMedian)} of ${printable(grant, 20)} unused on ${day(expiresUs)} (${whole(creditsLow)} to ${whole(creditsHigh)})`,
+        `${some(creditsMedian)} of ${printable(grant, 20)} unused on ${day(expiresUs)} (${some(creditsLow)} to ${some(creditsHigh)})`,
       ),
     ),
   ]
@@ -83,7 +86,7 @@ function depletionLines({ depletion }: ShownUsage, day: (us: number) => string):
 function planLines(page: ShownUsage): readonly string[] {
   const { plan } = page
   if (plan === null) return []
-  if (!plan.known) return forecastOfCredits(page).known ? titled('buy', plan.summary) : []
+  if (!plan.known) return forecastOfHeld(page).known ? titled('buy', plan.summary) : []
   const bought = titled('buy', planInWords(plan.chosen))
   return [...bought, ...plan.reasons.flatMap((reason) => titled('', reason))]
 }
@@ -98,12 +101,12 @@ const moneyLines = (page: ShownUsage) =>
 /** What is held, and of each grant. */
 function heldLines({ credits, scope }: ShownUsage): readonly string[] {
   if (credits === null) return []
-  const write = (amount: string) => amountText(amount, 'credits')
+  const write = (amount: string) => amountText(amount, credits.unit)
   const of = ({ used, remaining }: { readonly used: string; readonly remaining: string }) =>
     `${write(used)} used, ${write(remaining)} left`
   const { held, expired, uncovered, grants } = credits
   return [
-    ...titled('held', `${write(held)} credits: ${of(credits)}.`),
+    ...titled('held', `${write(held)} ${unitName(credits.unit)}: ${of(credits)}.`),
     ...grants.flatMap((grant) => {
       const models = grant.models === null ? '' : ` for ${grant.models.join(', ')}`
       const end =

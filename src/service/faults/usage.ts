@@ -1,8 +1,8 @@
+import { dayUs } from '../../user/durations.ts'
 import type { Behaviour } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import type { CreditsReport, UsageLine } from '../usage/report.ts'
 import { type Fault, fault } from './fault.ts'
-import { dayUs } from '../../user/durations.ts'
 
 const aheadMs = 9 * 3_600e3
 

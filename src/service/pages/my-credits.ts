@@ -1,3 +1,4 @@
+import { hourUs } from '../../user/durations.ts'
 import { Html, html } from '../../user/html.ts'
 import type { FormIssue } from '../customers.ts'
 import type { CreditsReport, EntryLine, UsageLine } from '../usage/report.ts'
@@ -7,7 +8,6 @@ import { complaint, document, type Viewer, wrong } from './document.ts'
 import type { Drawer } from './drawer.ts'
 import { average, count, day, moment, plural } from './figures.ts'
 import { nextExpiry } from './next-expiry.ts'
-import { hourUs } from '../../user/durations.ts'
 
 /** Three reports on one account: all of it, its last hours, its last days. */
 export interface UsageLook {

@@ -1,10 +1,10 @@
 import type { Credits } from '../../contract/contract.ts'
+import { hourUs } from '../../user/durations.ts'
 import type { Clock } from '../clock.ts'
 import type { Database } from '../ledger/database.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { noUsage, plus, type Quarter, Rollups, type Sums } from './rollup.ts'
 import { ZoneError, zone } from './zone.ts'
-import { hourUs } from '../../user/durations.ts'
 
 /** One line of a breakdown. */
 export interface UsageLine {

@@ -18,8 +18,7 @@ const manyValued = ['key_fp', 'account', 'tags']
 
 function typeOf(name: string, { type, isNeverNull }: Quantity): string {
   // An array is empty instead of null.
-  const plain =
-    isNeverNull || type === 'BIGINT[]' ? types[type] : `Nullable(${types[type]})`
+  const plain = isNeverNull || type === 'BIGINT[]' ? types[type] : `Nullable(${types[type]})`
   return type === 'VARCHAR' && !manyValued.includes(name) ? `LowCardinality(${plain})` : plain
 }
 

@@ -1,8 +1,8 @@
 import { wallMs } from '../../measure/usage/zone.ts'
+import { dayUs } from '../../user/durations.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import type { RepeatedTime } from './cell-formats.ts'
-import { dayUs } from '../../user/durations.ts'
 
 /** A change of a zone's clock. Times are Unix microseconds; walls are local clocks as if they were UTC. */
 export interface ClockChange {
@@ -10,7 +10,6 @@ export interface ClockChange {
   readonly beforeUs: number
   readonly afterUs: number
 }
-
 
 /** The changes of a zone's offset between two moments, found day by day. */
 export function clockChanges(

@@ -6,6 +6,7 @@ import {
   unknownSql,
 } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
+import { dayUs } from '../../user/durations.ts'
 import { lookup } from '../../user/lookup.ts'
 import { userError } from '../../user/user-error.ts'
 import { identifier, literal, textList } from '../literal.ts'
@@ -28,7 +29,6 @@ import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
 import { timezoneOf } from './staged-times.ts'
 import { joinTerms, stagedTerms } from './terms.ts'
-import { dayUs } from '../../user/durations.ts'
 
 /** Whether numbers and dates are those of a spreadsheet. */
 const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true

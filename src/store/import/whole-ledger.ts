@@ -7,13 +7,13 @@ import { hasErrors } from './rejects.ts'
 const mostShown = 5
 
 /**
- * Credits that are held need every row of their ledger: one that is missing makes a balance wrong, and nobody would see it. Rows of
+ * Credits and money that are held need every row of their ledger: one that is missing makes a balance wrong, and nobody would see it. Rows of
  * usage may be rejected, as in any log.
  *
- * @throws UserError if a log has rows that give or take credits, and one that may be such a row was not understood, or contradicts what is known
+ * @throws UserError if a log has rows that give or take what is held, and one that may be such a row was not understood, or contradicts what is known
  */
 export async function refuseHalfLedger(store: Session, file: string): Promise<void> {
-  const isHeld = `list_contains(${textList(heldEntries)}, type) AND unit = 'credits'`
+  const isHeld = `list_contains(${textList(heldEntries)}, type)`
   const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${isHeld} LIMIT 1`)
   if (some.length === 0) return
   const bad = await store.rows<{ row: number; why: string }>(

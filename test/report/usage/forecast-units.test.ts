@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { outlookPoints } from '../../../src/report/usage/board/outlook.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
-import { forecastOfCredits, type UsagePage } from '../../../src/report/usage/shape.ts'
+import { forecastOfHeld, type UsagePage } from '../../../src/report/usage/shape.ts'
 import { terminalUsage } from '../../../src/report/usage/terminal.ts'
 import { openStore } from '../../store/opened.ts'
 import { type EventChange, enterEvents, usageOptions, utc } from '../usage-events.ts'
@@ -72,7 +72,7 @@ test('beside dollars, credits burn as if they were alone', { tags: 'whole' }, as
   )
   // The page is of another unit, and what its readers draw of what is held is that of credits.
   expect(beside.scope.unit).not.toBe('credits')
-  expect(forecastOfCredits(beside)).toEqual(alone.forecast)
+  expect(forecastOfHeld(beside)).toEqual(alone.forecast)
   expect(outlookPoints(beside)).toEqual(outlookPoints(alone))
   expect(outlookPoints(beside)).not.toEqual([])
   expect(terminalUsage(beside)).toContain('5 credits a day')

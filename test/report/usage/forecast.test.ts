@@ -120,6 +120,7 @@ describe('the forecast', () => {
     )
     expect(depletion).toEqual({
       known: true,
+      unit: 'credits',
       balance: 10_000.04,
       runsOut: { earlyUs: null, medianUs: null, lateUs: null, horizonDays: 9 },
       wasted: [],

@@ -12,7 +12,7 @@ const row = (
   atUs: number,
   terms: object = {},
 ): HeldRow => ({
-  ...{ source: 'ledger', id, type, credits, at_us: atUs },
+  ...{ source: 'ledger', id, type, credits, unit: 'credits', at_us: atUs },
   terms: Object.keys(terms).length === 0 ? null : JSON.stringify(terms),
 })
 const day = (at: number, hour = 0, minute = 0) => utc(2026, 11, at, hour, minute)

@@ -101,6 +101,7 @@ const page: UsagePage = {
   credits: null,
   depletion: {
     known: true,
+    unit: 'credits',
     balance: 100,
     runsOut: {
       earlyUs: utc(2026, 12, 1),

@@ -1,8 +1,8 @@
+import { hourUs } from '../../../user/durations.ts'
 import type { Random } from '../../../user/random.ts'
 import { type Apart, leastSessions } from './apart.ts'
 import { sharesOf, type TokenSession } from './sessions.ts'
 import { judgeUnderLoad } from './under-load.ts'
-import { hourUs } from '../../../user/durations.ts'
 
 /** Sessions that answer otherwise than the others of their watch. */
 export interface Split {

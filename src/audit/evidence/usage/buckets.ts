@@ -1,7 +1,7 @@
+import { dayMs, hourMs } from '../../../user/durations.ts'
 import { isList, isObject, type Json, type JsonObject } from '../json.ts'
 import { creditsNamed, spent } from './credits.ts'
 import { type Field, fieldsOf, numbersNamed, numeric, timeZoneNamed } from './fields.ts'
-import { dayMs, hourMs } from '../../../user/durations.ts'
 import { dayIn, isZone, localSpan } from './zones.ts'
 
 /** A line of a breakdown. */

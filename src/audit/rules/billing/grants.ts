@@ -1,5 +1,6 @@
 import type { Package } from '../../../contract/contract.ts'
 import type { PromiseName, Promising } from '../../../contract/promises.ts'
+import { dayMs } from '../../../user/durations.ts'
 import { smallest } from '../../../user/extremes.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
@@ -8,7 +9,6 @@ import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
 import { clearStretches } from './stretches.ts'
-import { dayMs } from '../../../user/durations.ts'
 
 /** Rises of balances between idle values. */
 function rises(readings: Parameters<typeof clearStretches>[0]) {
@@ -161,7 +161,6 @@ tolerance of a day), and no credits may remain a day after that.`,
     return pass(judged + bought, judged === 0 ? { note: 'Expiry was not seen.' } : {})
   },
 })
-
 
 function judgeLots(
   statement: AccountStatement,

@@ -1,10 +1,10 @@
 import { figures } from '../../../measure/usage/sums.ts'
 import { literal } from '../../../store/literal.ts'
 import type { Session } from '../../../store/session/session.ts'
+import { hourUs } from '../../../user/durations.ts'
 import { visible } from '../../../user/hostile.ts'
 import { shortSql } from '../short-name.ts'
 import type { BoardData } from './data.ts'
-import { hourUs } from '../../../user/durations.ts'
 
 /** Sums of cells, in columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on. */
 export interface Cells {
@@ -100,11 +100,21 @@ export async function exceedsHours(
   const whole = columns.flatMap(([name, column]) =>
     names![name] < mostNames[0][name] ? [column] : [],
   )
-  const [cells] = await store.rows<{ n: number }>(
-    `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${['first_us // 3600000000', ...whole].join(', ')} FROM ${rows} WHERE requests > 0 AND ${where})`,
-  )
+  const countIn = async (from: string, times: readonly string[]) => {
+    const hours = times.map(
+      (time) =>
+        `SELECT ${[`${time} // ${hourUs} AS hour`, ...whole].join(', ')} FROM ${from} WHERE requests > 0 AND ${where}`,
+    )
+    const [cells] = await store.rows<{ n: number }>(
+      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT * FROM (${hours.join(' UNION ALL ')}))`,
+    )
+    return cells!.n
+  }
   // An hour of a zone has parts of at most two of these.
-  return cells!.n > 2 * most
+  const least = 2 * most
+  // The first and the last hour of each wide row are some of the hours, and often enough of them.
+  if ((await countIn(wide, ['first_us', 'last_us'])) > least) return true
+  return (await countIn(rows, ['first_us'])) > least
 }
 
 /**
@@ -122,42 +132,52 @@ export async function readCells(
   const finest = await fitted(store, most, asked, hours)
   await store.execute(`CREATE OR REPLACE TEMP TABLE usage_board_names AS ${placesSql}`)
   const names = await readNames(store)
-  const [all] = await store.rows<Record<Dimension, number>>(
-    `SELECT ${dimensions.map((name) => `count(DISTINCT ${name})::INTEGER AS ${name}`).join(', ')} FROM usage_board`,
+  const all = await store.rows<{ dimension: Dimension; names: number }>(
+    'SELECT dimension, count(*)::INTEGER AS names FROM usage_board_ranks GROUP BY dimension',
   )
+  const countOf = (name: Dimension) => all.find(({ dimension }) => dimension === name)?.names ?? 0
   const folded = Object.fromEntries(
-    dimensions.map((name) => [name, all![name] - names.shown[name]]),
+    dimensions.map((name) => [name, countOf(name) - names.shown[name]]),
   ) as Record<Dimension, number>
   return { finest, cells: await sumCells(store, finest), names: names.of, folded }
 }
 
+/** The rank of what is `(other)`. */
+const otherRank = 1_000_000_000
+
 /**
- * Gives cells their local hour, short names, and the rank of each name by its requests: 0 for those that a board always has. What is
- * `(other)` already comes last.
+ * Gives cells their local hour, and, in the place of their names, the ranks of these by their requests: 0 for a name that a board always has.
+ * `usage_board_ranks` has the name of each rank, in short.
  */
 async function rankCells(
   store: Session,
   asked: Readonly<Record<Dimension, string>>,
 ): Promise<void> {
   const ranks = dimensions.map(
-    (
-      name,
-    ) => `ranks_of_${name} AS (SELECT ${name}, CASE WHEN ${name} = ${asked[name]} THEN 0 WHEN ${name} = '(other)' THEN 1000000000
-        ELSE row_number() OVER (ORDER BY sum(requests) DESC, ${name}) END AS ${name}_rank FROM shown GROUP BY ${name})`,
+    (name) =>
+      `SELECT '${name}' AS dimension, name, (CASE WHEN name = '(other)' THEN ${otherRank} WHEN name = ${asked[name]} THEN 0
+        ELSE row_number() OVER (ORDER BY requests DESC, name) END)::INTEGER AS rank
+      FROM (SELECT ${name} AS name, sum(requests) AS requests FROM named GROUP BY ALL)`,
+  )
+  const short = dimensions.map((name) => `${shortSql(name)} AS ${name}`)
+  const joins = dimensions.map(
+    (name) =>
+      `JOIN (FROM usage_board_ranks WHERE dimension = '${name}') AS of_${name} ON of_${name}.name = ${shortSql(`board.${name}`)}`,
   )
   await store.execute(`
+    CREATE OR REPLACE TEMP TABLE usage_board_ranks AS
+    WITH named AS MATERIALIZED (SELECT ${short.join(', ')}, sum(requests) AS requests FROM usage_board GROUP BY ALL)
+    ${ranks.join(' UNION ALL ')};
     CREATE OR REPLACE TEMP TABLE usage_board_ranked AS
-    WITH shown AS MATERIALIZED (SELECT * REPLACE (${dimensions.map((name) => `${shortSql(name)} AS ${name}`).join(', ')}) FROM usage_board),
-    ${ranks.join(',\n')},
-    hours AS (SELECT quarter, ${localSql('quarter * 900000000')} // 3600000000 AS hour FROM (SELECT DISTINCT quarter FROM usage_board))
-    SELECT * FROM shown JOIN hours USING (quarter) ${dimensions.map((name) => `JOIN ranks_of_${name} USING (${name})`).join(' ')}`)
+    WITH hours AS (SELECT quarter, ${localSql('quarter * 900000000')} // ${hourUs} AS hour FROM (SELECT DISTINCT quarter FROM usage_board))
+    SELECT board.* EXCLUDE (${dimensions.join(', ')}), hour, ${dimensions.map((name) => `of_${name}.rank AS ${name}`).join(', ')}
+    FROM usage_board AS board JOIN hours USING (quarter) ${joins.join(' ')}`)
 }
 
 /** Names beyond the limits become `(other)`. */
 function nameCells(store: Session, limits: (typeof mostNames)[number]): Promise<void> {
   const named = dimensions.map(
-    (name) =>
-      `CASE WHEN ${name}_rank <= ${limits[name]} THEN ${name} ELSE '(other)' END AS ${name}`,
+    (name) => `CASE WHEN ${name} <= ${limits[name]} THEN ${name} ELSE ${otherRank} END AS ${name}`,
   )
   return store.execute(
     `CREATE OR REPLACE TEMP VIEW usage_board_cells AS SELECT * REPLACE (${named.join(', ')}) FROM usage_board_ranked`,
@@ -188,7 +208,7 @@ async function fitted(
   if (fitting !== undefined) return fitting
   const last = possible.at(-1)!
   for (const limits of mostNames.slice(1)) {
-    const ranks = dimensions.map((name) => `least(${name}_rank, ${limits[name] + 1})`)
+    const ranks = dimensions.map((name) => `least(${name}, ${limits[name] + 1})`)
     const [row] = await store.rows<{ n: number }>(
       `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${[startSql[last], ...ranks].join(', ')} FROM usage_board_ranked)`,
     )
@@ -213,19 +233,26 @@ const sums = {
 /** `usage_board_names`: each name with its place in the list of its dimension, from 0; those with most requests first, `(other)` last. */
 const placesSql = dimensions
   .map(
-    (name) => `SELECT '${name}' AS dimension, ${name} AS name,
-      row_number() OVER (ORDER BY ${name} = '(other)', sum(requests) DESC, ${name}) - 1 AS place
-      FROM usage_board_cells GROUP BY ${name}`,
+    (dimension) => `SELECT '${dimension}' AS dimension, rank, name,
+      row_number() OVER (ORDER BY rank = ${otherRank}, requests DESC, name) - 1 AS place
+      FROM (
+        SELECT cells.rank, coalesce(ranks.name, '(other)') AS name, requests
+        FROM (SELECT ${dimension} AS rank, sum(requests) AS requests FROM usage_board_cells GROUP BY ALL) AS cells
+        LEFT JOIN usage_board_ranks AS ranks ON ranks.dimension = '${dimension}' AND ranks.rank = cells.rank)`,
   )
   .join(' UNION ALL ')
 
 async function sumCells(store: Session, width: Width): Promise<Cells> {
+  const placeOf = (name: Dimension) =>
+    `(SELECT place FROM usage_board_names WHERE dimension = '${name}' AND rank = ${name})::INTEGER AS ${name}`
   const rows = await store.rows<Record<keyof Cells, number>>(`
-    SELECT ${startSql[width]}::DOUBLE AS hour, ${dimensions.map((name) => `(SELECT place FROM usage_board_names WHERE dimension = '${name}' AND name = ${name})::INTEGER AS ${name}`).join(', ')},
-      ${Object.entries(sums)
+    SELECT start::DOUBLE AS hour, ${dimensions.map(placeOf).join(', ')}, ${Object.keys(sums).join(', ')}
+    FROM (
+      SELECT ${startSql[width]} AS start, ${dimensions.join(', ')}, ${Object.entries(sums)
         .map(([name, sql]) => `${sql} AS ${name}`)
         .join(', ')}
-    FROM usage_board_cells GROUP BY 1, model, key, endpoint ORDER BY ALL`)
+      FROM usage_board_cells GROUP BY start, ${dimensions.join(', ')})
+    ORDER BY ALL`)
   const columns = ['hour', ...dimensions, ...Object.keys(sums)] as (keyof Cells)[]
   return Object.fromEntries(
     columns.map((name) => [name, rows.map((row) => row[name] ?? zeroOf(name))]),

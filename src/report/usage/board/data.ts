@@ -1,16 +1,16 @@
 import { tagOf } from '../../../measure/usage/tags.ts'
 import type { Session } from '../../../store/session/session.ts'
+import { hourUs } from '../../../user/durations.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import type { UsageDimension } from '../../pages.ts'
 import { dayBeside } from '../../zone-words.ts'
-import type { UsageEngine } from '../engine/engine.ts'
+import { type UsageEngine, viewInStore } from '../engine/engine.ts'
 import * as queries from '../engine/queries.ts'
 import type { CoursePoint, ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
 import { knownUntil, type Outlook, outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
 import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
-import { hourUs } from '../../../user/durations.ts'
 
 /** The usage of a page, in a compact form that the page's filters sum. Times are local hours since 1970. */
 export interface BoardData {
@@ -152,15 +152,17 @@ function splitOf(by: UsageDimension): Pick<BoardScope, 'by' | 'keyIs' | 'words'>
 
 /**
  * Reads a board from `usage_cells` of the engine. The variables `usage_from`, `usage_to`, `usage_timezone`, `usage_unit`,
- * `usage_top` (keys that have a name of their own) and `usage_key_names` must be set.
+ * `usage_key_names` and, unless `usage_by` puts accounts or tags in the place of keys, `usage_top` (keys that have a name of their own) must be set.
  */
 export async function readBoardOf(
   store: Session,
-  engine: Pick<UsageEngine, 'fill' | 'holdsRequests'>,
+  engine: Pick<UsageEngine, 'fill' | 'holdsRequests'> & { readonly cellsAreSums?: boolean },
   scope: BoardScope,
 ): Promise<BoardData> {
   const { unit, money, by, keyIs, page, locale, words } = scope
-  await engine.fill(store, 'usage_board', queries.board)
+  // Of sums, no table is made: they are read as they are.
+  if (engine.cellsAreSums === true) await viewInStore(store, 'usage_board', queries.boardOfSums)
+  else await engine.fill(store, 'usage_board', queries.board)
   const { finest, names, cells, folded } = await readCells(
     store,
     scope.mostCells,

@@ -1,5 +1,5 @@
-import { type CourseOfUnit, forecastOfCredits, type UsageForecast } from '../shape.ts'
 import { dayUs } from '../../../user/durations.ts'
+import { type CourseOfUnit, forecastOfHeld, type UsageForecast } from '../shape.ts'
 
 /** Days of the outlook if nothing runs out. */
 const outlookDays = 45
@@ -25,7 +25,7 @@ export interface OutlookPoint {
  */
 export function outlookPoints(page: UsageForecast): readonly OutlookPoint[] {
   const { depletion, courses } = page
-  const forecast = forecastOfCredits(page)
+  const forecast = forecastOfHeld(page)
   if (!depletion.known || !forecast.known) return []
   // From there the page counts its dates.
   const { fromUs } = courses[0]!
@@ -154,8 +154,9 @@ export function outlookOf(
   nowUs: number,
 ): Outlook | null {
   const points = outlookPoints(page)
-  // Credits are drawn beside credits only.
-  if (page.scope.unit !== 'credits' || points.length === 0 || !page.depletion.known) return null
+  // What is held is drawn beside credits only: of money, the chart has the course alone.
+  if (points.length === 0 || !page.depletion.known) return null
+  if (page.scope.unit !== 'credits' || page.depletion.unit !== 'credits') return null
   const { balance, wasted, runsOut } = page.depletion
   const course = page.courses[0]!
   const sinceUs = forecastFrom(page, course, nowUs)

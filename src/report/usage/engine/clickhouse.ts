@@ -17,13 +17,13 @@ import {
 } from '../../../store/session/account.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { sessionVariable, type Variable } from '../../../store/session/variable.ts'
+import { dayUs } from '../../../user/durations.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { hideTable } from '../../temp-table.ts'
 import { accountOf } from '../shape.ts'
 import { clickhouseRelations } from './clickhouse-relations.ts'
 import type { UsageEngine } from './engine.ts'
 import { type PageQuery, statementOf } from './queries.ts'
-import { dayUs } from '../../../user/durations.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
@@ -91,6 +91,7 @@ const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_by: 'String',
   usage_tag: 'String',
   usage_unit: 'String',
+  usage_ledger_unit: 'String',
   usage_series: 'Array(String)',
   usage_top: 'Array(String)',
   usage_lot_models: 'Array(String)',
@@ -143,7 +144,6 @@ async function narrow(store: Session, table: string): Promise<void> {
     }
   }
 }
-
 
 /**
  * Stores the sums of UTC days as quarters of an hour, one day at a time. Closing a day again replaces its sums.

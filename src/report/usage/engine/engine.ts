@@ -40,6 +40,12 @@ export function fillInStore(store: Session, table: string, query: PageQuery): Pr
   return store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
 }
 
+/** A query of the store as a view. */
+export function viewInStore(store: Session, view: string, query: PageQuery): Promise<void> {
+  const sql = statementOf(query(sessionVariable))
+  return store.execute(`CREATE OR REPLACE TEMP VIEW ${view} AS ${sql}`)
+}
+
 const inDuckdb = {
   enterPeriod: (store: Session) => fillInStore(store, 'usage_key_hours', keyHours),
   fill: fillInStore,

@@ -187,6 +187,7 @@ export const usageShape = z.object({
   depletion: z.discriminatedUnion('known', [
     z.object({
       known: z.literal(true),
+      unit: z.string().describe('of the balance: credits, or a currency'),
       balance: z.number(),
       runsOut: dateBand,
       summary,
@@ -204,6 +205,7 @@ export const usageShape = z.object({
   ]),
   credits: z
     .object({
+      unit: z.string().describe('credits, or a currency of prepaid money'),
       held: decimal,
       used: decimal,
       remaining: decimal,

@@ -1,12 +1,11 @@
-import type { KnownFormat } from './format.ts'
 import { hourMs } from '../../../user/durations.ts'
+import type { KnownFormat } from './format.ts'
 import { type Fields, first, listOf, nextDay, one, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   'results' in document || 'data' in document
     ? listOf(first(document.results, document.data))
     : [document]
-
 
 /** A row is a sum of an hour, if it names one, or of a day. */
 function intervalOf({ day, hour }: Fields): { readonly time: unknown; readonly end: unknown } {
