@@ -38,6 +38,10 @@ async function take(browser: Browser, { shows }: Scene, picture: Picture): Promi
     await page.waitForTimeout(shows.againAfterMs)
     await page.reload()
   }
+  // A page that is still loading, or that waits for its forecast, says so.
+  await page.waitForFunction("!document.querySelector('[data-shell], [data-pending]')", null, {
+    timeout: 120_000,
+  })
   await page.waitForTimeout(1500)
   const png = await page.screenshot({ fullPage: heightPx === 'whole' })
   await context.close()

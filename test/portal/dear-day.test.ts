@@ -212,7 +212,12 @@ test('a day that names nobody says its hours, and one that has neither says what
     )
   const hours = [...Array(24).keys()]
   const usual = Array.from({ length: 27 }, (_, day) => spread(day + 1, 4, hours)).flat()
-  const byHour = stateOf(await pageOf([...usual, ...spread(19, 100, [10, 11])]))
+  const page = await pageOf([...usual, ...spread(19, 100, [10, 11])])
+  const byHour = stateOf(page)
+  const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(page)![1]!
+  expect([...chart.matchAll(/b-why[^>]*>([^<]*)</g)].map(([, word]) => textOf(word!))).toEqual([
+    ...['Thursday: 3.1 times a usual day', '10:00 AM – 12:00 PM', '296 requests (usually 96)'],
+  ])
   expect(byHour).toContain(
     'Thursday, November 19: 296 credits, 3.1 times a usual day, mostly between 10:00 AM and 12:00 PM. Show it 208 credits of it came between 10:00 AM and 12:00 PM.',
   )

@@ -55,6 +55,8 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
       ...(span !== undefined && others.length === 0
         ? [`${speech.clock(span.fromUs)} – ${speech.clock(span.toUs)}`]
         : []),
+      // Hours alone say when, and not what.
+      ...(first === undefined ? factors.slice(0, 1) : []),
     ],
   }
 }
