@@ -6,18 +6,11 @@ import type { HistogramSlice, TimeHistogram } from './time-histogram.ts'
 const plainMetrics: readonly Metric[] = ['service', 'response']
 const streamMetrics: readonly Metric[] = [...plainMetrics, 'ttft', 'itl']
 
-/** Counts of a step in one sending thread. */
+/** Counts and times of a step in one sending thread. */
 export class StepHistograms {
   readonly counters = new StepCounters()
   /** Created when first needed, to save memory. */
-  readonly histograms: Record<Metric, TimeHistogram | null> = {
-    service: null,
-    response: null,
-    ttft: null,
-    itl: null,
-    failed_service: null,
-    failed_response: null,
-  }
+  readonly histograms: Partial<Record<Metric, TimeHistogram>> = {}
 }
 
 /** Metrics that a step's successes have. */
