@@ -114,7 +114,8 @@ function holdingsOf(
   )
   if (wrong !== undefined)
     throw userError.usage(`grants: ${wrong.name}: expected expires: after from:.`)
-  if (balance === undefined) return grants === undefined ? null : { unit: 'credits', lots, burnOrder, asOfUs }
+  if (balance === undefined)
+    return grants === undefined ? null : { unit: 'credits', lots, burnOrder, asOfUs }
   const credits = readNumber(balance.credits)!
   const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null }
   return {
