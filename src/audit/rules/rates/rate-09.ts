@@ -4,13 +4,13 @@ import {
   mayShareAnEdge,
   refillDuring,
 } from '../../../limits/admission.ts'
-import { countBelow } from '../../../limits/count-below.ts'
-import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { shownTooOften } from '../../../limits/remaining.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
-import { fail, inconclusive, notObserved, pass, type Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import { consecutive, type Pair } from './consecutive.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
+import { neverUsedUp, type Stuck } from './stuck-remaining.ts'
 import { type Known, tracesIn } from './traces.ts'
 import { windowsIn } from './waiting.ts'
 
@@ -20,13 +20,15 @@ export const rate09 = rateRule({
   severity: 'must',
   needs: ['passive', 'quiescence'],
   promised: ['bands', 'headers.rate_remaining'],
-  explain: `Two tests. Too fast: of two responses with the same limit, the later one may be lower by at
+  explain: `Three tests. Too fast: of two responses with the same limit, the later one may be lower by at
 most the number of attempts that can have been counted in between, itself included. Too slow: in a burst
 after a rest, at most N - x responses can show x or more (majorization), in any order, even if each shows
 a later snapshot; a counter per replica or a lost update breaks this. An edge of windows within a burst
 doubles the bound, so two bursts must agree, or the resets must show one window. The counters of the two endpoints are checked separately;
-RATE-15 checks whether they are one. Other traffic with the same key looks like double counting: if it
-is not systematic, nothing is decided.`,
+RATE-15 checks whether they are one. Never used up: a value that does not fall although requests are served one after the other, such as a 0
+that stays, must be explained by tokens that a bucket regains meanwhile, by requests that a log forgets, or by a new window. If requests
+before the record may explain it, it is inconclusive. Without an answer that shows less than the one before it, nothing is decided.
+Other traffic with the same key looks like double counting: if it is not systematic, nothing is decided.`,
   decide(history, evidence) {
     const pairs = { seen: 0, falling: 0, tooFast: 0 }
     let first: Pair | undefined
@@ -45,7 +47,7 @@ is not systematic, nothing is decided.`,
     const bursts = tooSlow(history, evidence)
     const observations = pairs.seen + bursts.judged
     if (observations === 0) {
-      return notObserved('two answers of one key with the same limit, one after the other')
+      return notObserved(fallsSoon)
     }
     const { tooFast, falling } = pairs
     const isSystematic = tooFast * 2 >= falling
@@ -70,6 +72,8 @@ is not systematic, nothing is decided.`,
         ],
       })
     }
+    const stuck = neverUsedUp(history, evidence.contract)
+    if (stuck?.isSure === true) return stuckVerdict(observations, stuck)
     if (first !== undefined) {
       return inconclusive(
         observations,
@@ -83,16 +87,32 @@ is not systematic, nothing is decided.`,
         'values of one burst repeat, but an edge of windows may have fallen into it; another burst decides',
       )
     }
+    if (stuck !== null) return stuckVerdict(observations, stuck)
+    if (falling === 0 && bursts.judged === 0) return notObserved(fallsSoon)
     return pass(observations)
   },
 })
 
-interface Pair {
-  readonly before: LimitedRequest
-  readonly after: LimitedRequest
-  readonly fell: number
-  /** Attempts that may have been counted after the first and up to the second. */
-  readonly between: number
+const fallsSoon =
+  'two answers of one key with the same limit, soon after each other, of which the later one shows less'
+
+function stuckVerdict(observations: number, { first, last, free, most, isSure }: Stuck): Verdict {
+  const observed = `${free} more were served after ${first.remaining} remaining, and ${last.remaining} remain`
+  const witnesses: readonly [Witness, Witness] = [
+    witnessOf(first, `remaining ${first.remaining} of ${first.limit}`),
+    witnessOf(last, `remaining ${last.remaining} of ${last.limit}`),
+  ]
+  return isSure
+    ? fail(observations, {
+        expected: `a value that falls with each request, of which at most ${most} come back meanwhile`,
+        observed,
+        witnesses,
+      })
+    : inconclusive(
+        observations,
+        `${observed}: wrong, unless requests from before the record were forgotten meanwhile; a key that rested decides`,
+        witnesses,
+      )
 }
 
 type Repeated = NonNullable<ReturnType<typeof shownTooOften>>
@@ -108,38 +128,6 @@ function witnessesOf({ before, after }: Pair): readonly [Witness, Witness] {
     witnessOf(before, `remaining ${before.remaining}`),
     witnessOf(after, `remaining ${after.remaining}`),
   ]
-}
-
-/** A service that is busy may count a request this long after its client left. */
-const mostLateUs = 2e6
-
-/** When a request has been counted, if it ever is. */
-function countedBy({ status, untilUs }: LimitedRequest): number {
-  return status === null ? untilUs + mostLateUs : untilUs
-}
-
-/** Each response of an account, with the last earlier one of the same key and limit that does not overlap. */
-function* consecutive(requests: readonly LimitedRequest[]): Generator<Pair, void, undefined> {
-  const shown = requests.filter(({ limit, remaining }) => limit !== null && remaining !== null)
-  const ended = [...shown].sort((a, b) => a.untilUs - b.untilUs)
-  const starts = requests.map(({ fromUs }) => fromUs)
-  const ends = requests.map(countedBy).sort((a, b) => a - b)
-  /** By key and limit: the last response of one counter. */
-  const last = new Map<string, Map<number | null, LimitedRequest>>()
-  let next = 0
-  for (const after of shown) {
-    while (next < ended.length && ended[next]!.untilUs <= after.fromUs) {
-      const over = ended[next++]!
-      const ofKey = last.get(over.key) ?? new Map<number | null, LimitedRequest>()
-      if (ofKey.size === 0) last.set(over.key, ofKey)
-      ofKey.set(over.limit, over)
-    }
-    const before = last.get(after.key)?.get(after.limit)
-    if (before === undefined) continue
-    // Counters share one set of headers in turn, so the previous response may be far back.
-    const between = countBelow(starts, after.untilUs + 1) - countBelow(ends, before.fromUs) - 1
-    yield { before, after, fell: before.remaining! - after.remaining!, between }
-  }
 }
 
 function tooSlow(history: RateHistory, known: Known) {
