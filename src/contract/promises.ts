@@ -46,6 +46,7 @@ interface Parts {
   'headers.rate_limit': Named<'rateLimit'>
   'headers.rate_remaining': Named<'rateRemaining'>
   'headers.rate_reset': Named<'rateReset'>
+  'headers.rate_limit, rate_remaining or rate_reset': { readonly headers: Partial<Headers> }
   'headers.token_limit': Named<'tokenLimit'>
   'headers.token_remaining': Named<'tokenRemaining'>
   'auth.chat': { readonly auth: Partial<AuthHeaders> & Pick<AuthHeaders, 'chat'> }
@@ -53,6 +54,9 @@ interface Parts {
   statuses: { readonly statuses: readonly number[] }
   chat_errors: { readonly chatErrors: readonly ChatError[] }
   messages_errors: { readonly messagesErrors: readonly MessagesError[] }
+  /** A rule with a promise of this form judges each format by its own promise, and no other format. */
+  'chat_errors or messages_errors': Pick<Contract, 'chatErrors' | 'messagesErrors'>
+  'auth.chat or auth.messages': { readonly auth: Partial<AuthHeaders> }
   finish_reasons: { readonly finishReasons: readonly string[] }
   'limits.max_input_tokens': Limited<'maxInputTokens'>
   'limits.max_output_tokens': Limited<'maxOutputTokens'>
@@ -118,6 +122,10 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   'headers.rate_limit': ({ headers }) => headers?.rateLimit !== undefined,
   'headers.rate_remaining': ({ headers }) => headers?.rateRemaining !== undefined,
   'headers.rate_reset': ({ headers }) => headers?.rateReset !== undefined,
+  'headers.rate_limit, rate_remaining or rate_reset': ({ headers }) =>
+    [headers?.rateLimit, headers?.rateRemaining, headers?.rateReset].some(
+      (names) => names !== undefined,
+    ),
   'headers.token_limit': ({ headers }) => headers?.tokenLimit !== undefined,
   'headers.token_remaining': ({ headers }) => headers?.tokenRemaining !== undefined,
   'auth.chat': ({ auth }) => auth?.chat !== undefined,
@@ -125,6 +133,10 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   statuses: ({ statuses }) => some(statuses),
   chat_errors: ({ chatErrors }) => some(chatErrors),
   messages_errors: ({ messagesErrors }) => some(messagesErrors),
+  'chat_errors or messages_errors': ({ chatErrors, messagesErrors }) =>
+    some(chatErrors) || some(messagesErrors),
+  'auth.chat or auth.messages': ({ auth }) =>
+    auth?.chat !== undefined || auth?.messages !== undefined,
   finish_reasons: ({ finishReasons }) => some(finishReasons),
   'limits.max_input_tokens': ({ limits }) => limits?.maxInputTokens !== undefined,
   'limits.max_output_tokens': ({ limits }) => limits?.maxOutputTokens !== undefined,

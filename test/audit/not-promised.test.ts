@@ -33,7 +33,8 @@ const foreign = (slot: number, more: object = {}) =>
 test('without a contract, an unknown service is judged by the formats alone, and the first line says so', {
   tags: 'whole',
 }, async () => {
-  await appendAttempts(store, [foreign(0), foreign(1, { status: 418, outcome: 'http_error' })])
+  const refused = foreign(2, { status: 418, outcome: 'http_error' })
+  await appendAttempts(store, [foreign(0), foreign(1), refused])
   const report = await audit(store, {})
   const [first] = terminalText(report, new Map()).split('\n')
   expect(first).toContain('by the rules of the formats alone (chat, messages, SSE, HTTP)')
@@ -42,7 +43,10 @@ test('without a contract, an unknown service is judged by the formats alone, and
   )
   expect(report.findings.filter(({ verdict }) => verdict.verdict === 'fail')).toEqual([])
   const of = (rule: string) => report.findings.find((finding) => finding.rule === rule)!.verdict
-  expect(of('RATE-07')).toEqual({ verdict: 'not-promised', promises: ['headers.rate_limit'] })
+  expect(of('RATE-07')).toEqual({
+    verdict: 'not-promised',
+    promises: ['headers.rate_limit, rate_remaining or rate_reset'],
+  })
   expect(of('CHAT-03')).toEqual({ verdict: 'not-promised', promises: ['models'] })
   expect(of('ERR-01')).toEqual({ verdict: 'not-promised', promises: ['statuses'] })
   expect(of('BILL-01')).toEqual({ verdict: 'not-promised', promises: ['models.cost_credits'] })

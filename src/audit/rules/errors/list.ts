@@ -130,13 +130,14 @@ export const err05 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['passive'],
-  promised: ['chat_errors', 'messages_errors'],
+  promised: ['chat_errors or messages_errors'],
   explain: `The error code or type has a meaning, and the table of statuses has the status for it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
 (model_not_found, context_length_exceeded: gap G-27), nothing is decided. Nor does the code of a
 404 for a path decide anything, because the table has none. A type of the messages table is also wrong
 with a status that the table gives to another type. A request that was invalid on purpose and got 400 must have a code or type
-that the table has for 400, or for no status, if it has one for 400. A 5xx on an unknown path may come first (gap G-26).`,
+that the table has for 400, or for no status, if it has one for 400. A 5xx on an unknown path may come first (gap G-26). Errors of a
+format without a table are not judged.`,
   expected: 'the status that the table of statuses gives to the meaning of the error',
   observe: (contract) => `
     SELECT run_id, slot, retry,
@@ -147,12 +148,12 @@ that the table has for 400, or for no status, if it has one for 400. A 5xx on an
     ) promised
       ON error_shape = promised.shape
         AND promised.word = CASE error_shape WHEN 'chat' THEN error_code ELSE error_type END
-    WHERE outcome = 'http_error' AND endpoint <> 'other' AND NOT ${noEndpoint}
+    WHERE outcome = 'http_error' AND ${isInTable(contract)} AND NOT ${noEndpoint}
     UNION ALL
     SELECT run_id, slot, retry,
       CASE WHEN (error_type, status) IN (VALUES ${statusesOfOthers(contract)})
            THEN error_type || ' with status ' || status END
-    FROM seen WHERE outcome = 'http_error' AND endpoint <> 'other' AND error_shape = 'messages'
+    FROM seen WHERE outcome = 'http_error' AND ${isInTable(contract)} AND error_shape = 'messages'
       AND error_type IN ${sqlList(typesOfSeveral(contract).map(({ type }) => type))}
     UNION ALL
     SELECT run_id, slot, retry,
@@ -179,8 +180,9 @@ export const err06 = sqlRule({
   explain: `Looks at every response whose body was read: an error object under a 2xx, or a completion
 under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.`,
   expected: 'a body that agrees with its status',
+  parts: () => ['successes', 'failures'],
   observe: () => `
-    SELECT run_id, slot, retry,
+    SELECT run_id, slot, retry, if(status < 300, 'successes', 'failures') AS part,
       CASE WHEN ${flagSql('bodyContradictsStatus')} AND NOT (streamed = 1 AND ${flagSql('errorInStream')})
            THEN 'status ' || status || ' with the body of ' ||
              CASE WHEN status < 300 THEN 'an error' ELSE 'a completion' END END AS observed
@@ -188,9 +190,15 @@ under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.
   requires: 'a response',
 })
 
-type Errors = Promising<'chat_errors' | 'messages_errors'>
+type Errors = Promising<'chat_errors or messages_errors'>
 
-function meanings({ chatErrors, messagesErrors }: Errors): string {
+/** SQL: the contract has a table for errors of the endpoint. With one for both formats, it is about all endpoints that it names. */
+function isInTable({ chatErrors = [], messagesErrors = [] }: Errors): string {
+  if (chatErrors.length > 0 && messagesErrors.length > 0) return `endpoint <> 'other'`
+  return `endpoint = '${chatErrors.length > 0 ? 'chat' : 'messages'}'`
+}
+
+function meanings({ chatErrors = [], messagesErrors = [] }: Errors): string {
   const open = new Set(chatErrors.flatMap(({ code, status }) => (status === null ? [code] : [])))
   const chat = chatErrors.flatMap(({ code, status }) =>
     status === null || open.has(code) ? [] : [sqlList(['chat', code, status])],
@@ -202,11 +210,10 @@ function meanings({ chatErrors, messagesErrors }: Errors): string {
 }
 
 /** Types of the messages table without exactly one status. */
-function typesOfSeveral({ messagesErrors }: Errors) {
+function typesOfSeveral({ messagesErrors = [] }: Errors) {
   return messagesErrors.filter(({ statuses }) => statuses?.length !== 1)
 }
 
-/** Pairs of such a type and a status that the table gives only to other types. */
 /** Requests that fail validation, on purpose. */
 const invalidOnPurpose = [
   'invalid-parameter',
@@ -215,7 +222,7 @@ const invalidOnPurpose = [
 ] as const satisfies readonly WrongRequest[]
 
 /** SQL for codes and types that an invalid request may have with status 400. */
-function refusing({ chatErrors, messagesErrors }: Errors): string {
+function refusing({ chatErrors = [], messagesErrors = [] }: Errors): string {
   const chat = chatErrors.filter(({ status }) => status === null || status === 400)
   const messages = messagesErrors.filter(({ statuses }) => statuses?.includes(400) ?? true)
   return [
@@ -226,7 +233,7 @@ function refusing({ chatErrors, messagesErrors }: Errors): string {
 }
 
 /** SQL: whether the table of the shape says what comes with status 400. */
-function tellsRefusal({ chatErrors, messagesErrors }: Errors): string {
+function tellsRefusal({ chatErrors = [], messagesErrors = [] }: Errors): string {
   const shapes = [
     ...(chatErrors.some(({ status }) => status === 400) ? ['chat'] : []),
     ...(messagesErrors.some(({ statuses }) => statuses?.includes(400)) ? ['messages'] : []),
@@ -234,9 +241,10 @@ function tellsRefusal({ chatErrors, messagesErrors }: Errors): string {
   return `error_shape IN ${sqlList(['', ...shapes])}`
 }
 
+/** Pairs of such a type and a status that the table gives only to other types. */
 function statusesOfOthers(contract: Errors): string {
   const pairs = typesOfSeveral(contract).flatMap(({ type, statuses: own }) =>
-    contract.messagesErrors
+    (contract.messagesErrors ?? [])
       .flatMap(({ statuses }) => statuses ?? [])
       .filter((status) => own?.includes(status) !== true)
       .map((status) => sqlList([type, status])),

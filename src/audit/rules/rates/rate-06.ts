@@ -1,7 +1,7 @@
 import { effectOf } from '../../../attempt/outcome.ts'
 import type { Contract } from '../../../contract/contract.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { fail, notObserved, pass } from '../../verdict.ts'
+import { fail, notesOf, notObserved, pass } from '../../verdict.ts'
 import { earlier } from './event-order.ts'
 import { type RateEvent, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -12,38 +12,41 @@ export const rate06 = rateRule({
   section: '§7.1, §7.2, §7.3, §8.4.3',
   severity: 'must',
   needs: ['passive'],
-  promised: ['bands', 'chat_errors'],
+  promised: ['bands', 'chat_errors or messages_errors'],
   explain: `A 429 carries a type that the contract promises for 429, and in the chat shape a code with it; no
-other status carries a name that is promised for 429 alone. Without such a row in its tables only the charge is judged. A single rejection between two successes of the
+other status carries a name that is promised for 429 alone. Without such a row in its tables, and on a format without a table, only the
+charge is judged. A single rejection between two successes of the
 account must not be charged: the balance may fall by the price of one success between them, or by both
 prices if they differ in endpoint or stream, because each kind may show the balance before or after its
 own charge (gap G-12). The ten minutes after an attempt that was cut off decide nothing, because its
 charge may be late. Under concurrency, BILL-05 decides the charge.`,
   decide({ byAccount }, evidence) {
-    const names = namesOf(evidence.contract)
+    const namesAt = namesByEndpoint(evidence.contract)
     let observations = 0
     let first: RateEvent | undefined
     for (const events of byAccount.values()) {
       for (const event of events) {
-        if (!isRelevant(event, names)) continue
+        if (!isRelevant(event, namesAt(event))) continue
         observations++
-        if (issueOf(event, names) !== null) first = earlier(first, event)
+        if (issueOf(event, namesAt(event)) !== null) first = earlier(first, event)
       }
     }
     if (observations === 0) return notObserved('a rejection (429)')
     if (first !== undefined) {
-      const observed = issueOf(first, names)!
+      const observed = issueOf(first, namesAt(first))!
       return fail(observations, {
-        expected: `429 with ${names.allowed.map(shown).join(', or ')}`,
+        expected: `429 with ${namesAt(first).allowed.map(shown).join(', or ')}`,
         observed,
         witnesses: [witnessOf(first, observed)],
       })
     }
+    let between = 0
     for (const ofAccount of byAccount.values()) {
-      const charged = chargedRejection(
+      const { compared, charged } = chargedRejection(
         ofAccount,
         usualOf(evidence.contract).timeouts.streamMs * 1e3,
       )
+      between += compared
       if (charged === null) continue
       const [before, rejections, after] = charged
       return fail(observations, {
@@ -56,7 +59,14 @@ charge may be late. Under concurrency, BILL-05 decides the charge.`,
         ],
       })
     }
-    return pass(observations)
+    return pass(
+      observations,
+      notesOf(
+        between === 0
+          ? 'whether a rejection is charged was not tested: none was alone between two successes that show the balance'
+          : undefined,
+      ),
+    )
   },
 })
 
@@ -75,6 +85,22 @@ interface RejectionNames {
 
 const shown = ({ code, type }: ErrorName) =>
   code === null ? `type ${type} in the messages shape` : `type ${type} and code ${code}`
+
+const noNames: RejectionNames = { allowed: [], own: new Set() }
+
+/** The names at the endpoint of a request: none of a format without a table, nor, unless both have one, at any other endpoint. */
+function namesByEndpoint(contract: Contract): (event: RateEvent) => RejectionNames {
+  const names = namesOf(contract)
+  const tables = { chat: contract.chatErrors, messages: contract.messagesErrors }
+  const without = Object.values(tables).some((table = []) => table.length === 0)
+  return ({ endpoint }) => {
+    const isPromised =
+      endpoint === 'chat' || endpoint === 'messages'
+        ? (tables[endpoint] ?? []).length > 0
+        : !without
+    return isPromised ? names : noNames
+  }
+}
 
 function namesOf({ chatErrors = [], messagesErrors = [] }: Contract): RejectionNames {
   const rows = [
@@ -129,14 +155,18 @@ function priceBetween(before: RateEvent, after: RateEvent): number {
 }
 
 /**
- * Two successes with only rejections between them, whose balance fell by too much.
+ * Two successes with only rejections between them, whose balance fell by too much, and how many such pairs there are up to it.
  *
  * @param lateUs how long after an interrupted attempt its charge may come
  */
 function chargedRejection(
   events: readonly RateEvent[],
   lateUs: number,
-): readonly [RateEvent, readonly RateEvent[], RateEvent] | null {
+): {
+  readonly compared: number
+  readonly charged: readonly [RateEvent, readonly RateEvent[], RateEvent] | null
+} {
+  let compared = 0
   let before: RateEvent | null = null
   let between: RateEvent[] = []
   let busyUntilUs = -Infinity
@@ -150,10 +180,11 @@ function chargedRejection(
       between.push(event)
     } else if (whole) {
       if (before !== null && between.length > 0) {
+        compared++
         const excess = before.credits! - event.credits! - priceBetween(before, event)
         // An excess above the possible cost of the rejections was taken by something else.
         if (excess >= between.length && excess <= between.length * event.costCredits) {
-          return [before, between, event]
+          return { compared, charged: [before, between, event] }
         }
       }
       before = event
@@ -163,5 +194,5 @@ function chargedRejection(
       between = []
     }
   }
-  return null
+  return { compared, charged: null }
 }

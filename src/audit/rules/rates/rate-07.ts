@@ -11,7 +11,7 @@ export const rate07 = rateRule({
   title: 'The rate-limit headers are present and numeric',
   severity: 'must',
   needs: ['passive'],
-  promised: ['headers.rate_limit'],
+  promised: ['headers.rate_limit, rate_remaining or rate_reset'],
   explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
 separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.
 Only the headers that the contract names must be there. A header that is present but is not a plain number
@@ -63,7 +63,7 @@ class Kind {
 /** Forms of a reset that are no plain number. */
 const texts: readonly string[] = ['duration', 'time']
 
-type Promised = Promising<'headers.rate_limit'>
+type Promised = Promising<'headers.rate_limit, rate_remaining or rate_reset'>
 
 function headerNames({ headers }: Promised): readonly string[] {
   return [headers.rateLimit, headers.rateRemaining, headers.rateReset]

@@ -103,13 +103,13 @@ export const trn06 = sqlRule({
   section: '§7.1',
   severity: 'must',
   needs: ['active'],
-  promised: ['chat_errors'],
+  promised: ['chat_errors or messages_errors'],
   explain: `Requests to paths that the contract does not have must get 404. A 401, a 402, a 429, an outage or
 a refusal for insufficient credits may come first (gap G-26) and decides nothing; the messages shape has no
 type for insufficient credits, so a 403 of that shape decides nothing.`,
   expected: 'status 404',
   observe: (contract) => {
-    const broke = contract.chatErrors.filter(({ status }) => status === 403)
+    const broke = (contract.chatErrors ?? []).filter(({ status }) => status === 403)
     const poor = refusalsFor('credits', contract)
       .map(({ word, status }) => `(${status}, ${literal(word)})`)
       .join(', ')
