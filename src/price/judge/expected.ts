@@ -12,6 +12,7 @@ import {
 import { entryOf } from '../../user/lookup.ts'
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
 import { usageField } from '../price-at.ts'
+import { clockShiftMs } from './clock-shift.ts'
 import { type Bounds, boundsOfLeft } from './left-answer.ts'
 import { countedPrompt } from './left-prompt.ts'
 import type { PriceJudge, PriceOf } from './price-judge.ts'
@@ -186,12 +187,16 @@ function outcomesFor(
 }
 
 function momentsOf(
-  { startMs, endMs }: PricedRequest,
+  request: PricedRequest,
   { clock }: ModelPrice,
   error: number,
 ): readonly number[] {
+  const { startMs, endMs } = request
   const moments = { start: [startMs], end: [endMs], either: [startMs, endMs] }[clock]
-  return moments.flatMap((at) => [at, at - error, at + error])
+  // The service charges by its own clock, which may be apart from the client's.
+  const shiftMs = clockShiftMs(request)
+  const all = shiftMs === 0 ? moments : [...moments, ...moments.map((at) => at + shiftMs)]
+  return all.flatMap((at) => [at, at - error, at + error])
 }
 
 /** The usage that a charge is for; null if only bounds of it are known. */

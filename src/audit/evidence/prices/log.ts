@@ -24,7 +24,8 @@ export interface LogRow {
   /** Every name that the row gives: a gateway's own, the vendor's. */
   readonly models: readonly string[]
   readonly atMs: number | null
-  /** The time is of whole seconds, or finer. */
+  /** Whether its time is written without a zone, and so read as UTC. */
+  readonly isZoneOpen: boolean
   readonly tokens: LoggedTokens
   /** Whoever pays: rows of others are not those of the audited requests. */
   readonly payer: string | null
@@ -199,6 +200,7 @@ function logRow(row: unknown, line: number, terms: LogTerms | null, money: Money
       return name === null || name === '' ? [] : [name]
     }),
     atMs: timeOf(at),
+    isZoneOpen: isZoneOpen(at),
     tokens: Object.fromEntries(counts.map(([name, count]) => [name, countOf(count)])) as Record<
       LogToken,
       number | null
@@ -230,6 +232,12 @@ export function countOf(value: unknown): number | null {
   const text = textOf(value)
   const count = text === null ? Number.NaN : Number(text)
   return Number.isSafeInteger(count) ? count : null
+}
+
+/** Whether a time is text without an offset. */
+function isZoneOpen(value: unknown): boolean {
+  const text = textOf(value)?.trim() ?? ''
+  return /\d[:T]\d/.test(text) && !/(?:Z|UTC|[+-]\d\d:?\d\d)$/i.test(text)
 }
 
 /** A time of UTC where it has no offset; seconds, milliseconds or text. */

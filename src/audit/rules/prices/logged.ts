@@ -1,5 +1,6 @@
 import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
+import { clockShiftMs } from '../../../price/judge/clock-shift.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
@@ -7,7 +8,7 @@ import { kindCounts } from '../../../tokens/kinds.ts'
 import { outputOf, parts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
-import { isModel } from '../../evidence/prices/join.ts'
+import { isModel, type Join } from '../../evidence/prices/join.ts'
 import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { placeVerdict, unreadCacheText } from '../../evidence/prices/place-verdict.ts'
@@ -26,7 +27,7 @@ export const price04: Rule = {
   explain: `Joins each request with its rows in the service's own log (--log), by the id of the response, a header, or uniquely by
 model, tokens and time. The sum of its rows must be the cost that the contract gives. It is judged and explained
 as a stated cost is (PRICE-03). Where the contract does not say what an answer costs that the client left, it is inconclusive. An answer that the client left must cost between its input and what it was sent.
-A cost that is no number makes it inconclusive.
+A cost that is no number makes it inconclusive, and so does a row without one.
 It cannot judge requests without a row, which PRICE-05 reports.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -37,6 +38,21 @@ It cannot judge requests without a row, which PRICE-05 reports.`,
         text === null ? [] : [{ request, place: 'the log', text }],
       ),
     )
+    if (verdict.verdict === 'pass') {
+      const silent = chargedOf(
+        found.join.pairs.flatMap(({ request, rows }) =>
+          rows.every(({ cost, unreadable: text }) => cost === null && text === null)
+            ? [request]
+            : [],
+        ),
+        found,
+      )
+      if (silent.length > 0)
+        return inconclusive(
+          found.logged.length,
+          `${silent.length} of ${silent.length + found.logged.length} requests with a cost have a row that states none, which is not 0`,
+        )
+    }
     return unlessUnreadable(verdict, unreadable, found.logged.length)
   }),
 }
@@ -49,7 +65,9 @@ export const price05: Rule = {
   needs: ['passive'],
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with tokens for one request, other tokens, another model, another time, and another cost than the answer
-states. A count or a time that nobody can read makes it inconclusive. Where the log was read by the ids of answers, an answer
+states. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
+cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone may be of any,
+if one zone explains all of them. Where the log was read by the ids of answers, an answer
 without an id is not missing in it. Rows of other keys are not those of these requests.
 It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
@@ -67,11 +85,15 @@ function joinVerdict(found: PriceJudgements): Verdict {
       strays.length + requests.length,
       `no row of the log belongs to a request: ids differ, and model, tokens and time match none uniquely`,
     )
-  const absent = unrecorded(missing, found)
+  const zoneMs = zoneOf(pairs, late(found))
+  const endMs = lastRowMs(pairs, zoneMs)
+  const charged = chargedOf(missing, found)
+  const isLater = ({ endMs: at }: PricedRequest) => at + late(found) > endMs + slackMs
+  const absent = charged.filter((request) => !isLater(request))
   const perhaps = absent.filter(mayBeCached)
   const problems = [
     ...pairs.flatMap(({ request, rows }) =>
-      issuesOf(request, rows, found).map((summary) => ({ request, summary })),
+      issuesOf(request, rows, found, zoneMs).map((summary) => ({ request, summary })),
     ),
     ...absent
       .filter((request) => !mayBeCached(request))
@@ -79,7 +101,7 @@ function joinVerdict(found: PriceJudgements): Verdict {
   ]
   const fromMs = smallest(requests.map(({ startMs }) => startMs)) - slackMs
   const untilMs = largest(requests.map(({ endMs }) => endMs)) + slackMs
-  const ofStrays = strays.filter((row) => isWithinRun(row, fromMs, untilMs))
+  const ofStrays = strays.filter((row) => isWithinRun(row, fromMs + zoneMs, untilMs + zoneMs))
   const nearest = pairs[0]!.request
   const all = [
     ...problems,
@@ -112,7 +134,21 @@ function joinVerdict(found: PriceJudgements): Verdict {
       pairs.length,
       `${unread.length} of ${pairs.length} rows of the log ${unread.length === 1 ? 'has' : 'have'} a value that nobody can read: ${unread[0]!.rows.flatMap((row) => row.unread)[0]}`,
     )
-  if (first === undefined) return pass(pairs.length, { note: `joined by ${by}` })
+  const later = charged.filter(isLater)
+  if (first === undefined && later.length > 0)
+    return inconclusive(
+      pairs.length,
+      `the log ends at ${new Date(endMs).toISOString()}, before ${later.length} of ${pairs.length + later.length} requests with a cost, so nobody knows whether it lacks them: export it again`,
+      later.slice(0, 3).map(({ runId, slot, retry }) => ({
+        ...{ runId, slot, retry },
+        shows: 'ended after the last row of the log',
+      })),
+    )
+  const zoned =
+    zoneMs === 0
+      ? ''
+      : `; its times have no zone, and are ${zoneMs / minuteMs} minutes ahead of UTC`
+  if (first === undefined) return pass(pairs.length, { note: `joined by ${by}${zoned}` })
   return fail(pairs.length + missing.length + ofStrays.length, {
     expected: 'one row for each request, as its answer says',
     observed: `${[...groups.values()]
@@ -126,8 +162,10 @@ function joinVerdict(found: PriceJudgements): Verdict {
 function issuesOf(
   request: PricedRequest,
   rows: readonly LogRow[],
-  { prices, stated, judge }: PriceJudgements,
+  found: PriceJudgements,
+  zoneMs: number,
 ): readonly string[] {
+  const { prices, stated, judge } = found
   const issues: string[] = []
   const counted = rows.filter(({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0)
   // An answer in several passes may have a row for each.
@@ -141,9 +179,8 @@ function issuesOf(
   const names = namesOf(request, judge.priceOf)
   if (models.length > 0 && !models.some((model) => names.some((name) => isModel(name, model))))
     issues.push(`model ${models[0]} in the log, ${request.requestedModel} asked`)
-  const late = prices.evidence.log?.withinMs ?? 0
   const at = row!.atMs
-  if (at !== null && (at < request.askedMs - slackMs || at > request.endMs + late + slackMs))
+  if (at !== null && !isOfTime(request, at - zoneMs, late(found)))
     issues.push(
       `${new Date(at).toISOString()} in the log, sent ${new Date(request.startMs).toISOString()}`,
     )
@@ -217,6 +254,46 @@ function partsOf(
 }
 
 const slackMs = 60_000
+const minuteMs = 60_000
+const quarterMs = 15 * minuteMs
+/** The farthest that the clocks of zones are from UTC. */
+const mostZoneMs = 14 * 60 * minuteMs
+
+/** How late a row may be. */
+const late = ({ prices }: PriceJudgements) => prices.evidence.log?.withinMs ?? 0
+
+/** Whether a row may be of a request, by the client's clock or by that of the service. */
+function isOfTime(request: PricedRequest, atMs: number, lateMs: number): boolean {
+  return [0, clockShiftMs(request)].some(
+    (shiftMs) =>
+      atMs >= request.askedMs + shiftMs - slackMs &&
+      atMs <= request.endMs + shiftMs + lateMs + slackMs,
+  )
+}
+
+/** How far the times of a log that name no zone are ahead of UTC, where one zone explains all of them; else 0. */
+function zoneOf(pairs: Join['pairs'], lateMs: number): number {
+  const times = pairs.flatMap(({ request, rows: [row] }) =>
+    row === undefined || row.atMs === null ? [] : [{ request, row, atMs: row.atMs }],
+  )
+  const [first] = times
+  if (first === undefined || !times.every(({ row }) => row.isZoneOpen)) return 0
+  const zoneMs = Math.round((first.atMs - first.request.startMs) / quarterMs) * quarterMs
+  const isZone =
+    zoneMs !== 0 &&
+    Math.abs(zoneMs) <= mostZoneMs &&
+    times.every(
+      ({ request, atMs }) =>
+        isOfTime(request, atMs - zoneMs, lateMs) && !isOfTime(request, atMs, lateMs),
+    )
+  return isZone ? zoneMs : 0
+}
+
+/** The time of the log's last row that belongs to a request; infinite without any. */
+function lastRowMs(pairs: Join['pairs'], zoneMs: number): number {
+  const times = pairs.flatMap(({ rows }) => rows.flatMap(({ atMs }) => atMs ?? []))
+  return times.length === 0 ? Number.POSITIVE_INFINITY : largest(times) - zoneMs
+}
 
 const byRequest = new WeakMap<object, ReadonlyMap<PricedRequest, readonly Judged[]>>()
 
@@ -241,25 +318,22 @@ function namesOf(
   return [...new Set(ids)]
 }
 
-/** Requests that cost something by the contract, and ended before the log's last row by more than its delay. */
-function unrecorded(
+/** Requests that cost something by the contract. */
+function chargedOf(
   missing: readonly PricedRequest[],
-  { requests, join, prices, judge }: PriceJudgements,
+  { requests, judge }: PriceJudgements,
 ): readonly PricedRequest[] {
   // The first answer again has no row of its own. Where answers have no id, only its content tells it.
   const again = new Set(repeatsOf(requests).filter(({ responseId }) => responseId === null))
-  const times = join!.pairs.flatMap(({ rows }) => rows.flatMap(({ atMs }) => atMs ?? []))
-  const end = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
-  const late = prices.evidence.log?.withinMs ?? 0
   return missing.filter((request) => {
     const model = judge.priceOf(request.requestedModel)
-    const isCharged =
+    return (
       !again.has(request) &&
       (request.outcomes.length === 1 || mayBeCached(request)) &&
       request.outcomes[0] === 'success' &&
       model?.charged.success === 'full' &&
       Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))
-    return isCharged && request.endMs + late <= end + slackMs
+    )
   })
 }
 

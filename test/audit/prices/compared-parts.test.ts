@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import { novemberUs } from '../../report/attempts.ts'
+import { audited, chat, contractOf, row, type Sent } from './paid.ts'
+
+/** A pass of a rule of prices needs amounts that were compared. */
+
+const balanceOf = (balance: object) => contractOf({ evidence: { balance, log: {} } })
+const sends = ['a', 'b'].map(chat)
+const spends = ['0', '0.00028'] as const
+const log = [row('a', 0.00014, 1), row('b', 0.00014, 2)]
+
+describe('what compares nothing is not observed', () => {
+  test('PRICE-07: a spend without a limit', async () => {
+    expect((await audited(sends, spends))['PRICE-07']!.verdict).toBe('not-observed')
+    const contract = balanceOf({ get: '/key/info', value: 'spend', moves: 'up', limit: 5 })
+    expect((await audited(sends, spends, { contract }))['PRICE-07']).toEqual({
+      verdict: 'pass',
+      observations: 2,
+    })
+  })
+
+  test('PRICE-01: counts of answers that were not stored', async () => {
+    const kept: Sent = { ...chat('a'), isStored: false }
+    expect((await audited([kept], spends))['PRICE-01']!.verdict).toBe('not-observed')
+    expect((await audited(sends, spends))['PRICE-01']).toMatchObject({ observations: 2 })
+  })
+
+  test('PRICE-02: equal requests whose prompts are not counted', async () => {
+    const uncounted = (id: string): Sent => ({
+      ...chat(id),
+      answer: `{"id": "${id}", "usage": {"completion_tokens": 5}}`,
+    })
+    const found = await audited([uncounted('a'), uncounted('b')], spends)
+    expect(found['PRICE-02']!.verdict).toBe('not-observed')
+    expect((await audited(sends, spends))['PRICE-02']).toMatchObject({ observations: 2 })
+  })
+
+  test('PRICE-08: a sum of some requests beside one of others', async () => {
+    const named = (id: string, model: string): Sent => ({ ...chat(id), model })
+    // The log has the row of a model without a price, and the contract the price of one without a row.
+    const found = await audited([named('a', 'big'), named('b', 'other')], null, {
+      log: [{ ...row('b', 0.5, 2), model: 'other' }],
+    })
+    expect(found['PRICE-08']!.verdict).toBe('not-observed')
+  })
+})
+
+describe('a part of the log', () => {
+  test('PRICE-05: that ends long before the requests is inconclusive', async () => {
+    const many = Array.from({ length: 100 }, (_, nth) => chat(`id-${nth}`))
+    const rows = many.map((_, nth) => row(`id-${nth}`, 0.00014, nth))
+    const found = async (some: typeof rows) =>
+      (await audited(many, null, { log: some }))['PRICE-05']!
+    expect(await found(rows)).toMatchObject({ verdict: 'pass', observations: 100 })
+    expect(await found(rows.slice(0, 20))).toMatchObject({ verdict: 'fail' })
+    // Of the requests up to a minute after its last row, none is missing.
+    const sparse = [
+      ...many.slice(0, 3),
+      ...Array.from({ length: 80 }, () => page),
+      ...many.slice(3, 6),
+    ]
+    const cut = await audited(sparse, null, { log: rows.slice(0, 3) })
+    expect(cut['PRICE-05']).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('before 3 of 6 requests with a cost'),
+    })
+  })
+
+  test('PRICE-04: rows that state no cost are inconclusive', async () => {
+    const silent = { ...row('b', 0, 2), spend: null }
+    expect((await audited(sends, spends, { log }))['PRICE-04']!.verdict).toBe('pass')
+    expect((await audited(sends, spends, { log: [log[0]!, silent] }))['PRICE-04']).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('1 of 2 requests with a cost have a row that states none'),
+    })
+  })
+})
+
+/** A read of the spend, which names no model. */
+const page: Sent = {
+  ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },
+  answer: '{"spend": 0}',
+}
+
+test('PRICE-03 says how many answers state no cost', async () => {
+  const contract = contractOf({ evidence: { cost: [{ header: 'x-cost' }] } })
+  const costly = (id: string): Sent => ({ ...chat(id), headers: 'x-cost: 0.00014' })
+  const all = await audited([costly('a'), costly('b')], null, { contract })
+  expect(all['PRICE-03']).toEqual({ verdict: 'pass', observations: 2 })
+  const some = await audited([costly('a'), chat('b'), chat('c')], null, { contract })
+  expect(some['PRICE-03']).toEqual({
+    verdict: 'pass',
+    observations: 1,
+    note: '2 of 3 answers state no cost',
+  })
+})
+
+describe('the clock of a log', () => {
+  const at = (nth: number, aheadS: number) => novemberUs / 1000 + (nth + aheadS) * 1000
+  const many = ['a', 'b', 'c'].map(chat)
+  const found = async (startTime: (nth: number) => string, sent: readonly Sent[] = many) => {
+    const rows = many.map((_, nth) => ({
+      ...row('abc'[nth]!, 0.00014, nth),
+      startTime: startTime(nth),
+    }))
+    return (await audited(sent, null, { log: rows }))['PRICE-05']!
+  }
+  const local = (nth: number, hours: number) =>
+    new Date(at(nth, hours * 3600)).toISOString().replace('Z', '').replace('T', ' ')
+
+  test.each([2, -5, 5.5])(
+    'without a zone may be that of any, such as %d hours ahead',
+    async (hours) => {
+      expect(await found((nth) => local(nth, hours))).toMatchObject({
+        verdict: 'pass',
+        note: `joined by id; its times have no zone, and are ${hours * 60} minutes ahead of UTC`,
+      })
+    },
+  )
+
+  test('without a zone is wrong if not all of its times are of one', async () => {
+    expect((await found((nth) => local(nth, nth === 1 ? 3 : 2))).verdict).toBe('fail')
+    expect((await found((nth) => local(nth, nth === 1 ? 2 : 0))).verdict).toBe('fail')
+    expect((await found((nth) => local(nth, 0.11))).verdict).toBe('fail')
+  })
+
+  test('with a zone is wrong if its times are those of another', async () => {
+    const written = (nth: number) => new Date(at(nth, 7200)).toISOString()
+    expect((await found(written)).verdict).toBe('fail')
+  })
+
+  test('may be apart from that of the client, as the Date of the answers shows', async () => {
+    const ahead = (nth: number) => new Date(at(nth, 300)).toISOString()
+    const dated = many.map((each, nth) => ({
+      ...each,
+      headers: `date: ${new Date(at(nth, 300)).toUTCString()}`,
+    }))
+    expect((await found(ahead, dated)).verdict).toBe('pass')
+    expect((await found(ahead)).verdict).toBe('fail')
+    // A log that is not of the service's clock is still wrong.
+    const before = (nth: number) => new Date(at(nth, -300)).toISOString()
+    expect((await found(before, dated)).verdict).toBe('fail')
+  })
+})
+
+test('prices of hours are those of the clock of the service, as the Date of its answers shows', async () => {
+  const contract = contractOf({
+    models: [
+      {
+        ...{ id: 'big', price: { input: 4, output: 20 } },
+        hours: [{ utc: ['00:04-01:00'], price: { input: 8, output: 40 } }],
+      },
+    ],
+  })
+  const date = new Date(novemberUs / 1000 + 301_000).toUTCString()
+  const dated: Sent = { ...chat('a'), headers: `date: ${date}` }
+  const found = async (sent: Sent) =>
+    (await audited([sent], null, { contract, log: [row('a', 0.00028, 0)] }))['PRICE-04']!
+  expect((await found(dated)).verdict).toBe('pass')
+  expect((await found(chat('a'))).verdict).toBe('fail')
+})

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { audited, chat, contractOf, row, type Sent } from './paid.ts'
+
+/** Services that keep their contract in ways that look odd: units, rounding, delays, and money that comes back. */
+
+const page: Sent = {
+  ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },
+  answer: '{"spend": 0}',
+}
+const shows = (spend: string): Sent => ({ ...page, answer: `{"spend": ${spend}}` })
+const verdictsOf = (found: Record<string, { verdict: string }>, ...rules: readonly string[]) =>
+  rules.map((rule) => found[rule]!.verdict)
+
+describe('a balance in whole millionths, of requests that cost 4.5 of them', () => {
+  const models = [{ id: 'big', price: { input: '0.15', output: '0.6' } }]
+  const evidence = {
+    balance: { get: '/key/info', value: 'spend', moves: 'up', times: '0.000001' },
+  }
+  const ten = Array.from({ length: 10 }, (_, nth) => chat(`id-${nth}`))
+  const takes = async (each: number, more: object) =>
+    (
+      await audited(ten, ['1000', `${1000 + 10 * each}`], {
+        contract: contractOf({ models, evidence, ...more }),
+      })
+    )['PRICE-06']!.verdict
+
+  test.each([
+    ['half_even', 4],
+    ['half_up', 5],
+    ['half_down', 4],
+    ['up', 5],
+    ['down', 4],
+  ] as const)('with the promised rounding %s each takes %d', async (mode, each) => {
+    const round = { at: 'request', digits: 6, mode }
+    expect(await takes(each, { round })).toBe('pass')
+    expect(await takes(9 - each, { round })).toBe('fail')
+  })
+
+  test.each([4, 5])('where the contract has no finer unit, each may take %d', async (each) => {
+    expect(await takes(each, { digits: 6 })).not.toBe('fail')
+    expect(await takes(each === 4 ? 3 : 6, { digits: 6 })).toBe('fail')
+  })
+})
+
+describe('money that comes back after an error', () => {
+  const charged = { success: 'full', refused: 'none', broken: 'none', abort: 'received' }
+  const broken: Sent = {
+    ...chat('b'),
+    ended: { outcome: 'broken', reason: 'error-in-stream', status: 200 },
+  }
+
+  test('is no fault in a log that has the charge and its refund', async () => {
+    const rows = [row('a', 0.00014, 1), row('b', 0.00014, 2), row('b', -0.00014, 2, 0, 0)]
+    const found = await audited([chat('a'), broken], ['0', '0.00014'], {
+      log: rows,
+      contract: contractOf({ charged }),
+    })
+    expect(verdictsOf(found, 'PRICE-04', 'PRICE-06')).not.toContain('fail')
+    const kept = await audited([chat('a'), broken], ['0', '0.00028'], {
+      log: rows.slice(0, 2),
+      contract: contractOf({ charged }),
+    })
+    expect(verdictsOf(kept, 'PRICE-04', 'PRICE-06')).toEqual(['fail', 'fail'])
+  })
+})
+
+describe('a log that comes late', () => {
+  test('may have its times as late as the contract promises, and no later', async () => {
+    const late = [row('a', 0.00014, 100), row('b', 0.00014, 101)]
+    const within = (time: string) =>
+      contractOf({
+        evidence: {
+          log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime', within: time },
+        },
+      })
+    const found = (contract: ReturnType<typeof contractOf>) =>
+      audited([chat('a'), chat('b')], null, { log: late, contract })
+    expect((await found(within('60s')))['PRICE-05']!.verdict).toBe('pass')
+    expect((await found(within('10s')))['PRICE-05']!.verdict).toBe('fail')
+  })
+})
+
+test('PRICE-06 says how many stretches have a cost that is open', async () => {
+  const unknown: Sent = { ...chat('b'), model: 'nobody' }
+  const found = await audited([chat('a'), shows('0.00014'), unknown], ['0', '0.5'])
+  expect(found['PRICE-06']).toMatchObject({
+    verdict: 'pass',
+    note: expect.stringMatching(/^1 of 2 stretches have a cost that is open/),
+  })
+})
