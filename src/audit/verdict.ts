@@ -206,6 +206,32 @@ export function passed(observations: number, requires: string): Verdict {
   return observations > 0 ? pass(observations) : notObserved(requires)
 }
 
+/** Parts that a note names one by one. */
+const mostParts = 6
+
+/**
+ * The note of a pass that covers only some parts of its promise, so that nobody takes it for all: `not tested: chat streams`.
+ *
+ * @param claimed all parts of the promise
+ * @param tested those of which something was compared
+ * @returns undefined if all were
+ */
+export function untested(claimed: readonly string[], tested: Iterable<string>): string | undefined {
+  const seen = new Set(tested)
+  const rest = claimed.filter((part) => !seen.has(part))
+  const shown = rest.slice(0, mostParts).join(', ')
+  const more = rest.length - mostParts
+  return rest.length === 0
+    ? undefined
+    : `not tested: ${shown}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** Remarks with the notes that there are, in one. */
+export function notesOf(...notes: readonly (string | undefined)[]): { readonly note?: string } {
+  const some = notes.filter((note) => note !== undefined)
+  return some.length === 0 ? {} : { note: some.join('; ') }
+}
+
 /** The verdict over the same question asked of several: a failure of one, else what is open, else undefined. */
 export function firstOpen(verdicts: readonly Verdict[]): Verdict | undefined {
   return (

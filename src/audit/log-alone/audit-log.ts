@@ -20,7 +20,16 @@ import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
 import { priceRules } from '../rules/prices/list.ts'
-import { type Finding, fail, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
+import {
+  type Finding,
+  fail,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Verdict,
+  type Witness,
+} from '../verdict.ts'
 import { FreeRows, isFree } from './free-rows.ts'
 import { type LoggedRequest, logLines } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
@@ -277,7 +286,7 @@ function usageVerdict({ counted, flagged, flags }: Look): Verdict {
 }
 
 function rowsVerdict(
-  { rows, dated, misdated }: Look,
+  { rows, dated, misdated, ids, firstMs }: Look,
   repeats: Repeats | null,
   costs: LoggedCosts,
 ): Verdict {
@@ -306,10 +315,20 @@ function rowsVerdict(
     }
   }
   const [first, ...others] = problems.map(({ witness }) => witness)
+  const parts = ['rows with one id', 'times']
+  const tested = [
+    ...(ids.isEmpty ? [] : parts.slice(0, 1)),
+    ...(Number.isFinite(firstMs) ? parts.slice(1) : []),
+  ]
+  if (first === undefined && tested.length === 0) return notObserved('rows with an id or a time')
   if (first === undefined) {
-    return pass(rows, {
-      note: `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
-    })
+    return pass(
+      rows,
+      notesOf(
+        `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
+        untested(parts, tested),
+      ),
+    )
   }
   return fail(rows, {
     expected: 'one row for each request, with its time',

@@ -195,14 +195,12 @@ export class LoggedCosts {
       )
       .slice(0, 6)
       .join('; ')
-    // Sums that differ pass nothing; what is wrong is told once.
-    return this.counts.wrong === 0
-      ? pass(this.all, { note, tables })
-      : {
-          verdict: 'inconclusive',
-          observations: this.all,
-          why: `the sums differ by what PRICE-04 found: ${note}`,
-          tables,
-        }
+    // Sums that differ pass nothing; what is wrong is told once. Nor does a sum beside nothing.
+    if (this.counts.wrong === 0 && this.counts.right > 0) return pass(this.all, { note, tables })
+    const why =
+      this.counts.wrong > 0
+        ? 'the sums differ by what PRICE-04 found'
+        : 'the contract leaves the cost of every row open'
+    return { verdict: 'inconclusive', observations: this.all, why: `${why}: ${note}`, tables }
   }
 }

@@ -16,6 +16,10 @@ export class RowIds {
     else seen.add(hash)
   }
 
+  get isEmpty(): boolean {
+    return this.#seen.every(({ size }) => size === 0)
+  }
+
   get mayRepeat(): boolean {
     return this.#repeated.size > 0
   }

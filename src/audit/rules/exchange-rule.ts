@@ -1,7 +1,15 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { type Exchange, exchangesOf } from '../evidence/exchange.ts'
 import { type Evidence, type Rule, whenPromised } from '../rule.ts'
-import { fail, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
+import {
+  fail,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Verdict,
+  type Witness,
+} from '../verdict.ts'
 
 /**
  * Undefined if the rule is not about the exchange, null if the promise was kept, a note if it was kept in a way that is
@@ -13,6 +21,11 @@ export type Judged = readonly [Exchange, Observed]
 
 interface Described<P extends PromiseName> extends Omit<Rule, 'decide' | 'promised'> {
   readonly promised?: readonly P[]
+  /** The parts that the promise has, if it has several, and the part that an exchange tests. A pass names those that none tested. */
+  readonly parts?: {
+    readonly of: (contract: Promising<P>) => readonly string[]
+    readonly tested: (exchange: Exchange, contract: Promising<P>) => string
+  }
   readonly expected: string
   readonly requires: string
 }
@@ -58,6 +71,7 @@ export function judgedRule<const P extends PromiseName = never>({
   expected,
   requires,
   judged,
+  parts,
   promised = [],
   ...rule
 }: Described<P> & {
@@ -65,14 +79,26 @@ export function judgedRule<const P extends PromiseName = never>({
 }): Rule {
   return {
     ...rule,
-    ...whenPromised(promised, async (evidence) =>
-      verdictOf(await judged(evidence), expected, requires),
-    ),
+    ...whenPromised(promised, async (evidence) => {
+      const all = await judged(evidence)
+      const tested = all.flatMap(([exchange, observed]) =>
+        parts === undefined || observed === undefined
+          ? []
+          : [parts.tested(exchange, evidence.contract)],
+      )
+      const lacks = untested(parts?.of(evidence.contract) ?? [], tested)
+      return verdictOf(all, expected, requires, lacks)
+    }),
   }
 }
 
 /** The verdict over judged exchanges. Broken ones are grouped by observation, with one witness each. */
-function verdictOf(judged: readonly Judged[], expected: string, requires: string): Verdict {
+function verdictOf(
+  judged: readonly Judged[],
+  expected: string,
+  requires: string,
+  lacks: string | undefined,
+): Verdict {
   const seen = judged.filter(([, observed]) => observed !== undefined)
   if (seen.length === 0) return notObserved(requires)
   const broken = seen.flatMap(([exchange, observed]) =>
@@ -87,8 +113,8 @@ function verdictOf(judged: readonly Judged[], expected: string, requires: string
   const notes = seen.flatMap(([, observed]) =>
     observed !== null && typeof observed === 'object' ? [observed.note] : [],
   )
-  const noted = notes.length === 0 ? {} : { note: `${notes.length} of ${seen.length}: ${notes[0]}` }
-  if (first === undefined) return pass(seen.length, noted)
+  const noted = notes.length === 0 ? undefined : `${notes.length} of ${seen.length}: ${notes[0]}`
+  if (first === undefined) return pass(seen.length, notesOf(noted, lacks))
   return fail(seen.length, {
     expected,
     observed:

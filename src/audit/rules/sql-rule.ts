@@ -1,11 +1,21 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { literal } from '../../store/literal.ts'
 import { type Rule, whenPromised } from '../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Witness } from '../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Witness,
+} from '../verdict.ts'
 
 interface Group {
   readonly observed: string | null
   readonly n: number
+  /** The parts of the promise that it tested, one a line. */
+  readonly parts: string | null
   readonly runId: string
   readonly slot: number
   readonly retry: number
@@ -21,6 +31,11 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
    * contract must be quoted with `sqlList`.
    */
   readonly observe: (contract: Promising<P>) => string
+  /**
+   * The parts that the promise has, if it has several: `observe` then has a column `part` with one of them. A pass names those that no
+   * row tested.
+   */
+  readonly parts?: (contract: Promising<P>) => readonly string[]
   /** The traffic that decides the rule. */
   readonly requires: string
   /** Why a single violation decides nothing; absent if it decides. */
@@ -31,6 +46,7 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
 export function sqlRule<const P extends PromiseName = never>({
   expected,
   observe,
+  parts,
   requires,
   lone,
   promised = [],
@@ -44,8 +60,9 @@ export function sqlRule<const P extends PromiseName = never>({
         `WITH seen AS NOT MATERIALIZED (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
               looked AS (${observe(contract)})
-         SELECT observed, n, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
+         SELECT observed, n, parts, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
          FROM (SELECT observed, count(*)::DOUBLE AS n,
+                      ${parts === undefined ? 'NULL' : 'string_agg(DISTINCT part, chr(10))'} AS parts,
                       -- Runs share slot numbers, and threads write rows in any order.
                       min({slot: slot, run_id: run_id, retry: retry}) FILTER (observed IS NOT NULL) AS first
                FROM looked GROUP BY observed)
@@ -57,7 +74,10 @@ export function sqlRule<const P extends PromiseName = never>({
       const broken = groups.filter((group) => group.observed !== null)
       const witnesses = broken.slice(0, 5).map(witnessOf)
       const [first, ...rest] = witnesses
-      if (first === undefined) return pass(observations)
+      if (first === undefined) {
+        const tested = groups.flatMap((group) => group.parts?.split('\n') ?? [])
+        return pass(observations, notesOf(untested(parts?.(contract) ?? [], tested)))
+      }
       const count = broken.reduce((sum, { n }) => sum + n, 0)
       if (count === 1 && lone !== undefined) {
         const why = `${first.shows}: ${lone}`

@@ -35,7 +35,7 @@ export interface Sums {
 /** Requests that are shown behind a difference. */
 const mostRows = 50
 
-/** Null if fewer than two places say anything. */
+/** Null if fewer than two places say anything, or no two of them about the same request. */
 export function sumsOf(found: PriceJudgements): Sums | null {
   const sides = sidesOf(found)
   const unit = found.prices.currency.name
@@ -45,6 +45,11 @@ export function sumsOf(found: PriceJudgements): Sums | null {
     sides.some((each) => each[place] !== null),
   )
   if (places.length + (taken === null ? 0 : 1) < 2) return null
+  // A sum beside one of other requests compares nothing.
+  const isCompared = ({ computed, judged }: Sides) =>
+    judged.length > 1 || (computed !== null && judged.length > 0)
+  const compared = whole === null ? sides.filter(isCompared).length : sides.length
+  if (compared === 0) return null
   const columns = [...places, ...(taken === null ? [] : ['taken'])]
   const groups = [
     ['all requests', sides],
@@ -72,7 +77,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
     differing: differing.map(({ request }) => request),
     wronglyTaken: whole === null || whole.isRight ? null : whole,
     takenDoubt: doubt,
-    compared: sides.length,
+    compared,
   }
 }
 

@@ -84,19 +84,20 @@ export function issuesOfTwins(
   const issues: UsageIssue[] = []
   let twins = 0
   for (const group of groups.values()) {
-    if (group.length < 2) continue
-    twins += group.length
-    const [first] = group
+    const known = group.filter(({ usage }) => promptOf(usage!.parts) !== null)
+    if (known.length < 2) continue
+    twins += known.length
+    const [first] = known
     const prompt = promptOf(first!.usage!.parts)
-    for (const request of group.slice(1)) {
+    for (const request of known.slice(1)) {
       const other = promptOf(request.usage!.parts)
-      if (prompt !== null && other !== null && other !== prompt)
+      if (other !== prompt)
         issues.push({
           request,
           summary: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
         })
     }
-    const unseen = ofSeveral.has(first!.prompt) ? null : unseenWrite(group, priceOf)
+    const unseen = ofSeveral.has(first!.prompt) ? null : unseenWrite(known, priceOf)
     if (unseen !== null) issues.push(unseen)
   }
   return { issues, twins }

@@ -31,7 +31,7 @@ function takesKey(
 key that is refused.
 A key is valid if the same run generates with it at that time or later, on either
 endpoint: a refusal counts only if the same key succeeds then or later. A 429 or 5xx decides nothing,
-as it may come first (gap G-26). A request that also has a key in the other format's header decides
+as it may come first (gap G-26), nor does a refusal for something else. A request that also has a key in the other format's header decides
 nothing either, because which of the two counts is open (gap G-08).`,
     expected: 'an answer other than the refusal of a key',
     requires: `a ${format} request with a key that is served`,
@@ -47,7 +47,9 @@ nothing either, because which of the two counts is open (gap G-08).`,
         const headers = JSON.parse(row.requestHeaders) as Record<string, string>
         if (headers[own.name] !== `${own.prefix}${keyVariable}`) return undefined
         if (other.name !== own.name && headers[other.name] !== undefined) return undefined
-        if (status !== 401 && !isAmong(ofKeys, row)) return null
+        // A refusal for something else may come before the key is looked at.
+        if (status < 300) return null
+        if (status !== 401 && !isAmong(ofKeys, row)) return undefined
         const isValid = (served.get(`${row.runId}/${row.keyFp}`) ?? -1) >= row.sentUs
         return isValid ? `${status} for a key in its own header` : undefined
       }
@@ -153,8 +155,12 @@ async function keyedDuring(store: Evidence['store'], spans: readonly FailedSpan[
   return keyed!
 }
 
+/** The formats of which the contract promises where their key is. */
+const formatsWithKey = ({ auth }: Promising<'auth.chat or auth.messages'>) =>
+  (['chat', 'messages'] as const).filter((format) => auth[format] !== undefined)
+
 function refusesKey(id: string, expects: readonly string[], what: string): Rule {
-  const promised = ['auth.chat', 'auth.messages'] as const
+  const promised = ['auth.chat or auth.messages'] as const
   const requires = `a generation request with ${what} (wrong: ${expects.join(', ')})`
   const answered = sqlRule({
     id,
@@ -163,16 +169,18 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
     severity: 'must',
     needs: ['active'],
     promised,
-    explain: `Every request that was sent with ${what} on a generation endpoint must get a 401, or the status that the contract's
+    explain: `Every request that was sent with ${what} on a generation endpoint whose key header is promised must get a 401, or the status that the contract's
 tables have for a key, such as a 403 in tables without a 401. A success, or any other refusal, breaks the promise. A 429 or 5xx may come first and decides nothing by itself. If
 there was nothing else, the rule is inconclusive, unless requests with a key did not fail at the same
 time, and chance does not explain so many failures.`,
     expected: (contract) => `status ${statusesForKeys(contract).join(' or ')}`,
+    parts: (contract) =>
+      formatsWithKey(contract).flatMap((format) => [`plain ${format}`, `streamed ${format}`]),
     observe: (contract) => `
-      SELECT run_id, slot, retry,
+      SELECT run_id, slot, retry, if(streamed = 1, 'streamed ', 'plain ') || endpoint AS part,
         CASE WHEN status NOT IN ${sqlList(statusesForKeys(contract))} THEN 'status ' || status || ' on ' || endpoint ||
           CASE streamed WHEN 1 THEN ' stream' ELSE '' END END AS observed
-      FROM seen WHERE expects IN ${sqlList(expects)} AND ${promisedSql}
+      FROM seen WHERE expects IN ${sqlList(expects)} AND endpoint IN ${sqlList(formatsWithKey(contract))}
         AND status IS NOT NULL AND status <> 429 AND status < 500`,
     requires,
   })
@@ -193,7 +201,7 @@ export const auth04 = refusesKey(
   'an invalid key',
 )
 
-type Errors = Promising<'chat_errors' | 'messages_errors'>
+type Errors = Promising<'chat_errors or messages_errors'>
 
 /** Codes with their types, and types of the messages shape, that the tables of a contract have for a key that is refused with a status. */
 interface KeyWords {
@@ -207,12 +215,12 @@ function wordsForKeys(contract: Errors, status: number): KeyWords {
   const isOfKey = (...names: readonly string[]) =>
     status === 401 || names.some((name) => words.has(name))
   return {
-    chat: contract.chatErrors.flatMap((each) =>
+    chat: (contract.chatErrors ?? []).flatMap((each) =>
       each.status === status && isOfKey(each.code, each.type)
         ? [[each.code, each.type] as const]
         : [],
     ),
-    messages: contract.messagesErrors.flatMap(({ type, statuses }) =>
+    messages: (contract.messagesErrors ?? []).flatMap(({ type, statuses }) =>
       statuses?.includes(status) === true && isOfKey(type) ? [type] : [],
     ),
   }
@@ -230,9 +238,9 @@ export const auth05 = sqlRule({
   section: '§7.2, §7.3',
   severity: 'must',
   needs: ['active'],
-  promised: ['chat_errors', 'messages_errors'],
+  promised: ['chat_errors or messages_errors'],
   explain: `On chat the code must be one that the contract has for status 401, with its type, on messages a type
-of its table for 401. A table without a row for 401 promises no words for it. If the contract has another status for keys, a request
+of its table for 401. A table without a row for 401 promises no words for it, nor does a format without a table. If the contract has another status for keys, a request
 without a valid key that got it is judged likewise.`,
   expected: (contract) =>
     statusesWithWords(contract)

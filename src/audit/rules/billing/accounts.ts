@@ -1,4 +1,5 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
+import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects, filterHistory } from '../../evidence/billing/history.ts'
 import { readBalance } from '../../evidence/billing/read-balance.ts'
 import { exchangesOf } from '../../evidence/exchange.ts'
@@ -13,9 +14,10 @@ export const bill16 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Two keys that the scenario assigns to one account: their values together must fit one history.
-It fails if they do not fit across the keys, while most values of each key alone do.`,
+It fails if they do not fit across the keys, while most values of each key alone do. Other values that fit no history make it inconclusive.`,
   decideBy(readings): Verdict {
     let observations = 0
+    let open: BalanceReading | null = null
     for (const reading of readings) {
       const { history } = reading
       const keys = [...new Set(history.key.filter((_, row) => !Number.isNaN(history.value[row]!)))]
@@ -33,7 +35,10 @@ It fails if they do not fit across the keys, while most values of each key alone
         return readBalance(own).conservation.stretches
       })
       const wrongAlone = alone.filter((stretch) => stretch.excess !== 0)
-      if (wrong.length < 2 || wrongAlone.length * 2 > alone.length) continue
+      if (wrong.length < 2 || wrongAlone.length * 2 > alone.length) {
+        if (reading.fits === 'none') open ??= reading
+        continue
+      }
       const rowOf = (key: number) =>
         history.key.findIndex((each, row) => each === key && !Number.isNaN(history.value[row]!))
       return fail(reading.observations, {
@@ -49,6 +54,11 @@ It fails if they do not fit across the keys, while most values of each key alone
         ],
       })
     }
+    if (open !== null)
+      return inconclusive(
+        open.observations,
+        `account ${open.history.account}: no history fits the values of its keys, and those of each key alone do not show why (BILL-11)`,
+      )
     return passed(observations, 'two keys of one account (keys: … account: …)')
   },
 })

@@ -66,9 +66,12 @@ wrong charge that it would excuse. This needs many stretches, each with many aba
 that sends the same) shows how long a success takes.`,
   ],
   decideBy(readings, { contract }) {
-    const concurrent = readings.filter(isConcurrent)
+    // A single value fits any history.
+    const concurrent = readings.filter((each) => each.observations > 1 && isConcurrent(each))
     if (concurrent.length === 0) {
-      return notObserved('requests of one account in flight at the same time')
+      return notObserved(
+        'requests of one account in flight at the same time, and two values of its balance',
+      )
     }
     const observations = concurrent.reduce((sum, reading) => sum + reading.observations, 0)
     const expires = (contract.packages ?? []).some((each) => each.validMonths !== null)

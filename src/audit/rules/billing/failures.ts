@@ -1,14 +1,22 @@
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Verdict,
+} from '../../verdict.ts'
 import { clearStretches, countRows, isAccounted, rowsOf, type SeenStretch } from './stretches.ts'
 
 const explain = `A stretch between two idle values of the balance that contains failures and no success
 must not change the balance. If the stretch also contains successes, a charge for failures is
 reported if it alone explains every stretch, and no stretch without a failure took too much. Under
 concurrency failures are proven free if every value fits an exact history (BILL-11). One class of
-failure per phase, with idle reads in between, isolates each cost.`
+failure per phase, with idle reads in between, isolates each cost. A pass names the statuses that were seen and not compared.`
 
 export const bill05 = billingRule({
   id: 'BILL-05',
@@ -92,14 +100,30 @@ function decideFree(
     })
   }
   if (observations === 0) return notObserved(requires)
-  const [mixed] = charged
-  if (mixed !== undefined && proven === 0) {
+  const mixed = charged.find(({ seen }) => !isAccounted(seen.reading))
+  if (mixed !== undefined) {
     return inconclusive(
       observations,
       `account ${mixed.seen.reading.history.account}: ${credits(mixed.seen.stretch.excess)} too much in a stretch that holds failures and ${mixed.seen.stretch.charges} successes; either may have been charged wrongly`,
     )
   }
-  return pass(observations)
+  const sent = readings.flatMap(({ history }) => [...failuresOf(history)])
+  const tested = [
+    ...readings.filter(isAccounted).flatMap(({ history }) => [...failuresOf(history)]),
+    ...ours
+      .filter(({ seen }) => seen.stretch.excess <= 0)
+      .flatMap(({ statuses }) => [...statuses.keys()].filter(isOurs)),
+  ]
+  return pass(observations, notesOf(untested(namesOf(sent), namesOf(tested))))
+
+  /** Statuses of failures of this class. */
+  function failuresOf({ size, effect, status }: BalanceReading['history']): ReadonlySet<number> {
+    const seen = new Set<number>()
+    for (let row = 0; row < size; row++) {
+      if (effect[row] === effects.failure && isOurs(status[row]!)) seen.add(status[row]!)
+    }
+    return seen
+  }
 
   function isOurs(status: number): boolean {
     return status >= hundred && status < hundred + 100
@@ -118,6 +142,9 @@ function decideFree(
     return undefined
   }
 }
+
+const namesOf = (statuses: readonly number[]) =>
+  [...new Set(statuses)].toSorted((a, b) => a - b).map(String)
 
 /** The cost of a stretch's failures if they were successes. */
 function costOfFailures(seen: SeenStretch): number {

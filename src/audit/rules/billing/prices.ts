@@ -4,7 +4,15 @@ import { smallest } from '../../../user/extremes.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { effects } from '../../evidence/billing/history.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Verdict,
+} from '../../verdict.ts'
 import { misread, misreadVerdict } from './misread.ts'
 import { isWrong, type Single, singleCharge } from './singles.ts'
 import {
@@ -21,7 +29,8 @@ proven if every value fits an exact history (BILL-11), and disproven if one wron
 model explains every stretch between idle values. The rule cannot distinguish a single wrong price from a
 double charge; that fails too, because one success cost more than its price. Where a value of the balance is off while
 the next is right again, and no price explains both, the value is wrong and the price is not judged by it. Stretches in which credits
-of the contract's sizes were added, or a package may have expired, are skipped.`
+of the contract's sizes were added, or a package may have expired, are skipped. A model whose charges were seen among others alone makes it
+inconclusive; one without a success is named.`
 
 export const bill01 = billingRule({
   id: 'BILL-01',
@@ -92,26 +101,38 @@ function decidePrices(
     .flatMap(singleCharge)
     .filter((single) => ofOurs(single) && isWrong(single))
   if (beside.length > 0) return misreadVerdict(ours.length + beside.length, beside.length)
-  const charged = (reading: BalanceReading) =>
+  const charged = (reading: BalanceReading, ...of: readonly number[]) =>
     countRows(
       reading.history,
       (row) =>
-        reading.history.effect[row] === effects.charge &&
-        models.includes(reading.history.model[row]!),
+        reading.history.effect[row] === effects.charge && of.includes(reading.history.model[row]!),
     )
-  const proven = readings.filter(isAccounted).reduce((sum, reading) => sum + charged(reading), 0)
+  const proven = readings
+    .filter(isAccounted)
+    .reduce((sum, reading) => sum + charged(reading, ...models), 0)
   const observations = Math.max(proven, ours.length)
-  if (observations > 0) return pass(observations)
-  const all = readings.reduce((sum, reading) => sum + charged(reading), 0)
-  const names = models.map((model) => contract.models[model]?.id).join(', ')
-  if (all === 0) {
-    return notObserved(`a success on ${names || 'a model of another price'}`)
+  const ofModel = (model: number) => readings.reduce((sum, each) => sum + charged(each, model), 0)
+  const namesOf = (some: readonly number[]) => some.map((model) => contract.models[model]!.id)
+  const sent = models.filter((model) => ofModel(model) > 0)
+  if (sent.length === 0) {
+    return notObserved(`a success on ${namesOf(models).join(', ') || 'a model of another price'}`)
   }
+  const isCompared = (model: number) =>
+    ours.some((single) => single.model === model) ||
+    readings.some((reading) => isAccounted(reading) && charged(reading, model) > 0) ||
+    stretches.some((seen) => seen.stretch.excess === 0 && hasCharge(seen, model))
+  const open = sent.filter((model) => !isCompared(model))
+  if (observations > 0 && open.length === 0)
+    return pass(observations, notesOf(untested(namesOf(models), namesOf(sent))))
+  const unseen = observations === 0 ? models : open
   return inconclusive(
-    all,
-    `no charge on ${names} was seen by itself, and the values are not exact; send some one at a time`,
+    unseen.map(ofModel).reduce((sum, each) => sum + each, observations),
+    `no charge on ${namesOf(unseen).join(', ')} was seen by itself, and the values are not exact; send some one at a time`,
   )
 }
+
+const hasCharge = (seen: SeenStretch, model: number) =>
+  rowsOf(seen, 'charge').some((row) => seen.reading.history.model[row] === model)
 
 /** A single other price of a model that would explain every stretch. */
 function wrongPrice(stretches: readonly SeenStretch[], model: number) {

@@ -9,7 +9,17 @@ import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 import { numeric } from '../../evidence/usage/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
-import { fail, inconclusive, passed, type Verdict, type Witness } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notesOf,
+  notObserved,
+  pass,
+  passed,
+  untested,
+  type Verdict,
+  type Witness,
+} from '../../verdict.ts'
 import { rowsOf } from './stretches.ts'
 
 export const bill07 = billingRule({
@@ -34,6 +44,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing,
     )
     const brokeOff = new Set(broken.map(({ name }) => name))
     let observations = 0
+    const tested = new Set<string>()
     let mixed: { reading: BalanceReading; stretch: Stretch; failed: readonly number[] } | null =
       null
     let isAnotherCause = false
@@ -50,6 +61,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing,
         const failed = rowsOf(seen, 'ambiguous').filter(isBrokeOff)
         if (failed.length > 0 && !isOtherOpen(stretch)) {
           observations += failed.length
+          tested.add(midway)
           const tookCredits = stretch.taken - stretch.sure
           if (tookCredits > 0 && stretch.charges === 0)
             return chargedMidway(reading, failed, tookCredits)
@@ -65,6 +77,7 @@ return its held credits (gap G-14): stretches that it may affect decide nothing,
         // BILL-06 covers charges of a concurrent failure.
         if (stretch.taken !== stretch.sure && rowsOf(seen, 'failure').length > 0) continue
         observations++
+        tested.add(completed)
         if (stretch.taken === stretch.sure) continue
         return fail(observations, {
           expected: `${credits(stretch.sure)} charged once the stream was over`,
@@ -85,7 +98,9 @@ return its held credits (gap G-14): stretches that it may affect decide nothing,
         [witnessOf(reading, failed[0]!, 'ended with an error event')],
       )
     }
-    return passed(observations, 'a read of the balance while a slow stream is open, and one after')
+    return observations === 0
+      ? notObserved('a read of the balance while a slow stream is open, and one after')
+      : pass(observations, notesOf(untested([completed, midway], tested)))
 
     function chargedMidway(
       reading: BalanceReading,
@@ -100,6 +115,9 @@ return its held credits (gap G-14): stretches that it may affect decide nothing,
     }
   },
 })
+
+const completed = 'streams that completed'
+const midway = 'streams that failed midway'
 
 /** Returns a test: whether an ambiguous attempt for which `counts` holds may be charged in a stretch. */
 function mayBeChargedIn(

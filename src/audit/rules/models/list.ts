@@ -117,6 +117,11 @@ without the code model_not_found, on a format that served no model, is about a m
 which TRN-05 checks. A model and format that no request used is not among the observations.`,
   expected: 'no request refused because of a model of the contract',
   requires: 'a request for a model of the contract',
+  parts: {
+    of: ({ models }) => models.flatMap(({ id }) => [`${id} on chat`, `${id} on messages`]),
+    tested: ({ row }, { models }) =>
+      `${modelNamed(models, row.model ?? '')?.id} on ${row.endpoint}`,
+  },
   judgeOf(exchanges, { contract }) {
     const asked = new Set(exchanges.filter((exchange) => mustBeServed(exchange, contract)))
     const place = ({ row }: Exchange) => `${row.runId} ${row.endpoint} ${row.model}`
@@ -151,14 +156,14 @@ export const model05 = exchangeRule({
   section: '§7.2',
   severity: 'must',
   needs: ['active'],
-  promised: ['models', 'chat_errors'],
+  promised: ['models', 'chat_errors or messages_errors'],
   explain: `A request for a model that the contract does not know must fail; on chat the code must be
 model_not_found, or the contract's own, if the contract has one. Its status is open (gap G-27), and the messages format has no code for it.`,
   expected: 'a refusal, on chat with model_not_found where the contract has that code',
   requires: 'a request for an unknown model (wrong: unknown-model)',
   judge(exchange, contract) {
     const { row } = exchange
-    const { chatErrors } = contract
+    const { chatErrors = [] } = contract
     if (row.expects !== 'unknown-model' || row.status === null) return undefined
     if (row.status < 300) return `served with status ${row.status}`
     if ([401, 402, 403, 429].includes(row.status) || row.status >= 500) return undefined

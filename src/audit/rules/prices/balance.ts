@@ -141,7 +141,14 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const unjudged = `${beside.length} of ${paid} requests with a cost have no value of the balance of their account before them, or none after them`
   if (shown.length > 0 && beside.length > mostBeside * paid)
     return inconclusive(stretches.length, unjudged)
-  const notes = [...(leftOut === 0 ? [] : [note]), ...(beside.length === 0 ? [] : [unjudged])]
+  const each = stretches.filter(({ isWhole }) => !isWhole)
+  const open = each.filter(({ high }) => high === null).length
+  const undecided = `${open} of ${each.length} stretches have a cost that is open${openNames(found)}`
+  const notes = [
+    ...(leftOut === 0 ? [] : [note]),
+    ...(beside.length === 0 ? [] : [unjudged]),
+    ...(open === 0 ? [] : [undecided]),
+  ]
   if (shown.length > 0)
     return pass(shown.length, notes.length === 0 ? {} : { note: notes.join('; ') })
   if (readings.length < 2) {

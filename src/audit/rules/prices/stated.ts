@@ -1,12 +1,22 @@
-import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import { partFindings } from '../../evidence/prices/part-findings.ts'
 import { placeVerdict } from '../../evidence/prices/place-verdict.ts'
 import { unlessUnreadable } from '../../evidence/prices/unreadable.ts'
 import { hasPromises, type Rule, whenPromised } from '../../rule.ts'
-import { notObserved, type Verdict } from '../../verdict.ts'
+import { notesOf, notObserved, type Verdict } from '../../verdict.ts'
 
 const requires =
   'an answer that states its cost where evidence.cost says, stored whole (capture: all)'
+
+/** Answers that state no cost, where others do; undefined without any. */
+function unstated(requests: PriceJudgements['requests']): string | undefined {
+  const answers = requests.filter(({ outcomes, hasHead }) => outcomes[0] === 'success' && hasHead)
+  const silent = answers.filter(({ stated }) => stated.length === 0)
+  const streams = silent.filter(({ isStream }) => isStream).length
+  return silent.length === 0
+    ? undefined
+    : `${silent.length} of ${answers.length} answers state no cost${streams === 0 ? '' : `, ${streams} of them streams`}`
+}
 
 export const price03: Rule = {
   id: 'PRICE-03',
@@ -25,7 +35,7 @@ charges for answers that the client left where nothing bounds their tokens, and 
 that it does not show, or a longer prompt than its text lets expect.
 Each part of a price that the traffic shows is a promise of its own. If every request that costs 0 repeats an earlier
 one with its answer, a cache of the gateway may have answered: without charged.gateway_cache, that decides nothing.
-A cost that is no number, such as \`$0.002\`, makes the rule inconclusive.
+A cost that is no number, such as \`$0.002\`, makes the rule inconclusive. A pass says how many answers state none.
 It cannot detect wrong counts that the cost agrees with.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -37,7 +47,14 @@ It cannot detect wrong counts that the cost agrees with.`,
       results.filter(({ verdict }) => verdict.verdict === kind),
     )
     const readable = [...found.stated.values()].flat().length
-    return unlessUnreadable(worst[0]?.verdict ?? notObserved(requires), found.unreadable, readable)
+    const verdict = unlessUnreadable(
+      worst[0]?.verdict ?? notObserved(requires),
+      found.unreadable,
+      readable,
+    )
+    return verdict.verdict === 'pass'
+      ? { ...verdict, ...notesOf(verdict.note, unstated(found.requests)) }
+      : verdict
   }),
   async findings(evidence) {
     if (!hasPromises(evidence, ['prices'])) return []

@@ -18,12 +18,15 @@ add up to the writes, and the total is input and output, or those and reasoning,
 It cannot detect a count that is wrong in the same way everywhere.`,
   ...whenPromised(['prices'], async (evidence) => {
     const { requests = [] } = (await priceJudgements(evidence)) ?? {}
-    const counted = requests.filter(({ usage }) => usage !== null)
+    // Of an answer that was not stored whole, only counts were kept, and not what may contradict them.
+    const counted = requests.filter(
+      ({ usage, receivedBytes }) => usage !== null && receivedBytes !== null,
+    )
     return verdictOver(
       issuesInItself(counted),
       counted.length,
       'counts that agree',
-      'an answer with a usage',
+      'an answer with a usage, stored whole (capture: all)',
     )
   }),
 }

@@ -43,6 +43,9 @@ anything if one key shows two values within a second that differ by a factor of 
         mixed.map((sample) => witnessOf(sample.request, `reset ${sample.value}`)),
       )
     }
+    if (units.length === 1 && observations === 1) {
+      return notObserved(`two answers with ${evidence.contract.headers.rateReset[0]}`)
+    }
     if (units.length === 1) {
       return pass(observations, { note: `unit: ${units[0]}` })
     }

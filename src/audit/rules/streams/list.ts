@@ -29,8 +29,9 @@ const sse01 = sqlRule({
   explain: `Compares the content type of each 2xx on chat with the request. The format of messages streams is
 open (gap G-10).`,
   expected: 'text/event-stream exactly when stream is true',
+  parts: () => ['streams', 'plain answers'],
   observe: () => `
-    SELECT run_id, slot, retry,
+    SELECT run_id, slot, retry, CASE streamed WHEN 1 THEN 'streams' ELSE 'plain answers' END AS part,
       CASE WHEN streamed = 1 AND NOT ${flagSql('sseType')} THEN 'no event stream for stream true'
            WHEN streamed = 0 AND ${flagSql('sseType')} THEN 'an event stream for a plain request' END AS observed
     FROM seen WHERE endpoint = 'chat' AND status BETWEEN 200 AND 299`,

@@ -57,7 +57,7 @@ export const use04 = judgedRule({
   promised: ['paths.credits', 'models.cost_credits'],
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
-added, and they may count as requests. Stretches are excluded if they contain
+added, and they may count as requests. A pass by requests alone says so. Stretches are excluded if they contain
 ambiguous attempts, or answers without a token, which may be free (gap G-16), and those in which consumed grew by what the balance of
 the same answers lost: there the price is another (BILL-01, BILL-10).
 If hours or days gained what was sent and nothing else, none of them may have been over, by any clock that its time can be of, when
@@ -80,7 +80,8 @@ ${named}`,
       const [first] = byAccount.get(accountOf(earlier))![0]!
       const sums = compared(sent, earlier, later)
       // If the sums are right, or say nothing, the hours and days may still be wrong.
-      return [later.exchange, sums ?? bookedLate(sent, first, earlier, later) ?? sums]
+      const late = typeof sums === 'string' ? null : bookedLate(sent, first, earlier, later)
+      return [later.exchange, late ?? sums]
     })
   },
 })
@@ -106,8 +107,12 @@ function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): 
     if (grew !== sent.requests && grew !== sent.requests + sent.reads)
       return `requests grew by ${grew}, we had ${sent.requests} successes`
   }
-  const isUnseen = earlier.consumed === null && earlier.requests === null
-  return isUnseen || isOtherPrice ? undefined : null
+  const isCostSeen = earlier.consumed !== null && later.consumed !== null
+  const areRequestsSeen = earlier.requests !== null && later.requests !== null
+  if (isOtherPrice || (!isCostSeen && !areRequestsSeen)) return undefined
+  return isCostSeen
+    ? null
+    : { note: 'by the number of requests alone: no consumed credits are shown' }
 }
 
 /** What was booked under an hour or a day that was over before the first response of the run; null without any. */

@@ -11,11 +11,12 @@ export const use02 = judgedRule({
   needs: ['active', 'quiescence'],
   promised: ['paths.credits'],
   explain: `Compares responses of the credits endpoint for one key, one completely after the other, that
-show the same granted credits: consumption in between must reduce the remaining credits. A single response is not
+show the same granted credits: consumption in between must reduce the remaining credits. Without any, nothing is compared. A single response is not
 checked, because bought credits need not count as granted. If responses do not show expired
 credits, more may be missing than was consumed. ${named}`,
   expected: 'granted = consumed + remaining',
-  requires: 'two captured answers of GET /user/credits that tell the same granted credits, too',
+  requires:
+    'two captured answers of GET /user/credits that tell the same granted credits, too, and consumption in between',
   async judged(evidence) {
     const reports = pairs(await usageReports(evidence))
     return reports.map(([earlier, later]) => [later.exchange, compared(earlier, later)])
@@ -30,6 +31,8 @@ function compared(earlier: UsageReport, later: UsageReport): Observed {
   const fell = earlier.remaining - later.remaining
   // Consumed credits fell: a period ended, or USE-07 reports it.
   if (grew < 0 || !isAfter(later, earlier)) return undefined
+  // Where nothing was consumed, a page that never changes looks the same.
+  if (grew === 0 && fell === 0) return undefined
   const tellsExpiry = earlier.expired !== null && later.expired !== null
   const expired = tellsExpiry ? later.expired - earlier.expired : Math.max(0, fell - grew)
   return grew + expired === fell

@@ -79,7 +79,8 @@ function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | nul
     const [ofDay, ofHours] = [sumOf(lines, field), sumOf(hoursOf.get(day) ?? [], field)]
     if (!isSame && (day < first || day > last)) continue
     if (ofDay === null || ofHours === null) continue
-    isCompared = true
+    // Nothing is the sum of nothing.
+    isCompared ||= ofDay !== 0 || ofHours !== 0
     // If the hours contain all of the day's requests, none is missing.
     const requests = sumOf(lines, 'requests')
     const isWhole =
@@ -105,6 +106,7 @@ function daysOfTotal(report: UsageReport, field: Counted): string | null | undef
   const total = field === 'credits' ? report.consumed : report.requests
   const sum = sumOf(days ?? [], field)
   if (sum === null || total === null || exchange.row.path?.includes('?')) return undefined
+  if (sum === 0 && total === 0) return undefined
   // A smaller total may cover only a part of the time.
   return total > sum ? `${sum} ${field} by day since the account began, ${total} in all` : null
 }
@@ -115,10 +117,10 @@ export const use05 = reportRule({
   severity: 'must',
   explain: `If a breakdown has tokens and requests, and contains all requests of the response, the
 overall average must be all tokens divided by all requests. With two unequal buckets, a mean of their
-means differs.`,
+means differs; where it would be the same number, a right average decides nothing.`,
   expected: 'sum of tokens / sum of requests',
   requires:
-    'a usage answer with a number of requests, and tokens of as many requests in its days or hours',
+    'a usage answer with a number of requests, and tokens of as many requests in two of its days or hours, with different averages',
   judge({ averageTokens, days, hours, requests }) {
     const buckets = [days, hours].find(
       (list) =>
@@ -128,8 +130,16 @@ means differs.`,
     const tokens = sumOf(buckets, 'tokens')!
     const average = tokens / requests
     // A service may round its figures.
-    return Math.abs(averageTokens - average) <= 0.5
-      ? null
-      : `${averageTokens} for ${tokens} tokens of ${requests} requests (${average.toFixed(1)})`
+    if (Math.abs(averageTokens - average) <= 0.5)
+      return Math.abs(averageTokens - meanOfMeans(buckets)) <= 0.5 ? undefined : null
+    return `${averageTokens} for ${tokens} tokens of ${requests} requests (${average.toFixed(1)})`
   },
 })
+
+/** What a service shows that takes the mean of the averages of days or hours. */
+function meanOfMeans(buckets: readonly UsageBucket[]): number {
+  const means = buckets.flatMap(({ tokens, requests }) =>
+    tokens !== null && requests ? [tokens / requests] : [],
+  )
+  return means.reduce((sum, mean) => sum + mean, 0) / means.length
+}

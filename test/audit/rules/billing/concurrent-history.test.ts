@@ -9,7 +9,7 @@ const expected =
 const others = 'Traffic of others on this account would look the same.'
 const none = {
   verdict: 'not-observed',
-  requires: 'requests of one account in flight at the same time',
+  requires: 'requests of one account in flight at the same time, and two values of its balance',
 }
 const exact = 'Every value is exact: the header shows the balance at each charge.'
 
