@@ -523,13 +523,6 @@ export const cures: readonly Cure[] = [
     ...{ test: 'test/audit/compared-parts.test.ts', named: 'BILL-01: a model whose charges' },
   },
   {
-    kind: 'a spend without a limit passes none',
-    file: 'src/audit/rules/prices/limit.ts',
-    is: 'compared.length === 0 ? notObserved(takesLimit) : pass(compared.length)',
-    was: 'pass(readings.length)',
-    ...{ test: `${field}/compared-parts.test.ts`, named: 'PRICE-07: a spend without a limit' },
-  },
-  {
     kind: 'a log that ends before most requests has a row for each',
     file: 'src/audit/rules/prices/logged.ts',
     is: 'if (first === undefined && later.length > 0)',

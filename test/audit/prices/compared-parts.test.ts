@@ -4,21 +4,11 @@ import { audited, chat, contractOf, row, type Sent } from './paid.ts'
 
 /** A pass of a rule of prices needs amounts that were compared. */
 
-const balanceOf = (balance: object) => contractOf({ evidence: { balance, log: {} } })
 const sends = ['a', 'b'].map(chat)
 const spends = ['0', '0.00028'] as const
 const log = [row('a', 0.00014, 1), row('b', 0.00014, 2)]
 
 describe('what compares nothing is not observed', () => {
-  test('PRICE-07: a spend without a limit', async () => {
-    expect((await audited(sends, spends))['PRICE-07']!.verdict).toBe('not-observed')
-    const contract = balanceOf({ get: '/key/info', value: 'spend', moves: 'up', limit: 5 })
-    expect((await audited(sends, spends, { contract }))['PRICE-07']).toEqual({
-      verdict: 'pass',
-      observations: 2,
-    })
-  })
-
   test('PRICE-01: counts of answers that were not stored', async () => {
     const kept: Sent = { ...chat('a'), isStored: false }
     expect((await audited([kept], spends))['PRICE-01']!.verdict).toBe('not-observed')

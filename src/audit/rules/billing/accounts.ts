@@ -14,7 +14,7 @@ export const bill16 = billingRule({
   severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Two keys that the scenario assigns to one account: their values together must fit one history.
-It fails if they do not fit across the keys, while most values of each key alone do. Other values that fit no history make it inconclusive.`,
+It fails if they do not fit across the keys, while most values of each key alone do. If those of some accounts fit and those of another fit no history, it is inconclusive.`,
   decideBy(readings): Verdict {
     let observations = 0
     let open: BalanceReading | null = null
@@ -54,7 +54,7 @@ It fails if they do not fit across the keys, while most values of each key alone
         ],
       })
     }
-    if (open !== null)
+    if (open !== null && observations > 0)
       return inconclusive(
         open.observations,
         `account ${open.history.account}: no history fits the values of its keys, and those of each key alone do not show why (BILL-11)`,

@@ -16,9 +16,6 @@ import { unreadableValues } from './balance.ts'
 const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
 
-const takesLimit =
-  'a limit of the spend: an amount in evidence.balance.limit, or max_budget or limit beside the value'
-
 /** What a refusal says was spent. */
 const namedSpend =
   /(?:current (?:cost|spend|usage)|\bspend|\bspent|\bused)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i
@@ -116,18 +113,13 @@ It cannot know a limit that neither the contract nor the service states.`,
         `${paid.shows}: ${paid.unless}, or one of them misses a charge`,
         [witness('they do not add up', paid.request)],
       )
-    const compared = values.flatMap(({ each, readings: own }) =>
-      each.moves === 'up' ? own.filter((at) => limitAt(found, each, at) !== null) : own,
-    )
     const limit = unreadableLimit(found, values)
     if (first === undefined && limit !== null)
       return inconclusive(
         readings.length,
         `the limit of the balance is no number: ${JSON.stringify(limit)}`,
       )
-    // A spend without a limit passes none.
-    if (first === undefined)
-      return unread ?? (compared.length === 0 ? notObserved(takesLimit) : pass(compared.length))
+    if (first === undefined) return unread ?? pass(readings.length)
     return fail(readings.length, {
       expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
       observed: first.shows,
