@@ -1,6 +1,5 @@
+import { judgeNamed, judgeUnderLoad } from '../../src/audit/evidence/sold/apart.ts'
 import { drawsOf } from '../../src/audit/evidence/sold/chance.ts'
-import { judgeNamed } from '../../src/audit/evidence/sold/named.ts'
-import { judgeUnderLoad } from '../../src/audit/evidence/sold/under-load.ts'
 import { judgeWatch } from '../../src/audit/evidence/sold/watch.ts'
 import { audits, type Bound, type Draw, head, isWanted, normal, print, row } from './table.ts'
 

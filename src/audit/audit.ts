@@ -88,9 +88,8 @@ async function decideAndKeep(store: Session, options: AuditOptions): Promise<Aud
   const rules = chooseRules(options.rules ?? [])
   const runs = await selectRuns(store, options.runIds ?? [], options.contract)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
-  if (attempts <= (options.attemptsInMemory ?? usualInMemory)) {
+  if (attempts <= (options.attemptsInMemory ?? usualInMemory))
     return decideRuns(store, rules, runs, options)
-  }
   const columns = new ColumnFile(store.path)
   try {
     return await decideRuns(store, rules, runs, options, { columns })
@@ -151,10 +150,7 @@ const usualInMemory = 1_500_000
 /** From this many attempts on, a second thread is worth its start. */
 const manyAttempts = 100_000
 
-/**
- * The rate-limit rules replay all requests of every key, which takes as long as all other rules together. With many
- * attempts they run in a thread of their own.
- */
+/** The rate-limit rules take as long as all others together: over many attempts they run in a thread of their own. */
 async function decideAll(
   rules: readonly Rule[],
   evidence: Evidence,
@@ -182,9 +178,8 @@ async function decideAll(
     options.onFinding?.(settled)
     return settled
   }
-  if (attempts < manyAttempts || ofLimits.length === 0 || ofLimits.length === rules.length) {
+  if (attempts < manyAttempts || ofLimits.length === 0 || ofLimits.length === rules.length)
     return decideInOrder(rules, evidence, settle, begin)
-  }
   const [ofRates, here] = await Promise.all([
     // Only this thread knows what other findings have spoilt.
     decideInWorker(ids, evidence, options, beginThere)

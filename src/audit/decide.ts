@@ -2,12 +2,7 @@ import { UserError } from '../user/user-error.ts'
 import type { Evidence, Rule } from './rule.ts'
 import { type Finding, notObserved, type Verdict } from './verdict.ts'
 
-/**
- * Decides rules one after the other.
- *
- * @param settle gives each finding its final form
- * @param begin is told of each rule before it decides
- */
+/** Decides rules one after the other; `settle` gives each finding its final form, `begin` is told of each rule before. */
 export async function decideInOrder(
   rules: readonly Rule[],
   evidence: Evidence,
@@ -49,11 +44,7 @@ export const findingOf = ({ id, severity, title }: Rule, verdict: Verdict): Find
   verdict,
 })
 
-/**
- * The verdict of a rule that failed in itself: the others are decided without it.
- *
- * @throws what the user, or the end of the audit, is the cause of
- */
+/** The verdict of a rule that failed in itself; throws what the user, or the end of the audit, is the cause of. */
 export function undecided(error: unknown): Verdict {
   passOn(error)
   const reason = error instanceof Error ? error.message : String(error)

@@ -6,21 +6,16 @@ import type { DeploymentProfile } from '../contract/profile.ts'
 import type { Store } from '../store/session/open.ts'
 
 /**
- * The contract by which to judge runs if none is given: that of svc if the service is known as svc, otherwise only the
- * formats. It is known by a profile that names svc, or by runs by the contract svc with its credits header, which is no
- * part of either format; a value that is no number names it just as well, and so does an earlier run against the same
- * address. A model's name proves nothing: any service may serve it.
- *
- * @param runIds the audited runs
+ * The contract for runs if none is given: svc's for a service known as svc, otherwise only the formats. A profile that names
+ * svc, an earlier run by it, or its credits header (even with a value that is no number) tells; a model's name proves nothing.
  */
 export async function contractOfService(
   store: Pick<Store, 'rows'>,
   runIds: readonly string[],
   profile?: DeploymentProfile,
 ): Promise<Contract> {
-  if (profile !== undefined) {
+  if (profile !== undefined)
     return profile.contract === defaultContract.name ? defaultContract : formatsOnly
-  }
   const ids = JSON.stringify(runIds)
   const [found] = await store.rows<{ areBySvc: boolean }>(
     `SELECT coalesce(bool_and(contract = $2), false) AS "areBySvc"

@@ -13,7 +13,6 @@ export interface RateWorkerOrder {
   readonly onDisk: boolean
 }
 
-/** From the thread: a query to the store. */
 export interface RateWorkerQuery {
   readonly kind: 'rows' | 'doubles' | 'doubleBatches'
   readonly number: number
@@ -34,13 +33,11 @@ export type RateWorkerReply = { readonly number: number } & (
   | { readonly error: unknown }
 )
 
-/** From the thread: it begins with a rule. */
 export interface RateWorkerBegun {
   readonly kind: 'begun'
   readonly ruleId: string
 }
 
-/** From the thread, once. */
 export interface RateWorkerFindings {
   readonly kind: 'findings'
   readonly findings: readonly Finding[]
@@ -49,10 +46,9 @@ export interface RateWorkerFindings {
 type FromRateWorker = RateWorkerQuery | RateWorkerTaken | RateWorkerBegun | RateWorkerFindings
 
 /**
- * Decides rules in another thread, in parallel with this one. Only one thread can hold the store, so the other one
- * queries it through this one. Columns of doubles are transferred, not copied.
+ * Decides rules in another thread, in parallel with this one, which holds the store and answers its queries. Columns of doubles
+ * are transferred.
  *
- * @param begin called as the thread begins with a rule
  * @throws any error of a rule or of `begin`, and the signal's reason once it is aborted: no rule ends first
  */
 export async function decideInWorker(

@@ -12,10 +12,7 @@ import type {
 import type { Evidence, Rule } from './rule.ts'
 import { selectRules } from './rules/select.ts'
 
-/**
- * The thread of `decideInWorker`: it decides the rules of `workerData`, and asks the main thread for each query, since only that one can
- * hold the store.
- */
+/** The thread of `decideInWorker`: the main thread, which alone can hold the store, answers its queries. */
 const port = parentPort!
 type OnBatch = Parameters<Evidence['store']['doubleBatches']>[2]
 const waiting = new Map<number, PromiseWithResolvers<unknown> & { readonly onBatch?: OnBatch }>()

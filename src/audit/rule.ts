@@ -23,10 +23,7 @@ export interface Rule {
   readonly promised: readonly PromiseName[]
   /** Only concurrent requests break it. */
   readonly isOfConcurrency?: boolean
-  /**
-   * How it is decided, and what it cannot detect; printed by `audit --explain`. A list is its paragraphs; one that begins with
-   * `- ` is a point of the paragraph before it.
-   */
+  /** What `audit --explain` prints: how it is decided, and what it cannot detect, as paragraphs; one that begins with `- ` is a point. */
   readonly explain: string | readonly string[]
   decide(evidence: Evidence): Promise<Verdict>
   /** Findings on promises of its own, such as each part of a price: `PRICE-03:gpt-5.6:cache_read`. */
@@ -64,7 +61,6 @@ export interface Evidence<P extends PromiseName = never> {
   readonly priceChoices?: Readonly<Record<string, string>>
 }
 
-/** Whether the contract makes the promises. */
 export function hasPromises<P extends PromiseName>(
   evidence: Evidence,
   names: readonly P[],
@@ -77,11 +73,7 @@ export type Measured = Readonly<
   Pick<Extract<Verdict, { verdict: 'not-promised' }>, 'note' | 'figures'>
 >
 
-/**
- * Decides only with a contract that makes the promises; otherwise they are "not promised".
- *
- * @param measure what is measured without a promise; undefined for nothing
- */
+/** Decides only with a contract that makes the promises, else `measure` or "not promised". */
 export function whenPromised<P extends PromiseName>(
   names: readonly P[],
   decide: (evidence: Evidence<P>) => Verdict | Promise<Verdict>,

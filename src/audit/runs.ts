@@ -15,10 +15,9 @@ export interface AuditedRun {
 }
 
 /**
- * The runs to audit, oldest first.
+ * The runs to audit, oldest first: those `wanted`, or all against the base URL of the newest one that is not against a
+ * reference.
  *
- * @param wanted ids of runs; empty for every run against the base URL of the newest one that is not against a reference
- * @param contract names the references of its models
  * @throws UserError for an unknown run, or a store without any
  */
 export async function selectRuns(
@@ -34,20 +33,18 @@ export async function selectRuns(
   )
   const references = referencesOf(contract)
   const newest = all.findLast(({ baseUrl }) => !references.includes(baseUrl)) ?? all.at(-1)
-  if (newest === undefined) {
+  if (newest === undefined)
     throw new UserError(
       'usage',
       `${store.path} has no runs. Record one first: assay run <scenario> --db ${store.path}`,
     )
-  }
   if (wanted.length === 0) return all.filter((run) => run.baseUrl === newest.baseUrl)
   const strangers = wanted.filter((runId) => !all.some((run) => run.runId === runId))
-  if (strangers.length > 0) {
+  if (strangers.length > 0)
     throw new UserError(
       'usage',
       `${store.path} has no run ${strangers.join(', ')}. It has ${all.map((run) => run.runId).join(', ')}.`,
     )
-  }
   // Other tries of a shard used the same accounts.
   return all.filter((run) => wanted.includes(run.runId) || wanted.includes(runIdOfShard(run.runId)))
 }
@@ -71,10 +68,7 @@ export async function runsAgainst(
   return runs.map(({ runId }) => runId)
 }
 
-/**
- * Other runs against the addresses of these: rules read which service they show, what they abandoned, and whether they used an
- * account at the same time. Those against the references of a contract are beside them as well.
- */
+/** Other runs against the addresses of these and of the contract's references: which service, what they abandoned, accounts in use. */
 export async function runsBeside(
   store: Reader,
   runIds: readonly string[],
@@ -104,10 +98,7 @@ export async function killedRuns(
   return killed.map(({ runId }) => runId)
 }
 
-/**
- * Runs of several processes or hosts with parts missing in the store. Their `attempt_counts_json` has the number of
- * all parts and of those present (`{"parts": {"of": 3, "present": 2}}`).
- */
+/** Runs of several processes with parts missing in the store, by `attempt_counts_json`: `{"parts": {"of": 3, "present": 2}}`. */
 export function missingParts(
   store: Reader,
   runIds: readonly string[],
@@ -122,16 +113,10 @@ export function missingParts(
   )
 }
 
-/**
- * SQL over `runs`: how far the clocks of a run's hosts may differ, in microseconds of the run's time. Every attempt
- * may have begun earlier and ended later by as much. 0 if not given.
- */
+/** SQL over `runs`: by how many microseconds of its time the clocks of a run's hosts may differ; 0 if not given. */
 export const clockErrorUs = `coalesce((runs.attempt_counts_json->>'$.clockErrorUs')::DOUBLE, 0)`
 
-/**
- * Runs of several machines with unknown clock offsets, if more than one machine used an account: its requests have no
- * order.
- */
+/** Runs of machines with unknown clock offsets, several of which used one account: its requests have no order. */
 export async function unknownClocks(
   store: Reader,
   runIds: readonly string[],

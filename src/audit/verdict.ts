@@ -39,22 +39,15 @@ const serviceSide = z
   .readonly()
 
 type ServiceSide = z.infer<typeof serviceSide>
-const amounts = ['answered', 'logged', 'expected', 'difference'] as const
+export const amounts = ['answered', 'logged', 'expected', 'difference'] as const
 
 /** The amounts of a witness as people read them: `0.04 USD`. */
-export function amountsOf(
-  side: ServiceSide,
-): Readonly<Record<(typeof amounts)[number], string | null>> {
-  const read = (name: (typeof amounts)[number]) => {
-    const amount = side[name] ?? null
-    return amount === null || side.unit === undefined ? amount : `${amount} ${side.unit}`
-  }
-  return {
-    answered: read('answered'),
-    logged: read('logged'),
-    expected: read('expected'),
-    difference: read('difference'),
-  }
+export function amountsOf(side: ServiceSide): Record<(typeof amounts)[number], string | null> {
+  const unit = side.unit === undefined ? '' : ` ${side.unit}`
+  const read = (amount: string | null = null) => (amount === null ? null : `${amount}${unit}`)
+  const { answered, logged, expected, difference } = side
+  const costs = { answered: read(answered), logged: read(logged), expected: read(expected) }
+  return { ...costs, difference: read(difference) }
 }
 
 /** An attempt as evidence. `shows` says what its row shows, in a few words: `remaining 41 after 43, cost 1`. */
@@ -102,10 +95,7 @@ const figures = z.array(figure).readonly().exactOptional()
 export const severities = ['must', 'derived', 'advice'] as const
 export type Severity = (typeof severities)[number]
 
-/**
- * The verdict of a rule, in the process, in the store and in JSON. A rule without observations never passes, nor does one whose
- * evidence fits both sides; such mixes do not compile.
- */
+/** The verdict of a rule. One without observations, or whose evidence fits both sides, never passes: such mixes do not compile. */
 export const verdictSchema = z.discriminatedUnion('verdict', [
   z.object({ verdict: z.literal('pass'), observations, note, tables, figures }).readonly(),
   z
@@ -156,31 +146,39 @@ export type Verdict = z.infer<typeof verdictSchema>
 export const unpromised = ({ promises, note }: Extract<Verdict, { verdict: 'not-promised' }>) =>
   [promises.join(', '), ...(note === undefined ? [] : [`measured: ${note}`])].join('; ')
 
-/** Rows that decided a verdict. */
-export function observationsOf(verdict: Verdict): number {
-  return 'observations' in verdict ? verdict.observations : 0
-}
+export const observationsOf = (verdict: Verdict): number =>
+  'observations' in verdict ? verdict.observations : 0
 
-/** What a verdict measured; nothing of one that measures nothing. */
 export const figuresOf = (verdict: Verdict): readonly MeasuredFigure[] =>
   ('figures' in verdict ? verdict.figures : undefined) ?? []
 
-/** The verdict with what it measured. */
 export const withFigures = (verdict: Verdict, figures: readonly MeasuredFigure[]): Verdict =>
   verdict.verdict === 'not-observed' || figures.length === 0 ? verdict : { ...verdict, figures }
 
-type Failure = Omit<Extract<Verdict, { verdict: 'fail' }>, 'verdict' | 'observations'>
+export type Failure = Omit<
+  Extract<Verdict, { verdict: 'fail' }>,
+  'verdict' | 'observations' | 'witnesses'
+> & { readonly witnesses: readonly Witness[] }
 type Remarks = Pick<Extract<Verdict, { verdict: 'pass' }>, 'note' | 'tables' | 'figures'>
 
-/** A promise was broken. The witnesses are the smallest set of rows that shows it. */
+/** A promise was broken; the witnesses are the fewest rows that show it, at least one. */
 export function fail(observations: number, failure: Failure): Verdict {
-  return { verdict: 'fail', observations, ...failure }
+  const [first, ...others] = failure.witnesses
+  if (first === undefined) throw new Error('a failure without a witness')
+  return { verdict: 'fail', observations, ...failure, witnesses: [first, ...others] }
 }
 
+export const witnessAt = (
+  { runId, slot, retry }: Pick<Witness, 'runId' | 'slot' | 'retry'>,
+  shows: string,
+): Witness => ({ runId, slot, retry, shows })
+
 /** A promise was kept. Who may have observed nothing uses `passed`. */
-export function pass(observations: number, remarks: Remarks = {}): Verdict {
-  return { verdict: 'pass', observations, ...remarks }
-}
+export const pass = (observations: number, remarks: Remarks = {}): Verdict => ({
+  verdict: 'pass',
+  observations,
+  ...remarks,
+})
 
 /** The evidence fits both. @param why the reason, as a sentence */
 export function inconclusive(
@@ -188,23 +186,16 @@ export function inconclusive(
   why: string,
   witnesses?: readonly Witness[],
 ): Verdict {
-  return {
-    verdict: 'inconclusive',
-    observations,
-    why,
-    ...(witnesses === undefined ? {} : { witnesses }),
-  }
+  const shown = witnesses === undefined ? {} : { witnesses }
+  return { verdict: 'inconclusive', observations, why, ...shown }
 }
 
 /** Nothing was observed. @param requires the traffic that would be observed */
-export function notObserved(requires: string): Verdict {
-  return { verdict: 'not-observed', requires }
-}
+export const notObserved = (requires: string): Verdict => ({ verdict: 'not-observed', requires })
 
 /** A pass if something was observed. @param requires the traffic that would be observed */
-export function passed(observations: number, requires: string): Verdict {
-  return observations > 0 ? pass(observations) : notObserved(requires)
-}
+export const passed = (observations: number, requires: string): Verdict =>
+  observations > 0 ? pass(observations) : notObserved(requires)
 
 /** Parts that a note names one by one. */
 const mostParts = 6
@@ -240,13 +231,9 @@ export function firstOpen(verdicts: readonly Verdict[]): Verdict | undefined {
   )
 }
 
-/**
- * What deciding a rule takes: any captured traffic, requests made for it, control of time or balance, or an account
- * without other traffic.
- */
+/** What a rule takes: captured traffic, requests made for it, control of time or balance, or an account without other traffic. */
 export type Need = 'passive' | 'active' | 'time' | 'quiescence'
 
-/** A verdict with its rule. */
 export interface Finding {
   readonly rule: string
   readonly severity: Severity
@@ -255,9 +242,8 @@ export interface Finding {
 }
 
 /** Whether the rule failed in itself, so that nobody knows what it would have found. */
-export function isUndecided({ verdict }: Finding): boolean {
-  return verdict.verdict === 'inconclusive' && verdict.isUndecided === true
-}
+export const isUndecided = ({ verdict }: Finding): boolean =>
+  verdict.verdict === 'inconclusive' && verdict.isUndecided === true
 
 /**
  * Whether a promise was broken. Advice is not a promise.
@@ -268,6 +254,5 @@ export function isUndecided({ verdict }: Finding): boolean {
  * process.exitCode = findings.some(isBroken) ? 3 : 0
  * store.close()
  */
-export function isBroken({ verdict, severity }: Finding): boolean {
-  return verdict.verdict === 'fail' && severity !== 'advice'
-}
+export const isBroken = ({ verdict, severity }: Finding): boolean =>
+  verdict.verdict === 'fail' && severity !== 'advice'

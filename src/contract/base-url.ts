@@ -5,10 +5,7 @@ import { usualOf } from './usual.ts'
 export const baseUrlSays =
   'an http or https URL without user, password, query or fragment: none of them would be sent'
 
-/**
- * The base URL without the start of the contract's chat path: people copy `https://host/v1`, or the
- * address of the chat endpoint, instead of `https://host`.
- */
+/** The base URL without the start of the contract's chat path: people copy `https://host/v1` for `https://host`. */
 export function serviceUrl(baseUrl: string, contract: Contract): string {
   const { paths } = usualOf(contract)
   const url = baseUrl.replace(/\/+$/, '')
@@ -30,9 +27,8 @@ export function isBaseUrl(text: string): boolean {
 }
 
 /** A wrong base URL for errors, without parts that may be a password or a key. */
-export function shownBaseUrl(text: string): string {
-  return text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
-}
+export const shownBaseUrl = (text: string): string =>
+  text.replace(/\/\/.*@/s, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`)
 
 /** Whether a base URL points to this machine, unlike a name such as 127.example.com. */
 export function isLoopback(baseUrl: string): boolean {

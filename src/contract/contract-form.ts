@@ -52,7 +52,6 @@ const headerNames = z
   })
 const most = count.default(Number.POSITIVE_INFINITY)
 
-/** Usual names of lengths. */
 const namedLengths: Readonly<Record<string, string>> = lookup({ second: '1s', week: '7d' })
 const windowOf = (name: string) => (namedLengths[name] ?? name) as LimitWindow
 
@@ -181,9 +180,7 @@ const makeForm = () =>
               })
               .exactOptional(),
             fixed: z
-              .union([z.literal(true), z.iso.date({ error: fixedSays })], {
-                error: fixedSays,
-              })
+              .union([z.literal(true), z.iso.date({ error: fixedSays })], { error: fixedSays })
               .exactOptional(),
             reference: z
               .strictObject({

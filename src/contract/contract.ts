@@ -1,9 +1,7 @@
 /**
- * The promises of a text-generation service, as data.
- *
- * Many rooms read it. Of ours, it imports only `money` and `tokens`. The auditor and the reference service thus share the
- * facts (prices, bands, names) but no logic. `load.ts` reads the contract of a deployment. A promise that a
- * contract leaves out is not promised: `promises.ts` names them, `usual.ts` has what a client uses instead.
+ * The promises of a text-generation service, as data. It imports only `money` and `tokens`, so the auditor and the reference
+ * service share the facts but no logic. A promise that a contract leaves out is not promised: `promises.ts` names them,
+ * `usual.ts` has what a client uses instead.
  */
 import type { PriceTerms } from './prices.ts'
 
@@ -54,7 +52,6 @@ export interface CachePromise {
   readonly stepTokens?: number
 }
 
-/** What is promised of tool calls. */
 export interface ToolPromise {
   /** Least share of calls whose arguments fit the schema of the tool. */
   readonly schema?: number
@@ -119,7 +116,6 @@ export function lengthUs(window: LimitWindow): number {
     : Number(number) * unitUs[unit as keyof typeof unitUs]
 }
 
-/** The windows in which a band limits requests. */
 export const windowsOf = ({ requests }: Band) => Object.keys(requests) as LimitWindow[]
 
 /** Most requests in a window; Infinity if none are promised. */
@@ -227,10 +223,7 @@ export interface Headers {
 /** Names of the structured fields of a rate limit. A contract may name them for the limit, the rest and the reset. */
 export const structuredNames: readonly string[] = ['ratelimit', 'ratelimit-policy']
 
-/**
- * Forms of a reset: a plain number in any one unit, or in this one, a duration (`6m0s`), or a time (ISO 8601 or an HTTP
- * date).
- */
+/** Forms of a reset: a plain number in any one unit, or in this one, a duration (`6m0s`), or a time (ISO 8601 or HTTP). */
 export const resetFormats = [
   'number',
   'delta-s',
@@ -328,19 +321,14 @@ export interface Contract {
 }
 
 /** A contract with every promise, as the reference service keeps it. */
-export interface FullContract extends Contract {
-  readonly https: boolean
-  readonly crossOrigin: boolean
+export interface FullContract
+  extends Required<Omit<Contract, 'prices' | 'resetFormat'>>,
+    Pick<Contract, 'prices' | 'resetFormat'> {
   readonly models: readonly FullModel[]
-  readonly bands: readonly Band[]
   readonly paths: Paths
   readonly headers: Partial<Headers> &
     Pick<Headers, 'creditsRemaining' | 'rateLimit' | 'rateRemaining'>
   readonly auth: AuthHeaders
-  readonly statuses: readonly number[]
-  readonly chatErrors: readonly ChatError[]
-  readonly messagesErrors: readonly MessagesError[]
-  readonly finishReasons: readonly string[]
   readonly responseFields: ResponseFields
   readonly limits: TokenLimits
   readonly ranges: ParameterRanges
@@ -348,13 +336,11 @@ export interface FullContract extends Contract {
   readonly timeouts: Timeouts
   readonly retry: RetryAdvice
   readonly grants: Grants
-  readonly packages: readonly Package[]
 }
 
 /** The model that a request asks for, by its id, an alias or a listed snapshot. */
-export function modelNamed<M extends Model>(models: readonly M[], name: string): M | undefined {
-  return models.find((model) => namesOf(model).includes(name))
-}
+export const modelNamed = <M extends Model>(models: readonly M[], name: string): M | undefined =>
+  models.find((model) => namesOf(model).includes(name))
 
 /** The promised price of one success, for each name by which a request may ask. */
 export function pricesOf({ models = [] }: Contract) {
@@ -371,23 +357,22 @@ export function mayBeNamed(models: readonly Model[], asked: string, answered: st
   return model !== undefined && (namesOf(model).includes(answered) || isDated(model, answered))
 }
 
-/** The listed names of a model: its id, aliases and snapshots. */
-export function namesOf({ id, aliases = [], snapshots = [] }: Model): readonly string[] {
-  return [id, ...aliases, ...(snapshots === 'dated' ? [] : snapshots)]
-}
+export const namesOf = ({ id, aliases = [], snapshots = [] }: Model): readonly string[] => [
+  id,
+  ...aliases,
+  ...(snapshots === 'dated' ? [] : snapshots),
+]
 
 /** A regular expression: `-2024-07-18`, `-20240718`, `@20240718` or `-0718` after an id. */
 export const datePattern = '[-@:]([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4})'
 const date = new RegExp(`^${datePattern}$`)
 
-function isDated({ id, snapshots }: Model, name: string): boolean {
-  return snapshots === 'dated' && name.startsWith(id) && date.test(name.slice(id.length))
-}
+const isDated = ({ id, snapshots }: Model, name: string): boolean =>
+  snapshots === 'dated' && name.startsWith(id) && date.test(name.slice(id.length))
 
 /** Price of one success; null for a model without a promised price. */
-export function costOf({ models = [] }: Contract, name: string): Credits | null {
-  return modelNamed(models, name)?.costCredits ?? null
-}
+export const costOf = ({ models = [] }: Contract, name: string): Credits | null =>
+  modelNamed(models, name)?.costCredits ?? null
 
 /** Bands of a balance: two at a shared edge, none below the lowest band. */
 export function bandsAt({ bands = [] }: Contract, balance: Credits): readonly Band[] {

@@ -1,9 +1,6 @@
 import type { Package } from './contract.ts'
 
-/**
- * The listed prices per credit if no one way of rounding gives them all, in words; null if one does. To four decimals,
- * each is the price of the package divided by its credits, rounded in every row or cut off in every row.
- */
+/** What no one way of rounding to four decimals gives of the listed prices per credit, in words; null if one gives all. */
 export function mixedRounding(packages: readonly Package[]): string | null {
   const rows = packages.map(({ name, priceUsdCents, credits, listedUsdPerCredit: listed }) => {
     const exact = priceUsdCents / credits / 100

@@ -20,11 +20,9 @@ const whole: Readonly<Record<string, FullContract>> = lookup({
 })
 
 /**
- * Reads a contract. A promise that the file leaves out is not promised, unless the file says `extends: svc`: then it is
- * the specification's, a list replaces its whole list, and null takes a promise back. Keys are in snake case:
- * `cost_credits`.
+ * Reads a contract in YAML or JSON, with keys in snake case; the specification's own if absent or named. A promise that is left
+ * out is not promised, unless the file says `extends: svc`: then a list replaces its whole list, and null takes a promise back.
  *
- * @param path YAML or JSON; absent, or the name of the default contract, for the specification's own
  * @throws UserError with every issue
  */
 export function loadContract(path?: string): Contract {
@@ -32,7 +30,6 @@ export function loadContract(path?: string): Contract {
   return parseContract(readContractFile(path, path), path)
 }
 
-/** The content of a YAML or JSON file. */
 function readContractFile(path: string, shown: string): unknown {
   const unread = () =>
     new UserError('contract', `--contract: expected a readable YAML file; got "${shown}"`)
@@ -48,20 +45,17 @@ function readContractFile(path: string, shown: string): unknown {
 }
 
 /**
- * @param given the content of a file, in snake case
- * @param where its name, for the error
+ * @param where the name of the file, for the error
  * @throws UserError with every issue
  */
 export function parseContract(given: unknown, where: string): Contract {
-  if (!isMapping(given)) {
+  if (!isMapping(given))
     throw new UserError('contract', `${where}: expected a mapping such as "name: my-service"`)
-  }
-  if (holdsItself(given)) {
+  if (holdsItself(given))
     throw new UserError(
       'contract',
       `${where}: a value is part of itself; write it out, or leave the alias out`,
     )
-  }
   const { base, own } = extended(given, where, [])
   const { rest, prices } = splitPrices(own)
   // A file without a name has its own.
@@ -72,11 +66,10 @@ export function parseContract(given: unknown, where: string): Contract {
     return { ...parsed.data, ...(prices === null ? {} : { prices: prices.terms }) }
   const issues = (parsed.error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.map((part) => snake(String(part))).join('.')
-    if (issue.code === 'unrecognized_keys') {
+    if (issue.code === 'unrecognized_keys')
       return issue.keys.map(
         (key) => `  ${[path, snake(key)].filter(Boolean).join('.')}: no such field`,
       )
-    }
     const value = valueAt(camelKeys(given), issue.path)
     // A wrong base URL may hold a password.
     const isUrl = issue.message === baseUrlSays && typeof value === 'string'
@@ -91,9 +84,8 @@ export function parseContract(given: unknown, where: string): Contract {
 }
 
 /**
- * What a contract's file says, with all that it extends but a whole contract, as JSON that `loadContract` reads alike.
- *
- * @param nameOf the name beside it of each file of a tokenizer
+ * What a contract's file says with all that it extends, as JSON that `loadContract` reads alike; `nameOf` names the files of
+ * tokenizers beside it.
  */
 export function contractText(path: string, nameOf: (tokenizer: string) => string): string {
   if (path === defaultContract.name) return `{ "extends": "${defaultContract.name}" }\n`
@@ -106,10 +98,7 @@ export function contractText(path: string, nameOf: (tokenizer: string) => string
   return `${JSON.stringify({ ...extending, ...named, name }, null, 2)}\n`
 }
 
-/**
- * What a file says with all that it extends: `none`, the name of a whole contract, or another file, beside its own.
- * Files are merged as they are written: field by field, models by id, and a list replaces a list.
- */
+/** What a file says with all that it extends (`none`, a whole contract, a file), merged field by field; a list replaces a list. */
 function extended(
   given: Mapping,
   where: string,
@@ -146,11 +135,7 @@ function mergedFiles(theirs: Mapping, own: Mapping): Mapping {
   return { ...both, models: [...changed, ...added] }
 }
 
-/**
- * The same for the reference service, which must know every promise.
- *
- * @throws UserError with every issue, or with the promises that are missing
- */
+/** The same for the reference service, which must know every promise: else a UserError. */
 export function loadFullContract(path?: string): FullContract {
   const contract = loadContract(path)
   const missing = missingFields(contract, defaultContract, '')
@@ -164,9 +149,8 @@ export function loadFullContract(path?: string): FullContract {
 /** Fields of the whole contract that another one lacks; a reset header and windows of a band may be absent. */
 function missingFields(given: unknown, full: unknown, path: string): readonly string[] {
   if (given === undefined) return path === 'headers.rate_reset' ? [] : [path]
-  if (Array.isArray(full) && Array.isArray(given) && isMapping(full[0])) {
+  if (Array.isArray(full) && Array.isArray(given) && isMapping(full[0]))
     return given.flatMap((each, at) => missingFields(each, full[0], `${path}.${at}`))
-  }
   if (!isMapping(full) || !isMapping(given)) return []
   return Object.keys(full).flatMap((key) =>
     missingFields(given[key], full[key], path === '' ? snake(key) : `${path}.${snake(key)}`),

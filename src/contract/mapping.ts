@@ -13,9 +13,8 @@ export function camelKeys(value: unknown): unknown {
 }
 
 /** `costCredits` as `cost_credits`. */
-export function snake(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
+export const snake = (key: string): string =>
+  key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Merges mappings field by field, and replaces everything else. */
 export function merged(base: unknown, over: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { Currency } from '../money/money.ts'
 import { divide, one, type Rational, readNumber } from '../money/rational.ts'
-import { isMapping } from '../user/mapping.ts'
+import { isMapping, type Mapping } from '../user/mapping.ts'
 import type { PriceReader } from './price-reader.ts'
 import {
   type BalanceTerms,
@@ -23,41 +23,34 @@ export function readPriceEvidence(
   return {
     cost: reader
       .list(fields.cost, 'evidence.cost')
-      .flatMap((place, at) => readStated(place, `evidence.cost.${at}`, unit, is, reader)),
-    balance: fields.balance === undefined ? null : readBalance(fields.balance, unit, is, reader),
-    log: fields.log === undefined ? null : readLog(fields.log, unit, is, reader),
+      .flatMap((place, at) => readStated(place, `evidence.cost.${at}`, scaleOf, reader)),
+    balance: fields.balance === undefined ? null : readBalance(fields.balance, scaleOf, reader),
+    log: fields.log === undefined ? null : readLog(fields.log, scaleOf, reader),
+  }
+
+  function scaleOf(fields: Mapping, path: string): Rational {
+    const times =
+      fields.times === undefined ? one : (reader.number(fields.times, `${path}.times`) ?? one)
+    const name = reader.text(fields.in, `${path}.in`, 'a currency') ?? unit.name
+    if (name === unit.name) return times
+    const rate = is[name]
+    if (rate !== undefined) return divide(times, divide(one, rate))
+    reader.issue(`${path}.in`, `${unit.name}, or a currency of \`is\``, fields.in)
+    return times
   }
 }
 
 /** The factor from the unit of a place to the contract's currency: `in: USD`, or `times: 1/10000000000`. */
-function scaleOf(
-  fields: Readonly<Record<string, unknown>>,
-  path: string,
-  unit: Currency,
-  is: Readonly<Record<string, Rational>>,
-  reader: PriceReader,
-): Rational {
-  const times =
-    fields.times === undefined ? one : (reader.number(fields.times, `${path}.times`) ?? one)
-  const name = reader.text(fields.in, `${path}.in`, 'a currency') ?? unit.name
-  if (name === unit.name) return times
-  const rate = is[name]
-  if (rate === undefined) {
-    reader.issue(`${path}.in`, `${unit.name}, or a currency of \`is\``, fields.in)
-    return times
-  }
-  return divide(times, divide(one, rate))
-}
+type ScaleOf = (fields: Mapping, path: string) => Rational
 
 function readStated(
   value: unknown,
   path: string,
-  unit: Currency,
-  is: Readonly<Record<string, Rational>>,
+  scaleOf: ScaleOf,
   reader: PriceReader,
 ): readonly StatedPlace[] {
   const fields = reader.mapping(value, path, ['header', 'body', 'in', 'times'])
-  const times = scaleOf(fields, path, unit, is, reader)
+  const times = scaleOf(fields, path)
   const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
   const body = reader.text(fields.body, `${path}.body`, 'a place such as usage.cost')
   if ((header === null) === (body === null)) {
@@ -67,29 +60,17 @@ function readStated(
   return [header === null ? { body: body!, times } : { header: header.toLowerCase(), times }]
 }
 
-function readBalance(
-  value: unknown,
-  unit: Currency,
-  is: Readonly<Record<string, Rational>>,
-  reader: PriceReader,
-): BalanceTerms {
+function readBalance(value: unknown, scaleOf: ScaleOf, reader: PriceReader): BalanceTerms {
   const path = 'evidence.balance'
-  const fields = reader.mapping(value, path, [
-    ...balanceWords,
-    ...['get', 'within', 'also', 'limit'],
-  ])
+  const words = [...balanceWords, 'get', 'within', 'also', 'limit']
+  const fields = reader.mapping(value, path, words)
   const get = reader.text(fields.get, `${path}.get`, 'a path such as /key/info')
-  const own = readBalanceValue(fields, path, unit, is, reader)
+  const own = readBalanceValue(fields, path, scaleOf, reader)
   if ((get === null) === (own.header === null)) reader.issue(path, 'either get or header', value)
   const also = reader.list(fields.also, `${path}.also`).map((each, at) => {
     const place = `${path}.also.${at}`
-    const read = readBalanceValue(
-      reader.mapping(each, place, balanceWords),
-      place,
-      unit,
-      is,
-      reader,
-    )
+    const fields = reader.mapping(each, place, balanceWords)
+    const read = readBalanceValue(fields, place, scaleOf, reader)
     const isThere = get === null ? read.header !== null : read.value !== null
     if (!isThere) reader.issue(place, get === null ? 'a header' : 'a value', each)
     return read
@@ -98,7 +79,7 @@ function readBalance(
     get,
     ...own,
     also,
-    ...readLimit(fields.limit, own.times, unit, is, reader),
+    ...readLimit(fields.limit, own.times, scaleOf, reader),
     withinMs: reader.duration(fields.within, `${path}.within`),
   }
 }
@@ -106,10 +87,9 @@ function readBalance(
 const balanceWords = ['header', 'value', 'moves', 'in', 'times'] as const
 
 function readBalanceValue(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Mapping,
   path: string,
-  unit: Currency,
-  is: Readonly<Record<string, Rational>>,
+  scaleOf: ScaleOf,
   reader: PriceReader,
 ): BalanceValue {
   const header = reader.text(fields.header, `${path}.header`, 'the name of a header')
@@ -117,19 +97,15 @@ function readBalanceValue(
     header: header?.toLowerCase() ?? null,
     value: reader.text(fields.value, `${path}.value`, 'a place such as info.spend'),
     moves: reader.word(fields.moves, `${path}.moves`, balanceMoves),
-    times: scaleOf(fields, path, unit, is, reader),
+    times: scaleOf(fields, path),
   }
 }
 
-/**
- * An amount, or else the place of one: `100`, `"99.50"`, `data.limit`. It is in the unit of the first value, or in its own:
- * `{ value: data.limit, in: USD }`.
- */
+/** An amount or its place: `100`, `"99.50"`, `data.limit`; in the first value's unit or its own: `{ value: data.limit, in: USD }`. */
 function readLimit(
   given: unknown,
   own: Rational,
-  unit: Currency,
-  is: Readonly<Record<string, Rational>>,
+  scaleOf: ScaleOf,
   reader: PriceReader,
 ): Pick<BalanceTerms, 'limit' | 'limitTimes'> {
   const path = 'evidence.balance.limit'
@@ -144,45 +120,27 @@ function readLimit(
       typeof value === 'string' && readNumber(value) === null
         ? reader.text(value, path, says)
         : reader.number(value, path),
-    limitTimes: hasUnit ? scaleOf(fields, path, unit, is, reader) : own,
+    limitTimes: hasUnit ? scaleOf(fields, path) : own,
   }
 }
 
 /** What a read of the log fills in. */
 const logPlaces = /^\{(?:response\.id|page(?::\d+)?|offset|cursor)\}$/
 
-function readLog(
-  value: unknown,
-  unit: Currency,
-  is: Readonly<Record<string, Rational>>,
-  reader: PriceReader,
-): LogTerms {
+function readLog(value: unknown, scaleOf: ScaleOf, reader: PriceReader): LogTerms {
   const path = 'evidence.log'
   const place = (word: string, of: unknown) =>
     reader.text(of, `${path}.${word}`, 'a place in a row')
-  const fields = reader.mapping(value, path, [
-    'get',
-    'cost',
-    'id',
-    'model',
-    'at',
-    'tokens',
-    'join',
-    'within',
-    'in',
-    'times',
-  ])
+  const words = ['get', 'cost', 'id', 'model', 'at', 'tokens', 'join', 'within', 'in', 'times']
+  const fields = reader.mapping(value, path, words)
   const places = reader.mapping(fields.tokens, `${path}.tokens`, logTokens)
   const tokens = logTokens.flatMap((name) => {
     const read = place(`tokens.${name}`, places[name])
     return read === null ? [] : [[name, read] as const]
   })
   const join = reader.text(fields.join, `${path}.join`, 'response.id, or header:<name>')
-  const get = reader.text(
-    fields.get,
-    `${path}.get`,
-    'a path such as /spend/logs?request_id={response.id}',
-  )
+  const asPath = 'a path such as /spend/logs?request_id={response.id}'
+  const get = reader.text(fields.get, `${path}.get`, asPath)
   const unknown = get?.match(/\{[^}]*\}/g)?.find((each) => !logPlaces.test(each))
   if (unknown !== undefined)
     reader.issue(`${path}.get`, '{response.id}, {page}, {page:0}, {offset} or {cursor}', unknown)
@@ -197,7 +155,7 @@ function readLog(
       join?.startsWith('header:') === true
         ? { header: join.slice('header:'.length).trim().toLowerCase() }
         : 'response.id',
-    times: scaleOf(fields, path, unit, is, reader),
+    times: scaleOf(fields, path),
     withinMs: reader.duration(fields.within, `${path}.within`),
   }
 }

@@ -1,17 +1,10 @@
-/**
- * What a service promises to charge, as data: the price language of contracts (docs/prices.md).
- *
- * `read-prices.ts` turns a file into these types, `src/price/` computes with them.
- */
+/** The price language of contracts as data (docs/prices.md): `read-prices.ts` reads it, `src/price/` computes with it. */
 import type { Currency } from '../money/money.ts'
 import type { Rational, Rounding } from '../money/rational.ts'
 import type { DialectName } from '../tokens/dialects.ts'
 import type { Part } from '../tokens/usage.ts'
 
-/**
- * Token prices, each with the price that holds if it is not written: a price for input is a price for
- * all input. They are for 1,000,000 tokens.
- */
+/** Token prices for 1,000,000 tokens, each with the price that holds if it is not written: input for all input. */
 export const tokenPrices = {
   input: null,
   cache_read: 'input',
@@ -29,7 +22,6 @@ export const tokenPrices = {
 export type TokenPrice = keyof typeof tokenPrices
 export const tokenPriceNames = Object.keys(tokenPrices) as readonly TokenPrice[]
 
-/** The price of each part of usage. */
 export const priceOfPart: Readonly<Record<Part, TokenPrice>> = {
   input_uncached: 'input',
   cache_read: 'cache_read',
@@ -105,21 +97,12 @@ export interface Change extends PriceOverlay {
 
 /** How a request ended, as far as its charge is concerned. */
 export const chargedOutcomes = [
-  'success',
-  'refused',
-  'broken',
-  'abort',
-  'empty',
-  'filtered',
-  'gateway_cache',
-  'inner_attempt',
+  ...['success', 'refused', 'broken', 'abort', 'empty', 'filtered', 'gateway_cache'],
+  ...['inner_attempt'],
 ] as const
 export type ChargedOutcome = (typeof chargedOutcomes)[number]
 
-/**
- * `full`: the whole usage. `input`: as if there were no output. `received`: the tokens that the client
- * received. `none`: nothing. `open`: no promise.
- */
+/** `input`: as if there were no output. `received`: the tokens that the client received. `open`: no promise. */
 export const charges = ['full', 'input', 'received', 'none', 'open'] as const
 export type Charge = (typeof charges)[number]
 

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { UserError } from '../user/user-error.ts'
 
-/**
- * The answers of a deployment to the gaps of the specification: `assay probe` writes them, and rules
- * that depend on them read them.
- */
+/** The answers of a deployment to the gaps of the specification: `assay probe` writes them for the rules. */
 
 /** The gaps, by their number in the rulebook. */
 export const gaps = {
@@ -115,7 +112,6 @@ const profile = z.strictObject({
 })
 
 /**
- * @param value a parsed YAML or JSON document
  * @param where its file, for the error
  * @throws UserError with every issue
  */

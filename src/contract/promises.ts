@@ -19,10 +19,7 @@ import type {
 import { mixedRounding } from './listed-prices.ts'
 import type { PriceTerms } from './prices.ts'
 
-/**
- * The promises that rules may need, by the field of a contract that makes them. The value is the part of a contract that
- * has it, so a rule that reads a promise without naming it does not compile.
- */
+/** The promises, each with the part of a contract that has it: a rule that reads one without naming it does not compile. */
 interface Parts {
   https: { readonly https: true }
   cross_origin: { readonly crossOrigin: true }
@@ -155,7 +152,6 @@ export const promiseNames = Object.keys(isMade) as readonly PromiseName[] as [
   ...PromiseName[],
 ]
 
-/** Whether a contract makes all of these promises. */
 export function promises<P extends PromiseName>(
   contract: Contract,
   names: readonly P[],
@@ -163,7 +159,6 @@ export function promises<P extends PromiseName>(
   return missingPromises(contract, names).length === 0
 }
 
-/** Those that the contract does not make. */
 export function missingPromises(
   contract: Contract,
   names: readonly PromiseName[],

@@ -35,9 +35,7 @@ export function readOverlay(
 
 const million = rational(1_000_000n)
 
-function isTool(name: string): boolean {
-  return /^tool\.[\w.-]+$/.test(name)
-}
+const isTool = (name: string): boolean => /^tool\.[\w.-]+$/.test(name)
 
 function readPrice(value: unknown, path: string, reader: PriceReader): Price {
   const known = [...tokenPriceNames, ...feeNames, 'tool.<name>']
@@ -86,10 +84,7 @@ function readEntry(
   }
 }
 
-/**
- * one-api's and new-api's ratios: one unit of the currency for each token, times the model's ratio, times the part's
- * ratio to input. `completion` is that of output.
- */
+/** one-api's ratios: a unit of currency for each token, times the model's, times the part's to input; `completion` is output's. */
 export function readRatios(value: unknown, path: string, reader: PriceReader): Price {
   const words = ['model', 'completion', 'audio', 'audio_completion', 'image']
   const parts = tokenPriceNames.filter((name) => name !== 'input' && name !== 'output')
@@ -141,6 +136,5 @@ function readTiers(value: unknown, path: string, reader: PriceReader): Tiers {
 }
 
 /** A threshold: the first whole count of the step. */
-export function startOf({ above, from }: TierStep): Rational {
-  return from ?? rational(above!.numerator + above!.denominator, above!.denominator)
-}
+export const startOf = ({ above, from }: TierStep): Rational =>
+  from ?? rational(above!.numerator + above!.denominator, above!.denominator)

@@ -17,35 +17,10 @@ import { readCharged, readFactors, readRound } from './read-terms.ts'
 import { readChange, readHours } from './read-times.ts'
 
 /** Fields that may stand at the top or in a model; the model's own count. */
-const sharedWords = [
-  'usage',
-  'by',
-  'charged',
-  'times',
-  'round',
-  'minimum',
-  'priced',
-  'served',
-  'clock',
-] as const
-/** Fields of prices at the top of a contract. */
-export const topPriceWords: readonly string[] = [
-  'currency',
-  'digits',
-  'is',
-  'evidence',
-  ...sharedWords,
-]
-/** Fields of prices in a model. */
-export const modelPriceWords: readonly string[] = [
-  'price',
-  'tiers',
-  'service',
-  'hours',
-  'changes',
-  'ratios',
-  ...sharedWords,
-]
+const shared = ['usage', 'by', 'charged', 'times', 'round', 'minimum', 'priced', 'served', 'clock']
+export const topPriceWords = ['currency', 'digits', 'is', 'evidence', ...shared]
+const ownWords = ['price', 'tiers', 'service', 'hours', 'changes', 'ratios']
+export const modelPriceWords = [...ownWords, ...shared]
 
 export interface ReadPrices {
   readonly terms: PriceTerms
@@ -54,12 +29,7 @@ export interface ReadPrices {
   readonly warnings: readonly string[]
 }
 
-/**
- * Reads the price fields of a contract.
- *
- * @param top the fields of `topPriceWords`, as in the file
- * @param models each with its id and the fields of `modelPriceWords`, as in the file
- */
+/** Reads the price fields of a contract: those of `topPriceWords`, and of each model its id and `modelPriceWords`. */
 export function readPrices(
   top: Mapping,
   models: readonly { readonly id: string; readonly fields: Mapping }[],
@@ -155,12 +125,8 @@ function readOverlays(
 /** `by: { speed: { fast: { times: 2 } } }`: prices by what the usage names. */
 function readBy(value: unknown, path: string, reader: PriceReader): ModelPrice['by'] {
   const fields = reader.mapping(value, path, null)
-  if (fields.service_tier !== undefined)
-    reader.issue(
-      `${path}.service_tier`,
-      'another name: a service tier stands in `service`',
-      undefined,
-    )
+  const instead = 'another name: a service tier stands in `service`'
+  if (fields.service_tier !== undefined) reader.issue(`${path}.service_tier`, instead, undefined)
   return Object.fromEntries(
     Object.entries(fields).map(([name, values]) => [
       name,

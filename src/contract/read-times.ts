@@ -2,7 +2,6 @@ import type { PriceReader } from './price-reader.ts'
 import { type Change, type Hours, weekdays } from './prices.ts'
 import { overlayWords, readOverlay } from './read-price.ts'
 
-/** A change of the price at a moment. */
 export function readChange(value: unknown, path: string, reader: PriceReader): Change {
   const fields = reader.mapping(value, path, ['from', ...overlayWords])
   return {
@@ -11,7 +10,6 @@ export function readChange(value: unknown, path: string, reader: PriceReader): C
   }
 }
 
-/** Hours with another price. */
 export function readHours(value: unknown, path: string, reader: PriceReader): Hours {
   const fields = reader.mapping(value, path, ['days', 'except', 'utc', 'clock', ...overlayWords])
   const days = reader.list(fields.days, `${path}.days`)
@@ -54,6 +52,5 @@ function readWindow(value: unknown, path: string, reader: PriceReader) {
   return [{ from, to }]
 }
 
-function minutes(hours: string, rest: string): number | undefined {
-  return Number(rest) < 60 ? Number(hours) * 60 + Number(rest) : undefined
-}
+const minutes = (hours: string, rest: string): number | undefined =>
+  Number(rest) < 60 ? Number(hours) * 60 + Number(rest) : undefined

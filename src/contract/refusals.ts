@@ -17,10 +17,7 @@ export interface Refusal {
   readonly status: number
 }
 
-/**
- * The words that a contract has for refusals of a meaning, each with its status. A 403 may also be about permissions
- * (§7.1), and a 429 about a rate, so only the error's name tells it.
- */
+/** The words for refusals of a meaning, each with its status: a 403 may be about permissions (§7.1), a 429 about a rate. */
 export function refusalsFor(
   meaning: Meaning,
   { chatErrors = [], messagesErrors = [] }: Tables,
@@ -40,18 +37,11 @@ export function refusalsFor(
 /** Whether an error with these words and this status is one of the refusals. */
 export const isAmong = (
   refusals: readonly Refusal[],
-  {
-    status,
-    errorCode,
-    errorType,
-  }: {
-    readonly status: number | null
-    readonly errorCode: string | null
-    readonly errorType: string | null
-  },
+  error: Record<'errorCode' | 'errorType', string | null> & { readonly status: number | null },
 ): boolean =>
   refusals.some(
-    (each) => each.status === status && (each.word === errorCode || each.word === errorType),
+    ({ status, word }) =>
+      status === error.status && (word === error.errorCode || word === error.errorType),
   )
 
 /** The statuses that a contract has for want of credits; a 402 is never about anything else. */
@@ -61,10 +51,7 @@ export function statusesForCredits(contract: Tables): readonly number[] {
   return [...new Set([...named, ...(has402 ? [402] : [])])].toSorted((a, b) => a - b)
 }
 
-/**
- * The statuses of a key that is refused: those that the tables have for keys, and a 401. Without either, 403 if the tables have one
- * for something other than credits.
- */
+/** The statuses of a refused key: those in the tables and a 401. Without either, 403 if the tables have one for more than credits. */
 export function statusesForKeys(contract: Tables): readonly number[] {
   const { chatErrors = [], messagesErrors = [] } = contract
   const has401 = statusesIn(contract).includes(401)

@@ -13,7 +13,6 @@ export const prompted = [...generating, 'embeddings'] as const
 export const endpoints = [...prompted, ...plainReads, 'other'] as const
 
 export type Endpoint = (typeof endpoints)[number]
-/** The endpoints in a contract. */
 export type ContractEndpoint = Exclude<Endpoint, 'responses' | 'embeddings' | 'other'>
 
 const isOneOf = (names: readonly string[]) => (endpoint: unknown) =>
@@ -27,22 +26,11 @@ const inSql = (names: readonly string[]) => `endpoint IN ('${names.join("', '")}
 export const promisedSql = inSql(promised)
 export const generatesSql = inSql(generating)
 
-/**
- * Requests that are wrong on purpose, named by what is wrong. `no-credits` is a correct request from an
- * account without credits, whose key the scenario chooses.
- */
+/** Requests that are wrong on purpose. `no-credits` is a correct one from an account without credits, whose key the scenario chooses. */
 export const wrongRequests = [
-  'missing-key',
-  'invalid-key',
-  'altered-key',
-  'recased-key',
-  'unknown-model',
-  'invalid-parameter',
-  'missing-messages',
-  'malformed-json',
-  'context-length',
-  'unknown-path',
-  'no-credits',
+  ...['missing-key', 'invalid-key', 'altered-key', 'recased-key', 'unknown-model'],
+  ...['invalid-parameter', 'missing-messages', 'malformed-json', 'context-length'],
+  ...['unknown-path', 'no-credits'],
 ] as const
 export type WrongRequest = (typeof wrongRequests)[number]
 
@@ -54,9 +42,7 @@ const needsBody: ReadonlySet<WrongRequest> = new Set([
   'context-length',
 ])
 
-export function wrongNeedsBody(wrong: WrongRequest): boolean {
-  return needsBody.has(wrong)
-}
+export const wrongNeedsBody = (wrong: WrongRequest): boolean => needsBody.has(wrong)
 
 const transportOwns: ReadonlySet<string> = new Set([
   'host',
@@ -67,17 +53,14 @@ const transportOwns: ReadonlySet<string> = new Set([
 
 /** A sentence on why a custom header cannot be sent; null if it can. */
 export function headerIssue(name: string, value: string): string | null {
-  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || !isHeaderValue(value)) {
+  if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name) || !isHeaderValue(value))
     return `header ${JSON.stringify(name)}: a name is letters, digits and -, a value printable ASCII on one line`
-  }
   return transportOwns.has(name.toLowerCase())
     ? `header ${name} is set by the transport from the base URL and the body; leave it out`
     : null
 }
 
-export function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e]*$/.test(value)
-}
+export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e]*$/.test(value)
 
 export const methods = ['GET', 'POST', 'OPTIONS', 'DELETE', 'PUT'] as const
 export type Method = (typeof methods)[number]

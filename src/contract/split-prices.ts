@@ -3,11 +3,7 @@ import { largest } from '../user/extremes.ts'
 import { isMapping, type Mapping } from '../user/mapping.ts'
 import { modelPriceWords, type ReadPrices, readPrices, topPriceWords } from './read-prices.ts'
 
-/**
- * Takes the price fields out of a contract as it is written, and reads them.
- *
- * @returns the other fields, and the prices; null if the file has no price field at all
- */
+/** Takes the price fields out of a contract as written, and reads them: null if it has none. */
 export function splitPrices(given: Mapping): {
   readonly rest: Mapping
   readonly prices: ReadPrices | null
@@ -19,10 +15,7 @@ export function splitPrices(given: Mapping): {
   const split = models.map((model: unknown) =>
     isMapping(model) ? parted(model, modelPriceWords) : ([{}, model] as const),
   )
-  const top = {
-    ...(decimals === 0 ? {} : { currency: 'credits', digits: decimals }),
-    ...stated,
-  }
+  const top = { ...(decimals === 0 ? {} : { currency: 'credits', digits: decimals }), ...stated }
   const isPriced = Object.keys(top).length > 0 || split.some(([own]) => Object.keys(own).length > 0)
   if (!isPriced) return { rest: given, prices: null }
   const entries = split.map(([fields, other]) => ({

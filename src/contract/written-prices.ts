@@ -7,6 +7,7 @@ import {
   type ModelPrice,
   type Price,
   type PriceEntry,
+  type PriceOverlay,
   type PriceTerms,
   type StatedPlace,
   type Tiers,
@@ -24,53 +25,40 @@ export function writtenPrices({ currency, is, evidence }: PriceTerms) {
   return {
     currency: currency.name,
     digits: currency.digits,
-    ...(Object.keys(is).length === 0 ? {} : { is: mapped(is, number) }),
-    evidence: {
-      ...(cost.length === 0 ? {} : { cost: cost.map(writtenPlace) }),
-      ...(balance === null ? {} : { balance: writtenBalance(balance) }),
-      ...(log === null ? {} : { log: writtenLog(log) }),
-    },
+    ...stated({ is: mapped(is, number) }),
+    evidence: stated({
+      cost: cost.map(writtenPlace),
+      balance: balance && writtenBalance(balance),
+      log: log && writtenLog(log),
+    }),
   }
 }
 
-/** The price fields of one model. */
 export function writtenModel(model: ModelPrice) {
-  const { changes, service, by, hours, factors, round, minimum, charged, clock } = model
+  const { tiers, changes, service, by, hours, factors, round, minimum, charged, clock } = model
   return {
-    ...(model.dialect === null ? {} : { usage: model.dialect }),
+    ...stated({ usage: model.dialect }),
     price: writtenPrice(withParents(model)),
-    ...(model.tiers === null ? {} : { tiers: writtenTiers(model.tiers) }),
-    ...(changes.length === 0
-      ? {}
-      : {
-          changes: changes.map((change) => ({
-            from: new Date(change.fromMs).toISOString(),
-            ...writtenOverlay(change),
-          })),
-        }),
-    ...(Object.keys(service).length === 0 ? {} : { service: mapped(service, writtenOverlay) }),
-    ...(Object.keys(by).length === 0
-      ? {}
-      : { by: mapped(by, (values) => mapped(values, writtenOverlay)) }),
-    ...(hours.length === 0
-      ? {}
-      : {
-          hours: hours.map(({ days, except, windows, ...overlay }) => ({
-            days: weekdays.filter((day) => days.includes(day)),
-            ...(except.length === 0 ? {} : { except }),
-            utc: windows.map(({ from, to }) => `${clockTime(from)}-${clockTime(to)}`),
-            ...writtenOverlay(overlay),
-          })),
-        }),
-    ...(Object.keys(factors).length === 0
-      ? {}
-      : {
-          times: mapped(factors, (factor) =>
-            'value' in factor ? number(factor.value) : mapped(factor.choices, number),
-          ),
-        }),
-    ...(round === null ? {} : { round }),
-    ...(minimum === null ? {} : { minimum: number(minimum) }),
+    ...stated({
+      tiers: tiers && writtenTiers(tiers),
+      changes: changes.map((change) => ({
+        from: new Date(change.fromMs).toISOString(),
+        ...writtenOverlay(change),
+      })),
+      service: mapped(service, writtenOverlay),
+      by: mapped(by, (values) => mapped(values, writtenOverlay)),
+      hours: hours.map(({ days, except, windows, ...overlay }) => ({
+        days: weekdays.filter((day) => days.includes(day)),
+        ...stated({ except }),
+        utc: windows.map(({ from, to }) => `${clockTime(from)}-${clockTime(to)}`),
+        ...writtenOverlay(overlay),
+      })),
+      times: mapped(factors, (factor) =>
+        'value' in factor ? number(factor.value) : mapped(factor.choices, number),
+      ),
+      round,
+      minimum: minimum && number(minimum),
+    }),
     charged,
     priced: model.priced,
     served: model.served,
@@ -78,10 +66,7 @@ export function writtenModel(model: ModelPrice) {
   }
 }
 
-/**
- * Every token price, its own or its parent's. A part that follows its parent into a tier, a service tier, hours or a
- * change stays unwritten: written, it would keep its price there.
- */
+/** Every token price, its own or its parent's, but not those that follow a parent into a tier, hours or a change. */
 function withParents(model: ModelPrice): Price {
   const { price, tiers, changes, service, by, hours } = model
   const ofNames = Object.values(by).flatMap((values) => Object.values(values))
@@ -113,19 +98,11 @@ function writtenPrice(price: Price) {
 function writtenEntry(name: string, { price, per, minimum, step }: PriceEntry) {
   const shown = price === 'open' ? price : number(price)
   const usual = Object.hasOwn(tokenPrices, name) ? 1_000_000n : 1n
-  if (
-    per.numerator === usual &&
-    per.denominator === 1n &&
-    minimum === undefined &&
-    step === undefined
-  )
-    return shown
-  return {
-    price: shown,
-    per: number(per),
-    ...(minimum === undefined ? {} : { minimum: number(minimum) }),
-    ...(step === undefined ? {} : { step: number(step) }),
-  }
+  const rest = stated({ minimum: minimum && number(minimum), step: step && number(step) })
+  const plain = compare(per, { numerator: usual, denominator: 1n }) === 0
+  return plain && Object.keys(rest).length === 0
+    ? shown
+    : { price: shown, per: number(per), ...rest }
 }
 
 function writtenTiers({ count, apply, steps }: Tiers): Written {
@@ -139,46 +116,32 @@ function writtenTiers({ count, apply, steps }: Tiers): Written {
   }
 }
 
-function writtenOverlay(overlay: {
-  readonly price: Price
-  readonly tiers: Tiers | null
-  readonly times: Rational
-}): Written {
-  return {
-    ...(Object.keys(overlay.price).length === 0 ? {} : { price: writtenPrice(overlay.price) }),
-    ...(overlay.tiers === null ? {} : { tiers: writtenTiers(overlay.tiers) }),
-    ...(compare(overlay.times, one) === 0 ? {} : { times: number(overlay.times) }),
-  }
-}
+const writtenOverlay = ({ price, tiers, times: scale }: PriceOverlay) =>
+  stated({ price: writtenPrice(price), tiers: tiers && writtenTiers(tiers), ...times(scale) })
 
 const times = (value: Rational) => (compare(value, one) === 0 ? {} : { times: number(value) })
 
-function writtenPlace(place: StatedPlace) {
-  return {
-    ...('header' in place ? { header: place.header } : { body: place.body }),
-    ...times(place.times),
-  }
-}
+const writtenPlace = ({ times: scale, ...place }: StatedPlace) => ({ ...place, ...times(scale) })
 
-function writtenBalance({ get, also, limit, withinMs, ...own }: BalanceTerms) {
-  return {
-    ...present({ get }),
-    ...writtenValue(own),
-    ...(also.length > 0 ? { also: also.map(writtenValue) } : {}),
-    ...(limit === null ? {} : { limit: typeof limit === 'string' ? limit : number(limit) }),
-    within: `${withinMs}ms`,
-  }
-}
+const writtenBalance = ({ get, also, limit, withinMs, ...own }: BalanceTerms) => ({
+  ...stated({ get }),
+  ...writtenValue(own),
+  ...stated({
+    also: also.map(writtenValue),
+    limit: typeof limit === 'string' ? limit : limit && number(limit),
+  }),
+  within: `${withinMs}ms`,
+})
 
 const writtenValue = ({ header, value, moves, times: scale }: BalanceValue) => ({
-  ...present({ header, value }),
+  ...stated({ header, value }),
   moves,
   ...times(scale),
 })
 
 function writtenLog({ get, cost, id, model, at, tokens, join, withinMs, ...log }: LogTerms) {
   return {
-    ...present({ get, cost, id, model, at }),
+    ...stated({ get, cost, id, model, at }),
     tokens,
     join: join === 'response.id' ? join : `header:${join.header}`,
     within: `${withinMs}ms`,
@@ -186,9 +149,12 @@ function writtenLog({ get, cost, id, model, at, tokens, join, withinMs, ...log }
   }
 }
 
-function present<Fields extends Readonly<Record<string, unknown>>>(fields: Fields) {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-}
+/** The fields that hold something: not null, nor an empty list or table. */
+const stated = (fields: Written) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => !isEmpty(value)))
+
+const isEmpty = (value: unknown) =>
+  value == null || (typeof value === 'object' && Object.keys(value).length === 0)
 
 function mapped<Value, Result>(
   fields: Readonly<Record<string, Value>>,

@@ -1,10 +1,14 @@
-export function countBelow(sorted: ArrayLike<number>, bound: number): number {
-  let low = 0
-  let high = sorted.length
+/** How many of `count` places in order come first: `isBefore` holds for those, and for no later one. */
+export function countWhile(count: number, isBefore: (at: number) => boolean): number {
+  let [low, high] = [0, count]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (sorted[middle]! < bound) low = middle + 1
+    if (isBefore(middle)) low = middle + 1
     else high = middle
   }
   return low
 }
+
+/** Counts the values of a sorted list below a bound. */
+export const countBelow = (sorted: ArrayLike<number>, bound: number): number =>
+  countWhile(sorted.length, (at) => sorted[at]! < bound)

@@ -52,10 +52,7 @@ export interface Calculation {
 
 const usualCharge: Charge = 'full'
 
-/**
- * The exact cost of a request, in the order of evaluation of contracts: normal form of the usage, price at the
- * moment, tier, sum of parts, fees, factors, rounding, smallest charge.
- */
+/** The exact cost of a request, in the order that contracts promise (docs/prices.md). */
 export function calculate(model: ModelPrice, usage: Usage, context: PriceContext): Calculation {
   const unread = isFlat(model) ? [] : usage.unread.map((field) => `usage.${field}`)
   if (usage.passes.length > 0 && unread.length === 0 && model.charged[context.outcome] === 'full')
@@ -103,9 +100,8 @@ const nothing: Omit<Calculation, 'cost'> = {
 }
 
 /**
- * An answer that was made in several passes costs the sum of them, each by its own counts and its own model. The request, and
- * the calls that the answer counts as a whole, are charged with the first. An attempt that gave way to another model costs what
- * `charged.inner_attempt` says.
+ * An answer of several passes costs their sum, each by its own counts and model; the request and calls of the whole are charged
+ * with the first. An attempt that gave way to another model costs what `charged.inner_attempt` says.
  */
 function ofPasses(model: ModelPrice, usage: Usage, context: PriceContext): Calculation {
   const { round, minimum } = model

@@ -23,7 +23,6 @@ import { freshOf, type Part, type Parts, parts, promptOf } from '../tokens/usage
 import { entryOf } from '../user/lookup.ts'
 import { scaled } from './price-at.ts'
 
-/** One part of a cost. */
 export interface CostLine {
   /** A part of usage, or a fee. */
   readonly name: string
@@ -200,9 +199,8 @@ function isSameEntry(a: PriceEntry, b: PriceEntry | undefined): boolean {
   return compare(divide(a.price, a.per), divide(b.price, b.per)) === 0
 }
 
-function tierName({ above, from }: Tiers['steps'][number]): string {
-  return above === undefined ? `tier from ${from!.numerator}` : `tier above ${above.numerator}`
-}
+const tierName = ({ above, from }: Tiers['steps'][number]): string =>
+  above === undefined ? `tier from ${from!.numerator}` : `tier above ${above.numerator}`
 
 /** The price of a step: entries that no step up to it writes stay those of the base. */
 function priceOfStep(base: Price, { steps }: Tiers, reached: number): Price {

@@ -5,6 +5,7 @@ import { decimalText, rational, roundTo } from '../money/rational.ts'
 import { type KindCounts, statedCounts } from '../tokens/kinds.ts'
 import { normalUsage } from '../tokens/usage.ts'
 import { lookup } from '../user/lookup.ts'
+import { onceForEach } from '../user/once.ts'
 import { UserError } from '../user/user-error.ts'
 import { calculate } from './calculate.ts'
 
@@ -19,15 +20,11 @@ export interface LoggedUse extends KindCounts {
   readonly requests: number | null
 }
 
-/** Prices for logs without a cost. */
 export interface LogPrices {
   /** Of the contract. */
   readonly name: string
   readonly unit: string
-  /**
-   * The exact decimal; null if the prices do not follow from the line: an unknown model, unknown tokens, an open
-   * price, or a sum of requests whose prices depend on each request.
-   */
+  /** The exact decimal; null if the line's model, tokens or price are unknown, or it sums requests whose prices depend on each. */
   costOf(use: LoggedUse): string | null
 }
 
@@ -45,20 +42,17 @@ const chargedAs: Readonly<Record<string, ChargedOutcome>> = lookup({
 /** @throws UserError for a contract without prices */
 export function logPrices(contract: Contract): LogPrices {
   const { prices, name } = contract
-  if (prices === undefined || prices.models.length === 0) {
+  if (prices === undefined || prices.models.length === 0)
     throw new UserError(
       'usage',
       `The contract ${name} has no prices: expected prices of models, from which the cost of a line follows (docs/prices.md).`,
     )
-  }
-  const models = new Map<string, ModelPrice | null>()
+  const priceOf = onceForEach((name: string) => modelPriceOf(contract, name))
   return {
     name,
     unit: prices.currency.name,
     costOf(use) {
-      const asked = use.model ?? ''
-      if (!models.has(asked)) models.set(asked, modelPriceOf(contract, asked))
-      const model = models.get(asked) ?? null
+      const model = priceOf(use.model ?? '')
       return model === null ? null : costBy(model, use)
     },
   }

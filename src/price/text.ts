@@ -49,12 +49,7 @@ export function costText(model: string, found: Calculation, usage: Usage, unit: 
     `x ${decimalText(price)}${compare(per, one) === 0 ? '' : ` / ${grouped(per)}`}`,
     `= ${decimalText(cost)}`,
   ])
-  const widths = [0, 1, 2].map((at) =>
-    largest(
-      rows.map((row) => row[at]!.length),
-      0,
-    ),
-  )
+  const widths = [0, 1, 2].map((at) => largest([0, ...rows.map((row) => row[at]!.length)]))
   const lines = rows.map(
     ([name, count, price, cost]) =>
       `  ${name!.padEnd(widths[0]!)}  ${count!.padStart(widths[1]!)} ${price!.padEnd(widths[2]!)} ${cost}`,

@@ -11,16 +11,11 @@ const mostLateUs = 400_000
 /** Most reads of the first balance, before a price is announced. Four reveal that each costs one credit. */
 export const firstReads = 6
 
-/**
- * Reads of the balance. If reads cost credits (gap G-17), balances are given as if they were free: differences are
- * then the cost of other requests.
- */
+/** Reads of the balance, as if they were free (gap G-17): differences are the cost of other requests. */
 export class Balances {
   /** Path of the remaining credits in the body of the credits endpoint, once known. */
   remainingPath: string | null = null
-  /** Credits for a successful read, once known. */
   readonly readPrices = { models: 0, credits: 0 }
-  /** Credits spent on reads of a known price. */
   spentOnReads = 0
   readonly #prober: Prober
   /** End of the last generation, on the run's own clock: moving the service's clock lets no real time pass. */
@@ -35,9 +30,8 @@ export class Balances {
     const isRead = endpoint === 'models' || endpoint === 'credits'
     if (isRead && status === 200) this.spentOnReads += this.readPrices[endpoint]
     // An aborted request has no status, but may be charged as well.
-    if (!isRead && (status === 200 || status === null)) {
+    if (!isRead && (status === 200 || status === null))
       this.#generatedUs = this.#prober.options.now()
-    }
   }
 
   /** Waits until generations are certain to be charged: two reads may agree before that. */
@@ -55,10 +49,7 @@ export class Balances {
     return shown === null ? null : shown + this.spentOnReads
   }
 
-  /**
-   * The balance while nothing is in flight. It is read until two reads agree, or until several in a row cost one
-   * credit each; null if it cannot be read.
-   */
+  /** The balance while nothing is in flight: read until two agree, or several in a row cost a credit each; null if it cannot be read. */
   async idle(mostReads = settleReads): Promise<number | null> {
     const { budget, sleep } = this.#prober.options
     await this.chargesAreIn()

@@ -17,14 +17,12 @@ export interface BorderInputs {
 /** Answers to a word; two that differ end the search for it. */
 const asks = 3
 
-/** The most requests of a search. */
 export const mostRequests = ({ words }: BorderSearch): number => asks * words.length
 
 /**
- * Words to which the service gives different first tokens at temperature 0: two are about as likely, so that a change of the model
- * shows there first. A session of a watch asks them again and again (SOLD-05).
+ * Words, as many as wanted or fewer, with different first tokens at temperature 0: two are about as likely, so a change of the
+ * model shows there first. Sessions of a watch ask them (SOLD-05).
  *
- * @returns as many as are wanted, or fewer if the words or the budget end
  * @throws Interrupted when the user stopped the probe
  */
 export async function borderInputs(

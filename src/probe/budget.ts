@@ -1,7 +1,4 @@
-/**
- * Credits that a probe may spend. A request counts as spent when it is sent, and is returned only if it certainly cost
- * nothing. So the bound holds whatever happens to requests in flight.
- */
+/** Credits that a probe may spend: spent when sent, and returned only if the request certainly cost nothing. */
 export class ProbeBudget {
   private bound: number
   private reserved = 0
@@ -40,9 +37,8 @@ export class ProbeBudget {
 
   /** @throws BudgetError when the request might exceed the bound */
   reserve(credits: number): void {
-    if (credits > this.left) {
+    if (credits > this.left)
       throw new BudgetError(`would cost ${credits} credits, and ${this.left} are left`)
-    }
     this.reserved += credits
     this.seenSpent += credits
     this.balanceLeft -= credits

@@ -14,12 +14,7 @@ export function leavesOf(json: unknown): ReadonlyMap<string, number> {
   return leaves
 }
 
-/**
- * Finds fields by their changes from each body to the next.
- *
- * @param figures the change of each figure at each step; if two figures changed alike, each gets both fields as
- * `oneOf`
- */
+/** Finds fields by their changes from each body to the next; `figures` that changed alike each get both as `oneOf`. */
 export function fieldsThatMoved(
   bodies: readonly ReadonlyMap<string, number>[],
   figures: Readonly<Record<string, readonly number[]>>,
@@ -52,16 +47,9 @@ export function movedBy(
 }
 
 /** Ids of rows grow with the requests, too: in a list with the newest row first they look like a counter. */
-function isName(path: string): boolean {
-  return /(?:^|[._])id$/i.test(path)
-}
+const isName = (path: string): boolean => /(?:^|[._])id$/i.test(path)
 
-/**
- * The remaining credits of a body.
- *
- * @param known their path, if the probe has found it; else the first number with a matching name, or in a group with a
- * matching name
- */
+/** The remaining credits of a body, at their `known` path, or the first number with a matching name or group. */
 export function remainingIn(
   leaves: ReadonlyMap<string, number>,
   known: string | null,

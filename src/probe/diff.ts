@@ -18,11 +18,7 @@ export interface Change {
   readonly again: string | null
 }
 
-/**
- * Changes from one profile to another. Evidence and prose are not compared. Becoming known or unknown is a change.
- *
- * @param asked gaps to compare
- */
+/** Changes from one profile to another in the `asked` gaps, without evidence and prose. Becoming known or unknown is one. */
 export function profileChanges(
   before: DeploymentProfile,
   now: DeploymentProfile,
@@ -46,9 +42,9 @@ export function profileChanges(
 }
 
 /** Gaps of changes that both probes decided: to ask them again shows whether the answer flips on an unchanged service. */
-export function gapsToAskAgain(changes: readonly Change[]): readonly GapId[] {
-  return [...new Set(changes.filter(({ mayFlip }) => !mayFlip).map(({ gap }) => gap))]
-}
+export const gapsToAskAgain = (changes: readonly Change[]): readonly GapId[] => [
+  ...new Set(changes.filter(({ mayFlip }) => !mayFlip).map(({ gap }) => gap)),
+]
 
 /** The changes with what a further probe says of them: one whose answer is not given a second time may flip. */
 export function askedAgain(

@@ -6,12 +6,11 @@ import type { Operator } from './operator.ts'
 const answerWithinMs = 10_000
 
 /**
- * The operator's endpoint of a service on this machine (`assay serve --operator`), over HTTP. It sets the balance of
- * the key's account and moves the service's clock.
+ * The operator's endpoint of a service on this machine (`assay serve --operator`): it sets the account's balance and moves the
+ * clock.
  *
  * @param baseUrl address of the service; `/operator` is added
- * @param apiKey the key of the probed account; it is sent only to this machine
- * @param operatorKey printed by the service at its start
+ * @param apiKey the key of the probed account
  * @throws UserError for an address of another machine, and if no such endpoint responds
  */
 export async function httpOperator(
@@ -20,12 +19,11 @@ export async function httpOperator(
   operatorKey: string,
 ): Promise<Operator> {
   const operator = { address: operatorOf(baseUrl), operatorKey }
-  if (!isHeaderValue(operatorKey) || operatorKey === '') {
+  if (!isHeaderValue(operatorKey) || operatorKey === '')
     throw new UserError(
       'operator',
       '--operator: expected the key of the operator in ASSAY_OPERATOR_KEY; the service prints it when it starts.',
     )
-  }
   const { account } = await ask(operator, '/accounts/find', { api_key: apiKey })
   if (typeof account !== 'number')
     throw unexpected(operator.address, 'the number of an account', account)
@@ -42,19 +40,17 @@ export async function httpOperator(
 /** Only this machine: a mistyped address must not receive the operator's key. */
 function operatorOf(text: string): string {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  if (url === null || !/^https?:$/.test(url.protocol))
     throw new UserError(
       'operator',
       `--operator: expected the address of a service, as http://127.0.0.1:8787; got ${text}.`,
     )
-  }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (host !== 'localhost' && host !== '::1' && !/^127(\.\d{1,3}){3}$/.test(host)) {
+  if (host !== 'localhost' && host !== '::1' && !/^127(\.\d{1,3}){3}$/.test(host))
     throw new UserError(
       'operator',
       `--operator: expected an address of this machine (127.0.0.1, localhost); got ${url.hostname}. Run the probe where the service runs.`,
     )
-  }
   return `${url.origin}${url.pathname.replace(/\/(operator\/?)?$/, '')}/operator`
 }
 
@@ -91,9 +87,8 @@ async function ask(
   )
 }
 
-function causeOf({ cause }: Error): string | null {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : null
-}
+const causeOf = ({ cause }: Error): string | null =>
+  cause instanceof Error && 'code' in cause ? String(cause.code) : null
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {
   const value = jsonOf(text)

@@ -1,10 +1,8 @@
 import { type DeploymentProfile, type GapId, gapIds } from '../contract/profile.ts'
 
 /**
- * Merges today's answers into an older profile. A gap that was asked again with a result takes the new answer. Every
- * other gap keeps its old answer, with the probe that gave it.
- *
- * @param asked gaps that `now` asked; its other answers are placeholders
+ * Merges today's answers into an older profile: gaps asked again with a result take the new answer, others keep theirs, with the
+ * probe that gave it.
  */
 export function joined(
   before: DeploymentProfile,

@@ -4,9 +4,8 @@ import { type Endpoint, isPromised } from '../contract/request.ts'
 import { decisionOf, type LimitedRequest } from '../limits/limited-request.ts'
 
 /** What a limiter may count separately: requests with one key, sent one way, to one route. */
-export function routeOf({ key, endpoint }: Pick<LimitedRequest, 'key' | 'endpoint'>): string {
-  return `${endpoint} ${key}`
-}
+export const routeOf = ({ key, endpoint }: Pick<LimitedRequest, 'key' | 'endpoint'>): string =>
+  `${endpoint} ${key}`
 
 /** A recorded attempt as the limiter saw it, in microseconds of the service's time. */
 export function limitedRequestOf(

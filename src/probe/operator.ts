@@ -1,6 +1,4 @@
-/**
- * Actions of a deployment's owner for a probe: some questions need an exact balance, or a clock that skips a minute.
- */
+/** Actions of a deployment's owner for questions that need an exact balance, or a clock that skips a minute. */
 export interface Operator {
   /** Sets the balance of the account of the first key. */
   setBalance(credits: number): Promise<void>

@@ -1,4 +1,5 @@
 import type { AttemptRow } from '../attempt/columns.ts'
+import { headerLines } from '../attempt/header-lines.ts'
 import type { RequestSpec } from '../client/call/request.ts'
 import type { Received, ReceivedEvent } from '../client/call/send-once.ts'
 import { jsonOf } from '../user/json-text.ts'
@@ -25,19 +26,13 @@ export function probeResponseOf(
   received: Received,
 ): ProbeResponse {
   const { captured, events } = received
-  const headers = new Map<string, string>()
-  for (const line of captured?.headers.split('\n') ?? []) {
-    const colon = line.indexOf(':')
-    if (colon > 0)
-      headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim())
-  }
   const body = captured?.body ?? ''
   return {
     spec,
     row,
     columns: row,
     status: row.status,
-    headers,
+    headers: new Map(headerLines(captured?.headers)),
     body,
     json: jsonOf(body),
     events,
@@ -57,12 +52,11 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 
 /** The text of a success, in either format, streamed or not. */
 export function textOf(response: ProbeResponse): string {
-  if (response.spec.stream) {
+  if (response.spec.stream)
     return response.chunks
       .map((chunk) => at(chunk, 'choices', 0, 'delta', 'content') ?? at(chunk, 'delta', 'text'))
       .filter((piece) => typeof piece === 'string')
       .join('')
-  }
   const chat = at(response.json, 'choices', 0, 'message', 'content')
   if (typeof chat === 'string') return chat
   const blocks = at(response.json, 'content')

@@ -53,7 +53,6 @@ export interface ProbeOptions extends Work {
   readonly sleep?: (us: number) => Promise<void>
   /** Called with the price before the first question. */
   onPrice?(price: Price): void
-  /** Called with each answer. */
   onAnswer?(gap: GapId, answer: GapAnswer, spent: number): void
   /** For tests: replaces the transport to the base URL. */
   readonly transport?: Transport
@@ -87,9 +86,7 @@ export interface TooDear {
  */
 export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   const options = complete(given)
-  return inSession(options.store, {}, (session) => askAll(session, options), {
-    writes: 'attempts',
-  })
+  return inSession(options.store, {}, (session) => askAll(session, options), { writes: 'attempts' })
 }
 
 async function askAll(store: Session, options: ReturnType<typeof complete>): Promise<ProbeResult> {

@@ -61,10 +61,7 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-/**
- * Sends the requests of questions. It pays them from the budget and records them as attempts of the run. It paces
- * them, so the probe's own traffic does not reach the limits that it asks about.
- */
+/** Sends the requests of questions: paid from the budget, recorded as attempts, paced below the limits that it asks about. */
 export class Prober {
   readonly options: ProberOptions
   readonly contract: FullContract
@@ -142,9 +139,8 @@ export class Prober {
         await this.options.sleep(200_000 * 4 ** failures++)
         continue
       }
-      if (response.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute) {
+      if (response.status !== 429 || options.patient === false || waitUs > 2 * windowUs.minute)
         return response
-      }
       await this.rest(response.columns.retryAfter === null ? waitUs : waitOf(response, waitUs))
       waitUs *= 4
     }
@@ -155,10 +151,7 @@ export class Prober {
     return this.balances.idle(mostReads)
   }
 
-  /**
-   * @throws Interrupted when the user stopped the probe, which makes requests in flight look as if the service ended
-   * them
-   */
+  /** @throws Interrupted when the user stopped the probe: requests in flight would look as if the service ended them */
   mustGoOn(): void {
     if (this.options.signal.aborted) throw new Interrupted('stopped')
   }
@@ -175,7 +168,6 @@ export class Prober {
     this.mustGoOn()
   }
 
-  /** Sets the balance. Only for a probe with an operator. */
   async setBalance(credits: number): Promise<void> {
     this.balanceEra++
     await this.operator!.setBalance(credits)
@@ -196,9 +188,8 @@ export class Prober {
   }
 
   /**
-   * Waits until that many requests fit the limit of the minute, even if the service counts all earlier ones.
-   *
-   * @returns microseconds of service time after which a limiter that paces admits one more; 0 if unknown
+   * Waits until that many requests fit the limit of the minute, even if all earlier ones count. Returns microseconds of service
+   * time until a limiter that paces admits one more; 0 if unknown.
    */
   async roomFor(requests: number): Promise<number> {
     const limit = await this.minuteLimit()
@@ -253,7 +244,6 @@ export class Prober {
     return response
   }
 
-  /** Most credits that a request may cost. */
   private priceOf(spec: RequestSpec, n: number | null): number {
     if (isRead(spec)) return this.readCredits
     const { most } = pricesOf(this.contract)
@@ -307,9 +297,8 @@ export class Prober {
 /** After this many 5xx in a row, the 5xx is the answer. */
 const mostFailures = 3
 
-function isRead({ endpoint }: RequestSpec): boolean {
-  return endpoint === 'models' || endpoint === 'credits' || endpoint === 'other'
-}
+const isRead = ({ endpoint }: RequestSpec): boolean =>
+  endpoint === 'models' || endpoint === 'credits' || endpoint === 'other'
 
 /** The key and the headers that carried it. A limiter may count each combination separately, so analyses do, too. */
 function keysSent(

@@ -37,9 +37,11 @@ export interface Question {
   ask(prober: Prober): Promise<Partial<Record<GapId, GapAnswer>>>
 }
 
-export function answered(is: Facets, ...evidence: readonly string[]): GapAnswer {
-  return { status: 'answered', is, evidence }
-}
+export const answered = (is: Facets, ...evidence: readonly string[]): GapAnswer => ({
+  status: 'answered',
+  is,
+  evidence,
+})
 
 export function ambiguous(
   between: Readonly<Record<string, readonly string[]>>,
@@ -49,15 +51,9 @@ export function ambiguous(
   return { status: 'ambiguous', is, between, evidence }
 }
 
-export function notAskable(why: string): GapAnswer {
-  return { status: 'not-askable', why }
-}
+export const notAskable = (why: string): GapAnswer => ({ status: 'not-askable', why })
 
-/**
- * An answer of several facets, some of which may be open.
- *
- * @param found what was shown of each facet
- */
+/** An answer of several facets, some of which may be open; `found` is what was shown of each. */
 export function ofFacets(
   found: Readonly<Record<string, Facets[string] | Shown>>,
   ...evidence: readonly string[]

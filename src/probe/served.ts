@@ -46,9 +46,7 @@ function isRefusedAsRead({
   return errorCode === 'model_not_found' || (status === 400 && (errorCode ?? errorType) !== null)
 }
 
-function requestOf({ row: { endpoint } }: ProbeResponse): string {
-  return `a request to ${endpoint}`
-}
+const requestOf = ({ row: { endpoint } }: ProbeResponse): string => `a request to ${endpoint}`
 
 function endOf({ status, columns }: ProbeResponse): string {
   if (status === null) return [columns.outcome, columns.reason].filter(Boolean).join(', ')

@@ -43,10 +43,7 @@ const deepest = 4
 /** The store keeps smaller figures only; a larger one is not known. */
 const beyond = 1e12
 
-/**
- * Reads the figures from a body, by the map, or else by field names: the shallowest, then the most specific name wins.
- * Missing figures are null, and so are those of 10^12 or more.
- */
+/** The figures of a body by the map, or else names: shallowest, then most specific. Null if missing or 10^12 and more. */
 export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): CreditsFigures {
   const places = numbersOf(body, [])
   const figure = (field: CreditsField): number | null => {
@@ -55,9 +52,8 @@ export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): Credi
   }
   const named = (field: CreditsField): number | null => {
     const path = map[field]
-    if (path !== undefined) {
+    if (path !== undefined)
       return places.find((place) => place.path.join('.') === path)?.value ?? null
-    }
     const fitting = places
       .map((place) => ({ place, rank: names[field].indexOf(letters(place.path.at(-1)!)) }))
       .filter(({ rank }) => rank !== -1)
@@ -130,6 +126,4 @@ function momentUs(value: unknown): number | null {
   return value < 1e11 ? value * 1e6 : value < 1e14 ? value * 1e3 : value
 }
 
-function letters(name: string): string {
-  return name.replace(/[^A-Za-z]/g, '').toLowerCase()
-}
+const letters = (name: string): string => name.replace(/[^A-Za-z]/g, '').toLowerCase()

@@ -40,7 +40,6 @@ export interface WatchOptions {
   readonly signal?: AbortSignal
   /** Keeps polls elsewhere than in the store; false if it cannot now. */
   readonly keep?: (polls: readonly Poll[]) => Promise<boolean>
-  /** Called with each poll, and whether it is kept. */
   readonly onPoll?: (poll: Poll, isKept: boolean) => void
 }
 
@@ -78,12 +77,11 @@ export async function watch(options: WatchOptions): Promise<void> {
         onPoll?.(poll, isKept)
       },
     })
-    if (unwritten.length > 0) {
+    if (unwritten.length > 0)
       throw new UserError(
         'usage',
         `${unwritten.length} polls could not be written: ${options.keep === undefined ? `${options.dbPath} was held by another process` : 'the engine was away'} to the end.`,
       )
-    }
     if (!isAnswered && signal?.aborted !== true) throw unanswered(baseUrl, last)
   } finally {
     await reader.close()
@@ -125,10 +123,8 @@ export interface CreditsWatch {
 const longestBody = 64 * 1024
 
 /**
- * Polls the service's own usage figures into the store until `next` ends the watch. The file is open only while a poll
- * is written, so runs and reports can use it in between. While another process holds it, polls wait in memory.
- *
- * @returns polls that could not be written because the file was held to the end
+ * Polls the service's usage figures into the store until `next` ends the watch; returns polls that could not be written. The
+ * file is open only while one is written: polls wait in memory while another process holds it.
  */
 export async function watchCredits(options: CreditsWatch): Promise<readonly Poll[]> {
   let waiting: Poll[] = []

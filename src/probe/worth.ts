@@ -7,11 +7,8 @@ const neededGaps: readonly GapId[] = ['G-09', 'G-17', 'G-18', 'G-14', 'G-15', 'G
 const isNeeded = ({ gaps }: Question) => gaps.some((gap) => neededGaps.includes(gap))
 
 /**
- * The next question: the first, in their order, that leaves enough credits for all needed ones that can be paid. Others wait until those
- * are asked: then their real cost is known, which is usually below their price.
- *
- * @param waiting questions in the order of asking, at least one
- * @param credits how many may still be spent
+ * The next question: the first in order that leaves enough for all needed ones that can be paid. Others wait, as real costs are
+ * usually below the price. `credits` may still be spent.
  */
 export function nextQuestion(
   waiting: readonly Question[],

@@ -6,3 +6,12 @@ export function once<Value>(make: () => Value): () => Value {
     return made.value
   }
 }
+
+/** Computes the value of each key at its first use, once. */
+export function onceForEach<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, make(key))
+    return known.get(key)!
+  }
+}

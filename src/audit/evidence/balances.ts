@@ -33,10 +33,7 @@ export async function readingsOf(evidence: PricedEvidence): Promise<readonly Bal
   return (await pricedReadingsOf(evidence)).readings
 }
 
-/**
- * A service that settles late does so for every account. If one reading proves it, early values in the others are not
- * wrong.
- */
+/** A service that settles late does so for every account: if one reading proves it, early values in others are not wrong. */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {
   const settleUs = readings.reduce(
     (longest, { fits, settleUs, doubt }) =>
@@ -64,7 +61,6 @@ export interface BillingRule<P extends PromiseName = never> extends Rule {
 
 type Prices = 'models.cost_credits'
 
-/** Loads the readings, if there are prices. */
 async function prepareReadings(evidence: Evidence): Promise<void> {
   if (hasPromises(evidence, prices)) await readingsOf(evidence)
 }
@@ -101,7 +97,6 @@ export function passWithoutDoubt(
     : inconclusive(observations, `account ${doubtful.history.account}: ${doubtful.doubt}`)
 }
 
-/** A row of a history as a witness. */
 export function witnessOf(
   { history }: Pick<BalanceReading, 'history'>,
   row: number,
@@ -115,16 +110,13 @@ export function witnessOf(
 export const othersLookSo = 'Traffic of others on this account would look the same.'
 
 /** `a fall by 3`, `a rise by 1`. */
-export function movedBy(taken: number): string {
-  return taken < 0 ? `a rise by ${-taken}` : `a fall by ${taken}`
-}
+export const movedBy = (taken: number): string =>
+  taken < 0 ? `a rise by ${-taken}` : `a fall by ${taken}`
 
 /** `1 credit`, `2 credits`. */
-export function credits(count: number): string {
-  return `${count} ${Math.abs(count) === 1 ? 'credit' : 'credits'}`
-}
+export const credits = (count: number): string =>
+  `${count} ${Math.abs(count) === 1 ? 'credit' : 'credits'}`
 
 /** `1 success`, `3 successes`. */
-export function successes(count: number): string {
-  return count === 1 ? '1 success' : `${count} successes`
-}
+export const successes = (count: number): string =>
+  count === 1 ? '1 success' : `${count} successes`

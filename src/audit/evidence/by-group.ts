@@ -1,9 +1,6 @@
 /**
- * Splits the batches of a query into groups. Its first column numbers the group of a row, and the rows of a group are
- * together.
- *
- * @param query runs the query with this taker of batches
- * @param use is given the number of each group and its other columns, and waited for: one group is in memory at a time
+ * Splits the batches of a query into groups. The first column numbers a row's group; the rows of one are together, and only one
+ * is in memory at a time.
  */
 export async function eachGroup(
   query: (take: (columns: readonly Float64Array[]) => Promise<void>) => Promise<void>,

@@ -10,12 +10,7 @@ export function plainChoices(exchange: Exchange): readonly JsonObject[] | undefi
     : undefined
 }
 
-/**
- * The text of each choice of a chat success by its index; the fragments of a stream are joined. A choice may have
- * empty text.
- *
- * @returns undefined for anything else, and if the response was not captured completely
- */
+/** The text of each choice of a chat success by its index; undefined for anything else, and if it was not all captured. */
 export function chatTexts(exchange: Exchange): ReadonlyMap<number, string> | undefined {
   const parts = exchange.isStream
     ? streamChoices(exchange)?.map((choice) => [choice.index, choice.delta] as const)
@@ -36,9 +31,8 @@ function streamChoices({ row, isOk, events }: Exchange): readonly JsonObject[] |
   )
 }
 
-function contentOf(part: Json | undefined): string {
-  return isObject(part) && typeof part.content === 'string' ? part.content : ''
-}
+const contentOf = (part: Json | undefined): string =>
+  isObject(part) && typeof part.content === 'string' ? part.content : ''
 
 /** Whether a body has reasoning that is shown, a call of a tool, or sound. */
 export const showsMoreThanText = (body: string): boolean =>

@@ -7,19 +7,14 @@ import { rowsWhere } from './billing/operations.ts'
 export interface CountedElsewhere {
   /** A lower bound. */
   readonly requests: number
-  /** Rows that show it. */
   readonly rows: readonly number[]
-  /**
-   * Whether each came while a request of our own failed at a gateway, or took long: something between here and the service
-   * may have sent it again.
-   */
+  /** Whether each came while a request of our own failed at a gateway, or took long: it may have been sent again. */
   readonly besideOwn: boolean
 }
 
 /**
- * Compares two independent instruments between idle responses: X-RateLimit-Remaining fell by more than the sent
- * attempts, and the balance by more than their cost. Of the stretches with missing credits and a visible count, most
- * must show both.
+ * Compares two instruments between idle responses: the limiter counted more than the sent attempts, and the balance fell by more
+ * than their cost. Most stretches with missing credits and a visible count must show both.
  */
 export async function countedElsewhere(
   { store }: Evidence,

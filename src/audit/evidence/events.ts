@@ -1,7 +1,6 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import type { Json } from './json.ts'
 
-/** One server-sent event. */
 export interface StreamEvent {
   /** Of the `event:` line; null without one. */
   readonly name: string | null
@@ -12,7 +11,6 @@ export interface StreamEvent {
   readonly json: Json | undefined
 }
 
-/** The body of a stream, parsed as server-sent events. */
 export interface StreamEvents {
   readonly events: readonly StreamEvent[]
   /** Whether a blank line ended the last event. */

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../contract/request.ts'
 import { readPackedBodies } from '../../store/attempts/packed-bodies.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import type { Evidence } from '../rule.ts'
-import type { Witness } from '../verdict.ts'
+import { type Witness, witnessAt } from '../verdict.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
 import { isObject, type Json } from './json.ts'
 import { oncePerEvidence } from './once.ts'
@@ -107,18 +107,15 @@ export class Exchange {
   }
 }
 
-/**
- * Requests and responses of a sample of the attempts: at most two hundred per template, outcome, status and error
- * code, those with captured bodies first, 50,000 in all.
- */
-/** An exchange as evidence. */
-export const shownBy = ({ row: { runId, slot, retry } }: Exchange, shows: string): Witness => ({
-  runId,
-  slot,
-  retry,
-  shows,
-})
+/** The first few of these, as witnesses. */
+export const firstShown = <Each extends { readonly exchange: Exchange }>(
+  all: readonly Each[],
+  shows: (each: Each) => string,
+): readonly Witness[] => all.slice(0, 5).map((each) => shownBy(each.exchange, shows(each)))
 
+export const shownBy = ({ row }: Exchange, shows: string): Witness => witnessAt(row, shows)
+
+/** A sample: at most two hundred per template, outcome, status and error code, those with bodies first, 50,000 in all. */
 export const exchangesOf = oncePerEvidence(load, ({ runIds }) => runIds)
 
 async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
@@ -157,6 +154,5 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   )
 }
 
-function parse(text: string | null): Json | undefined {
-  return text === null ? undefined : (jsonOf(text) as Json | undefined)
-}
+const parse = (text: string | null): Json | undefined =>
+  text === null ? undefined : (jsonOf(text) as Json | undefined)

@@ -17,9 +17,8 @@ export interface ForeignUse {
 }
 
 /**
- * Runs whose account others used meanwhile, by any of four signs: another run of the store at the same time, requests
- * in the account's own list that the store lacks, requests that the limiter counted while the balance fell, and falls
- * while nothing was sent. Only accounts with unexplained credits are examined, because only those lead to blame.
+ * Runs whose account others used meanwhile, if it has unexplained credits: another run of the store at that time, listed
+ * requests that the store lacks, counted requests while the balance fell, or falls while nothing was sent.
  */
 export const foreignUseOf = oncePerEvidence(lookedFor)
 
@@ -36,9 +35,8 @@ async function lookedFor(evidence: Evidence): Promise<readonly ForeignUse[]> {
 
 const runOf = ({ history }: BalanceReading) => history.runId
 
-function isUnexplained({ fits, doubt, conservation }: BalanceReading): boolean {
-  return fits === 'none' || doubt !== null || conservation.stretches.some((each) => each.excess > 0)
-}
+const isUnexplained = ({ fits, doubt, conservation }: BalanceReading): boolean =>
+  fits === 'none' || doubt !== null || conservation.stretches.some((each) => each.excess > 0)
 
 async function signOf(
   evidence: Evidence,
@@ -61,7 +59,7 @@ async function signOf(
     }
   }
   const counted = await countedElsewhere(evidence, reading)
-  if (counted !== null) {
+  if (counted !== null)
     return {
       runId,
       shown: counted.besideOwn
@@ -71,7 +69,6 @@ async function signOf(
         .slice(0, 3)
         .map((row) => witnessOf(reading, row, 'counted others, too')),
     }
-  }
   const falls = loneFallsOf(reading, readings, evidence.contract)
   if (falls === null) return null
   return {

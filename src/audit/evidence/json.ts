@@ -2,10 +2,7 @@ export type Json = null | boolean | number | string | readonly Json[] | JsonObje
 
 export type JsonObject = { readonly [name: string]: Json | undefined }
 
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value)
-}
+export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value)

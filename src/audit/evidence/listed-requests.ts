@@ -12,11 +12,8 @@ interface Listed {
 }
 
 /**
- * Ids of requests with this key that the credits endpoint lists for the time of the run, but no attempt of the store
- * has. These are the ids that are newer than everything in the first list of the run.
- *
- * Empty if none of the listed ids is ours, because they are then ids of another kind. Attempts without an id, such as
- * failures, may be any of them, so there must be more listed ids than such attempts.
+ * Ids that the credits endpoint lists for this key and time, but no attempt of the store has. Empty if none of them is ours, as
+ * they are then ids of another kind; more than the attempts without an id, which may be any of them.
  */
 export async function listedByOthers(
   evidence: Evidence,
@@ -76,6 +73,5 @@ function linesOf(value: Json | undefined): readonly JsonObject[] {
   return isObject(value) ? Object.values(value).flatMap(linesOf) : []
 }
 
-function fieldOf(line: JsonObject, pattern: RegExp): Json | undefined {
-  return Object.entries(line).find(([name]) => pattern.test(name))?.[1]
-}
+const fieldOf = (line: JsonObject, pattern: RegExp): Json | undefined =>
+  Object.entries(line).find(([name]) => pattern.test(name))?.[1]

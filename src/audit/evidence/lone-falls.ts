@@ -11,11 +11,8 @@ export interface LoneFalls {
 }
 
 /**
- * Credits that disappeared between two idle values with only reads of the same key in between, and nothing on other
- * accounts of the run. One fall alone is no sign of other traffic, nor are falls that reads of a credit each explain,
- * nor falls that are balanced elsewhere, as late charges are.
- *
- * @param readings those of one run
+ * Credits that disappeared between two idle values with only reads of the same key in between, and nothing on the run's other
+ * accounts. One fall alone is no sign, nor are falls of a credit for each read, nor ones that are balanced elsewhere.
  */
 export function loneFallsOf(
   reading: BalanceReading,

@@ -12,10 +12,8 @@ export interface GroupedQuery {
 }
 
 /**
- * Splits the rows of a query into groups whose rows are in order. The database sorts them, or, for evidence on disk, a file
- * does, which takes less memory.
- *
- * @param use is given each group by its number, and its columns, which it must not keep
+ * Splits the rows of a query into ordered groups, by the database or, for evidence on disk, by a file, which takes less memory.
+ * `use` must not keep the columns.
  */
 export function eachOrderedGroup(
   { store, columns: file }: Pick<Evidence, 'store' | 'columns'>,

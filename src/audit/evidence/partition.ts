@@ -3,16 +3,13 @@ import { ColumnFile, freeColumns, type KeptColumn } from '../../store/read/colum
 /** Rows that are sorted at once: of twenty columns, they take forty megabytes. */
 const usualAtOnce = 262_144
 
-/** Compares two rows of columns. */
 export type RowOrder = (columns: readonly Float64Array[]) => (a: number, b: number) => number
 
 /**
- * Splits the batches of a query into groups whose rows are in order. Rows come in any order, and go through a file:
- * a database that sorts so many needs more memory than this, and more time.
+ * Splits the batches of a query into ordered groups through a file: a database that sorts so many needs more memory and time.
  *
  * @param query runs the query with this taker of batches; its first column numbers the group of a row
  * @param storePath the file is beside this store, and is gone at the end
- * @param orderOf the order of the other columns' rows
  * @param use is given each group by its number, and its other columns, which it must not keep
  */
 export async function eachGroupOnDisk(
@@ -35,7 +32,6 @@ export async function eachGroupOnDisk(
   }
 }
 
-/** Rows that were sorted by group. */
 interface Sorted {
   readonly columns: readonly KeptColumn[]
   /** Numbers of the groups, ascending, and where each begins; the last one is followed by the number of rows. */
@@ -58,15 +54,13 @@ class Partition {
   }
 
   add(columns: readonly Float64Array[]): void {
-    if (this.columns.length === 0) {
+    if (this.columns.length === 0)
       this.columns = columns.map(() => new Float64Array(this.rowsAtOnce))
-    }
     const size = columns[0]!.length
     for (let from = 0; from < size; ) {
       const until = Math.min(size, from + this.rowsAtOnce - this.rows)
-      for (const [at, column] of columns.entries()) {
+      for (const [at, column] of columns.entries())
         this.columns[at]!.set(column.subarray(from, until), this.rows)
-      }
       this.rows += until - from
       from = until
       if (this.rows === this.rowsAtOnce) this.sort()
@@ -103,9 +97,8 @@ class Partition {
     let at = 0
     for (const part of parts) {
       const [from, until] = [part.starts[part.next]!, part.starts[part.next + 1]!]
-      for (const [nth, column] of part.columns.entries()) {
+      for (const [nth, column] of part.columns.entries())
         column.read(from, columns[nth]!.subarray(at, at + until - from))
-      }
       at += until - from
       part.next++
     }

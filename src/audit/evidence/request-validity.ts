@@ -2,10 +2,7 @@ import type { Contract, Range } from '../../contract/contract.ts'
 import type { Promised } from '../../contract/request.ts'
 import { isList, isObject, type Json, type JsonObject } from './json.ts'
 
-/**
- * The specification's judgement of a request, before the service responds: the promises that it breaks, each with its
- * rule, and the parts that the specification leaves open.
- */
+/** The specification's judgement of a request: the promises that it breaks, each with its rule, and what is left open. */
 export interface RequestValidity {
   readonly issues: readonly RequestIssue[]
   /** Parts that may be accepted or refused (gaps G-29, G-31). */
@@ -19,10 +16,7 @@ export interface RequestIssue {
   readonly what: string
 }
 
-/**
- * Judges the body of a generation request. Null counts as absent for fields whose default is null; a field without a
- * promised range is open.
- */
+/** Judges the body of a generation request. Null counts as absent where it is the default; no promised range is open. */
 export function validityOf(
   contract: Contract,
   format: Promised,
@@ -42,9 +36,8 @@ export function validityOf(
   for (const field of rules.requiredFields) {
     if (body[field] === undefined || body[field] === null) issue(rules.required, `no ${field}`)
   }
-  if (present(body, 'model') && typeof body.model !== 'string') {
+  if (present(body, 'model') && typeof body.model !== 'string')
     issue(rules.types, 'a model that is not a string')
-  }
   judgeMessages(body.messages, rules)
 
   const { ranges = {}, limits = {} } = contract
@@ -72,9 +65,8 @@ export function validityOf(
   judgeWhole('max_tokens', { min: 1, max: largest }, false)
   const asked = body.max_tokens
   const output = limits.maxOutputTokens ?? 0
-  if (typeof asked === 'number' && asked > output && asked <= largest) {
+  if (typeof asked === 'number' && asked > output && asked <= largest)
     open.push('max_tokens above the output limit')
-  }
   judgeStops(format === 'chat' ? 'stop' : 'stop_sequences')
   for (const field of Object.keys(body)) if (!rules.fields.includes(field)) open.push(field)
   return { issues, open, allowed }
@@ -157,13 +149,10 @@ function isToolTurn({ role, tool_calls: calls, tool_call_id: answered }: JsonObj
   )
 }
 
-function present(body: JsonObject, field: string): boolean {
-  return body[field] !== undefined && body[field] !== null
-}
+const present = (body: JsonObject, field: string): boolean =>
+  body[field] !== undefined && body[field] !== null
 
-function within(value: number, { min, max }: Range): boolean {
-  return value >= min && value <= max
-}
+const within = (value: number, { min, max }: Range): boolean => value >= min && value <= max
 
 const chatRules = {
   required: 'CHAT-10',

@@ -1,3 +1,4 @@
+import { headerLines } from '../../attempt/header-lines.ts'
 import type { Reader } from '../../store/session/session.ts'
 import type { Usage } from '../../tokens/usage.ts'
 import type { Finding, Witness } from '../verdict.ts'
@@ -32,10 +33,7 @@ const idHeaders = [
   ...['x-amzn-requestid', 'apim-request-id', 'x-correlation-id', 'x-generation-id'],
 ]
 
-/**
- * Adds to each witness what its service knows the request by: UTC time, ids, endpoint, model, status, a hash of what was asked,
- * and the tokens of the answer. One query for all findings.
- */
+/** Adds to each witness what its service knows the request by: time, ids, model, status, tokens. One query for all findings. */
 export async function withServiceSide(
   store: Reader,
   findings: readonly Finding[],
@@ -108,11 +106,6 @@ function sideOf(row: Row, known: Witness['service']): NonNullable<Witness['servi
 }
 
 function idsIn(headers: string | null): readonly string[] {
-  const lines = (headers ?? '').split('\n').map((line) => {
-    const colon = line.indexOf(':')
-    return [line.slice(0, Math.max(0, colon)).trim().toLowerCase(), line.slice(colon + 1).trim()]
-  })
-  return idHeaders.flatMap((name) =>
-    lines.filter(([header]) => header === name).map(([, id]) => id!),
-  )
+  const lines = headerLines(headers)
+  return idHeaders.flatMap((name) => lines.flatMap(([header, id]) => (header === name ? [id] : [])))
 }

@@ -14,10 +14,7 @@ interface Spoilt {
   readonly spoilsPass: boolean
 }
 
-/**
- * The verdict of a rule, unless its runs are spoilt. Then it is the verdict over the other runs if it is the same,
- * else inconclusive. All rules see what spoils a run.
- */
+/** The verdict of a rule, unless its runs are spoilt: then that over the other runs if it is the same, else inconclusive. */
 export async function unlessSpoilt(
   rule: Rule,
   verdict: Verdict,
@@ -81,11 +78,6 @@ async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoil
     ...(isQuiet && hasPromises(evidence, ['models.cost_credits'])
       ? await foreignUseOf(evidence)
       : []
-    ).map(({ runId, shown, witnesses }) => ({
-      runId,
-      why: shown,
-      witnesses,
-      spoilsPass: true,
-    })),
+    ).map(({ runId, shown, witnesses }) => ({ runId, why: shown, witnesses, spoilsPass: true })),
   ]
 }

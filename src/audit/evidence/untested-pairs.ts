@@ -35,11 +35,7 @@ const extras: Readonly<Record<string, Trait>> = lookup({
 const exists = (extra: string, form: string) =>
   extra === 'a system prompt' || form.startsWith('chat')
 
-/**
- * What the contract prices and no success had: models, models with a form or an extra, and extras with a form.
- *
- * @returns one phrase for each model and each extra with something missing
- */
+/** What the contract prices and no success had, one phrase for each model and each extra. */
 export function untestedPairs(
   models: readonly Model[],
   exchanges: readonly Exchange[],

@@ -1,7 +1,7 @@
 import { safeJson } from '../../user/hostile.ts'
 import type { AuditReport } from '../audit.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { amountsOf, isBroken, unpromised } from '../verdict.ts'
+import { amounts, amountsOf, isBroken, unpromised } from '../verdict.ts'
 import { junitSuite, xml } from './junit.ts'
 import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
@@ -9,7 +9,6 @@ import { judgedBy, summary } from './terminal.ts'
 
 type Commands = ReadonlyMap<string, string>
 
-/** The complete report as JSON. */
 export function jsonText(report: AuditReport, commands: Commands): string {
   const findings = report.findings.map((finding) => {
     const command = commands.get(finding.rule)
@@ -18,10 +17,7 @@ export function jsonText(report: AuditReport, commands: Commands): string {
   return `${safeJson(JSON.stringify({ ...report, findings }, null, 2))}\n`
 }
 
-/**
- * JUnit XML that meets the common schemas. A rule is a test case; an undecided rule is skipped, never passed. Times
- * are UTC; durations of rules are omitted.
- */
+/** JUnit XML by the common schemas. A rule is a test case; an undecided one is skipped, never passed. Durations are left out. */
 export function junitText(report: AuditReport, commands: Commands): string {
   const { findings } = report
   const failed = findings.filter(isBroken).length
@@ -97,25 +93,11 @@ function lookUpText(rule: string, witnesses: readonly Witness[]): readonly strin
     service === undefined ? [] : [{ ...service, shows }],
   )
   if (known.length === 0) return []
-  const head = [
-    'UTC',
-    'request ids',
-    'endpoint',
-    'model',
-    'status',
-    'asked',
-    'tokens',
-    'answered',
-    'logged',
-    'expected',
-    'difference',
-  ]
+  const head = ['UTC', 'request ids', 'endpoint', 'model', 'status', 'asked', 'tokens', ...amounts]
   const rows = known.map((of) => {
-    const { answered, logged, expected, difference } = amountsOf(of)
-    return [
-      ...[of.at, of.ids.join(', '), of.endpoint, of.model, of.status, of.asked, of.usage],
-      ...[answered, logged, expected, difference],
-    ].map((value) => cell(String(value ?? '-')))
+    const side = [of.at, of.ids.join(', '), of.endpoint, of.model, of.status, of.asked, of.usage]
+    const values = [...side, ...amounts.map((name) => amountsOf(of)[name])]
+    return values.map((value) => cell(String(value ?? '-')))
   })
   const formulas = known.flatMap((of) =>
     of.formula === null ? [] : [`- ${cell(`${amountsOf(of).expected} = ${of.formula}`)}`],
@@ -153,6 +135,5 @@ function attemptsOf({ verdict }: Finding): string {
 }
 
 /** Escapes a service's text for a table cell of Markdown. */
-function cell(text: string): string {
-  return printable(text).replace(/[\\`*_{}[\]<>|#!&~$]/g, (character) => `\\${character}`)
-}
+const cell = (text: string): string =>
+  printable(text).replace(/[\\`*_{}[\]<>|#!&~$]/g, (character) => `\\${character}`)

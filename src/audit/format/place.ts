@@ -1,9 +1,6 @@
 import type { Witness } from '../verdict.ts'
 
-/**
- * Which request a witness is, as its service finds it: its UTC time and its request ids; first the row, of a log. Without an id,
- * its number in our run.
- */
+/** How a service finds a witness: its log's row, UTC time and request ids, else its number in our run. */
 export function placeOf(witness: Witness): string {
   const { service } = witness
   const own = ownPlaceOf(witness)

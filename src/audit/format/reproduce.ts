@@ -17,7 +17,6 @@ interface Asked {
   readonly account: string | null
 }
 
-/** A failed rule with its witnesses. */
 export interface Failure {
   readonly rule: string
   readonly witnesses: readonly [Witness, ...Witness[]]
@@ -28,10 +27,7 @@ export const failuresOf = (findings: readonly Finding[]): readonly Failure[] =>
     verdict.verdict === 'fail' ? [{ rule, witnesses: verdict.witnesses }] : [],
   )
 
-/**
- * For each failed rule, a command that sends the request of its first witness again, with the key from the variable of
- * the run. If the rule is about concurrent requests, the command sends those of the first two witnesses at once.
- */
+/** For each failed rule, a command that sends its first witness's request again; both first ones at once for concurrency. */
 export async function reproductions(
   store: Reader,
   failures: readonly Failure[],
@@ -55,9 +51,8 @@ export async function reproductions(
 const longestCommand = { inText: 800, elsewhere: 8_000 }
 
 /**
- * The commands to print. In place of one that is too long stands a command that prints it for a shell.
- *
- * @param audit the audit that found the rules broken, without `assay`: what was given decides which rules fail
+ * The commands to print, each too long one replaced by one that prints it. `audit` found the rules broken, as what was given
+ * decides which fail.
  */
 export function shortened(
   commands: ReadonlyMap<string, string>,
@@ -106,9 +101,8 @@ export function curlOf({ baseUrl, method, path, headers, body, keys, account }: 
   const withKey = quotedWith(variableOf(keys, account))
   const parts = ['curl -sS -i']
   if (method !== 'GET') parts.push(`-X ${method}`)
-  for (const [name, value] of Object.entries(JSON.parse(headers) as Record<string, string>)) {
+  for (const [name, value] of Object.entries(JSON.parse(headers) as Record<string, string>))
     parts.push(`-H ${withKey(`${name}: ${value}`)}`)
-  }
   const text = body === null ? null : printableBody(body)
   const isLong = text !== null && text.length > longestArgument
   if (text !== null) parts.push(isLong ? '--data-binary @-' : `--data-raw ${withKey(text)}`)

@@ -7,10 +7,8 @@ import { placeOf } from './place.ts'
 import { printable } from './printable.ts'
 
 /**
- * SARIF 2.1.0, for code scanning pages: failures, advice and inconclusive verdicts.
- *
- * Such pages refuse a file with a result that has no location, so each result points to the scenario's file. The
- * request is its logical location, by UTC time and request id. The fingerprint is the rule: a repeated audit updates the same alert.
+ * SARIF 2.1.0 for code scanning pages: failures, advice and inconclusive verdicts. Pages refuse a file with a result without
+ * location: each points to the scenario's file. The fingerprint is the rule, so a repeated audit updates its alert.
  */
 export function sarifText(report: AuditReport, commands: ReadonlyMap<string, string>): string {
   const rules = report.findings.map(({ rule, title }) => {

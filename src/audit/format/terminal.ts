@@ -15,10 +15,7 @@ export interface TerminalOptions {
   readonly verbose?: boolean
 }
 
-/**
- * The report for a terminal. What matters most comes last, where a reader looks after a long text has scrolled by: counts
- * of what nothing can be said about, passes, undecided rules, then failures and the line of counts.
- */
+/** The report for a terminal; what matters most comes last, where a reader looks: failures and the line of counts. */
 export function terminalText(
   report: AuditReport,
   commands: ReadonlyMap<string, string>,
@@ -94,7 +91,6 @@ function takenBy({ verdict }: Finding): string {
   return verdict.verdict === 'not-promised' ? unpromised(verdict) : ''
 }
 
-/** The counts of all verdicts, in one line. */
 export function summary({ findings }: AuditReport): string {
   const of = (verdict: string) =>
     findings.filter((finding) => finding.verdict.verdict === verdict).length
@@ -177,6 +173,5 @@ function line(label: string, text: string, width: number): string {
   )
 }
 
-function count(number: number, what: string): string {
-  return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`
-}
+const count = (number: number, what: string): string =>
+  `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`

@@ -4,11 +4,6 @@ import type { Rule } from '../rule.ts'
 /** Longer lines are hard to read, even on a wide terminal. */
 const widest = 100
 
-/**
- * The text of `audit --explain` for a rule.
- *
- * @param width columns of the terminal
- */
 export function explanationOf(rule: Rule, width = widest): string {
   const columns = Math.min(width, widest)
   return [

@@ -33,12 +33,11 @@ export function chooseRules(wanted: readonly (string | Rule)[]): readonly Rule[]
   const own = given.filter((rule) => !isOfRulebook(rule))
   const ids = new Set(allRules.map(({ id }) => id))
   for (const { id } of own) {
-    if (ids.has(id)) {
+    if (ids.has(id))
       throw new UserError(
         'usage',
         `rules: the id ${id} of a rule of your own is taken. Expected another id, such as MINE-01.`,
       )
-    }
     ids.add(id)
   }
   if (given.length > 0 && names.length === 0) return given

@@ -9,10 +9,7 @@ import { exchangesRule, type Observed } from './exchange-rule.ts'
 
 type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly requires: string }
 
-/**
- * Rules about accepted and refused requests. A request with issues of only one rule must get a 400; a valid request
- * must not be refused as invalid.
- */
+/** Rules about accepted and refused requests: one with issues of only one rule must get a 400, a valid one must not. */
 export function validationRules(
   format: Promised,
   rules: readonly ValidationRule[],
@@ -48,9 +45,8 @@ a large n (G-31).`,
 
   function judge(exchange: Exchange, contract: Promising<'models'>): Observed {
     const { row } = exchange
-    if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange)) {
+    if (row.endpoint !== format || row.requestBody === null || !isAboutTheRequest(exchange))
       return undefined
-    }
     const { issues, open, allowed } = validityOf(contract, format, exchange.requestJson)
     const refused = row.status === 400
     if (issues.length > 0) {
@@ -80,13 +76,10 @@ function headersServed(
   )
 }
 
-function isSuccess({ status }: ExchangeRow): boolean {
-  return status !== null && status < 300
-}
+const isSuccess = ({ status }: ExchangeRow): boolean => status !== null && status < 300
 
-function namesIn(headers: string | null): readonly string[] {
-  return Object.keys(JSON.parse(headers ?? '{}') as object)
-}
+const namesIn = (headers: string | null): readonly string[] =>
+  Object.keys(JSON.parse(headers ?? '{}') as object)
 
 /** Whether the response is a judgement of the request itself. */
 function isAboutTheRequest({ row }: Exchange): boolean {
@@ -94,10 +87,7 @@ function isAboutTheRequest({ row }: Exchange): boolean {
   return row.status === 400 || isSuccess(row)
 }
 
-/**
- * A known model and a prompt that fits, so only the parameters can be refused. The body is counted in characters, of which
- * none but rare ones are more than two tokens.
- */
+/** A known model and a prompt that fits, so only the parameters can be refused; two tokens for a character at most. */
 function isServed(exchange: Exchange, contract: Promising<'models'>): boolean {
   const known = modelNamed(contract.models, String(exchange.requestField('model'))) !== undefined
   const { maxInputTokens } = usualOf(contract).limits

@@ -7,7 +7,6 @@ export interface AccountShare {
   readonly of: number
 }
 
-/** The attempts of these accounts. */
 export function scopeOfShare(share: AccountShare | undefined): SessionScope {
   if (share === undefined) return {}
   return { only: `md5_number_lower(coalesce(account, key_fp, '')) % ${share.of} = ${share.index}` }
@@ -16,7 +15,6 @@ export function scopeOfShare(share: AccountShare | undefined): SessionScope {
 /** Rules that compare accounts with each other, which one share cannot decide. */
 const acrossAccounts: readonly string[] = ['AUTH-06']
 
-/** The finding of a rule over one share of the accounts. */
 export function asOfShare(finding: Finding): Finding {
   if (!acrossAccounts.includes(finding.rule) || finding.verdict.verdict === 'fail') return finding
   return { ...finding, verdict: notObserved('an audit of all accounts') }

@@ -4,8 +4,7 @@ import { type Finding, observationsOf, type Verdict } from '../verdict.ts'
 import { refused, type ShareReport } from './share-report.ts'
 
 /**
- * Merges the shares of all accounts into one audit. A rule fails if any share failed. Otherwise it is inconclusive if
- * any share is, and passes only if some share passed.
+ * Merges the shares of all accounts: fails if any failed, else is inconclusive if any is, and passes only if some passed.
  *
  * @throws UserError for shares of other audits, and for repeated or missing shares
  */
@@ -17,21 +16,19 @@ export function mergeShares(
   const { of } = first.report.accounts
   const seen = new Map<number, string>()
   for (const { path, report } of shares) {
-    if (sameAudit(report) !== sameAudit(first.report)) {
+    if (sameAudit(report) !== sameAudit(first.report))
       throw refused(
         `${first.path} and ${path} are of other audits: runs, contract, rules and number of shares must be the same.`,
       )
-    }
     const before = seen.get(report.accounts.index)
     if (before !== undefined) throw refused(`${before} and ${path} judge the same accounts.`)
     seen.set(report.accounts.index, path)
   }
   const missing = Array.from({ length: of }, (_, at) => at).filter((at) => !seen.has(at))
-  if (missing.length > 0) {
+  if (missing.length > 0)
     throw refused(
       `of ${of} shares, ${missing.length} are missing: ${missing.slice(0, 20).join(', ')}.`,
     )
-  }
   const reports = shares.map(({ report }) => report)
   return {
     auditId: randomUUID(),

@@ -26,7 +26,6 @@ const reportShape = z.object({
   ),
 })
 
-/** The report of a process over its accounts. */
 export type ShareReport = z.infer<typeof reportShape>
 
 /** @throws UserError for text that is not a report of a share */

@@ -5,20 +5,12 @@ interface Entry {
 
 const places = 128
 
-/**
- * Looks up names in bytes: returns the id of a name, or 0.
- *
- * The length of a name, its first byte and its last two are its hash. Collisions are rare, so a look-up
- * is one comparison.
- */
+/** Looks up names in bytes: returns the id of a name, or 0. Length, first byte and last two are the hash, which rarely collides. */
 export class ByteNames {
   private readonly table: readonly (readonly Entry[])[]
   private readonly ignoreCase: boolean
 
-  /**
-   * @param names with their ids, from 1
-   * @param ignoreCase for names of headers; `names` are then in lower case
-   */
+  /** @param names with their ids, from 1; in lower case with `ignoreCase`, for names of headers */
   constructor(names: Readonly<Record<string, number>>, ignoreCase = false) {
     const table: Entry[][] = Array.from({ length: places }, () => [])
     for (const [text, id] of Object.entries(names)) {

@@ -2,10 +2,7 @@ import { pageBytes, type ResponseMemory } from './memory.ts'
 
 const none = Buffer.alloc(0)
 
-/**
- * Bytes of an incomplete event, line or body. Up to a page is in one buffer that grows; more is in
- * pages, which are joined when read.
- */
+/** Bytes of an incomplete event, line or body: up to a page in a buffer that grows, more in pages that are joined when read. */
 export class HeldBytes {
   length = 0
   private readonly memory: ResponseMemory
@@ -46,9 +43,8 @@ export class HeldBytes {
     this.length = 0
     if (this.joined !== null) this.memory.give(this.joined.length)
     this.joined = null
-    for (let page = this.pages.pop(); page !== undefined; page = this.pages.pop()) {
+    for (let page = this.pages.pop(); page !== undefined; page = this.pages.pop())
       this.memory.givePage(page)
-    }
   }
 
   /** Empties it and frees all buffers. */

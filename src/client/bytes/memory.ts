@@ -7,11 +7,7 @@ export interface MemoryFigures {
   readonly givenUp: number
 }
 
-/**
- * Bounds the memory of incomplete responses, over all connections of a thread: unfinished lines, partial
- * bodies and captures. A response that does not fit is dropped, so a service cannot decide how much memory
- * a run takes.
- */
+/** Bounds the memory of incomplete responses over all connections of a thread: one that does not fit is dropped. */
 export class ResponseMemory implements MemoryFigures {
   readonly maxBytes: number
   usedBytes = 0

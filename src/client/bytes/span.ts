@@ -5,24 +5,20 @@ export interface Span {
   escaped: boolean
 }
 
-/** Whether `bytes[start..end)` is the word. */
 export function isWord(bytes: Uint8Array, start: number, end: number, word: Buffer): boolean {
   if (end - start !== word.length) return false
   for (let at = 0; at < word.length; at++) if (bytes[start + at] !== word[at]) return false
   return true
 }
 
-export function spanIs(bytes: Uint8Array, span: Span, word: Buffer): boolean {
-  return span.start >= 0 && isWord(bytes, span.start, span.end, word)
-}
+export const spanIs = (bytes: Uint8Array, span: Span, word: Buffer): boolean =>
+  span.start >= 0 && isWord(bytes, span.start, span.end, word)
 
-export function spanBegins(bytes: Uint8Array, { start, end }: Span, word: Buffer): boolean {
-  return start >= 0 && end - start >= word.length && isWord(bytes, start, start + word.length, word)
-}
+export const spanBegins = (bytes: Uint8Array, { start, end }: Span, word: Buffer): boolean =>
+  start >= 0 && end - start >= word.length && isWord(bytes, start, start + word.length, word)
 
-export function spanEnds(bytes: Uint8Array, { start, end }: Span, word: Buffer): boolean {
-  return start >= 0 && end - start >= word.length && isWord(bytes, end - word.length, end, word)
-}
+export const spanEnds = (bytes: Uint8Array, { start, end }: Span, word: Buffer): boolean =>
+  start >= 0 && end - start >= word.length && isWord(bytes, end - word.length, end, word)
 
 export const span = (): Span => ({ start: -1, end: -1, escaped: false })
 

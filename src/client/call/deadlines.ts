@@ -18,7 +18,6 @@ const closeUs = 2e6
 /** `close`: the stream has said its end, and its body is open. */
 export type Stage = TimeoutReason | 'close'
 
-/** One deadline of a `DeadlineTimer`. */
 export interface Armed {
   readonly onDeadline: (reason: Stage) => void
   reason: Stage
@@ -30,20 +29,22 @@ export interface Armed {
   place: number
 }
 
-export function disarmed(onDeadline: (reason: Stage) => void): Armed {
-  return { onDeadline, reason: 'total', dueUs: Infinity, lookUs: Infinity, place: -1 }
-}
+export const disarmed = (onDeadline: (reason: Stage) => void): Armed => ({
+  onDeadline,
+  reason: 'total',
+  dueUs: Infinity,
+  lookUs: Infinity,
+  place: -1,
+})
 
 /** Longest delay of a platform timer, in milliseconds. */
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * All deadlines of a client's attempts on one platform timer. A deadline never fires early, and only as
- * late as the event loop.
+ * All deadlines of a client's attempts on one platform timer; none fires early.
  *
- * Each step of each attempt postpones or disarms a deadline, and few ever fire. Postponing therefore
- * writes one number: the timer checks a deadline at its original time, and again at the postponed one.
- * Deadlines to check are in a heap, the next first.
+ * Few ever fire, and each step postpones one. So postponing writes one number: the timer checks at the original time, and again
+ * at the postponed one. Those to check are in a heap.
  */
 export class DeadlineTimer {
   private readonly now: () => number
@@ -127,7 +128,6 @@ export class DeadlineTimer {
     if (next !== undefined && next.lookUs < this.wakeUs) this.wakeAt(next.lookUs, this.now())
   }
 
-  /** Removes the first. */
   private drop(first: Armed): void {
     first.lookUs = Number.POSITIVE_INFINITY
     first.place = -1
@@ -154,9 +154,8 @@ export class DeadlineTimer {
       let below = 2 * at + 1
       if (below >= this.heap.length) break
       const other = below + 1
-      if (other < this.heap.length && this.heap[other]!.lookUs < this.heap[below]!.lookUs) {
+      if (other < this.heap.length && this.heap[other]!.lookUs < this.heap[below]!.lookUs)
         below = other
-      }
       if (this.heap[below]!.lookUs >= armed.lookUs) break
       this.put(this.heap[below]!, at)
       at = below

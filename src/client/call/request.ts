@@ -105,11 +105,8 @@ export interface RequestTemplate {
 }
 
 /** A request with one key, as bytes. It is immutable and can be sent any number of times. */
-export interface PreparedRequest {
-  readonly endpoint: Endpoint
-  readonly streamed: boolean
-  readonly model: string | null
-  readonly abort: AbortPoint | null
+export interface PreparedRequest
+  extends Pick<RequestTemplate, 'endpoint' | 'streamed' | 'model' | 'abort'> {
   readonly wire: WireRequest
   /** The sent key, which must never reach a row or a captured body; empty for none. */
   readonly key: string
@@ -125,12 +122,11 @@ export function buildTemplate(
   spec: RequestSpec,
 ): RequestTemplate {
   const prompted = takesPrompt(spec.endpoint)
-  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !isPromised(spec.endpoint)) {
+  if (spec.wrong !== null && wrongNeedsBody(spec.wrong) && !isPromised(spec.endpoint))
     throw new UserError(
       'request',
       `wrong: ${spec.wrong} needs a request with a body; use it with ${promised.join(' or ')}, not with ${spec.endpoint}.`,
     )
-  }
   const fields = prompted ? bodyFields(contract, spec) : spec.body
   const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, prompted)
   // Fields of `body` override ours.
@@ -155,30 +151,19 @@ export function buildTemplate(
 
 /** @throws UserError for a key that is not valid in a header; the message does not show it */
 export function prepareRequest(template: RequestTemplate, key: string | null): PreparedRequest {
-  if (key !== null && !isHeaderValue(key)) {
+  if (key !== null && !isHeaderValue(key))
     throw new UserError(
       'request',
       'an API key may have only printable ASCII without line ends; check its source for a trailing newline or quotes',
     )
-  }
   const sent = template.badKey === null ? key : spoiled(template.badKey, key)
   // A made-up key is not secret, and its zeros may stand in the ids of a service.
   if (sent !== invalidKey) secrets.add(sent)
   const auth = sent === null ? [] : template.auth.map((header) => authHeader(header, sent))
-  return {
-    endpoint: template.endpoint,
-    streamed: template.streamed,
-    model: template.model,
-    abort: template.abort,
-    wire: {
-      method: template.method,
-      path: template.path,
-      headers: [...template.headers, ...auth],
-      body: template.body,
-    },
-    // The sent key, because an altered key is almost the real one.
-    key: sent ?? '',
-  }
+  const { endpoint, streamed, model, abort, method, path, body } = template
+  const wire = { method, path, headers: [...template.headers, ...auth], body }
+  // The sent key, because an altered key is almost the real one.
+  return { endpoint, streamed, model, abort, wire, key: sent ?? '' }
 }
 
 /** A template for the store, enough to show the request, without the key. */
@@ -204,14 +189,14 @@ export function templateRow(
   }
 }
 
-function authHeader(header: AuthHeader, key: string): readonly [string, string] {
-  return [header.name, header.prefix + key]
-}
+const authHeader = (header: AuthHeader, key: string): readonly [string, string] => [
+  header.name,
+  header.prefix + key,
+]
 
 /** Usual paths of endpoints that are not in a contract. */
 const customaryPaths = { responses: '/v1/responses', embeddings: '/v1/embeddings' } as const
 
-/** Fields of a request in its format. */
 function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unknown> {
   const { endpoint } = spec
   const chat = endpoint === 'chat'
@@ -231,9 +216,8 @@ function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unkno
   }
   const maxTokens =
     spec.maxTokens ?? (endpoint === 'messages' ? usualOf(contract).defaults.maxTokens : null)
-  if (maxTokens !== null && generates(endpoint)) {
+  if (maxTokens !== null && generates(endpoint))
     fields[endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens'] = maxTokens
-  }
   if (spec.stream) fields.stream = true
   if (spec.stream && chat && spec.includeUsage) fields.stream_options = { include_usage: true }
   Object.assign(fields, spec.body)
@@ -265,20 +249,10 @@ function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
   const { chat, messages } = usualOf(contract).auth
   // If both formats use the same header, it is sent once: servers refuse a repeated one.
   const both = chat.name === messages.name ? [chat] : [chat, messages]
-  switch (spec.auth ?? 'own') {
-    case 'none':
-      return []
-    case 'both':
-      return both
-    case 'chat':
-      return [chat]
-    case 'messages':
-      return [messages]
-    case 'own':
-      // The header of these endpoints is open (gaps G-06 and G-07), so both are sent.
-      if (spec.endpoint === 'models' || spec.endpoint === 'credits') return both
-      return spec.endpoint === 'messages' ? [messages] : [chat]
-  }
+  // The header of these endpoints is open (gaps G-06 and G-07), so both are sent.
+  const isOpen = spec.endpoint === 'models' || spec.endpoint === 'credits'
+  const own = isOpen ? both : [spec.endpoint === 'messages' ? messages : chat]
+  return { none: [], both, chat: [chat], messages: [messages], own }[spec.auth ?? 'own']
 }
 
 function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [string, string])[] {
@@ -296,9 +270,8 @@ function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [str
   return [...headers]
 }
 
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null
-}
+const numberOrNull = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : null
 
 /** Fields beside model, system and messages whose content is part of a prompt. */
 const promptFields = [

@@ -36,7 +36,6 @@ export interface SendOnceOptions {
   readonly onEvent?: (event: ReceivedEvent) => void
   /** A gap between two texts of one choice, in microseconds. */
   readonly onGap?: (gapUs: number) => void
-  /** Aborts the attempt. */
   readonly signal?: AbortSignal
 }
 
@@ -65,10 +64,7 @@ export function sendOnce(
         onGap,
         onHead: () => onHead?.(),
         onEvent: (_atUs, bytes, start, end) => {
-          const event = {
-            atUs: now(),
-            data: secrets.without(bytes.toString('utf8', start, end)),
-          }
+          const event = { atUs: now(), data: secrets.without(bytes.toString('utf8', start, end)) }
           events.push(event)
           onEvent?.(event)
         },

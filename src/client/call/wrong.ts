@@ -78,6 +78,5 @@ function textBeyond(contract: Contract, model: unknown): string {
 }
 
 /** A text of at least this many tokens and hardly more: short words that every tokenizer knows. */
-export function textOf(tokens: number): string {
-  return 'the a of and to in is it '.repeat(Math.ceil(tokens / 8)).trimEnd()
-}
+export const textOf = (tokens: number): string =>
+  'the a of and to in is it '.repeat(Math.ceil(tokens / 8)).trimEnd()

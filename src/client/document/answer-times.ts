@@ -1,13 +1,11 @@
-/** Columns of an attempt with the times that its answer states. */
 export const answerTimeColumns = ['queueUs', 'prefillUs', 'decodeUs'] as const
 type AnswerTime = (typeof answerTimeColumns)[number]
 
 const [millisecond, second] = [1000, 1e6]
 
 /**
- * Where an answer states the times of its parts: the path of a member, its column, and its unit in microseconds. vLLM has
- * `metrics` with `--enable-per-request-metrics`, whose first-token time begins when the request is scheduled; llama.cpp has
- * `timings`; Groq has times in `usage`.
+ * Where an answer states the times of its parts: a member's path, its column, its unit in microseconds. vLLM has `metrics`
+ * (whose first-token time begins when the request is scheduled), llama.cpp `timings`, Groq times in `usage`.
  */
 export const answerTimes: readonly (readonly [path: string, column: AnswerTime, unitUs: number])[] =
   [

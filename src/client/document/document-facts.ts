@@ -53,10 +53,7 @@ export abstract class DocumentFacts extends JsonCursor {
   hasObjectText = false
   /** Name of the first member of a delta that is not known and says something. */
   readonly unknown = span()
-  /**
-   * Counts of usage, by index in `usagePaths`, and after them times, by index in `answerTimes`, for the indexes
-   * `counted[..countedEnd)`.
-   */
+  /** Counts of usage by index in `usagePaths`, then times by index in `answerTimes`, for the indexes `counted[..countedEnd)`. */
   readonly counts = new Float64Array(counted)
   readonly counted = new Int32Array(mostCounts)
   countedEnd = 0
@@ -84,10 +81,7 @@ export abstract class DocumentFacts extends JsonCursor {
     return type.start >= 0 && failedTypes.some((word) => spanIs(bytes, type, word))
   }
 
-  /**
-   * Whether it is an error in place of an answer, such as `{"detail":"…"}` or `{"code":500,"message":"…"}`: a
-   * sentence, and no part of an answer.
-   */
+  /** Whether it is an error in place of an answer, such as `{"detail":"…"}`: a sentence, and no part of an answer. */
   get isComplaint(): boolean {
     if (!this.complains || this.choices > 0 || this.blocks >= 0 || this.hasText) return false
     const { bytes, type } = this

@@ -63,17 +63,14 @@ export class DocumentFields extends TokenFields {
     return this.usage.times.decodeUs
   }
 
-  /** Adds the fields of a body or of an event. */
   keepDocument(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {
     // Some streams begin with a chunk of empty fields, so the first value that is not empty counts.
     if (isGiven(document.id) && !this.id.isKnown) this.id.keep(bytes, document.id, words.secrets)
-    if (isGiven(document.model) && this.responseModel === null) {
+    if (isGiven(document.model) && this.responseModel === null)
       this.responseModel = words.text(bytes, document.model)
-    }
     if (document.finish.start >= 0) this.finishReason = words.text(bytes, document.finish)
-    if (document.countedEnd > 0) {
+    if (document.countedEnd > 0)
       this.usage.take(document.counted, document.countedEnd, document.counts, document.semantic)
-    }
     if (document.hasReasoning) this.flags |= flags.reasoning
     if (document.passes > 1) this.flags |= flags.severalPasses
   }
@@ -81,15 +78,13 @@ export class DocumentFields extends TokenFields {
   keepError(document: DocumentReader, bytes: Buffer, words: ResponseWords): void {
     if (!document.errorIsObject) this.errorShape = 'other'
     else this.errorShape = spanIs(bytes, document.type, errorWord) ? 'messages' : 'chat'
-    if (document.errorMessage.start >= 0) {
+    if (document.errorMessage.start >= 0)
       this.errorMessage = words.text(bytes, document.errorMessage)
-    }
     if (document.errorCode.start >= 0) this.errorCode = words.text(bytes, document.errorCode)
     if (document.errorType.start >= 0) this.errorType = words.text(bytes, document.errorType)
     // An error without a member `error` has its type at the top.
-    else if (document.type.start >= 0 && !spanIs(bytes, document.type, errorWord)) {
+    else if (document.type.start >= 0 && !spanIs(bytes, document.type, errorWord))
       this.errorType = words.text(bytes, document.type)
-    }
   }
 
   /** Sets the reason why a document cannot be read. */
@@ -170,6 +165,4 @@ export class DocumentFields extends TokenFields {
 }
 
 /** Whether a field was present and not empty; `end` is stale if it was absent. */
-function isGiven({ start, end }: Span): boolean {
-  return start >= 0 && end > start
-}
+const isGiven = ({ start, end }: Span): boolean => start >= 0 && end > start

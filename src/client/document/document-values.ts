@@ -13,9 +13,8 @@ const thoughtTypes = words('reasoning', 'thinking', 'redacted_thinking', 'summar
 const semanticWords = words(...semantics)
 
 /**
- * Reads a string or a number for its use, and keeps what it says: the values of a document, without its lists and objects.
- *
- * `keepLast…` keeps the value that was just scanned. A walk (`document-walk.ts`) and a known shape (`document.ts`) both end there.
+ * Reads a string or a number for its use, and keeps what it says; `keepLast…` keeps the one just scanned. A walk
+ * (`document-walk.ts`) and a known shape (`document.ts`) both end there.
  */
 export abstract class DocumentValues extends DocumentFacts {
   /** The end of the choice that is read, and its number. */
@@ -34,7 +33,6 @@ export abstract class DocumentValues extends DocumentFacts {
     this.partIsThought = false
   }
 
-  /** The last string is text of this use. */
   protected keepLastText(use: number): void {
     const bytes = this.stringEnd - this.stringStart
     if (bytes === 0) return
@@ -57,12 +55,7 @@ export abstract class DocumentValues extends DocumentFacts {
     if (this.countedEnd < mostCounts) this.counted[this.countedEnd++] = path
   }
 
-  /**
-   * The last string or number is a value of an error.
-   *
-   * @param into the span to keep
-   * @param start its first byte
-   */
+  /** The last string or number is a value of an error; `into` is the span to keep, `start` its first byte. */
   protected keepLastErrorValue(
     into: Span | null,
     use: number,
@@ -196,11 +189,8 @@ export abstract class DocumentValues extends DocumentFacts {
 }
 
 /** Whether the word for a reason says that there is none. */
-export function isNoReason(bytes: Uint8Array, start: number, end: number): boolean {
-  return noReasons.some((word) => isWord(bytes, start, end, word))
-}
+export const isNoReason = (bytes: Uint8Array, start: number, end: number): boolean =>
+  noReasons.some((word) => isWord(bytes, start, end, word))
 
 /** Whether a value of this use makes its document an error. */
-function isInError(use: number): boolean {
-  return use !== uses.otherCode && use !== uses.otherMessage
-}
+const isInError = (use: number): boolean => use !== uses.otherCode && use !== uses.otherMessage

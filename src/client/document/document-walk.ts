@@ -167,7 +167,6 @@ export class DocumentWalk extends DocumentValues {
     return true
   }
 
-  /** Why a choice or the answer ended. */
   private finishOf(object: number): boolean {
     if (object === objects.choice) return this.keepReason(this.choiceFinish, uses.finish)
     const start = this.at

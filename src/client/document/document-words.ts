@@ -3,17 +3,15 @@ import { answerTimes } from './answer-times.ts'
 import { usagePaths } from './usage-counts.ts'
 
 /**
- * What the client reads of a document: for each object, its members and what they hold. The formats (chat,
- * messages, responses, and dialects of them) share most names without contradiction, so one table serves
- * all. Text, reasoning, refusals, tool calls and audio stand nowhere else: a new place is a new word here,
- * and an example in `test/client/places.ts`.
+ * What the client reads of a document: for each object, its members and what they hold. The formats share most names without
+ * contradiction, so one table serves all. A new place of text or a call is a new word here, and an example in
+ * `test/client/places.ts`.
  */
 
 /** Objects, by their place in a document. */
 export const objects = {
   /** The document itself, `message` of the first event in messages, or `response` in Responses. */
   root: 1,
-  /** An element of `choices`. */
   choice: 2,
   /** `delta` or `message` of a choice, or `delta` in messages. Its unknown members are reported. */
   delta: 3,
@@ -65,7 +63,6 @@ export const holds = {
   tool: 12,
   /** A string of base64. */
   sound: 13,
-  /** The list of choices. */
   choices: 14,
   /** The list of blocks of a whole answer. */
   blocks: 15,
@@ -87,7 +84,6 @@ export const holds = {
   errorMessage: 26,
   /** A sentence of an error that is not inside `error`. */
   complaint: 27,
-  /** `usage_semantic`. */
   semantic: 28,
   /** `iterations` of a usage. */
   passes: 29,
@@ -278,9 +274,8 @@ export const names = new ByteNames(numbers)
 const width = Object.keys(numbers).length + 1
 const cells = new Uint8Array((objects.usage + usageMembers.size) * width)
 for (const [object, members] of Object.entries(table)) {
-  for (const [name, held] of Object.entries(members)) {
+  for (const [name, held] of Object.entries(members))
     cells[objects[object as keyof typeof objects] * width + numbers[name]!] = heldCell(held)
-  }
 }
 for (const [at, members] of [...usageMembers.values()].entries()) {
   for (const [name, held] of members) cells[(objects.usage + at) * width + numbers[name]!] = held
@@ -297,9 +292,7 @@ function heldCell(held: Held): number {
 }
 
 /** What a member of an object holds: a value of `holds`, or one from `countsFrom` or `objectsFrom` on. */
-export function heldBy(object: number, name: number): number {
-  return cells[object * width + name]!
-}
+export const heldBy = (object: number, name: number): number => cells[object * width + name]!
 
 /** What the reader does with a value that may differ in the next document, in addition to `stringValue` and `numberValue`. */
 export const uses = {

@@ -86,11 +86,7 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     if (!this.shapes.list.some((known) => known.adapt(shape))) this.shapes.add(shape)
   }
 
-  /**
-   * Reads a document of a known shape: constant parts are compared, varying values are parsed.
-   *
-   * @returns false if the document has another shape
-   */
+  /** Reads a document of a known shape: constant parts are compared, varying values parsed. False if it has another shape. */
   private readAs(shape: JsonShape, start: number, end: number): boolean {
     const { view, wanted } = shape
     const bytes = this.view
@@ -137,7 +133,6 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     }
   }
 
-  /** Reads a value for its use. */
   private readValue(use: number): boolean {
     switch (use) {
       case stringValue:

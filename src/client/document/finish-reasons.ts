@@ -3,6 +3,4 @@ const failures =
   /error|fail|abort|cancel|time_?d?_?out|overload|capacity|exception|interrupt|insufficient|unavailable|malformed|disconnect|crash|killed/i
 
 /** Whether a finish reason says that the generation failed. Reasons that are not known are taken for an end. */
-export function isFailure(reason: string): boolean {
-  return failures.test(reason)
-}
+export const isFailure = (reason: string): boolean => failures.test(reason)

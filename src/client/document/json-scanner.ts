@@ -31,10 +31,8 @@ const isEscape = new Uint8Array(256)
 for (const character of '"\\/bfnrt') isEscape[character.charCodeAt(0)] = 1
 
 /**
- * Reads strings, numbers and literals of JSON (RFC 8259) in bytes, and checks their grammar without making strings.
- *
- * Each method that reads starts at a value's first byte. It returns false if the grammar is broken; otherwise `at`
- * is after the value.
+ * Reads strings, numbers and literals of JSON (RFC 8259) in bytes, and checks their grammar without making strings. Each method
+ * starts at a value's first byte and ends with `at` after it, or returns false.
  */
 export class JsonScanner {
   protected bytes: Uint8Array = new Uint8Array(0)
@@ -100,7 +98,6 @@ export class JsonScanner {
     return true
   }
 
-  /** Reads a string. */
   protected scanString(): boolean {
     const { bytes, end } = this
     let at = this.at
@@ -151,7 +148,6 @@ export class JsonScanner {
     return true
   }
 
-  /** Reads a number. */
   protected scanNumber(): boolean {
     const { bytes, end } = this
     const start = this.at
@@ -192,9 +188,8 @@ export class JsonScanner {
 const highBits = 0x80808080 | 0
 
 /**
- * Sets the high bit of each byte that is a quote, a backslash or a control character; bytes above one may
- * be marked too (Warren, Hacker's Delight, 6-1). With its second bit flipped, a quote follows the control
- * characters.
+ * Sets the high bit of each byte that is a quote, a backslash or a control character; bytes above one may be marked too (Warren,
+ * Hacker's Delight, 6-1). With its second bit flipped, a quote follows the control characters.
  */
 function stops(four: number): number {
   const turned = four ^ 0x02020202
@@ -202,10 +197,7 @@ function stops(four: number): number {
   return ((turned - 0x21212121) & ~turned) | ((backslash - 0x01010101) & ~backslash)
 }
 
-function numberIn(bytes: Uint8Array, start: number, end: number): number {
-  return Number(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1'))
-}
+const numberIn = (bytes: Uint8Array, start: number, end: number): number =>
+  Number(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1'))
 
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= NINE
-}
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE

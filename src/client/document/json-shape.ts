@@ -36,10 +36,7 @@ export class JsonShape {
   /** The document from which the shape was learnt. */
   readonly view: DataView
   readonly facts: ShapeFacts
-  /**
-   * Values that have a use or that vary, `wantedCells` each. The last cell is 1 if the value is parsed,
-   * and 0 if it is compared.
-   */
+  /** Values with a use or that vary, `wantedCells` each; the last cell is 1 if it is parsed, and 0 if it is compared. */
   wanted: Int32Array = new Int32Array(0)
   /** All values, `valueCells` each, with offsets from the start of the document. */
   private readonly values: Int32Array

@@ -32,10 +32,7 @@ export const numberValue = 1
  * has for them: `noteString` and `noteNumber`. A value that is only scanned is part of the shape, such as the name of a member.
  */
 export class JsonCursor extends JsonScanner {
-  /**
-   * The values so far that may differ in the next document of the same shape, three cells each: start,
-   * end and use.
-   */
+  /** Values so far that may differ in the next document of the same shape, three cells each: start, end and use. */
   protected readonly values = new Int32Array(3 * maxValues)
   /** Filled cells of `values`; more than its length if there was no room. */
   protected valuesEnd = 0
@@ -60,7 +57,6 @@ export class JsonCursor extends JsonScanner {
     return this.skip()
   }
 
-  /** Any value. */
   protected skip(): boolean {
     switch (this.peek()) {
       case QUOTE:
@@ -80,7 +76,6 @@ export class JsonCursor extends JsonScanner {
     }
   }
 
-  /** Reads a string, and notes it for this use. */
   protected noteString(use: number): boolean {
     const start = this.at
     if (!this.scanString()) return false
@@ -88,7 +83,6 @@ export class JsonCursor extends JsonScanner {
     return true
   }
 
-  /** Reads a number, and notes it for this use. */
   protected noteNumber(use: number): boolean {
     const start = this.at
     if (!this.scanNumber()) return false

@@ -13,10 +13,7 @@ const CLOSE_OBJECT = 125
 /** Larger bodies are broken; nothing that a contract promises is near this size. */
 export const maxBodyBytes = 64 * 1024 * 1024
 
-/**
- * A JSON body, parsed in place if it arrives in one piece, as most do; else it is collected first.
- * `onDocument` is called at most once, while the reader has the fields of the body.
- */
+/** A JSON body, parsed in place if it arrives in one piece. `onDocument` is called once at most, while its fields are read. */
 export class PlainBody {
   private readonly document: DocumentReader
   private readonly onDocument: (wellFormed: boolean) => void
@@ -42,10 +39,7 @@ export class PlainBody {
     this.trailing = false
   }
 
-  /**
-   * @param contentLength of the whole body; NaN if unknown
-   * @returns why no more may be added; null if more may
-   */
+  /** Returns why no more may be added, or null; `contentLength` is NaN if unknown. */
   add(bytes: Buffer, start: number, end: number, contentLength: number): Unheld | null {
     if (this.read) {
       this.trailing ||= !isBlank(bytes, start, end)

@@ -31,7 +31,6 @@ const outputParts = [
 /** Columns with tokens of a part of an answer, which most answers do not count. */
 export const tokenPartColumns = [...inputParts, ...outputParts] as const
 
-/** Columns of an attempt with tokens. */
 export const tokenColumns = [
   'promptTokens',
   ...inputParts,
@@ -97,10 +96,7 @@ export class UsageCounts {
   private semantic = -1
   readonly times = new AnswerTimes()
 
-  /**
-   * Takes the counts and the times of a body or an event. Usage in a stream is cumulative, so the last count is the one; 0 after a
-   * count is no report.
-   */
+  /** Takes the counts and times of a body or an event: the last is the one, as streams are cumulative; 0 after a count is no report. */
   take(counted: Int32Array, end: number, counts: Float64Array, semantic: number): void {
     const { values } = this
     for (let at = 0; at < end; at++) {
@@ -125,11 +121,7 @@ export class UsageCounts {
     this.times.clear()
   }
 
-  /**
-   * Fills the tokens of a row.
-   *
-   * @param hasText whether the answer has text, so that 0 tokens are no report
-   */
+  /** Fills the tokens of a row; `hasText`: the answer has text, so 0 tokens are no report. */
   fill(into: TokenFields, endpoint: string, hasText: boolean): void {
     if (this.knownEnd === 0) return
     if (!this.isSimple(into)) this.fillParts(into, endpoint)

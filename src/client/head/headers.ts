@@ -1,10 +1,7 @@
 import { ByteNames, isName } from '../bytes/byte-names.ts'
 import type { HeaderLines } from '../wire/transport.ts'
 
-/**
- * Finds header lines by name in bytes, without objects or strings: strings of all headers would cost
- * more than the rest of a request.
- */
+/** Finds header lines by name in bytes: strings of all headers would cost more than the rest of a request. */
 export class HeaderReader {
   /** Index of the first line of each slot in `HeaderLines.offsets`; -1 for none. */
   readonly lines: Int32Array
@@ -28,7 +25,6 @@ export class HeaderReader {
     )
   }
 
-  /** Finds the lines of a head. */
   read(head: Buffer, lines: HeaderLines): void {
     lines.locate()
     const { offsets } = lines
@@ -64,15 +60,9 @@ export function valueEnd(head: Buffer, { offsets }: HeaderLines, line: number): 
   return end
 }
 
-function isBlank(byte: number): boolean {
-  return byte === 32 || byte === 9
-}
+const isBlank = (byte: number): boolean => byte === 32 || byte === 9
 
-/**
- * A decimal number: digits, optionally with `-` before, and with a fraction if `fraction` allows it.
- *
- * @returns NaN for anything else, an empty value, or a number above 2^53 - 1
- */
+/** A decimal number, optionally with `-`, and a fraction if `fraction` allows it; NaN for anything else, or above 2^53 - 1. */
 export function decimalOf(head: Buffer, start: number, end: number, fraction: boolean): number {
   let at = start
   const negative = at < end && head[at] === 45
@@ -93,14 +83,10 @@ export function decimalOf(head: Buffer, start: number, end: number, fraction: bo
 }
 
 /** Whether a value, such as a media type, begins with the word, which is in lower case. */
-export function startsWith(head: Buffer, start: number, end: number, word: Buffer): boolean {
-  return end - start >= word.length && isName(head, start, word)
-}
+export const startsWith = (head: Buffer, start: number, end: number, word: Buffer): boolean =>
+  end - start >= word.length && isName(head, start, word)
 
-/**
- * The `Date` header in Unix seconds. A service sends the same 29 bytes for a whole second, so the last
- * result is cached, and most calls are one comparison.
- */
+/** The `Date` header in Unix seconds. It stays the same for a whole second, so most calls are one comparison. */
 export class DateReader {
   private readonly last = Buffer.alloc(29)
   private lastS = Number.NaN

@@ -18,9 +18,8 @@ const unitS: Readonly<Record<string, number>> = lookup({
 export function durationS(text: string): number {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/.test(text)) return Number.NaN
   let sum = 0
-  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµ]+)/g)) {
+  for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµ]+)/g))
     sum += Number(number) * unitS[unit!]!
-  }
   return sum
 }
 
@@ -90,9 +89,8 @@ const unquoted = (text: string) =>
   text.startsWith('"') ? text.slice(1, -1).replaceAll(/\\(.)/g, '$1') : text
 
 /**
- * The fields `RateLimit` and `RateLimit-Policy` of the IETF drafts, in the form of a structured list
- * (`"minute";r=59;t=30`, `"minute";q=60;w=60`), or in one dictionary (`limit=60, remaining=59, reset=30`).
- * Of several policies, the one with the fewest left is shown: it is the one that a client meets first.
+ * `RateLimit` and `RateLimit-Policy` of the IETF drafts: a structured list (`"minute";r=59;t=30`, `"minute";q=60;w=60`), or one
+ * dictionary (`limit=60, remaining=59, reset=30`). Of several policies, that with the fewest left, which a client meets first.
  */
 export function structuredState(limits: string, policies: string): RateFields {
   const dictionary = new Map(
@@ -124,6 +122,5 @@ export function structuredState(limits: string, policies: string): RateFields {
   return { requests: tightest(false), tokens: tightest(true) }
 }
 
-function numberOf(text: string | undefined): number {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-}
+const numberOf = (text: string | undefined): number =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN

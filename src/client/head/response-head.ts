@@ -157,18 +157,16 @@ export class ResponseHead {
         break
       case LIMIT:
         into.rateLimit = number(head, start, end, true, into, slot)
-        if (Number.isNaN(into.rateLimit)) {
+        if (Number.isNaN(into.rateLimit))
           into.rateLimit = firstLimit(head.toString('latin1', start, end))
-        }
         break
       case REMAINING:
         into.rateRemaining = number(head, start, end, true, into, slot)
         break
       case RESET:
         into.rateReset = number(head, start, end, true, into, slot)
-        if (Number.isNaN(into.rateReset)) {
+        if (Number.isNaN(into.rateReset))
           into.rateReset = this.texts.resetOf(head.toString('utf8', start, end), 'rateReset')
-        }
         break
       case TOKEN_LIMIT:
         into.tokenLimit = decimalOf(head, start, end, true)
@@ -178,9 +176,8 @@ export class ResponseHead {
         break
       case TOKEN_RESET:
         into.tokenReset = decimalOf(head, start, end, true)
-        if (Number.isNaN(into.tokenReset)) {
+        if (Number.isNaN(into.tokenReset))
           into.tokenReset = this.texts.resetOf(head.toString('utf8', start, end), 'tokenReset')
-        }
         break
       case STATE:
         this.texts.limits = head.toString('latin1', start, end)

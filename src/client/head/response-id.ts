@@ -4,10 +4,7 @@ import type { Secrets } from '../../user/secrets/secrets.ts'
 import type { Span } from '../bytes/span.ts'
 import { maxTextLength, textOf } from '../row/response-words.ts'
 
-/**
- * The id of a response. It differs each time, so it is copied into the row as bytes, and becomes a
- * string only on demand.
- */
+/** The id of a response, copied into the row as bytes: it differs each time, and becomes a string only on demand. */
 export class ResponseId {
   private bytes = new DataView(new ArrayBuffer(64))
   /** -1 for none. */

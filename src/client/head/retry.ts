@@ -9,13 +9,10 @@ export interface RetryWish {
 }
 
 /**
- * The specification's guidance for clients (§7.5): retry only on 429, up to `maxAttempts` attempts in all
- * (including the first). The delay is `baseDelayMs`, doubled for each further attempt, plus a jitter of 0
- * to `jitterMs`, and at most `maxDelayMs`. A service that
- * asks for more (`Retry-After`, `retry-after-ms`) gets it, or no further attempt.
+ * The specification's guidance (§7.5): retry only on 429, up to `maxAttempts` attempts. The delay doubles from `baseDelayMs`,
+ * plus a jitter, up to `maxDelayMs`. A service that asks for more (`Retry-After`) gets it, or no further attempt.
  *
  * @param attemptsMade attempts of this request so far, from 1
- * @param random uniform in [0, 1)
  * @returns milliseconds until the next attempt; null for none
  */
 export function retryDelayMs(

@@ -9,10 +9,7 @@ import type { Transport } from '../wire/transport.ts'
 import type { Attempt } from './attempt.ts'
 import type { ResponseWords } from './response-words.ts'
 
-/**
- * Which responses to keep word for word; `errors` are all that are not 2xx. `raw` are these, and the bodies of the others
- * as they are, to be read in memory.
- */
+/** Which responses to keep word for word; `errors` are all that are not 2xx, `raw` also the other bodies as they are, to read in memory. */
 export type CaptureChoice = 'always' | 'errors' | 'raw' | 'never'
 
 export interface AttemptListener {

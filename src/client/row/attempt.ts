@@ -15,11 +15,8 @@ import { ResponseFields } from './response-fields.ts'
 const markTokens = 16
 
 /**
- * The response half of an attempt. Its fields are columns of the row, with NaN for null numbers. Its
- * `Call` passes the response to it.
- *
- * Attempts are pooled: only a long event or a capture allocates memory. A stream is read by an
- * `EventStream`, which gives one result at the end.
+ * The response half of an attempt, which its `Call` passes to it. Fields are columns of the row, NaN for null. Pooled: only a
+ * long event or a capture allocates. A stream is read by an `EventStream`, which gives one result at the end.
  */
 export class Attempt extends ResponseFields implements BodyReader {
   /** Null unless requested. */
@@ -37,7 +34,6 @@ export class Attempt extends ResponseFields implements BodyReader {
   /** The same, until its result is taken. */
   private stream: EventStream | null = null
   readonly lastReadUs = Number.NaN
-  /** Content-Length; NaN if absent. */
   contentLength = Number.NaN
   /** Content-Encoding; null for none. */
   encoding: Encoding | null = null
@@ -46,7 +42,6 @@ export class Attempt extends ResponseFields implements BodyReader {
   private wellFormed = false
   /** Whether the body is an error. */
   private failed = false
-  /** Whether the plain body has text. */
   private hasText = false
 
   constructor(context: AttemptContext) {
@@ -137,10 +132,7 @@ export class Attempt extends ResponseFields implements BodyReader {
     return end.outcome === 'ok' ? { outcome: 'ok', reason: 'not-closed' } : end
   }
 
-  /**
-   * Whether tokens were counted and not streamed, other than reasoning with a count of its own: a part of reasoning
-   * without text or count, or fewer bytes than tokens, of which each has one or more.
-   */
+  /** Whether tokens were counted and not streamed, other than reasoning with its own count: fewer bytes than tokens, or reasoning alone. */
   private get isInPart(): boolean {
     const { completionTokens, reasoningTokens, hasThought, textBytes, thoughtBytes } = this
     const isHidden = (this.flags & flags.reasoning) === 0

@@ -53,7 +53,6 @@ export class Capture {
     if (kept < end - start) this.missed = true
   }
 
-  /** Frees its memory. */
   drop(): void {
     this.memory.give(this.bytes)
     this.bytes = 0
@@ -76,9 +75,8 @@ export class Capture {
   /** @param encoding of a compressed body, which is not kept because the key cannot be found in it */
   finish(encoding: Encoding | null): Captured {
     const headers = this.secrets.without(this.headers)
-    if (encoding !== null) {
+    if (encoding !== null)
       return { headers, body: `[not kept: content-encoding ${encoding}]`, truncated: true }
-    }
     const whole = this.secrets.without(Buffer.concat(this.pieces).toString('utf8'))
     return {
       headers,

@@ -7,45 +7,15 @@ import type { ResponseId } from '../head/response-id.ts'
 
 /** The columns of an attempt that the client fills; the sender fills the rest. */
 export const responseColumns = [
-  'dispatchedUs',
-  'sentUs',
-  'headersUs',
-  'firstEventUs',
-  'firstContentUs',
-  'lastContentUs',
-  'doneUs',
-  'closedUs',
-  'outcome',
-  'reason',
-  'status',
-  'errorShape',
-  'errorCode',
-  'errorType',
-  'errorMessage',
-  'creditsRemaining',
-  'rateLimit',
-  'rateRemaining',
-  'rateReset',
-  'tokenLimit',
-  'tokenRemaining',
-  'tokenReset',
-  'retryAfter',
-  'dateS',
-  'responseId',
-  'responseModel',
-  'finishReason',
-  'choices',
+  ...['dispatchedUs', 'sentUs', 'headersUs', 'firstEventUs', 'firstContentUs'],
+  ...['lastContentUs', 'doneUs', 'closedUs', 'outcome', 'reason', 'status'],
+  ...['errorShape', 'errorCode', 'errorType', 'errorMessage', 'creditsRemaining'],
+  ...['rateLimit', 'rateRemaining', 'rateReset', 'tokenLimit', 'tokenRemaining'],
+  ...['tokenReset', 'retryAfter', 'dateS', 'responseId', 'responseModel'],
+  ...['finishReason', 'choices'],
   ...tokenColumns,
-  'events',
-  'contentEvents',
-  'contentReads',
-  'unknownEvents',
-  'unknownMember',
-  'doneMarks',
-  'itlMaxUs',
-  'textUs',
-  'bytesIn',
-  'flags',
+  ...['events', 'contentEvents', 'contentReads', 'unknownEvents', 'unknownMember'],
+  ...['doneMarks', 'itlMaxUs', 'textUs', 'bytesIn', 'flags'],
   ...answerTimeColumns,
 ] as const satisfies readonly ColumnName[]
 
@@ -76,23 +46,10 @@ function nullable(name: ResponseColumn, value: string | number | null): string |
 
 /** Columns with the same value in all plain successes, which most rows are: null or 0, except the outcome. */
 export const plainSuccessColumns = [
-  'firstEventUs',
-  'firstContentUs',
-  'lastContentUs',
-  'outcome',
-  'reason',
-  'errorShape',
-  'errorCode',
-  'errorType',
-  'errorMessage',
-  'events',
-  'contentEvents',
-  'contentReads',
-  'unknownEvents',
-  'unknownMember',
-  'doneMarks',
-  'itlMaxUs',
-  'textUs',
+  ...['firstEventUs', 'firstContentUs', 'lastContentUs', 'outcome', 'reason'],
+  ...['errorShape', 'errorCode', 'errorType', 'errorMessage', 'events'],
+  ...['contentEvents', 'contentReads', 'unknownEvents', 'unknownMember', 'doneMarks'],
+  ...['itlMaxUs', 'textUs'],
   ...tokenPartColumns,
   ...answerTimeColumns,
 ] as const satisfies readonly ResponseColumn[]
@@ -115,10 +72,7 @@ export function isPlainSuccess(
   )
 }
 
-/**
- * Writes the response half into row `batch.rows`. It runs for each attempt, so it has no loop over names
- * and allocates nothing.
- */
+/** Writes the response half into row `batch.rows`. It runs for each attempt: no loop over names, and no allocation. */
 export function writeColumns(values: Values, batch: Batch, words: Dictionary): void {
   const at = batch.rows
   const to = batch.columns
@@ -185,18 +139,14 @@ export function writeOwnColumns(values: Values, batch: Batch, words: Dictionary)
   to.flags[at] = values.flags
 }
 
-function codeOf(words: Dictionary, word: string | null): number {
-  return word === null ? nullWord : words.saidCodeOf(word)
-}
+const codeOf = (words: Dictionary, word: string | null): number =>
+  word === null ? nullWord : words.saidCodeOf(word)
 
 /** A service may send anything as a count; a value that is not a 32-bit integer becomes null. */
-function count(value: number): number {
-  return isCount(value) ? value : nullCount
-}
+const count = (value: number): number => (isCount(value) ? value : nullCount)
 
 const maxCount = 2 ** 31 - 1
 
 /** The comparisons come first: V8 truncates a NaN, which most counts of a row are, by a slow call. */
-function isCount(value: number): boolean {
-  return value > nullCount && value <= maxCount && (value | 0) === value
-}
+const isCount = (value: number): boolean =>
+  value > nullCount && value <= maxCount && (value | 0) === value

@@ -8,10 +8,7 @@ export const maxTextLength = 200
 /** The part of a text beyond this counts only in its hash. */
 const maxCleanedLength = 4096
 
-/**
- * Strings that responses repeat (models, finish reasons, error codes). They are looked up by their bytes,
- * so a known word costs a comparison and creates no string.
- */
+/** Strings that responses repeat (models, finish reasons), looked up by their bytes: a known word costs a comparison. */
 export class ResponseWords {
   private readonly byLength: { readonly bytes: Buffer; readonly text: string }[][] = []
   private count = 0
@@ -45,10 +42,7 @@ export class ResponseWords {
   }
 }
 
-/**
- * A string that rarely repeats. A long one is cut and gets a hash of the whole, so that different strings
- * stay different.
- */
+/** A string that rarely repeats. A long one is cut and gets a hash of the whole, so that different ones stay different. */
 export function textOf(bytes: Buffer, span: Span, secrets: Secrets): string {
   const raw = bytes.toString('utf8', span.start, span.end)
   const whole = span.escaped ? (JSON.parse(`"${raw}"`) as string) : raw

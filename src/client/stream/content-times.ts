@@ -52,21 +52,13 @@ export class ContentTimes {
     return this.context.numbers.cells[this.row + contentEventsCell] === 0
   }
 
-  /**
-   * From the first to the last text of each choice, added up; NaN while only the first choice has text.
-   *
-   * @param choices how many the stream has
-   */
+  /** From the first to the last text of each of so many choices, added up; NaN while only the first has text. */
   textUs(choices: number): number {
     // A mask has no bit for further choices.
     return this.choices === null || choices > mostChoices ? Number.NaN : this.choices.textUs
   }
 
-  /**
-   * An event with text was read, at the time of the context.
-   *
-   * @param textBits the choices with text, a bit for each
-   */
+  /** An event with text was read, at the time of the context; a bit for each choice with text. */
   onText(textBits: number): void {
     const { row } = this
     const { readUs } = this.context

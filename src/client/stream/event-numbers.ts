@@ -8,10 +8,7 @@ export const eventsCell = 4
 export const contentEventsCell = 5
 export const contentReadsCell = 6
 
-/**
- * Numbers that each event changes: one row for each stream of a thread, in one array. As fields of
- * objects, fractional numbers would be separate heap objects, too many for a cache.
- */
+/** Numbers that each event changes, one row for each stream of a thread: as fields of objects, they would be too many heap objects. */
 export class EventNumbers {
   cells = new Float64Array(64 * rowCells)
   private used = 0

@@ -256,6 +256,5 @@ function isLast(bytes: Buffer, type: Span): boolean {
 }
 
 /** Number of choices, or highest index plus 1, in an event; -1 if it has none. */
-function choicesOf(document: DocumentReader): number {
-  return Math.max(document.choices, document.maxIndex >= 0 ? document.maxIndex + 1 : -1)
-}
+const choicesOf = (document: DocumentReader): number =>
+  Math.max(document.choices, document.maxIndex >= 0 ? document.maxIndex + 1 : -1)

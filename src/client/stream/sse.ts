@@ -20,10 +20,7 @@ export interface SseSink {
   onEvent(bytes: Buffer, start: number, end: number): void
   /** The same for an event that is named as an error; its data may be empty. */
   onErrorEvent?(bytes: Buffer, start: number, end: number): void
-  /**
-   * A line in which some services send an error: a field `error`, or a JSON object as a comment or without a field.
-   * `bytes[start..end)` is its content.
-   */
+  /** A line `bytes[start..end)` in which some services send an error: a field `error`, or JSON as a comment or without a field. */
   onStray?(bytes: Buffer, start: number, end: number, isErrorField: boolean): void
 }
 
@@ -86,11 +83,7 @@ export class SseDecoder {
     this.between = false
   }
 
-  /**
-   * Reads `bytes[start..end)`.
-   *
-   * @returns why nothing more may be fed: an event is too long, or there is no memory for it; else null
-   */
+  /** Returns why nothing more may be fed (an event is too long, or no memory for it), else null. */
   feed(bytes: Buffer, start: number, end: number): Unheld | null {
     const from = this.between ? this.wholeEvents(bytes, start, end) : start
     if (from === end) return null
@@ -99,10 +92,7 @@ export class SseDecoder {
     return this.pendingBytes > this.maxEventBytes ? 'too-large' : null
   }
 
-  /**
-   * The body has ended. An event without its blank line is not an event by the standard, but official clients read
-   * it, so one that is whole counts.
-   */
+  /** The body has ended. A whole event without its blank line counts, as official clients read it. */
   end(): void {
     if (this.full || this.unread) return
     if (this.partial.length > 0) this.endPartialLine(lineFeed, 0, 0)
@@ -291,17 +281,14 @@ function isRead(bytes: Buffer, at: number): boolean {
   return bytes[at] === 101 && (bytes[at + 1] === 118 || bytes[at + 1] === 114)
 }
 
-function isNamed(bytes: Buffer, start: number, end: number, field: Buffer): boolean {
-  return end - start >= field.length && isWord(bytes, start, start + field.length, field)
-}
+const isNamed = (bytes: Buffer, start: number, end: number, field: Buffer): boolean =>
+  end - start >= field.length && isWord(bytes, start, start + field.length, field)
 
-function isData(bytes: Buffer, at: number): boolean {
-  return bytes[at] === 100 && bytes[at + 1] === 97 && bytes[at + 2] === 116 && bytes[at + 3] === 97
-}
+const isData = (bytes: Buffer, at: number): boolean =>
+  bytes[at] === 100 && bytes[at + 1] === 97 && bytes[at + 2] === 116 && bytes[at + 3] === 97
 
-function isByteOrderMark(bytes: Buffer, at: number): boolean {
-  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf
-}
+const isByteOrderMark = (bytes: Buffer, at: number): boolean =>
+  bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf
 
 /** End of the line that begins at `from`: a LF or CR before `end`, else `end`. */
 function lineEnd(bytes: Buffer, view: DataView, from: number, end: number): number {

@@ -2,7 +2,6 @@ import { nodeTls } from './node-tls.ts'
 
 /** Trusted authorities and the client's identity, as PEM; verification cannot be turned off. */
 export interface TlsTexts {
-  /** Additional authorities. */
   readonly ca?: string
   /** The client's own certificate and key, for services that require them. */
   readonly identity?: { readonly cert: string; readonly key: string }

@@ -11,6 +11,4 @@ const limits: Readonly<Record<string, LocalLimit>> = lookup({
 })
 
 /** The resource of this machine that a connection error means; null for any other error. */
-export function localLimitOf(code: string): LocalLimit | null {
-  return limits[code] ?? null
-}
+export const localLimitOf = (code: string): LocalLimit | null => limits[code] ?? null

@@ -1,7 +1,4 @@
-/**
- * Reads of one poll after which the clock is read again: without that, bytes that arrive while others are
- * read would be stamped too early by all of that time.
- */
+/** Reads of one poll after which the clock is read again: else bytes that arrive meanwhile are stamped too early. */
 const freshEvery = 256
 
 /**
@@ -25,11 +22,7 @@ export class PollTime {
     this.now = now
   }
 
-  /**
-   * The time of a read; call it first of all in the read.
-   *
-   * @param sentUs when the request was sent, before which no response arrives
-   */
+  /** The time of a read, to be called first in it; not before `sentUs`, when the request was sent. */
   of(sentUs: number): number {
     // An immediate without a reference does not keep the loop awake: it runs once all sockets are read.
     if (this.reads === 0) setImmediate(this.onReadAll).unref()

@@ -36,10 +36,7 @@ export type FailureCode =
   | 'reset'
   /** The peer closed before the response was complete. */
   | 'closed-early'
-  /**
-   * The peer closed or reset a connection that had been idle and was used again, at once and before any byte of the
-   * response. It had most likely closed it while the request was on its way, and never read the request.
-   */
+  /** The peer closed an idle connection at once when it was used again, most likely before it read the request. */
   | 'closed-idle'
   /** The response is not HTTP, or breaks its framing. */
   | 'protocol'
@@ -47,7 +44,6 @@ export type FailureCode =
   | 'unparsable'
   /** Head or body beyond the limits of the transport. */
   | 'too-large'
-  /** `abort()` was called. */
   | 'aborted'
 
 export interface Failure {
@@ -56,10 +52,7 @@ export interface Failure {
   readonly message: string
 }
 
-/**
- * Offsets of the lines of a head, so that they are scanned once: three each, of the name, the colon, and
- * the line's end (its CR). It belongs to the transport, like the bytes.
- */
+/** Offsets of a head's lines, scanned once: three each, of the name, the colon and the end (its CR). The transport's, as the bytes. */
 export interface HeaderLines {
   readonly count: number
   /** Heads of one shape differ only in the values of `varying` lines; 0 if unknown. */
@@ -77,21 +70,13 @@ export interface WireSink {
   /** The first byte of the request is about to be written to a connected socket. */
   onSent(reusedConnection: boolean): void
   /**
-   * Bytes or the end were read; the following `onHead`, `onBody` and `onEnd` belong to this read. No
-   * callback may follow, as for a part of a head.
-   *
-   * @param isContinued whether the read before filled its buffer, so that these bytes may have arrived since
+   * Bytes or the end were read; the callbacks that follow (none for a part of a head) belong to this read. `isContinued`: the
+   * read before filled its buffer, so that these may have arrived since.
    */
   onRead(isContinued?: boolean): void
-  /**
-   * The final response head is complete (1xx heads are skipped).
-   * `head[start..end)` has the header lines, `Name: value\r\n` each, without the status line.
-   */
+  /** The final response head is complete; `head[start..end)` has its header lines, `Name: value\r\n` each. */
   onHead(status: number, head: Buffer, start: number, end: number, lines: HeaderLines): void
-  /**
-   * The part of the body in one read of the socket, after transfer decoding, so that time stamps are those
-   * of reads, however the service cuts its chunks.
-   */
+  /** The part of the body in one read, after transfer decoding: time stamps are of reads, however the service cuts its chunks. */
   onBody(bytes: Buffer, start: number, end: number): void
   onEnd(): void
   onFailure(failure: Failure): void

@@ -8,6 +8,7 @@ import { mostDigits } from '../../money/money.ts'
 import { multiply, powerOfTen, type Rational, rational, roundWhole } from '../../money/rational.ts'
 import { outputOf, promptOf, type Usage, unknownUsage } from '../../tokens/usage.ts'
 import { minuteMs } from '../../user/durations.ts'
+import { onceForEach } from '../../user/once.ts'
 import { calculate } from '../calculate.ts'
 import { type CountedAnswer, tokenColumnNames, usageOfColumns } from './column-usage.ts'
 
@@ -30,16 +31,13 @@ export const costRational = (units: bigint): Rational => rational(units, 10n ** 
 
 const mostKept = 20_000
 
-/**
- * Costs of attempts by a contract with prices. They follow from the tokens that the client counted; equal attempts are
- * computed once.
- */
+/** Costs of attempts by a contract with prices and the tokens that the client counted; equal attempts are computed once. */
 export class AttemptCosts {
   readonly prices: PriceTerms
-  private readonly contract: Contract
   private readonly choices: Readonly<Record<string, string>>
   private readonly known = new Map<string, bigint | null>()
-  private readonly models = new Map<string, ModelPrice | null>()
+  /** The price of a name; null if the contract has none. */
+  readonly modelOf: (name: string) => ModelPrice | null
 
   /** @param choices of factors that depend on the request: `{ group: 'vip' }` */
   constructor(
@@ -47,15 +45,12 @@ export class AttemptCosts {
     prices: PriceTerms,
     choices: Readonly<Record<string, string>> = {},
   ) {
-    this.contract = contract
+    this.modelOf = onceForEach((name) => modelPriceOf(contract, name))
     this.prices = prices
     this.choices = choices
   }
 
-  /**
-   * @returns units of 10^-18; null if the cost is not known: the contract leaves it open, the answer reports no usage, or
-   * the client aborted it
-   */
+  /** Units of 10^-18; null if the contract leaves the cost open, the answer reports no usage, or the client aborted it. */
   unitsOf(attempt: CostedAttempt): bigint | null {
     const model = this.pricedModel(attempt)
     if (model === null) return null
@@ -69,15 +64,6 @@ export class AttemptCosts {
     if (this.known.size >= mostKept) this.known.clear()
     this.known.set(key, units)
     return units
-  }
-
-  /** The price of a name; null if the contract has none. */
-  modelOf(name: string): ModelPrice | null {
-    const known = this.models.get(name)
-    if (known !== undefined) return known
-    const model = modelPriceOf(this.contract, name)
-    this.models.set(name, model)
-    return model
   }
 
   private pricedModel({ model, responseModel }: CostedAttempt): ModelPrice | null {
@@ -122,10 +108,8 @@ function chargedAs(
 }
 
 /**
- * The most that a request can cost: none of its prompt comes from a cache, all of it is written to one, and the answer is as long
- * as it may be, reasoning or text, whichever is dearest.
- *
- * @returns units of 10^-18; null if the contract leaves it open
+ * The most that a request can cost in units of 10^-18; null if open. All of its prompt is written to a cache, none read, and the
+ * answer as long as it may be, as reasoning or text, whichever is dearest.
  */
 export function mostUnits(
   model: ModelPrice,

@@ -39,11 +39,8 @@ export const tokenColumnsSql = tokenColumnNames
 export const severalPassesSql = flagSql('severalPasses')
 
 /**
- * The usage of an answer that was not stored, from the columns that the client filled. A part that was not reported
- * is null, as in the answer itself. The passes of an answer that had several are not read.
- *
- * @param dialect that of the contract, which the client does not know
- * @returns null if the answer reported no usage, or if the client cannot tell that dialect from another
+ * The usage of an answer that was not stored, from the client's columns, in the contract's `dialect`, which the client does not
+ * know; passes are not read. Null if none was reported, or the dialects cannot be told apart.
  */
 export function usageOfColumns(row: CountedAnswer, dialect: DialectName | null): Usage | null {
   if (row.promptTokens === null && row.completionTokens === null) return null
@@ -63,6 +60,5 @@ export function usageOfColumns(row: CountedAnswer, dialect: DialectName | null):
 }
 
 /** Null if the first is unknown, since the second is a part of the same whole. */
-function sumOf(first: number | null, second: number | null): number | null {
-  return first === null ? null : first + (second ?? 0)
-}
+const sumOf = (first: number | null, second: number | null): number | null =>
+  first === null ? null : first + (second ?? 0)

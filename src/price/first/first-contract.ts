@@ -144,11 +144,7 @@ evidence:
   },
 } as const satisfies Record<string, Kind>
 
-/**
- * The text of a first contract.
- *
- * @param listed the service's own price list, with its address and date; null for examples to replace
- */
+/** The text of a first contract, from the service's own price list with its address and date, or null: examples to replace. */
 export function firstContract(
   kind: ContractKind,
   listed: { readonly prices: ListedPrices; readonly from: string; readonly at: Date } | null,
@@ -171,6 +167,5 @@ ${listed === null ? models : stringify(listed.prices.models, { flowCollectionPad
 `
 }
 
-function withTop(text: string, top: ListedPrices['top']): string {
-  return Object.keys(top).length === 0 ? text : `${text}\n${stringify(top)}`
-}
+const withTop = (text: string, top: ListedPrices['top']): string =>
+  Object.keys(top).length === 0 ? text : `${text}\n${stringify(top)}`

@@ -250,6 +250,5 @@ const significant = (value: Rational) =>
     .replace(/^0+|0+$/g, '').length
 const plain = (value: Rational) => Number(decimalText(value))
 
-function withoutZeros(price: Readonly<Record<string, number | string>>) {
-  return Object.fromEntries(Object.entries(price).filter(([, value]) => value !== 0))
-}
+const withoutZeros = (price: Readonly<Record<string, number | string>>) =>
+  Object.fromEntries(Object.entries(price).filter(([, value]) => value !== 0))

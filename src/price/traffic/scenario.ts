@@ -2,7 +2,6 @@ import { stringify } from 'yaml'
 import type { BalanceTerms } from '../../contract/prices.ts'
 import type { Probe } from './probes.ts'
 
-/** A probe that is left out, and why. */
 export interface LeftOut {
   readonly probe: Probe
   readonly because: string

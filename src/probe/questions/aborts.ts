@@ -140,9 +140,8 @@ async function leave(prober: Prober, { name, abort, ahead }: Point, stream: bool
 /** Whether the service noticed the abort well before the event `ahead`, as far as the client can know. */
 function isInTime(row: AttemptRow, prober: Prober, ahead: Ahead): boolean {
   const stream = row.streamed === 1
-  if (ahead === 'headersUs') {
+  if (ahead === 'headersUs')
     return row.closedUs! - row.sentUs! <= 0.75 * toHeadersUs(prober, stream)
-  }
   // The service notices the abort one trip after it happens, and the headers took one trip, too.
   const heardUs = row.closedUs! - row.headersUs! + roundTripUs(prober)
   const wholeUs = tookUs(prober, stream, 'headersUs', 'doneUs')

@@ -46,6 +46,4 @@ export const otherHeader: Question = {
 }
 
 /** Whether the status rejects the key. A missing endpoint rejects no key. */
-function isRefusal(status: number | null): boolean {
-  return status === 401 || status === 403
-}
+const isRefusal = (status: number | null): boolean => status === 401 || status === 403

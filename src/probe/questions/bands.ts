@@ -20,21 +20,16 @@ export const bandEdges: Question = {
     const clean = edges.find(({ lower, upper }) => lower.maxBalance! < upper.minBalance)
     const shared = edges.find(({ lower, upper }) => lower.maxBalance === upper.minBalance)
     const price = pricesOf(prober.contract).least
-    const limitAt = async (balance: number) => {
+    const answerAt = async (balance: number) => {
       await prober.setBalance(balance)
-      const response = await prober.chat(
-        { maxTokens: 1 },
-        { step: `balance ${balance}`, expects: 'any' },
-      )
-      return response
+      return prober.chat({ maxTokens: 1 }, { step: `balance ${balance}`, expects: 'any' })
     }
     // For the auditor: crosses each edge slowly, with the limit shown on both sides.
     for (const { upper } of edges) {
       await prober.setBalance(upper.minBalance + 2 * price)
       await prober.rest(121e6)
-      for (let nth = 0; nth < walkSteps; nth++) {
+      for (let nth = 0; nth < walkSteps; nth++)
         await prober.chat({ maxTokens: 1 }, { step: `walk over ${upper.minBalance}` })
-      }
     }
     const rowOf = (limit: number | null, edge: (typeof edges)[number]) =>
       limit === null
@@ -44,18 +39,18 @@ export const bandEdges: Question = {
           : Object.values(edge.lower.requests).includes(limit)
             ? 'lower'
             : null
-    const just = clean && rowOf((await limitAt(clean.upper.minBalance)).columns.rateLimit, clean)
+    const just = clean && rowOf((await answerAt(clean.upper.minBalance)).columns.rateLimit, clean)
     const basis =
       just === 'upper' ? 'before the charge' : just === 'lower' ? 'after the charge' : null
     // The balance that decides is exactly the shared edge, before or after the charge.
     const onEdge =
       shared &&
       rowOf(
-        (await limitAt(shared.upper.minBalance + (basis === 'after the charge' ? price : 0)))
+        (await answerAt(shared.upper.minBalance + (basis === 'after the charge' ? price : 0)))
           .columns.rateLimit,
         shared,
       )
-    const empty = await limitAt(0)
+    const empty = await answerAt(0)
     const zero = `status ${empty.status}, limit ${empty.columns.rateLimit ?? 'none'}`
     return {
       'G-24':
@@ -98,13 +93,11 @@ export const bandChange: Question = {
         ({ columns }) => columns.rateLimit === edge.lower.requests.minute,
       )
       const below = responses[at]
-      if (below === undefined) {
+      if (below === undefined)
         return { 'G-23': notAskable('the limit had not changed after the edge') }
-      }
       const evidence = `${usedAbove} used of ${edge.upper.requests.minute}; below the edge status ${below.status}, ${below.columns.rateRemaining} of ${below.columns.rateLimit} remaining`
-      if (isOneCount(responses.slice(0, at + 1), edge)) {
+      if (isOneCount(responses.slice(0, at + 1), edge))
         return { 'G-23': answered({ counts: countsBelow(responses, at, edge) }, evidence) }
-      }
       if (nth === mostWalks) {
         const why = 'what remained did not fall by one for each request, or a minute ended'
         return { 'G-23': ambiguous({ counts: ['kept', 'reset', 'scaled'] }, {}, why, evidence) }
@@ -118,16 +111,12 @@ async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly Probe
   await prober.rest(121e6)
   const once = { patient: false, expects: 'any', step: 'over the edge' } as const
   const responses: ProbeResponse[] = []
-  for (let nth = 0; nth < usedAbove + 3; nth++) {
+  for (let nth = 0; nth < usedAbove + 3; nth++)
     responses.push(await prober.chat({ maxTokens: 1 }, once))
-  }
   return responses
 }
 
-/**
- * Whether the requests above the edge, up to the first one below, were counted one by one in one window. If a window
- * ended, or the remaining value is no count, the answers are indistinguishable.
- */
+/** Whether the requests above the edge, up to the first below, were counted one by one in one window: else answers cannot be told apart. */
 function isOneCount(responses: readonly ProbeResponse[], { upper }: Edge): boolean {
   const counts = responses.flatMap(({ columns: { rateLimit, rateRemaining } }, nth) =>
     rateLimit === upper.requests.minute && rateRemaining !== null ? [rateRemaining + nth] : [],

@@ -67,9 +67,8 @@ export const countedClasses: Question = {
       const { name } = each
       let look = await remainingFall(prober, each)
       // A window may have ended in between. Then another look decides, or one more in the next window.
-      for (let more = 0; more < moreLooks && !tells(look) && afford(lookPrice); more++) {
+      for (let more = 0; more < moreLooks && !tells(look) && afford(lookPrice); more++)
         look = await remainingFall(prober, each)
-      }
       if (typeof look === 'string') evidence.push(`${name}: ${look}`)
       const seen = typeof look === 'string' ? null : look
       if (seen !== null) shown = true
@@ -79,9 +78,8 @@ export const countedClasses: Question = {
         !seen?.mayBeNewWindow &&
         (!seemsFree || (afford(checkPrice) && (await nothingComesBack(prober, seen!))))
       const fell = isSure ? (seen?.fell ?? null) : null
-      if (seen !== null) {
+      if (seen !== null)
         evidence.push(`${name}: remaining fell by ${fell ?? 'unknown'} over ${calls} calls`)
-      }
       found[name] =
         fell === 0
           ? 'not counted'
@@ -89,9 +87,7 @@ export const countedClasses: Question = {
             ? 'counted'
             : { oneOf: ['counted', 'not counted'] }
     }
-    if (!shown) {
-      return { 'G-18': notAskable(`no class could be looked at: ${evidence.join('; ')}`) }
-    }
+    if (!shown) return { 'G-18': notAskable(`no class could be looked at: ${evidence.join('; ')}`) }
     found['429'] = { oneOf: ['counted', 'not counted'] }
     return { 'G-18': ofFacets(found, ...evidence) }
   },
@@ -110,9 +106,8 @@ interface Fall {
   readonly mayComeBack: number
 }
 
-function tells(look: Fall | string): boolean {
-  return typeof look !== 'string' && look.fell >= 0 && !look.mayBeNewWindow
-}
+const tells = (look: Fall | string): boolean =>
+  typeof look !== 'string' && look.fell >= 0 && !look.mayBeNewWindow
 
 /** How many remaining requests a few calls took, or why that is unknown. */
 async function remainingFall(
@@ -128,16 +123,13 @@ async function remainingFall(
   const seen = prober.responses.slice(began).map(({ status }) => status)
   const expected = [[200], ...Array.from({ length: calls }, () => statuses), [200]]
   const isAsExpected = expected.every((each, nth) => each.includes(seen[nth] ?? 0))
-  if (seen.length !== expected.length || !isAsExpected) {
+  if (seen.length !== expected.length || !isAsExpected)
     return `statuses ${seen.map((status) => status ?? 'none').join(', ')}`
-  }
   const [a, b] = [before.columns, after.columns]
-  if (a.rateRemaining === null || b.rateRemaining === null || a.rateLimit !== b.rateLimit) {
+  if (a.rateRemaining === null || b.rateRemaining === null || a.rateLimit !== b.rateLimit)
     return 'no two answers show what remains of one limit'
-  }
-  if (a.rateRemaining === 0 && b.rateRemaining === 0) {
+  if (a.rateRemaining === 0 && b.rateRemaining === 0)
     return 'nothing remains after any request, as where a limiter paces'
-  }
   const { timeScale } = prober.options
   const [fromUs, untilUs] = [beganUs * timeScale, prober.now() * timeScale]
   const limit = a.rateLimit ?? 0

@@ -19,9 +19,8 @@ export const creditsBody: Question = {
     const before = await settledLeaves(prober)
     const { balances } = prober
     const spentBefore = balances.spentOnReads
-    if (before === null) {
+    if (before === null)
       return { 'G-09': notAskable(`GET ${prober.contract.paths.credits} gives no numbers`) }
-    }
     const dear = dearestModel(prober.contract)
     let spent = 0
     let tokens = 0
@@ -36,9 +35,8 @@ export const creditsBody: Question = {
     }
     const after = await settledLeaves(prober)
     spent += balances.spentOnReads - spentBefore
-    if (served < 4 || after === null) {
+    if (served < 4 || after === null)
       return { 'G-09': notAskable(`only ${served} of 4 requests were served`) }
-    }
     // A clock or a count of reads may have changed by as much. An equal time without requests reveals it.
     const spentOnReads = balances.spentOnReads
     await prober.rest((prober.now() - sinceUs) * prober.options.timeScale)
@@ -61,9 +59,8 @@ export const creditsBody: Question = {
   },
 }
 
-function dearestModel({ models }: FullContract): FullContract['models'][number] {
-  return models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
-}
+const dearestModel = ({ models }: FullContract): FullContract['models'][number] =>
+  models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
 
 /** Reads until two reads agree, as idle reads do. Values that change by themselves get a longer look. */
 async function settledLeaves(prober: Prober): Promise<ReadonlyMap<string, number> | null> {
@@ -90,9 +87,8 @@ export const readsCharged: Question = {
   price: ({ readCredits }) => (idleReads + 2 * reads + 2) * readCredits,
   async ask(prober) {
     const { balances } = prober
-    if ((await prober.idleBalance()) === null) {
+    if ((await prober.idleBalance()) === null)
       return { 'G-17': notAskable('no balance can be read') }
-    }
     const shown: number[] = []
     const look = async () => {
       const balance = await balances.read()
@@ -197,11 +193,8 @@ export const creditsHeader: Question = {
 const meanings = { after: 'after own charge', before: 'before own charge' } as const
 
 /**
- * The meaning of a header that is lower than the balance read before it.
- *
- * @param falls the difference of each header to the balance before it
- * @param leads credits by which all those balances may be too high: one if a read may be charged after its body is
- * made
+ * The meaning of a header lower than the balance read before it: `falls` are the differences, `leads` the credits by which all
+ * those balances may be too high (one if a read is charged after its body is made).
  */
 function meaningsOf(
   falls: readonly number[],
@@ -217,10 +210,7 @@ function meaningsOf(
   return (fell) => [...new Set(left.flatMap((lead) => fits(fell, lead)))].sort()
 }
 
-/**
- * Repeated values are not each response's own charge. Distinct values prove nothing: a later snapshot repeats only if
- * two charges precede both reads. Null if the header does not show its own charge.
- */
+/** Repeated values are not each response's own charge; distinct ones prove nothing. Null if the header shows another than its own. */
 function concurrentMeaning(
   alone: string | Open | undefined,
   repeats: boolean,
@@ -249,12 +239,10 @@ export const chargeTime: Question = {
       const { response, open, readUs } = await readWhileOpen(prober)
       const after = await prober.idleBalance()
       const evidence = `balance ${before}, ${open} while the stream was open, ${after} after it`
-      if (response.columns.outcome !== 'ok') {
+      if (response.columns.outcome !== 'ok')
         return { 'G-13': notAskable(`the stream ended ${response.status}`) }
-      }
-      if (open === before && after !== null && after < before) {
+      if (open === before && after !== null && after < before)
         return { 'G-13': answered({ charge: 'end' }, evidence) }
-      }
       if (open === null || open >= before) return { 'G-13': notAskable(evidence) }
       if (wentOn(response, readUs)) return { 'G-13': answered({ charge: 'start' }, evidence) }
       if (nth === openStreams || after === null) {

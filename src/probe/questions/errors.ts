@@ -6,10 +6,7 @@ import type { Prober } from '../prober.ts'
 import { notAskable, ofFacets, type Question } from '../question.ts'
 import type { Shown } from '../shown.ts'
 
-/**
- * G-26: requests with two mistakes. The status shows which one the service found first. Asked after G-22, which sends such
- * a request while the limit is reached.
- */
+/** G-26: which of two mistakes a service finds first. Asked after G-22, which sends such a request while the limit is reached. */
 export const precedence: Question = {
   gaps: ['G-26'],
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,
@@ -117,9 +114,8 @@ export const sizes: Question = {
         `answers of ${tokensOf(above)} and ${tokensOf(most)} tokens: only one longer than ${maxOutputTokens} distinguishes clamped from honoured`,
       ),
     }
-    if (wide === undefined) {
+    if (wide === undefined)
       return { ...answers, 'G-30': notAskable('no model has a window beyond the input limit') }
-    }
     const { length, evidence } = await askBeyond(prober, wide.id, maxInputTokens)
     const binds = { taken: 'window', refused: 'limits' } as const
     return {
@@ -139,10 +135,7 @@ interface Beyond {
   readonly evidence: string
 }
 
-/**
- * Sends a prompt of more tokens than a bound. A refusal that does not name the length counts only if a short prompt to
- * the same model is served.
- */
+/** Sends a prompt above a bound. A refusal that does not name the length counts only if a short prompt is served. */
 async function askBeyond(prober: Prober, model: string, tokens: number): Promise<Beyond> {
   const response = await prober.chat(
     { model, messages: [{ role: 'user', content: textOf(tokens + 2_000) }] },
@@ -150,9 +143,8 @@ async function askBeyond(prober: Prober, model: string, tokens: number): Promise
   )
   const { errorCode, promptTokens } = response.columns
   const evidence = `status ${response.status}, ${errorCode ?? 'no code'}, ${promptTokens ?? 'no'} prompt tokens counted`
-  if (response.status === 200) {
+  if (response.status === 200)
     return { response, length: (promptTokens ?? 0) > tokens ? 'taken' : null, evidence }
-  }
   if (isFailure(response.status)) return { response, length: null, evidence }
   if (errorCode === 'context_length_exceeded') return { response, length: 'refused', evidence }
   if (!mayNameLength.has(response.status)) return { response, length: null, evidence }
@@ -214,23 +206,18 @@ export const parameters: Question = {
 }
 
 /** Whether no answer came, or one that any request may get: the client's time limit or the rate limit. */
-function isUnheard(status: number | null): boolean {
-  return status === null || status === 408 || status === 429
-}
+const isUnheard = (status: number | null): boolean =>
+  status === null || status === 408 || status === 429
 
 /** Whether a status says nothing about a parameter: unheard, or a failure of the service. */
-function isFailure(status: number | null): boolean {
-  return isUnheard(status) || status! >= 500
-}
+const isFailure = (status: number | null): boolean => isUnheard(status) || status! >= 500
 
 /** The status of a response; a 5xx that persists is the service's answer, as some give it for an unknown model. */
-function statusOf({ status }: ProbeResponse, ...open: readonly string[]): Shown {
-  return isUnheard(status) ? { oneOf: open } : `${status}`
-}
+const statusOf = ({ status }: ProbeResponse, ...open: readonly string[]): Shown =>
+  isUnheard(status) ? { oneOf: open } : `${status}`
 
-function codeOf({ status, columns }: ProbeResponse, ...open: readonly string[]): Shown {
-  return isUnheard(status) ? { oneOf: open } : (columns.errorCode ?? `${status}`)
-}
+const codeOf = ({ status, columns }: ProbeResponse, ...open: readonly string[]): Shown =>
+  isUnheard(status) ? { oneOf: open } : (columns.errorCode ?? `${status}`)
 
 function shapeOf({ status, columns }: ProbeResponse): Shown {
   if (isFailure(status)) return { oneOf: ['chat', 'messages', 'other'] }

@@ -45,9 +45,8 @@ type Shown = Pick<LimitedRequest, 'status' | 'limit' | 'remaining'>
 const manyChanges = 6
 
 /**
- * The ways to choose a window that fit every response. While the minute has the least left, most ways fit.
- *
- * @param routes responses in order of time, per key and route: each may have its own windows
+ * The ways to choose a window that fit every response; while the minute has the least left, most do. Each key and route may have
+ * its own windows.
  */
 export function windowShown(
   routes: readonly (readonly Shown[])[],
@@ -94,6 +93,5 @@ function windowOf({ status, limit, remaining }: Shown, contract: FullContract) {
     : [{ window: cell.window, isRejection: status === 429, remaining: remaining ?? 0 }]
 }
 
-function neighbours<Each>(list: readonly Each[]): readonly (readonly [Each, Each])[] {
-  return list.slice(1).map((each, at) => [list[at]!, each] as const)
-}
+const neighbours = <Each>(list: readonly Each[]): readonly (readonly [Each, Each])[] =>
+  list.slice(1).map((each, at) => [list[at]!, each] as const)

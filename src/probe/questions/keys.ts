@@ -33,18 +33,15 @@ export const newKey: Question = {
 type Shown = Pick<AttemptRow, 'rateLimit' | 'rateRemaining'>
 
 /**
- * Where the count of the second key begins.
- *
- * A limiter that paces shows nothing remaining after any request, so the count must fall visibly. It must also go on
- * falling, which shows that no window ended before the second key was used.
+ * Where the count of the second key begins. It must fall visibly, as a limiter that paces shows nothing remaining, and go on
+ * falling: no window ended before.
  *
  * @param first responses to the first key, the last one after the second key's
  */
 export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
   const { rateLimit, rateRemaining } = second
-  if (rateLimit === null || rateRemaining === null) {
+  if (rateLimit === null || rateRemaining === null)
     return notAskable('the second key shows no remaining requests')
-  }
   const last = first.length - 1
   const shown = first.flatMap((each, nth) =>
     each.rateLimit === rateLimit && each.rateRemaining !== null
@@ -57,9 +54,8 @@ export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
     // If the keys share a count, it includes the second key's request.
     return more === 0 || (more === 1 && nth === last)
   })
-  if (shown.length < 2 || !fallsByOne) {
+  if (shown.length < 2 || !fallsByOne)
     return notAskable('no answer shows what remains, or it does not fall by one')
-  }
   const used = rateLimit - rateRemaining
   const evidence = `${last} used by the first key, then ${rateRemaining} of ${rateLimit} for the second`
   // A bucket regains some meanwhile, and rounds.

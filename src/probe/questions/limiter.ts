@@ -66,9 +66,8 @@ export const limiter: Question = {
       last = await prober.chat({ maxTokens: 1 }, once)
       if (last.status === 429) rejected++
     }
-    if (last?.status === 429) {
+    if (last?.status === 429)
       prober.whenFull = await askWhenFull(prober, last, gapUs / prober.options.timeScale)
-    }
     await prober.rest(4 * gapUs)
     await prober.chat({ maxTokens: 1 }, once)
     let admitted = 0
@@ -92,9 +91,8 @@ export const limiter: Question = {
         await prober.rest(((1.5 * windowUs.minute - intoUs) % windowUs.minute) + windowUs.minute)
         await useUp()
         const mostPolls = 1.2 * limit * pollsPerToken
-        for (let nth = 0; nth < mostPolls && (await ask()) === 429; nth++) {
+        for (let nth = 0; nth < mostPolls && (await ask()) === 429; nth++)
           await prober.rest(gapUs / pollsPerToken)
-        }
         algorithm = algorithmOf(prober, began, limit)
       } else {
         // Only for the auditor: uses up the limit, and sends one request after its reset.
@@ -107,9 +105,7 @@ export const limiter: Question = {
   },
 }
 
-function isFixed(algorithm: string): boolean {
-  return algorithm.startsWith('fixed-')
-}
+const isFixed = (algorithm: string): boolean => algorithm.startsWith('fixed-')
 
 /** @param began index of the question's first request */
 export function algorithmOf(
@@ -142,16 +138,14 @@ export function algorithmOf(
     names = names === null ? found : intersection(names, found)
   }
   const [only, second] = names ?? []
-  if (only === undefined) {
+  if (only === undefined)
     return notAskable(`no limiter of the six explains the rejections: ${evidence.join('; ')}`)
-  }
   return ofFacets({ algorithm: second === undefined ? only : { oneOf: names! } }, ...evidence)
 }
 
 /** A trace of the minute. If it begins with the question, after the rest, nothing was counted before it. */
-function sinceRest(trace: LimiterTrace, own: readonly LimitedRequest[]): LimiterTrace {
-  return trace.requests[0]?.slot === own[0]?.slot ? { ...trace, earlierAtMost: 0 } : trace
-}
+const sinceRest = (trace: LimiterTrace, own: readonly LimitedRequest[]): LimiterTrace =>
+  trace.requests[0]?.slot === own[0]?.slot ? { ...trace, earlierAtMost: 0 } : trace
 
 /** If all was admitted: the limiters that would do so, or no limiter of that limit. */
 function withoutRejection(
@@ -160,15 +154,13 @@ function withoutRejection(
   limit: number,
 ): GapAnswer {
   const refused = limited.find(({ decision }) => decision !== 'admitted')
-  if (refused !== undefined) {
+  if (refused !== undefined)
     return notAskable(`no rejection, but a request that ended with status ${refused.status}`)
-  }
   const most = mostWithin(limited, windowUs.minute)
-  if (most <= limit) {
+  if (most <= limit)
     return notAskable(
       `answers came too slowly to pass the limit: ${most} of ${limit} in one minute`,
     )
-  }
   // The limit in question applies to all, whatever windows the headers show.
   const placed = limited.map((each) => ({ ...each, limit, balance: everyBalance }))
   const clock = serviceClock(prober.limited)
@@ -193,16 +185,15 @@ function mostWithin(limited: readonly LimitedRequest[], us: number): number {
   return most
 }
 
-function intersection<Each>(a: readonly Each[], b: readonly Each[]): readonly Each[] {
-  return a.filter((name) => b.includes(name))
-}
+const intersection = <Each>(a: readonly Each[], b: readonly Each[]): readonly Each[] =>
+  a.filter((name) => b.includes(name))
 
 /** Bounds of an unknown balance. The limit header identifies the band. */
 const everyBalance = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
 
-function namesOf(models: readonly Model[], limit: number): readonly string[] {
-  return [...new Set(models.map((model) => nameOf(model, limit)))]
-}
+const namesOf = (models: readonly Model[], limit: number): readonly string[] => [
+  ...new Set(models.map((model) => nameOf(model, limit))),
+]
 
 function nameOf(model: Model, limit: number): string {
   if (model.algorithm !== 'bucket') return model.algorithm

@@ -12,35 +12,10 @@ import { modelList, readKeys } from './models.ts'
 import { ends } from './stops.ts'
 import { chatStream, messagesStream, reasoning } from './streams.ts'
 
-/**
- * All questions in the order of asking: those that others need first (how the balance is read, whether reads are
- * free), those that change the balance or use up limits late, those that look back over all responses last.
- */
+/** All questions in the order of asking: what others need first, what moves the balance or uses up limits late, what looks back last. */
 export const questions: readonly Question[] = [
-  modelList,
-  readKeys,
-  creditsBody,
-  readsCharged,
-  otherHeader,
-  messagesStream,
-  chatStream,
-  reasoning,
-  ends,
-  creditsHeader,
-  chargeTime,
-  countedClasses,
-  abortedStreams,
-  abortedPlain,
-  refusals,
-  sizes,
-  parameters,
-  idempotency,
-  newKey,
-  resetUnit,
-  limiter,
-  bandChange,
-  bandEdges,
-  precedence,
-  unaskable,
-  headersShown,
+  ...[modelList, readKeys, creditsBody, readsCharged, otherHeader, messagesStream, chatStream],
+  ...[reasoning, ends, creditsHeader, chargeTime, countedClasses, abortedStreams, abortedPlain],
+  ...[refusals, sizes, parameters, idempotency, newKey, resetUnit, limiter, bandChange],
+  ...[bandEdges, precedence, unaskable, headersShown],
 ]

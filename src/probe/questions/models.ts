@@ -99,6 +99,5 @@ function keyOf(
 }
 
 /** Whether a status refuses the request: neither a failure nor the rate limit of the service. */
-function isRefusal(status: number | null): boolean {
-  return status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429
-}
+const isRefusal = (status: number | null): boolean =>
+  status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429

@@ -52,10 +52,7 @@ export const ends: Question = {
         `${short.columns.completionTokens} token, then ${empty.columns.completionTokens}: balance ${start}, ${between}, ${end}`,
       ),
       'G-33': ofFacets(
-        {
-          chat: included(chatStop, 'stop'),
-          messages: included(byStop, 'stop_sequence'),
-        },
+        { chat: included(chatStop, 'stop'), messages: included(byStop, 'stop_sequence') },
         `chat ended in ${JSON.stringify(textOf(chatStop).slice(-12))}, messages in ${JSON.stringify(textOf(byStop).slice(-12))}`,
       ),
     }
@@ -76,13 +73,9 @@ function goesOn(text: string): boolean {
   return end !== null && end < text.length
 }
 
-function isServed({ columns }: ProbeResponse): boolean {
-  return columns.outcome === 'ok'
-}
+const isServed = ({ columns }: ProbeResponse): boolean => columns.outcome === 'ok'
 
-function isEmpty({ columns }: ProbeResponse): boolean {
-  return columns.completionTokens === 0
-}
+const isEmpty = ({ columns }: ProbeResponse): boolean => columns.completionTokens === 0
 
 function chargeOf(fell: number, price: number): string {
   if (fell === 0) return 'free'

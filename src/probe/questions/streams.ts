@@ -8,9 +8,8 @@ export const messagesStream: Question = {
   price: ({ contract }) => pricesOf(contract).least,
   async ask(prober) {
     const response = await prober.messages({ stream: true }, { expects: 'any' })
-    if (isRefused(response)) {
+    if (isRefused(response))
       return { 'G-10': answered({ framing: `status ${response.status}` }, 'stream: true refused') }
-    }
     if (response.columns.outcome !== 'ok') return { 'G-10': notAskable(notServed(response)) }
     const types = [...new Set(response.chunks.map((chunk) => at(chunk, 'type')))].filter(
       (type) => typeof type === 'string',
@@ -39,9 +38,7 @@ export const chatStream: Question = {
       { stream: true, body: { stream_options: { include_usage: true } } },
       { expects: 'any' },
     )
-    if (plain.columns.outcome !== 'ok') {
-      return { 'G-11': notAskable(notServed(plain)) }
-    }
+    if (plain.columns.outcome !== 'ok') return { 'G-11': notAskable(notServed(plain)) }
     const has = (...path: readonly (string | number)[]) =>
       plain.chunks.some((chunk) => ![undefined, null].includes(at(chunk, ...path) as null))
     return {
@@ -146,19 +143,16 @@ function placeOf(response: ProbeResponse): string | { oneOf: readonly string[] }
     const content = at(value, 'content')
     return Array.isArray(content) ? content : [at(value, 'content_block'), at(value, 'delta')]
   })
-  if (blocks.some((block) => /thinking|reasoning/.test(String(at(block, 'type'))))) {
+  if (blocks.some((block) => /thinking|reasoning/.test(String(at(block, 'type')))))
     return 'thinking block'
-  }
   // A template may open the thought itself, so the text may have only its end.
   if (/<\/?think/i.test(textOf(response))) return 'inline <think>'
   const cutOff = ['length', 'max_tokens'].includes(response.columns.finishReason ?? '')
   return cutOff ? { oneOf: ['inline <think>', 'nowhere'] } : 'nowhere'
 }
 
-function isRefused({ status }: ProbeResponse): boolean {
-  return status !== null && status >= 400 && status < 500
-}
+const isRefused = ({ status }: ProbeResponse): boolean =>
+  status !== null && status >= 400 && status < 500
 
-function notServed({ status, columns }: ProbeResponse): string {
-  return `it was not served: ${status === null ? 'no status' : `status ${status}`}, ${columns.outcome}`
-}
+const notServed = ({ status, columns }: ProbeResponse): string =>
+  `it was not served: ${status === null ? 'no status' : `status ${status}`}, ${columns.outcome}`

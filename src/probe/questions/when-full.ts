@@ -35,16 +35,11 @@ export async function askWhenFull(
 /** Pairs of wrong requests, each between two rejections. */
 const mostPairs = 3
 
-/** What a request got, and when. */
 type Got = Pick<ProbeResponse['columns'], 'status' | 'sentUs' | 'closedUs'>
 
 /**
- * A 429 always shows that the limit is checked first. Another status shows the opposite only if the limit was
- * certainly full, and a wrong request may itself have used what was free. So it takes two wrong requests between two
- * rejections, in less time than the limit takes to admit one more.
- *
- * @param before the plain request before the wrong ones
- * @param after the plain request after them
+ * A 429 always shows that the limit is checked first; another status the opposite only if the limit was certainly full: two
+ * wrong requests between two rejections (`before`, `after`), faster than the limit admits one more.
  */
 export function seenFirst(
   before: Got,

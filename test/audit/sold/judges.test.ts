@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { judgeUnderLoad } from '../../../src/audit/evidence/sold/apart.ts'
 import { judgeCacheTimes, wrongCached } from '../../../src/audit/evidence/sold/cache.ts'
 import { chanceOfMore, drawsOf, flippedP } from '../../../src/audit/evidence/sold/chance.ts'
 import { judgeOutputs } from '../../../src/audit/evidence/sold/output.ts'
@@ -9,7 +10,6 @@ import {
   judgeSchemas,
   type ToolCall,
 } from '../../../src/audit/evidence/sold/tool-calls.ts'
-import { judgeUnderLoad } from '../../../src/audit/evidence/sold/under-load.ts'
 
 test('the tail of a binomial is that of the tables', () => {
   // R: pbinom(7, 100, 0.03, lower = FALSE), pbinom(1, 10, 0.5, lower = FALSE), and none of none.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { judgeNamed } from '../../../src/audit/evidence/sold/apart.ts'
 import { drawsOf } from '../../../src/audit/evidence/sold/chance.ts'
-import { judgeNamed } from '../../../src/audit/evidence/sold/named.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import {
   firstUs,

@@ -16,10 +16,7 @@ export interface Prediction {
 /** Predictions in the band on each side of a moment. */
 const band = 32
 const width = 2 * band + 1
-/**
- * Cost of a moment without a prediction, as the exponent of its chance. It exceeds that of a pair that a busy machine
- * has separated, because wrong charges are rare.
- */
+/** Exponent of the chance of a moment without a prediction: wrong charges are rarer than pairs that a busy machine parts. */
 const leaving = 24
 /** Cost of each further moment of the same thing; at most `mostTogether` are left over together. */
 const leavingMore = 1
@@ -27,10 +24,9 @@ const mostTogether = 4
 const leavingOf = (together: number) => leaving + leavingMore * (together - 1)
 
 /**
- * Matches moments with predictions, both in order of time, at the least total cost (global alignment, Needleman and
- * Wunsch, in a band). For each moment it returns the cost of the best matching that leaves it over, alone or as the
- * first of several. Costs are exponents of chances. A pair follows Cauchy's law, because a busy machine is sometimes
- * late by many times its usual delay.
+ * Matches moments with predictions, both in order of time, at the least total cost (Needleman and Wunsch, in a band). Returns
+ * for each moment the cost of the best matching that leaves it over, alone or as the first of several. Costs are exponents of
+ * chances; a pair follows Cauchy's law, as a busy machine is sometimes very late.
  */
 export function costOfLeaving(
   moments: readonly Moment[],
@@ -62,9 +58,8 @@ export function costOfLeaving(
       if (nth > predictions.length) break
       let least = at === 0 ? skipped[nth]! : Infinity
       if (at > 0) {
-        for (let from = at - 1; isTogether(from, at - 1); from--) {
+        for (let from = at - 1; isTogether(from, at - 1); from--)
           least = Math.min(least, done(from, nth) + leavingOf(at - from))
-        }
         if (nth > 0) least = Math.min(least, done(at - 1, nth - 1) + pair(at - 1, nth - 1))
         // A band that leapt has left predictions behind that nobody took.
         if (offset === 0) least = Math.min(least, leapt(at, nth))
@@ -79,9 +74,8 @@ export function costOfLeaving(
       const nth = first[at]! + offset
       if (nth > predictions.length) continue
       let least = Infinity
-      for (let to = at; isTogether(at, to); to++) {
+      for (let to = at; isTogether(at, to); to++)
         least = Math.min(least, onward(to, nth) + leavingOf(to - at + 1))
-      }
       if (nth < predictions.length) {
         least = Math.min(least, onward(at, nth + 1) + pair(at, nth))
         least = Math.min(least, cell(backward, at, nth + 1) + skips[nth]!)

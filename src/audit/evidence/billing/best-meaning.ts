@@ -18,10 +18,7 @@ export function eachMeaning(
   return readings
 }
 
-/**
- * The reading of the likeliest meaning. If the meaning is open, nothing is reported that one of the meanings explains: those whose sums
- * fit come first, then those whose values fit. If no values fit, late charges may explain them.
- */
+/** The likeliest meaning's reading; what one of several open meanings explains is not reported. */
 export function best(readings: readonly BalanceReading[]): BalanceReading {
   const conserved = readings.filter(isConserved)
   const chosen =
@@ -42,10 +39,7 @@ export function best(readings: readonly BalanceReading[]): BalanceReading {
 const thatFits = (readings: readonly BalanceReading[], how: BalanceReading['fits']) =>
   readings.find(({ fits }) => fits === how)
 
-/**
- * What no meaning explains is reported by the one that leaves the fewest stretches unexplained. A reading whose stretches all fit, but not
- * the whole, lets one ambiguous request pay twice (`isConserved`): it is the last choice.
- */
+/** The reading with the fewest stretches unexplained; one in which an ambiguous request pays twice (`isConserved`) last. */
 function leastWrong(readings: readonly BalanceReading[]): BalanceReading {
   const wrong = ({ conservation: { stretches } }: BalanceReading) =>
     stretches.filter((stretch) => stretch.excess !== 0).length

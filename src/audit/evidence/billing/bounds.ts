@@ -140,9 +140,8 @@ function worstRise(
     }
     const own = charged(later) && includesOwn(later) && graceUs === 0 ? costCredits[later]! : 0
     const credits = value[later]! + own - lowest
-    if (credits > 0 && (worst === null || credits > worst.credits)) {
+    if (credits > 0 && (worst === null || credits > worst.credits))
       worst = { earlier: lowestRow, later, credits }
-    }
   }
   return worst
 }

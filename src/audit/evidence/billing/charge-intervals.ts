@@ -1,5 +1,5 @@
 import type { Credits } from '../../../contract/contract.ts'
-import { Heap } from './heap.ts'
+import { Heap } from '../heap.ts'
 import { isPlaced, type Operations, rowsWhere } from './operations.ts'
 
 /**
@@ -30,7 +30,6 @@ export type IntervalConflict =
     }
   /** `later` ended before `earlier` was called, but their values have the opposite order. */
   | { readonly kind: 'order'; readonly earlier: number; readonly later: number }
-  /** Unexplained credits between two charge intervals. */
   | { readonly kind: 'balance-gap'; readonly balanceGap: BalanceGap; readonly unexplained: Credits }
   /** A certain charge without room in the balance. */
   | { readonly kind: 'missing'; readonly row: number }
@@ -114,9 +113,8 @@ export function readIntervals(operations: Operations): IntervalReading {
   )
   const sure = fills.filter((row) => certain[row] === 1)
   const unexplained = fillBalanceGaps(operations, balanceGaps, fills)
-  for (const row of withoutRoom(operations, balanceGaps, sure, latestCall.at(-1) ?? -Infinity)) {
+  for (const row of withoutRoom(operations, balanceGaps, sure, latestCall.at(-1) ?? -Infinity))
     report({ kind: 'missing', row })
-  }
   let explained = 0
   for (const [at, balanceGap] of balanceGaps.entries()) {
     const rest = unexplained[at]!
@@ -185,15 +183,17 @@ function fillSplit(
   balanceGaps: readonly BalanceGap[],
   fills: Int32Array,
 ) {
-  const heap = new Heap(untilUs, fills.length)
+  // Two that never end are alike, and their difference is no number.
+  const heap = new Heap<number>((a, b) =>
+    untilUs[a] === untilUs[b] ? 0 : untilUs[a]! - untilUs[b]!,
+  )
   const left = Float64Array.from(costCredits)
   let next = 0
   const unexplained = Float64Array.from(balanceGaps, (balanceGap) => {
     for (; next < fills.length && callUs[fills[next]!]! <= balanceGap.toUs; next++)
       heap.push(fills[next]!)
     let open = balanceGap.credits
-    while (open > 0 && heap.size > 0) {
-      const row = heap.top
+    for (let row = heap.first; open > 0 && row !== undefined; row = heap.first) {
       const used = untilUs[row]! < balanceGap.fromUs ? 0 : Math.min(open, left[row]!)
       left[row] = left[row]! - used
       open -= used

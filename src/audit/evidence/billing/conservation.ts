@@ -4,10 +4,7 @@ import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 import { RunningSum } from './running-sum.ts'
 
-/**
- * Tier 0: between two moments without requests in flight, the balance falls by at least the cost of the successes, and
- * at most by that and the cost of the ambiguous requests.
- */
+/** Tier 0: between two idle moments the balance falls by the successes' cost, and at most the ambiguous ones' besides. */
 export interface Conservation {
   /** Values seen while nothing else was in flight, in order of time. */
   readonly idle: Int32Array

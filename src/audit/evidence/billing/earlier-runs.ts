@@ -9,10 +9,7 @@ import {
 } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
-/**
- * Adds attempts that earlier runs abandoned on the same keys. A service may finish and charge such an attempt (gap
- * G-14) while this run reads its balances, until its own deadline. They come first: their calls precede the run.
- */
+/** Adds attempts that earlier runs abandoned on the same keys, before this run's: a service may still charge them (gap G-14). */
 export async function withEarlier(
   { store, contract }: PricedEvidence,
   history: BalanceHistory,

@@ -3,10 +3,7 @@ import { smallest } from '../../../user/extremes.ts'
 import type { Stretch } from './conservation.ts'
 import { type Gift, sumsOf } from './gifts.ts'
 
-/**
- * Whether somebody may have added so many credits: a rise of at least half of the smallest package that the contract sells or grants, since
- * a smaller one may be wrong charges, and near to none of them. If it sells none, a rise too large for a few wrong charges.
- */
+/** Whether a rise may be a gift: half of the smallest that the contract has, since less may be wrong charges; without one, large. */
 export function mayBeAdded(rise: Credits, giftSizes: readonly Credits[]): boolean {
   const isNamed = giftSizes.some((size) => Math.abs(size - rise) <= nearGift)
   const smallestPlausible = giftSizes.length === 0 ? nearGift : smallest(giftSizes) / 2
@@ -19,10 +16,7 @@ export const nearGift: Credits = 20
 /** Abandoned requests of more credits leave the size of a rise too open. */
 const mostOpen: Credits = 40
 
-/**
- * How many credits may have come in at once, between two idle values: the largest rise, and what abandoned requests cost
- * meanwhile; or a half or a third of it, which came in again. The excess of a rise is negative.
- */
+/** What may have come in at once: the largest rise and what abandoned requests cost meanwhile, or a half or third, which came again. */
 export function risesOf(stretches: readonly Stretch[]): readonly Credits[] {
   const [largest] = stretches.toSorted((a, b) => a.excess - b.excess)
   if (largest === undefined || largest.ambiguous > mostOpen) return []

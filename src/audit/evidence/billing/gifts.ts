@@ -11,20 +11,18 @@ export interface Gift {
   readonly row: number
 }
 
-/** The packages and grants of a contract, in credits. */
-export function giftsOf({ packages = [], grants = {} }: Contract): readonly Credits[] {
-  return [...packages.map((each) => each.credits), ...Object.values(grants)]
-}
+export const giftsOf = ({ packages = [], grants = {} }: Contract): readonly Credits[] => [
+  ...packages.map((each) => each.credits),
+  ...Object.values(grants),
+]
 
 /**
- * Subtracts gifts from the values that show them. So all charges form one falling line, and both sides can be decided.
+ * Subtracts gifts from the values that show them, so that all charges form one falling line.
  *
- * A rise counts as a gift if requests in flight cannot have caused it, and if it equals a size in the contract, up to
- * the cost of those requests. Rows are assigned to the nearer side of the gift. A wrong credit of exactly that size
- * passes as a gift; no client can distinguish them.
+ * A rise is a gift if requests in flight cannot have caused it, and it equals one of `sizes` up to their cost. A wrong credit of
+ * exactly that size passes: no client can tell.
  *
- * @param sizes credits that may come in at once
- * @param includesOwn the meaning of the header; a balance shown before its own charge is lower right after
+ * @param includesOwn the meaning of the header: a balance shown before its own charge is lower right after
  */
 export function withoutGifts(
   history: BalanceHistory,
@@ -79,6 +77,5 @@ export function sumsOf(sizes: readonly Credits[]): readonly Credits[] {
   return [...new Set([...ones, ...twos, ...plusOne(twos)])]
 }
 
-function nearest(numbers: readonly number[], to: number): number {
-  return numbers.reduce((best, each) => (Math.abs(each - to) < Math.abs(best - to) ? each : best))
-}
+const nearest = (numbers: readonly number[], to: number): number =>
+  numbers.reduce((best, each) => (Math.abs(each - to) < Math.abs(best - to) ? each : best))

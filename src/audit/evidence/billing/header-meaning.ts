@@ -3,11 +3,8 @@ import { type BalanceHistory, effects } from './history.ts'
 import { rowsWhere } from './operations.ts'
 
 /**
- * Whether X-Credits-Remaining shows the balance after or before its own charge (gap G-12), for plain responses and for
- * streams. It is inferred, never assumed.
- *
- * A charge next to an undisturbed read reveals it: with reads of 100 and 99 around a charge of 1, a header of 99 means
- * `after`, and one of 100 `before`.
+ * Whether X-Credits-Remaining shows the balance after or before its own charge (gap G-12), for plain responses and streams. It
+ * is inferred: with reads of 100 and 99 around a charge of 1, a header of 99 means `after`, and one of 100 `before`.
  */
 export interface HeaderMeaning {
   readonly plain: OwnCharge
@@ -67,16 +64,14 @@ export function possibleMeanings(history: BalanceHistory): readonly HeaderMeanin
   return plains.flatMap((plain) => streams.map((stream) => ({ plain, stream })))
 }
 
-/**
- * Five votes that agree decide. Until then both are possible, and the votes of pairs with nothing else in flight rank
- * them: beside other requests, the charge of one of those may look like the own one. If they are even, `after` is first.
- */
+/** Five votes that agree decide. Until then lone pairs rank the two, as neighbours' charges may look like the own one. */
 function ranked({ after, before }: Votes, lone: Votes): readonly OwnCharge[] {
   if (after >= 5 && after > 20 * before) return ['after']
   if (before >= 5 && before > 20 * after) return ['before']
   return lone.before > lone.after ? ['before', 'after'] : ['after', 'before']
 }
 
-export function includesOwnCharge(history: BalanceHistory, meaning: HeaderMeaning): IncludesOwn {
-  return (row) => meaning[history.streamed[row] === 1 ? 'stream' : 'plain'] === 'after'
-}
+export const includesOwnCharge =
+  (history: BalanceHistory, meaning: HeaderMeaning): IncludesOwn =>
+  (row) =>
+    meaning[history.streamed[row] === 1 ? 'stream' : 'plain'] === 'after'

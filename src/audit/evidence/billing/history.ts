@@ -9,10 +9,7 @@ export const abandonments = { no: 0, aborted: 1, timeout: 2 } as const
 export const abandonmentSql = `CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
       ELSE ${abandonments.no} END`
 
-/**
- * One account's requests in one run, in the order of calls, as columns: a million attempts fit in memory. Times are
- * microseconds of the run's clock.
- */
+/** One account's requests in one run by call, as columns: a million must fit in memory. Times are microseconds of the run's clock. */
 export interface BalanceHistory {
   readonly runId: string
   readonly account: string
@@ -27,7 +24,6 @@ export interface BalanceHistory {
   readonly readUs: Float64Array
   /** When the response ended for the client. */
   readonly endUs: Float64Array
-  /** One of `effects`. */
   readonly effect: Float64Array
   /** Price of the request if it is charged. */
   readonly costCredits: Float64Array
@@ -47,12 +43,8 @@ export interface BalanceHistory {
   readonly step: Float64Array
   /** Number of events with text that the client received. */
   readonly contentEvents: Float64Array
-  /** One of `abandonments`. */
   readonly abandonment: Float64Array
-  /**
-   * Until when an ambiguous request may be charged: its end if its response is complete; the service's own deadline if
-   * it was abandoned or broke.
-   */
+  /** Until when an ambiguous request may be charged: the end of a complete response, else the service's own deadline. */
   readonly settlesByUs: Float64Array
   /** The service's deadline after a call, microseconds. */
   readonly lifetimeUs: number
@@ -73,10 +65,10 @@ export function showsBalance({ effect, value }: BalanceHistory, row: number): bo
 
 /** The columns of a history. */
 const columnNames = [
-  ...(['slot', 'retry', 'callUs', 'readUs', 'endUs', 'effect', 'costCredits', 'value'] as const),
-  ...(['streamed', 'model', 'key', 'status', 'step', 'contentEvents', 'abandonment'] as const),
-  ...(['insufficient', 'settlesByUs'] as const),
-]
+  ...['slot', 'retry', 'callUs', 'readUs', 'endUs', 'effect', 'costCredits', 'value'],
+  ...['streamed', 'model', 'key', 'status', 'step', 'contentEvents', 'abandonment'],
+  ...['insufficient', 'settlesByUs'],
+] as const
 type ColumnName = (typeof columnNames)[number]
 
 type Columns = Pick<BalanceHistory, ColumnName>
@@ -113,7 +105,6 @@ export function withColumns(
   })
 }
 
-/** The same history with its columns on disk. */
 export function onDisk(history: BalanceHistory, columnFile: ColumnFile): BalanceHistory {
   return withColumns(
     { ...history, columnFile },
@@ -126,7 +117,6 @@ const placeIn = (rows: readonly number[], row: number) => {
   return at < 0 ? [] : [at]
 }
 
-/** The rows for which `keep` holds, in order. */
 export function filterHistory(
   { spentOnReads: _, pages, ...history }: BalanceHistory,
   keep: (row: number) => boolean,

@@ -2,11 +2,7 @@ import type { HeaderMeaning } from './header-meaning.ts'
 import { type BalanceHistory, effects } from './history.ts'
 import type { Operations } from './operations.ts'
 
-/**
- * The history as operations of tier 3.
- *
- * @param placeStreams whether values of streams show the balance at their own charge
- */
+/** The history as operations of tier 3; `placeStreams` if streams' values show the balance at their own charge. */
 export function intervalOperations(
   history: BalanceHistory,
   meaning: HeaderMeaning,

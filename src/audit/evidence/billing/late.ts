@@ -15,10 +15,7 @@ export interface Late {
   readonly doubt: string | null
 }
 
-/**
- * The shortest delay of charges that explains the values; null if none does. Late charges are missing in the values at first, but not in
- * the final balance. That must be seen, because a lost update and a double charge look the same until then: without it, there is doubt.
- */
+/** The shortest delay that explains the values; null if none, or if the final balance lacks charges: it may be a lost update. */
 export function lateCharges(
   history: BalanceHistory,
   conservation: Conservation,
@@ -118,9 +115,8 @@ function delayLike(history: BalanceHistory, whole: Stretch | null): number | nul
 }
 
 /** Whether there are few contradictions among many values that are exact otherwise. */
-export function isRare({ conflictCount, placed }: IntervalReading): boolean {
-  return conflictCount <= Math.max(2, placed / 200)
-}
+export const isRare = ({ conflictCount, placed }: IntervalReading): boolean =>
+  conflictCount <= Math.max(2, placed / 200)
 
 /** How many requests that may be charged were called before the first idle value, or after the last one. */
 function unreadCharges(

@@ -30,10 +30,7 @@ interface AuditedAccounts {
   readonly hasKeys: boolean
 }
 
-/**
- * One history for each account of each run: a run has one clock, an account one balance. Unsent attempts are omitted.
- * They are on disk if the evidence has a file for them, one account in memory at a time.
- */
+/** One history for each account of each run, without unsent attempts. On disk if the evidence has a file for them. */
 export async function loadHistories(evidence: PricedEvidence): Promise<readonly BalanceHistory[]> {
   const runs = await evidence.store.rows<AuditedAccounts>(
     `SELECT run_id AS "runId", accounts, time_scale AS scale, ${clockErrorUs} AS "errorUs",
@@ -80,9 +77,8 @@ async function historiesOf(
 
   // In the large query, the database would guess that these are many, and keep all attempts in memory to join them.
   const small: string[] = []
-  for (const sql of [keysSql, stepsSql]) {
+  for (const sql of [keysSql, stepsSql])
     small.push(JSON.stringify(await evidence.store.rows(sql, [run.runId])))
-  }
   const query = {
     sql: historySql(contract, run.hasKeys),
     parameters: [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs, ...small],
@@ -93,7 +89,6 @@ async function historiesOf(
   return histories
 }
 
-/** The order of a history's rows. */
 const byCall: RowOrder = (columns) => {
   const { callUs, slot, retry } = selectedColumns(columns)
   return (a, b) => callUs[a]! - callUs[b]! || slot[a]! - slot[b]! || retry[a]! - retry[b]!
@@ -156,7 +151,6 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     LEFT JOIN keys USING (account_name, key_fp)
     JOIN steps USING (step)`
 
-/** How long a response may take by the contract. */
 function longestMsOf(contract: Contract): number {
   const { readMs, streamMs } = usualOf(contract).timeouts
   return Math.max(readMs, streamMs)
@@ -182,10 +176,7 @@ const repeatsOfKeys = `
 const noRepeats = `
   SELECT NULL::VARCHAR AS run_id, NULL::BIGINT AS slot, NULL::INTEGER AS retry, false AS again WHERE false`
 
-/**
- * SQL: whether an attempt was refused for lack of credits. A 403 may also be about permissions (§7.1), and a 429 about a
- * rate, so the error must use a word that the contract has for the status; a 402 is never about anything else.
- */
+/** SQL: refused for lack of credits, by a word that the contract has for the status: a 403 or 429 may be about something else (§7.1). */
 function isInsufficient(contract: Contract): string {
   const said = refusalsFor('credits', contract).map(
     ({ word, status }) =>

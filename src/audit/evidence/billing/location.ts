@@ -16,10 +16,9 @@ import {
 /**
  * The likely places of the stray credits, likeliest first.
  *
- * The charge intervals cannot distinguish balance gaps that an attempt may fill, so their remainder is an arbitrary one
- * of a chain. But a service charges abandoned attempts of each kind after a fixed delay, from the call or from the abort. The balance gaps
- * reveal that delay, which predicts the time of each attempt's charge. Balance gaps are then matched with attempts at the
- * least total distance. A balance gap that costs less to leave over is likelier to be stray.
+ * The charge intervals leave an arbitrary gap of a chain. But a service charges each kind of abandoned attempt after a fixed
+ * delay from the call or the abort. The gaps reveal that delay, and are matched with the attempts at the least total distance: a
+ * gap that costs less to leave over is likelier stray.
  */
 export function placesOf(
   history: BalanceHistory,
@@ -44,9 +43,8 @@ export function placesOf(
   const costs = costOfLeaving(missing, predicted)
   const weights = new Float64Array(balanceGaps.length)
   const least = costs.reduce((some, cost) => Math.min(some, cost), Infinity)
-  for (const [at, { of }] of missing.entries()) {
+  for (const [at, { of }] of missing.entries())
     weights[of] = Math.max(weights[of]!, Math.exp(least - costs[at]!))
-  }
   return likeliestFirst(
     balanceGaps.map((balanceGap, of) => ({ balanceGap, ...moments[of]! })),
     weights,
@@ -64,10 +62,7 @@ function unplaced(operations: Operations): readonly number[] {
   return [...rowsWhere(size, (row) => costCredits[row] !== 0 && !isPlaced(operations, row))]
 }
 
-/**
- * The time of each balance gap: between the neighbouring charges. They were taken about their calls or their ends,
- * whichever follows the balance more closely.
- */
+/** The time of each balance gap: charges are about their calls or their ends, whichever follows the balance more closely. */
 function momentsOf(
   operations: Operations,
   balanceGaps: readonly BalanceGap[],
@@ -122,9 +117,8 @@ function delayOf(anchorsUs: readonly number[], gapsUs: Float64Array) {
   const sampled = anchorsUs.filter((_, at) => at % Math.ceil(anchorsUs.length / 2000) === 0)
   for (const anchorUs of sampled) {
     const from = countBelow(gapsUs, anchorUs - near.earlierUs)
-    for (let at = from; at < Math.min(gapsUs.length, from + near.mostGaps); at++) {
+    for (let at = from; at < Math.min(gapsUs.length, from + near.mostGaps); at++)
       delays.push(gapsUs[at]! - anchorUs)
-    }
   }
   const sorted = Float64Array.from(delays).sort()
   const spanUs = gapsUs.at(-1)! - gapsUs[0]!

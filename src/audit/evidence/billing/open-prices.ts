@@ -4,10 +4,7 @@ import type { Evidence } from '../../rule.ts'
 import { type BalanceHistory, effects, showsBalance, withColumns } from './history.ts'
 import { type Mark, type ReadPrices, readPricesOf } from './read-prices.ts'
 
-/**
- * Prices that the specification leaves open: of reads (gap G-17) and of responses without a token (gap G-16). They are
- * inferred and removed from the histories, so every tier sees only charges that the contract prices.
- */
+/** Prices left open, of reads (G-17) and of responses without a token (G-16), are inferred and removed before every tier. */
 export interface OpenPrices {
   readonly reads: ReadPrices
   /** Reads whose price no lone read shows. */
@@ -63,9 +60,7 @@ export async function withoutOpenPrices(
     }
   }
   let every: readonly ReadPrices[] = [prices]
-  for (const read of open) {
-    every = [every, every.map((reads) => ({ ...reads, [read]: 1 }))].flat()
-  }
+  for (const read of open) every = [every, every.map((reads) => ({ ...reads, [read]: 1 }))].flat()
   const [cheapest, ...dearer] = every
   return [() => by(cheapest!), ...dearer.map((reads) => () => by(reads))]
 }
@@ -170,9 +165,8 @@ export function withFreeReads(
       const read = priced[at]!
       if (readUs[read]! - longestUs > readUs[row]!) break
       const beside = callUs[read]! <= readUs[row]!
-      if (read === row || (beside && value[read]! >= value[row]!)) {
+      if (read === row || (beside && value[read]! >= value[row]!))
         spentOnReads[row]! += priceOf(read)
-      }
     }
   }
   return withColumns(history, {

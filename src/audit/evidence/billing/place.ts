@@ -5,22 +5,20 @@ export interface TimeSpan {
   readonly toUs: number
 }
 
-/**
- * A balance gap, when its credits went (as narrowly as the neighbouring charges show), and the probability that it is
- * stray.
- */
+/** A balance gap, the time of its credits by its neighbours' charges, and the probability that it is stray. */
 export interface Place extends TimeSpan {
   readonly balanceGap: BalanceGap
   /** Probability among all places; they add up to 1. */
   readonly share: number
 }
 
-/** The place of a balance gap that certainly is stray. */
-export function certainPlace(balanceGap: BalanceGap): Place {
-  return { balanceGap, fromUs: balanceGap.fromUs, toUs: balanceGap.toUs, share: 1 }
-}
+export const certainPlace = (balanceGap: BalanceGap): Place => ({
+  balanceGap,
+  fromUs: balanceGap.fromUs,
+  toUs: balanceGap.toUs,
+  share: 1,
+})
 
-/** Places by their weights, likeliest first. */
 export function likeliestFirst(
   places: readonly Omit<Place, 'share'>[],
   weights: readonly number[] | Float64Array,
@@ -34,11 +32,7 @@ export function likeliestFirst(
 /** Charges on each side of a balance gap that date it, so one of them may be out of line. */
 export const neighbours = 3
 
-/**
- * Of two times of each row, those that follow the order of the rows more closely: charges are taken about them.
- *
- * @param scatterOf the distances of neighbours as one number
- */
+/** Of two times of each row, those that follow the rows' order more closely; `scatterOf` makes one number of the distances. */
 export function timesAlong(
   order: readonly number[] | Int32Array,
   scatterOf: (distancesUs: readonly number[]) => number | undefined,
@@ -49,7 +43,5 @@ export function timesAlong(
   return (scatter(one) ?? 0) <= (scatter(other) ?? 0) ? one : other
 }
 
-/** Undefined without any. */
-export function median(numbers: readonly number[]): number | undefined {
-  return [...numbers].sort((a, b) => a - b)[numbers.length >> 1]
-}
+export const median = (numbers: readonly number[]): number | undefined =>
+  [...numbers].sort((a, b) => a - b)[numbers.length >> 1]

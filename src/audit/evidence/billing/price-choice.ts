@@ -12,10 +12,8 @@ export interface PricedReadings {
 }
 
 /**
- * The readings under the cheapest prices that leave nothing unexplained. If all leave something, a constant price is
- * refuted, and the readings are those that leave the least.
- *
- * If only a few reads support a price, a wrong charge would explain them as well: the readings fit, but in doubt.
+ * The readings under the cheapest prices that leave nothing, or else the least, unexplained. In doubt if only a few reads
+ * support a price: a wrong charge would explain them as well.
  */
 export function chosenPrices(
   [cheapest, ...dearer]: Assumptions,

@@ -4,7 +4,6 @@ import { literal } from '../../../store/literal.ts'
 import { largest } from '../../../user/extremes.ts'
 import type { Evidence } from '../../rule.ts'
 
-/** Evidence with a price for each model. */
 export type PricedEvidence = Evidence<'models.cost_credits'>
 
 type Priced = Promising<'models.cost_credits'>
@@ -21,6 +20,5 @@ export function priceTable({ models }: Priced): string {
 }
 
 /** The highest price of the contract: what a request of an unknown model can cost at most. */
-export function highestPrice({ models }: Priced): number {
-  return largest(models.map((model) => model.costCredits))
-}
+export const highestPrice = ({ models }: Priced): number =>
+  largest(models.map((model) => model.costCredits))

@@ -10,11 +10,9 @@ import type { BalanceHistory } from './history.ts'
 import { readMeaning } from './read-meaning.ts'
 
 /**
- * Reads all values of one account. The meaning of the header is unknown, so each legal meaning is tried, the most specific first. What
- * none explains may be credits that came in: first those that the contract names, then a rise of any other size. A history is at fault
- * only if nothing explains it.
+ * Reads all values of one account under each legal meaning of the header, the most specific first. What none explains may be
+ * credits that came in: of the sizes that the contract names, then of any. It is at fault only if nothing explains it.
  *
- * @param giftSizes credits that may come in at once by the contract: packages and grants
  * @param policy what aborted requests cost by the profile; null if unknown
  */
 export function readBalance(

@@ -12,12 +12,7 @@ import { intervalOperations } from './interval-operations.ts'
 import { placesOf } from './location.ts'
 import { readMajorization } from './majorization.ts'
 
-/**
- * Reads the values of an account, as if the header had this meaning.
- *
- * @param meanings all that it may have
- * @param policy what aborted requests cost by the profile; null if unknown
- */
+/** Reads the values of an account, as if the header had this one of the `meanings` that it may have. */
 export function readMeaning(
   history: BalanceHistory,
   meaning: HeaderMeaning,
@@ -81,10 +76,7 @@ export function readMeaning(
   }
 }
 
-/**
- * Tier 3, with the values of streams or without them, whichever leaves fewer conflicts. A stream's header may come before its charge,
- * whose place is then unknown.
- */
+/** Tier 3, with the values of streams or without them (a header may come before its charge), whichever leaves fewer conflicts. */
 function placeCharges(
   history: BalanceHistory,
   operations: (placeStreams: boolean) => ReturnType<typeof intervalOperations>,

@@ -13,10 +13,7 @@ export interface InferredReadPrices {
   readonly open: readonly (keyof ReadPrices)[]
 }
 
-/**
- * A success with an open price: a read, a response without a token, or a stream without text and token count, which
- * may have had hidden tokens.
- */
+/** A success with an open price: a read, a response without a token, or a stream that may have had hidden tokens only. */
 export type Mark = PlainRead | 'empty' | 'perhaps-empty'
 
 /** Reads that together show a price. Fewer may be next to a wrong charge. */
@@ -37,10 +34,9 @@ interface Stretch {
 }
 
 /**
- * Infers the price of reads from stretches between two lone values. Reads have a price if that explains three quarters
- * of all explainable stretches, and more than no price does. So one wrong charge among free reads stays a wrong
- * charge. Stretches with successes do not count, because excess charges are no price. The price of a read stays open
- * if no stretch shows it, or if two fits disagree.
+ * Infers the price of reads from stretches between lone values without successes. They have a price if that explains three
+ * quarters of all explainable stretches, and more than no price does: one wrong charge among free reads stays wrong. It stays
+ * open if no stretch shows it, or if two fits disagree.
  */
 export function readPricesOf(
   histories: readonly BalanceHistory[],
@@ -104,9 +100,7 @@ function stretchesOf(
     const alone = busyUntilUs < callUs[row]! && (row + 1 === size || endUs[row]! < callUs[row + 1]!)
     busyUntilUs = Math.max(busyUntilUs, endUs[row]!)
     const before = counts
-    if (mark === 'models' || mark === 'credits') {
-      counts = { ...counts, [mark]: counts[mark] + 1 }
-    }
+    if (mark === 'models' || mark === 'credits') counts = { ...counts, [mark]: counts[mark] + 1 }
     if (!alone || !showsBalance(history, row)) {
       isOpen ||= effect[row] === effects.ambiguous || effect[row] === effects.charge
       continue

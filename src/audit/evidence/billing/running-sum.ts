@@ -3,10 +3,7 @@ export class RunningSum {
   private readonly timesUs: Float64Array
   private readonly sums: Float64Array
 
-  /**
-   * @param rows the rows to sum
-   * @param amount of each row; 1 if absent, which counts rows
-   */
+  /** Sums `amount` of each of `rows`; counts them without it. */
   constructor(
     rows: Int32Array,
     timeUs: (row: number) => number,

@@ -7,9 +7,8 @@ import type { PageContradiction } from './page-contradiction.ts'
 import { readBalance } from './read-balance.ts'
 
 /**
- * The values of an account come in two series: headers of responses, and bodies of the credits endpoint ("the page").
- * They are read as one, which decides most. If that leaves something unexplained, while the headers alone explain
- * everything and contradict the page, the page is late or of another account: only the headers are read.
+ * Reads headers and bodies of the credits endpoint ("the page") as one series, which decides most. If that leaves something,
+ * while the headers alone explain everything and contradict the page, the page is late or another account's.
  */
 export function readSeries(
   history: BalanceHistory,
@@ -28,14 +27,10 @@ export function readSeries(
 }
 
 /** Whether every value fits, and between idle values nothing is left over. */
-function balances({ fits, conservation: { stretches } }: BalanceReading): boolean {
-  return (fits === 'exact' || fits === 'loose') && stretches.every((each) => each.excess === 0)
-}
+const balances = ({ fits, conservation: { stretches } }: BalanceReading): boolean =>
+  (fits === 'exact' || fits === 'loose') && stretches.every((each) => each.excess === 0)
 
-/**
- * Pages that were read alone, after an idle header and successes that ended, and show another balance. After the last
- * idle header, a package that was bought or expired would look the same, and so would requests that took another price.
- */
+/** Pages read alone after an idle header and ended successes, with another balance. After the last header, it may be a package. */
 function contradictions(
   { history: { effect, callUs, endUs, costCredits, size }, conservation }: BalanceReading,
   { value, pages = [] }: BalanceHistory,

@@ -23,10 +23,9 @@ const leastShare = 0.005
 /**
  * All requests in flight between the charges on both sides of a balance gap, for all places where it may be.
  *
- * At each place two requests come first. One is the charge right below the balance gap: a request that is charged twice at
- * once leaves the gap just above its own interval. The other has the price of the gap, because a double charge takes its
- * price; of several, it is the one that ended nearest to the gap, because charges are taken on completion (§8.4.2).
- * The next one counts half, the third a third. Abandoned requests come last, because their charges may be legal.
+ * Two come first at each place: the charge right below the gap, since a request charged twice at once leaves the gap just above
+ * itself, and the one that has the gap's price and ended nearest to it (§8.4.2). The next one counts half, the third a third.
+ * Abandoned requests come last: their charges may be legal.
  *
  * @param places likeliest first, at least one
  * @param charged abandoned requests that were certainly charged, and may have been charged twice

@@ -1,3 +1,4 @@
+import { type Random, shuffled } from '../../../user/random.ts'
 import type { Shares } from './watch.ts'
 
 /** Two groups of sessions: those that are judged, and those that they are compared with. */
@@ -19,19 +20,17 @@ export interface Unlike {
 
 /** So many prompts that both groups were asked make a distance, and so many prompts a session. */
 export const leastPrompts = 5
-/** So many sessions of each group make a verdict. */
 export const leastSessions = 10
 const exchanges = 299
+/** Groups differ up to the first p, and perhaps up to the second. */
 const fails = 0.01
 const doubts = 0.05
 /** A smaller difference may be hardware, engine or rounding. */
 const far = 0.1
 
 /**
- * Whether two groups of sessions answer alike. Whole sessions are exchanged, since the requests of one session share load, batch and
- * replica; the share of 299 random exchanges with as large a distance is p. So of groups that answer alike at most 1 % fail.
- *
- * @param exchanged the groups after a random exchange of whole sessions
+ * Whether two groups of sessions answer alike: p is the share of 299 random exchanges of whole sessions, which share load and
+ * replica, with as large a distance. At most 1 % of equal groups fail.
  */
 export function judgeApart(groups: Groups, exchanged: () => Groups): Apart | Unlike {
   const { squared: observed, prompts } = squaredOf(groups)
@@ -60,7 +59,7 @@ function squaredOf([own, others]: Groups): { readonly squared: number; readonly 
   return { squared: prompts === 0 ? 0 : sum / prompts, prompts }
 }
 
-/** The mean share of a prompt, and its variance; null for fewer than two sessions that asked it. */
+/** The mean share of a prompt, and the variance of that mean; null for fewer than two sessions that asked it. */
 function momentsOf(sessions: readonly Shares[], prompt: number) {
   let [n, sum, squares] = [0, 0, 0]
   for (const shares of sessions) {
@@ -73,4 +72,55 @@ function momentsOf(sessions: readonly Shares[], prompt: number) {
   if (n < 2) return null
   const mean = sum / n
   return { mean, ofMean: (squares - n * mean * mean) / (n - 1) / n }
+}
+
+/** Sessions of the service and of the reference that are neighbours in time. */
+export interface SessionPair {
+  readonly service: Shares
+  readonly reference: Shares
+}
+
+export type NamedResult =
+  | { readonly is: 'unseen' }
+  | Apart
+  | Unlike
+  | (Pick<Apart, 'apart' | 'p'> & { readonly is: 'few' })
+  /** One pair has no spread, and so no distance. */
+  | { readonly is: 'one' }
+
+const groupsOf = (pairs: readonly SessionPair[]): Groups => [
+  pairs.map(({ service }) => service),
+  pairs.map(({ reference }) => reference),
+]
+
+/** Whether a service answers as the reference does: SOLD-06. Sessions are exchanged within their pair. */
+export function judgeNamed(pairs: readonly SessionPair[], draw: Random): NamedResult {
+  if (pairs.length < 2) return { is: pairs.length === 0 ? 'unseen' : 'one' }
+  const found = judgeApart(groupsOf(pairs), () =>
+    groupsOf(
+      pairs.map((pair) =>
+        draw() < 0.5 ? pair : { service: pair.reference, reference: pair.service },
+      ),
+    ),
+  )
+  return found.is === 'unlike' || pairs.length >= leastSessions ? found : { ...found, is: 'few' }
+}
+
+export interface RestAndLoad {
+  readonly rest: readonly Shares[]
+  readonly load: readonly Shares[]
+}
+
+/** Whether a model answers under load as at rest: SOLD-11. Sessions are exchanged within their run, whose own difference is none. */
+export function judgeUnderLoad(runs: readonly RestAndLoad[], draw: Random): Apart | Unlike {
+  const groups = (of: readonly RestAndLoad[]) =>
+    [of.flatMap(({ load }) => load), of.flatMap(({ rest }) => rest)] as const
+  return judgeApart(groups(runs), () =>
+    groups(
+      runs.map(({ rest, load }) => {
+        const all = shuffled([...rest, ...load], draw)
+        return { rest: all.slice(0, rest.length), load: all.slice(rest.length) }
+      }),
+    ),
+  )
 }

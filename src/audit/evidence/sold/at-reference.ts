@@ -27,6 +27,7 @@ export interface AtReference {
 }
 
 /** The model, by its name at the reference alone. */
-function named({ aliases: _, snapshots: __, ...model }: Model, id: string): Model {
-  return { ...model, id }
-}
+const named = ({ aliases: _, snapshots: __, ...model }: Model, id: string): Model => ({
+  ...model,
+  id,
+})

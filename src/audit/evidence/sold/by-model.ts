@@ -10,12 +10,7 @@ type Verdicts = Verdict | readonly Verdict[]
 /** What belongs to each model, with a name that no model has. */
 type ByModel<Each> = ReadonlyMap<Model | undefined, readonly Each[]>
 
-/**
- * The verdict over models: the worst of them, and which the others are.
- *
- * @param judge the verdicts on a model, one for each of its promises; none for a model that is not judged
- * @param requires what was not observed if no model is judged
- */
+/** The worst verdict over models, and what the others are. `judge` gives one for each promise of a model, none if it is not judged. */
 export async function overModels<Each>(
   byModel: ByModel<Each>,
   requires: string,
@@ -36,7 +31,6 @@ export async function overModels<Each>(
   return withFigures(worstOf(all, requires), figures)
 }
 
-/** The exchanges of each model of the contract. */
 export async function exchangesByModel(evidence: Evidence): Promise<ByModel<Exchange>> {
   const { models = [] } = evidence.contract
   return Map.groupBy(await exchangesOf(evidence), ({ row }) => modelNamed(models, row.model ?? ''))

@@ -3,7 +3,6 @@ import { flippedP } from './chance.ts'
 import { median } from './line.ts'
 import { areMixed, type Pair } from './pairs.ts'
 
-/** What an answer says of the cache. */
 export interface CachedPrompt {
   readonly promptTokens: number
   readonly cachedTokens: number
@@ -32,18 +31,13 @@ export type CacheTimes =
       readonly p: number
     }
 
-/** So many pairs make a verdict. */
 export const leastRepeats = 20
 const fails = 0.001
 const doubts = 0.05
 /** A smaller saving may be anything. */
 const leastSaving = 1.15
 
-/**
- * Whether repeated prompts that are all billed as not cached begin faster than fresh ones: the cache is then used and not credited.
- *
- * @param pairs of a fresh prompt with a repeated one (the other)
- */
+/** Whether repeated prompts (each pair's other) that are billed as not cached begin faster than fresh ones: the cache is not credited. */
 export function judgeCacheTimes(pairs: readonly Pair[], draw: () => number): CacheTimes {
   if (pairs.length === 0) return { is: 'unseen' }
   if (pairs.length < leastRepeats) return { is: 'few' }

@@ -1,9 +1,7 @@
 import { type Random, randomOf } from '../../../user/random.ts'
 import { textHash } from '../../../user/text-hash.ts'
 
-/**
- * The chance of so many failures or more of `n`, if each has the chance `share`: the tail of a binomial, by its terms.
- */
+/** The tail of a binomial: the chance of at least `failures` of `n`, each with the chance `share`. */
 export function chanceOfMore(failures: number, n: number, share: number): number {
   if (failures <= 0) return 1
   if (share <= 0) return 0
@@ -23,9 +21,7 @@ const flips = 999
 
 /**
  * Whether differences are above 0 by more than chance: the share of 999 random changes of their signs whose mean is as large.
- * It assumes nothing of their distribution but that each could as well have the other sign.
- *
- * @param draw from 0 to below 1
+ * Each could as well have the other sign; nothing else is assumed.
  */
 export function flippedP(differences: readonly number[], draw: Random): number {
   const sum = differences.reduce((total, each) => total + each, 0)

@@ -1,6 +1,5 @@
 /** A prompt with codes in it, and which of them its answer has. */
 export interface CodeTrial {
-  /** Tokens of the prompt. */
   readonly tokens: number
   /** In order of depth. */
   readonly codes: readonly CodeAt[]
@@ -32,7 +31,6 @@ export type ContextResult =
 
 /** A prompt of this share of the window or more is one of the whole window. */
 export const fullShare = 0.9
-/** So many codes make a trial. */
 export const leastCodes = 20
 /** Nobody truncates a prompt of so few tokens: it shows whether the model can list codes at all. */
 export const mostControlTokens = 3_000
@@ -47,11 +45,8 @@ const enoughHits = 4
 const trimmed = 0.15
 
 /**
- * Whether a prompt of the whole window was read: SOLD-03. Codes that are missing in a row are a hole; later prompts ask for other
- * codes inside it. Text that was dropped cannot be recalled, and a model that recalls a share f anywhere is accused with a
- * chance of at most `(1 - f)^40`.
- *
- * @param trials of one model, in order of time
+ * Whether a prompt of the whole window was read: SOLD-03. Codes that are missing in a row are a hole; later prompts ask for
+ * others inside it. A model that recalls a share f anywhere is accused with a chance of at most `(1 - f)^40`.
  */
 export function judgeContext(trials: readonly CodeTrial[], windowTokens: number): ContextResult {
   const full = trials.filter(({ tokens }) => tokens >= fullShare * windowTokens)

@@ -22,7 +22,6 @@ const mostPieces = 2
  * prompts of one word or two accuse, and others by what is beside twice their tokens. One prompt that is counted more than promised is no pass.
  *
  * @param short prompts of at most `mostShortTokens`, or of any length whose counts have no factor
- * @param promised the most tokens of the template
  */
 export function judgeHidden(short: readonly CountedPoint[], promised: number): HiddenResult {
   if (short.length === 0) return { is: 'unseen' }
@@ -60,10 +59,8 @@ export interface ShortPrompt {
 const mostSharedLetters = 64
 
 /**
- * Whether the service counts more beside a short prompt than its reference does: SOLD-02 with a reference. Prompts that both were
- * sent need no tokenizer; without five of these, what is beside the counted ones is compared. Each side may be off by the slack.
- *
- * @returns how many tokens more, in the middle
+ * How many tokens more than its reference the service counts beside a short prompt: SOLD-02, in the middle. Prompts sent to both
+ * need no tokenizer; without five of these, those beside the counted ones are compared. Each side may be off by the slack.
  */
 export function judgeBeyond(
   own: readonly ShortPrompt[],

@@ -19,10 +19,8 @@ export interface Line {
 export const slackTokens = 2
 
 /**
- * Least squares. The slope is a weighted sum of the counts, `sum w x reported` with `w = (x - mean x) / sum (x - mean x)^2`. Counts
- * that are each off by at most J tokens thus move it by at most `J x sum |w|`: a bound, not a probability.
- *
- * @returns null if all texts have the same count, so that nothing has a slope
+ * Least squares; null if all texts have one count. Counts that are each off by at most J move the slope by at most `J x sum |w|`
+ * with `w = (x - mean x) / sum (x - mean x)^2`: a bound, not a probability.
  */
 export function lineOf(points: readonly CountedPoint[]): Line | null {
   const middle = mean(points.map(({ counted }) => counted))
@@ -42,6 +40,5 @@ const sum = (values: readonly number[]) => values.reduce((total, each) => total 
 const mean = (values: readonly number[]) => sum(values) / values.length
 
 /** The middle value; of an even number, the upper of the two. NaN of none. */
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
-}
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../verdict.ts'
+import type { Failure } from '../../verdict.ts'
 import { shareOf, type TokenSession } from './sessions.ts'
 
 /** Two groups of sessions, and what a reader calls them: `before` and `since`. */
@@ -12,7 +12,7 @@ interface Moved {
 export function movedEvidence(
   tokens: readonly (readonly [prompt: string, token: string])[],
   { model, groups: [before, after], words }: Moved,
-): Pick<Extract<Verdict, { verdict: 'fail' }>, 'witnesses' | 'tables'> {
+): Pick<Failure, 'witnesses' | 'tables'> {
   const moved = tokens
     .map(([prompt, token]) => ({
       ...{ prompt, token },
@@ -21,12 +21,12 @@ export function movedEvidence(
     }))
     .toSorted((a, b) => Math.abs(b.was - b.is) - Math.abs(a.was - a.is))
   const { prompt, token, was, is } = moved[0]!
-  const [first, ...more] = after.slice(0, 5).map(({ witness }) => ({
+  const witnesses = after.slice(0, 5).map(({ witness }) => ({
     ...witness,
     shows: `session of ${witness.shows}: first token ${JSON.stringify(token)} to ${JSON.stringify(prompt)}, ${percent(was)} ${words[0]} and ${percent(is)} ${words[1]}`,
   }))
   return {
-    witnesses: [first!, ...more],
+    witnesses,
     tables: [
       {
         title: `First tokens of ${model} ${words.join(' and ')}`,

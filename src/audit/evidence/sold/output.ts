@@ -13,7 +13,6 @@ export type OutputResult =
       readonly odd?: number
     }
 
-/** So many answers make a verdict. */
 export const leastAnswers = 10
 /** An answer ends within its last tokens: shorter ones would say more of their ends than of their text. */
 export const leastReported = 100

@@ -32,12 +32,7 @@ export interface Overcharge {
   readonly figures: readonly MeasuredFigure[]
 }
 
-/**
- * What tokens cost that were counted too many, over all attempts of the audited runs: the cost of each usage by the contract, less
- * that of the usage without them. They are taken from what is not cached first.
- *
- * @param only the requests that are counted too many; all if absent
- */
+/** What tokens cost that were counted too many, over all attempts or those of `only`; taken from what is not cached first. */
 export async function overcharge(
   { store, runIds, contract, priceChoices }: Evidence,
   model: Model,
@@ -106,7 +101,6 @@ export async function overcharge(
   }
 }
 
-/** The columns with so many tokens less. */
 function without(
   row: TokenColumns,
   part: 'promptTokens' | 'completionTokens',

@@ -9,19 +9,13 @@ export interface TimedRequest {
 /** The logarithm of the ratio of the times of two neighbours: of the other kind, over this one. */
 export interface Pair {
   readonly logRatio: number
-  /** Whether the other kind was sent first. */
   readonly isOtherFirst: boolean
 }
 
 /** A share of the pairs has each order, so that a load that grows is on no side. */
 const leastOfOrder = 0.2
 
-/**
- * Neighbours of different kinds, each request in one pair at most. They are close in time, and thus share load, connection and
- * replica: two series, one after the other, do not.
- *
- * @param requests in order of sending
- */
+/** Neighbours of different kinds, each in one pair at most: close in time, they share load, connection and replica. */
 export function pairsOf(requests: readonly TimedRequest[]): readonly Pair[] {
   const pairs: Pair[] = []
   for (let at = 1; at < requests.length; at++) {

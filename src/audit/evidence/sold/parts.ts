@@ -9,19 +9,13 @@ export interface Part {
   readonly value: string
 }
 
-/** A part that fails beside one that passes. */
-export interface FailingPart<Each, Found> {
-  readonly part: Part
-  readonly own: readonly Each[]
-  readonly found: Found
-}
-
 /** What tells requests apart; null for one that it does not tell. */
 type PartOf = (row: Exchange['row']) => Part | null
 
 export const byAnswer: PartOf = ({ streamed }) => ({
   said: streamed === 1 ? 'In streams' : 'In plain answers',
-  ...{ column: 'streamed', value: String(streamed) },
+  column: 'streamed',
+  value: String(streamed),
 })
 
 /** How requests are answered, whose they are, and when they were sent. */
@@ -41,34 +35,24 @@ function judgedParts<Each extends { readonly exchange: Exchange }, Found>(
   return by.flatMap((partOf) => {
     const groups = Map.groupBy(all, ({ exchange }) => partOf(exchange.row)?.value ?? null)
     groups.delete(null)
-    return groups.size < 2
-      ? []
-      : [
-          [...groups.values()].map((own) => ({
-            ...{ part: partOf(own[0]!.exchange.row)!, own, found: judge(own) },
-          })),
-        ]
+    if (groups.size < 2) return []
+    const judged = [...groups.values()].map((own) => {
+      const part = partOf(own[0]!.exchange.row)!
+      return { part, own, found: judge(own) }
+    })
+    return [judged]
   })
 }
 
-/**
- * The first part of requests that a judge fails while it passes another of the same kind: streams beside plain answers, a key beside
- * others, a run beside others. Null if no part is told apart, so that what is wrong is wrong with all.
- */
+/** The first part of requests (streams, a key, a run) that a judge fails while it passes another of the same kind; else all. */
 export function failingPart<
   Each extends { readonly exchange: Exchange },
   Found extends { readonly is: string },
->(
-  all: readonly Each[],
-  judge: (own: readonly Each[]) => Found,
-  by: readonly PartOf[] = kinds,
-): FailingPart<Each, Extract<Found, { readonly is: 'fail' }>> | null {
-  for (const judged of judgedParts(all, judge, by)) {
-    const failing = judged.find(({ found }) => found.is === 'fail')
-    if (failing === undefined || !judged.some(({ found }) => found.is === 'pass')) continue
-    return { ...failing, found: failing.found as Extract<Found, { readonly is: 'fail' }> }
-  }
-  return null
+>(all: readonly Each[], judge: (own: readonly Each[]) => Found, by: readonly PartOf[] = kinds) {
+  const parts = judgedParts(all, judge, by)
+    .filter((judged) => judged.some(({ found }) => found.is === 'pass'))
+    .flatMap((judged) => judged.find(({ found }) => found.is === 'fail') ?? [])
+  return parts[0] ?? { part: undefined, own: all, found: judge(all) }
 }
 
 /** The first part that passes beside one that does not; null if none is told apart. */

@@ -8,16 +8,13 @@ export interface Ratio {
   readonly p: number
 }
 
-/** So many pairs make a verdict. */
 export const leastPairs = 20
 const fails = 0.005
 const passes = 0.05
 
 /**
- * Whether ratios are at most `most`, by random changes of the signs of their logarithms: above it at p <= 0.005 fails, below it at
- * p <= 0.05 passes.
- *
- * @param logs logarithms of the ratios
+ * Whether ratios, given by their logarithms, are at most `most`, by random changes of sign: above it at p <= 0.005 fails, below
+ * it at p <= 0.05 passes.
  */
 export function judgeRatio(logs: readonly number[], most: number, draw: () => number): Ratio {
   const ratio = ratioOf(logs)

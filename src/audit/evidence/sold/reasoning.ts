@@ -25,22 +25,16 @@ export function hiddenStreamOf(exchange: Exchange): HiddenStream | null {
   if (firstContentUs === null || lastContentUs === null) return null
   if (showsMoreThanText(exchange.row.responseBody ?? '')) return null
   const reasoning = reasonedUsage(exchange)?.parts.reasoning ?? 0
-  return {
-    ...{ reasoning, visible: completionTokens - reasoning },
-    ...{ textUs: lastContentUs - firstContentUs, wholeUs: closedUs - sentUs },
-  }
+  const times = { textUs: lastContentUs - firstContentUs, wholeUs: closedUs - sentUs }
+  return { reasoning, visible: completionTokens - reasoning, ...times }
 }
 
-/** Tokens of reasoning in two answers to one question. */
 export interface ReasoningPair {
   readonly own: number
   readonly reference: number
 }
 
-/**
- * Answers of a service and of its reference to equal requests: the first with the first, and so on. Left out are answers that do not tell
- * their reasoning, and those that the limit cut.
- */
+/** Answers of a service and its reference to equal requests, in order, without cut ones and those that do not tell their reasoning. */
 export function reasoningPairs(
   own: readonly Exchange[],
   there: readonly Exchange[],

@@ -65,10 +65,7 @@ export function judgeRepeats(
   if (slopes.length === 0) return { is: 'unseen' }
   const off = slopes.filter(({ isHonest }) => !isHonest)
   const inconclusive = (why: string): RepeatResult => ({ is: 'inconclusive', why, slopes })
-  const cap = largest(
-    points.map(({ reported }) => reported),
-    0,
-  )
+  const cap = largest([0, ...points.map(({ reported }) => reported)])
   // A line through both lengths predicts far more tokens for one word than were reported.
   const isCut = ({ slope, beside, many }: WordSlope) =>
     oneWord !== null && many === cap && beside + slope - oneWord > strayTokens

@@ -4,11 +4,7 @@ const wordsAlone = /^[a-z]+(?: [a-z]+)*$/
 const han = /\p{Script=Han}/gu
 const sign = /[{}()[\];=<>_+.!&|]/g
 
-/**
- * What kind of text this is.
- *
- * @param counted its tokens: words that have one each are common ones
- */
+/** What kind of text this is; words that have one token each are common ones. */
 export function scriptOf(text: string, counted: number): Script {
   const words = wordsAlone.test(text) ? text.split(' ').length : 0
   if (words > 0 && counted <= words * 1.02 + 2) return 'words'

@@ -59,9 +59,8 @@ interface TokenPhase {
 type Promised = 'fixed' | 'reference' | null
 
 /**
- * The sessions of runs, oldest first: plain chat answers to one short text with `max_tokens: 1`, stored whole. Shares of fewer
- * answers vary more, so all sessions of a model have about as many as its first one, which is a phase: those of longer and of shorter
- * phases of a run are put together in order of time, and cut. Of a run that asks at rest and under load, those at rest.
+ * The sessions of runs, oldest first: plain stored chat answers to one short text with `max_tokens: 1`. Shares of fewer answers
+ * vary more, so sessions are cut to about the size of the first phase. Of a run at rest and under load, those at rest.
  */
 export async function tokenSessions(
   evidence: Evidence,

@@ -1,10 +1,7 @@
 import { largest, smallest } from '../../../user/extremes.ts'
 import { type CountedPoint, type Line, lineOf, median, slackTokens } from './line.ts'
 
-/**
- * Kinds of text. `words` are common words of lower case, which every encoding has as one token each, so that another encoding than
- * the contract's counts them alike.
- */
+/** Kinds of text. `words` are common words of lower case, which have one token each in every encoding. */
 export const scripts = ['words', 'code', 'han', 'prose'] as const
 export type Script = (typeof scripts)[number]
 
@@ -13,7 +10,6 @@ export interface TextPoint extends CountedPoint {
   readonly text: string
 }
 
-/** The line of the texts of one script. */
 export interface ScriptLine extends Line {
   readonly script: Script
   /** Counts that are further from the middle one than any slack explains. */
@@ -41,10 +37,7 @@ const strayTokens = 4 * slackTokens
 const leastRounded = 12
 const comparedScripts = 3
 
-/**
- * Whether the counts of a service are those of the texts: SOLD-01 with a named encoding. One factor on all scripts is a factor on
- * the count; a ratio that depends on the script is another encoding, and accuses nobody, also if all are above 1.
- */
+/** Whether counts are those of the texts: SOLD-01 with an encoding. A ratio that depends on the script is another encoding: no fault. */
 export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
   const lines = scripts.flatMap((script) => lineOfScript(points, script) ?? [])
   const [first] = lines
@@ -59,10 +52,7 @@ export function judgeSlopes(points: readonly TextPoint[]): SlopeResult {
   const isWhole = three.length === comparedScripts
   if (isWhole && plain !== undefined && isOver(plain)) {
     const slopes = three.map(({ slope }) => slope)
-    const widest = largest(
-      three.map(({ bound }) => bound),
-      0,
-    )
+    const widest = largest([0, ...three.map(({ bound }) => bound)])
     const isAlike = largest(slopes, 0) - smallest(slopes) <= 2 * widest
     if (isAlike) return { is: 'fail', why: { kind: 'factor' }, lines }
   }
@@ -108,10 +98,9 @@ function lineOfScript(all: readonly TextPoint[], script: Script): ScriptLine | n
 const longTokens = 500
 
 /**
- * Texts of common words that are counted more than others, though they have no word that those do not have: long texts with exactly the
- * tokens of the encoding show that each of their words has one token, so no other encoding explains the rest. Null if that is not so.
- *
- * @param isSteep whether the slope of all is above 1. Where it is not, only texts of several sizes that are all counted by one factor show it
+ * Texts of common words that are counted more than others without a word of their own: long texts counted exactly show that each
+ * word has one token, so no encoding explains it; else null. Unless all `isSteep`, it takes texts of several sizes that one
+ * factor counts.
  */
 function shareOf(words: readonly TextPoint[], isSteep: boolean): SlopeFault | null {
   const least = smallest(words.map(apartOf))
@@ -163,10 +152,7 @@ function doubt(lines: readonly ScriptLine[], isWhole: boolean): string {
     : `the counts are not those of the named encoding (${ratios}); with texts of three scripts, another encoding could be told from a factor (scenarios/audit-integrity.yaml)`
 }
 
-/**
- * The number of which all counts are multiples, if chance does not explain it: the texts differ, and their own counts are no such
- * multiples.
- */
+/** The number of which all counts are multiples, unless the texts are equal, or their own counts are such multiples. */
 function commonMultiple(points: readonly TextPoint[]): number | null {
   const byText = new Map(points.map((point) => [point.counted, point.reported]))
   const counts = new Set(byText.values())
@@ -199,6 +185,4 @@ export function commonStep(
 
 const divisorOf = (counts: readonly number[]) => counts.reduce(greatestDivisor, 0)
 
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b)
-}
+const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b))

@@ -22,10 +22,7 @@ const silent: ReadonlySet<string> = new Set([
   ...['service_tier', 'store', 'cache_prompt', 'ignore_eos', 'min_tokens'],
 ])
 
-/**
- * The requests whose tokens can be counted here: successes with a usage, by models of the contract. Images, tools, formats and
- * system messages are left out, since what they add is the service's own.
- */
+/** Successes with a usage whose tokens can be counted here: without images, tools, formats and system messages. */
 export const soleTexts = oncePerEvidence(
   async (evidence: Evidence): Promise<readonly SoleText[]> => {
     const { models = [] } = evidence.contract
@@ -41,7 +38,6 @@ export const soleTexts = oncePerEvidence(
   },
 )
 
-/** Whether a prompt is one word. */
 export const isOneWord = ({ text }: SoleText): boolean => /^\p{L}+$/u.test(text)
 
 /** The text of a request's only message; null if its prompt has anything else. */

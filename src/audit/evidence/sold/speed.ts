@@ -18,12 +18,7 @@ const leastVisible = 16
 /** Hidden text may be written faster than any that was seen, since drafts fit it better: by so much at most. */
 const faster = 2
 
-/**
- * The most tokens a microsecond that a model can have written: SOLD-10. It is the highest speed of visible text over all streams, and
- * as much again. A text that arrives at once has no speed, so that nothing is known.
- *
- * @returns null where it is not known
- */
+/** The most tokens a microsecond that a model can have written (SOLD-10): twice the highest speed of visible text; null if unknown. */
 export function mostSpeed(streams: readonly HiddenStream[]): number | null {
   const speeds = streams.flatMap(({ visible, textUs }) =>
     visible < leastVisible ? [] : [(visible - 1) / textUs],
@@ -33,6 +28,5 @@ export function mostSpeed(streams: readonly HiddenStream[]): number | null {
   return Number.isFinite(most) ? most : null
 }
 
-/** Whether a stream took too little time for all of its tokens. */
 export const isTooFast = ({ reasoning, visible, wholeUs }: HiddenStream, most: number): boolean =>
   reasoning > 0 && reasoning + visible > most * wholeUs

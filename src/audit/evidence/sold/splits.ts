@@ -1,8 +1,7 @@
 import { hourUs } from '../../../user/durations.ts'
 import type { Random } from '../../../user/random.ts'
-import { type Apart, leastSessions } from './apart.ts'
+import { type Apart, judgeUnderLoad, leastSessions } from './apart.ts'
 import { sharesOf, type TokenSession } from './sessions.ts'
-import { judgeUnderLoad } from './under-load.ts'
 
 /** Sessions that answer otherwise than the others of their watch. */
 export interface Split {
@@ -22,9 +21,8 @@ function isNear(session: TokenSession, hour: number): boolean {
 }
 
 /**
- * The first kind of sessions whose answers differ from those of the others as by another model: those of one half of the day, of one key.
- * A watch compares sessions with those before, so what comes and goes from the first session on is no change to it. Null if none does, or
- * if there are too few of them.
+ * The first kind of sessions (half of the day, key) that answer as by another model; null if none. A watch does not see what
+ * comes and goes from the first session on.
  */
 export function splitOf(
   watch: readonly TokenSession[],

@@ -16,10 +16,7 @@ interface CountedRatio {
 
 const thousand = 1_000
 
-/**
- * What a million tokens of fresh text cost as the service counts them: a thousand more tokens beside a thousand, by the contract's price
- * at the newest run, so that no fee of a request and no threshold is in it. None without a price, or if the contract leaves it open.
- */
+/** What a million more tokens of fresh text cost as the service counts them, without fees and thresholds; none if open. */
 export async function textPrice(
   { store, runIds, contract, priceChoices }: Evidence,
   model: Model,

@@ -7,11 +7,7 @@ export type TierResult =
   | { readonly is: 'few' | 'unmixed'; readonly ratio: number }
   | Ratio
 
-/**
- * Whether a paid tier is as fast as sold: SOLD-08.
- *
- * @param promised the most time of the tier, as a share of the default's
- */
+/** Whether a paid tier is as fast as sold: SOLD-08, in at most `promised` of the default tier's time. */
 export function judgeTier(
   pairs: readonly Pair[],
   promised: number,

@@ -1,6 +1,5 @@
 import { chanceOfMore } from './chance.ts'
 
-/** A call that a request demanded. */
 export interface ToolCall {
   /** Whether its arguments fit the tool's schema; null if that is not known. */
   readonly fits: boolean | null
@@ -21,7 +20,6 @@ export type SchemaResult =
   | { readonly is: 'few' }
   | { readonly is: 'pass' | 'fail' | 'inconclusive'; readonly broken: number; readonly of: number }
 
-/** So many calls make a verdict on a share. */
 export const leastCalls = 20
 /** So many calls with arguments word by word make a pass. */
 export const leastVerbatim = 10
@@ -60,10 +58,5 @@ export function judgeIntact(calls: readonly ToolCall[]): IntactResult {
   )
   const [most] = [...byName.values()].toSorted((a, b) => b.length - a.length)
   if (most === undefined) return { is: of < leastVerbatim ? 'few' : 'pass', of }
-  return {
-    is: most.length >= 2 ? 'fail' : 'inconclusive',
-    of,
-    times: most.length,
-    first: most[0]!,
-  }
+  return { is: most.length >= 2 ? 'fail' : 'inconclusive', of, times: most.length, first: most[0]! }
 }

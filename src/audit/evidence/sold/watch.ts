@@ -22,12 +22,9 @@ const moved = 0.02
 export const alarmAt = 100
 
 /**
- * The wealth of a bet that sessions are no longer exchangeable, after each session: a conformal test martingale. The p-value of a session
- * is the rank of its score among all so far, ties broken at random; those are independent and uniform if sessions are exchangeable, whatever
- * their noise. Bets, each a density, start with equal parts. The sum is a martingale, so `P(it ever reaches 1/a) <= a` (Ville).
- *
- * @param scores of the sessions in order of time; larger is farther from the reference
- * @param draw from 0 to below 1
+ * The wealth of a bet, after each session, that sessions are no longer exchangeable: a conformal test martingale. A session's
+ * p-value is the rank of its score (larger is farther from the reference) among all so far, ties broken at random; uniform if
+ * sessions are exchangeable. The bets, each a density, start with equal parts, and `P(it ever reaches 1/a) <= a` (Ville).
  */
 export function wealthOf(scores: readonly number[], draw: () => number): readonly number[] {
   let wealth: readonly number[] = bets.map(() => 1 / bets.length)
@@ -99,7 +96,6 @@ export function scoresOf(sessions: readonly Shares[]): readonly number[] {
     )
 }
 
-/** So many sessions after the reference make a pass. */
 export const leastSince = 20
 /** Wealth that is no alarm, and no peace. */
 export const doubtAt = 10
@@ -120,11 +116,7 @@ export type WatchResult =
       readonly change: ChangeAt
     }
 
-/**
- * Whether a model stayed the same: SOLD-05.
- *
- * @param watches so many are judged together: each alarms at as many times the wealth, so that all keep one error rate
- */
+/** Whether a model stayed the same: SOLD-05. Each of so many `watches` alarms at as many times the wealth: one error rate for all. */
 export function judgeWatch(
   sessions: readonly Shares[],
   watches: number,

@@ -1,7 +1,14 @@
 import { dayMs, hourMs } from '../../../user/durations.ts'
 import { isList, isObject, type Json, type JsonObject } from '../json.ts'
-import { creditsNamed, spent } from './credits.ts'
-import { type Field, fieldsOf, numbersNamed, numeric, timeZoneNamed } from './fields.ts'
+import {
+  type Field,
+  fieldsOf,
+  numbersNamed,
+  numeric,
+  ofCredits,
+  spent,
+  timeZoneNamed,
+} from './fields.ts'
 import { dayIn, isZone, localSpan } from './zones.ts'
 
 /** A line of a breakdown. */
@@ -59,9 +66,8 @@ function linesOf(
   value: Json | undefined,
   zone: string | null,
 ): readonly UsageBucket[] | null {
-  if (isList(value) && value.every(isObject)) {
+  if (isList(value) && value.every(isObject))
     return value.map((line) => readBucket(kind, line, null, zone))
-  }
   if (!isObject(value)) return null
   const lines = Object.entries(value)
   if (lines.length === 0 || !lines.every(([key]) => kinds[kind].key.test(key))) return null
@@ -90,7 +96,7 @@ function readBucket(
   const names = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
   return {
     ...timeOf(kind, key === null ? names.map((name) => line[name]) : [key], zone),
-    credits: creditsNamed(fields, /^(?:total_)?credits$/, ...spent)[0] ?? null,
+    credits: numbersNamed(ofCredits(fields), /^(?:total_)?credits$/, ...spent)[0] ?? null,
     requests: number(/^(?:total_)?requests$/, /^request_count$/),
     tokens:
       prompt !== null && completion !== null ? prompt + completion : number(/^(?:total_)?tokens$/),

@@ -13,9 +13,8 @@ export interface Field {
 export function fieldsOf(body: JsonObject): readonly Field[] {
   const fields: Field[] = []
   const enter = (object: JsonObject, within: string) => {
-    for (const [name, value] of Object.entries(object)) {
+    for (const [name, value] of Object.entries(object))
       fields.push({ name: snaked(name), within, value })
-    }
   }
   enter(body, '')
   // The list grows during the loop: fields of an object come after all that are less deep.
@@ -25,30 +24,36 @@ export function fieldsOf(body: JsonObject): readonly Field[] {
   return fields
 }
 
-function snaked(name: string): string {
-  return name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()
-}
+const snaked = (name: string): string =>
+  name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()
 
 /** Objects whose numbers cover a part of the usage, or a limit. */
 const partial = /limit|today|hour|da(?:y|ily)|week|month|year|model|endpoint/
 
 /** Fields that are about the whole usage. */
-export function ofTheWhole(fields: readonly Field[]): readonly Field[] {
-  return fields.filter(({ within }) => !partial.test(within))
-}
+export const ofTheWhole = (fields: readonly Field[]): readonly Field[] =>
+  fields.filter(({ within }) => !partial.test(within))
+
+export const spent = [/consumed/, /used/, /spent/, /usage/]
+
+/** Names of times, and of counts in other units than credits. */
+const isOther = /token|request|limit|percent|today|hour|da(?:y|ily)|week|month|_at$/
+
+/** Fields that may be amounts of credits. */
+export const ofCredits = (fields: readonly Field[]): readonly Field[] =>
+  fields.filter(({ name }) => !isOther.test(name))
+
+/** All values whose names match, in the order of the patterns. */
+const valuesNamed = (fields: readonly Field[], patterns: readonly RegExp[]) =>
+  patterns.flatMap((pattern) =>
+    fields.filter(({ name }) => pattern.test(name)).map(({ value }) => value),
+  )
 
 /** All numbers whose names match, in the order of the patterns. */
-export function numbersNamed(
-  fields: readonly Field[],
-  ...patterns: readonly RegExp[]
-): readonly number[] {
-  return patterns.flatMap((pattern) =>
-    fields.flatMap(({ name, value }) => {
-      const number = pattern.test(name) ? numeric(value) : null
-      return number === null ? [] : [number]
-    }),
-  )
-}
+export const numbersNamed = (fields: readonly Field[], ...patterns: readonly RegExp[]) =>
+  valuesNamed(fields, patterns)
+    .map(numeric)
+    .filter((number) => number !== null)
 
 /** A number, even as text: "97"; null if no double holds it exactly. */
 export function numeric(value: Json | undefined): number | null {
@@ -59,27 +64,16 @@ export function numeric(value: Json | undefined): number | null {
 }
 
 /** The first text that has digits and is no number, at a name that matches: `1,499`; null without one. */
-export function unreadableNamed(
-  fields: readonly Field[],
-  ...patterns: readonly RegExp[]
-): string | null {
-  const texts = patterns.flatMap((pattern) =>
-    fields.flatMap(({ name, value }) =>
-      pattern.test(name) && typeof value === 'string' && /\d/.test(value) && numeric(value) === null
-        ? [value]
-        : [],
-    ),
-  )
-  return texts[0] ?? null
-}
+export const unreadableNamed = (fields: readonly Field[], ...patterns: readonly RegExp[]) =>
+  valuesNamed(fields, patterns).find(
+    (value): value is string =>
+      typeof value === 'string' && /\d/.test(value) && numeric(value) === null,
+  ) ?? null
 
 /** The first text whose name matches. */
-export function textNamed(fields: readonly Field[], pattern: RegExp): string | null {
-  const found = fields.find(({ name, value }) => pattern.test(name) && typeof value === 'string')
-  return (found?.value as string | undefined) ?? null
-}
+export const textNamed = (fields: readonly Field[], pattern: RegExp): string | null =>
+  valuesNamed(fields, [pattern]).find((value) => typeof value === 'string') ?? null
 
 /** The response's name for the time zone of its days and hours. */
-export function timeZoneNamed(fields: readonly Field[]): string | null {
-  return textNamed(fields, /^(?:time_?zone|tz|zone)$/)
-}
+export const timeZoneNamed = (fields: readonly Field[]): string | null =>
+  textNamed(fields, /^(?:time_?zone|tz|zone)$/)

@@ -2,13 +2,17 @@ import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { type Breakdowns, breakdownsOf } from './buckets.ts'
-import { creditsNamed, spent, unreadableCredits } from './credits.ts'
-import { fieldsOf, numbersNamed, ofTheWhole, textNamed } from './fields.ts'
+import {
+  fieldsOf,
+  numbersNamed,
+  ofCredits,
+  ofTheWhole,
+  spent,
+  textNamed,
+  unreadableNamed,
+} from './fields.ts'
 
-/**
- * A response of the credits endpoint. The names of its fields are open (gap G-09), so words in them identify them at
- * any depth.
- */
+/** A response of the credits endpoint. Its field names are open (gap G-09): words in them identify them at any depth. */
 export interface UsageReport extends Breakdowns {
   readonly exchange: Exchange
   /** Null if several numbers fit. */
@@ -27,7 +31,6 @@ export interface UsageReport extends Breakdowns {
   readonly beganAt: string | null
 }
 
-/** Names of what remains. */
 const left = [/remaining/, /balance/, /left/]
 
 /** All completely captured responses of the credits endpoint, in order of time for each account. */
@@ -43,9 +46,10 @@ export async function usageReports(evidence: Evidence): Promise<readonly UsageRe
 function readReport(exchange: Exchange, body: JsonObject): UsageReport {
   const fields = fieldsOf(body)
   const whole = ofTheWhole(fields)
-  const credits = (...patterns: readonly RegExp[]) => creditsNamed(whole, ...patterns)[0] ?? null
+  const amounts = ofCredits(whole)
+  const credits = (...patterns: readonly RegExp[]) => numbersNamed(amounts, ...patterns)[0] ?? null
   const number = (...patterns: readonly RegExp[]) => numbersNamed(whole, ...patterns)[0] ?? null
-  const grants = creditsNamed(whole, /granted/, /total_credits/)
+  const grants = numbersNamed(amounts, /granted/, /total_credits/)
   return {
     exchange,
     granted: grants.length === 1 ? grants[0]! : null,
@@ -53,7 +57,7 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
     consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
     consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
     remaining: credits(...left),
-    unreadable: credits(...left) === null ? unreadableCredits(whole, ...left) : null,
+    unreadable: credits(...left) === null ? unreadableNamed(amounts, ...left) : null,
     requests: number(/^requests$/, /total_requests/, /request_count/),
     averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),
     ...breakdownsOf(fields),

@@ -9,10 +9,7 @@ import { type SentBetween, SentByMoment } from './sent-by-moment.ts'
 
 export type RowPair = readonly [earlier: ExchangeRow, later: ExchangeRow]
 
-/**
- * What the account of each pair of rows sent between their responses; null if its cost is not certain. One query reads
- * each attempt once, whatever the number of pairs.
- */
+/** What the account of each pair of rows sent between their responses; null if its cost is not certain. One query for all pairs. */
 export async function sentBetween(
   evidence: PricedEvidence,
   pairs: readonly RowPair[],

@@ -1,9 +1,11 @@
+import { countBelow } from '../../../limits/count-below.ts'
+
 /** What is summed over the attempts of an account. */
 export const sentSums = [
   /** Successes, and their price. */
-  ...(['requests', 'credits'] as const),
+  ...['requests', 'credits'],
   /** Successful reads that cost credits, and their price. */
-  ...(['reads', 'readCredits'] as const),
+  ...['reads', 'readCredits'],
   /** Successful reads with a price that nothing shows. */
   'openReads',
   /** Requests that may have been charged although they failed, or were free although they succeeded. */
@@ -39,7 +41,7 @@ export class SentByMoment {
 
   /** Adds an attempt, in any order. `values` are columns in the order of the sums. */
   add(sentUs: number, endUs: number, values: readonly Float64Array[], row: number): void {
-    const at = this.#placeOf(sentUs)
+    const at = countBelow(this.#timesUs, sentUs)
     if (at === this.#timesUs.length) return
     for (let nth = 0; nth < sentSums.length; nth++) this.#sums[nth]![at]! += values[nth]![row]!
     if (values[sentSums.indexOf('requests')]![row]! > 0)
@@ -54,18 +56,16 @@ export class SentByMoment {
     }
   }
 
-  /**
-   * What was sent between two responses; null if its cost is not certain: something is ambiguous, or a success was in
-   * flight with one of them.
-   */
+  /** What was sent between two responses; null if something is ambiguous, or a success was in flight with one of them. */
   between(pair: Moments): SentBetween | null {
     const { beforeUs, fromUs, fromEndUs, beforeToUs, toUs, beforeEndUs, endUs } = timesOf(pair)
-    const by = (sum: SentSum, us: number) => this.#sums[sentSums.indexOf(sum)]![this.#placeOf(us)]!
+    const by = (sum: SentSum, us: number) =>
+      this.#sums[sentSums.indexOf(sum)]![countBelow(this.#timesUs, us)]!
     const within = (sum: SentSum, afterUs: number, byUs: number) => by(sum, byUs) - by(sum, afterUs)
     const isInFlight =
       within('requests', beforeUs, fromEndUs) > 0 ||
-      this.#latestEndUs[this.#placeOf(fromUs)]! >= fromUs ||
-      this.#latestEndUs[this.#placeOf(beforeEndUs)]! >= toUs
+      this.#latestEndUs[countBelow(this.#timesUs, fromUs)]! >= fromUs ||
+      this.#latestEndUs[countBelow(this.#timesUs, beforeEndUs)]! >= toUs
     if (isInFlight || by('ambiguous', beforeToUs) > 0 || within('empty', beforeUs, endUs) > 0)
       return null
     return {
@@ -76,18 +76,6 @@ export class SentByMoment {
       readCredits: within('readCredits', fromUs, toUs),
       openReads: within('openReads', fromUs, toUs),
     }
-  }
-
-  /** The place of the first time that is not before the given one. */
-  #placeOf(us: number): number {
-    let from = 0
-    let to = this.#timesUs.length
-    while (from < to) {
-      const middle = (from + to) >> 1
-      if (this.#timesUs[middle]! < us) from = middle + 1
-      else to = middle
-    }
-    return from
   }
 }
 

@@ -326,12 +326,11 @@ if most of what is missing went at other times.`,
           ],
         })
       }
-      if (over.some((more) => under.some((less) => less.reading !== more.reading))) {
+      if (over.some((more) => under.some((less) => less.reading !== more.reading)))
         return inconclusive(
           judged.length,
           'the balance of one account is too low and that of another too high, but mostly at other times: no request is shown to be paid by the wrong account',
         )
-      }
       if (judged.length > 1 && over.length === 0) observations += judged.length
     }
     return passed(observations, requires)

@@ -106,12 +106,9 @@ more than that.`,
     const isRetried = ({ reading: { history }, stretch }: SeenStretch) =>
       history.retry.subarray(stretch.from + 1, stretch.to + 1).some((retry) => retry > 0)
     const retried = stretches.filter(isRetried)
-    if (retried.length === 0 && singles.length > 0) {
-      return pass(singles.length)
-    }
-    if (retried.length === 0) {
+    if (retried.length === 0 && singles.length > 0) return pass(singles.length)
+    if (retried.length === 0)
       return notObserved('a retry after a 429 between two idle values (retries: specification)')
-    }
     const wrong = retried.find(({ stretch: { excess } }) => excess > 0)
     if (wrong === undefined) return pass(retried.length)
     const { reading, stretch } = wrong

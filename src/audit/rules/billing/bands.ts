@@ -18,9 +18,7 @@ with large balances and do not charge them.`,
     const bandOf = (single: Single) =>
       bandsAt(contract, balanceOf(single)).at(-1)?.name ?? 'no band'
     const bands = Map.groupBy(singles, bandOf)
-    if (bands.size < 2) {
-      return notObserved('requests one at a time on balances in two bands')
-    }
+    if (bands.size < 2) return notObserved('requests one at a time on balances in two bands')
     const verdict = splitsByBalance(singles, contract)
     if (verdict === null && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return (
@@ -39,9 +37,8 @@ with large balances and do not charge them.`,
 const balanceOf = ({ reading, row, price }: Single) => reading.history.value[row]! + price
 
 /**
- * A failure if one balance separates requests that cost their price from those that mostly did not. If headers show
- * held credits, the first of the latter may look right. A balance only falls, so a price that changed at one time looks the
- * same: then the split fails only if it is at an edge of a band.
+ * A failure if one balance separates requests that cost their price from those that mostly did not. Held credits may make the
+ * first of the latter look right. A price that changed in time looks the same: then only at a band's edge.
  */
 function splitsByBalance(singles: readonly Single[], contract: Contract): Verdict | null {
   const rising = singles.toSorted((a, b) => balanceOf(a) - balanceOf(b))

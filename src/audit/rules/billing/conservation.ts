@@ -48,7 +48,7 @@ none for much longer than values before it lacked others, which came later.`,
       observations += judged.length
       const rises = judged.filter(({ taken }) => taken < 0)
       for (const stretch of judged) {
-        const excess = stretch.excess
+        const { excess } = stretch
         const isRise =
           reading.unnamedPurchase !== undefined && isAddedAgain(stretch, reading.unnamedPurchase)
         const isClear = stretch.ambiguous === 0 && reading.fits !== 'late'
@@ -66,9 +66,8 @@ none for much longer than values before it lacked others, which came later.`,
         const sameAndNarrower =
           (worst?.otherwise === null) === (otherwise === null) &&
           stretch.charges < (worst?.stretch.charges ?? Infinity)
-        if (worst === null || surer || sameAndNarrower) {
+        if (worst === null || surer || sameAndNarrower)
           worst = { reading, stretch, excess, otherwise }
-        }
       }
     }
     if (observations === 0) return notObserved(idleTakes)
@@ -76,16 +75,16 @@ none for much longer than values before it lacked others, which came later.`,
     const { reading, stretch, excess, otherwise } = worst
     const moved = stretch.taken < 0 ? 'rose' : 'fell'
     const shows = `the balance ${moved} by ${Math.abs(stretch.taken)} since the idle balance before`
-    if (otherwise !== null) {
+    const witnesses = [
+      witnessOf(reading, stretch.to, shows),
+      witnessOf(reading, stretch.from, 'the idle balance before'),
+    ]
+    if (otherwise !== null)
       return inconclusive(
         observations,
         `account ${reading.history.account}: ${shows}, where ${successes(stretch.charges)} cost ${stretch.sure}. ${otherwise}`,
-        [
-          witnessOf(reading, stretch.to, shows),
-          witnessOf(reading, stretch.from, 'the idle balance before'),
-        ],
+        witnesses,
       )
-    }
     const range =
       stretch.ambiguous > 0 ? ` to ${stretch.sure + stretch.ambiguous} (ambiguous attempts)` : ''
     return fail(observations, {
@@ -94,10 +93,7 @@ none for much longer than values before it lacked others, which came later.`,
           ? `account ${reading.history.account}: no fall, since nothing succeeded`
           : `account ${reading.history.account}: a fall by ${stretch.sure}${range} for ${successes(stretch.charges)}`,
       observed: `${movedBy(stretch.taken)}: ${credits(Math.abs(excess))} too ${excess > 0 ? 'much' : 'little'}`,
-      witnesses: [
-        witnessOf(reading, stretch.to, shows),
-        witnessOf(reading, stretch.from, 'the idle balance before'),
-      ],
+      witnesses,
       // Traffic of others can take credits, but not return any.
       ...(excess > 0 ? { note: othersLookSo } : {}),
     })

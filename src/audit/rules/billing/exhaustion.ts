@@ -11,10 +11,8 @@ const isRefused = ({ reading: { history }, row }: Known) => history.insufficient
 const isServed = ({ reading: { history }, row }: Known) => history.effect[row] === effects.charge
 
 /**
- * Whether requests that the balance covered took less, or more, than their price, and nothing else moved it. A balance may
- * then cover more requests, or fewer, than the prices say.
- *
- * @param like a row: if others of its model took their price, only what its model took counts
+ * Whether covered requests took another amount than their price, and nothing else moved the balance: it may then cover more or
+ * fewer. If others of `like`'s model took their price, only what its model took counts.
  */
 function tookAnother(
   which: 'less' | 'more',
@@ -100,7 +98,7 @@ than their price, it is inconclusive.`,
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
     if (refused !== undefined && tookAnother('more', refused.reading, contract, refused.row))
       return inconclusive(known.length, otherPrice('more'))
-    if (refused !== undefined) {
+    if (refused !== undefined)
       return fail(known.length, {
         expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
         observed: 'refused',
@@ -108,7 +106,6 @@ than their price, it is inconclusive.`,
           witnessOf(refused.reading, refused.row, `refused at a balance of ${refused.atLeast}`),
         ],
       })
-    }
     return passed(last.length, 'an account spent to its last credit, one request at a time')
   },
 })
@@ -131,9 +128,8 @@ a refusal for insufficient credits. If requests that the balance covered took le
       const { effect, costCredits, value, insufficient, callUs, readUs, endUs, size } = history
       for (let row = 0; row < size; row++) {
         const shown = value[row]! - (history.spentOnReads?.[row] ?? 0)
-        if (shown < 0 && effect[row] !== effects.failure) {
+        if (shown < 0 && effect[row] !== effects.failure)
           return overdrawn(reading, row, `a balance of ${shown}`)
-        }
       }
       const [first] = conservation.idle
       if (first === undefined) continue
@@ -158,9 +154,8 @@ a refusal for insufficient credits. If requests that the balance covered took le
         open = inconclusive(Math.max(observations, 1), otherPrice('less'))
         continue
       }
-      if (spent > had && !risen) {
+      if (spent > had && !risen)
         return overdrawn(reading, last, `successes of ${credits(spent)} from a balance of ${had}`)
-      }
       if (refused > 0 && together > 0) observations += together
     }
     return (

@@ -40,6 +40,5 @@ export function repetition(
   }
 }
 
-export function keyOf(runId: string, slot: number, retry: number): string {
-  return `${runId}/${slot}/${retry}`
-}
+export const keyOf = (runId: string, slot: number, retry: number): string =>
+  `${runId}/${slot}/${retry}`

@@ -58,9 +58,8 @@ streamed in each format, n of 3 or more, a system prompt.`,
     // Of several, the one that leaves the fewest prices unexplained.
     const [cause] = accused.toSorted((a, b) => a.unexplained - b.unexplained)
     if (cause !== undefined) return cause.verdict
-    if (varied.length === 0) {
+    if (varied.length === 0)
       return notObserved(`requests one at a time that differ in ${Object.keys(factors).join(', ')}`)
-    }
     const wrong = singles.filter(({ single }) => isWrong(single)).length
     if (wrong === 0 && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return wrong === 0
@@ -90,10 +89,7 @@ function promptRange(exchanges: readonly Exchange[]): string {
   return `; prompts of ${least} to ${most} tokens`
 }
 
-/**
- * A failure if one level is charged wrongly and another correctly; otherwise null. If headers show held credits, some
- * wrong charges look right, so half of a level is enough.
- */
+/** A failure if one level is charged wrongly and another correctly. Held credits make some wrong charges look right: half is enough. */
 function levelVerdict(levels: readonly (readonly [string, readonly Single[]])[]) {
   const wrongIn = (all: readonly Single[]) => all.filter(isWrong).length
   const right = levels.find(([, all]) => wrongIn(all) * 10 <= all.length)

@@ -10,7 +10,6 @@ import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } fro
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
 import { clearStretches } from './stretches.ts'
 
-/** Rises of balances between idle values. */
 function rises(readings: Parameters<typeof clearStretches>[0]) {
   return clearStretches(readings)
     .filter(
@@ -20,10 +19,7 @@ function rises(readings: Parameters<typeof clearStretches>[0]) {
     .map((seen) => ({ ...seen, gained: -seen.stretch.excess }))
 }
 
-/**
- * Judges the statements of accounts. `judge` returns a few words on an issue, null without one, or undefined if the
- * statement says nothing.
- */
+/** Judges the statements of accounts: `judge` says an issue, null without one, undefined if the statement is silent. */
 async function judgeStatements<P extends PromiseName>(
   evidence: Evidence<P>,
   judge: (statement: AccountStatement, contract: Promising<P>) => string | null | undefined,
@@ -99,9 +95,8 @@ function judgeRewards(
     each.credits === grants.inviteFirstPayment &&
     /pa(?:id|yment)/i.test(each.words)
   const rewards = movements.filter(isReward)
-  if (rewards.length > invited.length) {
+  if (rewards.length > invited.length)
     return `${rewards.length} rewards for a first payment, ${invited.length} invited`
-  }
   const own = rewards.find((reward) => {
     const at = movements.indexOf(reward)
     return [movements[at - 1], movements[at + 1]].some(
@@ -145,19 +140,17 @@ tolerance of a day), and no credits may remain a day after that.`,
         [witnessOf(reading, stretch.to, `${gained} more than before`)],
       )
     }
-    if (odd !== undefined) {
+    if (odd !== undefined)
       return fail(large.length, {
         expected: `a rise by a package or grant: ${gifts.join(', ')}`,
         observed: `a rise by ${odd.gained}`,
         witnesses: [witnessOf(odd.reading, odd.stretch.to, `${odd.gained} more than before`)],
       })
-    }
     const bought = large.filter(({ gained }) => packages.includes(gained)).length
-    if (judged + bought === 0) {
+    if (judged + bought === 0)
       return notObserved(
         'a purchase during the run, and a list of what expires when at the credits endpoint',
       )
-    }
     return pass(judged + bought, judged === 0 ? { note: 'Expiry was not seen.' } : {})
   },
 })

@@ -46,13 +46,9 @@ anywhere, neither in a header nor at the credits endpoint, makes no such promise
       [JSON.stringify(runIds)],
     )
     const observations = headers.reduce((sum, { seen }) => sum + seen, 0)
-    if (observations === 0) {
-      return notObserved('a success on a generation endpoint')
-    }
+    if (observations === 0) return notObserved('a success on a generation endpoint')
     const shown = headers.some(({ issue }) => issue !== 'missing')
-    if (!shown && !(await hasCreditsEndpoint())) {
-      return notObserved(takesCredits)
-    }
+    if (!shown && !(await hasCreditsEndpoint())) return notObserved(takesCredits)
     const wrong = headers.filter(({ issue }) => issue !== null)
     if (wrong.length === 0) return pass(observations)
     return fail(observations, {

@@ -11,10 +11,7 @@ export type Told = {
   readonly witnesses: readonly [Witness, ...Witness[]]
 }
 
-/**
- * A balance gap that is no loss: it is right below a value that shows the same credits as the one above. That header shows
- * the balance before the charge above, and the sums are right.
- */
+/** No loss: a gap right below a value with the same credits as above: that header shows the balance before the charge above. */
 export function staleHeader({ history, intervals }: BalanceReading): Told | null {
   if (intervals.missingCredits > 0) return null
   for (const conflict of intervals.conflicts) {
@@ -81,7 +78,6 @@ export function tellShortest(
   }
 }
 
-/** A conflict with its place and its rows. */
 export function tell(reading: BalanceReading, conflict: IntervalConflict): Told {
   const { value } = reading.history
   switch (conflict.kind) {
@@ -123,10 +119,8 @@ export function tell(reading: BalanceReading, conflict: IntervalConflict): Told 
   }
 }
 
-/** What a row of a balance gap shows. */
-export function roleOf(row: number, { below }: BalanceGap): string {
-  return row === below ? 'the first to show the credits gone' : 'in flight then'
-}
+export const roleOf = (row: number, { below }: BalanceGap): string =>
+  row === below ? 'the first to show the credits gone' : 'in flight then'
 
 /** The times between which a credit went missing. */
 export function bracketOf({ balanceGap }: Place, { inFlight, otherPlaces }: Suspects): string {

@@ -6,9 +6,8 @@ import { RunningSum } from '../../evidence/billing/running-sum.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
 
 /**
- * A request whose preceding balance is known, because nothing was in flight. The balance is between two values if the
- * preceding header may show it before or after that charge (gap G-12), or if an abandoned request may still be charged
- * or return what it held (gaps G-13, G-14).
+ * A request whose preceding balance is known, as nothing was in flight; between two values if the header's meaning (gap G-12),
+ * or an abandoned request's charge (gaps G-13, G-14), is open.
  */
 export interface Known {
   readonly reading: BalanceReading
@@ -18,10 +17,7 @@ export interface Known {
   readonly cost: number
 }
 
-/**
- * Requests right after an idle value, each with its preceding balance. Requests before which credits came in or may
- * have expired are omitted.
- */
+/** Requests right after an idle value, each with its balance, without those before which credits came in or may have expired. */
 export function knownBalances(
   readings: readonly BalanceReading[],
   contract: Contract,
@@ -97,10 +93,7 @@ function isSettled({ history, meanings }: BalanceReading, row: number): boolean 
   return new Set(meanings.map((meaning) => meaning[kind])).size === 1
 }
 
-/**
- * Credits that abandoned requests have paid by an idle value since the first: they can neither be charged nor hold
- * credits again. 0 if something else may have taken them.
- */
+/** Credits that abandoned requests have paid by an idle value: those hold no more. 0 if something else may have taken them. */
 function creditsPaid({ fits, doubt, conservation }: BalanceReading): (at: number) => number {
   if (fits === 'none' || doubt !== null) return () => 0
   const paid = [0]
@@ -108,10 +101,7 @@ function creditsPaid({ fits, doubt, conservation }: BalanceReading): (at: number
   return (at) => Math.max(0, paid[at]!)
 }
 
-/**
- * Cost of the ambiguous requests called before a row's end, without those that expired before the call of the idle
- * value, unless `all` is wanted.
- */
+/** Cost of the ambiguous requests before a row's end; unless `all`, without those that expired before the idle value's call. */
 function creditsLeft(
   history: BalanceHistory,
 ): (idle: number, until: number, all?: boolean) => number {

@@ -58,9 +58,8 @@ function cancelling(off: readonly SeenStretch[]): readonly (readonly SeenStretch
   return found
 }
 
-function modelsOf(seen: SeenStretch): readonly number[] {
-  return rowsOf(seen, 'charge').map((row) => seen.reading.history.model[row]!)
-}
+const modelsOf = (seen: SeenStretch): readonly number[] =>
+  rowsOf(seen, 'charge').map((row) => seen.reading.history.model[row]!)
 
 /** Whether only reads are in the stretch: no success and no failure, which may have cost something. */
 function paysNothing({ reading: { history }, stretch: { from, to, sure } }: SeenStretch): boolean {

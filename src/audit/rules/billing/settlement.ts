@@ -173,14 +173,13 @@ right. Without these two values it is inconclusive. The reported delay is the sm
         witnesses,
       })
     }
-    if (stale !== undefined) {
+    if (stale !== undefined)
       return inconclusive(
         observations,
         stale.doubt === null
           ? 'the header shows values that are older than its response, and the balance is right in the end'
           : `account ${stale.history.account}: ${stale.doubt}`,
       )
-    }
     return passed(observations, 'a success, and a value of the balance after it')
   },
 })

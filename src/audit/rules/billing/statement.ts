@@ -22,9 +22,7 @@ export interface Lot {
   readonly expiresMs: number | null
 }
 
-/**
- * The details in a response of the credits endpoint, if a deployment gives any (gap G-09). Field names identify them.
- */
+/** The details that a response of the credits endpoint may give (gap G-09), by the words of its fields. */
 export interface AccountStatement {
   readonly report: UsageReport
   /** Oldest first. */
@@ -59,9 +57,8 @@ const kind = /^(?:kind|type|reason)$/
 const time = /^(?:at|time|date|timestamp|created_at)$/
 const expiry = /expir/
 
-function field(line: JsonObject, pattern: RegExp): Json | undefined {
-  return Object.entries(line).find(([name]) => pattern.test(name.toLowerCase()))?.[1]
-}
+const field = (line: JsonObject, pattern: RegExp): Json | undefined =>
+  Object.entries(line).find(([name]) => pattern.test(name.toLowerCase()))?.[1]
 
 function isMovement(line: JsonObject): boolean {
   return (
@@ -87,9 +84,8 @@ function isLot(line: JsonObject): boolean {
   return typeof field(line, amount) === 'number' && (expires === null || isTime(expires))
 }
 
-function isTime(value: Json | undefined): value is string {
-  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
-}
+const isTime = (value: Json | undefined): value is string =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value))
 
 function readLot(line: JsonObject): Lot {
   const expires = field(line, expiry)

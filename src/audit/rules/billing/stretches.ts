@@ -50,9 +50,8 @@ export function rowsOf(
 }
 
 /** Whether every value of the reading is explained, so the charge of each request is known. */
-export function isAccounted({ fits, intervals, doubt }: BalanceReading): boolean {
-  return fits === 'exact' && intervals.uncertainCredits === 0 && doubt === null
-}
+export const isAccounted = ({ fits, intervals, doubt }: BalanceReading): boolean =>
+  fits === 'exact' && intervals.uncertainCredits === 0 && doubt === null
 
 export function countRows(history: BalanceHistory, choose: (row: number) => boolean): number {
   let count = 0

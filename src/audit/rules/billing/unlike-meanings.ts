@@ -2,12 +2,7 @@ import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import { everyMeaning, type HeaderMeaning } from '../../evidence/billing/header-meaning.ts'
 import { inconclusive, type Verdict } from '../../verdict.ts'
 
-/**
- * The header may show the balance after its own charge, or before it. It has one meaning for all accounts: where each
- * account needs another one, the header of some accounts lags.
- *
- * @returns null if one meaning makes the values of all accounts exact
- */
+/** Null if one meaning of the header makes the values of all accounts exact: where each needs another, some lag. */
 export function unlikeMeanings(
   readings: readonly BalanceReading[],
   observations: number,

@@ -35,9 +35,8 @@ system_fingerprint (a string) must be there only if the contract promises them (
     if (!isObject(body)) return 'no object'
     const promised = responseFields?.chat ?? []
     for (const field of ['id', 'model', ...promised]) {
-      if (field !== 'usage' && typeof body[field] !== 'string') {
+      if (field !== 'usage' && typeof body[field] !== 'string')
         return `${field} is ${kindOf(body[field])}`
-      }
     }
     if (body.object !== 'chat.completion') return `object ${JSON.stringify(body.object)}`
     if (!isUnixSeconds(body.created)) return `created ${JSON.stringify(body.created)}`
@@ -293,9 +292,8 @@ more than that, so the audit scenarios ask it to count to a large number.`,
     if (absent('stream') && exchange.isStream) return 'a stream'
     if (!exchange.isOk) return undefined
     const { n = row.choices, maxTokens = Infinity } = defaults
-    if (absent('n') && row.choices !== null && row.choices !== n && !exchange.isStream) {
+    if (absent('n') && row.choices !== null && row.choices !== n && !exchange.isStream)
       return `${row.choices} choices`
-    }
     if (!absent('max_tokens') || !absent('n')) return absent('stream') ? null : undefined
     return row.completionTokens !== null && row.completionTokens > maxTokens
       ? `${row.completionTokens} tokens`

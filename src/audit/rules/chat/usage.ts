@@ -38,9 +38,8 @@ requests ended exactly at their limit and no request has the reason length.`,
       if (row.completionTokens === null) return undefined
       const n = exchange.requestField('n')
       const choices = typeof n === 'number' ? n : 1
-      if (row.completionTokens > limit * choices) {
+      if (row.completionTokens > limit * choices)
         return `${row.completionTokens} tokens for max_tokens ${limit}${choices > 1 ? ` and n ${choices}` : ''}`
-      }
       const total = row.completionTokens + (row.promptTokens ?? 0)
       // Without a promised limit, an unknown one may have ended the text.
       const { maxOutputTokens = 0, maxTotalTokens = 0 } = contract.limits ?? {}
@@ -121,9 +120,8 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
 })
 
 /** Model and messages, whatever the other parameters are. */
-export function promptOf(exchange: Exchange): string {
-  return JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
-}
+export const promptOf = (exchange: Exchange): string =>
+  JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
 
 /** Compares a conversation with the shorter one that it continues, if that was sent, too. */
 function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exchange[]>) {

@@ -44,9 +44,7 @@ again with the same id (gap G-37).`,
   },
 })
 
-function isKeyed({ row }: Exchange): boolean {
-  return /"idempotency-key"/i.test(row.requestHeaders ?? '')
-}
+const isKeyed = ({ row }: Exchange): boolean => /"idempotency-key"/i.test(row.requestHeaders ?? '')
 
 function wrongField(body: JsonObject, { row }: Exchange, models: readonly Model[]): string | null {
   if (typeof body.id !== 'string') return `id is ${kindOf(body.id)}`
@@ -65,9 +63,8 @@ function wrongField(body: JsonObject, { row }: Exchange, models: readonly Model[
   if (!isObject(usage)) return `usage is ${kindOf(usage)}`
   for (const field of ['input_tokens', 'output_tokens']) {
     const count = usage[field]
-    if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) {
+    if (typeof count !== 'number' || !Number.isInteger(count) || count < 0)
       return `${field} ${JSON.stringify(count)}`
-    }
   }
   return null
 }
@@ -144,9 +141,8 @@ without. output_tokens must not exceed max_tokens.`,
       if (!isAnswer(exchange)) return undefined
       const { promptTokens, completionTokens } = exchange.row
       const limit = exchange.requestField('max_tokens')
-      if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit) {
+      if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit)
         return `${completionTokens} tokens for max_tokens ${limit}`
-      }
       const without = bare.get(promptOf(exchange))
       if (!hasSystem(exchange) || promptTokens === null || without === undefined) return undefined
       return promptTokens > without

@@ -78,9 +78,8 @@ function wrongField(model: JsonObject, promised: readonly string[]): string | nu
 }
 
 /** Between 2001 and 5138, so the unit is seconds, not milliseconds. */
-export function isUnixSeconds(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value > 1e9 && value < 1e11
-}
+export const isUnixSeconds = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value > 1e9 && value < 1e11
 
 export const model03 = exchangeRule({
   id: 'MODEL-03',
@@ -196,9 +195,8 @@ function isFarFromWindows(exchange: Exchange, contract: Contract): boolean {
   return (exchange.row.requestBody?.length ?? 0) + output < limits.maxTotalTokens / 2
 }
 
-function isKnown({ models }: Promising<'models'>, name: string): boolean {
-  return modelNamed(models, name) !== undefined
-}
+const isKnown = ({ models }: Promising<'models'>, name: string): boolean =>
+  modelNamed(models, name) !== undefined
 
 /** Section 1.3 of the rulebook. */
 export const modelRules: readonly Rule[] = [model01, model02, model03, model04, model05]

@@ -9,10 +9,8 @@ import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import type { Known } from './traces.ts'
 
 /**
- * The limits that begin by the calendar of a zone. A request is of the window in which its whole interval lies, by the
- * service's own `Date`.
- *
- * @returns null if the contract has none of these limits, or no request tested one
+ * The limits by the calendar of a zone; a request is in the window of its whole interval, by the service's `Date`. Null if none
+ * was tested.
  */
 export function judgeCalendar(
   history: RateHistory,

@@ -16,10 +16,7 @@ export interface Continuity {
 export interface Switch {
   readonly before: LimitedRequest
   readonly after: LimitedRequest
-  /**
-   * Requests that a counter must have forgotten meanwhile for the other reading to hold, as a bucket does that regains
-   * tokens. If negative, that reading is impossible: no request counts twice.
-   */
+  /** Requests that a counter must have forgotten for the other reading to hold, as a bucket does; negative if it is impossible. */
   readonly forgotten: number
 }
 
@@ -69,9 +66,7 @@ export function continuityOf(
   return { own, shared }
 }
 
-/**
- * The most that a counter forgets between two requests: what a bucket regains, and for a log requests one window back.
- */
+/** The most that a counter forgets between two requests: what a bucket regains, or a log's requests one window back. */
 export function mostForgotten(
   requests: readonly LimitedRequest[],
   first: LimitedRequest,
@@ -86,6 +81,5 @@ export function mostForgotten(
   return Math.floor(regained) + 1 + leaving.length
 }
 
-function usedOf({ limit, remaining }: LimitedRequest): number | null {
-  return limit === null || remaining === null ? null : limit - remaining
-}
+const usedOf = ({ limit, remaining }: LimitedRequest): number | null =>
+  limit === null || remaining === null ? null : limit - remaining

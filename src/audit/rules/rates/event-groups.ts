@@ -17,7 +17,6 @@ export interface EventGroups {
   values(): Iterable<readonly RateEvent[]>
 }
 
-/** Requests of one key in one account. */
 interface KeyRecord {
   readonly name: string
   readonly size: number
@@ -27,12 +26,7 @@ interface KeyRecord {
   parts(rows: number): Iterable<readonly RateEvent[]>
 }
 
-interface AccountRecord {
-  readonly name: string
-  readonly size: number
-  readonly first: RateEvent
-  events(): readonly RateEvent[]
-}
+type AccountRecord = Omit<KeyRecord, 'parts'>
 
 /** Requests of all accounts, entered one account after the other, in memory or in a file. */
 export class EventRecords {
@@ -99,9 +93,8 @@ export class EventRecords {
       first: first!,
       events: () => rowsOf(kept.table),
       *parts(rows) {
-        for (let from = 0; from < size; from += rows) {
+        for (let from = 0; from < size; from += rows)
           yield rowsOf(kept.part(from, Math.min(from + rows, size)))
-        }
       },
     }
   }

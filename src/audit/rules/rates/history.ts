@@ -1,11 +1,9 @@
 import { type LimitWindow, lengthUs } from '../../../contract/contract.ts'
-import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { oncePerEvidence } from '../../evidence/once.ts'
 import { eachOrderedGroup } from '../../evidence/ordered-groups.ts'
 import type { RowOrder } from '../../evidence/partition.ts'
 import type { Evidence } from '../../rule.ts'
 import { clockErrorUs } from '../../runs.ts'
-import type { Witness } from '../../verdict.ts'
 import { type EventGroups, EventRecords } from './event-groups.ts'
 import { numberColumns, type RateEvent, rateEventTable, wordColumns } from './rate-events.ts'
 
@@ -23,10 +21,8 @@ export interface RateHistory {
 }
 
 /**
- * The history of the audited runs.
- *
- * Attempts of several runs share one clock, by the wall time at which each run began. That clock runs at the service's
- * speed: a microsecond of a run scaled by 60 counts sixtyfold, so windows keep their length.
+ * All attempts of the audited runs on one clock, by the wall time of each run's begin, at the service's speed: a microsecond of
+ * a run scaled by 60 counts sixtyfold.
  */
 export const historyOf = oncePerEvidence(load)
 
@@ -97,14 +93,11 @@ const byStart =
       retry[a]! - retry[b]!
   }
 
-export function witnessOf(event: LimitedRequest, shows: string): Witness {
-  return { runId: event.runId, slot: event.slot, retry: event.retry, shows }
-}
+export { witnessAt as witnessOf } from '../../verdict.ts'
 
 /** `60 or 20`, for sentences. */
-export function anyOf(values: Iterable<number | string>): string {
-  return [...new Set(values)].join(' or ')
-}
+export const anyOf = (values: Iterable<number | string>): string =>
+  [...new Set(values)].join(' or ')
 
 /** Whether an event is so early in the record that unrecorded requests matter. */
 export function recordBegan(

@@ -68,9 +68,8 @@ function judgeWindow(history: RateHistory, evidence: Known<'bands'>, window: Lim
   const admissions = judgeAdmissions(history, evidence, window)
   if (admissions.verdict === 'fail') return admissions
   const named = judgeRejections(history, evidence, window)
-  if (named.verdict === 'fail' || admissions.verdict === 'not-observed') {
+  if (named.verdict === 'fail' || admissions.verdict === 'not-observed')
     return named.verdict === 'not-observed' ? admissions : named
-  }
   return admissions
 }
 

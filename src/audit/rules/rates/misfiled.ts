@@ -12,18 +12,14 @@ export interface Misfiled {
   readonly others: number
 }
 
-/**
- * Responses that must agree without a contradiction in between: counts that rise by the other key's requests, and
- * counts that do not rise with an own request.
- */
+/** Responses that must agree: counts rise by the other key's requests, and do not with an own one. */
 const agreement = 3
 /** All pairs are compared, so only the first few of many keys with one limit are examined. */
 const mostKeys = 8
 
 /**
- * Responses of keys that show the count of another key with the same limit. With turns such as A B B A B B, the count
- * shown to A rises by two for each of its requests, and that of B stays for every second one. Other traffic on a key
- * makes its count rise, too, but no count stays after an own request.
+ * Responses of keys that show another key's count with the same limit. With turns such as A B B A B B, the count shown to A
+ * rises by two for each of its requests, and B's stays for every second: other traffic never makes it stay.
  */
 export function misfiledIn(
   { events, byKey }: Pick<RateHistory, 'events' | 'byKey'>,
@@ -44,7 +40,6 @@ export function misfiledIn(
   return null
 }
 
-/** The first keys with each limit. */
 function firstKeys(events: Iterable<LimitedRequest>): ReadonlyMap<number | null, Set<string>> {
   const keys = new Map<number | null, Set<string>>()
   for (const { limit, key } of events) {
@@ -92,6 +87,5 @@ function swapped(
   return null
 }
 
-function usedOf({ limit, remaining }: LimitedRequest, shown: number): number | null {
-  return limit !== shown || remaining === null ? null : limit - remaining
-}
+const usedOf = ({ limit, remaining }: LimitedRequest, shown: number): number | null =>
+  limit !== shown || remaining === null ? null : limit - remaining

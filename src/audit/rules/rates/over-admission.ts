@@ -22,11 +22,7 @@ import {
 } from './traces.ts'
 import { windowsIn } from './waiting.ts'
 
-/**
- * Whether more were admitted than any legal limiter of this window allows.
- *
- * More than 2N in one window is too many for every limiter. Fewer are too many if no model with any phase admits them.
- */
+/** Whether more were admitted than any legal limiter allows: more than 2N in one window, or more than any model and phase admits. */
 export function judgeAdmissions(
   history: RateHistory,
   known: Known<'bands'>,
@@ -36,9 +32,7 @@ export function judgeAdmissions(
   const traces = tracesIn(history, known, window)
   let observations = 0
   for (const trace of traces) if (isPressed(trace)) observations += trace.requests.length
-  if (observations === 0) {
-    return notObserved(whatItTakes(history, contract, window))
-  }
+  if (observations === 0) return notObserved(whatItTakes(history, contract, window))
   const windowsOf = windowsIn(history, known)
   let explained = 0
   let fullestCount = 0
@@ -50,7 +44,7 @@ export function judgeAdmissions(
     const fullest = fullestWindow(requests, windowUs, toleranceUs)
     if (fullest === null || fullest.count <= limit) continue
     const isTwice = fullest.count > 2 * limit
-    if (isTwice || knownToSlide(profile)) {
+    if (isTwice || knownToSlide(profile))
       return fail(observations, {
         expected: isTwice
           ? `at most ${limit} in one ${window}, or ${2 * limit} over an edge of windows`
@@ -61,20 +55,18 @@ export function judgeAdmissions(
           witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
         ],
       })
-    }
     const { models, contradiction } =
       explained++ < mostReplays ? explain(withoutRejections(trace)) : nothing
-    if (contradiction !== null && !ticksExplainAdmissions(trace)) {
+    if (contradiction !== null && !ticksExplainAdmissions(trace))
       return fail(observations, {
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
         observed: `${fullest.count} within one ${window}, when none of them lets in so many`,
         witnesses: [witnessOf(contradiction.request, 'admitted where every one of them is full')],
       })
-    }
     const needsEdge =
       models.length > 0 && models.every(({ algorithm }) => withEdges.includes(algorithm))
     const onceIn = window === 'minute' || !needsEdge ? null : edgeOnceIn(trace, fullest)
-    if (onceIn !== null && windowsOf(trace).length <= 1) {
+    if (onceIn !== null && windowsOf(trace).length <= 1)
       return fail(observations, {
         expected: `at most ${limit} in one ${window}, or up to ${2 * limit} over an edge of windows`,
         observed: `${fullest.count} admitted within one ${window}, and no ${window} of any zone begins where the edge would have to be; by chance, one window in ${onceIn} has it there`,
@@ -83,7 +75,6 @@ export function judgeAdmissions(
           witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
         ],
       })
-    }
     if (fullest.count > fullestCount) {
       fullestCount = fullest.count
       fullestLimit = limit
@@ -92,12 +83,11 @@ export function judgeAdmissions(
   }
   const full = fullByReset(history, known, window)
   if (full !== null) return full
-  if (window !== 'minute' && fullestCount > 0 && !isEdgeShown) {
+  if (window !== 'minute' && fullestCount > 0 && !isEdgeShown)
     return inconclusive(
       observations,
       `${fullestCount} admitted within one ${window} with a limit of ${fullestLimit}: legal only over an edge of windows, and no reset shows one between them`,
     )
-  }
   return pass(
     observations,
     fullestCount > 0
@@ -118,10 +108,7 @@ const withEdges: readonly Model['algorithm'][] = [
 /** An accusation by chance is as rare as this: one window in so many. */
 const rareEdges = 500
 
-/**
- * How rarely an edge of windows lies where it would make the admissions legal, with at most N on each side of it: one
- * window in so many. Null if that is not rare, or if a window may begin there by the clock of some zone.
- */
+/** One window in so many has an edge where the admissions are legal; null if not rare, or if it may be a clock's edge. */
 function edgeOnceIn(
   { requests, limit, windowUs, toleranceUs }: BandTrace,
   { count, first, last }: FullestWindow,
@@ -168,10 +155,7 @@ function fullByReset(
   return null
 }
 
-/**
- * Whether each route has counts of its own: on each, no value of the remaining was shown more often than the highest, which
- * begins a count, and none of its counts admitted more than the limit. One reset then says nothing about their sum.
- */
+/** Whether each route has counts of its own, none of which admitted more than the limit: a reset says nothing about their sum. */
 function hasCountForEachRoute(admitted: readonly LimitedRequest[], limit: number): boolean {
   const routes = [...Map.groupBy(admitted, ({ endpoint }) => endpoint).values()]
   return (
@@ -195,9 +179,8 @@ const mostReplays = 24
 const nothing: Explanation = { models: [], contradiction: null }
 
 /** A log never admits more than N in a window; other sliding limiters do across an edge. */
-function knownToSlide(profile: DeploymentProfile | undefined): boolean {
-  return established(profile, 'G-22', 'algorithm') === 'sliding-log'
-}
+const knownToSlide = (profile: DeploymentProfile | undefined): boolean =>
+  established(profile, 'G-22', 'algorithm') === 'sliding-log'
 
 /** The traffic that would test a limit, and where the balance makes that impossible. */
 export function whatItTakes(
@@ -215,15 +198,12 @@ export function whatItTakes(
   return bands
     .map((band) => {
       const reach = reachOf(band, window)
-      if (!reach.reachable) {
-        return `top-ups: ${reach.why}`
-      }
+      if (!reach.reachable) return `top-ups: ${reach.why}`
       const time = window === 'minute' ? 'a minute' : `at least ${reach.minutes} minutes`
       return `more than ${limitOf(band, window)} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`
     })
     .join('; ')
 }
 
-function mayBeIn({ minBalance, maxBalance }: Band, { low, high }: Bracket): boolean {
-  return high >= minBalance && low <= (maxBalance ?? Infinity)
-}
+const mayBeIn = ({ minBalance, maxBalance }: Band, { low, high }: Bracket): boolean =>
+  high >= minBalance && low <= (maxBalance ?? Infinity)

@@ -56,9 +56,8 @@ a wrong row within the first window decides nothing.`,
     }
     for (const ofAccount of byAccount.values()) {
       const trailing = new Map<LimitWindow, Brackets>()
-      for (const window of new Set(contract.bands.flatMap(windowsOf))) {
+      for (const window of new Set(contract.bands.flatMap(windowsOf)))
         trailing.set(window, trailingBrackets(ofAccount, lengthUs(window)))
-      }
       const start = recordStarts(ofAccount)
       ofAccount.forEach((event, index) => {
         const { limit } = event
@@ -83,20 +82,18 @@ a wrong row within the first window decides nothing.`,
         enter({ event, allowed, earlierBandPossible })
       })
     }
-    if (named === 0) {
+    if (named === 0)
       return notObserved(
         `an answer with ${contract.headers.rateLimit[0]}, and a credits header near it`,
       )
-    }
     for (const ofKey of byKey.values()) {
       const late = changedLate(contract, ofKey)
       if (late !== null) enter({ ...late, earlierBandPossible: false })
     }
-    if (decided === 0) {
+    if (decided === 0)
       return notObserved(
         `a success with ${contract.headers.creditsRemaining[0]} near an answer with ${contract.headers.rateLimit[0]}`,
       )
-    }
     if (proven !== undefined) {
       const { event, allowed } = proven
       return fail(decided, {
@@ -120,13 +117,10 @@ a wrong row within the first window decides nothing.`,
   },
 })
 
-function nameOf({ band, window }: Cell): string {
-  return `${limitOf(band, window)} (${band.name}, ${window})`
-}
+const nameOf = ({ band, window }: Cell): string =>
+  `${limitOf(band, window)} (${band.name}, ${window})`
 
-function describe({ low, high }: Bracket): string {
-  return low === high ? `${low}` : `${low} to ${high}`
-}
+const describe = ({ low, high }: Bracket): string => (low === high ? `${low}` : `${low} to ${high}`)
 
 /** The start of each key's record, and whether its first response showed an unused window. */
 function recordStarts(events: readonly RateEvent[]) {

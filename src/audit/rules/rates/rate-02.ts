@@ -66,16 +66,13 @@ share, either is correct, and the note names the one in use.`,
         ],
       })
     }
-    if (seen.size > 0) {
-      return pass(crossings, { note: `edges seen: ${[...seen].join('; ')}` })
-    }
-    if (doubtful !== null) {
+    if (seen.size > 0) return pass(crossings, { note: `edges seen: ${[...seen].join('; ')}` })
+    if (doubtful !== null)
       return inconclusive(
         crossings,
         'the row changed away from the edge, but a window may have begun just there',
         doubtful.map((event) => witnessOf(event, `limit ${event.limit}`)),
       )
-    }
     return notObserved(
       `sequential requests over an edge: ${edges.map(({ upper }) => `${upper.minBalance + 2} to ${upper.minBalance - 3}`).join(', ')} (scenarios/bands.yaml)`,
     )

@@ -39,11 +39,10 @@ checks for separate counters.`,
       const bursts = idleBursts(requests, limit, windowUs, earlierAtMost === 0)
       for (const burst of bursts) judged.push(judge(trace, burst))
     }
-    if (judged.length === 0) {
+    if (judged.length === 0)
       return notObserved(
         `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
       )
-    }
     const over = judged.filter(({ admitted, allowed }) => admitted > allowed)
     const tooMany = over.find(({ admitted, allowed, limit }) => admitted > allowed + limit)
     const pair = over.flatMap((one, index) => {
@@ -57,7 +56,7 @@ checks for separate counters.`,
     const observations = judged.length
     const shown = tooMany !== undefined ? ([tooMany] as const) : pair
     const [first, second] = shown ?? []
-    if (first !== undefined) {
+    if (first !== undefined)
       return fail(observations, {
         expected: `at most ${first.allowed} of a burst admitted`,
         observed: `${anyOf([first, ...(second === undefined ? [] : [second])].map(({ admitted }) => admitted))} admitted in ${over.length} of ${judged.length} bursts`,
@@ -68,23 +67,20 @@ checks for separate counters.`,
             : [witnessOf(second.lastAdmitted!, `number ${second.admitted} of a burst, admitted`)]),
         ],
       })
-    }
-    if (over.length > 0 && over.length === judged.length) {
+    if (over.length > 0 && over.length === judged.length)
       return inconclusive(
         observations,
         'more than the limit was admitted in each burst, but an edge of windows may have fallen into it; another burst at another time of the minute decides',
         over.map((one) => witnessOf(one.lastAdmitted!, `${one.admitted} admitted`)),
       )
-    }
     return pass(observations, { note: noteOf(judged) })
   },
 })
 
 function noteOf(judged: readonly Judged[]): string {
   const smoothed = judged.find(({ admitted, limit }) => admitted < limit)
-  if (smoothed !== undefined) {
+  if (smoothed !== undefined)
     return `smoothed: a burst admitted ${smoothed.admitted} of ${smoothed.limit}`
-  }
   const over = judged.find(({ admitted, limit }) => admitted > limit)
   const bursts = `${judged.length} ${judged.length === 1 ? 'burst' : 'bursts'}`
   return over === undefined
@@ -97,10 +93,7 @@ function judge({ limit, windowUs, toleranceUs }: BandTrace, burst: Burst): Judge
     burst.requests.filter(({ decision }) => decision === 'admitted'),
     ({ endpoint }) => endpoint,
   )
-  const admitted = largest(
-    [...byEndpoint.values()].map((of) => of.length),
-    0,
-  )
+  const admitted = largest([0, ...[...byEndpoint.values()].map((of) => of.length)])
   const { startUs, endUs } = burst
   return {
     limit,

@@ -50,13 +50,12 @@ export function judgeRejections(history: RateHistory, known: Known, window: Limi
     const early = earliestPremature(trace, rejections, () => siblingsOf(history, trace.key))
     if (early === null) continue
     const { models, contradiction } = explain(trace)
-    if (contradiction !== null) {
+    if (contradiction !== null)
       return fail(observations, {
         expected: `${trace.limit} requests in the ${window} before a rejection`,
         observed: `a rejection after ${early.before} that can have been counted, which no pacing explains`,
         witnesses: [witnessOf(early.request, `rejected after ${early.before} of ${trace.limit}`)],
       })
-    }
     const names = nameModels(models, trace.limit).join(' or ')
     const inFlight = limitsInFlight(trace.requests)
     if (inFlight !== null) {
@@ -80,14 +79,11 @@ export function judgeRejections(history: RateHistory, known: Known, window: Limi
       }
   }
   const doubt = doubtful ?? undecided
-  if (doubt !== null) {
+  if (doubt !== null)
     return inconclusive(observations, `a rejection before the limit; ${doubt.why}`, [
       witnessOf(doubt.request, 'rejected early'),
     ])
-  }
-  if (observations === 0) {
-    return notObserved(`a rejection (429) by the ${window}'s limit`)
-  }
+  if (observations === 0) return notObserved(`a rejection (429) by the ${window}'s limit`)
   return pass(observations, notes.size > 0 ? { note: [...notes].join('; ') } : {})
 }
 

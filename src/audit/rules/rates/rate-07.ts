@@ -83,9 +83,8 @@ function issuesOf({ headers, resetFormat }: Promised, event: RateEvent): readonl
     if (names === undefined) return []
     const name = names.join(' or ')
     const isStructured = (event.flags & flags.structuredRateLimit) !== 0
-    if (isStructured && !names.some((each) => structuredNames.includes(each))) {
+    if (isStructured && !names.some((each) => structuredNames.includes(each)))
       return [`${name} is missing`]
-    }
     const isText = name === resetNames && resetFormat !== undefined && texts.includes(resetFormat)
     const mayBeText = name === resetNames && (resetFormat === undefined || isText)
     const isNumber = (event.flags & malformed) === 0

@@ -24,11 +24,10 @@ missing or not a number.`,
         first = earlier(first, event)
       }
     }
-    if (shown === 0) {
+    if (shown === 0)
       return notObserved(
         `an answer with ${evidence.contract.headers.rateLimit[0]} and ${evidence.contract.headers.rateRemaining[0]}`,
       )
-    }
     if (first === undefined) return pass(shown)
     return fail(shown, {
       expected: `a whole number from 0 to ${first.limit}`,

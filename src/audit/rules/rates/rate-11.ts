@@ -33,7 +33,7 @@ nothing is decided. If counts of the key go on from another key (RATE-14), it is
             cell === undefined ||
             otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
           if (!otherWindow) observations++
-          if (!otherWindow && after.decision === 'rejected') {
+          if (!otherWindow && after.decision === 'rejected')
             return unlessPooled(
               history,
               fail(observations, {
@@ -45,7 +45,6 @@ nothing is decided. If counts of the key go on from another key (RATE-14), it is
                 ],
               }),
             )
-          }
         }
         before = alone && after.limit !== null && after.remaining !== null ? after : null
       }
@@ -55,6 +54,5 @@ nothing is decided. If counts of the key go on from another key (RATE-14), it is
 })
 
 /** Whether the first response allowed the second one, of the same key. */
-function isPromise(before: LimitedRequest, after: LimitedRequest): boolean {
-  return before.key === after.key && before.limit === after.limit && before.remaining! > 0
-}
+const isPromise = (before: LimitedRequest, after: LimitedRequest): boolean =>
+  before.key === after.key && before.limit === after.limit && before.remaining! > 0

@@ -25,9 +25,8 @@ the full refill, so an early admission decides nothing.`,
     const verdicts = readingsOf(history, evidence).map((resetOf) => judge(waits, resetOf))
     const held = verdicts.find(({ verdict }) => verdict === 'pass')
     if (held !== undefined) return held
-    if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail')) {
+    if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail'))
       return verdicts[0]!
-    }
     return notObserved(
       'a rejection whose reset has a unit (RATE-12), and one request after that instant',
     )
@@ -50,26 +49,24 @@ function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
           : newestUs + windowUs
       const soonestUs = Math.min(newestUs, rejection.untilUs) + windowUs
       const isLate = (byUs: number) => instant.lowUs > byUs + windowUs * 0.01
-      if (Number.isFinite(newestUs) && isLate(soonestUs) && isLate(forgottenBy())) {
+      if (Number.isFinite(newestUs) && isLate(soonestUs) && isLate(forgottenBy()))
         return fail(observations + 1, {
           expected: 'a reset no later than a window after the last request that counted',
           observed: `${Math.round((instant.lowUs - forgottenBy()) / 1e3)} ms later than that`,
           witnesses: [shown],
         })
-      }
       const next = firstAfter(requests, index, instant.highUs + wait.grainUs)
       const judged =
         next !== null &&
         next.fromUs > instant.highUs + wait.spareUs(index) &&
         wait.isAlone(index, next)
       if (judged) observations++
-      if (judged && next.decision === 'rejected') {
+      if (judged && next.decision === 'rejected')
         return fail(observations, {
           expected: `admitted ${Math.round((next.fromUs - instant.highUs) / 1e3)} ms after the reset`,
           observed: '429 again, with no generation sent since',
           witnesses: [shown, witnessOf(next, '429 after that instant')],
         })
-      }
       const early = wait.nextAdmitted(index)
       if (early === null || early.untilUs >= instant.lowUs - windowUs * 0.01) continue
       const isFixed = early.untilUs < instant.lowUs - wait.grainUs && wait.hasFixedWindows()

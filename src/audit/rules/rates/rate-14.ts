@@ -24,15 +24,17 @@ inherits its account's count once (gap G-36) continues from its own responses af
     const observations = own.length + shared.length + free
     const pooled = pooledIn({ own, shared }).find((switches) => switches.length >= agreement)
     if (pooled !== undefined) {
-      const [first, ...others] = pooled
+      const { before, after } = pooled[0]!
       return fail(observations, {
         expected: 'the number used goes on from the last answer of the same key',
-        observed: `it goes on from another key of ${first!.before.account === first!.after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
+        observed: `it goes on from another key of ${before.account === after.account ? 'the same' : 'another'} account, ${pooled.length} times`,
         witnesses: [
-          witnessOf(first!.before, `${first!.before.remaining} of ${first!.before.limit}, one key`),
-          ...[first!, ...others.slice(0, agreement - 1)].map(({ after }) =>
-            witnessOf(after, `${after.remaining} of ${after.limit}, another key`),
-          ),
+          witnessOf(before, `${before.remaining} of ${before.limit}, one key`),
+          ...pooled
+            .slice(0, agreement)
+            .map(({ after }) =>
+              witnessOf(after, `${after.remaining} of ${after.limit}, another key`),
+            ),
         ],
       })
     }
@@ -48,18 +50,16 @@ inherits its account's count once (gap G-36) continues from its own responses af
         ],
       })
     }
-    if (own.length + free > 0) {
+    if (own.length + free > 0)
       return pass(observations, {
         note: `${free} admissions while another key was rejected, ${own.length} counts that went on by themselves`,
       })
-    }
-    if (shared.length > 0) {
+    if (shared.length > 0)
       return inconclusive(
         observations,
         'some counts went on from another key, too few to believe it',
         shared.slice(0, agreement).map(({ after }) => witnessOf(after, 'goes on')),
       )
-    }
     return notObserved('one key up to a rejection while another is used, or two keys in turn')
   },
 })
@@ -75,10 +75,8 @@ function pooledIn({ own, shared }: Pick<ReturnType<typeof continuityOf>, 'own' |
 }
 
 /**
- * An early rejection of a key proves nothing of its own limit while its counts go on from another key's answers. Keys of
- * one account may share counts (gap G-36), which the rules weigh themselves.
- *
- * @param verdict of a rule on rejections; a failure becomes inconclusive where this explains it, and names RATE-14
+ * A failure becomes inconclusive, and names RATE-14, if counts go on from another key's answers: an early rejection then proves
+ * nothing. Keys of one account may share counts (gap G-36), which the rules weigh.
  */
 export function unlessPooled(
   { events, byKey }: Pick<RateHistory, 'events' | 'byKey'>,
@@ -97,9 +95,7 @@ export function unlessPooled(
 }
 
 /** Two keys in any order. */
-function pairOf({ before, after }: Switch): string {
-  return [before.key, after.key].sort().join(' ')
-}
+const pairOf = ({ before, after }: Switch): string => [before.key, after.key].sort().join(' ')
 
 /** Admissions of a key between two rejections of another key that had none in between. */
 function admittedWhileAnotherIsRejected(requests: Iterable<LimitedRequest>): number {

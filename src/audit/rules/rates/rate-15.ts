@@ -30,10 +30,8 @@ forgets meanwhile.`,
       first ??= apartIn(events, ofKey.own, evidence.contract)[0]
     }
     const observations = own + shared
-    if (observations === 0) {
-      return notObserved('one key on chat and messages in turn')
-    }
-    if (first !== undefined && shared === 0) {
+    if (observations === 0) return notObserved('one key on chat and messages in turn')
+    if (first !== undefined && shared === 0)
       return fail(observations, {
         expected: `${first.before.remaining! - 1} remaining after ${first.before.remaining}`,
         observed: `${first.after.remaining}: each endpoint counts for itself, ${own} times`,
@@ -42,14 +40,12 @@ forgets meanwhile.`,
           witnessOf(first.after, `${first.after.endpoint}: ${first.after.remaining} remaining`),
         ],
       })
-    }
-    if (own >= agreement || shared === 0) {
+    if (own >= agreement || shared === 0)
       return inconclusive(
         observations,
         `${own} counts went on from their own endpoint, ${shared} from the other`,
         firstOwn.map(({ after }) => witnessOf(after, 'goes on alone')),
       )
-    }
     return pass(observations)
   },
 })

@@ -41,9 +41,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       }
     }
     worded.sort(inOrder)
-    if (shown === 0) {
-      return notObserved('an answer with Retry-After')
-    }
+    if (shown === 0) return notObserved('an answer with Retry-After')
     const wrong = (event: RateEvent, observed: string) =>
       fail(shown, {
         expected: 'delta-seconds within the window, or an HTTP date',
@@ -144,10 +142,7 @@ function tooShort(history: RateHistory, known: Known) {
   return null
 }
 
-/**
- * The first attempt after the instant, if it was rejected, came alone, and nothing was admitted since the rejection.
- * If rejections may count, those in between may have moved the promised time.
- */
+/** The first attempt after the instant, if rejected, alone, and nothing was admitted since. If rejections count, they may have moved it. */
 function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedRequest | null {
   const { requests } = wait.trace
   let at = index + 1

@@ -10,7 +10,6 @@ import { largest } from '../../../user/extremes.ts'
 /** A request, with what is known of its account's balance at that moment. */
 export interface RateEvent extends LimitedRequest {
   readonly balance: Bracket
-  /** Whether it asked for a stream. */
   readonly streamed: boolean
   readonly outcome: Outcome
   readonly errorCode: string | null
@@ -20,32 +19,15 @@ export interface RateEvent extends LimitedRequest {
 
 /** Text columns of attempts, as indexes into the words; NaN is null. */
 export const wordColumns = [
-  'run_id',
-  'key_fp',
-  'account',
-  'endpoint',
-  'model',
-  'outcome',
-  'error_code',
-  'error_type',
+  ...['run_id', 'key_fp', 'account', 'endpoint', 'model', 'outcome', 'error_code'],
+  ...['error_type'],
 ] as const
 
 /** Number columns; NaN is null. */
 export const numberColumns = [
-  'from_us',
-  'until_us',
-  'over_us',
-  'slot',
-  'retry',
-  'status',
-  'credits_remaining',
-  'rate_limit',
-  'rate_remaining',
-  'rate_reset',
-  'retry_after',
-  'date_s',
-  'flags',
-  'streamed',
+  ...['from_us', 'until_us', 'over_us', 'slot', 'retry', 'status'],
+  ...['credits_remaining', 'rate_limit', 'rate_remaining', 'rate_reset'],
+  ...['retry_after', 'date_s', 'flags', 'streamed'],
 ] as const
 
 /** Columns that follow from those of the store. */
@@ -54,10 +36,7 @@ const judgedColumns = ['decision', 'cost_credits', 'balance_low', 'balance_high'
 const columnNames = [...numberColumns, ...wordColumns, ...judgedColumns] as const
 type EventColumn = (typeof columnNames)[number]
 
-/**
- * Events as columns. A `RateEventRow` shows one row: a million objects with twenty fields each would take gigabytes.
- * Words are indexes, decisions those of `decisions`.
- */
+/** Events as columns: a million objects of twenty fields would take gigabytes. Words are indexes, decisions those of `decisions`. */
 export interface RateEventTable {
   readonly size: number
   readonly words: readonly string[]
@@ -156,11 +135,8 @@ export function keepTable({ size, words, columns }: RateEventTable, file: Column
   }
 }
 
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value
-}
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
 
-/** One row of a table as an event. */
 export class RateEventRow implements RateEvent {
   private readonly table: RateEventTable
   readonly row: number

@@ -63,10 +63,7 @@ export function unitOf(format: ResetFormat | undefined): ResetUnit | null {
 
 const known = new WeakMap<RateHistory, ResetReading>()
 
-/**
- * What the resets mean. If the values fit several units, the contract decides, or the probe's answer (gap G-21). The result is kept for
- * all rules.
- */
+/** What the resets mean; if several units fit, by the contract, else the probe's answer (gap G-21). */
 export function readResets(history: RateHistory, evidence: Known): ResetReading {
   const reading = known.get(history) ?? readAll(history, evidence)
   known.set(history, reading)

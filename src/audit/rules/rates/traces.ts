@@ -33,18 +33,13 @@ function countedBy(profile: DeploymentProfile | undefined): BandTrace['counted']
 
 const known = new WeakMap<RateHistory, Map<LimitWindow, readonly BandTrace[]>>()
 
-/**
- * The requests of all keys, cut where their limit may have changed. The result is kept for all rules, unless the
- * history is on disk.
- */
+/** The requests of all keys, cut where their limit may have changed. */
 export function tracesIn(
   history: RateHistory,
   evidence: Known,
   window: LimitWindow,
 ): Iterable<BandTrace> {
-  if (history.isOnDisk) {
-    return { [Symbol.iterator]: () => cutTraces(history, evidence, window) }
-  }
+  if (history.isOnDisk) return { [Symbol.iterator]: () => cutTraces(history, evidence, window) }
   const byWindow = known.get(history) ?? new Map<LimitWindow, readonly BandTrace[]>()
   known.set(history, byWindow)
   const cut = byWindow.get(window)

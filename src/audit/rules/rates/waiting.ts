@@ -1,3 +1,4 @@
+import { countWhile } from '../../../limits/count-below.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
 import { epochOf, isEpoch, resetInstant } from '../../../limits/reset-unit.ts'
@@ -111,7 +112,6 @@ export class Wait {
     return true
   }
 
-  /** The first request admitted after a rejection. */
   nextAdmitted(index: number): LimitedRequest | null {
     const { requests } = this.trace
     const rejectedBy = requests[index]!.untilUs
@@ -122,10 +122,7 @@ export class Wait {
     return null
   }
 
-  /**
-   * Whether so many requests came free at once that a new window must have begun. A bucket and a counter regain them
-   * one by one, and a log as many as came one window earlier.
-   */
+  /** Whether so many came free at once that a new window must have begun: buckets and counters regain one by one, logs what came before. */
   beganAnew(index: number, admitted: LimitedRequest): boolean {
     const { requests, windowUs, limit } = this.trace
     const rejection = requests[index]!
@@ -151,21 +148,10 @@ function latestEnds(events: readonly RateEvent[]): Float64Array {
 }
 
 /** How many requests began by then. They are in order of start. */
-function begunBy(events: readonly RateEvent[], untilUs: number): number {
-  let low = 0
-  let high = events.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (events[middle]!.fromUs <= untilUs) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const begunBy = (events: readonly RateEvent[], untilUs: number): number =>
+  countWhile(events.length, (at) => events[at]!.fromUs <= untilUs)
 
-/**
- * How late a limiter that counts rejections may be. A counter that weighs the last window also weighs its rejections.
- * A log that counts this one must drop one more entry.
- */
+/** How late a limiter that counts rejections may be: a counter weighs the last window's too, and a log must drop one more entry. */
 function movedByRejections({ requests, limit, windowUs }: BandTrace, index: number): number {
   const sinceUs = requests[index]!.fromUs - windowUs
   let first = index

@@ -1,7 +1,7 @@
 import type { Model } from '../../../contract/contract.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
-import { type Exchange, shownBy } from '../../evidence/exchange.ts'
+import { type Exchange, firstShown, shownBy } from '../../evidence/exchange.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { shareBetween } from '../../evidence/sold/chance.ts'
 import {
@@ -100,10 +100,7 @@ function scaleOf(
 const number = (value: number) => value.toLocaleString('en')
 
 const mostTokensOf = (prompts: readonly { readonly tokens: number }[]) =>
-  largest(
-    prompts.map(({ tokens }) => tokens),
-    0,
-  )
+  largest([0, ...prompts.map(({ tokens }) => tokens)])
 
 const code = /\bcode (\d{6})\b/gi
 
@@ -193,20 +190,13 @@ async function verdictOf(
   )
 }
 
-/** The share of the codes of full prompts that were found. */
 function codesFound(trials: readonly Trial[], window: number): readonly MeasuredFigure[] {
   const codes = trials
     .filter(({ tokens }) => tokens >= fullShare * window)
     .flatMap((trial) => trial.codes)
   const found = codes.filter(({ isFound }) => isFound).length
-  return codes.length === 0
-    ? []
-    : [
-        {
-          ...{ name: 'codes_found', value: found / codes.length },
-          ...shareBetween(found, codes.length),
-        },
-      ]
+  const [value, between] = [found / codes.length, shareBetween(found, codes.length)]
+  return codes.length === 0 ? [] : [{ name: 'codes_found', value, ...between }]
 }
 
 function saidOf(found: ContextResult, trials: readonly Trial[], window: number): Verdict {
@@ -222,17 +212,16 @@ function saidOf(found: ContextResult, trials: readonly Trial[], window: number):
       return inconclusive(observations, whyOf(found))
     case 'fail': {
       const full = trials.filter(({ tokens }) => tokens >= fullShare * window)
-      const [first, ...others] = full.map(({ exchange, codes }) =>
-        shownBy(
-          exchange,
-          `${codes.filter(({ isFound }) => isFound).length} of ${codes.length} codes found`,
-        ),
+      const hits = ({ codes }: Trial) => codes.filter(({ isFound }) => isFound).length
+      const witnesses = firstShown(
+        full,
+        (each) => `${hits(each)} of ${each.codes.length} codes found`,
       )
       const tokens = full[0]!.tokens
       return fail(observations, {
         expected: `a window of ${number(window)} tokens that is read`,
         observed: `Of ${found.again} codes ${shown(found.hole)} of a prompt of ${number(tokens)} tokens none was found, and a short prompt shows that the model lists them: that part was not read${full[0]!.reported === null ? '' : `, and ${number(full[0]!.reported)} tokens are counted`}.`,
-        witnesses: [first!, ...others.slice(0, 4)],
+        witnesses,
       })
     }
   }

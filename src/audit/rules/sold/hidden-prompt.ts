@@ -1,5 +1,5 @@
 import type { Model } from '../../../contract/contract.ts'
-import { shownBy } from '../../evidence/exchange.ts'
+import { firstShown } from '../../evidence/exchange.ts'
 import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
@@ -19,15 +19,7 @@ import { tokensOfWords } from '../../evidence/sold/repeats.ts'
 import { repeatedWord } from '../../evidence/sold/script-of.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
 import { type Evidence, hasPromises, type Rule } from '../../rule.ts'
-import {
-  fail,
-  inconclusive,
-  notObserved,
-  pass,
-  type Verdict,
-  type Witness,
-  withFigures,
-} from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
 
 const referenceRequires =
   'short prompts at the reference of the contract, in the same store (scenarios/integrity-session.yaml with each --base-url)'
@@ -100,53 +92,39 @@ async function ofTemplate(
   const word = isCounted ? [] : texts.filter(isOneWord)
   if (word.length > 0) return ofOneWord(word, promised)
   const judge = (own: readonly Point[]) => judgeHidden(own, promised)
-  const failing = failingPart(points, judge)
-  const { part, found, own } = failing ?? { part: undefined, found: judge(points), own: points }
+  const { part, found, own } = failingPart(points, judge)
   if (found.is === 'unseen') return notObserved(requires)
   const observations = own.length
   const { beside } = found
   const figures = [
     { name: 'beside_text', value: beside, low: beside - slackTokens, high: beside + slackTokens },
   ] as const
+  const open = (why: string) => withFigures(inconclusive(observations, why), figures)
+  const said = `${beside} tokens beside the text`
   switch (found.is) {
     case 'pass':
-      return pass(observations, {
-        note: `${beside} tokens beside the text${beyondSaid(beyond)}`,
-        figures,
-      })
+      return pass(observations, { note: `${said}${beyondSaid(beyond)}`, figures })
     case 'few':
-      return withFigures(
-        inconclusive(
-          observations,
-          `only ${observations} short prompts, of ${leastShort}; ${beside} tokens beside the text`,
-        ),
-        figures,
-      )
+      return open(`only ${observations} short prompts, of ${leastShort}; ${said}`)
     case 'inconclusive': {
       const why =
         found.strays === undefined
           ? ': a template that varies may be that, another encoding, or a factor on all counts (SOLD-01)'
           : strayText(found.strays, observations)
-      const said = `${beside} tokens beside the text, of ${promised} promised${why}`
-      return withFigures(inconclusive(observations, `${said}${beyondSaid(beyond)}`), figures)
+      return open(`${said}, of ${promised} promised${why}${beyondSaid(beyond)}`)
     }
     case 'fail': {
-      const { said: counts, figures: paid } = await overcharge(
-        evidence,
-        model,
-        () => beside - promised,
-        'promptTokens',
-        part,
-      )
-      const said = `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}${beyondSaid(beyond)}.`
+      const excess = beside - promised
+      const over = await overcharge(evidence, model, () => excess, 'promptTokens', part)
+      const each = `Each request is counted ${beside} tokens more than its text; the contract promises at most ${promised}${beyondSaid(beyond)}.`
       return fail(observations, {
         expected: `at most ${promised} tokens beside the text`,
-        observed: `${saidOfPart(part, said)} If all ${part === undefined ? 'requests' : 'of them'} are, that is ${counts}.`,
-        witnesses: witnessesOf(
+        observed: `${saidOfPart(part, each)} If all ${part === undefined ? 'requests' : 'of them'} are, that is ${over.said}.`,
+        witnesses: firstShown(
           own,
           ({ reported, counted }) => `${reported} tokens reported, ${counted} in the text`,
         ),
-        figures: [...figures, ...paid],
+        figures: [...figures, ...over.figures],
       })
     }
   }
@@ -184,26 +162,16 @@ async function ofReference(
           : `${said}${strayText(beyond.strays, observations)}`,
       )
     case 'fail': {
-      const { said: counts, figures: paid } = await overcharge(evidence, model, () => beyond.beside)
+      const over = await overcharge(evidence, model, () => beyond.beside)
       const shortest = texts.toSorted((a, b) => a.text.length - b.text.length)
       return fail(observations, {
         expected: 'as many tokens as at the reference',
-        observed: `Each request is counted ${beyond.beside} tokens more than at the reference. If all requests are, that is ${counts}.`,
-        witnesses: witnessesOf(shortest, ({ reported }) => `${reported} tokens reported`),
-        figures: paid,
+        observed: `Each request is counted ${beyond.beside} tokens more than at the reference. If all requests are, that is ${over.said}.`,
+        witnesses: firstShown(shortest, ({ reported }) => `${reported} tokens reported`),
+        figures: over.figures,
       })
     }
   }
-}
-
-function witnessesOf<Each extends SoleText>(
-  points: readonly Each[],
-  shows: (point: Each) => string,
-): readonly [Witness, ...Witness[]] {
-  const [first, ...others] = points
-    .slice(0, 5)
-    .map((point) => shownBy(point.exchange, shows(point)))
-  return [first!, ...others]
 }
 
 /** Prompts whose own tokens are known: short ones by the encoding, and repeats of a word. */

@@ -1,6 +1,6 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
-import { shownBy } from '../../evidence/exchange.ts'
+import { firstShown } from '../../evidence/exchange.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
 import { type CountedPoint, median, slackTokens } from '../../evidence/sold/line.ts'
@@ -32,7 +32,6 @@ import {
   pass,
   type Verdict,
   type VerdictTable,
-  type Witness,
   withFigures,
 } from '../../verdict.ts'
 
@@ -89,14 +88,11 @@ async function verdictOfTexts(
 function verdictOfSteps(texts: readonly SoleText[]): Verdict | null {
   const to = commonStep(texts)
   if (to === null) return null
-  const [first, ...others] = texts
-    .toSorted((a, b) => a.text.length - b.text.length)
-    .slice(0, 5)
-    .map(({ exchange, reported }) => shownBy(exchange, `${reported} tokens reported`))
+  const shortest = texts.toSorted((a, b) => a.text.length - b.text.length)
   return fail(texts.length, {
     expected: 'counts that follow from the texts',
     observed: `All counts are multiples of ${to}, also of a single word: the service rounds them up, by up to ${to - 1} tokens in each request.`,
-    witnesses: [first!, ...others],
+    witnesses: firstShown(shortest, ({ reported }) => `${reported} tokens reported`),
   })
 }
 
@@ -117,10 +113,8 @@ async function verdictOfSlopes(
     const counted = countedOf(each.text)
     return counted === null ? [] : [{ ...each, counted, script: scriptOf(each.text, counted) }]
   })
-  const whole = judgeSlopes(points)
-  if (whole.is === 'unseen') return notObserved(requires)
-  const failing = failingPart(points, judgeSlopes)
-  const { part, found, own } = failing ?? { part: undefined, found: whole, own: points }
+  const { part, found, own } = failingPart(points, judgeSlopes)
+  if (found.is === 'unseen' || judgeSlopes(points).is === 'unseen') return notObserved(requires)
   const observations = found.lines.reduce((sum, line) => sum + line.points, 0)
   const tables = [tableOf(model, encoding, found.lines)]
   const figures = await figuresOfLines(evidence, model, encoding, found.lines)
@@ -139,26 +133,21 @@ async function verdictOfSlopes(
       const isRounded = found.why.kind === 'rounded'
       const template =
         model.templateTokens ?? (isRounded ? leastBeside(points) : interceptOf(found.lines))
-      const { said: counts, figures: paid } = await overcharge(
-        evidence,
-        model,
-        (reported, text) => {
-          const counted = text === null ? null : countedOf(text)
-          return counted === null ? null : reported - counted - template - slackTokens
-        },
-      )
+      const over = await overcharge(evidence, model, (reported, text) => {
+        const counted = text === null ? null : countedOf(text)
+        return counted === null ? null : reported - counted - template - slackTokens
+      })
       // Rounded counts of another encoding do not tell how many were added.
       const isKnown =
         !isRounded || found.lines.every(({ slope }) => Math.abs(slope - 1) <= mostRoundedSlope)
       const worst = own.toSorted((a, b) => b.reported - b.counted - (a.reported - a.counted))
-      const witnesses = worst.slice(0, 5).map((each) => witnessOf(each, each.counted, encoding))
       return fail(observations, {
         expected: `one token for each of ${encoding}, beside a template`,
-        observed: `${saidOfPart(part, sentenceOf(found.why, encoding, found.lines))}${isKnown ? ` ${counts}.` : ''}`,
-        ...(isKnown ? { fact: `${model.id}: ${counts}` } : {}),
-        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+        observed: `${saidOfPart(part, sentenceOf(found.why, encoding, found.lines))}${isKnown ? ` ${over.said}.` : ''}`,
+        ...(isKnown ? { fact: `${model.id}: ${over.said}` } : {}),
+        witnesses: firstShown(worst, (each) => shownOf(each, each.counted, encoding)),
         tables,
-        figures: isKnown ? [...figures, ...paid] : figures,
+        figures: isKnown ? [...figures, ...over.figures] : figures,
       })
     }
   }
@@ -206,12 +195,8 @@ const leastBeside = (points: readonly CountedPoint[]) =>
   Math.max(0, smallest(points.map(({ reported, counted }) => reported - counted)))
 
 /** What the service adds to each text, rounded up. */
-function interceptOf(lines: readonly ScriptLine[]): number {
-  return largest(
-    lines.map(({ intercept }) => Math.ceil(intercept)),
-    0,
-  )
-}
+const interceptOf = (lines: readonly ScriptLine[]): number =>
+  largest([0, ...lines.map(({ intercept }) => Math.ceil(intercept))])
 
 const passNote = (lines: readonly ScriptLine[]) =>
   `${lines.map((line) => `${line.slope.toFixed(3)} tokens (${range(line)}) for each of ${line.script}`).join(', ')}`
@@ -243,29 +228,21 @@ async function verdictOfRepeats(
   const short = texts.filter(isOneWord)
   const oneWord = short.length === 0 ? null : median(short.map(({ reported }) => reported))
   const judge = (own: readonly RepeatPoint[]) => judgeRepeats(own, oneWord)
-  const whole = judge(repeats)
-  const failing = failingPart(repeats, judge)
-  const { part, found, own } = failing ?? { part: undefined, found: whole, own: repeats }
+  const { part, found, own } = failingPart(repeats, judge)
   if (found.is === 'unseen') return notObserved(requires)
   const observations = own.length
   const figures = await figuresOfWords(evidence, model, found.slopes)
   if (found.is === 'pass') return pass(observations, { note: wholeNote(found), figures })
   if (found.is === 'inconclusive')
     return withFigures(inconclusive(observations, found.why), figures)
-  const { said: counts, figures: paid } = await overcharge(
-    evidence,
-    model,
-    (reported) => Math.floor(reported - reported / found.factor),
-    'promptTokens',
-    part,
-  )
-  const [first, ...others] = own.slice(0, 5).map((each) => witnessOf(each, each.times, 'a word'))
+  const tooMany = (reported: number) => Math.floor(reported - reported / found.factor)
+  const over = await overcharge(evidence, model, tooMany, 'promptTokens', part)
   return fail(observations, {
     expected: 'a whole number of tokens for each repeat of a word',
-    observed: `${saidOfPart(part, `Each repeat of a common word has ${found.factor.toFixed(3)} times a whole number of tokens (${wholeNote(found)}), which no encoding gives.`)} At that factor about ${counts}.`,
-    fact: `${model.id}: about ${counts}`,
-    witnesses: [first!, ...others],
-    figures: [...figures, ...paid],
+    observed: `${saidOfPart(part, `Each repeat of a common word has ${found.factor.toFixed(3)} times a whole number of tokens (${wholeNote(found)}), which no encoding gives.`)} At that factor about ${over.said}.`,
+    fact: `${model.id}: about ${over.said}`,
+    witnesses: firstShown(own, (each) => shownOf(each, each.times, 'a word')),
+    figures: [...figures, ...over.figures],
   })
 }
 
@@ -276,10 +253,7 @@ async function figuresOfWords(
   slopes: readonly WordSlope[],
 ): Promise<readonly MeasuredFigure[]> {
   const mean = slopes.reduce((sum, { slope }) => sum + slope, 0) / slopes.length
-  const bound = largest(
-    slopes.map((each) => each.bound),
-    0,
-  )
+  const bound = largest([0, ...slopes.map((each) => each.bound)])
   const between = { value: mean, low: mean - bound, high: mean + bound }
   return [
     { name: 'tokens_of_word', ...between },
@@ -290,16 +264,5 @@ async function figuresOfWords(
 const wholeNote = (found: Exclude<RepeatResult, { is: 'unseen' }>) =>
   found.slopes.map(({ word, slope }) => `${word} ${slope.toFixed(3)}`).join(', ')
 
-function witnessOf(
-  { exchange: { row }, reported }: SoleText,
-  counted: number,
-  of: string,
-): Witness {
-  const { runId, slot, retry } = row
-  return {
-    runId,
-    slot,
-    retry,
-    shows: `${reported} tokens reported, ${counted} of ${of} in the text`,
-  }
-}
+const shownOf = ({ reported }: SoleText, counted: number, of: string): string =>
+  `${reported} tokens reported, ${counted} of ${of} in the text`

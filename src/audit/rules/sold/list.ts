@@ -13,15 +13,5 @@ import { sold05 } from './unchanged-model.ts'
 
 /** What is sold: whether the provider delivers and counts it. */
 export const soldRules: readonly Rule[] = [
-  sold01,
-  sold02,
-  sold03,
-  sold04,
-  sold05,
-  sold06,
-  sold07,
-  sold08,
-  sold09,
-  sold10,
-  sold11,
+  ...[sold01, sold02, sold03, sold04, sold05, sold06, sold07, sold08, sold09, sold10, sold11],
 ]

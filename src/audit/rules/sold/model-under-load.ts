@@ -1,4 +1,9 @@
-import { type Apart, leastPrompts, leastSessions } from '../../evidence/sold/apart.ts'
+import {
+  type Apart,
+  judgeUnderLoad,
+  leastPrompts,
+  leastSessions,
+} from '../../evidence/sold/apart.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
@@ -10,7 +15,6 @@ import {
   loadedRuns,
   sharesOf,
 } from '../../evidence/sold/sessions.ts'
-import { judgeUnderLoad } from '../../evidence/sold/under-load.ts'
 import type { Evidence, Rule } from '../../rule.ts'
 import { fail, inconclusive, pass, type Verdict, withFigures } from '../../verdict.ts'
 
@@ -54,6 +58,7 @@ function verdictOf(runs: readonly LoadedRun[]): Verdict {
     )
   const figures = [{ name: 'apart_under_load', value: found.apart }] as const
   const said = `Under load the answers to ${tokens.length} fixed prompts ${wordsOf(found)} (p ${Number(found.p.toFixed(3))}, ${rest.length} sessions at rest and ${load.length} under load)`
+  const open = (why: string) => withFigures(inconclusive(observations, why), figures)
   switch (found.is) {
     case 'pass':
       return pass(observations, {
@@ -61,10 +66,7 @@ function verdictOf(runs: readonly LoadedRun[]): Verdict {
         figures,
       })
     case 'inconclusive':
-      return withFigures(
-        inconclusive(observations, `${said}, by what may be chance; run it again`),
-        figures,
-      )
+      return open(`${said}, by what may be chance; run it again`)
     case 'fail':
       return fail(observations, {
         expected: 'under load the answers of the same model',

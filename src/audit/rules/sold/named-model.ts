@@ -1,9 +1,8 @@
-import { leastPrompts, leastSessions } from '../../evidence/sold/apart.ts'
+import { judgeNamed, leastPrompts, leastSessions } from '../../evidence/sold/apart.ts'
 import { referencesIn } from '../../evidence/sold/at-reference.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuring } from '../../evidence/sold/measured.ts'
-import { judgeNamed } from '../../evidence/sold/named.ts'
 import {
   likeliestOf,
   shareOf,
@@ -72,27 +71,23 @@ function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]
     )
   const figures = [{ name: 'apart', value: found.apart }] as const
   const said = `first tokens differ from the reference by ${found.apart.toFixed(2)} on average (p ${Number(found.p.toFixed(3))}, ${pairs.length} pairs of sessions)`
+  const open = (why: string) => withFigures(inconclusive(observations, why), figures)
   switch (found.is) {
     case 'few':
-      return withFigures(
-        inconclusive(observations, `${said}; ${leastSessions} pairs decide`),
-        figures,
-      )
+      return open(`${said}; ${leastSessions} pairs decide`)
     case 'inconclusive':
-      return withFigures(inconclusive(observations, said), figures)
+      return open(said)
     case 'pass':
       return pass(observations, { note: said, figures })
-    case 'fail': {
-      const [first, ...more] = pairs
-        .slice(0, 5)
-        .map(([{ witness }]) => ({ ...witness, shows: `session of ${witness.shows}` }))
+    case 'fail':
       return fail(observations, {
         expected: 'answers as those of the reference',
         observed: `${said[0]!.toUpperCase()}${said.slice(1)}: another model, quantization, hardware, or another system prompt.`,
-        witnesses: [first!, ...more],
+        witnesses: pairs
+          .slice(0, 5)
+          .map(([{ witness }]) => ({ ...witness, shows: `session of ${witness.shows}` })),
         figures,
       })
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { chatTexts, showsMoreThanText } from '../../evidence/chat-texts.ts'
-import type { Exchange } from '../../evidence/exchange.ts'
+import { type Exchange, firstShown } from '../../evidence/exchange.ts'
 import { type AtReference, referencesIn } from '../../evidence/sold/at-reference.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
@@ -70,8 +70,7 @@ async function verdictOf(
   const atReference = reference === undefined ? null : await excessAt(reference, count)
   const judge = (some: readonly OutputPoint[]) => judgeOutputs(some, atReference ?? 0)
   // Pieces differ by chance, so that of many runs one may have more than others.
-  const failing = failingPart(points, judge, [byAnswer])
-  const { part, found, own } = failing ?? { part: undefined, found: judge(points), own: points }
+  const { part, found, own } = failingPart(points, judge, [byAnswer])
   if (found.is === 'unseen') return notObserved(requires)
   const observations = own.length
   const total = (of: 'reported' | 'counted') =>
@@ -91,25 +90,18 @@ async function verdictOf(
   if (found.is !== 'fail') {
     return withFigures(inconclusive(observations, `${said}${openText(found)}`), figures)
   }
-  const { said: counts, figures: paid } = await overcharge(
-    evidence,
-    model,
-    (reported) => Math.floor(reported * found.excess),
-    'completionTokens',
-    part,
-  )
-  const witnesses = own.slice(0, 5).map(({ exchange: { row }, reported, counted }) => ({
-    runId: row.runId,
-    slot: row.slot,
-    retry: row.retry,
-    shows: `${reported} tokens reported, ${counted} of ${encoding} in the answer`,
-  }))
+  const tooMany = (reported: number) => Math.floor(reported * found.excess)
+  const over = await overcharge(evidence, model, tooMany, 'completionTokens', part)
   return fail(observations, {
     ...(atReference === null ? {} : { severity: 'must' }),
     expected: `at most 4 % more tokens than the texts have${atReference === null ? '' : ', beside what the reference has'}`,
-    observed: `${part === undefined ? said : `${part.said}: ${said}`}. If all ${part === undefined ? 'answers' : 'of them'} are counted so, that is about ${counts}.`,
-    witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-    figures: [...figures, ...paid],
+    observed: `${part === undefined ? said : `${part.said}: ${said}`}. If all ${part === undefined ? 'answers' : 'of them'} are counted so, that is about ${over.said}.`,
+    witnesses: firstShown(
+      own,
+      ({ reported, counted }) =>
+        `${reported} tokens reported, ${counted} of ${encoding} in the answer`,
+    ),
+    figures: [...figures, ...over.figures],
   })
 }
 
@@ -120,7 +112,6 @@ function openText({ is, odd, excess }: Exclude<OutputResult, { is: 'unseen' }>):
   return excess > fails ? `; ${leastAnswers} answers of ${leastAccusing} tokens would decide` : ''
 }
 
-/** A share in per cent, with one decimal. */
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 
 /** By how much the model's answers at its reference exceed their texts; null if too few were sent there. */
@@ -147,7 +138,6 @@ const longAnswersOf = (exchanges: readonly Exchange[]): readonly LongAnswer[] =>
     return text === null ? [] : [{ exchange, reported, text }]
   })
 
-/** What long answers report, and what their texts have. */
 const pointsOf = (answers: readonly LongAnswer[], count: Count) =>
   answers.flatMap(({ exchange, reported, text }) => {
     const counted = count(text)

@@ -1,7 +1,7 @@
 import type { Model } from '../../../contract/contract.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
-import { type Exchange, shownBy } from '../../evidence/exchange.ts'
+import { type Exchange, firstShown, shownBy } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { referencesIn } from '../../evidence/sold/at-reference.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
@@ -80,41 +80,34 @@ async function verdictOf(
   const [longest] = seen
   if (longest === undefined) return notObserved(requires)
   const observations = seen.length
-  const [first, ...others] = seen.flatMap(({ exchange, usage }) => {
+  const broken = seen.flatMap(({ exchange, usage }) => {
     const wrong = wrongWith(exchange, usage, model.maxReasoningTokens) ?? tooFast(exchange, speed)
     return wrong === null ? [] : [shownBy(exchange, wrong)]
   })
+  const [first] = broken
   if (first !== undefined)
     return fail(observations, {
       expected: 'no more reasoning than all output, the contract and the request allow',
-      observed: `${first.shows}; ${others.length + 1} of ${observations} answers`,
-      witnesses: [first, ...others.slice(0, 4)],
+      observed: `${first.shows}; ${broken.length} of ${observations} answers`,
+      witnesses: broken.slice(0, 5),
     })
   const found = judgeReasoning(pairs, drawsOf(longest.exchange.row.runId))
-  const most = largest(
-    seen.map(({ usage }) => usage.parts.reasoning!),
-    0,
-  ).toLocaleString('en')
+  const most = largest([0, ...seen.map(({ usage }) => usage.parts.reasoning!)])
   if (found.is === 'unseen')
     return inconclusive(
       observations,
-      `at most ${most} tokens of reasoning in an answer, none of which is impossible in itself; hidden text cannot be counted from outside`,
+      `at most ${most.toLocaleString('en')} tokens of reasoning in an answer, none of which is impossible in itself; hidden text cannot be counted from outside`,
     )
   const figures: readonly MeasuredFigure[] = [{ name: 'reasoning', ...ratioBetween(logsOf(pairs)) }]
   const said = `for ${pairs.length} questions, ${found.ratio.toFixed(2)} times the reasoning of the reference`
+  const open = (why: string) => withFigures(inconclusive(observations, why), figures)
   switch (found.is) {
     case 'few':
-      return withFigures(
-        inconclusive(observations, `${said}; ${leastPairs} questions at both decide`),
-        figures,
-      )
+      return open(`${said}; ${leastPairs} questions at both decide`)
     case 'pass':
       return pass(observations, { note: `${said} (p ${found.p})`, figures })
     case 'inconclusive':
-      return withFigures(
-        inconclusive(observations, `${said}; ${mostLonger} times is allowed (p ${found.p})`),
-        figures,
-      )
+      return open(`${said}; ${mostLonger} times is allowed (p ${found.p})`)
     case 'fail': {
       const verdict = await ofReference(evidence, model, seen, pairs, `${said} (p ${found.p})`)
       return withFigures(verdict, [...figures, ...figuresOf(verdict)])
@@ -134,25 +127,17 @@ async function ofReference(
   const reasoning = seen.reduce((total, { usage }) => total + usage.parts.reasoning!, 0)
   const output = seen.reduce((total, { exchange }) => total + exchange.row.completionTokens!, 0)
   const share = (1 - sum('reference') / sum('own')) * (reasoning / output)
-  const { said: counts, figures: paid } = await overcharge(
-    evidence,
-    model,
-    (reported) => Math.floor(reported * share),
-    'completionTokens',
-  )
-  const [first, ...others] = seen
-    .slice(0, 5)
-    .map(({ exchange, usage }) =>
-      shownBy(
-        exchange,
-        `${usage.parts.reasoning} of ${exchange.row.completionTokens} tokens are reasoning`,
-      ),
-    )
+  const tooMany = (reported: number) => Math.floor(reported * share)
+  const over = await overcharge(evidence, model, tooMany, 'completionTokens')
   return fail(seen.length, {
     expected: `at most ${mostLonger} times the reasoning of the reference`,
-    observed: `F${said.slice(1)}. If all answers report so, that is about ${counts}.`,
-    witnesses: [first!, ...others],
-    figures: paid,
+    observed: `F${said.slice(1)}. If all answers report so, that is about ${over.said}.`,
+    witnesses: firstShown(
+      seen,
+      ({ exchange: { row }, usage }) =>
+        `${usage.parts.reasoning} of ${row.completionTokens} tokens are reasoning`,
+    ),
+    figures: over.figures,
   })
 }
 

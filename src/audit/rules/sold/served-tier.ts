@@ -1,5 +1,5 @@
 import type { Model, ServedTier } from '../../../contract/contract.ts'
-import { type Exchange, shownBy } from '../../evidence/exchange.ts'
+import { type Exchange, firstShown } from '../../evidence/exchange.ts'
 import { isObject } from '../../evidence/json.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
@@ -89,21 +89,16 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   switch (found.is) {
     case 'pass':
       return pass(observations, { note: said + told, figures })
-    case 'fail': {
-      const [first, ...more] = compared
-        .flat()
-        .filter(({ isOther }) => isOther)
-        .slice(0, 5)
-        .map(({ exchange, ttftUs }) =>
-          shownBy(exchange, `${tier}, first token after ${(ttftUs / 1000).toFixed(1)} ms`),
-        )
+    case 'fail':
       return fail(observations, {
         expected: `at most ${ttft} of the default's time`,
         observed: `${said}${told}.`,
-        witnesses: [first!, ...more],
+        witnesses: firstShown(
+          compared.flat().filter(({ isOther }) => isOther),
+          ({ ttftUs }) => `${tier}, first token after ${(ttftUs / 1000).toFixed(1)} ms`,
+        ),
         figures,
       })
-    }
     case 'few':
       return open(`${said}; ${leastPairs} pairs decide${told}`)
     case 'unmixed':
@@ -115,7 +110,6 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   }
 }
 
-/** The tier that the answer names; null if it names none. */
 function toldTier(exchange: Exchange): string | null {
   const documents = exchange.isStream
     ? (exchange.events?.events.map(({ json }) => json) ?? [])

@@ -2,7 +2,7 @@ import type { ToolPromise } from '../../../contract/contract.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import { entryOf } from '../../../user/lookup.ts'
 import { plainChoices } from '../../evidence/chat-texts.ts'
-import { type Exchange, shownBy } from '../../evidence/exchange.ts'
+import { type Exchange, firstShown } from '../../evidence/exchange.ts'
 import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { shareBetween } from '../../evidence/sold/chance.ts'
@@ -104,17 +104,12 @@ function verdictsOf(promise: ToolPromise, calls: readonly SeenCall[]): readonly 
 }
 
 function failing(said: string, expected: string, calls: readonly SeenCall[]): Verdict {
-  const [first, ...others] = calls
-    .slice(0, 5)
-    .map(({ exchange, rewritten: [one] }) =>
-      shownBy(
-        exchange,
-        one === undefined
-          ? 'arguments that do not fit the schema'
-          : `${one.name} is ${JSON.stringify(one.received)}; asked for was ${JSON.stringify(one.asked)}`,
-      ),
-    )
-  return fail(calls.length, { expected, observed: `${said}.`, witnesses: [first!, ...others] })
+  const witnesses = firstShown(calls, ({ rewritten: [one] }) =>
+    one === undefined
+      ? 'arguments that do not fit the schema'
+      : `${one.name} is ${JSON.stringify(one.received)}; asked for was ${JSON.stringify(one.asked)}`,
+  )
+  return fail(calls.length, { expected, observed: `${said}.`, witnesses })
 }
 
 /** The call that the request demanded; nothing for other requests, and for answers that are cut or not stored. */

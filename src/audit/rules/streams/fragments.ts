@@ -78,9 +78,8 @@ function requestOf(exchange: Exchange): string {
   return JSON.stringify(rest)
 }
 
-function plainChatText(exchange: Exchange): string | undefined {
-  return exchange.isStream ? undefined : chatTexts(exchange)?.get(0)
-}
+const plainChatText = (exchange: Exchange): string | undefined =>
+  exchange.isStream ? undefined : chatTexts(exchange)?.get(0)
 
 function streamedChatText(exchange: Exchange): string | undefined {
   const texts = exchange.isStream ? chatTexts(exchange) : undefined

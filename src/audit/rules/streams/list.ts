@@ -53,9 +53,8 @@ const sse02 = exchangeRule({
     if (stream === null) return undefined
     for (const event of stream.events) {
       if (event.dataLines > 1) return 'several data lines in one event'
-      if (event.json === undefined && event.data.trim().toUpperCase() !== '[DONE]') {
+      if (event.json === undefined && event.data.trim().toUpperCase() !== '[DONE]')
         return 'data that is not JSON'
-      }
     }
     if (stream.strays.length > 0) return 'a line that is neither field nor comment'
     return stream.ended ? null : 'no blank line after the last event'
@@ -109,11 +108,10 @@ function wrongChoice(choice: Json, isFirst: boolean): string | null | { readonly
   if (!isObject(choice)) return 'a choice that is not an object'
   if (!Number.isInteger(choice.index)) return `index is ${kindOf(choice.index)}`
   const isOfFilters = Object.keys(choice).some((name) => name.startsWith('content_filter_'))
-  if (choice.delta === undefined && (isOfFilters || isFirst)) {
+  if (choice.delta === undefined && (isOfFilters || isFirst))
     return {
       note: `a choice without a delta${isOfFilters ? ', but with results of content filters' : ''}`,
     }
-  }
   if (!isObject(choice.delta)) return `delta is ${kindOf(choice.delta)}`
   const { content } = choice.delta
   return content === undefined || content === null || typeof content === 'string'

@@ -53,9 +53,8 @@ function windowOf({ models, limits }: Windows, name: string | null): number | nu
 }
 
 /** Words of the messages. Each is at least one token. */
-function wordsOf(exchange: Exchange): number {
-  return sumOver(exchange, (text) => text.match(/\S+/g)?.length ?? 0)
-}
+const wordsOf = (exchange: Exchange): number =>
+  sumOver(exchange, (text) => text.match(/\S+/g)?.length ?? 0)
 
 /** Upper bound of tokens that frame a message in a model's template and prime the response. */
 const frameTokens = 16

@@ -24,9 +24,7 @@ overheard, so plain HTTP there decides nothing.`,
       [JSON.stringify(runIds)],
     )
     const remote = runs.filter(({ baseUrl, slot }) => slot !== null && !isLoopback(baseUrl))
-    if (remote.length === 0) {
-      return notObserved('a base URL that is not on this machine')
-    }
+    if (remote.length === 0) return notObserved('a base URL that is not on this machine')
     const plain = remote.find(({ baseUrl }) => new URL(baseUrl).protocol !== 'https:')
     if (plain === undefined) return pass(remote.length)
     const { runId, slot, baseUrl } = plain

@@ -59,6 +59,4 @@ function shows(text: string, number: number): boolean {
   return new RegExp(`(?<![\\d.])${number}(?!\\d)`).test(digits)
 }
 
-function closedOf({ row }: Exchange): number {
-  return row.closedUs ?? row.sentUs
-}
+const closedOf = ({ row }: Exchange): number => row.closedUs ?? row.sentUs

@@ -15,6 +15,5 @@ export function pairs(
 }
 
 /** Whether one response came after the other. Overlapping responses have no order. */
-export function isAfter(later: UsageReport, earlier: UsageReport): boolean {
-  return (earlier.exchange.row.closedUs ?? Infinity) < later.exchange.row.sentUs
-}
+export const isAfter = (later: UsageReport, earlier: UsageReport): boolean =>
+  (earlier.exchange.row.closedUs ?? Infinity) < later.exchange.row.sentUs

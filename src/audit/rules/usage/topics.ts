@@ -37,6 +37,5 @@ without any of them is not checked.`,
   },
 })
 
-function withoutLimits(name: string, value: Json): Json | undefined {
-  return /limit/i.test(name) ? undefined : value
-}
+const withoutLimits = (name: string, value: Json): Json | undefined =>
+  /limit/i.test(name) ? undefined : value

@@ -32,9 +32,8 @@ export function afterByte(state: ExtensionState, byte: number): ExtensionState |
 }
 
 /** Whether the line may end in this state. */
-export function mayEnd(state: ExtensionState): boolean {
-  return state === 'none' || state === 'name' || state === 'value' || state === 'unquoted'
-}
+export const mayEnd = (state: ExtensionState): boolean =>
+  state === 'none' || state === 'name' || state === 'value' || state === 'unquoted'
 
 const SEMICOLON = 59
 const EQUALS = 61

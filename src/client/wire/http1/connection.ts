@@ -146,11 +146,7 @@ export class Connection {
     )
   }
 
-  /**
-   * Sends the request of the next exchange; the connection must be idle.
-   *
-   * @param idleMs how long it was
-   */
+  /** Sends the request of the next exchange; the connection must be idle, and was for `idleMs`. */
   send(exchange: Http1Exchange, idleMs = 0): void {
     this.exchange = exchange
     exchange.connection = this
@@ -160,10 +156,8 @@ export class Connection {
   }
 
   /**
-   * Whether nothing has arrived on an idle socket: bytes or an end must not be taken for the response to
-   * the next request.
-   *
-   * @returns null if only the event loop can tell, as for TLS
+   * Whether nothing, that might be taken for the next response, has arrived on an idle socket; null if only the event loop can
+   * tell (TLS).
    */
   isQuiet(): boolean | null {
     if (this.fd < 0) return null
@@ -197,10 +191,8 @@ export class Connection {
   }
 
   /**
-   * Writes to the file descriptor directly, because a stream creates a write request for each write,
-   * although nearly all writes finish at once. The stream writes what did not fit or failed; there it
-   * fails again, with its cause. Order is kept: a connection whose stream still has bytes never carries
-   * another exchange (`onDone`).
+   * Writes to the file descriptor directly: nearly all writes finish at once, without a stream's write request. The stream
+   * writes what did not fit or failed, and fails with its cause. Its rest never overlaps another exchange (`onDone`).
    */
   private writeBytes(bytes: Buffer): void {
     let written = 0
@@ -336,9 +328,8 @@ const closeOnItsWayMs = 50
 const firstBytes = Buffer.alloc(12)
 
 /** Whether bytes on an idle connection are the 408 with which some servers close one that nobody used. */
-function isFarewell(bytes: Buffer, length: number): boolean {
-  return length >= firstBytes.length && /^HTTP\/1\.[01] 408$/.test(bytes.toString('latin1', 0, 12))
-}
+const isFarewell = (bytes: Buffer, length: number): boolean =>
+  length >= firstBytes.length && /^HTTP\/1\.[01] 408$/.test(bytes.toString('latin1', 0, 12))
 
 /** The file descriptor on the handle of Node's socket; -1 if there is none. */
 function fileOf(socket: Socket): number {
@@ -347,6 +338,4 @@ function fileOf(socket: Socket): number {
 }
 
 /** SNI carries names only (RFC 6066, 3). */
-function isAddress(host: string): boolean {
-  return /^[\d.]+$/.test(host) || host.includes(':')
-}
+const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(':')

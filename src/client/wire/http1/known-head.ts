@@ -50,12 +50,7 @@ export class KnownHead {
     this.lengthLine = 3 * this.lineNames().findIndex((name) => isWhole(name, lengthName))
   }
 
-  /**
-   * Adds the differing lines of another head to `varying`, if it has the same names in the same order, and
-   * only its length differs in framing.
-   *
-   * @returns whether it is of this shape
-   */
+  /** Adds the differing lines of another head to `varying`; false if it has other names, order or framing. */
   adapt(framing: ResponseFraming, bytes: Uint8Array, start: number): boolean {
     const other = new KnownHead(framing, bytes, start)
     const names = other.lineNames()
@@ -67,9 +62,8 @@ export class KnownHead {
     const differing = names.flatMap((_, line) =>
       equal(this.valueOf(line), other.valueOf(line)) ? [] : [line],
     )
-    if (differing.some((line) => framingNames.some((name) => isWhole(own[line]!, name)))) {
+    if (differing.some((line) => framingNames.some((name) => isWhole(own[line]!, name))))
       return false
-    }
     const varying = new Set([...this.varying, ...differing.map((line) => line * 3)])
     this.varying = [...varying].sort((a, b) => a - b)
     this.shape = ++shapes
@@ -78,9 +72,8 @@ export class KnownHead {
 
   private lineNames(): readonly Uint8Array[] {
     const names: Uint8Array[] = []
-    for (let at = 0; at < this.lines.length; at += 3) {
+    for (let at = 0; at < this.lines.length; at += 3)
       names.push(this.bytes.subarray(this.lines[at], this.lines[at + 1]))
-    }
     return names
   }
 
@@ -89,10 +82,7 @@ export class KnownHead {
   }
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0
-}
+const equal = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
-function isWhole(bytes: Uint8Array, name: Uint8Array): boolean {
-  return bytes.length === name.length && isName(bytes, 0, name)
-}
+const isWhole = (bytes: Uint8Array, name: Uint8Array): boolean =>
+  bytes.length === name.length && isName(bytes, 0, name)

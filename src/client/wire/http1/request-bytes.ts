@@ -1,8 +1,6 @@
 import type { WireRequest } from '../transport.ts'
 
-/**
- * Encodes a request as one buffer, for one write. The buffer is cached as long as the request lives.
- */
+/** Encodes a request as one buffer, cached as long as the request lives. */
 export class RequestEncoder {
   private readonly hostLine: string
   private readonly known = new WeakMap<WireRequest, Buffer>()
@@ -30,9 +28,8 @@ export class RequestEncoder {
     const { method, path, headers, body } = request
     let head = `${method} ${path} HTTP/1.1\r\n${this.hostLine}`
     for (const [name, value] of headers) head += `${name}: ${value}\r\n`
-    if (body.length > 0 || method === 'POST' || method === 'PUT') {
+    if (body.length > 0 || method === 'POST' || method === 'PUT')
       head += `Content-Length: ${body.length}\r\n`
-    }
     head += '\r\n'
     const bytes = Buffer.allocUnsafeSlow(head.length + body.length)
     bytes.write(head, 0, 'latin1')

@@ -26,11 +26,9 @@ isValue[127] = 0
 export type BodyKind = 'none' | 'length' | 'chunked' | 'until-close'
 
 /**
- * Reads the head of a response, byte for byte in one pass, and keeps only what framing needs. It rejects
- * what could make two readers disagree about the end of a response: bare LF, blanks before the colon,
- * folded lines, a repeated length, or a length with `Transfer-Encoding`.
- *
- * One object serves all connections of a transport; its fields are those of the last head.
+ * Reads the head of a response in one pass, and keeps only what framing needs. It rejects what could make two readers disagree
+ * about its end: bare LF, blanks before the colon, folded lines, a repeated length, or a length with `Transfer-Encoding`. One
+ * object serves a transport; its fields are those of the last head.
  */
 export class ResponseFraming implements HeaderLines {
   status = 0
@@ -40,7 +38,6 @@ export class ResponseFraming implements HeaderLines {
   shape = 0
   varying: readonly number[] = []
   offsets = new Int32Array(3 * 64)
-  /** Start of the head. */
   private start = 0
   /** Start of the header lines, after the status line. */
   linesStart = 0
@@ -76,18 +73,13 @@ export class ResponseFraming implements HeaderLines {
     }
     const result = this.readLines(bytes, start, end)
     if (result === 'read' && this.known.pay()) {
-      if (!list.some((known) => known.adapt(this, bytes, start))) {
+      if (!list.some((known) => known.adapt(this, bytes, start)))
         this.known.add(new KnownHead(this, bytes, start))
-      }
     }
     return result
   }
 
-  /**
-   * Reads a head of a known shape, and locates only its varying lines.
-   *
-   * @returns false if it differs in more than their values
-   */
+  /** Reads a head of a known shape, and locates only its varying lines; false if more differs. */
   private readAs(known: KnownHead, bytes: Buffer, start: number, end: number): boolean {
     const { lines, varying, lengthLine } = known
     const { view } = this
@@ -273,7 +265,6 @@ export class ResponseFraming implements HeaderLines {
 const version = Buffer.from('HTTP/1.')
 const options = new ByteNames({ 'keep-alive': 1 })
 
-/** End of a header's value. */
 function valueEnd(bytes: Buffer, start: number, end: number): number {
   let at = start
   while (at < end && isValue[bytes[at]!] === 1) at++

@@ -298,10 +298,7 @@ export class ResponseParser {
 /** Start of the data of the chunk that `sizeOfWhole` found. */
 let sizeLineEnd = 0
 
-/**
- * The size of a chunk that is whole in `bytes[at..end)`, as nearly all are, and so needs no state; 0 for
- * any other.
- */
+/** The size of a chunk that is whole in `bytes[at..end)`, as nearly all are; 0 for any other. */
 function sizeOfWhole(bytes: Buffer, at: number, end: number): number {
   const lastDigit = at + 7
   let size = 0

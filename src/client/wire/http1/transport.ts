@@ -30,19 +30,16 @@ const marginMs = 1000
 /**
  * Our own HTTP/1.1 on `node:net` and `node:tls`: no pipelining, no redirects, no retries.
  *
- * A dispatch takes the connection that became idle last, opens one if fewer than the bound are open, or
- * waits its turn. Idle connections are a stack, and each knows its index, so there is no search.
+ * A dispatch takes the connection that became idle last, opens one if fewer than the bound are open, or waits its turn.
  *
- * **Stale sockets.** A peer may close an idle connection at any time, or send unexpected bytes. An idle
- * connection is written to only after a check of its socket, and is not reused near its `Keep-Alive`
- * timeout. After bytes were sent, a failure breaks the attempt, because the service may have seen it.
+ * **Stale sockets.** A peer may close an idle connection at any time: it is written to only after a check, and not near its
+ * `Keep-Alive` timeout. After bytes were sent, a failure breaks the attempt: the service may have seen it.
  *
- * **Services that close after each answer**, without `Connection: close`, would lose every second of requests that follow
- * at once. After such a close, a connection rests before it is used again, until one has outlived its rest.
+ * **Services that close after each answer** without `Connection: close` would lose every second request: after such a close, a
+ * connection rests before it is used again, until one has outlived its rest.
  *
- * **Services that answer without a request**, late or twice: HTTP/1.1 cannot tell such an answer from that of the next
- * request. A connection on which anything comes while nothing was asked is closed and counted, and from the first one on,
- * each connection carries one request.
+ * **Services that answer without a request**: such an answer looks like that of the next request. The connection is closed and
+ * counted, and from the first one on, each connection carries one request.
  */
 export class Http1Transport implements Transport, Pool {
   readonly target: Target
@@ -281,9 +278,8 @@ function afterLook(then: () => void): void {
   setImmediate(() => setImmediate(then))
 }
 
-function idleMsOf({ idleSinceMs }: Connection): number {
-  return idleSinceMs === null ? 0 : performance.now() - idleSinceMs
-}
+const idleMsOf = ({ idleSinceMs }: Connection): number =>
+  idleSinceMs === null ? 0 : performance.now() - idleSinceMs
 
 /** Whether the peer will soon close the idle connection; false if it stated no timeout. */
 function expires(connection: Connection, idleMs: number): boolean {

@@ -6,9 +6,8 @@ import type { Failure, FailureCode } from '../transport.ts'
 export type Progress = 'connecting' | 'sent' | 'head' | 'head of HTTP/2'
 
 /** Whether bytes came that have no place: an answer without a request, or no HTTP. */
-export function isOutOfPlace(error: Error): boolean {
-  return error.name === 'HTTPParserError' || error.message === 'bad response'
-}
+export const isOutOfPlace = (error: Error): boolean =>
+  error.name === 'HTTPParserError' || error.message === 'bad response'
 
 /** Translates an error of undici into the codes of our own transport. */
 export function failureOf(error: Error, progress: Progress): Failure {

@@ -22,12 +22,9 @@ export interface UndiciOptions extends TransportOptions {
 /**
  * The transport for proxies and HTTP/2, and the oracle in tests of our own HTTP/1.1.
  *
- * undici's deadlines are off: they are accurate only to half a second, and we have our own. `sent` is
- * stamped in `onRequestStart`, just before the write. At `dispatch`, it would be early by the pool wait,
- * the connecting, and the turn by which undici delays an idle socket.
- *
- * Answers without a request are counted as by our own transport, and from the first one on, each connection carries one
- * request. HTTP/2 has none: there, an answer names its request.
+ * undici's deadlines are off: they are accurate only to half a second. `sent` is stamped in `onRequestStart`, just before the
+ * write: at `dispatch` it would be early by the wait for a connection. After the first answer without a request, each connection
+ * carries one; HTTP/2 has none, as an answer names its request.
  */
 export class UndiciTransport implements Transport {
   private readonly dispatcher: Dispatcher
@@ -128,7 +125,6 @@ class UndiciExchange implements WireExchange, Dispatcher.DispatchHandler {
   private readonly isResetting: () => boolean
   private readonly told: WeakSet<Error>
   private chunks: Buffer[] = []
-  /** Whether `dispatch` has returned. */
   dispatched = false
 
   constructor(sink: WireSink, isResetting: () => boolean, told: WeakSet<Error>) {
@@ -220,12 +216,10 @@ function headOf(raw: Dispatcher.DispatchController['rawHeaders']): Buffer {
   if (raw === null || raw === undefined) return noBytes
   const cells = Array.isArray(raw) ? raw : Object.entries(raw).flat(2)
   let lines = ''
-  for (let at = 0; at + 1 < cells.length; at += 2) {
+  for (let at = 0; at + 1 < cells.length; at += 2)
     lines += `${latin1(cells[at])}: ${latin1(cells[at + 1])}\r\n`
-  }
   return Buffer.from(lines, 'latin1')
 }
 
-function latin1(cell: Buffer | string | undefined): string {
-  return typeof cell === 'string' ? cell : (cell?.toString('latin1') ?? '')
-}
+const latin1 = (cell: Buffer | string | undefined): string =>
+  typeof cell === 'string' ? cell : (cell?.toString('latin1') ?? '')

@@ -17,12 +17,9 @@ import { latenessOf, type Timing, timingOf } from './timing.ts'
 /**
  * Whether the credits of stray balance gaps are proven to be charged wrongly: no legal policy explains them.
  *
- * This tries every combination of policies whose charges equal the credits in the balance gaps, except those astray. It is
- * proven if such combinations exist and the charge intervals contradict each. An attempt that may have been charged under a
- * combination may fill any balance gap of its time, so no combination is rejected wrongly.
- *
- * Not covered: a service that notices an abort later than twice the shortest exchange, one that charges by chance, and
- * one that charges from a point in the middle of a kind whose sum equals that of another combination.
+ * All combinations of policies whose charges equal the credits in the other balance gaps are tried; it is proven if there are
+ * some, and the charge intervals contradict each. Not covered: a service that notices an abort later than twice the shortest
+ * exchange, that charges by chance, or from a point in the middle of a kind whose sum equals another combination's.
  *
  * @param uncertain credits in balance gaps that only abandoned attempts can explain
  * @param astray the part of those that the likeliest policy leaves unexplained

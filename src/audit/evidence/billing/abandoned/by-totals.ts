@@ -13,11 +13,9 @@ import { latenessOf, type Timing, timingOf } from './timing.ts'
 /**
  * Wrong charges that the sums alone prove, whatever the header means and however credits were held.
  *
- * An idle value is settled when all attempts abandoned before it must be over: it is later than the longest success
- * would have lasted. From one settled value to the next the balance falls by the cost of the successes, and by what
- * the policies charge for abandoned attempts. Each policy gives a minimum and a maximum for each stretch. A wrong
- * charge is proven when no combination fits all stretches except by coincidence (see `logLikelihoodOf`), and the plain
- * policies leave only a few credits over.
+ * An idle value is settled when all attempts abandoned before it must be over. Between two settled values the balance falls by
+ * the cost of the successes, and by what each policy charges at least and at most. It is proven when no combination fits all
+ * stretches except by coincidence (see `logLikelihoodOf`), and the plain policies leave only a few credits over.
  */
 export interface Settled {
   /** Rows of the settled values around the unexplained credits. */
@@ -52,9 +50,8 @@ export function chargedBeyondPolicies(
   for (let row = 0; row < history.size; row++) {
     const cost = history.costCredits[row]!
     if (history.effect[row] === effects.charge) add(fixed, stretchOf(row), cost, cost)
-    if (history.effect[row] === effects.ambiguous && history.abandonment[row] === abandonments.no) {
+    if (history.effect[row] === effects.ambiguous && history.abandonment[row] === abandonments.no)
       add(fixed, stretchOf(row), 0, cost)
-    }
   }
   const isWithin = (row: number) => stretchOf(row) >= 0 && stretchOf(row) < count
   const kinds = [
@@ -107,10 +104,7 @@ const wrongCharge = 1e-6
 /** Attempts times stretches. Above this, nothing is proven. */
 const mostWork = 100_000
 
-/**
- * The longest time that a request like a row takes: the longest success of its step in the whole record. If its stretch has enough successes, it is twice the
- * longest of those: a stall in one stretch does not affect the others.
- */
+/** The longest success of a row's step in the record; with enough in its stretch, twice their longest: stalls are local. */
 function longestOf(
   history: BalanceHistory,
   timing: Timing,

@@ -3,17 +3,14 @@ import { logChoose } from '../../choose.ts'
 import type { Ranges } from './ranges.ts'
 
 /**
- * The likelihood of the sums of all stretches, if each part (the policy chosen for one kind of abandoned attempts) takes at least its minimum, and every further credit up to
- * its maximum with a probability that is the same in all stretches.
+ * The natural logarithm of the likelihood of the sums of all stretches, if each part (the policy for one kind of abandoned
+ * attempts) takes at least its minimum, and each further credit with one probability in all stretches.
  *
- * A policy that leaves many attempts open fits almost any sums by its ranges. A real policy of that kind would
- * scatter: if it gives the exact sum of a plain policy in each stretch, that is a coincidence. This measures how
- * unlikely it is. Each stretch is a sum of binomials. The probability of each part is fitted by least squares,
- * weighted by the variance, and kept off 0 and 1 by half a credit.
+ * A policy that leaves many attempts open fits almost any sums; a real one would scatter. Each stretch is a sum of binomials,
+ * whose probabilities are fitted by least squares, weighted by the variance, and kept off 0 and 1 by half a credit. 0 if every
+ * part is certain and the sums match.
  *
  * @param taken credits of each stretch, beyond what is explained otherwise
- * @param parts the least and most of each part in each stretch
- * @returns the natural logarithm of the likelihood; 0 if every part is certain and the sums match
  */
 export function logLikelihoodOf(taken: readonly Credits[], parts: readonly Ranges[]): number {
   const beyondLeast = taken.map((credits, at) =>

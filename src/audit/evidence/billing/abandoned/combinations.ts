@@ -22,9 +22,8 @@ export function nearestOf(
   let bestSum = Infinity
   const walk = (nth: number, sums: Ranges, charged: readonly number[]) => {
     if (nth < kinds.length) {
-      for (const policy of kinds[nth]!) {
+      for (const policy of kinds[nth]!)
         walk(nth + 1, plus(sums, policy), [...charged, ...policy.charged])
-      }
       return
     }
     const off = taken.map(
@@ -47,11 +46,7 @@ function plus(a: Ranges, b: Ranges): Ranges {
   }
 }
 
-/**
- * Whether some combination explains all stretches without being a mere coincidence; true if there are too many to try.
- *
- * @param leastLog natural logarithm of the least likelihood of an explanation
- */
+/** Whether a combination at least as likely as `leastLog` explains all stretches; true if there are too many to try. */
 export function isLegal(
   taken: readonly Credits[],
   fixed: Ranges,
@@ -111,9 +106,8 @@ function possible(
   return left
 }
 
-function sizeOf(kinds: readonly (readonly Ranges[])[]): number {
-  return kinds.reduce((sum, policies) => sum + policies.length, 0)
-}
+const sizeOf = (kinds: readonly (readonly Ranges[])[]): number =>
+  kinds.reduce((sum, policies) => sum + policies.length, 0)
 
 function widestOf(policies: readonly Ranges[]): Ranges {
   const [first = ranges(0)] = policies

@@ -3,10 +3,9 @@ import type { BalanceHistory } from '../history.ts'
 import { type Charges, countWithin, type Policy } from './policies.ts'
 
 /**
- * The policy `delayed`, of whose delay is known only that it charged at most `mostCredits` by `lastUs`. Rows are in the order of their
- * calls, so only the first of them can have been charged. The row after those was not charged by `lastUs`, so the delay is at least
- * `lastUs` less its call, and no row was charged before its own call plus that. A delay counts from when the service detected that its
- * client is gone, which may be up to `noticeUs` after the call: two delays may differ by that.
+ * The policy `delayed`, known to have charged at most `mostCredits` by `lastUs`. Rows are in the order of calls, so only the
+ * first can have been charged. The row after those was not, so the delay is at least `lastUs` less its call. Two delays may
+ * differ by `noticeUs`: they count from when the service notices that its client is gone.
  */
 export function delayedWithin(
   history: BalanceHistory,

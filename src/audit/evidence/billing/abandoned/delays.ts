@@ -83,15 +83,12 @@ function addTo(
   add(held, stretch, -costCredits, finishedCredits - costCredits)
 }
 
-function copyOf({ least, most }: Ranges): Ranges {
-  return { least: least.slice(), most: most.slice() }
-}
+const copyOf = ({ least, most }: Ranges): Ranges => ({ least: least.slice(), most: most.slice() })
 
 /** Which attempts near settled values come after them: any subset for a few, else the last ones. */
 function sidesOf(near: readonly number[]): readonly ReadonlySet<number>[] {
-  if (near.length > fewNear) {
+  if (near.length > fewNear)
     return Array.from({ length: near.length + 1 }, (_, at) => new Set(near.slice(at)))
-  }
   return Array.from(
     { length: 1 << near.length },
     (_, sides) => new Set(near.filter((_, at) => (sides >> at) & 1)),

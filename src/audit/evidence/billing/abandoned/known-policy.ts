@@ -3,10 +3,7 @@ import { abandonments, type BalanceHistory, effects } from '../history.ts'
 import type { Charges } from './policies.ts'
 import { timingOf } from './timing.ts'
 
-/**
- * What a deployment may charge for requests that the client aborted, by what a probe found out (gaps G-14, G-15). All
- * policies that the answers leave open; they agree where the answers decide.
- */
+/** What a probe found out that a deployment may charge for aborted requests (gaps G-14, G-15): all policies left open. */
 export type KnownPolicy = (history: BalanceHistory) => readonly Charges[]
 
 /** Points of a stream in order, by the names of the probe's answer. */
@@ -36,9 +33,8 @@ export function knownPolicy(profile: DeploymentProfile | undefined): KnownPolicy
       timing.finished(row, timing.longestOfStepUs(row), 0) === null ? false : 'finished'
     return policiesOf(history, (row) => {
       if (abandonment[row] !== abandonments.aborted) return `${abandonment[row]} ${streamed[row]}`
-      if (streamed[row] === 0) {
+      if (streamed[row] === 0)
         return plain === 'charged' ? true : plain === null ? 'plain' : finished(row)
-      }
       const events = contentEvents[row]!
       const at = Number.isNaN(readUs[row]!) ? 0 : events === 0 ? 1 : events < 4 ? 2 : 3
       if (streams[at] === 'charged') return true

@@ -23,13 +23,10 @@ import type { Timing, Window } from './timing.ts'
  * the totals between settled values (`by-totals.ts`), which need no header that is exact.
  */
 export interface Policy {
-  /** The attempts that it decides about. */
   readonly rows: readonly number[]
   /** Whether a charge of this row must be visible in the values. */
   must(row: number): boolean
-  /** Whether a row may be charged. */
   may(row: number): boolean
-  /** When a row that may be charged is charged. */
   window(row: number): Window
 }
 
@@ -39,7 +36,6 @@ export interface Kind {
   readonly abandonment: number
 }
 
-/** Whether a policy charges an attempt. */
 export type Charges = (row: number) => boolean | 'perhaps'
 
 /** What a checker knows of the attempts, whatever the policy. */
@@ -87,7 +83,6 @@ export const hasContent =
   (row: number) =>
     contentEvents[row]! > 0
 
-/** Abandoned attempts by kind. */
 export function kindsOf(
   { size, effect, abandonment, streamed }: BalanceHistory,
   keep: (row: number) => boolean,

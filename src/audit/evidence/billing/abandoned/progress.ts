@@ -26,10 +26,7 @@ export function fromEachPoint(
   return [...byEvents, ...byTime]
 }
 
-/**
- * All points together from which the policy `from` charges at most `mostCredits`: a row may be charged if at least one of them charges
- * it.
- */
+/** All points from which the policy `from` charges at most `mostCredits`: a row may be charged if one of them charges it. */
 export function fromSomePoint(
   history: BalanceHistory,
   rows: readonly number[],

@@ -94,11 +94,9 @@ type Left = Pick<IntervalReading, 'conflicts' | 'conflictCount'>
 const nothingLeft: Left = { conflicts: [], conflictCount: 0 }
 
 /**
- * The conflicts that remain under the policy that leaves the fewest.
- *
- * Any of many ambiguous attempts may explain a wrong charge and would hide it. But a service has a policy. If no
- * policy explains all balance gaps, some credits are unexplained. If one explains all except at most one per fifty
- * attempts, the remaining balance gaps are reported. They are no proof: a client may abort just when its request completes.
+ * The conflicts under the policy that leaves the fewest, reported if those are at most one per fifty attempts: a service has one
+ * policy, and must not hide wrong charges behind many ambiguous attempts. They are no proof: a client may abort just as its
+ * request completes.
  */
 function leftByOnePolicy(
   history: BalanceHistory,

@@ -10,20 +10,13 @@ export interface Timing {
   readonly noticeUs: number
   /** When the service has certainly finished a row, by the longest success. */
   overUs(row: number): number
-  /** The longest success of a row's step. */
   longestOfStepUs(row: number): number
-  /**
-   * When an abandoned row was charged, if it had finished; null if it cannot have, by the durations of its step's successes.
-   *
-   * @param longUs the longest time that such a request takes
-   * @param lateUs see `latenessOf`
-   */
+  /** When an abandoned row was charged, if it had finished; null if its step's successes all took longer. */
   finished(row: number, longUs: number, lateUs: number): Window | null
 }
 
 export function timingOf({ size, callUs, endUs, effect, step }: BalanceHistory): Timing {
   let [shortestUs, longestUs] = [Infinity, -Infinity]
-  /** Shortest and longest success of each step. */
   const durations = new Map<number, { shortUs: number; longUs: number }>()
   const tookUs = (row: number) => endUs[row]! - callUs[row]!
   for (let row = 0; row < size; row++) {
@@ -52,14 +45,10 @@ export function timingOf({ size, callUs, endUs, effect, step }: BalanceHistory):
 }
 
 /**
- * How late the client may have seen a response that it then took for a timeout.
+ * How late the client may have seen a response that it then took for a timeout; 0 for rows that did not time out.
  *
- * A stalled client sees its timer fire before it reads a response that has already arrived. The delay of the timeouts in a
- * stretch (from one idle balance to the next), compared with the earliest timeout of all, shows how long the client stalled there. Three times that is
- * allowed: once until it noticed the deadline, and once more before and after it.
- *
- * @param stretchOf index of the stretch of a row
- * @returns microseconds; 0 for rows that did not time out
+ * A stalled client sees its timer fire before it reads what has arrived. How late the timeouts of a stretch are shows the stall;
+ * three times that is allowed: until it noticed the deadline, and before and after it.
  */
 export function latenessOf(
   { size, callUs, endUs, abandonment }: BalanceHistory,
