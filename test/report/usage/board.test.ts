@@ -203,7 +203,46 @@ describe('the board of a usage page', () => {
     expect(drawn(values.map((value) => Math.min(value, 40)))).not.toContain('↑')
   })
 
-  test('the words over two cut bars side by side are apart, and each has its marks once', () => {
+  test('a bar of up to ten times the usual one has its true height, and unequal bars never end at one height', () => {
+    const heights = (values: readonly number[]) => {
+      const bars = values.map((_, at) => ({
+        ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
+      }))
+      const chart = drawBars(
+        speechOf(data),
+        'x',
+        { bucket: 'day', bars, series: [{ name: 'a', values }] },
+        { width: 1000, height: 240 },
+      ) as Element
+      const drawn = chart.children.find(
+        (each) => typeof each === 'object' && each.attributes.class === 's1',
+      ) as Element
+      const tops = [...String(drawn.attributes.d).matchAll(/ ([\d.]+)V([\d.]+)h/g)]
+      return tops.map(([, floor, top]) => Number(floor) - Number(top))
+    }
+    const usual = (value: number) =>
+      Array.from({ length: 28 }, (_, at) => (at % 7 < 2 ? value / 8 : value))
+    for (const [value, most, second] of [
+      ...[[190, 919, 230] as const, [9.2, 48.7, 21.7] as const, [3, 29.5, 3.1] as const],
+    ]) {
+      const all = usual(value).with(18, most).with(25, second)
+      const drawn = heights(all)
+      expect(drawn[18]! / drawn[3]! / (most / value)).toBeCloseTo(1, 1)
+      expect(drawn[25]! / drawn[18]!).toBeCloseTo(second / most, 2)
+    }
+    // Beyond ten times, the highest alone is cut, and the axis reaches the second one.
+    for (const [most, second] of [
+      [900, 200],
+      [900, 880],
+      [900, 15],
+    ] as const) {
+      const drawn = heights(usual(10).with(18, most).with(25, second))
+      expect(drawn[18]).toBeGreaterThan(drawn[25]!)
+      expect(drawn[25]! / drawn[3]!).toBeGreaterThan(second / 12)
+    }
+  })
+
+  test('the words over two high bars side by side are apart, and each has its marks once', () => {
     const bars = Array.from({ length: 30 }, (_, at) => ({
       ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
     }))
@@ -224,7 +263,7 @@ describe('the board of a usage page', () => {
     const over = (tree as Element).children.filter(
       (each) => typeof each === 'object' && each.attributes.class === 'b-cut',
     ) as Element[]
-    expect(over.map(({ children }) => children[0])).toEqual(['↑ 599 ▾2 ▾3', '↑ 450 ▾1'])
+    expect(over.map(({ children }) => children[0])).toEqual(['▾2 ▾3', '▾1'])
     const [left, right] = over.map(({ attributes }) => attributes)
     expect([left!['text-anchor'], right!['text-anchor']]).toEqual(['end', 'start'])
     expect(Number(right!.x) - Number(left!.x)).toBeGreaterThan(14)

@@ -113,15 +113,22 @@ function timeAxis(speech, { bucket, bars }, x, { width, height }) {
   )
 }
 
+/** A bar of so many times the usual one leaves the others readable. */
+const mostTimes = 10
+
 /**
- * The highest value of the axis: bars far above all others are cut, and their value is written at them.
+ * The highest value of the axis. A bar far above the usual one is cut, and its value is written at it; the axis still reaches the
+ * second highest, so that two unequal bars never end at one height.
  *
  * @param {readonly number[]} totals
  */
 export function ceilingOf(totals) {
   const sorted = totals.filter((value) => value > 0).sort((a, b) => b - a)
-  const [first = 0, , third = 0] = sorted
-  return niceAbove(sorted.length >= 8 && first > 4 * third ? 1.25 * third : first)
+  const [first = 0, second = 0] = sorted
+  const usual = sorted[sorted.length >> 1] ?? 0
+  return niceAbove(
+    sorted.length >= 8 && first > mostTimes * usual ? Math.min(first, 1.25 * second) : first,
+  )
 }
 
 /**
