@@ -110,25 +110,42 @@ test('an account that has credits is told that nothing is to pay, and no other a
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
-  const said = 'To pay for November nothing Paid in advance with your credits.'
+  const said = 'To pay for November nothing covered by your'
   const held = (credits: number) =>
     `accounts: { a: { grants: [{ name: Pack, credits: ${credits} }] } }\n`
-  expect(figuresOf(await pageOf(even(), held(2000)))).toContain(said)
+  // Of 2,000 credits, 351 requests of 4 are used.
+  const page = await pageOf(even(), held(2000))
+  expect(figuresOf(page)).toContain(`${said} 596 prepaid credits Your credits end`)
+  // What the month will have used is no answer to what is to pay.
+  expect(figuresOf(page)).toMatch(
+    / Used Nov 1 – 28 660 credits Worth €8\.25, at €0\.0125 a credit\. probably about 7\d\d by Nov 30 /,
+  )
+  const asked = async (query: string) =>
+    figuresOf(await (await service!.ask(`/page?${query}`, await tokenOf('a'))).text())
+  expect(await asked('from=2026-11-20&to=2026-11-29')).toMatch(/November: probably about 7\d\d /)
+  expect(await asked('from=2026-11-01&to=2026-11-20')).toMatch(/November: probably about 7\d\d /)
+  expect(await asked('model=svc-k2')).not.toContain('probably about')
   expect(figuresOf(await pageOf(even(), held(100)))).not.toContain(said)
   expect(figuresOf(await pageOf(even(), ''))).not.toContain(said)
   expect(figuresOf(await pageOf(even({ unit: 'EUR' }), ''))).not.toContain(said)
-  const french = held(2000).replace('grants', 'locale: fr, grants')
-  expect(figuresOf(await pageOf(even(), french))).toContain(
-    'À payer pour novembre rien Payé d’avance avec vos crédits.',
-  )
+  for (const [locale, ...words] of [
+    ['de', 'nichts gedeckt durch Ihre 596 im Voraus bezahlten Credits', 'bis zum 30. Nov.'],
+    ['fr', 'rien couvert par vos 596 crédits prépayés', 'd’ici le 30 nov.'],
+    ['es', 'nada cubierto por sus 596 créditos prepagados', 'hasta el 30 nov'],
+    ['ja', '前払いの596クレジットから支払われます', '11月30日までに約'],
+  ]) {
+    const figures = figuresOf(
+      await pageOf(even(), held(2000).replace('grants', `locale: ${locale}, grants`)),
+    )
+    for (const word of words) expect(figures).toContain(word)
+  }
 })
 
 test('what the credits of a month are worth is the shown credits at their price', {
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
-  const settings = 'accounts: { a: { grants: [{ name: Pack, credits: 2000000 }] } }\n'
-  const figures = figuresOf(await pageOf(even({ credits: '1234' }), settings))
+  const figures = figuresOf(await pageOf(even({ credits: '1234' }), ''))
   const [, credits, worth] = /about ([\d,]+).*?worth about €([\d,.]+)/.exec(figures)!
   const numberOf = (text: string) => Number(text.replaceAll(',', ''))
   expect(numberOf(worth!)).toBe(numberOf(credits!) * 0.0125)

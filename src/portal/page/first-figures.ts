@@ -6,7 +6,7 @@ import { plus } from '../figures/sums.ts'
 import { type Answer, type Cell, endedOn, isMoney, unitsOf } from './answer.ts'
 import { type Column, columnsOf, nameIn, type TopName, topNames } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
-import { endAnswers, payAnswers } from './pay-answers.ts'
+import { endAnswers, payAnswers, prepaidCourse } from './pay-answers.ts'
 import type { Speech } from './speech.ts'
 
 type Figure = Answers['summary']['requests']
@@ -131,6 +131,7 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
           say('card.refunds', { amount: write(negated(figure.refunds)) }),
         ...entryLines(data, unit, figure.value, speech),
         figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
+        prepaidCourse(unit, data, speech),
         comparedIn(unit, figure, data, speech),
       ],
     },

@@ -1,5 +1,6 @@
 import { html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
+import type { Projection } from '../figures/projection.ts'
 import { type Answer, type Cell, endedOn, isMoney, unitsOf } from './answer.ts'
 import { roughly } from './columns.ts'
 import type { PageData } from './page-shape.ts'
@@ -8,12 +9,7 @@ import type { Speech } from './speech.ts'
 /** What will be paid, in each unit: of money, what the month will probably cost; of credits or prepaid money that are there, nothing. */
 export function payAnswers(data: PageData, speech: Speech): Cell {
   const answers = unitsOf(data).flatMap(({ unit }) =>
-    unit === data.credits?.unit && Number(data.credits.remaining ?? 0) > 0
-      ? [
-          prepaidAnswer(data, speech),
-          ...(data.projections.has(unit) ? monthIn(unit, data, speech, true) : []),
-        ]
-      : monthIn(unit, data, speech),
+    isPrepaid(unit, data) ? [prepaidAnswer(data, speech)] : monthIn(unit, data, speech),
   )
   return answers.length > 0
     ? answers
@@ -27,18 +23,43 @@ const unknown = ({ isPending }: PageData, { say }: Speech) =>
 const payLabel = ({ summary }: PageData, speech: Speech) =>
   speech.say('card.pay', { month: speech.monthName(Date.parse(summary.refreshedAt) * 1000) })
 
-const prepaidAnswer = (data: PageData, speech: Speech): Answer => ({
-  label: payLabel(data, speech),
-  value: speech.say('pay.nothing'),
-  under: [speech.say(`answer.prepaid${ofHeld(data)}`)],
-})
+function prepaidAnswer(data: PageData, speech: Speech): Answer {
+  const { unit, remaining } = data.credits!
+  const said = { amount: speech.amounts(unit).one(remaining), credits: Number(remaining) }
+  return {
+    label: payLabel(data, speech),
+    value: speech.say('pay.nothing'),
+    under: [speech.say(`answer.prepaid${ofHeld(data)}`, said)],
+  }
+}
+
+/** Whether use in a unit is paid in advance, so that nothing is to pay for it. */
+const isPrepaid = (unit: string, { credits }: PageData) =>
+  unit === credits?.unit && Number(credits.remaining ?? 0) > 0
+
+/** What this month will probably have used of what is paid in advance; empty if it is no more than was used, or the page is filtered. */
+export function prepaidCourse(unit: string, data: PageData, speech: Speech): string {
+  const course = data.projections.get(unit)
+  if (course === undefined || data.whole !== null || !isPrepaid(unit, data) || isOver(course))
+    return ''
+  const amount = speech.amounts(unit).about(course.median)
+  const lastUs = course.toUs - 1
+  const isOfMonth =
+    speech.date(data.fromUs) === `${speech.date(lastUs).slice(0, 7)}-01` &&
+    Date.parse(data.summary.refreshedAt) * 1000 <= data.toUs
+  return isOfMonth
+    ? speech.say('used.by', { amount, date: speech.near(lastUs, data.toUs) })
+    : speech.say('used.month', { amount, month: speech.monthName(lastUs) })
+}
 
 /** The end of words that say money where others say credits. */
 const ofHeld = ({ credits }: Pick<PageData, 'credits'>) =>
   credits === null || credits.unit === 'credits' ? ('' as const) : ('.money' as const)
 
-/** @param beside whether it follows what is to pay, and is said in fewer lines */
-function monthIn(unit: string, data: PageData, speech: Speech, beside = false): Cell {
+/** Whether nothing more is expected to be used: that is as exact as what was. */
+const isOver = ({ high, used }: Projection) => Math.abs(high - used) <= Math.abs(used) / 200
+
+function monthIn(unit: string, data: PageData, speech: Speech): Cell {
   const { projections, price } = data
   const { say } = speech
   const label = isMoney(unit) ? payLabel(data, speech) : say('card.month')
@@ -50,19 +71,18 @@ function monthIn(unit: string, data: PageData, speech: Speech, beside = false): 
     return unit === data.unit ? [{ label, value: '–', under: [unknown(data, speech)] }] : []
   // Beside the amount, its unit is said already.
   const [low, high] = [course.low, course.high].map((each) => speech.amounts(unit).about(each))
-  // What is not expected to be used any more is as exact as what was.
-  const isOver = Math.abs(course.high - course.used) <= Math.abs(course.used) / 200
+  const isExact = isOver(course)
   return [
     {
       label,
-      value: isOver
+      value: isExact
         ? speech.amount(unit, String(course.used))
         : say('month.about', { amount: speech.about(unit, course.median) }),
       under: [
-        isOver
+        isExact
           ? endedOn(unit, data, speech)
-          : !isMoney(unit) && !beside && say('month.until', { date: speech.day(course.toUs - 1) }),
-        !isOver &&
+          : !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
+        !isExact &&
           low !== high &&
           say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         unit === 'credits' &&
