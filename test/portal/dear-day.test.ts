@@ -59,13 +59,17 @@ test.each([
     const state = stateOf(await pageOf([...uneven(), ...dear(hours, change)]))
     const claimed = Number(/([\d.]+) times a usual day/.exec(state)![1])
     const why = /Show it (.*)$/.exec(state)![1]!
-    const requests = /(\d+) requests? \(usually ([\d.]+)\)/.exec(why)
-    const ratios = [...why.matchAll(/([\d.]+) times the usual/g)].map(([, times]) => Number(times))
-    if (requests !== null) ratios.push(Number(requests[1]) / Number(requests[2]))
+    const requests = /([\d.]+) times as many requests \((\d+), usually ([\d.]+)\)/.exec(why)
+    const said = [...why.matchAll(/([\d.]+) times as (?:many|long|much)/g)]
+    const ratios = said.map(([, times]) => Number(times))
+    // The biggest is the first, and each is joined to the next by what it is.
+    expect(ratios).toEqual(ratios.toSorted((a, b) => b - a))
+    expect(why.split(' × ')).toHaveLength(ratios.length)
     const product = ratios.reduce((all, each) => all * each, 1)
     expect(product / claimed).toBeGreaterThan(0.93)
     expect(product / claimed).toBeLessThan(1.07)
-    if (requests !== null) expect(requests[1]).not.toBe(requests[2])
+    if (requests !== null)
+      expect(Number(requests[2]) / Number(requests[3])).toBeCloseTo(Number(requests[1]), 1)
   },
 )
 
@@ -89,7 +93,7 @@ test.each([
 
 test('a model whose price rose is no other model', { tags: 'whole', timeout: 60_000 }, async () => {
   const state = stateOf(await pageOf([...uneven(), ...dear([9, 10, 14], { credits: '200' })]))
-  expect(state).toContain('times the usual cost of a token')
+  expect(state).toContain('a token cost ')
   expect(state).not.toContain('dearer model')
 })
 
@@ -199,7 +203,7 @@ test('a key that has as much of a dear day as of any other is no cause of it, an
   expect(state).not.toContain('key 1')
 })
 
-test('a day that names nobody says its hours, and one that has neither says what differs most', {
+test('a day that names nobody says its hours, and every one says why', {
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
@@ -216,14 +220,18 @@ test('a day that names nobody says its hours, and one that has neither says what
   const byHour = stateOf(page)
   const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(page)![1]!
   expect([...chart.matchAll(/b-why[^>]*>([^<]*)</g)].map(([, word]) => textOf(word!))).toEqual([
-    ...['Thursday: 3.1 times a usual day', '10:00 AM – 12:00 PM', '296 requests (usually 96)'],
+    ...[
+      'Thursday: 3.1 times a usual day',
+      '10:00 AM – 12:00 PM',
+      '3.1 times as many requests (296, usually 96)',
+    ],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19: 296 credits, 3.1 times a usual day, mostly between 10:00 AM and 12:00 PM. Show it 208 credits of it came between 10:00 AM and 12:00 PM.',
+    'Thursday, November 19: 296 credits, 3.1 times a usual day, mostly between 10:00 AM and 12:00 PM. Show it 208 credits of it came between 10:00 AM and 12:00 PM. Why: 3.1 times as many requests (296, usually 96)',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
-    '288 credits, 3 times a usual day. Why: 288 requests (usually 96). Show it',
+    '288 credits, 3 times a usual day. Show it Why: 3 times as many requests (288, usually 96)',
   )
 })
 
@@ -275,6 +283,7 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     'Thursday, November 19',
     'Thursday, November 5',
   ])
+  expect([...stateOf(many).matchAll(/Why: a (?:token|request) cost [\d.]+ times as much/g)]).toHaveLength(3)
 })
 
 test('who sees one key alone, or sums alone, is told why a day was dear', {
@@ -298,9 +307,9 @@ test('who sees one key alone, or sums alone, is told why a day was dear', {
     // Its only key is no reason, and no name is said that the token does not show.
     expect(state).not.toContain('key')
     expect(state).toMatch(
-      /Friday, November 20: 1\d\d credits, [\d.]+ times a usual day(, mostly between|\. Why: )/,
+      /Friday, November 20: 1\d\d credits, [\d.]+ times a usual day(, mostly between|\. Show it Why: )/,
     )
-    expect(state).toContain('times the usual tokens in a request')
+    expect(state).toMatch(/Why: .*requests [\d.]+ times as long/)
     if ('shows' in claims) expect(state).not.toContain('nova')
   }
 })
@@ -314,8 +323,9 @@ test('a token that costs more than usual says of which model, if other models we
   const state = stateOf(
     await pageOf([...mixed, ...dear([9, 10, 14], { credits: '400' }), ...other]),
   )
-  const [, times, own] =
-    /([\d.]+) times the usual cost of a token \(of nova: ([\d.]+) times\)/.exec(state)!
+  const [, times, own] = /a token cost ([\d.]+) times as much \(of nova: ([\d.]+) times\)/.exec(
+    state,
+  )!
   // Half of the tokens of the day are of lyra, which cost what they usually do or less.
   expect(Number(own)).toBeGreaterThan(1.5 * Number(times))
 })

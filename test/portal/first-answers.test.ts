@@ -163,7 +163,7 @@ test('a dear day says what it came from, and how many requests and tokens it had
   const state = stateOf(await pageOf([...even(), ...dear], ''))
   // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
   expect(state).toContain(
-    'Friday, November 20: 304 credits, 13 times a usual day, mostly between 9:00 AM and 11:00 AM. Show it 284 credits of it came between 9:00 AM and 11:00 AM. 4.8 times the usual tokens in a request · 16 requests (usually 6)',
+    'Friday, November 20: 304 credits, 13 times a usual day, mostly between 9:00 AM and 11:00 AM. Show it 284 credits of it came between 9:00 AM and 11:00 AM. Why: requests 4.8 times as long × 2.7 times as many requests (16, usually 6)',
   )
 })
 

@@ -5,9 +5,9 @@ import type { Speech } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
-  /** The day, its amount, how many times a usual day, and what most of that came from: one sentence. */
+  /** The day, its amount, how many times a usual day, and who or when most of that was: one sentence. */
   readonly headline: string
-  /** How much came from that, and what multiplies to the times: a line each, if there are any. */
+  /** How much came from that, and why: what multiplies to the times. A line each, if there are any. */
   readonly details: readonly string[]
   /** The same in a few words for the place beside its bar. */
   readonly lines: readonly string[]
@@ -23,17 +23,14 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     times: roundTimes(dear.times),
   }
   const factors = factorsOf(dear, speech)
+  const why = factors.length === 0 ? '' : say('why.line', { factors: factors.join(' × ') })
   const times = say('dear.times', { day: speech.weekdayName(dear.fromUs), times: said.times })
-  if (cause === null) {
-    // Nobody is named: the headline has what differs most.
-    const [most, ...others] = factors
+  if (cause === null)
     return {
-      headline:
-        most === undefined ? say('state.dear', said) : say('state.dearWhy', { ...said, most }),
-      details: [others.join(' · ')].filter(Boolean),
-      lines: [times, ...(most === undefined ? [] : [most])],
+      headline: say('state.dear', said),
+      details: [why].filter(Boolean),
+      lines: [times, ...factors.slice(0, 1)],
     }
-  }
   const [first] = cause.names.toSorted(
     (a, b) => Number(a.of === 'model') - Number(b.of === 'model'),
   )
@@ -45,7 +42,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
       : say('state.dearBy', { ...said, names: namesOf([first], speech) })
   return {
     headline,
-    details: [causeOf(cause, dear, speech), factors.join(' · ')].filter(Boolean),
+    details: [causeOf(cause, dear, speech), why].filter(Boolean),
     lines: [
       times,
       ...(first === undefined ? [] : [namesOf([first], speech)]),
@@ -98,13 +95,16 @@ const leastApart = 1.05
 /** If the causes multiply to an amount that differs more from that of the day, all figures are said. */
 const mostRounding = 1.05
 
-/** What was other than on a usual day, the most first: requests, tokens in each, and what a token cost. */
+/** What multiplies to the times of a usual day, the most first: requests, tokens in each, and what a token cost. */
 function factorsOf({ why, times }: DearDay, { say }: Speech): readonly string[] {
   const { requests, tokensTimes, priceTimes, model, own } = why
   const factors = [
     requests !== null && {
       ratio: requests.count / requests.usual,
-      text: say('why.requests', { requests: requests.count, usual: roundCount(requests.usual) }),
+      text: say('why.requests', {
+        times: roundFactor(requests.count / requests.usual),
+        ...{ requests: requests.count, usual: roundCount(requests.usual) },
+      }),
     },
     tokensTimes !== null && {
       ratio: tokensTimes,

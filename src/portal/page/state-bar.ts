@@ -38,15 +38,14 @@ export function renderState(data: PageData, speech: Speech): Html {
   const isDear = ({ details }: State) => details !== undefined
   const dear = rest.filter(isDear).slice(0, isDear(worst!) ? mostDear - 1 : mostDear)
   const others = rest.filter((each) => !dear.includes(each))
-  // The first has all its lines, the second what it came from, and others their sentence alone.
-  const said = ({ text, query, details }: State, most = details?.length) =>
-    html`${text}${query !== null && html` <a href="${query}" data-keep>${speech.say('state.show')}</a>`}${details?.slice(0, most).map((each) => html`<small>${each}</small>`)}`
-  const list = html`<ul>${others.map((each) => html`<li>${said(each, 0)}</li>`)}</ul>`
+  const said = ({ text, query, details }: State) =>
+    html`${text}${query !== null && html` <a href="${query}" data-keep>${speech.say('state.show')}</a>`}${details?.map((each) => html`<small>${each}</small>`)}`
+  const list = html`<ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul>`
   const below =
     others.length > mostOthers
       ? html`<details><summary>${speech.say('state.more', { more: others.length })}</summary>${list}</details>`
       : others.length > 0 && list
-  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${dear.map((each, at) => html`<p>${said(each, at === 0 && !isDear(worst!) ? undefined : 1)}</p>`)}${below}</section>`
+  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${dear.map((each) => html`<p>${said(each)}</p>`)}${below}</section>`
 }
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
