@@ -105,8 +105,17 @@ test('the hours that are busier than usual are named in the order of time, joine
   expect(stateOf(page)).toContain(
     'between 3:00 AM and 4:00 AM, between 9:00 AM and 11:00 AM, and between 2:00 PM and 3:00 PM.',
   )
-  expect(textOf(/Busier than usual[\s\S]*?<\/ol>/.exec(page)?.[0] ?? page)).toMatch(
-    /▾1 Nov 20, 2026, 2:00 PM/,
+  const list = textOf(/<div class="b-marks">[\s\S]*?<\/ol>/.exec(page)![0])
+  expect(list).toContain('More use than usual')
+  expect([...list.matchAll(/▾(\d) Nov 20, 2026, (\d+:00 .M)/g)].map(([, ...each]) => each)).toEqual(
+    [
+      ...[
+        ['1', '3:00 AM'],
+        ['2', '9:00 AM'],
+        ['3', '10:00 AM'],
+        ['4', '2:00 PM'],
+      ],
+    ],
   )
 })
 
@@ -221,7 +230,7 @@ test('a day that names nobody says its hours, and every one says why', {
   const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(page)![1]!
   expect([...chart.matchAll(/b-why[^>]*>([^<]*)</g)].map(([, word]) => textOf(word!))).toEqual([
     ...[
-      'Thursday: 3.1 times a usual day',
+      'Thu, Nov 19: 3.1 times a usual day',
       '10:00 AM – 12:00 PM',
       '3.1 times as many requests (296, usually 96)',
     ],
@@ -263,8 +272,8 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     textOf(word!),
   )
   expect(beside).toEqual([
-    ...['Thursday: 7 times a usual day', '“key 2”', 'nova', '9:00 AM – 10:00 AM'],
-    ...['Thursday: 5 times a usual day', '“key 1”', 'lyra', '9:00 AM – 10:00 AM'],
+    ...['Thu, Nov 12: 7 times a usual day', '“key 2”', 'nova', '9:00 AM – 10:00 AM'],
+    ...['Thu, Nov 19: 5 times a usual day', '“key 1”', 'lyra', '9:00 AM – 10:00 AM'],
   ])
   const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
   const [use] = viewsOf(board, initial(board)).views
@@ -283,7 +292,9 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     'Thursday, November 19',
     'Thursday, November 5',
   ])
-  expect([...stateOf(many).matchAll(/Why: a (?:token|request) cost [\d.]+ times as much/g)]).toHaveLength(3)
+  expect([
+    ...stateOf(many).matchAll(/Why: a (?:token|request) cost [\d.]+ times as much/g),
+  ]).toHaveLength(3)
 })
 
 test('who sees one key alone, or sums alone, is told why a day was dear', {

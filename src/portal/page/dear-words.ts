@@ -24,7 +24,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   }
   const factors = factorsOf(dear, speech)
   const why = factors.length === 0 ? '' : say('why.line', { factors: factors.join(' × ') })
-  const times = say('dear.times', { day: speech.weekdayName(dear.fromUs), times: said.times })
+  const times = say('dear.times', { day: speech.shortWeekday(dear.fromUs), times: said.times })
   if (cause === null)
     return {
       headline: say('state.dear', said),

@@ -24,7 +24,8 @@ export interface Speech {
   monthName(us: number): string
   /** A day of the period with its weekday: the year is that of the page. */
   weekday(us: number): string
-  weekdayName(us: number): string
+  /** The same in a few characters. */
+  shortWeekday(us: number): string
   moment(us: number): string
   /** The time of day. */
   clock(us: number): string
@@ -71,7 +72,11 @@ export function speechOf(
       ...{ year: 'numeric', month: 'short', day: 'numeric', timeZone: timezone },
     }),
   )
-  const weekdayNames = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: timezone })
+  const shortWeekdays = inWords(
+    new Intl.DateTimeFormat(locale, {
+      ...{ weekday: 'short', day: 'numeric', month: 'short', timeZone: timezone },
+    }),
+  )
   const monthNames = new Intl.DateTimeFormat(locale, { month: 'long', timeZone: timezone })
   const lists = new Intl.ListFormat(locale)
   const ranges = new Intl.DateTimeFormat(locale, {
@@ -109,7 +114,7 @@ export function speechOf(
     shortDay: (us) => dated(us / 1000),
     monthName: (us) => monthNames.format(us / 1000),
     weekday: (us) => weekdays(us / 1000),
-    weekdayName: (us) => weekdayNames.format(us / 1000),
+    shortWeekday: (us) => shortWeekdays(us / 1000),
     moment: (us) => moments(us / 1000),
     clock: (us) => clocks.format(us / 1000),
     list: (parts) => lists.format(parts),

@@ -240,7 +240,7 @@ export const de: Wording = {
   'board.busy': 'Ihre Stunden mit den meisten Anfragen',
   'board.busyNote':
     'Die übliche Zahl der Anfragen jeder Stunde. Ein einzelner teurer Tag ändert sie kaum.',
-  'board.marks': 'Stärker als sonst',
+  'board.marks': 'Mehr Nutzung als sonst',
   'board.apart':
     'Nur Beträge in {unit}. An Tagen ohne Balken kann es Nutzung in {others} geben: oben auf der Seite wählbar.',
   'board.marked': 'mehr Nutzung als sonst, unten aufgeführt',

@@ -233,7 +233,7 @@ export const en = {
   'board.busy': 'Your busiest hours',
   'board.busyNote':
     'The usual number of requests in each hour. One expensive day hardly changes it.',
-  'board.marks': 'Busier than usual',
+  'board.marks': 'More use than usual',
   'board.apart':
     'Amounts in {unit} only. Days without a bar may have use in {others}: choose it at the top of the page.',
   'board.marked': 'more use than usual, listed below',

@@ -241,7 +241,7 @@ export const fr: Wording = {
   'board.busy': 'Vos heures les plus chargées',
   'board.busyNote':
     'Le nombre habituel de requêtes de chaque heure. Un seul jour cher le change à peine.',
-  'board.marks': 'Plus chargé que d’habitude',
+  'board.marks': 'Plus d’utilisation que d’habitude',
   'board.apart':
     'Montants en {unit} uniquement. Les jours sans barre peuvent avoir une utilisation en {others}\u00a0: choisissez-la en haut de la page.',
   'board.marked': 'plus d’utilisation que d’habitude, liste ci-dessous',

@@ -299,7 +299,7 @@ export function startBoard(served = {}) {
       if (details.open && details.childElementCount === 1)
         details.append(make(drawTable(view.speech ?? speech, view.title, ...view.table())))
     })
-    figure.append(head, ...(view.legend ? [nodeOf(view.legend)] : []), stage, said)
+    figure.append(head, ...(view.legend ? [nodeOf(view.legend)] : []), stage)
     if (view.under) {
       figure.append(nodeOf(view.under))
       /** @type {NodeListOf<HTMLElement>} */
@@ -310,6 +310,7 @@ export function startBoard(served = {}) {
         mark.replaceChildren(button(text, text, () => period(Number(from), Number(to))))
       }
     }
+    figure.append(said)
     if (view.note) figure.append(make(h('p', { class: 'note' }, view.note)))
     figure.append(details)
     explore(stage, said, view, speech, open)

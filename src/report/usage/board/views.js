@@ -214,7 +214,7 @@ function useView(data, choice, places, unfiltered, size) {
 const mostMarks = 12
 
 /**
- * Unusual hours within the choice, the greatest first, each with its bar and its day.
+ * The greatest unusual hours within the choice in the order of time, each with its bar and its day.
  *
  * @param {BoardData} data
  * @param {Span} span
@@ -224,6 +224,7 @@ function marksOf(data, { from, to }, bars) {
   return data.marks
     .filter(({ hour }) => hour >= from && hour < to)
     .slice(0, mostMarks)
+    .sort((a, b) => a.hour - b.hour)
     .map(({ hour, text }, at) => ({
       ...{ rank: at + 1, text, from: Math.max(data.from, Math.floor(hour / 24) * 24) },
       to: Math.min(data.to, Math.floor(hour / 24) * 24 + 24),

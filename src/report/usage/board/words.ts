@@ -52,7 +52,7 @@ export const boardWords = {
     'Percentiles of what the source reports, each within 5 %. One with too few requests is not drawn.',
   busy: 'The week by hour: median requests',
   busyNote: 'Each cell is the median of its hours: one busy day hardly changes it.',
-  marks: 'Unusual hours, the greatest excess first',
+  marks: 'Unusual hours',
   marked: 'unusual hour, listed below',
   why: 'why',
   model: 'model',
