@@ -182,6 +182,27 @@ test('a name on the first screen and its share are apart, so that no number of a
   expect(lines[2]).toEqual([expect.stringMatching(/^key \d$/), expect.stringMatching(/^[\d.]+%$/)])
 })
 
+test('shares that follow a name add up to 100 %, with those that are not named', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const page = await pageOf(
+    even().map((event, at) => ({ ...event, keyFp: `k${at % 7}`, model: 'nova' })),
+    '',
+  )
+  const [, cell] = /Key with the most credits(.*?)Model with/.exec(figuresOf(page))!
+  expect(cell).toMatch(/ others \d/)
+  const sum = [...cell!.matchAll(/([\d.]+)%/g)].reduce((all, [, each]) => all + Number(each), 0)
+  expect(sum).toBeCloseTo(100, 6)
+  const board = boardOf(page) as unknown as BoardData
+  const lines = mostOf(board, { ...initial(board), model: 'nova' }, 'key')
+  expect(lines.at(-1)).toEqual(['others', expect.stringMatching(/^[\d.]+%$/)])
+  expect(cell).toContain(` others ${lines.at(-1)![1]} `)
+  // Who sees one key has no shares.
+  const one = await (await service!.ask('/page', await tokenOf('a', { keys: ['k1'] }))).text()
+  expect(figuresOf(one)).toMatch(/You see this key alone key \d [\d,]+ credits Model with/)
+})
+
 test('used, to pay and the end of credits come before what to look at, in a sign that closes nothing', {
   tags: 'whole',
   timeout: 60_000,

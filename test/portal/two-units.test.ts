@@ -69,7 +69,7 @@ describe('an account whose use went from dollars to euros', () => {
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% USD: key 1 $28.00 · 100.0% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1% USD: lyra $21.00 · 75.0%',
+      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1% USD key 1 $28.00 · 100.0% lyra $21.00 · 75.0%',
     )
     expect(pay).toMatch(/^To pay for November about €76\.\d+ /)
     expect(pay).toContain(' $27.00 ')

@@ -7,12 +7,15 @@ import type { Speech } from './speech.ts'
 /** An answer to the question of a cell of the first screen, in one unit, and what is to be known of it. */
 export interface Answer {
   readonly label: string
+  /** Empty if the lines under it have the answer. */
   readonly value: string
   readonly under: readonly (Html | string | false)[]
   /** What the page's script changes when the reader filters. */
   readonly isFigure?: true
   /** Of these names, the script shows those of the filter. */
   readonly most?: 'key' | 'model'
+  /** It is of another unit than the page, and the script hides it when the reader filters. */
+  readonly isOther?: true
 }
 
 /** A cell is an answer in each unit, that of the page first; two that are short share a row of a phone. */

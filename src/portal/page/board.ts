@@ -363,6 +363,7 @@ export function boardWordsOf(
     nothing: say('board.nothing'),
     open: say('board.open'),
     other: say('table.other'),
+    others: say('most.others'),
     unknown: say('table.unnamed'),
   }
 }

@@ -2,6 +2,7 @@ import { decimalText, readNumber, subtract } from '../../money/rational.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
+import type { NamesTable } from '../figures/names.ts'
 import { plus } from '../figures/sums.ts'
 import { type Answer, type Cell, endedOn, isMoney, unitsOf } from './answer.ts'
 import { type Column, columnsOf, nameIn, type TopName, topNames } from './name-columns.ts'
@@ -46,14 +47,17 @@ function cellOf(answers: Cell, isShort: boolean): Html {
 }
 
 /** @param above the name of the cell, for an answer that follows the first */
-function answerOf({ label, value, under, isFigure, most }: Answer, above: string | null): Html {
+function answerOf(
+  { label, value, under, isFigure, most, isOther }: Answer,
+  above: string | null,
+): Html {
   const lines = under.filter((each) => each !== '' && each !== false)
   const size = value.length > 24 ? 'smallest' : value.length > 14 ? 'smaller' : null
-  const text = html`<b${size !== null && html` class="${size}"`}${isFigure && html` data-figure`}>${value}</b>${lines.map((each) => html`<span class="aside">${each}</span>`)}`
+  const text = html`${value !== '' && html`<b${size !== null && html` class="${size}"`}${isFigure && html` data-figure`}>${value}</b>`}${lines.map((each) => html`<span class="aside">${each}</span>`)}`
   const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null
     ? answer
-    : html`<div class="next">${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
+    : html`<div class="next"${isOther && html` data-whole`}>${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
 }
 
 /** Amounts of a unit in a summary; null without any. */
@@ -185,41 +189,65 @@ const negated = (amount: string) => decimalText(subtract(readNumber('0')!, readN
 /** How many names a cell of the first screen has. */
 const mostNames = 3
 
-/** The key and the model that used most in the unit of the page, those that follow, and the first in each other unit. */
-function mostAnswers({ tables, unit, units }: PageData, speech: Speech): Cell {
+/** The key and the model that used most, those that follow, and the first in each other unit, which is a block of its own. */
+function mostAnswers(data: PageData, speech: Speech): Cell {
+  const tables = ['key', 'model'].flatMap((by) => data.tables.filter((each) => each.by === by))
+  const others = unitsOf(data).filter(({ unit }) => unit !== data.unit)
+  return [
+    ...tables.flatMap((table) => mostIn(table, data, speech)),
+    ...others.flatMap(({ unit }) => {
+      const lines = tables.flatMap((table) => firstIn(table, unit, speech))
+      const label = unitName(unit, speech)
+      return lines.length === 0 ? [] : [{ label, value: '', under: lines, isOther: true as const }]
+    }),
+  ]
+}
+
+/** The first name of a table in another unit, with its amount and share. */
+function firstIn(table: NamesTable, unit: string, speech: Speech): readonly Html[] {
+  const column = columnsOf(table, speech).find((each) => each.unit === unit)
+  // Of more names than the table has, it may be among the others.
+  if (column === undefined || table.more > 0) return []
+  return topNames(table, 1, speech, column).map(({ name, said, share }) =>
+    pairOf(nameIn(table, name, speech), `${said} · ${speech.part(share)}`),
+  )
+}
+
+function mostIn(
+  table: NamesTable,
+  { unit, units, seesOneKey }: PageData,
+  speech: Speech,
+): readonly Answer[] {
+  const { say, part } = speech
+  const by = table.by === 'key' ? 'key' : 'model'
+  const columns = columnsOf(table, speech)
+  const column = columns.find((each) => each.unit === unit)
+  // Without any amount, names are ordered by requests, which have no unit.
+  if (column === undefined && columns.length > 0) return []
+  const [first, ...others] = topNames(table, mostNames, speech, column)
+  if (first === undefined) return []
+  const name = (top: TopName) => nameIn(table, top.name, speech)
   // Shares are of the amounts in one unit.
   const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
-  return (['key', 'model'] as const).flatMap((by) => {
-    const table = tables.find((each) => each.by === by)
-    if (table === undefined) return []
-    const [column, ...columns] = columnsOf(table, speech)
-    const [first, ...others] = topNames(table, mostNames, speech, column)
-    if (first === undefined) return []
-    // Of more names than the table has, that of another unit may be among the others.
-    const inOthers = (table.more > 0 ? [] : columns).flatMap((each) => {
-      const [top] = topNames(table, 1, speech, each)
-      return top === undefined ? [] : [{ ...top, unit: each.unit }]
-    })
-    const name = (top: TopName) => nameIn(table, top.name, speech)
-    return [
-      {
-        label: speech.say(wordOfMost(by, column)) + of,
-        value: name(first),
-        under: [
-          `${first.said} · ${speech.part(first.share)}`,
-          ...others.map((each) => pairOf(name(each), speech.part(each.share), true)),
-          ...inOthers.map((each) =>
-            pairOf(
-              `${unitName(each.unit, speech)}: ${name(each)}`,
-              `${each.said} · ${speech.part(each.share)}`,
-            ),
-          ),
-        ],
-        most: by,
-      },
-    ]
-  })
+  // All of what one key used is no share of what the account used.
+  const isOnly = by === 'key' && seesOneKey
+  const rest = 1 - [first, ...others].reduce((sum, { share }) => sum + share, 0)
+  return [
+    {
+      label: (isOnly ? say('most.onlyKey') : say(wordOfMost(by, column))) + of,
+      value: name(first),
+      under: [
+        isOnly ? first.said : `${first.said} · ${part(first.share)}`,
+        ...others.map((each) => pairOf(name(each), part(each.share), true)),
+        rest >= leastRest && pairOf(say('most.others'), part(rest), true),
+      ],
+      most: by,
+    },
+  ]
 }
+
+/** A share that is shown as 0.1 %. */
+const leastRest = 0.0005
 
 const unitName = (unit: string, { say }: Speech) =>
   unit === 'credits' ? say('chart.credits') : unit

@@ -126,6 +126,7 @@ export async function readPageData(
     unit,
     units: amounts.units,
     tables,
+    seesOneKey: bearer.keys?.length === 1,
     before,
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,

@@ -34,6 +34,8 @@ export interface PageData {
   /** Of a credit; null without one, or if the token shows no costs. */
   readonly price: { readonly currency: string; readonly value: string } | null
   readonly tables: readonly NamesTable[]
+  /** Whether the token shows one key of the account alone. */
+  readonly seesOneKey: boolean
   /** The days that cost far more than the others, the most times first. */
   readonly dears: readonly DearDay[]
   readonly presets: ReturnType<typeof presetPeriods>

@@ -75,6 +75,8 @@ export const de: Wording = {
   'card.success': 'Erfolgreiche Anfragen',
   'card.successOf': '{ok} von {all} Anfragen',
   'card.noBudget': 'Es ist kein Budget gesetzt.',
+  'most.onlyKey': 'Sie sehen nur diesen Schlüssel',
+  'most.others': 'andere',
   'most.key': 'Meistgenutzter Schlüssel',
   'most.key.credits': 'Schlüssel mit den meisten Credits',
   'most.key.cost': 'Schlüssel mit den höchsten Kosten',

@@ -71,6 +71,8 @@ export const en = {
   'card.success': 'Successful requests',
   'card.successOf': '{ok} of {all} requests',
   'card.noBudget': 'No budget is set.',
+  'most.onlyKey': 'You see this key alone',
+  'most.others': 'others',
   'most.key': 'Most used key',
   'most.key.credits': 'Key with the most credits',
   'most.key.cost': 'Highest-cost key',

@@ -72,6 +72,8 @@ export const es: Wording = {
   'card.success': 'Solicitudes correctas',
   'card.successOf': '{ok} de {all} solicitudes',
   'card.noBudget': 'No hay ningún presupuesto.',
+  'most.onlyKey': 'Solo ve esta clave',
+  'most.others': 'otros',
   'most.key': 'Clave más usada',
   'most.key.credits': 'Clave con más créditos usados',
   'most.key.cost': 'Clave de mayor coste',

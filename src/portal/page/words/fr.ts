@@ -74,6 +74,8 @@ export const fr: Wording = {
   'card.success': 'Requêtes réussies',
   'card.successOf': '{ok} requêtes sur {all}',
   'card.noBudget': 'Aucun budget n’est fixé.',
+  'most.onlyKey': 'Vous ne voyez que cette clé',
+  'most.others': 'autres',
   'most.key': 'Clé la plus utilisée',
   'most.key.credits': 'Clé qui a utilisé le plus de crédits',
   'most.key.cost': 'Clé la plus coûteuse',

@@ -70,6 +70,8 @@ export const ja: Wording = {
   'card.success': '成功したリクエスト',
   'card.successOf': '{all}件中{ok}件',
   'card.noBudget': '予算は設定されていません。',
+  'most.onlyKey': '表示されるのはこのキーだけです',
+  'most.others': 'その他',
   'most.key': '最も使われたキー',
   'most.key.credits': 'クレジットを最も使ったキー',
   'most.key.cost': '料金が最も高いキー',

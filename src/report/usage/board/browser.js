@@ -448,7 +448,8 @@ export function startBoard(served = {}) {
       used.textContent = isFirst ? allUsed : amountOf(data, metric, sums[metric])
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
       // The same question in other units is of the first choice.
-      for (const each of used.parentElement?.querySelectorAll('.next') ?? [])
+      const others = used.parentElement?.querySelectorAll('.next') ?? []
+      for (const each of [...others, ...document.querySelectorAll('[data-whole]')])
         each.toggleAttribute('hidden', !isFirst)
     }
     for (const { place, by, first } of most) {

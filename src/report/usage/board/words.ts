@@ -83,6 +83,7 @@ export const boardWords = {
   open: 'at least so much: not over, or not measured whole',
   cut: 'cut: its value stands above',
   other: '(other)',
+  others: 'others',
   unknown: '(unknown)',
 } as const
 
