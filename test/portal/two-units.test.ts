@@ -78,6 +78,17 @@ describe('an account whose use went from dollars to euros', () => {
     )
   })
 
+  test('says above the figures in which currency what was used, and that each is paid for separately', async () => {
+    const page = await ask('/page')
+    const before = textOf(page.slice(page.indexOf('<main'), page.indexOf('<dl class="figures')))
+    expect(before).toMatch(
+      /USD until Nov 14 · EUR since Nov 15 · Each currency is paid for separately; the amounts are not added up\. $/,
+    )
+    // In a period of one of them, nothing is apart.
+    const october = await ask('/page?from=2026-10-01&to=2026-11-01')
+    expect(textOf(october)).not.toContain('paid for separately')
+  })
+
   test('says of each amount of the state in which unit it is, and leads to that unit', async () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]

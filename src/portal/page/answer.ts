@@ -29,11 +29,43 @@ export const unitsOf = ({ unit, units }: Pick<PageData, 'unit' | 'units'>) => [
 
 export const isMoney = (unit: string) => /^[A-Z]{3}$/.test(unit)
 
-/** When a unit that others replaced was last used; empty for one that is in use. */
-export function endedOn(unit: string, { units, toUs }: PageData, speech: Speech): string {
+export const unitName = (unit: string, { say }: Speech) =>
+  unit === 'credits' ? say('chart.credits') : unit
+
+/** When a unit that others replaced was last used, Unix microseconds; null for one that is in use. */
+function endUsOf(unit: string, { units }: PageData): number | null {
   const last = units.find((each) => each.unit === unit)?.lastUs ?? null
   const latest = largest(units.map(({ lastUs }) => lastUs ?? 0))
-  return last === null || latest - last < dayUs
-    ? ''
-    : speech.say('card.ended', { date: speech.near(last, toUs) })
+  return last === null || latest - last < dayUs ? null : last
 }
+
+/** The same in words; empty for a unit that is in use. */
+export function endedOn(unit: string, data: PageData, speech: Speech): string {
+  const us = endUsOf(unit, data)
+  return us === null ? '' : speech.say('card.ended', { date: speech.near(us, data.toUs) })
+}
+
+/** When the use in a unit began, Unix microseconds; null for the only unit, or if that was before the first tenth of the periods that are compared. */
+export function beginUsOf(unit: string, { units, before, fromUs, toUs }: PageData): number | null {
+  const first = units.find((each) => each.unit === unit)?.firstUs ?? null
+  const compared = before ?? { fromUs, toUs }
+  const sinceUs = compared.fromUs + (compared.toUs - compared.fromUs) / 10
+  return units.length > 1 && first !== null && first > sinceUs ? first : null
+}
+
+/** Since when and until when the page's units are in use, those of the past first; empty if each is in use all the time. */
+export const datesOf = (units: readonly string[], data: PageData, speech: Speech): string =>
+  units
+    .map((unit) => ({
+      unit: unitName(unit, speech),
+      end: endUsOf(unit, data),
+      begin: beginUsOf(unit, data),
+    }))
+    .filter(({ end, begin }) => end !== null || begin !== null)
+    .toSorted((a, b) => (a.end ?? Infinity) - (b.end ?? Infinity))
+    .map(({ unit, end, begin }) =>
+      end === null
+        ? speech.say('apart.since', { unit, date: speech.near(begin!, data.toUs) })
+        : speech.say('apart.until', { unit, date: speech.near(end, data.toUs) }),
+    )
+    .join(' · ')

@@ -4,7 +4,16 @@ import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import type { NamesTable } from '../figures/names.ts'
 import { plus } from '../figures/sums.ts'
-import { type Answer, type Cell, endedOn, isMoney, unitsOf } from './answer.ts'
+import {
+  type Answer,
+  beginUsOf,
+  type Cell,
+  datesOf,
+  endedOn,
+  isMoney,
+  unitName,
+  unitsOf,
+} from './answer.ts'
 import { type Column, columnsOf, nameIn, type TopName, topNames } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
 import { endAnswers, payAnswers, prepaidCourse } from './pay-answers.ts'
@@ -25,20 +34,25 @@ export function renderFigures(data: PageData, speech: Speech): Html {
   const most = mostAnswers(data, speech)
   const isPair = limit.length > 0 && most.length > 0
   const cell = (answers: Cell, isHalf: boolean) => answers.length > 0 && cellOf(answers, isHalf)
-  return html`<dl class="figures answers">${[cell(used, isShort), cell(pay, isShort), cell(ends, false), cell(limit, isPair), cell(most, isPair)]}</dl>${apart(data, speech)}`
+  return html`${apart(data, speech)}<dl class="figures answers">${[cell(used, isShort), cell(pay, isShort), cell(ends, false), cell(limit, isPair), cell(most, isPair)]}</dl>`
 }
 
 /** Two cells share a row of a phone if each of their values has at most so many characters. */
 const mostShort = 20
 
-/** That amounts in two units are no sum. */
-function apart(data: PageData, { say }: Speech): Html | false {
+/** That amounts in two units are no sum, and when each was used. */
+function apart(data: PageData, speech: Speech): Html | false {
   const used = data.units.filter(
     ({ unit }) => unit === data.unit || (figureIn(data.summary, unit)?.value ?? null) !== null,
   )
   if (used.length < 2) return false
   const word = used.every(({ unit }) => isMoney(unit)) ? 'card.apart' : 'card.apart.credits'
-  return html`<p class="note">${say(word)}</p>`
+  const dates = datesOf(
+    used.map(({ unit }) => unit),
+    data,
+    speech,
+  )
+  return html`<p class="note apart">${[dates, speech.say(word)].filter(Boolean).join(' · ')}</p>`
 }
 
 function cellOf(answers: Cell, isShort: boolean): Html {
@@ -87,13 +101,11 @@ function compared({ value, previous }: Figure, { before }: PageData, speech: Spe
  */
 function comparedIn(unit: string, figure: Figure, data: PageData, speech: Speech): string {
   const ended = endedOn(unit, data, speech)
-  if (ended !== '' || data.units.length < 2) return ended || compared(figure, data, speech)
-  const first = data.units.find((each) => each.unit === unit)?.firstUs ?? null
-  const { fromUs, toUs } = data.before ?? data
-  const sinceUs = fromUs + (toUs - fromUs) / 10
-  return first !== null && first > sinceUs
-    ? speech.say('card.begun', { date: speech.near(first, data.toUs) })
-    : compared(figure, data, speech)
+  if (ended !== '') return ended
+  const begin = beginUsOf(unit, data)
+  return begin === null
+    ? compared(figure, data, speech)
+    : speech.say('card.begun', { date: speech.near(begin, data.toUs) })
 }
 
 function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
@@ -248,9 +260,6 @@ function mostIn(
 
 /** A share that is shown as 0.1 %. */
 const leastRest = 0.0005
-
-const unitName = (unit: string, { say }: Speech) =>
-  unit === 'credits' ? say('chart.credits') : unit
 
 /** A name and its share, each in a column of its own: a name may end with a number. */
 const pairOf = (name: string, share: string, follows = false) =>

@@ -55,6 +55,8 @@ export const de: Wording = {
   'card.apart': 'Jede Währung wird für sich abgerechnet; die Beträge werden nicht addiert.',
   'card.apart.credits':
     'Credits und Geld werden getrennt gezählt; die Beträge werden nicht addiert.',
+  'apart.until': '{unit} bis {date}',
+  'apart.since': '{unit} seit {date}',
   'card.count': '{requests} {requests|Anfrage|Anfragen}',
   'card.countAll': 'insgesamt {requests} {requests|Anfrage|Anfragen}',
   'card.of': 'von insgesamt {all}',

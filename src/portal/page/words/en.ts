@@ -52,6 +52,8 @@ export const en = {
   'card.partial': 'some requests report no value',
   'card.apart': 'Each currency is paid for separately; the amounts are not added up.',
   'card.apart.credits': 'Credits and money are counted separately; the amounts are not added up.',
+  'apart.until': '{unit} until {date}',
+  'apart.since': '{unit} since {date}',
   'card.count': '{requests} {requests|request|requests}',
   'card.countAll': '{requests} {requests|request|requests} in all',
   'card.of': 'of {all} in all',

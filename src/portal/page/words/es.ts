@@ -53,6 +53,8 @@ export const es: Wording = {
   'card.apart': 'Cada moneda se cobra por separado; los importes no se suman.',
   'card.apart.credits':
     'Los créditos y el dinero se cuentan por separado; los importes no se suman.',
+  'apart.until': '{unit} hasta el {date}',
+  'apart.since': '{unit} desde el {date}',
   'card.count': '{requests} {requests|solicitud|solicitudes}',
   'card.countAll': '{requests} {requests|solicitud|solicitudes} en total',
   'card.of': 'de {all} en total',

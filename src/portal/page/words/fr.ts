@@ -55,6 +55,8 @@ export const fr: Wording = {
   'card.apart': 'Chaque devise est facturée à part\u00a0; les montants ne sont pas additionnés.',
   'card.apart.credits':
     'Crédits et argent sont comptés à part\u00a0; les montants ne sont pas additionnés.',
+  'apart.until': '{unit} jusqu’au {date}',
+  'apart.since': '{unit} depuis le {date}',
   'card.count': '{requests} {requests|requête|requêtes}',
   'card.countAll': '{requests} {requests|requête|requêtes} au total',
   'card.of': 'sur {all} au total',

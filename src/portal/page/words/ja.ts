@@ -51,6 +51,8 @@ export const ja: Wording = {
   'card.partial': '一部のリクエストには値がありません',
   'card.apart': '通貨ごとに別々に計算されます。金額は合算されません。',
   'card.apart.credits': 'クレジットと金額は別々に計算されます。合算されません。',
+  'apart.until': '{unit}は{date}まで',
+  'apart.since': '{unit}は{date}から',
   'card.count': '{requests}件のリクエスト',
   'card.countAll': '全部で{requests}件のリクエスト',
   'card.of': '全体は{all}',
