@@ -305,8 +305,15 @@ describe('the board of a usage page', () => {
     const bars = Array.from({ length: 28 }, (_, at) => ({
       ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
     }))
-    const besides = (width: number, dears: readonly number[], lines: readonly string[]) => {
-      const values = bars.map((_, at) => (dears.includes(at) ? 100 : 20))
+    const besides = (
+      width: number,
+      dears: readonly number[],
+      lines: readonly string[],
+      amounts: readonly number[] = [],
+    ) => {
+      const values = bars.map((_, at) =>
+        dears.includes(at) ? (amounts[dears.indexOf(at)] ?? 100) : 20,
+      )
       const chart = drawBars(
         speechOf(data),
         'use',
@@ -345,6 +352,8 @@ describe('the board of a usage page', () => {
     // Where words would be written over those of another day, they are left out.
     expect(besides(320, [17, 24], lines)).toHaveLength(1)
     expect(besides(1000, [26, 27], lines)).toHaveLength(3)
+    // Words that are lower than those of another day are in nobody's way.
+    expect(besides(1000, [18, 24], lines, [100, 60])).toHaveLength(6)
     // A third one says it when it is pointed at, and a word without room is left out.
     expect(besides(1000, [3, 12, 20], lines)).toHaveLength(6)
     const textsOf = (width: number, some: readonly string[]) =>

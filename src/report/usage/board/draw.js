@@ -173,7 +173,7 @@ function wrapped(text, room) {
   return lines
 }
 
-/** @typedef {{ isAfter: boolean, start: number, shown: readonly { text: string, isFirst: boolean }[], from: number, to: number, cost: number }} Beside lines on a side of a bar, and how bad that place is */
+/** @typedef {{ isAfter: boolean, start: number, shown: readonly { text: string, isFirst: boolean }[], from: number, to: number, last: number, cost: number }} Beside lines on a side of a bar, and how bad that place is */
 
 /** The first days have their words beside their bars; others say them when they are pointed at. */
 const mostBeside = 2
@@ -193,7 +193,7 @@ const written = 1000
  * @returns {readonly Element[]}
  */
 function besideBars(dears, { x, step, width, topOf, freeOf }) {
-  /** @type {(readonly [from: number, to: number])[]} */
+  /** @type {{ readonly from: number, readonly to: number, readonly first: number, readonly last: number }[]} */
   const taken = []
   /** @param {number} place */
   const barAt = (place) => Math.floor((place - axisLeft) / step)
@@ -215,18 +215,25 @@ function besideBars(dears, { x, step, width, topOf, freeOf }) {
       // A line that has no room is worse than a bar behind words, and that than more lines; the times and the cause always have room.
       let cost = shown.length + 100 * parts.filter((part) => part.length === 0).length
       if (parts.slice(0, 2).some((part) => part.length === 0)) cost += written
-      cost += written * taken.filter((other) => from < other[1] && to > other[0]).length
+      const over = taken.filter(
+        (other) =>
+          from < other.to &&
+          to > other.from &&
+          first < other.last + lineHeight &&
+          last > other.first - lineHeight,
+      )
+      cost += written * over.length
       for (let bar = barAt(from); bar <= barAt(to); bar++)
         if (bar !== at && freeOf(bar) < last) cost += 10
-      return { isAfter, start, shown, from, to, cost }
+      return { isAfter, start, shown, from, to, last, cost }
     }
     const tried = [width, narrowest]
       .flatMap((most) => [side(true, most), side(false, most)])
       .sort((a, b) => a.cost - b.cost)
-    const { isAfter, start, shown, from, to, cost } = item(tried, 0)
+    const { isAfter, start, shown, from, to, last, cost } = item(tried, 0)
     // They are said in sentences, too.
     if (cost >= written) return []
-    taken.push([from, to])
+    taken.push({ from, to, first, last })
     return shown.map(({ text, isFirst }, nth) =>
       h(
         'text',
