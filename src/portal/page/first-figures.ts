@@ -198,8 +198,8 @@ function priceOf({ summary, units, price }: PageData, speech: Speech): string {
 /** A refund is a negative amount, and is said as what was given back. */
 const negated = (amount: string) => decimalText(subtract(readNumber('0')!, readNumber(amount)!))
 
-/** How many names a cell of the first screen has. */
-const mostNames = 3
+/** How many names a cell of the first screen has: fewer where it has those of another unit, too. */
+const mostNames = ({ units }: PageData) => (units.length < 2 ? 3 : 2)
 
 /** The key and the model that used most, those that follow, and the first in each other unit, which is a block of its own. */
 function mostAnswers(data: PageData, speech: Speech): Cell {
@@ -225,18 +225,17 @@ function firstIn(table: NamesTable, unit: string, speech: Speech): readonly Html
   )
 }
 
-function mostIn(
-  table: NamesTable,
-  { unit, units, seesOneKey }: PageData,
-  speech: Speech,
-): readonly Answer[] {
+function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {
+  const { unit, units, seesOneKey } = data
   const { say, part } = speech
   const by = table.by === 'key' ? 'key' : 'model'
   const columns = columnsOf(table, speech)
   const column = columns.find((each) => each.unit === unit)
   // Without any amount, names are ordered by requests, which have no unit.
   if (column === undefined && columns.length > 0) return []
-  const [first, ...others] = topNames(table, mostNames, speech, column)
+  // The line of one other name is its own.
+  const most = mostNames(data) + Number(table.rows.length === mostNames(data) + 1)
+  const [first, ...others] = topNames(table, most, speech, column)
   if (first === undefined) return []
   const name = (top: TopName) => nameIn(table, top.name, speech)
   // Shares are of the amounts in one unit.

@@ -203,7 +203,7 @@ describe('the board of a usage page', () => {
     expect(drawn(values.map((value) => Math.min(value, 40)))).not.toContain('↑')
   })
 
-  test('a bar of up to ten times the usual one has its true height, and unequal bars never end at one height', () => {
+  test('a bar of up to twelve times the usual one has its true height, and unequal bars never end at one height', () => {
     const heights = (values: readonly number[]) => {
       const bars = values.map((_, at) => ({
         ...{ start: at * 24, end: at * 24 + 24, measured: true, open: false },
@@ -223,14 +223,14 @@ describe('the board of a usage page', () => {
     const usual = (value: number) =>
       Array.from({ length: 28 }, (_, at) => (at % 7 < 2 ? value / 8 : value))
     for (const [value, most, second] of [
-      ...[[190, 919, 230] as const, [9.2, 48.7, 21.7] as const, [3, 29.5, 3.1] as const],
+      ...[[190, 919, 230] as const, [9.2, 48.7, 21.7] as const, [3.1, 35.95, 3.95] as const],
     ]) {
       const all = usual(value).with(18, most).with(25, second)
       const drawn = heights(all)
       expect(drawn[18]! / drawn[3]! / (most / value)).toBeCloseTo(1, 1)
       expect(drawn[25]! / drawn[18]!).toBeCloseTo(second / most, 2)
     }
-    // Beyond ten times, the highest alone is cut, and the axis reaches the second one.
+    // Beyond that, the highest alone is cut, and the axis reaches the second one.
     for (const [most, second] of [
       [900, 200],
       [900, 880],

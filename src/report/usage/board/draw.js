@@ -114,7 +114,7 @@ function timeAxis(speech, { bucket, bars }, x, { width, height }) {
 }
 
 /** A bar of so many times the usual one leaves the others readable. */
-const mostTimes = 10
+const mostTimes = 12
 
 /**
  * The highest value of the axis. A bar far above the usual one is cut, and its value is written at it; the axis still reaches the
@@ -125,7 +125,8 @@ const mostTimes = 10
 export function ceilingOf(totals) {
   const sorted = totals.filter((value) => value > 0).sort((a, b) => b - a)
   const [first = 0, second = 0] = sorted
-  const usual = sorted[sorted.length >> 1] ?? 0
+  // Of working days, which weekends are far below.
+  const usual = sorted[sorted.length >> 2] ?? 0
   return niceAbove(
     sorted.length >= 8 && first > mostTimes * usual ? Math.min(first, 1.25 * second) : first,
   )
