@@ -124,7 +124,10 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   }
   // Requests have no unit: beside several, their number is that of all.
   const count = counted(summary.requests, speech, others.length > 0)
-  return [{ ...first, isFigure: true, under: [...first.under, count] }, ...others]
+  return [
+    { ...first, isFigure: true, under: [...first.under, count] },
+    ...others.map((each) => ({ ...each, isOther: true as const })),
+  ]
 }
 
 function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {

@@ -447,11 +447,10 @@ export function startBoard(served = {}) {
       const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
       used.textContent = isFirst ? allUsed : amountOf(data, metric, sums[metric])
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
-      // The same question in other units is of the first choice.
-      const others = used.parentElement?.querySelectorAll('.next') ?? []
-      for (const each of [...others, ...document.querySelectorAll('[data-whole]')])
-        each.toggleAttribute('hidden', !isFirst)
     }
+    // What is of other units is of the first choice.
+    for (const each of document.querySelectorAll('[data-whole]'))
+      each.toggleAttribute('hidden', !isFirst)
     for (const { place, by, first } of most) {
       const [[name = '–'] = [], ...lines] = isFirst ? [] : mostOf(data, choice, by)
       const asides = lines.map((parts) =>

@@ -114,7 +114,7 @@ function timeAxis(speech, { bucket, bars }, x, { width, height }) {
 }
 
 /** A bar of so many times the usual one leaves the others readable. */
-const mostTimes = 12
+const readable = 12
 
 /**
  * The highest value of the axis. A bar far above the usual one is cut, and its value is written at it; the axis still reaches the
@@ -126,10 +126,8 @@ export function ceilingOf(totals) {
   const sorted = totals.filter((value) => value > 0).sort((a, b) => b - a)
   const [first = 0, second = 0] = sorted
   // Of working days, which weekends are far below.
-  const usual = sorted[sorted.length >> 2] ?? 0
-  return niceAbove(
-    sorted.length >= 8 && first > mostTimes * usual ? Math.min(first, 1.25 * second) : first,
-  )
+  const [usual = 0] = sorted.slice(sorted.length >> 2)
+  return niceAbove(first > readable * usual ? Math.min(first, 1.25 * second) : first)
 }
 
 /**
@@ -174,7 +172,7 @@ function wrapped(text, room) {
   return lines
 }
 
-/** @typedef {{ isAfter: boolean, start: number, shown: readonly { text: string, isFirst: boolean }[], from: number, to: number, last: number, cost: number }} Beside lines on a side of a bar, and how bad that place is */
+/** @typedef {{ isAfter: boolean, start: number, shown: readonly { text: string, isFirst: boolean }[], from: number, to: number, first: number, last: number, cost: number }} Beside lines on a side of a bar, and how bad that place is */
 
 /** The first days have their words beside their bars; others say them when they are pointed at. */
 const mostBeside = 2
@@ -194,7 +192,7 @@ const written = 1000
  * @returns {readonly Element[]}
  */
 function besideBars(dears, { x, step, width, topOf, freeOf }) {
-  /** @type {{ readonly from: number, readonly to: number, readonly first: number, readonly last: number }[]} */
+  /** @type {Beside[]} */
   const taken = []
   /** @param {number} place */
   const barAt = (place) => Math.floor((place - axisLeft) / step)
@@ -211,30 +209,34 @@ function besideBars(dears, { x, step, width, topOf, freeOf }) {
       )
       const shown = parts.flat()
       const wide = largest(shown.map(({ text }) => widthOf(text)))
-      const [from, to] = isAfter ? [start, start + wide] : [start - wide, start]
+      const from = isAfter ? start : start - wide
+      const to = from + wide
       const last = first + lineHeight * (shown.length - 1)
       // A line that has no room is worse than a bar behind words, and that than more lines; the times and the cause always have room.
-      let cost = shown.length + 100 * parts.filter((part) => part.length === 0).length
-      if (parts.slice(0, 2).some((part) => part.length === 0)) cost += written
-      const over = taken.filter(
-        (other) =>
+      let cost = shown.length
+      parts.forEach((part, nth) => {
+        if (part.length === 0) cost += nth < 2 ? written : 100
+      })
+      for (const other of taken)
+        if (
           from < other.to &&
           to > other.from &&
-          first < other.last + lineHeight &&
-          last > other.first - lineHeight,
-      )
-      cost += written * over.length
+          first - other.last < lineHeight &&
+          other.first - last < lineHeight
+        )
+          cost += written
       for (let bar = barAt(from); bar <= barAt(to); bar++)
         if (bar !== at && freeOf(bar) < last) cost += 10
-      return { isAfter, start, shown, from, to, last, cost }
+      return { isAfter, start, shown, from, to, first, last, cost }
     }
     const tried = [width, narrowest]
       .flatMap((most) => [side(true, most), side(false, most)])
       .sort((a, b) => a.cost - b.cost)
-    const { isAfter, start, shown, from, to, last, cost } = item(tried, 0)
+    const best = item(tried, 0)
     // They are said in sentences, too.
-    if (cost >= written) return []
-    taken.push({ from, to, first, last })
+    if (best.cost >= written) return []
+    taken.push(best)
+    const { isAfter, start, shown } = best
     return shown.map(({ text, isFirst }, nth) =>
       h(
         'text',
@@ -298,15 +300,15 @@ export function drawBars(speech, label, data, size) {
     .join('')
   const explained = dears
     .map((dear) => ({ ...dear, at: bars.findIndex(({ start }) => start === dear.hour) }))
-    .filter(({ at }) => at >= 0 && item(totals, at) > 0)
+    .filter(({ at }) => (totals[at] ?? 0) > 0)
   /** @param {number} place */
   const isDear = (place) => explained.some(({ at }) => at === place)
   const words = totals.map((value, at) => {
     // Two days of a phone have no room for their amounts and marks.
     const isAlone = isNarrow(step) && isDear(at)
     const ranks = isAlone ? [] : marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
-    const [isCut, shown] = [value > most, speech.show(value)]
-    return [isCut ? `↑ ${shown}` : isDear(at) && shown, ranks.map(markOf).join(' ')]
+    const shown = speech.show(value)
+    return [value > most ? `↑ ${shown}` : isDear(at) && shown, ranks.map(markOf).join(' ')]
       .filter(Boolean)
       .join(' ')
   })
@@ -331,7 +333,7 @@ export function drawBars(speech, label, data, size) {
               ? x(at) + apart
               : Math.max(left + 20, x(at) + step / 2),
       ),
-      y: r(value > most ? 10 : Math.max(10, y(value) - 4)),
+      y: r(y(value) - 4),
       'text-anchor': isEnd || isWide ? 'end' : isStart ? 'start' : 'middle',
     }
     return [h('text', { class: isDear(at) ? 'b-dear' : 'b-cut', ...place }, item(words, at))]

@@ -133,15 +133,14 @@ export function mostOf(data, choice, by) {
   const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
   const used = groups(data, chosen(data, choice), by, metric).filter(({ sum }) => sum > 0)
   const shares = sharesOf(used.map(({ sum }) => sum))
-  // The line of one other name is its own.
-  const most = used.length === 4 ? 4 : 3
-  const rest = shares.slice(most).reduce((sum, each) => sum + each, 0)
-  const lines = used.slice(0, most).flatMap(({ name, sum }, at) => {
+  const lines = used.slice(0, 3).flatMap(({ name, sum }, at) => {
     const said = speech.nameOf(name, by)
     const part = speech.part(item(shares, at))
     return at === 0 ? [[said], [`${amountOf(data, metric, sum)} · ${part}`]] : [[said, part]]
   })
-  return rest > 0 ? [...lines, [speech.say('others'), speech.part(rest)]] : lines
+  const rest = shares.slice(3).reduce((sum, each) => sum + each, 0)
+  if (rest > 0) lines.push([speech.say('others'), speech.part(rest)])
+  return lines
 }
 
 /**
