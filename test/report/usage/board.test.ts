@@ -492,7 +492,7 @@ test('one request at the start of an hour is in its sum, and a week of few reque
   expect(html).toContain('3 credits used')
 })
 
-test('the week shows medians over all measured hours, among them those without a request', {
+test('the week shows medians over all whole measured hours, among them those without a request', {
   tags: 'whole',
 }, async () => {
   const own = await openStore(':memory:')
@@ -503,10 +503,14 @@ test('the week shows medians over all measured hours, among them those without a
   await enterEvents(own, [{ atUs: utc(2026, 11, 1, 0) }, ...days, { atUs: utc(2026, 11, 22, 23) }])
   const board = await boardOf(own)
   own.close()
-  const [, rows] = viewsOf(board, initial(board))
-    .views.find(({ id }) => id === 'week')!
-    .table()
+  const weekOf = (from: number) => {
+    const { views } = viewsOf(board, { ...initial(board), from })
+    return views.find(({ id }) => id === 'week')!.table()
+  }
+  const [, rows] = weekOf(board.from)
   expect(rows[10]!.slice(0, 3)).toEqual(['10:00', 2, 0])
+  // A period that begins at half an hour, as an hour of UTC does in Kolkata, has its whole hours.
+  expect(weekOf(board.from + 0.5)).toEqual(weekOf(board.from + 1))
 })
 
 test('latency is that of successes, and a percentile with too few of them is not drawn', {

@@ -330,15 +330,15 @@ function percentileOf(steps, share, needed) {
 }
 
 /**
- * The median of each hour of the week over its measured hours, among them those without a request. Monday is 0.
+ * The median of each hour of the week over its measured whole hours, among them those without a request. Monday is 0.
  *
  * @param {BoardData} data
  * @param {readonly number[]} places
  * @param {Span} span
  */
 export function week(data, places, { from, to }) {
-  const first = Math.max(from, Math.ceil(data.measuredFrom))
-  const last = Math.min(to, Math.floor(data.measuredTo), Math.floor(data.now))
+  const first = Math.ceil(Math.max(from, data.measuredFrom))
+  const last = Math.floor(Math.min(to, data.measuredTo, data.now))
   /** @type {Map<number, number>} */
   const byHour = new Map()
   for (const at of places) {
