@@ -19,7 +19,7 @@ export const de: Wording = {
   'answer.none.money': 'Sie haben kein Guthaben mehr',
   'answer.buy': 'Kaufen Sie vor dem {date} neue.',
   'answer.prepaid':
-    'gedeckt durch {credits|Ihren|Ihre} {amount} im Voraus bezahlten {credits|Credit|Credits}',
+    'gedeckt durch {credits|Ihren|Ihre} {credits} im Voraus bezahlten {credits|Credit|Credits}',
   'answer.prepaid.money': 'gedeckt durch Ihr Guthaben von {amount}',
   'card.credits': 'Verbrauchte Credits',
   'card.cost': 'Kosten',

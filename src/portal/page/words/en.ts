@@ -17,7 +17,7 @@ export const en = {
   'answer.none': 'You have no credits left',
   'answer.none.money': 'You have no balance left',
   'answer.buy': 'Buy more before {date}.',
-  'answer.prepaid': 'covered by your {amount} prepaid {credits|credit|credits}',
+  'answer.prepaid': 'covered by your {credits} prepaid {credits|credit|credits}',
   'answer.prepaid.money': 'covered by your balance of {amount}',
   'card.credits': 'Credits used',
   'card.cost': 'Cost',

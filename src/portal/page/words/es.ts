@@ -17,7 +17,7 @@ export const es: Wording = {
   'answer.none.money': 'No le queda saldo',
   'answer.buy': 'Compre más antes del {date}.',
   'answer.prepaid':
-    'cubierto por {credits|su|sus} {amount} {credits|crédito prepagado|créditos prepagados}',
+    'cubierto por {credits|su|sus} {credits} {credits|crédito prepagado|créditos prepagados}',
   'answer.prepaid.money': 'cubierto por su saldo de {amount}',
   'card.credits': 'Créditos usados',
   'card.cost': 'Coste',

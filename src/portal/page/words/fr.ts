@@ -19,7 +19,7 @@ export const fr: Wording = {
   'answer.none.money': 'Vous n’avez plus de solde',
   'answer.buy': 'Achetez-en avant le {date}.',
   'answer.prepaid':
-    'couvert par {credits|votre|vos} {amount} {credits|crédit prépayé|crédits prépayés}',
+    'couvert par {credits|votre|vos} {credits} {credits|crédit prépayé|crédits prépayés}',
   'answer.prepaid.money': 'couvert par votre solde de {amount}',
   'card.credits': 'Crédits utilisés',
   'card.cost': 'Coût',

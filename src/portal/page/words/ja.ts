@@ -16,7 +16,7 @@ export const ja: Wording = {
   'answer.none': 'クレジットの残りがありません',
   'answer.none.money': '残高がありません',
   'answer.buy': '{date}より前に追加購入してください。',
-  'answer.prepaid': '前払いの{amount}クレジットから支払われます',
+  'answer.prepaid': '前払いの{credits}クレジットから支払われます',
   'answer.prepaid.money': '前払いの残高{amount}から支払われます',
   'card.credits': '使ったクレジット',
   'card.cost': '料金',
