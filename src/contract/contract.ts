@@ -3,6 +3,7 @@
  * service share the facts but no logic. A promise that a contract leaves out is not promised: `promises.ts` names them,
  * `usual.ts` has what a client uses instead.
  */
+import { dayUs, hourUs } from '../user/durations.ts'
 import type { PriceTerms } from './prices.ts'
 
 /** Whole credits. */
@@ -96,13 +97,13 @@ export type Window = (typeof windows)[number]
 /** Length of each window, in microseconds of the service's own time. */
 export const windowUs: Readonly<Record<Window, number>> = {
   minute: 60e6,
-  hour: 3600e6,
-  day: 86_400e6,
+  hour: hourUs,
+  day: dayUs,
 }
 
 /** The length of another window: `10s`, `5h`, `7d`. */
 export type Length = `${number}${keyof typeof unitUs}`
-const unitUs = { s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6 } as const
+const unitUs = { s: 1e6, m: 60e6, h: hourUs, d: dayUs } as const
 export const lengthPattern = /^([1-9]\d{0,5})([smhd])$/
 
 /** A window in which requests are limited. */

@@ -5,7 +5,7 @@ import {
   weekdayNames,
   windowsOf,
 } from '../contract/contract.ts'
-import { dayMs } from '../user/durations.ts'
+import { dayMs, dayUs, hourUs } from '../user/durations.ts'
 
 const fields = new Map<string, Intl.DateTimeFormat>()
 
@@ -64,10 +64,10 @@ export function calendarWindow(atMs: number, { each, zone, begins, at = '00:00' 
 /** The greatest length of a window of a calendar, in microseconds. */
 export const longestUs: Readonly<Record<CalendarLimit['each'], number>> = {
   minute: 60e6,
-  hour: 3600e6,
-  day: 25 * 3600e6,
-  week: (7 * 24 + 1) * 3600e6,
-  month: 31 * 86_400e6 + 3600e6,
+  hour: hourUs,
+  day: dayUs + hourUs,
+  week: 7 * dayUs + hourUs,
+  month: 31 * dayUs + hourUs,
 }
 
 /** The longest window of some bands, and a day where theirs are shorter: a service may have limits that it does not promise. */

@@ -1,4 +1,5 @@
 import { type Limit, limitLengths } from '../measure/limit.ts'
+import { dayUs, hourUs } from '../user/durations.ts'
 import { lookup } from '../user/lookup.ts'
 
 /** Parses quantities such as `800ms`, `20/s` and `50%`; null for any other text. */
@@ -9,8 +10,8 @@ const timeUnitsUs: Readonly<Record<string, number>> = lookup({
   s: 1e6,
   min: 60e6,
   m: 60e6,
-  h: 3600e6,
-  d: 86_400e6,
+  h: hourUs,
+  d: dayUs,
 })
 
 const number = String.raw`\d+(?:\.\d+)?`

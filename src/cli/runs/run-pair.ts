@@ -32,7 +32,7 @@ import { mustMaySpend } from './spending.ts'
 import { stampOf } from './stamp.ts'
 
 /** Options that a run of two targets has no use for, or cannot keep yet. */
-const apart = [...words('baseUrl repeat shard startAt join junit upload otlp'), 'live'] as const
+const apart = words('baseUrl repeat shard startAt join junit upload otlp live')
 
 type Pair = Readonly<Record<TargetName, RunResult>>
 

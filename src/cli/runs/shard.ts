@@ -1,5 +1,6 @@
 import { type Shard, unsharded } from '../../run/crew/shard.ts'
 import { durationUsOf } from '../../scenario/quantity.ts'
+import { dayMs } from '../../user/durations.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/run.ts'
 import { quantityOf } from '../terminal/numbers.ts'
@@ -15,7 +16,7 @@ const indexVariables = [
 ] as const
 
 /** A start further away is probably a mistake, such as a wrong year. */
-const longestWaitMs = 7 * 86_400_000
+const longestWaitMs = 7 * dayMs
 
 /** @throws UserError for an invalid shard, or one without an index */
 export function shardOf(

@@ -138,17 +138,18 @@ function coverOf<Found>(
   found: readonly Found[],
   tell: (each: Found) => { readonly fits: readonly Judged[]; readonly explanation: Explanation },
 ): readonly Explanation[] {
-  const named: { readonly fits: readonly Judged[]; explanation: Explanation }[] = []
+  const named: { readonly fits: ReadonlySet<Judged>; explanation: Explanation }[] = []
   for (const each of found) {
     const { fits, explanation } = tell(each)
     if (isContradicted(explanation) && !areSeveral(fits)) continue
-    const isOf = ({ fits: of }: (typeof named)[number]) => fits.every((one) => of.includes(one))
-    const rival = named.find((other) => isOf(other) && other.fits.length === fits.length)
+    const isSame = ({ fits: of }: (typeof named)[number]) =>
+      of.size === fits.length && fits.every((one) => of.has(one))
+    const rival = named.find(isSame)
     if (rival !== undefined && rival.explanation.about !== explanation.about)
       rival.explanation = { ...rival.explanation, about: 'several' }
-    const given = named.flatMap(({ fits: of }) => of)
-    if (named.length < mostNamed && !fits.every((one) => given.includes(one)))
-      named.push({ fits, explanation })
+    const isGiven = (one: Judged) => named.some(({ fits: of }) => of.has(one))
+    if (named.length < mostNamed && !fits.every(isGiven))
+      named.push({ fits: new Set(fits), explanation })
   }
   return named.map(({ explanation }) => explanation)
 }

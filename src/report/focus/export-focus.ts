@@ -14,7 +14,7 @@ import { cellsSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { limitTo } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
-import { hourUs } from '../../user/durations.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
 import { entryOf } from '../../user/lookup.ts'
 import { userError } from '../../user/user-error.ts'
 import type { FocusView } from '../pages.ts'
@@ -64,7 +64,7 @@ interface Bucket {
   readonly output: string | null
 }
 
-const widths = { hour: 3_600_000_000, day: 86_400_000_000 } as const
+const widths = { hour: hourUs, day: dayUs } as const
 
 /**
  * The charges of one account and billing period, from the sums of the store. They are checked: the sum of the rows is
