@@ -8,7 +8,7 @@ import type { Judged } from './judge.ts'
 import { otherCauses } from './other-causes.ts'
 import type { KnownCauses } from './price-judge.ts'
 import { onlyThese, scopeOf } from './scope.ts'
-import { isWithin } from './tolerance.ts'
+import { isExactly, isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
 export interface Explanation {
@@ -180,14 +180,10 @@ function isGivenBy(change: Change, { request, statement, expected, unit }: Judge
     applies = true
     // Nothing is not a small share of something.
     if (isZero(statement.value) && !isZero(cost)) continue
-    if (isWithin(statement.value, cost, unit, { ...model, round: model.round ?? exact }))
-      return true
+    if (isExactly(statement.value, cost, unit, model)) return true
   }
   return applies ? false : null
 }
-
-/** An explanation must be exact, to half of the unit. */
-const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
 
 /** So many of them at most, evenly spread. */
 function spread(judged: readonly Judged[], most: number): readonly Judged[] {

@@ -10,7 +10,7 @@ import {
 import { outputParts } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
 import type { Judged } from './judge.ts'
-import { isWithin } from './tolerance.ts'
+import { isExactly } from './tolerance.ts'
 
 /** What was charged for an answer that the client left, as tokens of output. */
 interface LeftCount {
@@ -42,12 +42,8 @@ function leftCount({ request, statement, expected, unit }: Judged): LeftCount | 
   const most = request.maxOutputTokens
   if (tokens <= request.receivedEvents || (most !== null && tokens > most)) return null
   const cost = add(prompt, multiply(each, rational(BigInt(tokens))))
-  return isWithin(statement.value, cost, unit, { ...model, round: exact })
-    ? { tokens, isMost: tokens === most }
-    : null
+  return isExactly(statement.value, cost, unit, model) ? { tokens, isMost: tokens === most } : null
 }
-
-const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
 
 /** `charged in full: 39 tokens of output, where 17 pieces came before the client left`; null if not all wrong costs are such charges. */
 export function chargedBeyondLeft(wrong: readonly Judged[]): string | null {

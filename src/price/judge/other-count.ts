@@ -11,7 +11,7 @@ import {
 import type { Part, Usage } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
 import type { Reading } from './expected.ts'
-import { isWithin } from './tolerance.ts'
+import { isExactly } from './tolerance.ts'
 
 /** The parts that a service counts itself where it does not take the count of its upstream. */
 export const countedParts = { input_uncached: 'input', output_visible: 'output' } as const
@@ -50,11 +50,10 @@ function countBy(
   if (more === 0 || !Number.isSafeInteger(count)) return null
   if (2 * count < stated || count > 2 * stated) return null
   const cost = costOf(count)
-  return cost !== null && isWithin(amount, cost, unit, { ...model, round: exact }) ? count : null
+  return cost !== null && isExactly(amount, cost, unit, model) ? count : null
 }
 
-const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
-
-function withCount(usage: Usage, part: Part, count: number): Usage {
-  return { ...usage, parts: { ...usage.parts, [part]: count } }
-}
+const withCount = (usage: Usage, part: Part, count: number): Usage => ({
+  ...usage,
+  parts: { ...usage.parts, [part]: count },
+})

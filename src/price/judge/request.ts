@@ -68,6 +68,14 @@ export interface PricedRequest extends RequestId {
   readonly stated: readonly StatedCost[]
 }
 
+/** What no row of a log says of a request of its own, since no run sent it. */
+export const unsent = {
+  ...{ runId: 'log', retry: 0, once: null, header: () => undefined, hasHead: false },
+  ...{ eventUsages: [], receivedEvents: 0, receivedBytes: null, askedBytes: null },
+  ...{ maxOutputTokens: null, shownCalls: [], stated: [], body: null, answer: null },
+  ...{ isFreeRepeat: false, isRepeat: false },
+} as const satisfies Partial<PricedRequest>
+
 /** Whether a cache of the gateway may have answered, which a header that was not stored would say. */
 export const mayBeCached = ({ outcomes: [first, ...others] }: PricedRequest): boolean =>
   first !== 'gateway_cache' && others.includes('gateway_cache')

@@ -59,3 +59,13 @@ export function isWithin(
     (model?.round !== null && compare(apart, toleranceOf(cost, unit, model)) === 0)
   )
 }
+
+const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
+
+/** Whether an explanation gives an amount: to half of the unit, also where no rounding is promised. */
+export const isExactly = (
+  observed: Rational,
+  cost: Rational,
+  unit: Rational,
+  model: ModelPrice,
+): boolean => isWithin(observed, cost, unit, { ...model, round: model.round ?? exact })

@@ -1,7 +1,7 @@
 import type { ModelPrice } from '../../../contract/prices.ts'
 import type { Rational } from '../../../money/rational.ts'
 import type { Usage } from '../../../tokens/usage.ts'
-import { calculate, type PriceContext } from '../../calculate.ts'
+import { type Calculation, calculate, type PriceContext } from '../../calculate.ts'
 import type { PricedRequest } from '../request.ts'
 
 /** What a single change to the right calculation would charge. */
@@ -32,19 +32,38 @@ function overPasses(usage: Usage, change: (usage: Usage) => Usage | null): Usage
 
 type OnUsage = (usage: Usage, request: PricedRequest) => Usage | null
 type OnModel = (model: ModelPrice) => ModelPrice | null
-export const onUsage = (summary: string, about: string, change: OnUsage): Change => ({
+
+/** What a cost is calculated from. */
+interface Terms {
+  readonly model: ModelPrice
+  readonly usage: Usage
+  readonly context: PriceContext
+}
+/** The terms that another calculation has; null if it does not apply. */
+export type OtherTerms = (right: Terms, request: PricedRequest) => Partial<Terms> | null
+
+/** A calculation in which some terms are others; null without any. */
+export function calculateWith(right: Terms, other: Partial<Terms> | null): Calculation | null {
+  const { model, usage, context } = { ...right, ...other }
+  return other === null ? null : calculate(model, usage, context)
+}
+
+/** A change to what a cost is calculated from; the next two change one term alone. */
+export const onTerms = (summary: string, about: string, change: OtherTerms): Change => ({
   summary,
   about,
   costOf(request, model, usage, context) {
+    const right = { model, usage, context }
+    return calculateWith(right, change(right, request))?.cost ?? null
+  },
+})
+export const onUsage = (summary: string, about: string, change: OnUsage): Change =>
+  onTerms(summary, about, ({ usage }, request) => {
     const changed = overPasses(usage, (each) => change(each, request))
-    return changed === null ? null : calculate(model, changed, context).cost
-  },
-})
-export const onModel = (summary: string, about: string, change: OnModel): Change => ({
-  summary,
-  about,
-  costOf(_, model, usage, context) {
+    return changed && { usage: changed }
+  })
+export const onModel = (summary: string, about: string, change: OnModel): Change =>
+  onTerms(summary, about, ({ model }) => {
     const changed = change(model)
-    return changed === null ? null : calculate(changed, usage, context).cost
-  },
-})
+    return changed && { model: changed }
+  })

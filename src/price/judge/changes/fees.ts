@@ -1,10 +1,7 @@
 import { type ModelPrice, type PriceEntry, tokenPrices } from '../../../contract/prices.ts'
-import { isZero, one, rational, zero } from '../../../money/rational.ts'
-import type { Usage } from '../../../tokens/usage.ts'
-import { calculate, type PriceContext } from '../../calculate.ts'
+import { isZero, one, type Rational, rational, zero } from '../../../money/rational.ts'
 import { scaled } from '../../price-at.ts'
-import type { PricedRequest } from '../request.ts'
-import { type Change, onModel } from './change.ts'
+import { type Change, onModel, onTerms } from './change.ts'
 
 /** Changes to prices of requests and calls. */
 export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
@@ -14,80 +11,48 @@ export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
     ),
   )
   return [...fees].flatMap((fee) => [
-    onModel(`${fee} free`, fee, (model) => withFree(model, fee)),
-    onModel(`${fee} charged twice`, fee, (model) => {
-      const entry = model.price[fee]
-      return entry === undefined || entry.price === 'open'
-        ? null
-        : { ...model, price: { ...model.price, [fee]: doubled(entry) } }
-    }),
+    onEntry(fee, `${fee} free`, (entry) => ({ ...entry, price: zero })),
+    onEntry(fee, `${fee} charged twice`, (entry) =>
+      entry.price === 'open' ? null : scaled({ entry }, rational(2n)).entry!,
+    ),
     ...(fee === 'request'
       ? [
-          {
-            summary: 'the price of a request charged per second',
-            about: fee,
-            costOf(request: PricedRequest, model: ModelPrice, usage: Usage, context: PriceContext) {
-              const seconds = Math.ceil((request.endMs - request.startMs) / 1000)
-              return seconds < 2
-                ? null
-                : calculate(model, usage, {
-                    ...context,
-                    counts: { ...context.counts, request: rational(BigInt(seconds)) },
-                  }).cost
-            },
-          } satisfies Change,
+          onTerms('the price of a request charged per second', fee, ({ context }, of) => {
+            const seconds = Math.ceil((of.endMs - of.startMs) / 1000)
+            const counts = { ...context.counts, request: rational(BigInt(seconds)) }
+            return seconds < 2 ? null : { context: { ...context, counts } }
+          }),
         ]
       : [onceMore(fee), ...countChanges(fee)]),
   ])
 }
 
-const minuteS = 60
-
 /** Another least count, or another step to which a count is rounded up. */
 function countChanges(fee: string): readonly Change[] {
-  const counted = (summary: string, change: (entry: PriceEntry) => PriceEntry | null) =>
-    onModel(summary, fee, (model) => {
-      const entry = model.price[fee]
-      const changed = entry === undefined ? null : change(entry)
-      return changed === null ? null : { ...model, price: { ...model.price, [fee]: changed } }
-    })
+  const step = (summary: string, to: Rational) =>
+    onEntry(fee, summary, (entry) => ({ ...entry, step: to }))
   return [
-    counted(`${fee} by its exact count, not rounded up`, ({ minimum, step, ...exact }) =>
+    onEntry(fee, `${fee} by its exact count, not rounded up`, ({ minimum, step, ...exact }) =>
       minimum === undefined && step === undefined ? null : exact,
     ),
-    counted(`${fee} rounded up to whole numbers`, (entry) => ({ ...entry, step: one })),
-    ...(fee === 'second'
-      ? [
-          counted('second rounded up to whole minutes', (entry) => ({
-            ...entry,
-            step: rational(BigInt(minuteS)),
-          })),
-        ]
-      : []),
+    step(`${fee} rounded up to whole numbers`, one),
+    ...(fee === 'second' ? [step('second rounded up to whole minutes', rational(60n))] : []),
   ]
 }
 
+/** Another entry for a fee that the model has. */
+const onEntry = (fee: string, summary: string, change: (entry: PriceEntry) => PriceEntry | null) =>
+  onModel(summary, fee, (model) => {
+    const entry = model.price[fee]
+    const changed = entry === undefined ? null : change(entry)
+    return changed && { ...model, price: { ...model.price, [fee]: changed } }
+  })
+
 /** A call that the request did not make. */
-function onceMore(fee: string): Change {
-  return {
-    summary: `${fee} charged without one`,
-    about: fee,
-    costOf(_, model, usage, context) {
-      const made = context.counts?.[fee] ?? usage.calls[fee] ?? 0
-      const isNone = typeof made === 'number' ? made === 0 : isZero(made)
-      const counts = { ...context.counts, [fee]: one }
-      return isNone ? calculate(model, usage, { ...context, counts }).cost : null
-    },
-  }
-}
-
-function doubled(entry: PriceEntry): PriceEntry {
-  return scaled({ entry }, rational(2n)).entry!
-}
-
-function withFree(model: ModelPrice, fee: string): ModelPrice | null {
-  const entry = model.price[fee]
-  return entry === undefined
-    ? null
-    : { ...model, price: { ...model.price, [fee]: { ...entry, price: zero } } }
-}
+const onceMore = (fee: string): Change =>
+  onTerms(`${fee} charged without one`, fee, ({ usage, context }) => {
+    const made = context.counts?.[fee] ?? usage.calls[fee] ?? 0
+    const isNone = typeof made === 'number' ? made === 0 : isZero(made)
+    const counts = { ...context.counts, [fee]: one }
+    return isNone ? { context: { ...context, counts } } : null
+  })

@@ -4,7 +4,7 @@ import type { Part, Usage } from '../../../tokens/usage.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { calculate } from '../../calculate.ts'
 import type { Change } from './change.ts'
-import { ancestorsOf, finishedLike, repriced } from './parts.ts'
+import { ancestorsOf, finishedLike, type Repricing, repriced } from './parts.ts'
 
 const cacheParts: readonly Part[] = [
   'cache_read',
@@ -22,33 +22,20 @@ const kinds: Readonly<Record<string, readonly Part[]>> = lookup({
 export const groupChanges: readonly Change[] = [
   ...Object.entries(kinds).flatMap(([kind, of]) => {
     const has = (usage: Usage) => of.filter((part) => (usage.parts[part] ?? 0) > 0).length > 1
+    const asText: Repricing = ({ name, count }, parentOf) => {
+      const part = of.find((each) => each === name)
+      const price =
+        part === undefined ? null : parentOf(part, ancestorsOf(priceOfPart[part]).at(-1)!)
+      return price && multiply(count, price)
+    }
     return [
+      repriced('instead', `${kind} at the text price`, kind, asText, has),
+      repriced('beside', `${kind} also charged as text`, kind, asText, has),
       repriced(
-        `${kind} at the text price`,
-        kind,
-        ({ name, cost, count }, parentOf) => {
-          const part = of.find((each) => each === name)
-          const price =
-            part === undefined ? null : parentOf(part, ancestorsOf(priceOfPart[part]).at(-1)!)
-          return price === null ? cost : multiply(count, price)
-        },
-        has,
-      ),
-      repriced(
-        `${kind} also charged as text`,
-        kind,
-        ({ name, cost, count }, parentOf) => {
-          const part = of.find((each) => each === name)
-          const price =
-            part === undefined ? null : parentOf(part, ancestorsOf(priceOfPart[part]).at(-1)!)
-          return price === null ? cost : [cost, multiply(count, price)]
-        },
-        has,
-      ),
-      repriced(
+        'instead',
         `${kind} free`,
         kind,
-        ({ name, cost }) => (of.some((each) => each === name) ? zero : cost),
+        ({ name }) => (of.some((each) => each === name) ? zero : null),
         has,
       ),
     ]

@@ -1,14 +1,9 @@
 import type { LoggedTokens } from '../../../contract/prices.ts'
 import { inputParts, outputParts, type Parts, type Usage } from '../../../tokens/usage.ts'
-import { calculate } from '../../calculate.ts'
 import type { LoggedOf } from '../price-judge.ts'
-import type { Change } from './change.ts'
+import { type Change, onTerms } from './change.ts'
 
-/**
- * Costs by the counts that the log has, where they differ from those of the answer.
- *
- * @param changes tried on these counts; absent: the counts alone
- */
+/** Costs by the counts of the log, where they differ from those of the answer: alone, or with each of `changes`. */
 export function loggedChanges(loggedOf: LoggedOf, changes?: readonly Change[]): readonly Change[] {
   const counts = (request: Parameters<LoggedOf>[0], usage: Usage) => {
     const logged = loggedOf(request)
@@ -24,14 +19,14 @@ export function loggedChanges(loggedOf: LoggedOf, changes?: readonly Change[]): 
       },
     }))
   return [
-    {
-      summary: 'the counts of the log, which are not those of the answer',
-      about: 'usage',
-      costOf(request, model, usage, context) {
-        const logged = counts(request, usage)
-        return logged === null ? null : calculate(model, logged, context).cost
+    onTerms(
+      'the counts of the log, which are not those of the answer',
+      'usage',
+      (right, request) => {
+        const usage = counts(request, right.usage)
+        return usage && { usage }
       },
-    },
+    ),
   ]
 }
 
@@ -77,8 +72,5 @@ function loggedWrites(
   const oneHour = hour ?? own.cache_write_1h
   if (some === null) return { cache_write: own.cache_write, cache_write_1h: oneHour }
   const isAll = some === ownAll || (hour === null && (oneHour ?? 0) > 0)
-  return {
-    cache_write: isAll ? Math.max(0, some - (oneHour ?? 0)) : some,
-    cache_write_1h: oneHour,
-  }
+  return { cache_write: isAll ? Math.max(0, some - (oneHour ?? 0)) : some, cache_write_1h: oneHour }
 }

@@ -8,6 +8,7 @@ import {
 import { divide, isEqual, multiply, one, type Rational, zero } from '../../../money/rational.ts'
 import { type Part, type Parts, parts, type Usage } from '../../../tokens/usage.ts'
 import { calculate, type PriceContext } from '../../calculate.ts'
+import type { CostLine } from '../../cost-sum.ts'
 import { type Change, onUsage } from './change.ts'
 
 /**
@@ -25,8 +26,8 @@ function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', rea
     ...usage,
     parts: { ...usage.parts, ...change },
   })
-  const shown = name === part ? name : `uncached ${name}`
-  const own = name === 'input' || name === 'output' ? name : shown
+  const own = shownOf(part)
+  const has = (usage: Usage) => count(usage) !== null
   return {
     twice: [
       onUsage(`${own} counted twice`, name, (usage) => {
@@ -35,16 +36,17 @@ function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', rea
       }),
       // Where each line is rounded, a line that is charged twice is another cost than one of twice the count.
       repriced(
+        'beside',
         `${own} counted twice`,
         name,
-        ({ name: line, cost }) => (line === part ? [cost, cost] : cost),
-        (usage, { round }) => round?.at === 'component' && (usage.parts[part] ?? 0) > 0,
+        (line) => (line.name === part ? line.cost : null),
+        (usage, { round }) => round?.at === 'component' && has(usage),
       ),
     ],
     free: [withTierOf(`${own} free`, name, part)],
     priced: ancestorsOf(name).flatMap((parent) => [
-      atParent(`${own} at the price of ${parent}`, part, parent),
-      besideParent(`${own} also charged as ${parent}`, part, parent),
+      atParent('instead', `${own} at the price of ${parent}`, part, parent),
+      atParent('beside', `${own} also charged as ${parent}`, part, parent),
     ]),
   }
 }
@@ -58,16 +60,14 @@ export function pairChanges(models: readonly ModelPrice[]): readonly Change[] {
     const own = priceOfPart[part]
     return written
       .filter((name) => name !== own && !ancestorsOf(own).includes(name))
-      .map((name) =>
-        atParent(`${own === part ? own : shownOf(part)} at the price of ${name}`, part, name),
-      )
+      .map((name) => atParent('instead', `${shownOf(part)} at the price of ${name}`, part, name))
   })
 }
 
 /** `input` of `input_uncached`. */
-const shownOf = (part: Part) => {
+export function shownOf(part: Part): string {
   const name = priceOfPart[part]
-  return name === 'input' || name === 'output' ? name : `uncached ${name}`
+  return name === part || name === 'input' || name === 'output' ? name : `uncached ${name}`
 }
 
 /** The prices to which a price falls back, nearest first. */
@@ -123,14 +123,18 @@ export function finishedLike(
   return calculate(only, plain, { ...context, serviceTier: null, counts }).cost
 }
 
-/** A change to the lines of a cost. A line may become two, each of which is rounded where parts are. */
+/** What a line of a cost would cost otherwise; null for the same. */
+export type Repricing = (
+  line: Pick<CostLine, 'name' | 'cost' | 'count'>,
+  parentOf: (part: Part, parent: TokenPrice) => Rational | null,
+) => Rational | null
+
+/** A change to the lines of a cost: another cost stands instead of a line or beside it, each rounded where lines are. */
 export function repriced(
+  stands: 'instead' | 'beside',
   summary: string,
   about: string,
-  price: (
-    line: { readonly name: string; readonly cost: Rational; readonly count: Rational },
-    parentOf: (part: Part, parent: TokenPrice) => Rational | null,
-  ) => Rational | readonly [Rational, Rational],
+  price: Repricing,
   applies: (usage: Usage, model: ModelPrice) => boolean,
 ): Change {
   return {
@@ -142,10 +146,14 @@ export function repriced(
       if (found.cost === null) return null
       const parentOf = (part: Part, parent: TokenPrice) =>
         parentPrice(model, usage, context, part, parent)
-      const costs = found.lines.map((line) => price(line, parentOf))
-      const isOwn = (cost: (typeof costs)[number], at: number) =>
-        'numerator' in cost && isEqual(cost, found.lines[at]!.cost)
-      return costs.every(isOwn) ? null : finishedLike(model, usage, context, costs.flat())
+      const others = found.lines.map((line) => price(line, parentOf))
+      const isOwn = (other: Rational | null, at: number) =>
+        other === null || (stands === 'instead' && isEqual(other, found.lines[at]!.cost))
+      if (others.every(isOwn)) return null
+      const costs = found.lines.flatMap(({ cost }, at) =>
+        stands === 'instead' ? (others[at] ?? cost) : [cost, others[at] ?? []].flat(),
+      )
+      return finishedLike(model, usage, context, costs)
     },
   }
 }
@@ -168,25 +176,14 @@ function parentPrice(
   return line === undefined ? null : divide(line.price, line.per)
 }
 
-function atParent(summary: string, part: Part, parent: TokenPrice): Change {
+function atParent(stands: 'instead' | 'beside', summary: string, part: Part, parent: TokenPrice) {
   return repriced(
+    stands,
     summary,
     priceOfPart[part],
-    ({ name, cost, count }, parentOf) => {
+    ({ name, count }, parentOf) => {
       const price = name === part ? parentOf(part, parent) : null
-      return price === null ? cost : multiply(count, price)
-    },
-    (usage) => (usage.parts[part] ?? 0) > 0,
-  )
-}
-
-function besideParent(summary: string, part: Part, parent: TokenPrice): Change {
-  return repriced(
-    summary,
-    priceOfPart[part],
-    ({ name, cost, count }, parentOf) => {
-      const price = name === part ? parentOf(part, parent) : null
-      return price === null ? cost : [cost, multiply(count, price)]
+      return price && multiply(count, price)
     },
     (usage) => (usage.parts[part] ?? 0) > 0,
   )

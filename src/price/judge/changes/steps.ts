@@ -1,70 +1,47 @@
 import { entryFor } from '../../../contract/price-entry.ts'
-import { type ModelPrice, tokenPrices, weekdays } from '../../../contract/prices.ts'
+import { type ModelPrice, type Price, tokenPrices, weekdays } from '../../../contract/prices.ts'
 import { compare, isZero, one, type Rational, subtract } from '../../../money/rational.ts'
+import type { Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
 import { entryOf } from '../../../user/lookup.ts'
-import { calculate, type PriceContext } from '../../calculate.ts'
-import { type Change, onModel } from './change.ts'
+import type { PriceContext } from '../../calculate.ts'
+import { type Change, type OtherTerms, onModel, onTerms } from './change.ts'
 
-/** Changes to the steps of the price. */
 export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
   const factorNames = new Set(models.flatMap(({ factors }) => Object.keys(factors)))
   const tierParts = new Set(
     models.flatMap(({ tiers }) => (tiers?.steps ?? []).flatMap(({ price }) => Object.keys(price))),
   )
   return [
-    onModel('the tier ignored', 'tiers', (model) =>
-      model.tiers === null ? null : { ...model, tiers: null },
+    onTiers('the tier ignored', () => null),
+    onTiers('only the tokens above the threshold at the price of the tier', (tiers) =>
+      tiers.apply === 'marginal' ? tiers : { ...tiers, apply: 'marginal' },
     ),
-    onModel('only the tokens above the threshold at the price of the tier', 'tiers', (model) =>
-      model.tiers === null || model.tiers.apply === 'marginal'
-        ? null
-        : { ...model, tiers: { ...model.tiers, apply: 'marginal' } },
+    // The usual mistake: output as below the threshold.
+    onTiers('only the prompt above the threshold at the price of the tier', (tiers) =>
+      tiers.apply === 'marginal'
+        ? tiers
+        : { ...tiers, apply: 'marginal', steps: repriced(tiers, withoutOutput) },
     ),
-    marginalByPrompt,
-    onModel('the whole request at the price of the tier', 'tiers', (model) =>
-      model.tiers?.apply === 'marginal'
-        ? { ...model, tiers: { ...model.tiers, apply: 'whole' } }
-        : null,
+    onTiers('the whole request at the price of the tier', (tiers) =>
+      tiers.apply === 'marginal' ? { ...tiers, apply: 'whole' } : tiers,
     ),
     ...[...tierParts].map((name) =>
-      onModel(`${name} at its price below the tier`, 'tiers', (model) =>
-        model.tiers === null
-          ? null
-          : {
-              ...model,
-              tiers: {
-                ...model.tiers,
-                steps: model.tiers.steps.map((step) => ({
-                  ...step,
-                  price: stepWithout(model, step.price, name),
-                })),
-              },
-            },
-      ),
+      onTiers(`${name} at its price below the tier`, (tiers, model) => ({
+        ...tiers,
+        steps: repriced(tiers, (price) => stepWithout(model, price, name)),
+      })),
     ),
-    onModel('the tier counts input without cached tokens', 'tiers', (model) =>
-      model.tiers?.count === 'prompt'
-        ? { ...model, tiers: { ...model.tiers, count: 'input' } }
-        : null,
+    onTiers('the tier counts input without cached tokens', (tiers) =>
+      tiers.count === 'prompt' ? { ...tiers, count: 'input' } : tiers,
     ),
-    {
-      summary: 'the service tier ignored',
-      about: 'service',
-      costOf: (_, model, usage, context) =>
-        context.serviceTier === null || model.service[context.serviceTier] === undefined
-          ? null
-          : calculate(model, usage, { ...context, serviceTier: null }).cost,
-    },
-    ...[...new Set(models.flatMap(({ service }) => Object.keys(service)))].map(
-      (tier): Change => ({
-        summary: `charged as service tier ${tier}`,
-        about: 'service',
-        costOf: (_, model, usage, context) =>
-          context.serviceTier === tier || model.service[tier] === undefined
-            ? null
-            : calculate(model, usage, { ...context, serviceTier: tier }).cost,
-      }),
+    onTerms('the service tier ignored', 'service', ({ model, context }) =>
+      context.serviceTier === null || model.service[context.serviceTier] === undefined
+        ? null
+        : { context: { ...context, serviceTier: null } },
+    ),
+    ...[...new Set(models.flatMap(({ service }) => Object.keys(service)))].map((tier) =>
+      onTerms(`charged as service tier ${tier}`, 'service', inTier(tier)),
     ),
     ...[...new Set(models.flatMap(({ by }) => Object.keys(by)))].flatMap((field) =>
       nameChanges(models, field),
@@ -74,18 +51,7 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
     ),
     onModel('the hours applied all day', 'hours', (model) => {
       const [first] = model.hours
-      if (first === undefined) return null
-      return {
-        ...model,
-        hours: [
-          {
-            ...first,
-            days: weekdays,
-            except: [],
-            windows: [{ from: 0, to: 1440 }],
-          },
-        ],
-      }
+      return first === undefined ? null : allDay(model, first)
     }),
     ...otherHours(models),
     onModel('the hours applied on excepted days', 'hours', (model) =>
@@ -114,30 +80,16 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
           ? null
           : { ...model, factors: { ...model.factors, [`${name} again`]: factor } }
       }),
-      {
-        summary: `the factor ${name} taken for a discount`,
-        about: 'times',
-        costOf(_, model, usage, context) {
-          const factor = factorOf(model, name, context)
-          if (factor === null) return null
-          const value = subtract(one, factor)
-          return calculate(
-            { ...model, factors: { ...model.factors, [name]: { value } } },
-            usage,
-            context,
-          ).cost
-        },
-      } satisfies Change,
-      ...choicesOf(models, name).map(
-        (choice): Change => ({
-          summary: `the factor of ${name} ${choice}`,
-          about: 'times',
-          costOf: (_, model, usage, context) =>
-            calculate(model, usage, {
-              ...context,
-              choices: { ...context.choices, [name]: choice },
-            }).cost,
-        }),
+      onTerms(`the factor ${name} taken for a discount`, 'times', ({ model, context }) => {
+        const factor = factorOf(model, name, context)
+        if (factor === null) return null
+        const value = subtract(one, factor)
+        return { model: { ...model, factors: { ...model.factors, [name]: { value } } } }
+      }),
+      ...choicesOf(models, name).map((choice) =>
+        onTerms(`the factor of ${name} ${choice}`, 'times', ({ context }) => ({
+          context: { ...context, choices: { ...context.choices, [name]: choice } },
+        })),
       ),
     ]),
     onModel('all factors left out', 'times', (model) =>
@@ -152,8 +104,34 @@ export function priceChanges(models: readonly ModelPrice[]): readonly Change[] {
   ]
 }
 
+type Tiers = NonNullable<ModelPrice['tiers']>
+
+/** A change to the tiers of models that have any, and where it makes a difference. */
+const onTiers = (summary: string, change: (tiers: Tiers, model: ModelPrice) => Tiers | null) =>
+  onModel(summary, 'tiers', (model) => {
+    const tiers = model.tiers && change(model.tiers, model)
+    return tiers === model.tiers ? null : { ...model, tiers }
+  })
+
+const repriced = ({ steps }: Tiers, change: (price: Price) => Price): Tiers['steps'] =>
+  steps.map((step) => ({ ...step, price: change(step.price) }))
+
+/** As if a request had this service tier, of which its model has a price. */
+export const inTier =
+  (tier: string): OtherTerms =>
+  ({ model, context }) =>
+    context.serviceTier === tier || model.service[tier] === undefined
+      ? null
+      : { context: { ...context, serviceTier: tier } }
+
+/** A model with only these hours, at any time. */
+export const allDay = (model: ModelPrice, hours: ModelPrice['hours'][number]): ModelPrice => ({
+  ...model,
+  hours: [{ ...hours, days: weekdays, except: [], windows: [{ from: 0, to: 1440 }] }],
+})
+
 /** A model whose first changes, so many of them, are all in force. */
-const withChanges = (model: ModelPrice, count: number): ModelPrice => ({
+export const withChanges = (model: ModelPrice, count: number): ModelPrice => ({
   ...model,
   changes: model.changes.slice(0, count).map((change) => ({ ...change, fromMs: 0 })),
 })
@@ -161,39 +139,28 @@ const withChanges = (model: ModelPrice, count: number): ModelPrice => ({
 /** The price of a change that is not in force, and that is neither the last one nor the one before it. */
 function otherMonths(models: readonly ModelPrice[]): readonly Change[] {
   const moments = new Set(models.flatMap(({ changes }) => changes.map(({ fromMs }) => fromMs)))
-  return [...moments].map((fromMs) => ({
-    summary: `the price from ${new Date(fromMs).toISOString().slice(0, 10)} on`,
-    about: 'changes',
-    costOf(_, model, usage, context) {
+  return [...moments].map((fromMs) => {
+    const day = new Date(fromMs).toISOString().slice(0, 10)
+    return onTerms(`the price from ${day} on`, 'changes', ({ model, context }) => {
       const { changes } = model
       const at = changes.findIndex((change) => change.fromMs === fromMs)
       const inForce = changes.findLastIndex((change) => change.fromMs <= context.atMs)
       const last = changes.length - 1
       const isNamed = inForce === last ? at === last - 1 : at === last
-      return at < 0 || at === inForce || isNamed
-        ? null
-        : calculate(withChanges(model, at + 1), usage, context).cost
-    },
-  }))
+      return at < 0 || at === inForce || isNamed ? null : { model: withChanges(model, at + 1) }
+    })
+  })
 }
 
 /** The second of several hours, or a later one, at any time. */
 function otherHours(models: readonly ModelPrice[]): readonly Change[] {
-  const most = largest(
-    models.map(({ hours }) => hours.length),
-    0,
-  )
+  const most = largest([0, ...models.map(({ hours }) => hours.length)])
   return Array.from({ length: Math.max(0, most - 1) }, (_, nth) => {
     const at = nth + 1
     const from = models.flatMap(({ hours }) => hours[at]?.windows[0]?.from ?? [])[0] ?? 0
     return onModel(`the hours from ${clockText(from)} on applied all day`, 'hours', (model) => {
       const entry = model.hours[at]
-      return entry === undefined
-        ? null
-        : {
-            ...model,
-            hours: [{ ...entry, days: weekdays, except: [], windows: [{ from: 0, to: 1440 }] }],
-          }
+      return entry === undefined ? null : allDay(model, entry)
     })
   })
 }
@@ -204,22 +171,27 @@ const clockText = (minutes: number) =>
 
 /** The price of another value of what the usage names, or that without the name. */
 function nameChanges(models: readonly ModelPrice[], field: string): readonly Change[] {
-  const as = (summary: string, value: string | null): Change => ({
-    summary,
-    about: field,
-    costOf(_, model, usage, context) {
-      const { [field]: own, ...others } = usage.named ?? {}
-      if (own === undefined || own === value) return null
-      const named = value === null ? others : { ...others, [field]: value }
-      return calculate(model, { ...usage, named }, context).cost
-    },
-  })
-  const values = new Set(models.flatMap(({ by }) => Object.keys(by[field] ?? {})))
+  const as = (summary: string, value: string | null) =>
+    onTerms(summary, field, ({ usage }) =>
+      usage.named?.[field] === undefined ? null : namedAs(usage, field, value),
+    )
   return [
     as(`usage.${field} ignored`, null),
-    ...[...values].map((value) => as(`charged as usage.${field} ${value}`, value)),
+    ...valuesOf(models, field).map((value) => as(`charged as usage.${field} ${value}`, value)),
   ]
 }
+
+/** Another value, or none, of what the usage names in a field; null if it is the same. */
+export function namedAs(usage: Usage, field: string, value: string | null) {
+  const { [field]: own, ...others } = usage.named ?? {}
+  const named = value === null ? others : { ...others, [field]: value }
+  return (own ?? null) === value ? null : { usage: { ...usage, named } }
+}
+
+/** The values of a field of the usage that have prices. */
+export const valuesOf = (models: readonly ModelPrice[], field: string): readonly string[] => [
+  ...new Set(models.flatMap(({ by }) => Object.keys(by[field] ?? {}))),
+]
 
 /** A factor below 1 of a request, which may be taken for a discount. */
 function factorOf(
@@ -250,11 +222,7 @@ function choicesOf(models: readonly ModelPrice[], name: string): readonly string
 }
 
 /** A step of a tier where one price stays as it is below. */
-function stepWithout(
-  model: ModelPrice,
-  price: ModelPrice['price'],
-  name: string,
-): ModelPrice['price'] {
+function stepWithout(model: ModelPrice, price: Price, name: string): Price {
   const { [name]: _, ...rest } = price
   const base = Object.hasOwn(tokenPrices, name)
     ? entryFor(model.price, name as keyof typeof tokenPrices)?.entry
@@ -262,29 +230,7 @@ function stepWithout(
   return base === undefined ? rest : { ...rest, [name]: base }
 }
 
-/** Tokens above the threshold of the prompt at the price of the tier, output as below: the usual mistake. */
-const marginalByPrompt: Change = {
-  summary: 'only the prompt above the threshold at the price of the tier',
-  about: 'tiers',
-  costOf(_, model, usage, context) {
-    const { tiers } = model
-    if (tiers === null || tiers.apply === 'marginal') return null
-    return calculate(
-      {
-        ...model,
-        tiers: {
-          ...tiers,
-          apply: 'marginal',
-          steps: tiers.steps.map((step) => ({ ...step, price: withoutOutput(step.price) })),
-        },
-      },
-      usage,
-      context,
-    ).cost
-  },
-}
-
-function withoutOutput(price: ModelPrice['price']): ModelPrice['price'] {
+function withoutOutput(price: Price): Price {
   return Object.fromEntries(
     Object.entries(price).filter(([name]) => !name.startsWith('output') && name !== 'reasoning'),
   )

@@ -8,58 +8,42 @@ import {
   type Rational,
   rational,
   roundTo,
-  subtract,
   zero,
 } from '../../../money/rational.ts'
 import { type Parts, parts } from '../../../tokens/usage.ts'
 import { calculate } from '../../calculate.ts'
 import type { OtherCurrency, PriceOf } from '../price-judge.ts'
-import { type Change, onModel, onUsage } from './change.ts'
+import type { PricedRequest } from '../request.ts'
+import { type Change, onModel, onTerms, onUsage } from './change.ts'
 
 /** Another charge for how the request ended. */
-export const outcomeChanges: readonly Change[] = (['full', 'input', 'none'] as const).map(
-  (charge): Change => ({
-    summary: { full: 'charged in full', input: 'its input charged', none: 'not charged' }[charge],
-    about: 'charged',
-    costOf(_, model, usage, context) {
-      if (context.outcome === 'success' || model.charged[context.outcome] === charge) return null
-      const charged = { ...model.charged, [context.outcome]: charge }
-      return calculate({ ...model, charged }, usage, context).cost
-    },
-  }),
+export const outcomeChanges: readonly Change[] = (
+  [
+    ['charged in full', 'full'],
+    ['its input charged', 'input'],
+    ['not charged', 'none'],
+  ] as const
+).map(([summary, charge]) =>
+  onTerms(summary, 'charged', ({ model, context: { outcome } }) =>
+    outcome === 'success' || model.charged[outcome] === charge
+      ? null
+      : { model: { ...model, charged: { ...model.charged, [outcome]: charge } } },
+  ),
 )
 
 /** The price of another name. */
 export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): readonly Change[] {
+  const as = (summary: string, named: (request: PricedRequest) => ModelPrice | null) =>
+    onTerms(summary, 'priced', (right, request) => {
+      const model = named(request)
+      return model === null || model.id === right.model.id ? null : { model }
+    })
   return [
-    {
-      summary: 'the price of the name in the answer',
-      about: 'priced',
-      costOf(request, model, usage, context) {
-        const returned = request.returnedModel === null ? null : priceOf(request.returnedModel)
-        return returned === null || returned.id === model.id
-          ? null
-          : calculate(returned, usage, context).cost
-      },
-    },
-    {
-      summary: 'the price of the requested name',
-      about: 'priced',
-      costOf(request, model, usage, context) {
-        const requested = priceOf(request.requestedModel)
-        return requested === null || requested.id === model.id
-          ? null
-          : calculate(requested, usage, context).cost
-      },
-    },
-    ...models.slice(0, mostNames).map(
-      (other): Change => ({
-        summary: `the price of ${other.id}`,
-        about: 'priced',
-        costOf: (_, model, usage, context) =>
-          other.id === model.id ? null : calculate(other, usage, context).cost,
-      }),
+    as('the price of the name in the answer', ({ returnedModel }) =>
+      returnedModel === null ? null : priceOf(returnedModel),
     ),
+    as('the price of the requested name', ({ requestedModel }) => priceOf(requestedModel)),
+    ...models.slice(0, mostNames).map((other) => as(`the price of ${other.id}`, () => other)),
   ]
 }
 
@@ -68,33 +52,31 @@ const mostNames = 20
 
 export const freeOfCharge = 'free'
 
-/** The whole cost times a number. */
-export const wholeChanges: readonly Change[] = [
-  ...(
-    [
-      [freeOfCharge, zero],
-      ['charged twice', rational(2n)],
-      ['charged three times', rational(3n)],
-      ['in hundredths of the unit', rational(100n)],
-      ['a hundredth of it', rational(1n, 100n)],
-      ['a thousand times of it', rational(1000n)],
-      ['a thousandth of it', rational(1n, 1000n)],
-      ['a million times of it', rational(1_000_000n)],
-      ['a millionth of it', rational(1n, 1_000_000n)],
-    ] as const
-  ).map(
-    ([summary, times]): Change => ({
-      summary,
-      about: 'the whole cost',
-      costOf(_, model, usage, context) {
-        const { cost } = calculate(model, usage, context)
-        return cost === null || subtract(cost, multiply(cost, times)).numerator === 0n
-          ? null
-          : multiply(cost, times)
-      },
-    }),
-  ),
-]
+export const wholeChanges: readonly Change[] = (
+  [
+    [freeOfCharge, zero],
+    ['charged twice', rational(2n)],
+    ['charged three times', rational(3n)],
+    ['in hundredths of the unit', rational(100n)],
+    ['a hundredth of it', rational(1n, 100n)],
+    ['a thousand times of it', rational(1000n)],
+    ['a thousandth of it', rational(1n, 1000n)],
+    ['a million times of it', rational(1_000_000n)],
+    ['a millionth of it', rational(1n, 1_000_000n)],
+  ] as const
+).map(([summary, by]) => times(summary, by))
+
+/** A number of times the cost, unless that is 0. */
+function times(summary: string, by: Rational): Change {
+  return {
+    summary,
+    about: 'the whole cost',
+    costOf(_, model, usage, context) {
+      const { cost } = calculate(model, usage, context)
+      return cost === null || isZero(cost) ? null : multiply(cost, by)
+    },
+  }
+}
 
 const roundedModes = ['down', 'up', 'half_up', 'half_even'] as const
 const roundedDigits = [0, 1, 2, 3, 4, 5, 6, 8]
@@ -118,14 +100,6 @@ export const roundingChanges: readonly Change[] = roundingsTo(roundedDigits)
 
 /** An amount of another currency that was taken as it is, or converted twice. */
 export function unconvertedIn({ name, rate }: OtherCurrency): readonly Change[] {
-  const times = (summary: string, by: Rational): Change => ({
-    summary,
-    about: 'the whole cost',
-    costOf(_, model, usage, context) {
-      const { cost } = calculate(model, usage, context)
-      return cost === null || isZero(cost) ? null : multiply(cost, by)
-    },
-  })
   return [
     times(`the amount in ${name}, not converted`, divide(one, rate)),
     times(`converted from ${name} twice`, rate),

@@ -3,17 +3,16 @@ import {
   type Price,
   type PriceEntry,
   priceOfPart,
-  weekdays,
 } from '../../../contract/prices.ts'
 import { zero } from '../../../money/rational.ts'
-import { outputOf, outputParts, type Part, parts, type Usage } from '../../../tokens/usage.ts'
+import { outputOf, outputParts, parts } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
-import { type Calculation, calculate, type PriceContext } from '../../calculate.ts'
+import { calculate } from '../../calculate.ts'
 import type { KnownCauses } from '../price-judge.ts'
-import type { PricedRequest } from '../request.ts'
-import { type Change, onModel, onUsage } from './change.ts'
+import { type Change, calculateWith, type OtherTerms, onModel, onTerms, onUsage } from './change.ts'
 import { loggedChanges } from './logged.ts'
-import { finishedLike } from './parts.ts'
+import { finishedLike, shownOf } from './parts.ts'
+import { allDay, inTier, namedAs, valuesOf, withChanges } from './steps.ts'
 import { roundingsTo, unconvertedIn } from './whole.ts'
 
 /**
@@ -49,52 +48,38 @@ interface OtherSheet {
   /** `the price of service tier flex`. */
   readonly name: string
   readonly about: string
+  /** The request by this list. */
+  readonly of: OtherTerms
   /** Whether the whole request by this list is a change of its own, and not one of `changesFor`. */
-  readonly isWhole: boolean
-  /** The request by this list; null if it does not apply. */
-  readonly of: (model: ModelPrice, usage: Usage, context: PriceContext) => Calculation | null
+  readonly isWhole?: boolean
 }
+const sheet = (name: string, about: string, of: OtherTerms): OtherSheet => ({ name, about, of })
 
 function tierSheets(models: readonly ModelPrice[]): readonly OtherSheet[] {
   const tiers = new Set(models.flatMap(({ service }) => Object.keys(service)))
-  const steps = largest([0, ...models.map((model) => model.tiers?.steps.length ?? 0)])
+  const most = largest([0, ...models.map((model) => model.tiers?.steps.length ?? 0)])
   return [
-    {
-      name: 'its price without the service tier',
-      about: 'service',
-      isWhole: false,
-      of: (model, usage, context) =>
-        context.serviceTier === null
-          ? null
-          : calculate(model, usage, { ...context, serviceTier: null }),
-    },
-    ...[...tiers].map(
-      (tier): OtherSheet => ({
-        name: `the price of service tier ${tier}`,
-        about: 'service',
-        isWhole: false,
-        of: (model, usage, context) =>
-          context.serviceTier === tier || model.service[tier] === undefined
-            ? null
-            : calculate(model, usage, { ...context, serviceTier: tier }),
-      }),
+    sheet('its price without the service tier', 'service', ({ context }) =>
+      context.serviceTier === null ? null : { context: { ...context, serviceTier: null } },
     ),
-    ...Array.from(
-      { length: steps },
-      (_, at): OtherSheet => ({
-        name: steps === 1 ? 'the price of the tier' : `the price of tier ${at + 1}`,
-        about: 'tiers',
-        isWhole: true,
-        of(model, usage, context) {
+    ...[...tiers].map((tier) =>
+      sheet(`the price of service tier ${tier}`, 'service', inTier(tier)),
+    ),
+    ...Array.from({ length: most }, (_, at) => ({
+      isWhole: true,
+      ...sheet(
+        most === 1 ? 'the price of the tier' : `the price of tier ${at + 1}`,
+        'tiers',
+        ({ model }) => {
           const { tiers } = model
           if (tiers === null || tiers.apply === 'marginal' || tiers.steps.length <= at) return null
           const steps = tiers.steps
             .slice(0, at + 1)
             .map(({ above: _, ...step }) => ({ ...step, from: zero }))
-          return calculate({ ...model, tiers: { ...tiers, steps } }, usage, context)
+          return { model: { ...model, tiers: { ...tiers, steps } } }
         },
-      }),
-    ),
+      ),
+    })),
   ]
 }
 
@@ -102,76 +87,39 @@ function rareSheets(models: readonly ModelPrice[]): readonly OtherSheet[] {
   const changes = largest([0, ...models.map((model) => model.changes.length)])
   const fields = [...new Set(models.flatMap((model) => Object.keys(model.by)))]
   return [
-    ...Array.from(
-      { length: changes === 0 ? 0 : changes + 1 },
-      (_, until): OtherSheet => ({
-        name:
-          until === 0
-            ? 'the price before all changes'
-            : `the price from ${dateOf(models, until)} on`,
-        about: 'changes',
-        isWhole: true,
-        of: (model, usage, context) =>
-          model.changes.length < until
-            ? null
-            : calculate(
-                {
-                  ...model,
-                  changes: model.changes.slice(0, until).map((each) => ({ ...each, fromMs: 0 })),
-                },
-                usage,
-                context,
-              ),
-      }),
+    ...Array.from({ length: changes === 0 ? 0 : changes + 1 }, (_, until) => ({
+      isWhole: true,
+      ...sheet(
+        until === 0 ? 'the price before all changes' : `the price from ${dateOf(models, until)} on`,
+        'changes',
+        ({ model }) => (model.changes.length < until ? null : { model: withChanges(model, until) }),
+      ),
+    })),
+    sheet('its price outside the hours', 'hours', ({ model }) =>
+      model.hours.length === 0 ? null : { model: { ...model, hours: [] } },
     ),
-    {
-      name: 'its price outside the hours',
-      about: 'hours',
-      isWhole: false,
-      of: (model, usage, context) =>
-        model.hours.length === 0 ? null : calculate({ ...model, hours: [] }, usage, context),
-    },
-    {
-      name: 'its price within the hours',
-      about: 'hours',
-      isWhole: false,
-      of(model, usage, context) {
-        const [first] = model.hours
-        if (first === undefined) return null
-        const always = { ...first, days: weekdays, except: [], windows: [{ from: 0, to: 1440 }] }
-        return calculate({ ...model, hours: [always] }, usage, context)
-      },
-    },
-    ...fields.flatMap((field) => namedSheets(models, field)),
-    ...models.slice(0, mostModels).map(
-      (other): OtherSheet => ({
-        name: `the price of ${other.id}`,
-        about: 'priced',
-        isWhole: false,
-        of: (model, usage, context) =>
-          other.id === model.id ? null : calculate(other, usage, context),
-      }),
+    sheet('its price within the hours', 'hours', ({ model }) =>
+      model.hours[0] === undefined ? null : { model: allDay(model, model.hours[0]) },
     ),
-  ]
-}
-
-/** The list without a name of the usage, and those of its other values. */
-function namedSheets(models: readonly ModelPrice[], field: string): readonly OtherSheet[] {
-  const as = (name: string, value: string | null): OtherSheet => ({
-    name,
-    about: field,
-    isWhole: false,
-    of(model, usage, context) {
-      const { [field]: own, ...others } = usage.named ?? {}
-      if (usage.named === null || (own ?? null) === value) return null
-      const named = value === null ? others : { ...others, [field]: value }
-      return calculate(model, { ...usage, named }, context)
-    },
-  })
-  const values = new Set(models.flatMap(({ by }) => Object.keys(by[field] ?? {})))
-  return [
-    as(`its price without usage.${field}`, null),
-    ...[...values].map((value) => as(`the price of usage.${field} ${value}`, value)),
+    ...fields.flatMap((field) => {
+      const as = (name: string, value: string | null) =>
+        sheet(name, field, ({ usage }) =>
+          usage.named === null ? null : namedAs(usage, field, value),
+        )
+      return [
+        as(`its price without usage.${field}`, null),
+        ...valuesOf(models, field).map((value) =>
+          as(`the price of usage.${field} ${value}`, value),
+        ),
+      ]
+    }),
+    ...models
+      .slice(0, mostModels)
+      .map((other) =>
+        sheet(`the price of ${other.id}`, 'priced', ({ model }) =>
+          other.id === model.id ? null : { model: other },
+        ),
+      ),
   ]
 }
 
@@ -183,39 +131,26 @@ function dateOf(models: readonly ModelPrice[], until: number): string {
   return new Date(moment).toISOString().replace(/T00:00:00\.000Z$/, '')
 }
 
-function wholeChangeOf({ name, about, isWhole, of }: OtherSheet): readonly Change[] {
-  return isWhole
-    ? [
-        {
-          summary: name,
-          about,
-          costOf: (_, model, usage, context) => of(model, usage, context)?.cost ?? null,
-        },
-      ]
-    : []
-}
+const wholeChangeOf = ({ name, about, isWhole, of }: OtherSheet): readonly Change[] =>
+  isWhole === true ? [onTerms(name, about, of)] : []
 
 /** One part, or one kind of call, by the other list. */
 function partChangesOf({ name, about, of }: OtherSheet): readonly Change[] {
   return parts.map((part) => ({
     summary: `${shownOf(part)} at ${name}`,
     about,
-    costOf(_, model, usage, context) {
+    costOf(request, model, usage, context) {
       if ((usage.parts[part] ?? 0) === 0 || usage.passes.length > 0) return null
       const right = calculate(model, usage, context)
-      const other = right.cost === null ? undefined : of(model, usage, context)?.lines
-      const lines = other?.filter((line) => line.name === part) ?? []
+      const terms = { model, usage, context }
+      const other = right.cost === null ? null : calculateWith(terms, of(terms, request))
+      const lines = other?.lines.filter((line) => line.name === part) ?? []
       if (lines.length === 0 || right.lines.length < 2) return null
       const kept = right.lines.filter((line) => line.name !== part)
       const costs = [...kept, ...lines].map(({ cost }) => cost)
       return finishedLike(model, usage, context, costs)
     },
   }))
-}
-
-function shownOf(part: Part): string {
-  const name = priceOfPart[part]
-  return name === part || name === 'input' || name === 'output' ? name : `uncached ${name}`
 }
 
 /** A call at the price of another. */
@@ -252,14 +187,14 @@ const countChanges: readonly Change[] = [
       ? null
       : { ...usage, parts: { ...usage.parts, ...noOutput, output_visible: maxOutputTokens } },
   ),
-  {
-    summary: 'the counts of the first event alone',
-    about: 'usage of streams',
-    costOf: ({ eventUsages }: PricedRequest, model, usage, context) =>
+  onTerms(
+    'the counts of the first event alone',
+    'usage of streams',
+    ({ usage }, { eventUsages }) =>
       eventUsages.length < 2 || usage.passes.length > 0
         ? null
-        : calculate(model, { ...usage, parts: eventUsages[0]!.parts }, context).cost,
-  },
+        : { usage: { ...usage, parts: eventUsages[0]!.parts } },
+  ),
 ]
 
 const noOutput = Object.fromEntries(outputParts.map((part) => [part, 0]))
