@@ -56,7 +56,21 @@ function markup(tree: Tree): Html {
 }
 
 const files = [
-  ...['speech.js', 'sums.js', 'choice.js', 'draw.js', 'tables.js', 'views.js', 'browser.js'],
+  ...[
+    'speech.js',
+    'sums.js',
+    'choice.js',
+    'elements.js',
+    'callouts.js',
+    'bars.js',
+    'lines.js',
+    'cumulative.js',
+    'week.js',
+    'drawn-table.js',
+    'tables.js',
+    'views.js',
+    'browser.js',
+  ],
 ]
 
 /**

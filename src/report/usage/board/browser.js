@@ -1,7 +1,8 @@
 // The filter bar of a usage page: it draws every chart, card and table again for what the reader chose, and keeps the choice
 // in the fragment of the address. Elements are made one by one, and text is set as text, never as markup.
 import { choiceOf, fragmentOf, initial } from './choice.js'
-import { drawTable, h } from './draw.js'
+import { drawTable } from './drawn-table.js'
+import { h } from './elements.js'
 import { speechOf } from './speech.js'
 import { bucketOf, dateOf, dimensions, hourOf, item } from './sums.js'
 import { amountOf, mostOf, requestHeads, requestsOf, titleOf } from './tables.js'

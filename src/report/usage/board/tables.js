@@ -1,6 +1,6 @@
 // @ts-check
 // The cards and tables of a choice.
-import { drawTable } from './draw.js'
+import { drawTable } from './drawn-table.js'
 import { speechOf } from './speech.js'
 import { chosen, dimensions, groups, item, sharesOf, total } from './sums.js'
 

@@ -1,21 +1,9 @@
 // @ts-check
 // What the usage page shows of a choice: every chart, card and table. It runs where the page is made and in the browser.
-import {
-  cumulativeX,
-  drawBars,
-  drawCumulative,
-  drawLegend,
-  drawLines,
-  drawWeek,
-  h,
-  legendOf,
-  legendOfBars,
-  legendOfCumulative,
-  legendOfCut,
-  markOf,
-  weekCell,
-  weekShades,
-} from './draw.js'
+import { drawBars, legendOfBars, legendOfCut, markOf } from './bars.js'
+import { cumulativeX, drawCumulative, legendOfCumulative } from './cumulative.js'
+import { drawLegend, h, legendOf } from './elements.js'
+import { drawLines } from './lines.js'
 import { speechOf } from './speech.js'
 import {
   bucketOf,
@@ -31,6 +19,7 @@ import {
   week,
 } from './sums.js'
 import { cardsOf, share, tablesOf, titleOf } from './tables.js'
+import { drawWeek, weekCell, weekShades } from './week.js'
 
 /** @import { BoardData } from './data.ts' */
 /** @import { Bar, Bars, BarsView, Choice, Point, Series, Size, SizeName, Span, View, Views } from './types.ts' */
