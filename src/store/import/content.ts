@@ -1,5 +1,5 @@
 import { tokenColumns } from '../../measure/usage/quantities.ts'
-import { creditsTypes, stagedCredits } from './fields.ts'
+import { creditsTypes, stagedCredits } from './staged-credits.ts'
 
 /** The columns of an event that an import compares: two lines are equal if all of these are. */
 export const content = [

@@ -1,7 +1,7 @@
 import { eachToken, type ShownToken, shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import type { Session } from '../session/session.ts'
-import { stagedCredits } from './fields.ts'
 import { pricedUnitSql } from './price-lines.ts'
+import { stagedCredits } from './staged-credits.ts'
 
 /** What a file holds, before it is imported. Null is not known, and never 0. */
 export interface LogSummary {

@@ -1,6 +1,6 @@
 import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
-import { stagedCredits } from './fields.ts'
+import { stagedCredits } from './staged-credits.ts'
 
 /** More widths than an export of sums has: each line has an interval of its own. */
 const mostWidths = 8

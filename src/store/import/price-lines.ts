@@ -4,7 +4,7 @@ import { kindsSql } from '../../measure/usage/quantities.ts'
 import type { KindCounts } from '../../tokens/kinds.ts'
 import { literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session/session.ts'
-import { stagedCredits } from './fields.ts'
+import { stagedCredits } from './staged-credits.ts'
 import { storeColumns } from './staged-lines.ts'
 
 /** A line without a cost of its own. Times are Unix microseconds; null: the log does not say it. */

@@ -20,15 +20,16 @@ import {
   isShortenedSql,
 } from './cell-formats.ts'
 import { heldEntries } from './entry-types.ts'
-import { stagedFields, stagedTags } from './fields.ts'
+import { stagedFields } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type Scan, scanOf } from './log-scan.ts'
 import { type FieldName, type LogFormat, type Mapping, tagNamesOf } from './mapping.ts'
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
-import { timezoneOf } from './staged-times.ts'
+import { stagedTags } from './staged-tags.ts'
 import { joinTerms, stagedTerms } from './terms.ts'
+import { timezoneOf } from './time-sql.ts'
 
 /** Whether numbers and dates are those of a spreadsheet. */
 const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
@@ -199,6 +200,7 @@ const namesInMapping: Readonly<Record<string, string>> = lookup({
   lot_name: 'name',
   lot_priority: 'priority',
   lot_models: 'models',
+  version_us: 'version',
 })
 
 /** `credits: expected a number, got "abc"`. */

@@ -2,9 +2,9 @@ import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
-import { stagedCredits } from './fields.ts'
 import { type Mapping, tagNamesOf } from './mapping.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
+import { stagedCredits } from './staged-credits.ts'
 
 const counts = ['requests', ...tokenColumns] as const
 

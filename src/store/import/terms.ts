@@ -2,12 +2,13 @@ import { literal, textList } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import type { CellFormats } from './cell-formats.ts'
 import { givingEntries, heldEntries } from './entry-types.ts'
-import { isGivenSql } from './fields.ts'
+import { isGivenSql, longestName } from './field-sql.ts'
 import type { Mapping } from './mapping.ts'
 import { type ColumnReader, placeSql } from './places.ts'
-import { type StagedField, sameField } from './staged-field.ts'
+import { absentField, type StagedField } from './staged-field.ts'
 import { storeColumns } from './staged-lines.ts'
-import { latestUs, timeField, timezoneOf } from './staged-times.ts'
+import { latestUs, timeField } from './staged-times.ts'
+import { TimeSql } from './time-sql.ts'
 
 /** What a grant, a purchase, a gift or an expiry says of its credits, by field: its staged column, and its name in the store's JSON. */
 const terms = {
@@ -35,20 +36,22 @@ const isOf = (types: readonly string[]) =>
   `coalesce(list_contains(${textList(types)}, type), false)`
 const isHeld = isOf(heldEntries)
 
-const longestName = 200
 const longestModels = 2000
 
 /** The terms of a line, each in a column of its own, to be joined by `joinTerms` once keys are hidden. */
 export function stagedTerms(
   mapping: Mapping,
-  read: ColumnReader,
-  readings: CellFormats,
+  reader: ColumnReader,
+  formats: CellFormats,
 ): readonly StagedField[] {
   const mapped = mappedTerms(mapping).filter((term) => term !== 'refersTo')
   const own = mapped.map((term): StagedField => {
     const name = terms[term].column
-    if (term === 'expires') return expiresField(mapping, name, read, readings)
-    const observed = `nullif(trim(${placeSql(mapping.fields[term]!, read)}), '')`
+    if (term === 'expires') {
+      const times = new TimeSql(mapping, reader, formats)
+      return expiresField(timeField(name, mapping.fields.expires!, times))
+    }
+    const observed = `nullif(trim(${placeSql(mapping.fields[term]!, reader)}), '')`
     if (term !== 'priority') {
       const most = term === 'name' ? longestName : longestModels
       const wrong = `${isHeld} AND coalesce(length(${name}) > ${most}, false)`
@@ -60,17 +63,12 @@ export function stagedTerms(
       wrong: `${isHeld} AND CASE WHEN ${name} IS NULL THEN ${isGivenSql(observed)} ELSE ${isPart} END`,
     }
   })
-  return [...own, sameField('terms', 'NULL::VARCHAR')]
+  return [...own, absentField('terms', 'VARCHAR')]
 }
 
 /** A time beyond all others, such as 9999-12-31, means never. */
-function expiresField(
-  mapping: Mapping,
-  name: string,
-  read: ColumnReader,
-  readings: CellFormats,
-): StagedField {
-  const at = timeField(name, mapping.fields.expires!, timezoneOf(mapping), read, readings)
+function expiresField(at: StagedField): StagedField {
+  const { name } = at
   const given = isGivenSql(`nullif(trim(${at.observed}), '')`)
   const time = `CASE WHEN ${given} THEN ${at.sql} END`
   return {

@@ -243,3 +243,20 @@ describe('JSON objects that follow each other', () => {
     await expect(importFile(store, { file, mapping })).rejects.toThrow(/ends in the middle/)
   })
 })
+test('a count of requests that cannot be read is refused: only a missing one is 1', async () => {
+  const of = parseMapping('fields: { id: id, time: time, credits: cost, requests: n }')
+  const cells = ['2', '', 'null', 'abc', '1.5', '-1']
+  const rows = cells.map((cell, id) => `${row(id)},${cell}`)
+  const imported = await take(rows, { mapping: of }, `${header},n`)
+  expect(imported).toMatchObject({ accepted: 3, rejected: 3 })
+  expect(await stored('requests')).toEqual(['2', '1', '1'])
+})
+
+test('a version that cannot be read is refused: only a missing one is none', async () => {
+  const of = parseMapping('fields: { id: id, time: time, credits: cost, version: v }')
+  const cells = ['7', '2026-11-03T10:00:00Z', '', 'null', 'abc']
+  const rows = cells.map((cell, id) => `${row(id)},${cell}`)
+  const imported = await take(rows, { mapping: of }, `${header},v`)
+  expect(imported).toMatchObject({ accepted: 4, rejected: 1 })
+  expect(await stored('version_us')).toEqual(['7000000', '1793700000000000', null, null])
+})
