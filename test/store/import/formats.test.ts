@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readPeak } from '../../../src/report/usage/peak.ts'
 import { openaiUsage } from '../../../src/store/import/formats/openai.ts'
@@ -588,7 +588,7 @@ test('a page without its others is refused, and pages of one list are one statem
 }, async () => {
   const first = { ...pageOf(bucketOf(openaiResult)), has_more: true, next_page: 'x' }
   await expect(totalsOf('p1.json', first)).rejects.toThrow(
-    /p1\.json is page 1: its next page is missing\. Import both files together, or add --partial\.$/,
+    /p1\.json is page 1: its next page is missing\. Import all files of one list together, its last page last, or add --partial\.$/,
   )
   const second = join(folder, 'p2.json')
   const later = { ...bucketOf(openaiResult), start_time: dayS + 86_400, end_time: dayS + 172_800 }
@@ -640,6 +640,44 @@ test('pages that are compressed belong together like others', async () => {
     accepted: 2,
   })
   store.close()
+})
+
+describe('pages of one list with a cursor', () => {
+  let written = 0
+  const write = (name: string, nextPage: string | null) => {
+    const file = join(folder, `${name}.json`)
+    const startS = dayS + 86_400 * written++
+    const days = { start_time: startS, end_time: startS + 86_400 }
+    const page = pageOf({ ...bucketOf(openaiResult), ...days })
+    writeFileSync(
+      file,
+      JSON.stringify({ ...page, has_more: nextPage !== null, next_page: nextPage }),
+    )
+    return file
+  }
+  const [one, two, end] = [write('page-1', 'x'), write('page-2', 'y'), write('page-10', null)]
+  const other = [write('other-1', 'x'), write('other-2', null)]
+
+  test.each([
+    ['in order', [one, two, end], [[one, two, end]]],
+    ['as a shell sorts their names', [one, end, two], [[one, end, two]]],
+    ['from the last to the first', [end, two, one], [[end, two, one]]],
+    ['and those of another', [one, two, end, ...other], [[one, two, end], other]],
+  ])('are one group when they are given %s', async (_, files, groups) => {
+    expect(await pageGroups(files)).toEqual(groups)
+  })
+
+  test('are imported in any order, and two lists out of order are refused with what to do', async () => {
+    const store = await openStore(':memory:')
+    expect(await importFile(store, { file: end, pages: [one, two] })).toMatchObject({ accepted: 3 })
+    const mixed = [end, one, other[1]!, other[0]!]
+    const groups = await pageGroups(mixed)
+    expect(groups).toEqual([[end], [one, other[1]], [other[0]]])
+    await expect(importFile(store, { file: groups[2]![0]! })).rejects.toThrow(
+      'its next page is missing. Import all files of one list together, its last page last, or add --partial.',
+    )
+    store.close()
+  })
 })
 
 test('a log whose first request is longer than a MiB is recognised', {
