@@ -145,6 +145,24 @@ test('invalid UTF-8 in the arena is replaced before it reaches the store', async
   expect(ids).toEqual(['cha\ufffdcmpl-0123456789', 'chatcmpl-9876543210'])
 })
 
+test('half a character at the end of one text and at the start of the next are replaced in both', async () => {
+  const store = await openStore(':memory:')
+  const recorder = await Recorder.open(store)
+  const words = new Dictionary()
+  const batch = new Batch()
+  batch.push(plainRow(0, { responseId: 'chatcmpl-012345678X' }), words)
+  batch.push(plainRow(1, { responseId: 'Xchatcmpl-987654321' }), words)
+  // The two bytes of é, each in another text: the arena as a whole is UTF-8.
+  const end = batch.arena.indexOf('XX')
+  batch.arena[end] = 0xc3
+  batch.arena[end + 1] = 0xa9
+  recorder.appendBatch(0, { buffer: batch.buffer, rows: 2, newWords: words.takeNew() })
+  await recorder.close()
+  const ids = (await attemptsOf(store)).map((row) => row.responseId)
+  store.close()
+  expect(ids).toEqual(['chatcmpl-012345678\ufffd', '\ufffdchatcmpl-987654321'])
+})
+
 test('a table that does not match the row type is refused before anything is copied', async () => {
   const store = await openStore(':memory:')
   await store.execute('ALTER TABLE attempt_rows ALTER bytes_in TYPE UBIGINT')

@@ -112,7 +112,8 @@ export class RowChunk {
         case 'text': {
           if (nullable) valid = encoder.maskTexts(cells as Int32Array, from, rows)
           const arena = batch.arena.subarray(0, arenaUsed)
-          this.strings.write(cells as Int32Array, from, rows, arena, encoder.scratch)
+          const texts = { cells: cells as Int32Array, arena }
+          this.strings.write(texts, { from, count: rows }, encoder.scratch)
           bytes = 16
           break
         }
