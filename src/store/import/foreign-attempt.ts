@@ -15,6 +15,12 @@ export function attemptFrom(runId: string, record: ForeignAttempt): AttemptRow {
   return { ...empty, phase: 'import', part: 'steady', expects: 'ok', ...record, runId }
 }
 
+const longestReason = 120
+
+/** The last line of a message, which has the kind of error: the message can hold anything. */
+export const lastLine = (message: string | null, otherwise: string) =>
+  message?.trim().split('\n').at(-1)?.slice(0, longestReason) || otherwise
+
 /** Records of one run in a file. */
 export interface ForeignRun {
   /** Unix microseconds of microsecond 0 of the run. */

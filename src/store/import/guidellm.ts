@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { smallest } from '../../user/extremes.ts'
+import { mappingOf } from '../../user/mapping.ts'
 import { documentsOf, shaped } from './documents.ts'
-import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
+import { type ForeignAttempt, type ForeignRun, lastLine } from './foreign-attempt.ts'
 
-const seconds = z.number().nullish()
-const tokens = z.looseObject({ text_tokens: seconds, total_tokens: seconds }).nullish()
+const figure = z.number().nullish()
+const tokens = z.looseObject({ text_tokens: figure, total_tokens: figure }).nullish()
 
 /** A request. Its times are under `info.timings`; files before version 0.4 have them next to the tokens. */
 const requestShape = z.looseObject({
@@ -14,26 +16,26 @@ const requestShape = z.looseObject({
     .looseObject({
       error: z.string().nullish(),
       timings: z.looseObject({
-        targeted_start: seconds,
-        resolve_start: seconds,
-        request_start: seconds,
-        first_token_iteration: seconds,
-        last_token_iteration: seconds,
-        token_iterations: seconds,
-        request_end: seconds,
-        resolve_end: seconds,
+        targeted_start: figure,
+        resolve_start: figure,
+        request_start: figure,
+        first_token_iteration: figure,
+        last_token_iteration: figure,
+        token_iterations: figure,
+        request_end: figure,
+        resolve_end: figure,
       }),
     })
     .nullish(),
   error: z.string().nullish(),
-  prompt_tokens: seconds,
-  output_tokens: seconds,
+  prompt_tokens: figure,
+  output_tokens: figure,
   input_metrics: tokens,
   output_metrics: tokens,
-  start_time: seconds,
-  end_time: seconds,
-  first_token_time: seconds,
-  last_token_time: seconds,
+  start_time: figure,
+  end_time: figure,
+  first_token_time: figure,
+  last_token_time: figure,
 })
 
 const requests = z.array(requestShape).nullish()
@@ -57,7 +59,7 @@ type Outcome = 'ok' | 'aborted' | 'broken'
  * Reads GuideLLM's report, `benchmarks.json`: one run for each benchmark, times in Unix seconds. Its TTFT is the first
  * event with content, reasoning or a tool call, as in our runs. It keeps no gaps between tokens.
  *
- * @throws UserError when it is no such report, or has no requests
+ * @throws UserError when it is no such report
  */
 export function readGuidellm(
   text: string,
@@ -69,34 +71,30 @@ export function readGuidellm(
   const { benchmarks } = shaped(reportShape, report, expected, 'the report')
   return benchmarks.flatMap((benchmark) => {
     const { successful, incomplete, errored } = benchmark.requests
-    const found = [
-      ...(successful ?? []).map((request) => [request, 'ok'] as const),
-      ...(incomplete ?? []).map((request) => [request, 'aborted'] as const),
-      ...(errored ?? []).map((request) => [request, 'broken'] as const),
-    ].map(([request, outcome]) => ({ request, outcome, times: timesOf(request) }))
-    const timed = found.filter(({ times }) => times.startS !== null)
+    const all = [
+      ...(successful ?? []).map((request) => seen(request, 'ok')),
+      ...(incomplete ?? []).map((request) => seen(request, 'aborted')),
+      ...(errored ?? []).map((request) => seen(request, 'broken')),
+    ]
+    const timed = all.filter(isTimed)
     if (timed.length === 0) return []
-    const firstS = timed.reduce(
-      (least, { times }) => Math.min(least, times.targetS ?? times.startS!, times.startS!),
-      Infinity,
+    const originS = smallest(
+      timed.map(({ times }) => Math.min(times.targetS ?? times.startS, times.startS)),
     )
-    const settings = (benchmark.config ?? benchmark.args ?? {}) as Readonly<Record<string, unknown>>
     return [
       {
-        startedAtUs: Math.round(firstS * 1e6),
+        startedAtUs: us(originS),
         name: 'guidellm',
-        attempts: timed.map(({ request, outcome }, slot) =>
-          attemptOf(request, outcome, slot, firstS, model),
-        ),
+        attempts: timed.map((request, slot) => attemptOf(request, { slot, originS, model })),
         gapsUs: [],
-        settings,
+        settings: mappingOf(benchmark.config ?? benchmark.args),
         lacks: [
           'gaps between tokens: ITL is not known',
           ...(timed.some(({ times }) => times.targetS !== null)
             ? []
             : ['intended times: response time equals service time, lag is not known']),
-          ...(found.length > timed.length
-            ? [`times of ${found.length - timed.length} requests, which are left out`]
+          ...(all.length > timed.length
+            ? [`times of ${all.length - timed.length} requests, which are left out`]
             : []),
           ...(model === null ? ['models: name it with --model'] : []),
           'statuses: a failure is known by its message alone',
@@ -108,11 +106,29 @@ export function readGuidellm(
   })
 }
 
+/** A request with its outcome and times. */
+interface Seen<StartS = number | null> {
+  readonly request: Request
+  readonly outcome: Outcome
+  readonly times: Times & { readonly startS: StartS }
+}
+
+const seen = (request: Request, outcome: Outcome): Seen => ({
+  request,
+  outcome,
+  times: timesOf(request),
+})
+
+const isTimed = (each: Seen): each is Seen<number> => each.times.startS !== null
+
+const us = (seconds: number) => Math.round(seconds * 1e6)
+
+/** Unix seconds. */
 interface Times {
   readonly targetS: number | null
   readonly startS: number | null
-  readonly firstS: number | null
-  readonly lastS: number | null
+  readonly firstTokenS: number | null
+  readonly lastTokenS: number | null
   readonly endS: number | null
 }
 
@@ -121,27 +137,31 @@ function timesOf(request: Request): Times {
   return {
     targetS: timings?.targeted_start ?? null,
     startS: timings?.request_start ?? timings?.resolve_start ?? request.start_time ?? null,
-    firstS: timings?.first_token_iteration ?? request.first_token_time ?? null,
-    lastS: timings?.last_token_iteration ?? request.last_token_time ?? null,
+    firstTokenS: timings?.first_token_iteration ?? request.first_token_time ?? null,
+    lastTokenS: timings?.last_token_iteration ?? request.last_token_time ?? null,
     endS: timings?.request_end ?? timings?.resolve_end ?? request.end_time ?? null,
   }
 }
 
+/** Where a request stands in its run. */
+interface RunPlace {
+  readonly slot: number
+  /** Microsecond 0 of the run, in Unix seconds. */
+  readonly originS: number
+  readonly model: string | null
+}
+
 function attemptOf(
-  request: Request,
-  outcome: Outcome,
-  slot: number,
-  firstS: number,
-  model: string | null,
+  { request, outcome, times }: Seen<number>,
+  { slot, originS, model }: RunPlace,
 ): ForeignAttempt {
-  const times = timesOf(request)
-  const sentUs = Math.round((times.startS! - firstS) * 1e6)
+  const sentUs = us(times.startS - originS)
   // Relative to the send time: the difference of two Unix times is exact to a quarter of a microsecond.
-  const after = (s: number | null) =>
-    s === null ? null : sentUs + Math.round((s - times.startS!) * 1e6)
+  const after = (seconds: number | null) =>
+    seconds === null ? null : sentUs + us(seconds - times.startS)
   const error = request.info?.error ?? request.error ?? null
   const counted = (count: number | null | undefined) => (count == null ? null : Math.round(count))
-  const firstContentUs = after(times.firstS)
+  const firstContentUs = after(times.firstTokenS)
   return {
     slot,
     step: 'guidellm',
@@ -149,15 +169,15 @@ function attemptOf(
     endpoint: /text_completions/.test(request.request_type ?? '') ? 'other' : 'chat',
     streamed: firstContentUs === null ? 0 : 1,
     model,
-    intendedUs: times.targetS === null ? sentUs : Math.round((times.targetS - firstS) * 1e6),
+    intendedUs: times.targetS === null ? sentUs : us(times.targetS - originS),
     dispatchedUs: times.targetS === null ? null : sentUs,
     sentUs,
     firstContentUs,
-    lastContentUs: after(times.lastS),
+    lastContentUs: after(times.lastTokenS),
     doneUs: outcome === 'ok' ? after(times.endS) : null,
     closedUs: after(times.endS),
     outcome: outcome === 'broken' && /timeout/i.test(error ?? '') ? 'timeout' : outcome,
-    reason: outcome === 'ok' ? null : (error?.trim().split('\n').at(-1)?.slice(0, 120) ?? outcome),
+    reason: outcome === 'ok' ? null : lastLine(error, outcome),
     responseId: request.response_id ?? request.request_id ?? null,
     promptTokens: counted(
       request.prompt_tokens ??

@@ -128,9 +128,11 @@ async function enter(
     assayVersion: assayVersion(),
     machineJson: '{}',
   })
+  // A tool asks all requests of a run alike: one that failed before its first token was streamed if another was.
+  const streamed = run.attempts.some((attempt) => attempt.streamed === 1) ? 1 : 0
   await appendAttempts(
     store,
-    run.attempts.map((attempt) => attemptFrom(runId, attempt)),
+    run.attempts.map((attempt) => attemptFrom(runId, { ...attempt, streamed })),
   )
   if (run.gapsUs.length > 0) await keepGaps(store, runId, run)
   const endedUs = run.attempts.reduce(

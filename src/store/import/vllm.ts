@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { largest, smallest } from '../../user/extremes.ts'
 import { words } from '../../user/words.ts'
 import { documentsOf, shaped } from './documents.ts'
-import type { ForeignAttempt, ForeignRun } from './foreign-attempt.ts'
+import { type ForeignAttempt, type ForeignRun, lastLine } from './foreign-attempt.ts'
 
 const numbers = z.array(z.number().nullable())
 
@@ -106,8 +106,7 @@ function attemptOf(result: VllmResult, at: number, arrivalS: number): ForeignAtt
     doneUs: ok ? sentUs + latencyUs : null,
     closedUs: ok || latencyUs > 0 ? sentUs + latencyUs : null,
     outcome: ok ? 'ok' : /timeout/i.test(error) ? 'timeout' : 'broken',
-    // The message can hold anything. Its last line has the kind of error.
-    reason: ok ? null : (error.trim().split('\n').at(-1)?.slice(0, 120) ?? 'failed') || 'failed',
+    reason: ok ? null : lastLine(error, 'failed'),
     promptTokens: result.input_lens[at] ?? null,
     completionTokens: ok ? (result.output_lens[at] ?? null) : null,
     contentEvents: streamed ? gaps.length + 1 : 0,

@@ -303,6 +303,35 @@ describe('percentiles of records equal those of numpy', () => {
   })
 })
 
+test('a request that failed before its first token was streamed if others of its run were', async () => {
+  const requests = {
+    successful: [
+      { start_time: 1000, first_token_time: 1000.5, last_token_time: 1001, end_time: 1001 },
+    ],
+    errored: [{ start_time: 1002, end_time: 1003, error: 'ConnectError' }],
+  }
+  const of = (args: unknown) =>
+    importText(
+      JSON.stringify({ benchmarks: [{ type_: 'generative_benchmark', args, requests }] }),
+      'm',
+    )
+  const { ledger } = await of({ rate: 1 })
+  const rows = await store.rows<{ streamed: number; outcome: string; first: number | null }>(
+    'SELECT streamed::INTEGER AS streamed, outcome, first_content_us AS first FROM attempts WHERE run_id = $1 ORDER BY slot',
+    [ledger.runId],
+  )
+  expect(rows).toEqual([
+    { streamed: 1, outcome: 'ok', first: 500_000 },
+    { streamed: 1, outcome: 'broken', first: null },
+  ])
+  const odd = await of('not settings')
+  const [run] = await store.rows<{ text: string }>(
+    'SELECT scenario_json AS text FROM runs WHERE run_id = $1',
+    [odd.ledger.runId],
+  )
+  expect(JSON.parse(run!.text).settings).toEqual({})
+})
+
 describe('vLLM', () => {
   const result = {
     date: '20261101-093010',
