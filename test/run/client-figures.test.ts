@@ -226,6 +226,30 @@ test('a row is in flight from its dispatch to its end, on its own thread', async
   expect(found).toEqual({ instants: 3, counted: 5, byRows: 5 })
 })
 
+test('the senders of two threads are compared with the rows of both', async () => {
+  const seconds = Array.from({ length: 60 }, (_, at) => (at + 1) * 1e6)
+  const found = await withRows(
+    [from(0, 61_000, { shard: 1 })],
+    // The second thread counts one request too many.
+    seconds.flatMap((atUs) => [second({ atUs }), second({ atUs, shard: 1, inFlight: 2 })]),
+    (store) => inFlightFigures(store, 'r'),
+  )
+  expect(found).toEqual({ instants: 10, counted: 10, byRows: 5 })
+})
+
+test('of many threads, some are compared from the start of the run to its end', async () => {
+  const shards = Array.from({ length: 40 }, (_, shard) => shard)
+  const found = await withRows(
+    // Each thread has a request in the second half.
+    shards.map((shard) => from(5500, 11_000, { shard })),
+    Array.from({ length: 10 }, (_, at) => (at + 1) * 1e6).flatMap((atUs) =>
+      shards.map((shard) => second({ atUs, shard, inFlight: atUs > 5.5e6 ? 1 : 0 })),
+    ),
+    (store) => inFlightFigures(store, 'r'),
+  )
+  expect(found).toEqual({ instants: 10, counted: 5, byRows: 5 })
+})
+
 test('a client stall in a closed load makes the run invalid, by the requests that it tainted', {
   tags: 'whole',
 }, async () => {

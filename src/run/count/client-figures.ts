@@ -16,11 +16,11 @@ export function mediansOf(
   phases: readonly PhaseRun[],
   tally: Tally,
 ): readonly Median[] {
-  const someSteady = phases.some(({ part }) => part === 'steady')
+  const hasSteady = phases.some(({ part }) => part === 'steady')
   return steps.flatMap((step, index) =>
     judgedTimes.flatMap((of) => {
       const us = tally
-        .histogram(of, ({ part }, at) => at === index && (part === 'steady' || !someSteady))
+        .histogram(of, ({ part }, at) => at === index && (part === 'steady' || !hasSteady))
         .percentile(50)
       return us === null ? [] : [{ of, step: step.name, us }]
     }),
@@ -28,56 +28,64 @@ export function mediansOf(
 }
 
 /**
- * The greatest gap of the sending threads, and the requests that were due or in flight in gaps over the
- * limit. Requests are those of the steady part, or all if there is none. Null without health rows.
+ * The requests that were due or in flight in event-loop gaps over the limit, and the greatest gap that one of them met;
+ * the greatest of all if none met one. Requests are those of the steady part, or all if there is none. Null without
+ * health rows.
  */
 export async function clientGaps(
-  store: Session,
+  session: Session,
   runId: string,
   limitUs: number,
 ): Promise<GapFigures | null> {
-  const [longest] = await store.rows<{ us: number | null }>(
+  const [longest] = await session.rows<{ us: number | null }>(
     'SELECT max(loop_gap_us) AS us FROM health WHERE run_id = $1 AND shard >= 0',
     [runId],
   )
-  const greatestUs = longest!.us
-  if (greatestUs === null) return null
+  const longestUs = longest!.us
+  if (longestUs === null) return null
   const sent = `SELECT shard, intended_us, closed_us FROM attempts
     WHERE run_id = $1 AND dispatched_us IS NOT NULL AND ${countedOfRun}`
-  const [counted] = await store.rows<{ n: number }>(`SELECT count(*) AS n FROM (${sent})`, [runId])
+  const [counted] = await session.rows<{ n: number }>(`SELECT count(*) AS n FROM (${sent})`, [
+    runId,
+  ])
   const requests = counted!.n
-  if (greatestUs <= limitUs) return { greatestUs, limitUs, requests, tainted: 0 }
-  // Sorting costs the most here, so only requests near a gap are sorted. Gaps of a thread do not overlap: a
-  // request met those from the first that ended after it was due to the last that began before it closed.
+  if (longestUs <= limitUs) return { greatestUs: longestUs, limitUs, requests, tainted: 0 }
   const gaps = `SELECT shard, loop_gap_us, loop_gap_end_us, loop_gap_end_us - loop_gap_us AS from_us
     FROM health WHERE run_id = $1 AND loop_gap_us > $2 AND shard >= 0`
-  const near = ticksOf(
-    await store.rows<Gap>(
+  const ticks = ticksOf(
+    await session.rows<Gap>(
       `SELECT from_us AS "fromUs", loop_gap_end_us AS "endUs" FROM (${gaps}) ORDER BY "endUs"`,
       [runId, limitUs],
     ),
   )
-  const [row] = await store.rows<{ tainted: number; greatest: number | null }>(
+  const isNear = (us: string) =>
+    `get_bit($3::BIT, greatest(0, least(${us} // ${tickUs}, ${ticks.length - 1}))::INTEGER) = 1`
+  const [row] = await session.rows<{ tainted: number; greatestUs: number | null }>(
     `WITH gaps AS (
        SELECT *, row_number() OVER (PARTITION BY shard ORDER BY loop_gap_end_us) AS nth
        FROM (${gaps})),
+     -- Sorting costs the most, so only requests near a gap are sorted.
+     near AS (
+       FROM (${sent})
+       WHERE closed_us - intended_us >= ${tickUs} OR ${isNear('intended_us')} OR ${isNear('closed_us')}),
+     -- Gaps of a thread do not overlap: a request met those from the first that ended after it was due to the last
+     -- that began before it closed.
      met AS (
-       SELECT sent.shard, first_gap.nth AS from_nth, last_gap.nth AS to_nth, count(*) AS requests
-       FROM (FROM (${sent}) WHERE closed_us - intended_us >= ${tickUs}
-           OR ${isNear('intended_us', near)} OR ${isNear('closed_us', near)}) AS sent
+       SELECT near.shard, first_gap.nth AS from_nth, last_gap.nth AS to_nth, count(*) AS requests
+       FROM near
          ASOF JOIN gaps AS first_gap
-           ON sent.shard = first_gap.shard AND sent.intended_us < first_gap.loop_gap_end_us
+           ON near.shard = first_gap.shard AND near.intended_us < first_gap.loop_gap_end_us
          ASOF JOIN gaps AS last_gap
-           ON sent.shard = last_gap.shard AND sent.closed_us > last_gap.from_us
+           ON near.shard = last_gap.shard AND near.closed_us > last_gap.from_us
        WHERE from_nth <= to_nth
        GROUP BY ALL)
      SELECT (SELECT coalesce(sum(requests), 0)::BIGINT FROM met) AS tainted,
        (SELECT max(loop_gap_us) FROM gaps JOIN met USING (shard)
-        WHERE nth BETWEEN from_nth AND to_nth) AS greatest`,
-    [runId, limitUs, near],
+        WHERE nth BETWEEN from_nth AND to_nth) AS "greatestUs"`,
+    [runId, limitUs, ticks],
   )
-  const { tainted, greatest } = row!
-  return { greatestUs: greatest ?? greatestUs, limitUs, requests, tainted }
+  const { tainted, greatestUs } = row!
+  return { greatestUs: greatestUs ?? longestUs, limitUs, requests, tainted }
 }
 
 interface Gap {
@@ -85,7 +93,7 @@ interface Gap {
   readonly endUs: number
 }
 
-/** Shorter requests begin or end in a tick of each gap that they meet. */
+/** A shorter request lies in at most two ticks, those of its start and of its end. */
 const tickUs = 20_000
 
 /**
@@ -100,36 +108,56 @@ function ticksOf(gaps: readonly Gap[]): string {
   return bits.join('')
 }
 
-const isNear = (us: string, near: string) =>
-  `get_bit($3::BIT, greatest(0, least(${us} // ${tickUs}, ${near.length - 1}))::INTEGER) = 1`
+/** What a sending thread counted at one instant. */
+interface Sample {
+  readonly shard: number
+  readonly atUs: number
+  readonly inFlight: number
+}
 
-/** Instants that are compared at most; each is one filter over all rows. */
-const mostInstants = 10
+/** Samples that are compared at most; each is one filter over all rows. */
+const mostSamples = 10
 
 /**
  * Requests in flight at some instants of the run: as the senders counted them, and by the time stamps of
  * the rows. Null without a sample.
  */
 export async function inFlightFigures(
-  store: Session,
+  session: Session,
   runId: string,
 ): Promise<InFlightFigures | null> {
-  const samples = await store.rows<{ shard: number; at_us: number; in_flight: number }>(
-    `SELECT shard, at_us, in_flight FROM health WHERE run_id = $1 AND shard >= 0
-     ORDER BY at_us, shard`,
+  const samples = spreadOver(
+    await session.rows<Sample>(
+      `SELECT shard, at_us AS "atUs", in_flight AS "inFlight" FROM health
+       WHERE run_id = $1 AND shard >= 0 ORDER BY shard, at_us`,
+      [runId],
+    ),
+  )
+  if (samples.length === 0) return null
+  const counts = samples.map(
+    ({ shard, atUs }) =>
+      `count(*) FILTER (shard = ${shard} AND dispatched_us <= ${atUs} AND closed_us > ${atUs})`,
+  )
+  const [row] = await session.rows<{ n: number }>(
+    `SELECT (${counts.join(' + ')})::BIGINT AS n FROM attempts WHERE run_id = $1`,
     [runId],
   )
-  const every = Math.ceil(samples.length / mostInstants)
-  const chosen = samples.filter((_, at) => at % every === 0)
-  if (chosen.length === 0) return null
-  const counts = chosen.map(
-    (_, at) => `count(*) FILTER (shard = $${at * 2 + 2} AND dispatched_us <= $${at * 2 + 3}
-                                 AND closed_us > $${at * 2 + 3})`,
+  const counted = samples.reduce((sum, { inFlight }) => sum + inFlight, 0)
+  return { instants: samples.length, counted, byRows: row!.n }
+}
+
+/** Some samples, spread evenly over the threads and over the time of each. */
+function spreadOver(samples: readonly Sample[]): readonly Sample[] {
+  const all = [...Map.groupBy(samples, ({ shard }) => shard).values()]
+  const compared = Math.min(all.length, mostSamples)
+  const threads = Array.from(
+    { length: compared },
+    (_, nth) => all[Math.floor((nth * all.length) / compared)]!,
   )
-  const [row] = await store.rows<{ n: number }>(
-    `SELECT (${counts.join(' + ')})::BIGINT AS n FROM attempts WHERE run_id = $1`,
-    [runId, ...chosen.flatMap(({ shard, at_us }) => [shard, at_us])],
-  )
-  const counted = chosen.reduce((sum, { in_flight }) => sum + in_flight, 0)
-  return { instants: chosen.length, counted, byRows: row!.n }
+  const count = Math.min(samples.length, mostSamples)
+  const chosen = Array.from({ length: count }, (_, nth) => {
+    const thread = threads[nth % threads.length]!
+    return thread[Math.floor(((nth + 0.5) / count) * thread.length)]!
+  })
+  return [...new Set(chosen)]
 }

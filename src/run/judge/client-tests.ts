@@ -18,7 +18,7 @@ export interface LagFigures {
   readonly samples: number
 }
 
-/** Gaps: times in which the event loop of a sending thread was blocked. */
+/** Gaps of the event loop: times in which a sending thread was blocked. */
 export interface GapFigures {
   /** The greatest gap that tainted a request; the greatest of all if none did. */
   readonly greatestUs: number
@@ -31,6 +31,7 @@ export interface GapFigures {
 
 /** Requests in flight, summed over the same instants. */
 export interface InFlightFigures {
+  /** Each is one of one thread. */
   readonly instants: number
   /** As the senders counted them. */
   readonly counted: number
