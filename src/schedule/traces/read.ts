@@ -39,9 +39,10 @@ export function readTrace(source: TraceSource): Trace {
   if (read.rows.length === 0) {
     throw userError.trace(`${source.path} has no requests in the ${format} format.`)
   }
+  const { path, unit: named } = source
   const tokensPerBlock = blockOf(read)
-  const { unit, reason } = unitOf(read, source.unit, tokensPerBlock, source.path)
-  const times = read.unit === 'us' && source.unit === null ? 'instants' : `${unit}: ${reason}`
+  const { unit, reason } = unitOf({ trace: read, path, named, blockTokens: tokensPerBlock })
+  const times = read.unit === 'us' && named === null ? 'instants' : `${unit}: ${reason}`
   const requests = inOrder(read.rows, unitUs[unit])
   return { format, times, tokensPerBlock, requests, leftOut: read.leftOut }
 }

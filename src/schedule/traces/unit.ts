@@ -1,4 +1,5 @@
 import type { TraceUnit } from '../../scenario/loads.ts'
+import { smallest } from '../../user/extremes.ts'
 import { userError } from '../../user/user-error.ts'
 import { type TraceRow, type TraceRows, unitUs } from './trace.ts'
 
@@ -8,48 +9,56 @@ export interface UnitChoice {
   readonly reason: string
 }
 
+/** A trace whose times have a unit. */
+interface TimedTrace {
+  readonly trace: TraceRows
+  /** For messages. */
+  readonly path: string
+  /** The unit that the scenario names. */
+  readonly named: TraceUnit | null
+  /** Tokens of a block that fits the rows. */
+  readonly blockTokens: number | null
+}
+
 /**
- * Decides the unit of the times of rows. Known services receive no more than some hundred requests each second, so a
- * reading far above that is refused.
+ * Decides the unit of the times of rows, by the most certain of: the scenario, the format, the magnitude of Unix times,
+ * the blocks, fractions, the rate.
  *
- * @param written the unit that the scenario names; it decides
- * @param block tokens of a block that fits the rows
  * @throws UserError with both readings if the rows do not tell
  */
-export function unitOf(
-  { rows, unit, blocks }: TraceRows,
-  written: TraceUnit | null,
-  block: number | null,
-  path: string,
-): UnitChoice {
-  if (written !== null) return { unit: written, reason: 'as the scenario says' }
+export function unitOf({ trace, path, named, blockTokens }: TimedTrace): UnitChoice {
+  const { rows, unit, blocks } = trace
+  if (named !== null) return { unit: named, reason: 'as the scenario says' }
   if (unit !== null) return { unit, reason: 'as its format defines' }
-  if (block === 16) {
+  const unix = unixUnitOf(rows)
+  if (unix !== null) return unix
+  const [ms, s] = [loadOf(rows, 'ms'), loadOf(rows, 's')]
+  // No time depends on the unit then.
+  if (ms.spanS === 0) return { unit: 'ms', reason: 'all requests are of one moment' }
+  if (blockTokens === blocksOfSeconds) {
     throw userError.trace(
       `${path} has blocks of 16 tokens, which traces of Bailian have, in seconds; Mooncake's have 512, in milliseconds. ${both(rows)} Write format: bailian, or unit: s or unit: ms.`,
     )
   }
-  // Times from a start may grow as large, but their first ones are small.
-  const least = rows.reduce((so, { time }) => Math.min(so, time), Infinity)
-  for (const [from, unit, since] of magnitudes) {
-    if (least >= from) return { unit, reason: `${least} is ${since} since 1970` }
-  }
   const fraction = rows.find(({ time }) => !Number.isInteger(time))
   if (fraction !== undefined) {
-    const [ms, s] = [loadOf(rows, 'ms'), loadOf(rows, 's')]
-    // Milliseconds may have fractions too: of a service that was hardly used, or a trace that is read too slow.
-    if (s.spanS > 0 && s.perS < leastPerS && ms.perS <= mostPerS) unclear(path, rows)
+    // Milliseconds may have fractions too. If seconds give hardly any load and milliseconds a usual one, either may be meant.
+    if (s.perS < leastPerS && ms.perS <= mostPerS) unclear(path, rows)
     return { unit: 's', reason: `times have fractions, such as ${fraction.time}` }
   }
-  const { perS, tokensPerS } = loadOf(rows, 'ms')
   // Only a format with blocks says that its whole numbers are milliseconds.
-  if (blocks.length === 0 || perS > mostPerS || tokensPerS > 1e7) unclear(path, rows)
-  return { unit: 'ms', reason: `whole numbers, ${rate(perS)} as milliseconds` }
+  const isUsual = ms.perS <= mostPerS && ms.tokensPerS <= mostTokensPerS
+  if (blocks.length === 0 || !isUsual) unclear(path, rows)
+  return { unit: 'ms', reason: `whole numbers, ${rate(ms.perS)} as milliseconds` }
 }
 
-/** Rates of known traces lie between, by far. */
+/** Tokens of a block in traces of Bailian, whose times are seconds. */
+const blocksOfSeconds = 16
+
+/** The traces whose formats are known, such as Azure's and Mooncake's, lie between these by far. */
 const mostPerS = 1000
 const leastPerS = 1 / 60
+const mostTokensPerS = 1e7
 
 function unclear(path: string, rows: readonly TraceRow[]): never {
   throw userError.trace(
@@ -57,12 +66,21 @@ function unclear(path: string, rows: readonly TraceRow[]): never {
   )
 }
 
+/** From when on a number is a Unix time of this unit: all of them in 2001. */
 const magnitudes = [
-  [1e18, 'ns', 'nanoseconds'],
-  [1e15, 'us', 'microseconds'],
-  [1e12, 'ms', 'milliseconds'],
-  [1e9, 's', 'seconds'],
+  { from: 1e18, unit: 'ns', word: 'nanoseconds' },
+  { from: 1e15, unit: 'us', word: 'microseconds' },
+  { from: 1e12, unit: 'ms', word: 'milliseconds' },
+  { from: 1e9, unit: 's', word: 'seconds' },
 ] as const
+
+/** The least time tells: times since a start may grow as large as Unix times, but their first ones are small. */
+function unixUnitOf(rows: readonly TraceRow[]): UnitChoice | null {
+  const least = smallest(rows.map(({ time }) => time))
+  const magnitude = magnitudes.find(({ from }) => least >= from)
+  if (magnitude === undefined) return null
+  return { unit: magnitude.unit, reason: `${least} is ${magnitude.word} since 1970` }
+}
 
 function both(rows: readonly TraceRow[]): string {
   const [ms, s] = [loadOf(rows, 'ms'), loadOf(rows, 's')]
@@ -77,7 +95,6 @@ function loadOf(rows: readonly TraceRow[], unit: TraceUnit) {
     tokens += inputTokens
   }
   const spanS = ((last - first) * unitUs[unit]) / 1e6
-  // Of rows of one moment, nothing tells the unit, and nothing depends on it.
   if (spanS === 0) return { spanS, perS: 0, tokensPerS: 0 }
   return { spanS, perS: rows.length / spanS, tokensPerS: tokens / spanS }
 }

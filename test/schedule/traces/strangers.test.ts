@@ -83,6 +83,18 @@ test('times whose unit nothing tells are refused with both readings, and a named
   expect(read(fractions, { unit: 'ms' }).map(([at]) => at)).toEqual([0, 27_482.25, 30_535.5])
 })
 
+test('a trace whose requests are all of one moment needs no unit, and Unix times tell theirs', () => {
+  const one = [[0, 100, 10]]
+  expect(read(rows('time', 5), { columns: columns('time') })).toEqual(one)
+  expect(read(rows('time', 5, 5), { columns: columns('time') })).toEqual([...one, ...one])
+  expect(read(rows('time', 0.5), { columns: columns('time') })).toEqual(one)
+  const unix = [0, 2].map(
+    (at) =>
+      `{"timestamp": ${1_793_700_000 + at}, "input_length": 30, "output_length": 9, "hash_ids": [1, 2]}`,
+  )
+  expect(read(unix.join('\n'))).toEqual([0, 2000].map((at) => [at, 30, 9]))
+})
+
 test('a column in minutes or hours is not read in another unit', () => {
   expect(() => read(rows('offset_min', 0, 2), { columns: columns('offset_min') })).toThrow(
     't: offset_min looks like a time in min; a replay takes times in s, ms, us, ns.',
