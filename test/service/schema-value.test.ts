@@ -49,6 +49,13 @@ test('a made-up value is one that a validator of another make accepts', () => {
   )
 })
 
+test('a reference with % before other signs than hex digits is a place that is not there', () => {
+  const schema = { $ref: '#/$defs/50%', $defs: { '50%': { const: 1 } } } as JsonSchema
+  expect(valueFor(schema, seededRandom(1))).toBe(1)
+  const missing = { $ref: '#/$defs/%zz' } as JsonSchema
+  expect(schemaIssue(missing)).toBe('$ref: expected a place in this schema; got #/$defs/%zz')
+})
+
 describe('a schema', () => {
   test.each<[object, unknown]>([
     [{ $ref: '#/$defs/a', $defs: { a: { const: 5 } } }, 5],

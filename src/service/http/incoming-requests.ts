@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FullContract } from '../../contract/contract.ts'
 import type { ContractEndpoint } from '../../contract/request.ts'
+import { decoded } from '../../user/decoded.ts'
 import type { Behaviour, Kit } from '../behaviour.ts'
 import { Call, type IncomingRequest } from '../call.ts'
 
@@ -55,14 +56,6 @@ export class IncomingRequests {
       call.modelAsked = decoded(path.slice(this.#modelPath.length))
     }
     return call
-  }
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
   }
 }
 

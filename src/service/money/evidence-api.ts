@@ -1,9 +1,11 @@
 import type { PriceTerms } from '../../contract/prices.ts'
+import { decoded } from '../../user/decoded.ts'
 import type { Call } from '../call.ts'
 import type { MoneyBilling } from './money-billing.ts'
 import { jsonAmount, withPlace } from './places.ts'
 
-const inLog = '{response.id}'
+/** Stands for the id of a response in the contract's place of the log, in its path or its query. */
+const idPlaceholder = '{response.id}'
 
 /** Answers the reads of money that the contract's evidence names: the balance or spend, and the log. */
 export class EvidenceApi {
@@ -18,46 +20,47 @@ export class EvidenceApi {
   /** Whether the call reads money here. */
   isAsked({ incoming: { method, path } }: Call): boolean {
     const { balance, log } = this.#terms.evidence
-    const own = [balance?.get, log?.get].flatMap((each) => (each == null ? [] : [pathOf(each)]))
-    return method === 'GET' && own.some((each) => isSame(each, path))
+    const templates = [balance?.get, log?.get].filter((template) => template != null)
+    return method === 'GET' && templates.some((template) => matches(template, path))
   }
 
-  /** The body for a call with a key. */
+  /** The body for a call with a key that `isAsked`. */
   answer(call: Call): unknown {
     const { balance, log } = this.#terms.evidence
     const account = call.key!.accountId
     const { path, query } = call.incoming
-    if (balance?.get != null && isSame(pathOf(balance.get), path)) {
-      const spent = this.#billing.shownSpend(account)
-      const units = balance.moves === 'up' ? spent : this.#billing.book.granted(account) - spent
-      const amount = jsonAmount(this.#billing.book.text(units))
-      return withPlace({}, balance.value ?? 'balance', amount)
+    if (balance?.get != null && matches(balance.get, path)) {
+      const place = balance.value ?? 'balance'
+      return withPlace({}, place, jsonAmount(this.#shown(account, balance.moves)))
     }
     return this.#billing.log.rowsOf(account, askedId(log!.get!, path, query))
   }
+
+  /** What is spent, of money that moves up; what is left, of money that moves down. */
+  #shown(account: number, moves: 'up' | 'down'): string {
+    const { book } = this.#billing
+    const spent = this.#billing.shownSpend(account)
+    return book.text(moves === 'up' ? spent : book.granted(account) - spent)
+  }
 }
 
-function pathOf(template: string): string {
-  return template.split('?')[0]!
+function matches(template: string, path: string): boolean {
+  const [place = ''] = template.split('?')
+  return place.includes(idPlaceholder) ? idInPath(place, path) !== null : place === path
 }
 
-/** A path may hold the id: `/generation/{response.id}`. */
-function isSame(template: string, path: string): boolean {
-  const [before, after] = template.split(inLog)
-  return after === undefined
-    ? template === path
-    : path.startsWith(before!) &&
-        path.endsWith(after) &&
-        path.length > template.length - inLog.length
+/** The id in a path such as `/generation/{response.id}`; null for another path. */
+function idInPath(place: string, path: string): string | null {
+  const [before = '', after = ''] = place.split(idPlaceholder)
+  const end = path.length - after.length
+  const isOfPlace = path.startsWith(before) && path.endsWith(after) && end > before.length
+  return isOfPlace ? path.slice(before.length, end) : null
 }
 
+/** The id that a read of the log asks for; null if it asks for all rows. */
 function askedId(template: string, path: string, query: string): string | null {
-  const place = pathOf(template)
-  const [before, after] = place.split(inLog)
-  if (after !== undefined)
-    return decodeURIComponent(path.slice(before!.length, path.length - after.length))
-  const wanted = [...new URLSearchParams(template.split('?')[1] ?? '')].find(
-    ([, value]) => value === inLog,
-  )
-  return wanted === undefined ? null : new URLSearchParams(query).get(wanted[0])
+  const [place = '', parameters = ''] = template.split('?')
+  if (place.includes(idPlaceholder)) return decoded(idInPath(place, path)!)
+  const asked = [...new URLSearchParams(parameters)].find(([, value]) => value === idPlaceholder)
+  return asked === undefined ? null : new URLSearchParams(query).get(asked[0])
 }

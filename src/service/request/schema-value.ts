@@ -1,3 +1,4 @@
+import { decoded } from '../../user/decoded.ts'
 import { lookup } from '../../user/lookup.ts'
 import { isMapping } from '../../user/mapping.ts'
 import type { Random } from '../random.ts'
@@ -179,7 +180,7 @@ class Maker {
       if (!ref.startsWith('#/'))
         throw new NoValue(`$ref: expected a place in this schema; got ${ref}`)
       for (const part of ref.slice(2).split('/')) {
-        const name = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+        const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
         at = isMapping(at) && Object.hasOwn(at, name) ? at[name] : undefined
       }
     }

@@ -1,3 +1,4 @@
+import { decoded } from '../decoded.ts'
 import { EncodedIds } from './encoded-id.ts'
 import { KeyIndex, type Region } from './key-index.ts'
 import { Search, type Wanted } from './search.ts'
@@ -95,14 +96,6 @@ export class Secrets {
 
 /** The secrets of this process, or of this thread: those of all its runs, imports, uploads and engines. */
 export const secrets = new Secrets()
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
 
 function merged(regions: readonly Region[]): readonly Region[] {
   const whole: { start: number; end: number }[] = []

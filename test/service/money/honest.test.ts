@@ -46,6 +46,27 @@ describe.each([
   })
 })
 
+test('a service that sells images alone refuses audio', async () => {
+  const price = { input: 4, output: 20, output_image: 100 }
+  const target = await gateway({
+    contract: contractWith({}, { price, tiers: undefined, changes: undefined }),
+  })
+  const statusOf = async (modalities: readonly string[]) =>
+    (await target.ask({ ...hello, modalities })).status
+  expect(await statusOf(['text', 'image'])).toBe(200)
+  expect(await statusOf(['text', 'audio'])).toBe(400)
+  expect(await statusOf(['image', 'video'])).toBe(400)
+})
+
+test('a path of the log whose id is no text of a URL has no rows', async () => {
+  const log = { get: '/generation/{response.id}/cost', id: 'request_id', cost: 'spend' }
+  const target = await gateway({ contract: contractWith({ evidence: { log } }) })
+  const asked = await target.send('/v1/chat/completions', hello)
+  const { id } = (await asked.json()) as Json
+  expect(await target.get(`/generation/${encodeURIComponent(id)}/cost`)).toHaveLength(1)
+  expect(await target.get('/generation/%zz/cost')).toEqual([])
+})
+
 test.each([false, true])(
   'an answer that the filter stops ends with a refusal (messages, stream %j)',
   async (stream) => {
