@@ -1,17 +1,29 @@
+import { lookup } from '../../user/lookup.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { type Fields, InvalidRequest } from './fields.ts'
 import type { Format } from './generation-request.ts'
 
 interface Parameter {
   readonly name: string
-  /** Whether this value asks for something that the answer would have to show. */
-  asks(value: unknown): boolean
+  /**
+   * Whether this value asks for something that the answer would have to show.
+   *
+   * @param sells what the contract prices: the service does that
+   */
+  asks(value: unknown, sells: ReadonlySet<string>): boolean
   readonly why: string
-  /** Prices of which one makes the service do it. */
-  readonly soldAs?: readonly string[]
 }
 
 const always = () => true
+
+/** Prices of an output beside text: one of them is enough. */
+const outputPrices: Readonly<Record<string, readonly string[]>> = lookup({
+  image: ['output_image', 'image'],
+  audio: ['output_audio'],
+})
+
+const isSold = (output: unknown, sells: ReadonlySet<string>) =>
+  output === 'text' || outputPrices[String(output)]?.some((price) => sells.has(price)) === true
 
 /**
  * Parameters of the formats that change what a client gets, and that this service does not do. It
@@ -39,21 +51,19 @@ const notDone: Readonly<Record<Format, readonly Parameter[]>> = {
     },
     {
       name: 'modalities',
-      asks: (value) => !Array.isArray(value) || value.some((each) => each !== 'text'),
-      why: 'this service answers with text only; expected ["text"]',
-      soldAs: ['output_image', 'output_audio', 'image'],
+      asks: (value, sells) =>
+        !Array.isArray(value) || value.some((output) => !isSold(output, sells)),
+      why: 'expected "text", or another output that the contract prices',
     },
     {
       name: 'audio',
-      asks: always,
-      why: 'this service answers with text only',
-      soldAs: ['output_audio'],
+      asks: (_, sells) => !isSold('audio', sells),
+      why: 'this service answers without audio',
     },
     {
       name: 'web_search_options',
-      asks: always,
+      asks: (_, sells) => !sells.has('search'),
       why: 'this service does not search',
-      soldAs: ['search'],
     },
   ],
   messages: [
@@ -73,10 +83,11 @@ export function refuseWhatIsNotDone(
   format: Format,
   sells: ReadonlySet<string>,
 ): void {
-  for (const { name, asks, why, soldAs = [] } of notDone[format]) {
-    if (soldAs.some((price) => sells.has(price))) continue
+  for (const { name, asks, why } of notDone[format]) {
     const value = fields.get(name)
-    if (value !== undefined && asks(value)) throw new InvalidRequest(`${name}: not done; ${why}`)
+    if (value !== undefined && asks(value, sells)) {
+      throw new InvalidRequest(`${name}: not done; ${why}`)
+    }
   }
 }
 
