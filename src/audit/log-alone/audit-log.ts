@@ -16,6 +16,7 @@ import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { usageFlags } from '../../tokens/usage.ts'
 import { dayMs } from '../../user/durations.ts'
 import { lookup } from '../../user/lookup.ts'
+import { onceForEach } from '../../user/once.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
@@ -54,12 +55,11 @@ export interface LogAudit extends Work {
 export async function auditLog(options: LogAudit): Promise<AuditReport> {
   const { contract, file } = options
   const { prices } = contract
-  if (prices === undefined) {
+  if (prices === undefined)
     throw new UserError(
       'usage',
       `The contract ${contract.name} has no prices: expected prices of models, by which a log is judged (docs/prices.md).`,
     )
-  }
   const scratch = mkdtempSync(join(tmpdir(), 'assay-log-'))
   try {
     const copy = join(scratch, 'text')
@@ -90,20 +90,15 @@ function judgeLog(
 ): { readonly findings: readonly Finding[]; readonly seen: Look } {
   const { contract, path } = log
   const terms = prices.evidence.log
-  const priced = new Map<string, ReturnType<typeof modelPriceOf>>()
-  const priceOf = (name: string) => {
-    if (!priced.has(name)) priced.set(name, modelPriceOf(contract, name))
-    return priced.get(name) ?? null
-  }
+  const priceOf = onceForEach((name: string) => modelPriceOf(contract, name))
   const lines = () => logLines({ path, terms, priceOf, money: prices })
   beginPart(log, `reading ${log.file}`, 0, 2)
   const seen = firstLook(lines(), log, prices)
-  if (seen.rows > 0 && seen.costs === 0 && !seen.hasUnreadable) {
+  if (seen.rows > 0 && seen.costs === 0 && !seen.hasUnreadable)
     throw new UserError(
       'import',
       `--log: ${log.file} has no cost in any row. Name the place in the contract: evidence: { log: { cost: … } }.`,
     )
-  }
   beginPart(log, 'judging costs', 1, 2)
   const judge: PriceJudge = {
     currency: prices.currency,
@@ -178,24 +173,35 @@ interface Look {
   readonly unit: Rational
   readonly ids: RowIds
   readonly free: FreeRows
-  readonly flagged: readonly { readonly line: LoggedRequest; readonly summary: string }[]
-  readonly flags: number
-  readonly dated: readonly { readonly line: LoggedRequest; readonly summary: string }[]
-  readonly misdated: number
+  readonly flagged: Marked
+  readonly misdated: Marked
+}
+
+/** Rows with something wrong: all are counted, the first are kept. */
+class Marked {
+  count = 0
+  readonly kept: { readonly line: LoggedRequest; readonly summary: string }[] = []
+
+  add(line: LoggedRequest, summary: string): void {
+    if (this.count++ < keptOfEach) this.kept.push({ line, summary })
+  }
+
+  witnesses(most: number): Witness[] {
+    return this.kept.slice(0, most).map(({ line, summary }) => witnessOf(line, null, '', summary))
+  }
 }
 
 const earliestMs = Date.UTC(2000, 0, 1)
 
 /** What takes a look at all rows before the first is judged: the digits of costs, ids that repeat, times and counts. */
 function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
-  let [rows, costs, counted, decimals, flags, misdated] = [0, 0, 0, 0, 0, 0]
+  let [rows, costs, counted, decimals] = [0, 0, 0, 0]
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let hasUnreadable = false
   const ids = new RowIds()
   const free = new FreeRows()
   const texts = new Set<string>()
-  const flagged: { line: LoggedRequest; summary: string }[] = []
-  const dated: { line: LoggedRequest; summary: string }[] = []
+  const [flagged, misdated] = [new Marked(), new Marked()]
   for (const line of lines) {
     log.signal?.throwIfAborted()
     rows++
@@ -211,38 +217,19 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     if (request.usage !== null) {
       counted++
       const [flag] = request.usage.flags
-      if (flag !== undefined) {
-        flags++
-        if (flagged.length < keptOfEach) flagged.push({ line, summary: usageFlags[flag] })
-      }
+      if (flag !== undefined) flagged.add(line, usageFlags[flag])
     }
     const summary = misdate(line, log.nowMs)
-    if (summary === null && line.atMs !== null) {
+    if (summary !== null) misdated.add(line, summary)
+    else if (line.atMs !== null) {
       firstMs = Math.min(firstMs, line.atMs)
       lastMs = Math.max(lastMs, line.atMs)
-    }
-    if (summary !== null) {
-      misdated++
-      if (dated.length < keptOfEach) dated.push({ line, summary })
     }
   }
   const shown = powerOfTen(-Math.min(decimals, currency.digits))
   const unit = texts.size >= 3 && decimals > 0 ? shown : powerOfTen(-currency.digits)
-  return {
-    rows,
-    firstMs,
-    lastMs,
-    costs,
-    hasUnreadable,
-    counted,
-    unit,
-    ids,
-    free,
-    flagged,
-    flags,
-    dated,
-    misdated,
-  }
+  const totals = { rows, firstMs, lastMs, costs, hasUnreadable, counted }
+  return { ...totals, unit, ids, free, flagged, misdated }
 }
 
 function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
@@ -272,67 +259,56 @@ class Repeats {
   }
 }
 
-function usageVerdict({ counted, flagged, flags }: Look): Verdict {
+function usageVerdict({ counted, flagged }: Look): Verdict {
   if (counted === 0) return notObserved('rows with tokens')
-  const [first, ...rest] = flagged
-    .slice(0, 5)
-    .map(({ line, summary }) => witnessOf(line, null, '', summary))
+  const [first] = flagged.kept
   if (first === undefined) return pass(counted)
   return fail(counted, {
     expected: 'counts that agree',
-    observed: `${flagged[0]!.summary}; ${grouped(flags)} of ${grouped(counted)} rows`,
-    witnesses: [first, ...rest],
+    observed: `${first.summary}; ${grouped(flagged.count)} of ${grouped(counted)} rows`,
+    witnesses: flagged.witnesses(5),
   })
 }
 
 function rowsVerdict(
-  { rows, dated, misdated, ids, firstMs }: Look,
+  { rows, misdated, ids, firstMs }: Look,
   repeats: Repeats | null,
   costs: LoggedCosts,
 ): Verdict {
   if (rows === 0) return notObserved('rows of a log')
   const doubled = repeats === null ? [] : [...repeats.doubled()]
-  const problems: { witness: Witness; summary: string }[] = []
+  const observed: string[] = []
   if (doubled.length > 0) {
     const more = doubled.reduce((sum, { length }) => sum + length - 1, 0)
-    const summary = `${grouped(doubled.length)} ${doubled.length === 1 ? 'request is' : 'requests are'} charged more than once, by ${grouped(more)} further ${more === 1 ? 'row' : 'rows'} with the same id`
-    for (const equal of doubled.slice(0, 5)) {
-      problems.push({
-        summary,
-        witness: witnessOf(
-          equal[0]!,
-          null,
-          '',
-          `lines ${equal.map(({ line }) => line).join(' and ')} charge ${equal[0]!.statement!.text} each`,
-        ),
-      })
-    }
+    observed.push(
+      `${grouped(doubled.length)} ${doubled.length === 1 ? 'request is' : 'requests are'} charged more than once, by ${grouped(more)} further ${more === 1 ? 'row' : 'rows'} with the same id`,
+    )
   }
-  if (misdated > 0) {
-    const summary = `${dated[0]!.summary} (${grouped(misdated)})`
-    for (const { line, summary: shows } of dated.slice(0, 3)) {
-      problems.push({ summary, witness: witnessOf(line, null, '', shows) })
-    }
-  }
-  const [first, ...others] = problems.map(({ witness }) => witness)
+  if (misdated.count > 0) observed.push(`${misdated.kept[0]!.summary} (${grouped(misdated.count)})`)
+  const ofDoubled = doubled.slice(0, 5).map((equal) => {
+    const at = equal.map(({ line }) => line).join(' and ')
+    const shows = `lines ${at} charge ${equal[0]!.statement!.text} each`
+    return witnessOf(equal[0]!, null, '', shows)
+  })
+  const witnesses = [...ofDoubled, ...misdated.witnesses(3)]
   const parts = ['rows with one id', 'times']
   const tested = [
     ...(ids.isEmpty ? [] : parts.slice(0, 1)),
     ...(Number.isFinite(firstMs) ? parts.slice(1) : []),
   ]
-  if (first === undefined && tested.length === 0) return notObserved('rows with an id or a time')
-  if (first === undefined) {
-    return pass(
-      rows,
-      notesOf(
-        `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
-        untested(parts, tested),
-      ),
-    )
-  }
+  if (witnesses.length === 0)
+    return tested.length === 0
+      ? notObserved('rows with an id or a time')
+      : pass(
+          rows,
+          notesOf(
+            `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
+            untested(parts, tested),
+          ),
+        )
   return fail(rows, {
     expected: 'one row for each request, with its time',
-    observed: [...new Set(problems.map(({ summary }) => summary))].join('; '),
-    witnesses: [first, ...others],
+    observed: observed.join('; '),
+    witnesses,
   })
 }

@@ -6,7 +6,7 @@ import {
   type ModelPrice,
 } from '../../contract/prices.ts'
 import type { PriceOf } from '../../price/judge/price-judge.ts'
-import type { PricedRequest, StatedCost } from '../../price/judge/request.ts'
+import { type PricedRequest, type StatedCost, unsent } from '../../price/judge/request.ts'
 import { itemsOf, type KnownFormat } from '../../store/import/formats/format.ts'
 import { type Fields, first, isTrue, type NormalRow } from '../../store/import/formats/row.ts'
 import { knownFormat, plainDocuments } from '../../store/import/recognised-log.ts'
@@ -130,9 +130,8 @@ function lineOf(
     content: JSON.stringify([id, model, payer, usage?.parts, usage?.calls, amount?.text]),
     statement: amount === null ? null : { place: 'log', ...amount },
     request: {
-      runId: 'log',
+      ...unsent,
       slot: line,
-      retry: 0,
       requestedModel: model,
       // A row is of the model that it names.
       returnedModel: returned ?? model,
@@ -142,29 +141,15 @@ function lineOf(
       endMs: endMs ?? atMs ?? 0,
       serviceTier: tier,
       isTierRead: tier !== null,
-      hasHead: false,
       usage,
-      maxOutputTokens: null,
       mayCall: true,
       areCallsRead: kept !== null,
-      shownCalls: [],
-      eventUsages: [],
-      receivedEvents: 0,
       prompt: `line ${line}`,
-      body: null,
-      answer: null,
-      isFreeRepeat: false,
       account: payer ?? '',
       key: payer ?? '',
       responseId: id,
-      stated: [],
-      receivedBytes: null,
-      askedBytes: null,
-      isRepeat: false,
       isSurelyAgain: true,
-      once: null,
       askedMs: atMs ?? 0,
-      header: () => undefined,
     },
   }
 }
@@ -176,9 +161,8 @@ function outcomesOf(
   status: number,
 ): readonly ChargedOutcome[] {
   const word = String(first(normal?.outcome, item.outcome, item.status) ?? '').toLowerCase()
-  if (isTrue(item.cache_hit) || /^(hit)$/i.test(String(item.cache_status ?? ''))) {
+  if (isTrue(item.cache_hit) || /^(hit)$/i.test(String(item.cache_status ?? '')))
     return ['gateway_cache', 'success']
-  }
   if (word === 'abort' || word === 'aborted' || word === 'cancelled') return ['abort']
   if (word === 'broken' || word === 'timeout') return ['broken']
   if (word === 'filtered') return ['filtered']

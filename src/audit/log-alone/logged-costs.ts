@@ -5,7 +5,7 @@ import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
 import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unreadable.ts'
-import { notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
+import { fail, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
 
@@ -16,21 +16,23 @@ const keptOpen = 300
 export const grouped = (n: number) => n.toLocaleString('en-US')
 
 interface Sums {
-  rows: number
-  wrong: number
-  logged: Rational
+  readonly rows: number
+  readonly wrong: number
+  readonly logged: Rational
   /** Of the rows whose cost the contract gives. */
-  expected: Rational
+  readonly expected: Rational
   /** Rows whose cost it leaves open. */
-  unknown: number
+  readonly unknown: number
 }
 
-const totalOf = (sums: readonly Sums[]): Sums => ({
-  rows: sums.reduce((n, { rows }) => n + rows, 0),
-  wrong: sums.reduce((n, { wrong }) => n + wrong, 0),
-  logged: sums.map(({ logged }) => logged).reduce(add, zero),
-  expected: sums.map(({ expected }) => expected).reduce(add, zero),
-  unknown: sums.reduce((n, { unknown }) => n + unknown, 0),
+const none: Sums = { rows: 0, wrong: 0, logged: zero, expected: zero, unknown: 0 }
+
+const plus = (a: Sums, b: Sums): Sums => ({
+  rows: a.rows + b.rows,
+  wrong: a.wrong + b.wrong,
+  logged: add(a.logged, b.logged),
+  expected: add(a.expected, b.expected),
+  unknown: a.unknown + b.unknown,
 })
 
 /** A difference is unknown as long as one cost is. */
@@ -102,20 +104,16 @@ export class LoggedCosts {
       if (kept.length < (judged.is === 'wrong' ? keptOfEach : keptOpen)) kept.push(judged)
     }
     const model = line.request.requestedModel
-    const sums = this.#byModel.get(model) ?? {
-      rows: 0,
-      wrong: 0,
-      logged: zero,
-      expected: zero,
-      unknown: 0,
-    }
-    sums.rows++
-    if (judged.is === 'wrong') sums.wrong++
-    sums.logged = add(sums.logged, judged.statement.value)
     const [cost] = judged.expected.costs
-    if (cost === undefined || judged.is === 'open') sums.unknown++
-    else sums.expected = add(sums.expected, judged.is === 'right' ? judged.nearest! : cost)
-    this.#byModel.set(model, sums)
+    const isKnown = cost !== undefined && judged.is !== 'open'
+    const sum = {
+      rows: 1,
+      wrong: judged.is === 'wrong' ? 1 : 0,
+      logged: judged.statement.value,
+      expected: !isKnown ? zero : judged.is === 'right' ? judged.nearest! : cost,
+      unknown: isKnown ? 0 : 1,
+    }
+    this.#byModel.set(model, plus(this.#byModel.get(model) ?? none, sum))
   }
 
   addUnreadable({ request }: LoggedRequest, text: string): void {
@@ -137,14 +135,13 @@ export class LoggedCosts {
     const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
     const sample = [...wrong, ...right.all, ...open]
     const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
-    if (verdict.verdict === 'fail') {
-      const witnesses = this.#shownBy(verdict.witnesses, sample).map((judged) =>
+    const shown = (witnesses: readonly Witness[]) =>
+      this.#shownBy(witnesses, sample).map((judged) =>
         witnessOf(this.#lines.get(judged)!, judged, unit),
       )
-      return {
-        ...verdict,
-        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-      }
+    if (verdict.verdict === 'fail') {
+      const { verdict: _, observations, ...failure } = verdict
+      return fail(observations, { ...failure, witnesses: shown(verdict.witnesses) })
     }
     if (verdict.verdict === 'not-observed' || verdict.verdict === 'not-promised') return verdict
     if (verdict.verdict === 'pass') {
@@ -159,13 +156,7 @@ export class LoggedCosts {
     return {
       ...verdict,
       observations: this.all,
-      ...(verdict.witnesses === undefined
-        ? {}
-        : {
-            witnesses: this.#shownBy(verdict.witnesses, sample).map((judged) =>
-              witnessOf(this.#lines.get(judged)!, judged, unit),
-            ),
-          }),
+      ...(verdict.witnesses === undefined ? {} : { witnesses: shown(verdict.witnesses) }),
     }
   }
 
@@ -185,7 +176,7 @@ export class LoggedCosts {
       {
         title: `Sums in ${name}`,
         head: ['model', 'rows', 'logged', 'by the contract', 'difference', 'wrong'],
-        rows: sums.length > 1 ? [...rows, sumRow('all models', totalOf(sums))] : rows,
+        rows: sums.length > 1 ? [...rows, sumRow('all models', sums.reduce(plus, none))] : rows,
       },
     ]
     const note = rows

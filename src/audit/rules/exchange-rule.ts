@@ -1,15 +1,7 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
-import { type Exchange, exchangesOf } from '../evidence/exchange.ts'
+import { type Exchange, exchangesOf, shownBy } from '../evidence/exchange.ts'
 import { type Evidence, type Rule, whenPromised } from '../rule.ts'
-import {
-  fail,
-  notesOf,
-  notObserved,
-  pass,
-  untested,
-  type Verdict,
-  type Witness,
-} from '../verdict.ts'
+import { fail, notesOf, notObserved, pass, untested, type Verdict } from '../verdict.ts'
 
 /**
  * Undefined if the rule is not about the exchange, null if the promise was kept, a note if it was kept in a way that is
@@ -105,11 +97,10 @@ function verdictOf(
     typeof observed === 'string' ? [[exchange, observed] as const] : [],
   )
   const groups = Map.groupBy(broken, ([, observed]) => observed)
-  const [first, ...rest] = [...groups].map(([observed, group]): Witness => {
-    const { runId, slot, retry } = group[0]![0].row
-    const shows = group.length === 1 ? observed : `${observed} (first of ${group.length})`
-    return { runId, slot, retry, shows }
-  })
+  const witnesses = [...groups].map(([observed, group]) =>
+    shownBy(group[0]![0], group.length === 1 ? observed : `${observed} (first of ${group.length})`),
+  )
+  const [first] = witnesses
   const notes = seen.flatMap(([, observed]) =>
     observed !== null && typeof observed === 'object' ? [observed.note] : [],
   )
@@ -121,6 +112,6 @@ function verdictOf(
       broken.length === 1
         ? first.shows
         : `${[...groups.keys()][0]}; ${broken.length} of ${seen.length} break it`,
-    witnesses: [first, ...rest.slice(0, 4)],
+    witnesses: witnesses.slice(0, 5),
   })
 }

@@ -1,15 +1,7 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { literal } from '../../store/literal.ts'
 import { type Rule, whenPromised } from '../rule.ts'
-import {
-  fail,
-  inconclusive,
-  notesOf,
-  notObserved,
-  pass,
-  untested,
-  type Witness,
-} from '../verdict.ts'
+import { fail, inconclusive, notesOf, notObserved, pass, untested, witnessAt } from '../verdict.ts'
 
 interface Group {
   readonly observed: string | null
@@ -72,28 +64,26 @@ export function sqlRule<const P extends PromiseName = never>({
       const observations = groups.reduce((sum, { n }) => sum + n, 0)
       if (observations === 0) return notObserved(requires)
       const broken = groups.filter((group) => group.observed !== null)
-      const witnesses = broken.slice(0, 5).map(witnessOf)
-      const [first, ...rest] = witnesses
+      const witnesses = broken
+        .slice(0, 5)
+        .map((group) =>
+          witnessAt(group, `${group.observed}${group.n === 1 ? '' : ` (first of ${group.n})`}`),
+        )
+      const [first] = witnesses
       if (first === undefined) {
         const tested = groups.flatMap((group) => group.parts?.split('\n') ?? [])
         return pass(observations, notesOf(untested(parts?.(contract) ?? [], tested)))
       }
       const count = broken.reduce((sum, { n }) => sum + n, 0)
-      if (count === 1 && lone !== undefined) {
-        const why = `${first.shows}: ${lone}`
-        return inconclusive(observations, why, witnesses)
-      }
+      if (count === 1 && lone !== undefined)
+        return inconclusive(observations, `${first.shows}: ${lone}`, witnesses)
       return fail(observations, {
         expected: typeof expected === 'string' ? expected : expected(contract),
         observed: `${broken[0]?.observed}${count > 1 ? `; ${count} of ${observations} break it` : ''}`,
-        witnesses: [first, ...rest],
+        witnesses,
       })
     }),
   }
-}
-
-function witnessOf({ runId, slot, retry, observed, n }: Group): Witness {
-  return { runId, slot, retry, shows: n === 1 ? `${observed}` : `${observed} (first of ${n})` }
 }
 
 /** Values as an SQL list of literals: numbers unchanged, text quoted. */

@@ -1,3 +1,4 @@
+import { countWhile } from '../../../limits/count-below.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
 import type { LogRow } from './log.ts'
@@ -96,8 +97,9 @@ class Group<Item> {
 
   /** The places of the items that are left, from a moment on. */
   *left(fromMs: number): Generator<number> {
-    let at = this.leftFrom(firstFrom(this.items, fromMs))
-    while (at < this.items.length) {
+    const { items } = this
+    let at = this.leftFrom(countWhile(items.length, (place) => items[place]!.fromMs < fromMs))
+    while (at < items.length) {
       yield at
       at = this.leftFrom(at + 1)
     }
@@ -124,14 +126,4 @@ function countsOf(of: LogRow | PricedRequest): string | null {
         : [promptOf(of.usage.parts), outputOf(of.usage.parts)]
       : [of.tokens.prompt, of.tokens.completion]
   return prompt === null || output === null ? null : `${prompt} ${output}`
-}
-
-function firstFrom(group: readonly Timed<unknown>[], ms: number): number {
-  let [low, high] = [0, group.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (group[middle]!.fromMs < ms) low = middle + 1
-    else high = middle
-  }
-  return low
 }

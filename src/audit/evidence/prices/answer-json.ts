@@ -258,7 +258,6 @@ const textFields = [
   ...['delta', 'partial_json', 'refusal', 'transcript', 'summary'],
 ]
 
-/** Bytes of the texts that a client reads in an answer. */
 export function textBytes(documents: readonly unknown[]): number {
   let bytes = 0
   eachText(documents, (text) => {
@@ -268,9 +267,8 @@ export function textBytes(documents: readonly unknown[]): number {
 }
 
 /** How many documents of an answer have text: events of a stream, each of which has a token or more. */
-export function textDocuments(documents: readonly unknown[]): number {
-  return documents.filter((document) => textBytes([document]) > 0).length
-}
+export const textDocuments = (documents: readonly unknown[]): number =>
+  documents.filter((document) => textBytes([document]) > 0).length
 
 /**
  * A digest of the texts of an answer, in their order; equal for two answers with the same text, whatever their ids and

@@ -1,7 +1,7 @@
+import { countWhile } from '../../../limits/count-below.ts'
 import { type Rational, rational } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 
-/** What a request may cost, and when it may be charged. */
 export interface ChargeBounds {
   readonly request: PricedRequest
   readonly low: Rational
@@ -13,7 +13,6 @@ export interface ChargeBounds {
   readonly isWhole: boolean
 }
 
-/** Sums over some charges. */
 export interface ChargeSum {
   readonly count: number
   readonly low: Rational
@@ -183,15 +182,8 @@ function prefixSums(units: readonly Units[]): readonly Units[] {
 }
 
 /** How many of the sorted values are below a value, or at most it. */
-function countUpTo(sorted: Float64Array, value: number, isInclusive: boolean): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (isInclusive ? sorted[middle]! <= value : sorted[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const countUpTo = (sorted: Float64Array, value: number, isInclusive: boolean): number =>
+  countWhile(sorted.length, (at) => (isInclusive ? sorted[at]! <= value : sorted[at]! < value))
 
 /** The least denominator that all costs have in common. */
 function commonScale(charges: readonly ChargeBounds[]): bigint {

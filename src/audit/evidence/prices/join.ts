@@ -6,7 +6,6 @@ import type { LogRow } from './log.ts'
 
 export interface Join {
   readonly pairs: readonly { readonly request: PricedRequest; readonly rows: readonly LogRow[] }[]
-  /** Requests without a row. */
   readonly missing: readonly PricedRequest[]
   /** Rows without a request, of the accounts that pay for the audited requests. */
   readonly strays: readonly LogRow[]
@@ -15,6 +14,8 @@ export interface Join {
 }
 
 type Pairs = Map<PricedRequest, readonly LogRow[]>
+/** Adds pairs of requests and rows that have none. */
+type Way = (pairs: Pairs, requests: readonly PricedRequest[], log: readonly LogRow[]) => void
 
 /**
  * Joins each request with its rows in the service's own log, by the best key that both have:
@@ -47,9 +48,7 @@ export function joinLog(
     ),
   )
   const pairsById = pairs.size
-  addByContent(pairs, requests, log)
-  addInterchangeable(pairs, requests, log)
-  addInOrder(pairs, requests, log)
+  for (const add of [addByContent, addInterchangeable, addInOrder]) add(pairs, requests, log)
   addOfSameId(pairs, byId)
   const used = usedIn(pairs)
   const unusedRows = log.filter((row) => !used.has(row))
@@ -113,11 +112,7 @@ function waysOf(byId: number, byContent: number, terms: LogTerms | null): string
 const usedIn = (pairs: Pairs): ReadonlySet<LogRow> => new Set([...pairs.values()].flat())
 
 /** Model, tokens and time within a second: a match only if it is unique in both directions. */
-function addByContent(
-  pairs: Pairs,
-  requests: readonly PricedRequest[],
-  log: readonly LogRow[],
-): void {
+const addByContent: Way = (pairs, requests, log) => {
   const used = usedIn(pairs)
   const rest = requests.filter((request) => !pairs.has(request))
   const [rows, others] = [
@@ -132,11 +127,7 @@ function addByContent(
 }
 
 /** Several requests with equal counts, and as many rows with these: which row is whose makes no difference to their costs. */
-function addInterchangeable(
-  pairs: Pairs,
-  requests: readonly PricedRequest[],
-  log: readonly LogRow[],
-): void {
+const addInterchangeable: Way = (pairs, requests, log) => {
   const used = usedIn(pairs)
   const isCounted = ({ tokens }: LogRow) => tokens.prompt !== null && tokens.completion !== null
   const rows = AlikeIndex.ofRows(log.filter((row) => isCounted(row) && !used.has(row)))
@@ -148,15 +139,8 @@ function addInterchangeable(
   }
 }
 
-/**
- * Requests one after the other without an id or counts, such as transcriptions, and as many rows of their model: the first row is
- * that of the first. Rows of one id are one.
- */
-function addInOrder(
-  pairs: Pairs,
-  requests: readonly PricedRequest[],
-  log: readonly LogRow[],
-): void {
+/** Requests one after the other without id or counts, such as transcriptions, and as many rows (by id) of their model, in order. */
+const addInOrder: Way = (pairs, requests, log) => {
   const used = usedIn(pairs)
   const rest = requests.filter((request) => !pairs.has(request) && request.responseId === null)
   const unused = [

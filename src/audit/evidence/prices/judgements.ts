@@ -11,6 +11,7 @@ import {
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { outputOf } from '../../../tokens/usage.ts'
 import { isUsualValue, selectingNames } from '../../../tokens/usage-names.ts'
+import { onceForEach } from '../../../user/once.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
 import type { Recorded } from './balance.ts'
@@ -166,13 +167,4 @@ function seenNames(
     [...seen].map(([id, { fields, tiers }]) => [id, { fields: [...fields], tiers: [...tiers] }]),
   )
   return ({ id }) => lists.get(id) ?? none
-}
-
-/** Each name is looked up once: a contract may have many models. */
-export function onceForEach<Key, Value>(find: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>()
-  return (key) => {
-    if (!known.has(key)) known.set(key, find(key))
-    return known.get(key)!
-  }
 }

@@ -14,7 +14,7 @@ import {
   zero,
 } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
-import { onceForEach } from './judgements.ts'
+import { onceForEach } from '../../../user/once.ts'
 import { exactCost, type Window } from './windows.ts'
 
 /** Decimals of a smallest charge. */

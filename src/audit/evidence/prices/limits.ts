@@ -1,5 +1,6 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import {
+  absolute,
   add,
   compare,
   decimalText,
@@ -94,14 +95,10 @@ export function servedAtZero(
       )
       const cost = served.map((request) => computedBounds(request, judge).low).reduce(add, zero)
       const [first] = served
+      const shows = `${served.length} requests for ${decimalText(cost)} ${unit} served at a balance of ${reading.text}`
       return first === undefined || compare(cost, reading.place) <= 0
         ? []
-        : [
-            {
-              shows: `${served.length} requests for ${decimalText(cost)} ${unit} served at a balance of ${reading.text}`,
-              request: first,
-            },
-          ]
+        : [{ shows, request: first }]
     }),
   )
 }
@@ -137,12 +134,9 @@ export function unequalSums(
     if (all.length < values.length || !isSettled) return []
     const sum = all.map(({ value }) => value).reduce(add, zero)
     const slack = all.map(({ place }) => place).reduce(add, zero)
-    const sumOf = (moves: BalanceTerms['moves']) =>
-      all
-        .filter((_, at) => values[at]!.moves === moves)
-        .map(({ value }) => value)
-        .reduce(add, zero)
-    const [left, used] = [sumOf('down'), sumOf('up')]
+    const moved = (moves: BalanceTerms['moves']) =>
+      all.flatMap(({ value }, at) => (values[at]!.moves === moves ? [value] : [])).reduce(add, zero)
+    const [left, used] = [moved('down'), moved('up')]
     return [{ reading, sum, slack, left, used, text: all.map(({ text }) => text).join(' + ') }]
   })
   return [...Map.groupBy(sums, ({ reading }) => reading.account).values()].flatMap((own) =>
@@ -155,7 +149,7 @@ export function unequalSums(
       const did = (is: (each: (typeof own)[0], last: (typeof own)[0]) => boolean) =>
         since.some((each, nth) => nth > 0 && is(each, since[nth - 1]!))
       const total = limit ?? before?.sum
-      if (total === undefined || isWithin(subtract(sum, total), slack)) return []
+      if (total === undefined || compare(absolute(subtract(sum, total)), slack) <= 0) return []
       const unless = () => {
         if (limit !== null && !isFixed) return null
         if (did((each, last) => compare(each.used, last.used) < 0))
@@ -165,16 +159,8 @@ export function unequalSums(
           ? 'something was paid in'
           : null
       }
-      return [
-        {
-          shows: `${text} = ${decimalText(sum)} ${unit}, where ${limit === null ? 'the page before' : 'the limit'} has ${decimalText(total)}`,
-          request: reading.request,
-          unless: unless(),
-        },
-      ]
+      const shows = `${text} = ${decimalText(sum)} ${unit}, where ${limit === null ? 'the page before' : 'the limit'} has ${decimalText(total)}`
+      return [{ shows, request: reading.request, unless: unless() }]
     }),
   )
 }
-
-const isWithin = (value: Rational, slack: Rational) =>
-  compare(value, slack) <= 0 && compare(subtract(zero, value), slack) <= 0

@@ -3,7 +3,6 @@ import { UserError } from '../../../user/user-error.ts'
 import { parseWritten, WrittenNumber } from './answer-json.ts'
 import { csvRows } from './csv.ts'
 
-/** Whether a document is a row of the log. */
 export type IsRow = (document: unknown) => boolean
 
 /**

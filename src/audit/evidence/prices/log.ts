@@ -13,7 +13,6 @@ import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
 import { type IsRow, logRows } from './log-rows.ts'
 import { unreadableText } from './unreadable.ts'
 
-/** A row of the service's own log. */
 export interface LogRow {
   readonly id: string | null
   readonly cost: StatedCost | null
@@ -79,7 +78,6 @@ const usualTokens: Readonly<Record<LogToken, readonly string[]>> = {
  * keep their text.
  *
  * @param terms the contract's places; null for those of well-known logs
- * @param money the contract's currencies, for rows that name their own
  * @throws UserError if the text is no log, ends in the middle, or has no cost in any row
  */
 export function readPriceLog(
@@ -130,9 +128,8 @@ const noCharges = ['1', '3', '4']
 const refundType = '6'
 
 /** The type of a row of one-api or new-api; null for a row of any other log. */
-function quotaType(row: unknown): string | null {
-  return atPlace(row, 'quota') === undefined ? null : textOf(atPlace(row, 'type'))
-}
+const quotaType = (row: unknown): string | null =>
+  atPlace(row, 'quota') === undefined ? null : textOf(atPlace(row, 'type'))
 
 function isNoCharge(row: unknown): boolean {
   const type = quotaType(row)
@@ -148,9 +145,8 @@ function paidBack<Shown extends { readonly text: string }>(amount: Shown, row: u
     : amount
 }
 
-function valueOfRow({ value }: { readonly value: Rational }, row: unknown): Rational {
-  return isRefund(row) && value.numerator > 0n ? negate(value) : value
-}
+const valueOfRow = ({ value }: { readonly value: Rational }, row: unknown): Rational =>
+  isRefund(row) && value.numerator > 0n ? negate(value) : value
 
 /** The currency of a contract, and the others that it knows. */
 export type Money = Pick<PriceTerms, 'currency' | 'is'>

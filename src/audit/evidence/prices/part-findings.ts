@@ -13,6 +13,7 @@ import {
   pass,
   type Severity,
   type Verdict,
+  witnessAt,
 } from '../../verdict.ts'
 import type { PriceJudgements } from './judgements.ts'
 import type { PlaceResult } from './place-verdict.ts'
@@ -69,14 +70,7 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
       observed: blamed
         .map(({ summary, scope }) => `${summary}${scope === '' ? '' : ` (${scope})`}`)
         .join(', or '),
-      witnesses: [
-        {
-          runId: request.runId,
-          slot: request.slot,
-          retry: request.retry,
-          shows: `${statement.place} ${statement.text}`,
-        },
-      ],
+      witnesses: [witnessAt(request, `${statement.place} ${statement.text}`)],
     })
   }
   if (right.length > 0 && wrong.length === 0) return pass(right.length)

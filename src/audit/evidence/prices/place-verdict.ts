@@ -3,10 +3,9 @@ import {
   absolute,
   compare,
   decimalText,
-  multiply,
   type Rational,
-  rational,
   roundTo,
+  subtract,
 } from '../../../money/rational.ts'
 import { formulaText } from '../../../price/formula-text.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
@@ -22,7 +21,6 @@ import { roundedUpSomewhere } from './one-sided.ts'
 import { againText, chargedAgain } from './replays.ts'
 import { differenceOf, stakeOf } from './stake.ts'
 
-/** What the amounts of one place come to. */
 export interface PlaceResult {
   readonly verdict: Verdict
   readonly explanations: readonly Explanation[]
@@ -43,135 +41,84 @@ export function placeVerdict(
 ): PlaceResult {
   const unit = prices.currency.name
   const wrong = judged.filter(({ is }) => is === 'wrong')
-  const open = judged.filter(({ is }) => is === 'open')
-  const none = { explanations: [] }
-  if (judged.length === 0) return { ...none, verdict: notObserved(requires) }
   const [first] = wrong
-  if (first !== undefined) {
-    const { explanations, isWhole } = explain(judged, judge)
-    const why = explained(explanations, isWhole, wrong.length)
-    const witnesses = wrong.slice(0, 5).map((each) => witnessOf(each, unit))
-    return {
-      explanations,
-      verdict: fail(of?.all ?? judged.length, {
-        expected: `${expectedText(first)} ${unit} ${placeWords(first)}`,
-        fact: factOf(
-          first,
-          of?.wrong ?? wrong.length,
-          of?.all ?? judged.length,
-          of?.stake ?? stakeOf(judged, unit),
-        ),
-        observed: `${first.statement.text} ${unit}; ${of?.wrong ?? wrong.length} of ${of?.all ?? judged.length} costs are wrong: ${why}. ${of?.stake ?? stakeOf(judged, unit)}`,
-        witnesses: [witnesses[0]!, ...witnesses.slice(1)],
-      }),
-    }
+  if (first === undefined)
+    return { explanations: [], verdict: withoutWrong(judged, judge, unit, requires) }
+  const { explanations, isWhole } = explain(judged, judge)
+  const why = explained(explanations, isWhole, wrong.length)
+  const some = of?.wrong ?? wrong.length
+  const all = of?.all ?? judged.length
+  const stake = of?.stake ?? stakeOf(judged, unit)
+  return {
+    explanations,
+    verdict: fail(all, {
+      expected: `${expectedText(first)} ${unit} ${placeWords(first)}`,
+      fact: factOf(first, some, all, stake),
+      observed: `${first.statement.text} ${unit}; ${some} of ${all} costs are wrong: ${why}. ${stake}`,
+      witnesses: wrong.slice(0, 5).map((each) => witnessOf(each, unit)),
+    }),
   }
-  const repeated = judged.filter(({ request, is }) => request.isFreeRepeat && is === 'open')
+}
+
+/** The verdict over amounts of which none is wrong by itself. */
+function withoutWrong(
+  judged: readonly Judged[],
+  judge: PriceJudge,
+  unit: string,
+  requires: string,
+): Verdict {
+  const all = judged.length
+  if (all === 0) return notObserved(requires)
+  const open = judged.filter(({ is }) => is === 'open')
+  const shown = (some: readonly Judged[]) => some.map((each) => witnessOf(each, unit))
+  const undecided = (some: readonly Judged[], why: string) =>
+    inconclusive(all, why, shown(some.slice(0, 3)))
+  const repeated = open.filter(({ request }) => request.isFreeRepeat)
   if (repeated.length > 0)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        cacheText(`${repeated.length} of ${judged.length} requests cost 0, and each repeats`),
-        repeated.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
+    return undecided(
+      repeated,
+      cacheText(`${repeated.length} of ${all} requests cost 0, and each repeats`),
+    )
   const cached = open.filter(({ expected, statement, unit: place }) =>
     expected.ifCached.some(
-      (cost) => compare(absolute(difference(cost, statement.value)), place) <= 0,
+      (cost) => compare(absolute(subtract(cost, statement.value)), place) <= 0,
     ),
   )
   if (cached.length > 0)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        unreadCacheText(`${cached.length} of ${judged.length} costs are`),
-        cached.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
+    return undecided(cached, unreadCacheText(`${cached.length} of ${all} costs are`))
   const again = chargedAgain(judged, judge)
-  if (again.length > 0)
-    return { ...none, verdict: inconclusive(judged.length, againText(again.length)) }
+  if (again.length > 0) return inconclusive(all, againText(again.length))
   const oneSided = roundedUpSomewhere(judged)
   if (oneSided !== null && !oneSided.isSure)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        `${oneSided.summary}, and the contract promises no rounding (round)`,
-        oneSided.shown.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
+    return undecided(
+      oneSided.shown,
+      `${oneSided.summary}, and the contract promises no rounding (round)`,
+    )
   if (oneSided !== null)
-    return {
-      ...none,
-      verdict: fail(judged.length, {
-        expected:
-          'costs as often below the exact one as above it, since no rounding is promised (round)',
-        observed: oneSided.summary,
-        witnesses: [
-          witnessOf(oneSided.first, unit),
-          ...oneSided.shown.slice(1, 5).map((each) => witnessOf(each, unit)),
-        ],
-      }),
-    }
+    return fail(all, {
+      expected:
+        'costs as often below the exact one as above it, since no rounding is promised (round)',
+      observed: oneSided.summary,
+      witnesses: shown([oneSided.first, ...oneSided.shown.slice(1, 5)]),
+    })
   const bias = biasOf(judged)
-  if (bias !== null)
-    return {
-      ...none,
-      verdict: inconclusive(judged.length, `${bias}: the contract promises no rounding (round)`),
-    }
-  if (open.length === judged.length)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        openText(open),
-        open.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
+  if (bias !== null) return inconclusive(all, `${bias}: the contract promises no rounding (round)`)
+  if (open.length === all) return undecided(open, openText(open))
   const unseen = beyondSeen(open, judge)
   if (unseen.length > 0)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        unseenText(`${unseen.length} of ${judged.length} costs are`),
-        unseen.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
+    return undecided(unseen, unseenText(`${unseen.length} of ${all} costs are`))
   const unbounded = open.filter((each) => isUnbounded(each) && !isSeen(each, judge))
   if (unbounded.length > 0)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        `${unbounded.length} of ${judged.length} costs are of answers that the client left, and nothing bounds them: ${openText(unbounded)}`,
-        unbounded.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
+    return undecided(
+      unbounded,
+      `${unbounded.length} of ${all} costs are of answers that the client left, and nothing bounds them: ${openText(unbounded)}`,
+    )
   const silent = open.filter(
     ({ request, statement }) => silenceOn(request, judge, statement.value) !== null,
   )
-  if (silent.length > 0)
-    return {
-      ...none,
-      verdict: inconclusive(
-        judged.length,
-        silenceText(silent.map(({ request }) => request)),
-        silent.slice(0, 3).map((each) => witnessOf(each, unit)),
-      ),
-    }
-  return {
-    ...none,
-    verdict: pass(
-      judged.length - open.length,
-      open.length === 0
-        ? {}
-        : { note: `${open.length} more of ${judged.length} are open: ${openText(open)}` },
-    ),
-  }
+  if (silent.length > 0) return undecided(silent, silenceText(silent.map(({ request }) => request)))
+  const note = `${open.length} more of ${all} are open: ${openText(open)}`
+  return pass(all - open.length, open.length === 0 ? {} : { note })
 }
 
 /** What was taken for an answer that the client left, where any cost would be as right. */
@@ -307,20 +254,11 @@ function biasOf(judged: readonly Judged[]): string | null {
   )
   if (exact.length < leastForBias) return null
   const first = exact[0]!
-  const sum = exact.reduce(
-    (total, { statement, expected }) =>
-      total +
-      Number(
-        decimalText(
-          roundTo(
-            multiply(rational(1n), difference(statement.value, expected.costs[0]!)),
-            18,
-            'half_even',
-          ),
-        ),
-      ),
-    0,
-  )
+  const offs = exact.map(({ statement, expected }) => {
+    const off = subtract(statement.value, expected.costs[0]!)
+    return Number(decimalText(roundTo(off, 18, 'half_even')))
+  })
+  const sum = offs.reduce((total, off) => total + off, 0)
   const unit = Number(decimalText(first.unit))
   const mean = sum / exact.length / unit
   return Math.abs(mean) > 0.5 - 1e-9 && Math.abs(mean) > 1.9 / Math.sqrt(12 * exact.length)
@@ -329,5 +267,3 @@ function biasOf(judged: readonly Judged[]): string | null {
 }
 
 const leastForBias = 10
-const difference = (a: Rational, b: Rational): Rational =>
-  rational(a.numerator * b.denominator - b.numerator * a.denominator, a.denominator * b.denominator)

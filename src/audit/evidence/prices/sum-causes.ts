@@ -18,7 +18,7 @@ import { endingCharged } from '../../../price/judge/other-causes.ts'
 import { type CountedPart, countedParts, otherCount } from '../../../price/judge/other-count.ts'
 import { otherPrices } from '../../../price/judge/other-price.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
-import { formsOf, isGiven, onlyTheseWords } from './sum-changes.ts'
+import { formsOf, type Groups, isGiven, onlyTheseWords } from './sum-changes.ts'
 import { exactCost, type Window } from './windows.ts'
 
 /** Causes of wrong sums that are no change to the calculation with a value that the contract has. */
@@ -95,10 +95,7 @@ export function ofAnotherAccount(wrong: readonly Window[]): readonly string[] {
  * One way to end that costs nothing, and that was charged: nothing else is in a window of which too much was taken, or what was
  * taken is a possible cost of the one request that ended so.
  */
-export function chargedEnding(
-  wrong: readonly (readonly Window[])[],
-  judge: PriceJudge,
-): readonly string[] {
+export function chargedEnding(wrong: Groups, judge: PriceJudge): readonly string[] {
   const endings = wrong.map(
     (windows) => new Set(windows.flatMap((each) => chargedEndingIn(each, judge) ?? [])),
   )

@@ -5,7 +5,6 @@ import {
   compare,
   isZero,
   multiply,
-  one,
   type Rational,
   rational,
   subtract,
@@ -19,7 +18,7 @@ import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { onlyThese } from '../../../price/judge/scope.ts'
 import { smallest } from '../../../user/extremes.ts'
-import { onceForEach } from './judgements.ts'
+import { onceForEach } from '../../../user/once.ts'
 import { exactCost, type Window } from './windows.ts'
 
 /** A cause of all wrong sums, and how plain it is: the fewest extras come first. */
@@ -77,12 +76,11 @@ export function formsOf(windows: readonly Window[]): readonly Form[] {
   ]
 }
 
-/** What a balance can do with a charge beside what an answer or a log can show: so many times of it are taken. */
-const bookings = [{ summary: 'charged, and given back twice', times: rational(-1n) }] as const
+/** Each wrong window, as all of those that it may be. */
+export type Groups = readonly (readonly Window[])[]
 
-/** @param wrong each wrong window, as all of those that it may be */
 export function changeCauses(
-  wrong: readonly (readonly Window[])[],
+  wrong: Groups,
   right: readonly Window[],
   judge: PriceJudge,
 ): readonly Cause[] {
@@ -91,22 +89,18 @@ export function changeCauses(
   const found = changes.flatMap((change) =>
     causesBy(change, movesOf(change, judge), wrong, right, by),
   )
-  const booked = bookings.flatMap(({ summary, times }) =>
-    causesBy(
-      { summary, about: 'the whole cost' },
-      (request) => {
-        const cost = exactCost(request, judge)
-        return cost === null ? null : multiply(cost, subtract(times, one))
-      },
-      ...([wrong, right, by] as const),
-    ),
-  )
-  return [...found, ...booked]
+  // A balance can do with a charge what neither an answer nor a log can show.
+  const givenBackTwice = (request: PricedRequest) => {
+    const cost = exactCost(request, judge)
+    return cost && multiply(cost, rational(-2n))
+  }
+  const booking = { summary: 'charged, and given back twice', about: 'the whole cost' }
+  return [...found, ...causesBy(booking, givenBackTwice, wrong, right, by)]
 }
 
 /** Less likely changes, of all requests or of those of a form. */
 export function lessLikely(
-  wrong: readonly (readonly Window[])[],
+  wrong: Groups,
   right: readonly Window[],
   judge: PriceJudge,
 ): readonly string[] {
@@ -140,7 +134,7 @@ function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rat
 function causesBy(
   { summary, about }: Pick<Change, 'summary' | 'about'>,
   moved: (request: PricedRequest) => Rational | null,
-  wrong: readonly (readonly Window[])[],
+  wrong: Groups,
   right: readonly Window[],
   by: readonly Form[],
 ): readonly Cause[] {

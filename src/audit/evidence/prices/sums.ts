@@ -113,9 +113,8 @@ function allReadingsOf(found: PriceJudgements): {
   return { whole, doubt: isWrong ? doubtOfTaken(found, readings, terms, whole) : null }
 }
 
-function groupOf({ request }: Pick<Sides, 'request'>): string {
-  return `${request.requestedModel}${request.isStream ? ', streamed' : ''}`
-}
+const groupOf = ({ request }: Pick<Sides, 'request'>): string =>
+  `${request.requestedModel}${request.isStream ? ', streamed' : ''}`
 
 function sumText(sides: readonly Sides[], place: 'computed' | 'stated' | 'logged'): string {
   const known = sides.flatMap((each) => each[place] ?? [])

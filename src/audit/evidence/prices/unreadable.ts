@@ -1,5 +1,5 @@
 import type { RequestId } from '../../../price/judge/request.ts'
-import { inconclusive, type Verdict } from '../../verdict.ts'
+import { inconclusive, type Verdict, witnessAt } from '../../verdict.ts'
 import { amountOf } from './answer-json.ts'
 
 /** A cost that a service wrote, and that is no number: `$0.002`, `0,002`. */
@@ -31,9 +31,8 @@ export function unlessUnreadable(
   return inconclusive(
     all,
     `${costs.length} of ${all} costs at ${first.place} ${costs.length === 1 ? 'is' : 'are'} no number: ${JSON.stringify(first.text)}`,
-    costs.slice(0, 3).map(({ request: { runId, slot, retry }, place, text }) => ({
-      ...{ runId, slot, retry },
-      shows: `${place} ${JSON.stringify(text)}`,
-    })),
+    costs
+      .slice(0, 3)
+      .map(({ request, place, text }) => witnessAt(request, `${place} ${JSON.stringify(text)}`)),
   )
 }

@@ -109,15 +109,14 @@ const hasPasses = ({ usage }: PricedRequest) =>
 function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageIssue | null {
   const [first] = group
   const model = priceOf(first!.requestedModel)
-  const written = model === null ? null : entryFor(model.price, 'cache_write')
+  const ofWrite = model === null ? null : entryFor(model.price, 'cache_write')
   const input = model === null ? null : entryFor(model.price, 'input')
   const isPriced =
-    written !== null &&
+    ofWrite?.written === 'cache_write' &&
     input !== null &&
-    written.written === 'cache_write' &&
-    written.entry.price !== 'open' &&
+    ofWrite.entry.price !== 'open' &&
     input.entry.price !== 'open' &&
-    !isEqual(written.entry.price, input.entry.price)
+    !isEqual(ofWrite.entry.price, input.entry.price)
   if (!isPriced) return null
   let kept = 0
   const count = ({ usage }: PricedRequest, part: Part) => usage!.parts[part] ?? 0
@@ -129,11 +128,8 @@ function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageIs
         request,
         summary: `reads ${reads} cached tokens that no earlier equal request wrote`,
       }
-    kept = Math.max(
-      kept,
-      reads,
-      count(request, 'cache_write') + count(request, 'cache_write_1h') + reads,
-    )
+    const written = count(request, 'cache_write') + count(request, 'cache_write_1h')
+    kept = Math.max(kept, written + reads)
   }
   return null
 }

@@ -1,4 +1,5 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
+import { countWhile } from '../../../limits/count-below.ts'
 import {
   absolute,
   add,
@@ -123,11 +124,8 @@ export function looseWindows(
   judge: PriceJudge,
   recorded: Recorded,
 ): readonly (readonly Window[])[] {
-  const unit = unitOfReadings(
-    stretches.flatMap(({ first, last }) => [first, last]),
-    terms,
-    judge,
-  )
+  const readings = stretches.flatMap(({ first, last }) => [first, last])
+  const unit = unitOfReadings(readings, terms, judge)
   const costOf = costsIn(judge, recorded, unit)
   const wrong = stretches.filter(({ isRight }) => !isRight)
   const parts = wrong.filter(({ isWhole }) => !isWhole)
@@ -162,7 +160,6 @@ function windowsIn(
   })
 }
 
-/** The one right cost of a request; null if it is open. */
 export function exactCost(request: PricedRequest, judge: PriceJudge): Rational | null {
   const { costs, between, open } = expectedCosts(request, judge)
   const isExact = costs.length === 1 && between === null && open.length === 0
@@ -225,24 +222,14 @@ class Line {
   edgeAt(reading: Reading, meaning: Meaning): Edge | null {
     const { request, fromMs, untilMs } = reading
     const own = this.rank.get(request)
-    const begun = this.begunBy(untilMs)
+    const { requests } = this
+    const begun = countWhile(requests.length, (at) => requests[at]!.startMs < untilMs)
     const before = own ?? begun
     const isAlone = own === undefined || own === begun - 1
     const isOver = before === 0 || this.ends[before - 1]! + this.withinMs <= fromMs
     if (!isAlone || !isOver) return null
     const isCounted = own !== undefined && (request.isStream ? meaning.stream : meaning.plain)
     return { reading, charged: before + (isCounted ? 1 : 0) }
-  }
-
-  /** How many began before a moment. */
-  private begunBy(ms: number): number {
-    let [low, high] = [0, this.requests.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.requests[middle]!.startMs < ms) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }
 
@@ -264,16 +251,10 @@ function windowOf(
   }
   const change = subtract(last.reading.value, first.reading.value)
   const apart = subtract(moves === 'up' ? change : negate(change), sum)
+  const { account, fromMs } = first.reading
   return {
-    account: first.reading.account,
-    requests: own,
-    first: first.reading,
-    last: last.reading,
-    apart,
-    unit,
-    slack,
-    fromMs: first.reading.fromMs,
-    untilMs: last.reading.untilMs,
+    ...{ account, fromMs, untilMs: last.reading.untilMs, requests: own },
+    ...{ first: first.reading, last: last.reading, apart, unit, slack },
     isRight: compare(absolute(apart), slack) <= 0,
   }
 }

@@ -121,14 +121,13 @@ function whenExact(reading: BalanceReading, { observations }: Question): Verdict
   const [stray] = reading.stray
   if (stray === undefined) return byTotals(reading, observations) ?? pass(observations)
   const { observed, witnesses } = tell(reading, stray)
-  if (reading.isProven() || reading.settled()?.isProven === true) {
+  if (reading.isProven() || reading.settled()?.isProven === true)
     return fail(observations, {
       expected: `account ${history.account}: credits charged for successes, and by one policy for ${ambiguous} abandoned attempts`,
       observed,
       witnesses,
       note: noPolicy,
     })
-  }
   return inconclusive(
     observations,
     `account ${history.account}: ${observed}. One policy explains the cost of the other ${ambiguous} ambiguous attempts. ${eitherWrong}`,
@@ -174,13 +173,12 @@ function whenNothingFits(reading: BalanceReading, { observations, expires }: Que
   const missing = conflict?.kind === 'balance-gap' ? conflict.unexplained : null
   const stale = staleHeader(reading)
   const { observed, witnesses } = stale ?? tellShortest(reading, conflict)
-  if (expires && missing !== null && mayHaveExpired(reading, missing)) {
+  if (expires && missing !== null && mayHaveExpired(reading, missing))
     return inconclusive(
       observations,
       `account ${history.account}: ${observed}. Credits that expired would look the same.`,
       witnesses,
     )
-  }
   const remarks =
     stale !== null
       ? []
@@ -218,9 +216,8 @@ const eitherWrong =
   'Either one of them was charged against that policy, or a request in flight was charged wrongly.'
 
 /** A balance gap that ends before it begins is the counterpart of a rise. */
-function isPlacedBalanceGap(conflict: IntervalConflict): boolean {
-  return conflict.kind === 'balance-gap' && conflict.balanceGap.fromUs <= conflict.balanceGap.toUs
-}
+const isPlacedBalanceGap = (conflict: IntervalConflict): boolean =>
+  conflict.kind === 'balance-gap' && conflict.balanceGap.fromUs <= conflict.balanceGap.toUs
 
 /** The verdict from the sums between settled values, when the values themselves are inconsistent. */
 function byTotals(reading: BalanceReading, observations: number): Verdict | null {
@@ -237,13 +234,12 @@ function byTotals(reading: BalanceReading, observations: number): Verdict | null
     ...rest.map((row) => witnessOf(reading, row, roleOf(row, likeliest.balanceGap))),
   ] as const
   const abandoned = `${reading.ambiguous} abandoned attempts`
-  if (!settled.isProven) {
+  if (!settled.isProven)
     return inconclusive(
       observations,
       `account ${history.account}: ${observed}. Successes and one plain policy explain the cost of the other ${abandoned}. ${eitherWrong}`,
       witnesses,
     )
-  }
   return fail(observations, {
     expected: `account ${history.account}: between two settled values, credits charged for successes, and by one policy for ${abandoned}`,
     observed,
@@ -264,15 +260,13 @@ function isAlone({ intervals, history, ambiguous }: BalanceReading): boolean {
 function noteOf(readings: readonly BalanceReading[]): { readonly note?: string } {
   const loose = readings.filter((reading) => reading.fits === 'loose')
   const uncertain = readings.reduce((sum, reading) => sum + reading.intervals.uncertainCredits, 0)
-  if (loose.length > 0) {
+  if (loose.length > 0)
     return {
       note: 'The header is not an exact balance: it is read a moment after its charge, or shows credits that are held and given back. Decided by tiers 1 and 2.',
     }
-  }
   const added = readings.flatMap(({ gifts }) => gifts.map((gift) => gift.credits))
-  if (added.length > 0) {
+  if (added.length > 0)
     return { note: `${added.join(' and ')} credits came in meanwhile; both sides are decided.` }
-  }
   return uncertain > 0
     ? { note: `${credits(uncertain)} went to ambiguous attempts.` }
     : { note: 'Every value is exact: the header shows the balance at each charge.' }

@@ -49,10 +49,7 @@ function decideFree(
   hundred: number,
   requires: string,
 ): Verdict {
-  const all = clearStretches(readings).map((seen) => ({
-    seen,
-    statuses: statusesOf(seen),
-  }))
+  const all = clearStretches(readings).map((seen) => ({ seen, statuses: statusesOf(seen) }))
   const stretches = all.filter(({ statuses }) => statuses.size > 0)
   const isAnotherCause = all.some(
     ({ seen, statuses }) => statuses.size === 0 && seen.stretch.excess > 0,

@@ -56,9 +56,8 @@ export const bill02 = billingRule({
 
 type Priced = Promising<'models.cost_credits'>
 
-function lowestPrice({ models }: Priced): number {
-  return smallest(models.map((model) => model.costCredits))
-}
+const lowestPrice = ({ models }: Priced): number =>
+  smallest(models.map((model) => model.costCredits))
 
 function decidePrices(
   readings: readonly BalanceReading[],

@@ -25,7 +25,15 @@ import { doubtOfTaken, rangeOf, short, thousandsText } from '../../evidence/pric
 import { unlikeValues } from '../../evidence/prices/unlike-values.ts'
 import { exactCost, type Window } from '../../evidence/prices/windows.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import {
+  fail,
+  inconclusive,
+  notObserved,
+  pass,
+  type Verdict,
+  type Witness,
+  witnessAt,
+} from '../../verdict.ts'
 
 const requires =
   'reads of the balance or spend that evidence.balance names, before, between and after requests with a cost'
@@ -86,12 +94,11 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     const why =
       explainSums(stretches, found.requests, terms, found.judge, recorded) ||
       unlikeValues(readings, found.requests, terms, found.judge, recorded)
-    const witnesses = wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit))
     return fail(stretches.length, {
       expected: rangeOf(first, unit),
       fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
       observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${why}`,
-      witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+      witnesses: wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit)),
     })
   }
   const perhapsFree = new Set(repeatsOf(found.requests).filter((each) => !recorded.has(each)))
@@ -171,13 +178,14 @@ function misfitVerdict(
 ): Verdict {
   const unit = prices.currency.name
   const [first] = windows
-  const witnesses = windows.slice(0, 5).map((window): Witness => {
-    const { runId, slot, retry } = window.requests.at(-1) ?? window.last.request
-    return {
-      ...{ runId, slot, retry },
-      shows: `${window.first.text} to ${window.last.text}: ${amountsOf(window, judge, unit)}`,
-    }
-  })
+  const witnesses = windows
+    .slice(0, 5)
+    .map((window) =>
+      witnessAt(
+        window.requests.at(-1) ?? window.last.request,
+        `${window.first.text} to ${window.last.text}: ${amountsOf(window, judge, unit)}`,
+      ),
+    )
   const fact = amountsOf(first!, judge, unit)
   if (!isSure)
     return inconclusive(
@@ -210,11 +218,11 @@ export function unreadableValues(
   const [first] = texts
   if (first === undefined) return null
   const all = readable + texts.length
-  const { runId, slot, retry } = first.request
+  const text = JSON.stringify(first.text)
   return inconclusive(
     all,
-    `${texts.length} of ${all} values of the balance are no number: ${JSON.stringify(first.text)}`,
-    [{ runId, slot, retry, shows: `shows ${JSON.stringify(first.text)}` }],
+    `${texts.length} of ${all} values of the balance are no number: ${text}`,
+    [witnessAt(first.request, `shows ${text}`)],
   )
 }
 
@@ -229,11 +237,8 @@ function openNames({ requests, judge }: PriceJudgements): string {
 
 function witnessOf(stretch: ReadingStretch, unit: string): Witness {
   const { first, last, count, taken } = stretch
-  const { runId, slot, retry } = stretch.requests()[0] ?? last.request
-  return {
-    runId,
-    slot,
-    retry,
-    shows: `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${count} ${count === 1 ? 'request' : 'requests'}, expected ${rangeOf(stretch, unit)}`,
-  }
+  return witnessAt(
+    stretch.requests()[0] ?? last.request,
+    `${first.text} to ${last.text}: ${short(taken)} ${unit} for ${count} ${count === 1 ? 'request' : 'requests'}, expected ${rangeOf(stretch, unit)}`,
+  )
 }

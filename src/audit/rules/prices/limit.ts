@@ -10,7 +10,7 @@ import {
   unreadableLimit,
 } from '../../evidence/prices/limits.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 import { unreadableValues } from './balance.ts'
 
 const requires =
@@ -50,26 +50,20 @@ It cannot know a limit that neither the contract nor the service states.`,
     )
     if (readings.length === 0) return unread ?? notObserved(requires)
     const unit = found.prices.currency.name
-    const witness = (shows: string, { runId, slot, retry }: Omit<Witness, 'shows'>): Witness => ({
-      runId,
-      slot,
-      retry,
-      shows,
-    })
     const overdrawn = values.flatMap(({ each, readings: own }) =>
       each.moves === 'up'
         ? []
         : own
             .filter(({ value }) => compare(value, zero) < 0)
-            .map(({ text, request }) => witness(`a balance of ${text} ${unit}`, request)),
+            .map(({ text, request }) => witnessAt(request, `a balance of ${text} ${unit}`)),
     )
     const free = values.flatMap(({ each, readings: own }) =>
-      servedAtZero(found, each, own, unit).map(({ shows, request }) => witness(shows, request)),
+      servedAtZero(found, each, own, unit).map(({ shows, request }) => witnessAt(request, shows)),
     )
     const sums = unequalSums(found, terms, unit)
     const unequal = sums
       .filter(({ unless }) => unless === null)
-      .map(({ shows, request }) => witness(shows, request))
+      .map(({ shows, request }) => witnessAt(request, shows))
     const ignored = values.flatMap(({ each, readings: own }) =>
       own.flatMap((at) => {
         const limit = each.moves === 'up' ? limitAt(found, each, at) : null
@@ -83,9 +77,9 @@ It cannot know a limit that neither the contract nor the service states.`,
         return after === undefined
           ? []
           : [
-              witness(
-                `served at a spend of ${at.text}, above the limit of ${decimalText(limit)} ${unit}`,
+              witnessAt(
                 after,
+                `served at a spend of ${at.text}, above the limit of ${decimalText(limit)} ${unit}`,
               ),
             ]
       }),
@@ -98,20 +92,21 @@ It cannot know a limit that neither the contract nor the service states.`,
       const most = multiply(last.value, rational(3n, 2n))
       return compare(multiply(amount.value, terms.times), most) > 0
         ? [
-            witness(
-              `refused at a spend of ${amount.text}, where the service shows ${last.text} ${unit}`,
+            witnessAt(
               request,
+              `refused at a spend of ${amount.text}, where the service shows ${last.text} ${unit}`,
             ),
           ]
         : []
     })
-    const [first, ...rest] = [...overdrawn, ...free, ...ignored, ...unequal, ...doubled].slice(0, 5)
+    const witnesses = [...overdrawn, ...free, ...ignored, ...unequal, ...doubled].slice(0, 5)
+    const [first] = witnesses
     const [paid] = sums
     if (first === undefined && paid !== undefined)
       return inconclusive(
         readings.length,
         `${paid.shows}: ${paid.unless}, or one of them misses a charge`,
-        [witness('they do not add up', paid.request)],
+        [witnessAt(paid.request, 'they do not add up')],
       )
     const limit = unreadableLimit(found, values)
     if (first === undefined && limit !== null)
@@ -123,7 +118,7 @@ It cannot know a limit that neither the contract nor the service states.`,
     return fail(readings.length, {
       expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
       observed: first.shows,
-      witnesses: [first, ...rest],
+      witnesses,
     })
   }),
 }

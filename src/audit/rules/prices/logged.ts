@@ -14,7 +14,7 @@ import type { LogRow } from '../../evidence/prices/log.ts'
 import { placeVerdict, unreadCacheText } from '../../evidence/prices/place-verdict.ts'
 import { unlessUnreadable } from '../../evidence/prices/unreadable.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 
 const requires = "the service's own log of these requests: assay audit --log FILE"
 
@@ -111,16 +111,14 @@ function joinVerdict(found: PriceJudgements): Verdict {
     })),
   ]
   const groups = Map.groupBy(all, ({ summary }) => summary.replace(/[\d.e-]+/g, '#'))
-  const witnesses = [...groups.values()].slice(0, 5).map((group): Witness => {
+  const witnesses = [...groups.values()].slice(0, 5).map((group) => {
     const { request, summary } = group[0]!
-    return {
-      runId: request.runId,
-      slot: request.slot,
-      retry: request.retry,
-      shows: group.length === 1 ? summary : `${summary} (first of ${group.length})`,
-    }
+    return witnessAt(
+      request,
+      group.length === 1 ? summary : `${summary} (first of ${group.length})`,
+    )
   })
-  const [first, ...rest] = witnesses
+  const [first] = witnesses
   if (first === undefined && perhaps.length > 0)
     return inconclusive(
       pairs.length + perhaps.length,
@@ -155,7 +153,7 @@ function joinVerdict(found: PriceJudgements): Verdict {
       .map((group) => `${group[0]!.summary} (${group.length})`)
       .slice(0, 4)
       .join('; ')}; joined by ${by}`,
-    witnesses: [first, ...rest],
+    witnesses,
   })
 }
 

@@ -1,7 +1,7 @@
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import { sumsOf } from '../../evidence/prices/sums.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { fail, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 
 const requires = 'a cost in the answers, a log (--log) or reads of the balance'
 
@@ -21,30 +21,23 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     if (sums === null) return notObserved(requires)
     const { table, rows, summary, differing, wronglyTaken, takenDoubt, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
-    const witnesses = differing.slice(0, 5).map(({ runId, slot, retry }) => ({
-      runId,
-      slot,
-      retry,
-      shows: 'costs differ between the places',
-    }))
-    if (takenDoubt !== null && witnesses.length === 0)
+    if (takenDoubt !== null && differing.length === 0)
       return { verdict: 'inconclusive', observations: compared, why: takenDoubt, tables }
-    if (wronglyTaken !== null && witnesses.length === 0) {
-      const { runId, slot, retry } = wronglyTaken.last.request
+    if (wronglyTaken !== null && differing.length === 0)
       return fail(compared, {
         expected: 'what is taken is the sum of the costs',
         observed: `what was taken differs from the costs: ${summary}`,
-        witnesses: [{ runId, slot, retry, shows: 'the last value of the balance' }],
+        witnesses: [witnessAt(wronglyTaken.last.request, 'the last value of the balance')],
         tables,
       })
-    }
-    const [first, ...rest] = witnesses
-    if (first === undefined) return pass(compared, { note: summary, tables })
+    if (differing.length === 0) return pass(compared, { note: summary, tables })
     return fail(compared, {
       expected: 'one cost for each request at all places',
       fact: `${differing.length} of ${compared} requests have costs that differ between the places`,
       observed: `${differing.length} of ${compared} requests differ: ${summary}`,
-      witnesses: [first, ...rest],
+      witnesses: differing
+        .slice(0, 5)
+        .map((request) => witnessAt(request, 'costs differ between the places')),
       tables,
     })
   }),

@@ -5,7 +5,7 @@ import {
   type UsageIssue,
 } from '../../evidence/prices/usage-issues.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { fail, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 
 export const price01: Rule = {
   id: 'PRICE-01',
@@ -55,17 +55,13 @@ function verdictOver(
   requires: string,
 ): Verdict {
   if (observations === 0) return notObserved(requires)
-  const witnesses = issues.slice(0, 5).map(({ request, summary }) => ({
-    runId: request.runId,
-    slot: request.slot,
-    retry: request.retry,
-    shows: `${request.requestedModel}: ${summary}`,
-  }))
-  const [first, ...rest] = witnesses
+  const [first] = issues
   if (first === undefined) return pass(observations)
   return fail(observations, {
     expected,
-    observed: `${issues[0]!.summary}${issues.length > 1 ? `; ${issues.length} of ${observations} answers` : ''}`,
-    witnesses: [first, ...rest],
+    observed: `${first.summary}${issues.length > 1 ? `; ${issues.length} of ${observations} answers` : ''}`,
+    witnesses: issues
+      .slice(0, 5)
+      .map(({ request, summary }) => witnessAt(request, `${request.requestedModel}: ${summary}`)),
   })
 }

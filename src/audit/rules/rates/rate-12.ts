@@ -22,9 +22,8 @@ anything if one key shows two values within a second that differ by a factor of 
     const { samples, clock, inference } = readResets(history, evidence)
     let observations = 0
     for (const _ of samples) observations++
-    if (observations === 0) {
+    if (observations === 0)
       return notObserved(`an answer with ${evidence.contract.headers.rateReset[0]}`)
-    }
     const { units, ruledOut } = inference
     const promised = unitOf(evidence.contract.resetFormat)
     const [against] = (promised === null ? undefined : ruledOut.get(promised)) ?? []
@@ -43,27 +42,23 @@ anything if one key shows two values within a second that differ by a factor of 
         mixed.map((sample) => witnessOf(sample.request, `reset ${sample.value}`)),
       )
     }
-    if (units.length === 1 && observations === 1) {
+    if (units.length === 1 && observations === 1)
       return notObserved(`two answers with ${evidence.contract.headers.rateReset[0]}`)
-    }
-    if (units.length === 1) {
-      return pass(observations, { note: `unit: ${units[0]}` })
-    }
-    if (units.length > 1) {
+    if (units.length === 1) return pass(observations, { note: `unit: ${units[0]}` })
+    if (units.length > 1)
       return inconclusive(
         observations,
         `the values fit ${units.join(' and ')}; samples some seconds apart within one window tell`,
       )
-    }
-    const [first, ...others] = smallestClash(samples, (some) => inferResetUnit(some, clock), [
+    const clash = smallestClash(samples, (some) => inferResetUnit(some, clock), [
       ...new Set(resetUnits.flatMap((unit) => ruledOut.get(unit) ?? [])),
     ])
-    const show = (sample: ResetSample) =>
-      witnessOf(sample.request, `reset ${sample.value} on status ${sample.request.status}`)
     return fail(observations, {
       expected: `one unit of ${resetUnits.join(', ')}, at most a window ahead`,
       observed: 'values that no unit fits',
-      witnesses: [show(first!), ...others.map(show)],
+      witnesses: clash.map(({ request, value }) =>
+        witnessOf(request, `reset ${value} on status ${request.status}`),
+      ),
     })
   },
 })
@@ -79,9 +74,8 @@ function mixedUnits(samples: Iterable<ResetSample>): readonly [ResetSample, Rese
     if (after.request.fromUs - before.request.untilUs > 1e6) continue
     const [small, large] = [before.value, after.value].sort((a, b) => a - b) as [number, number]
     // The smaller one may be rounded to a whole unit, and a second may have passed: near 0 any two would do.
-    if (small >= 5 && large >= (small - 2) * 1000 && large <= (small + 2) * 1000) {
+    if (small >= 5 && large >= (small - 2) * 1000 && large <= (small + 2) * 1000)
       return [before, after]
-    }
   }
   return null
 }
