@@ -158,9 +158,9 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: "a log whose parts differ from the answer's passes",
-    file: 'src/audit/rules/prices/logged.ts',
-    is: 'return of === null || known === null || mayBe.includes(of)',
-    was: 'return of === null || known === null || mayBe.length > 0',
+    file: 'src/audit/rules/prices/log-issues.ts',
+    is: "return mayBe.includes(inLog) || mayBe.includes('unknown')",
+    was: 'return mayBe.length > 0',
     ...{
       test: `${field}/paid-endpoints.test.ts`,
       named: "a log whose parts differ from the answer's",
@@ -524,14 +524,14 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a log that ends before most requests has a row for each',
-    file: 'src/audit/rules/prices/logged.ts',
-    is: 'if (first === undefined && later.length > 0)',
-    was: 'if (first === undefined && later.length < 0)',
+    file: 'src/audit/rules/prices/rows-verdict.ts',
+    is: 'return later.length === 0',
+    was: 'return later.length >= 0',
     ...{ test: `${field}/compared-parts.test.ts`, named: 'PRICE-05: that ends long before' },
   },
   {
     kind: 'times of a log without a zone are read as UTC',
-    file: 'src/audit/rules/prices/logged.ts',
+    file: 'src/audit/rules/prices/log-times.ts',
     is: 'return isZone ? zoneMs : 0',
     was: 'return 0',
     ...{ test: `${field}/compared-parts.test.ts`, named: 'without a zone may be' },

@@ -10,8 +10,8 @@ import {
 /** One trace, prepared for buckets of every depth. */
 export interface BucketTrace {
   readonly rejectionsCount: boolean
-  /** W/N: the time to regain one token. */
-  readonly gapUs: number
+  /** W/N: the time in which the bucket gains one token. */
+  readonly tokenUs: number
   /** Admissions, which surely took a token, by end. */
   readonly admitted: readonly Step[]
   /** Other requests that surely took one, and rejections, by end. */
@@ -35,7 +35,7 @@ export function bucketTrace(
   { byStart, byEnd, openedUs }: Steps,
   rejectionsCount: boolean,
 ): BucketTrace {
-  const gapUs = windowUs / limit
+  const tokenUs = windowUs / limit
   const sure = byEnd.filter((step) => step.counted === 'yes' || isRejected(step))
   const possible = byStart.filter(
     (step) => step.counted !== 'no' && (rejectionsCount || !isRejected(step)),
@@ -44,16 +44,16 @@ export function bucketTrace(
   const places = new Map<Step, number>()
   possible.forEach((step, at) => {
     if (isRejected(step)) places.set(step, at)
-    latestFullUs[at + 1] = Math.max(latestFullUs[at]!, step.b) + gapUs
+    latestFullUs[at + 1] = Math.max(latestFullUs[at]!, step.latestUs) + tokenUs
   })
   let begun = 0
   const rejections = byEnd.filter(isRejected).map((step) => {
-    while (begun < possible.length && possible[begun]!.from <= step.to) begun++
+    while (begun < possible.length && possible[begun]!.sentUs <= step.endedUs) begun++
     return { step, place: places.get(step) ?? -1, begun }
   })
   return {
     rejectionsCount,
-    gapUs,
+    tokenUs,
     admitted: sure.filter(isAdmitted),
     others: sure.filter((step) => !isAdmitted(step)),
     possible,
@@ -72,53 +72,68 @@ export function bucketTrace(
  * above. If rejections count, an empty bucket may lose what it regains or go into debt. The debt makes
  * later rejections possible, and the loss makes later admissions impossible.
  *
- * O(n), and far less for most depths that do not fit.
+ * O(n), and far less for most depths that do not fit; if rejections count, each also looks at the requests that overlap it.
  */
 export function explainByBucket(trace: BucketTrace, burst: number): Contradiction | null {
-  const { gapUs, rejectionsCount, admitted, others, possible, latestFullUs } = trace
-  const depthUs = (burst - 1) * gapUs
+  // The first rejections already exclude a depth that is too great.
+  return rejectedWithToken(trace, burst) ?? admittedWithoutToken(trace, burst)
+}
 
-  // Upper bound: every request that may have been counted before the rejection. This bound comes first,
-  // because the first rejections already exclude a depth that is too great.
+/** A rejection before which the bucket held a token even if every request that may have taken one before it did. */
+function rejectedWithToken(trace: BucketTrace, burst: number): Contradiction | null {
+  const { tokenUs, rejectionsCount, possible, latestFullUs } = trace
+  const depthUs = (burst - 1) * tokenUs
   const earlier = rejectionsCount ? trace.earlierAtMost : Math.min(trace.earlierAtMost, burst)
-  const carriedUs = earlier === 0 ? -Infinity : trace.openedUs + earlier * gapUs
+  const carriedUs = earlier === 0 ? -Infinity : trace.openedUs + earlier * tokenUs
   for (const { step, place, begun } of trace.rejections) {
     // A rejection does not count toward itself.
     const upTo = place < 0 ? begun : place
-    let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * gapUs)
+    let fullUs = Math.max(latestFullUs[upTo]!, carriedUs + upTo * tokenUs)
     for (let at = place < 0 ? begun : place + 1; at < begun; at++) {
-      fullUs = Math.max(fullUs, possible[at]!.b) + gapUs
+      fullUs = Math.max(fullUs, possible[at]!.latestUs) + tokenUs
     }
-    if (fullUs - step.a <= depthUs) return { request: step.request, kind: 'should-be-admitted' }
-  }
-
-  let fullAgainUs = -Infinity
-  /** `fullAgainUs` already covers requests that may have been decided before this. */
-  let countedFromUs = -Infinity
-  const take = (atUs: number) => {
-    if (atUs >= fullAgainUs) {
-      fullAgainUs = atUs + gapUs
-      countedFromUs = atUs
-    } else if (atUs >= countedFromUs) fullAgainUs += gapUs
-  }
-  /** At a rejection the bucket holds less than one token; if rejections count, it is then empty. */
-  const empty = (step: Step) => {
-    const leastUs = step.a + (rejectionsCount ? depthUs + gapUs : depthUs)
-    if (leastUs <= fullAgainUs) return
-    fullAgainUs = leastUs
-    countedFromUs = Math.max(countedFromUs, step.b)
-  }
-  let nextOther = 0
-  for (const step of admitted) {
-    while (nextOther < others.length && others[nextOther]!.to < step.from) {
-      const other = others[nextOther++]!
-      if (isRejected(other)) empty(other)
-      else take(other.a)
-    }
-    take(step.a)
-    if (fullAgainUs - gapUs - step.b > depthUs + 1) {
-      return { request: step.request, kind: 'should-be-rejected' }
-    }
+    if (fullUs - step.earliestUs <= depthUs)
+      return { request: step.request, kind: 'should-be-admitted' }
   }
   return null
 }
+
+/** An admission at which the bucket was empty even if only what surely took a token before it did, as early as it can have. */
+function admittedWithoutToken(trace: BucketTrace, burst: number): Contradiction | null {
+  const { tokenUs, rejectionsCount, admitted, others } = trace
+  const depthUs = (burst - 1) * tokenUs
+  let fullUs = -Infinity
+  /**
+   * The bucket was full, or empty, at this moment whatever came before it. A request that may have been decided before takes no
+   * further token, so that `fullUs` stays a lower bound.
+   */
+  let knownAtUs = -Infinity
+  const take = (atUs: number) => {
+    if (atUs >= fullUs) {
+      fullUs = atUs + tokenUs
+      knownAtUs = atUs
+    } else if (atUs >= knownAtUs) fullUs += tokenUs
+  }
+  /** At a rejection the bucket holds less than one token; if rejections count, this one took that, too. */
+  const empty = ({ earliestUs, latestUs }: Step) => {
+    const leastUs = earliestUs + depthUs + (rejectionsCount ? tokenUs : 0)
+    if (leastUs <= fullUs) return
+    fullUs = leastUs
+    knownAtUs = Math.max(knownAtUs, latestUs)
+  }
+  let next = 0
+  for (const step of admitted) {
+    while (next < others.length && others[next]!.endedUs < step.sentUs) {
+      const other = others[next++]!
+      if (isRejected(other)) empty(other)
+      else take(other.earliestUs)
+    }
+    take(step.earliestUs)
+    if (fullUs - tokenUs - step.latestUs > depthUs + roundingUs)
+      return { request: step.request, kind: 'should-be-rejected' }
+  }
+  return null
+}
+
+/** W/N is seldom a whole number. */
+const roundingUs = 1

@@ -29,7 +29,7 @@ export function explainByClockWindows(
   const { limit, windowUs, earlierAtMost } = trace
   const windowAt = (us: number) => Math.floor((us - phaseUs) / windowUs)
   const first = windowAt(steps.startUs) - 1
-  const windows = windowAt(steps.byEnd.at(-1)?.b ?? steps.startUs) - first + 1
+  const windows = windowAt(steps.byEnd.at(-1)?.latestUs ?? steps.startUs) - first + 1
   /** What the window before counts for. */
   const weightAt = (us: number, window: number) =>
     algorithm === 'fixed-aligned'
@@ -42,12 +42,12 @@ export function explainByClockWindows(
   for (const step of steps.byEnd) {
     if (!isAdmitted(step)) continue
     // A counted request that was not admitted counts once it surely precedes the admission.
-    while (nextWaiting < waiting.length && waiting[nextWaiting]!.to < step.from) {
+    while (nextWaiting < waiting.length && waiting[nextWaiting]!.endedUs < step.sentUs) {
       countIfSure(waiting[nextWaiting++]!)
     }
     if (!countIfSure(step)) continue
-    const window = windowAt(step.b)
-    const previous = Math.floor(counts[window - 1 - first]! * weightAt(step.b, window))
+    const window = windowAt(step.latestUs)
+    const previous = Math.floor(counts[window - 1 - first]! * weightAt(step.latestUs, window))
     if (previous + counts[window - first]! > limit)
       return { request: step.request, kind: 'should-be-rejected' }
   }
@@ -62,29 +62,30 @@ export function explainByClockWindows(
   let next = 0
   for (const step of steps.byEnd) {
     if (!isRejected(step)) continue
-    while (next < steps.byStart.length && steps.byStart[next]!.from <= step.to) {
+    while (next < steps.byStart.length && steps.byStart[next]!.sentUs <= step.endedUs) {
       const before = steps.byStart[next++]!
       if (before.counted === 'no') continue
-      for (let at = windowAt(before.a); at <= windowAt(before.b); at++) possible[at - first]!++
-      ended[windowAt(before.b) - first]!++
+      for (let at = windowAt(before.earliestUs); at <= windowAt(before.latestUs); at++)
+        possible[at - first]!++
+      ended[windowAt(before.latestUs) - first]!++
     }
     if (!isExplained(step)) return { request: step.request, kind: 'should-be-admitted' }
   }
   return null
 
   /** @returns false for a request that may lie in two windows */
-  function countIfSure({ a, b }: Step): boolean {
-    const window = windowAt(a)
-    if (window !== windowAt(b)) return false
+  function countIfSure({ earliestUs, latestUs }: Step): boolean {
+    const window = windowAt(earliestUs)
+    if (window !== windowAt(latestUs)) return false
     counts[window - first]!++
     return true
   }
 
   /** Whether a rejection may lie in a window that is full. */
-  function isExplained({ a, b, counted }: Step): boolean {
+  function isExplained({ earliestUs, latestUs, counted }: Step): boolean {
     const self = counted === 'no' ? 0 : 1
-    for (let at = windowAt(a); at <= windowAt(b); at++) {
-      const weight = weightAt(a, at)
+    for (let at = windowAt(earliestUs); at <= windowAt(latestUs); at++) {
+      const weight = weightAt(earliestUs, at)
       const previous = weight === 0 ? 0 : Math.ceil(ended[at - 1 - first]! * weight)
       if (previous + possible[at - first]! - self >= limit) return true
     }

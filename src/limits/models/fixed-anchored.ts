@@ -84,10 +84,10 @@ export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | n
   function arrived(state: State, step: Step, follow: (state: State) => void): void {
     const admitted = isAdmitted(step)
     // It lies in the running window.
-    if (step.a < state.startHigh + windowUs && !(admitted && state.sure >= limit)) {
+    if (step.earliestUs < state.startHigh + windowUs && !(admitted && state.sure >= limit)) {
       follow({
-        startLow: Math.max(state.startLow, admitted ? step.a - windowUs : -Infinity),
-        startHigh: admitted ? Math.min(state.startHigh, step.b) : state.startHigh,
+        startLow: Math.max(state.startLow, admitted ? step.earliestUs - windowUs : -Infinity),
+        startHigh: admitted ? Math.min(state.startHigh, step.latestUs) : state.startHigh,
         beganBy: state.beganBy,
         lastEndedBy: state.lastEndedBy,
         sure: state.sure + (step.counted === 'yes' ? 1 : 0),
@@ -95,11 +95,11 @@ export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | n
       })
     }
     // It begins the next window.
-    if (step.b >= state.startLow + windowUs) {
+    if (step.latestUs >= state.startLow + windowUs) {
       follow({
-        startLow: Math.max(step.a, state.startLow + windowUs),
-        startHigh: step.b,
-        beganBy: step.to,
+        startLow: Math.max(step.earliestUs, state.startLow + windowUs),
+        startHigh: step.latestUs,
+        beganBy: step.endedUs,
         lastEndedBy: state.startHigh + windowUs,
         sure: step.counted === 'yes' ? 1 : 0,
         possible: 1,
@@ -109,7 +109,8 @@ export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | n
     }
     // It was decided before the request that began this window. It lies in the previous window, because
     // an admission between the two windows would have begun this one.
-    if (step.from < state.beganBy && (!admitted || step.a < state.lastEndedBy)) follow(state)
+    if (step.sentUs < state.beganBy && (!admitted || step.earliestUs < state.lastEndedBy))
+      follow(state)
   }
 
   function rejected(
@@ -118,10 +119,10 @@ export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | n
     aheadOfIt: number,
     follow: (state: State) => void,
   ): void {
-    const running = step.a < state.startHigh + windowUs
+    const running = step.earliestUs < state.startHigh + windowUs
     if (running && state.possible + aheadOfIt >= limit) {
-      follow({ ...state, startLow: Math.max(state.startLow, step.a - windowUs) })
-    } else if (step.from < state.beganBy) {
+      follow({ ...state, startLow: Math.max(state.startLow, step.earliestUs - windowUs) })
+    } else if (step.sentUs < state.beganBy) {
       follow(state)
     } else if (aheadOfIt >= limit) {
       follow(state)
@@ -159,10 +160,10 @@ function countedAhead(byStart: readonly Step[]): readonly number[] {
   let countedUpTo = 0
   const byEnd = byStart
     .map((step, index) => ({ step, index }))
-    .sort((x, y) => x.step.to - y.step.to)
+    .sort((x, y) => x.step.endedUs - y.step.endedUs)
   const upTo = new Array<number>(byStart.length)
   for (const { step, index } of byEnd) {
-    while (next < byStart.length && byStart[next]!.from <= step.to) {
+    while (next < byStart.length && byStart[next]!.sentUs <= step.endedUs) {
       if (byStart[next]!.counted !== 'no') countedUpTo++
       next++
     }

@@ -53,11 +53,11 @@ export interface Contradiction {
 export interface Step {
   readonly request: LimitedRequest
   /** Interval of the decision on the client's clock, which orders requests that do not overlap. */
-  readonly from: number
-  readonly to: number
+  readonly sentUs: number
+  readonly endedUs: number
   /** The same interval widened by the tolerance, to compare with the service's windows. */
-  readonly a: number
-  readonly b: number
+  readonly earliestUs: number
+  readonly latestUs: number
   readonly counted: Counted
 }
 
@@ -79,15 +79,15 @@ export function stepsOf(trace: LimiterTrace, widenUs: number, rejected?: Counted
   const margin = trace.toleranceUs + widenUs
   const byStart = trace.requests.map((request) => ({
     request,
-    from: request.fromUs,
-    to: request.untilUs,
-    a: request.fromUs - margin,
-    b: request.untilUs + margin,
+    sentUs: request.fromUs,
+    endedUs: request.untilUs,
+    earliestUs: request.fromUs - margin,
+    latestUs: request.untilUs + margin,
     counted:
       rejected !== undefined && request.decision === 'rejected' ? rejected : trace.counted(request),
   }))
-  const byEnd = [...byStart].sort((x, y) => x.b - y.b)
-  return { byStart, byEnd, startUs: byStart[0]?.a ?? 0, openedUs: byEnd[0]?.b ?? 0 }
+  const byEnd = [...byStart].sort((x, y) => x.latestUs - y.latestUs)
+  return { byStart, byEnd, startUs: byStart[0]?.earliestUs ?? 0, openedUs: byEnd[0]?.latestUs ?? 0 }
 }
 
 export function isAdmitted(step: Step): boolean {

@@ -17,32 +17,33 @@ export function explainBySlidingLog(
   const { limit, windowUs } = trace
   const { byStart, byEnd, openedUs } = stepsOf(trace, 0, rejectionsCount ? 'yes' : 'no')
 
-  const admittedStarts = byStart.filter(isAdmitted).map((step) => step.a)
+  const admittedStarts = byStart.filter(isAdmitted).map((step) => step.earliestUs)
   const others = byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
-  const otherStarts = others.map((step) => step.a).sort((x, y) => x - y)
-  const otherEnds = others.map((step) => step.to)
+  const otherStarts = others.map((step) => step.earliestUs).sort((x, y) => x - y)
+  const otherEnds = others.map((step) => step.endedUs)
   let rank = 0
   let expired = 0
   for (const step of byEnd) {
     if (!isAdmitted(step)) continue
     rank++
-    const horizon = step.b - windowUs
+    const horizon = step.latestUs - windowUs
     while (expired < admittedStarts.length && admittedStarts[expired]! <= horizon) expired++
-    const sureOthers = countBelow(otherEnds, step.from) - countBelow(otherStarts, horizon + 1)
+    // Of those that ended before this began, some began before its window: these may have left it.
+    const sureOthers = countBelow(otherEnds, step.sentUs) - countBelow(otherStarts, horizon + 1)
     if (rank - expired + Math.max(0, sureOthers) > limit) {
       return { request: step.request, kind: 'should-be-rejected' }
     }
   }
 
   const possible = byStart.filter((step) => step.counted !== 'no')
-  const starts = possible.map((step) => step.from)
-  const ends = possible.map((step) => step.b).sort((x, y) => x - y)
+  const starts = possible.map((step) => step.sentUs)
+  const ends = possible.map((step) => step.latestUs).sort((x, y) => x - y)
   for (const step of byStart) {
     if (!isRejected(step)) continue
-    const horizon = step.a - windowUs
+    const horizon = step.earliestUs - windowUs
     const earlier = horizon < openedUs ? trace.earlierAtMost : 0
     const self = step.counted === 'no' ? 0 : 1
-    const before = countBelow(starts, step.to + 1) - countBelow(ends, horizon) - self
+    const before = countBelow(starts, step.endedUs + 1) - countBelow(ends, horizon) - self
     if (before + earlier < limit) return { request: step.request, kind: 'should-be-admitted' }
   }
   return null

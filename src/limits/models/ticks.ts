@@ -23,8 +23,8 @@ export function ticksExplainAdmissions(trace: LimiterTrace): boolean {
   return Array.from({ length: phases }, (_, nth) => nth * stepUs).some((phaseUs) => {
     const tickBefore = (us: number) => Math.floor((us - phaseUs) / tickUs)
     const began = new Map<number, number>()
-    return admitted.every(({ a, b }) => {
-      const [from, to] = [tickBefore(a), tickBefore(b)]
+    return admitted.every(({ earliestUs, latestUs }) => {
+      const [from, to] = [tickBefore(earliestUs), tickBefore(latestUs)]
       began.set(from, (began.get(from) ?? 0) + 1)
       let count = 0
       for (let back = 0; back <= windowsBack * trace.limit; back++) {

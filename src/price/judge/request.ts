@@ -16,7 +16,7 @@ export interface PricedRequest extends RequestId {
   readonly isStream: boolean
   /** How it may have ended: more than one if the answer fits several. */
   readonly outcomes: readonly ChargedOutcome[]
-  /** On the service's own clock, as UTC milliseconds. */
+  /** By the client's clock, as UTC milliseconds. */
   readonly startMs: number
   readonly endMs: number
   readonly serviceTier: string | null

@@ -103,7 +103,7 @@ describe('the clock of a log', () => {
     async (hours) => {
       expect(await found((nth) => local(nth, hours))).toMatchObject({
         verdict: 'pass',
-        note: `joined by id; its times have no zone, and are ${hours * 60} minutes ahead of UTC`,
+        note: `joined by id; its times have no zone, and are ${Math.abs(hours) * 60} minutes ${hours > 0 ? 'ahead of' : 'behind'} UTC`,
       })
     },
   )
@@ -130,6 +130,39 @@ describe('the clock of a log', () => {
     // A log that is not of the service's clock is still wrong.
     const before = (nth: number) => new Date(at(nth, -300)).toISOString()
     expect((await found(before, dated)).verdict).toBe('fail')
+  })
+
+  test('of the service says where a log ends, and which rows are of the run', async () => {
+    const aheadS = 300
+    const dateOf = (nth: number) => `date: ${new Date(at(nth, aheadS)).toUTCString()}`
+    const dated = (each: Sent, nth: number): Sent => ({ ...each, headers: dateOf(nth) })
+    const timed = (nth: number) => ({
+      ...row('abcdef'[nth]!, 0.00014, nth),
+      startTime: new Date(at(nth, aheadS)).toISOString(),
+    })
+    // The log ends with the first three of six requests, the others of which came more than a minute later.
+    const sparse = [
+      ...['a', 'b', 'c'].map(chat),
+      ...Array.from({ length: 80 }, () => page),
+      ...['d', 'e', 'f'].map(chat),
+    ].map(dated)
+    const cut = await audited(sparse, null, { log: [0, 1, 2].map(timed) })
+    expect(cut['PRICE-05']).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('before 3 of 6 requests with a cost'),
+    })
+    // Three minutes after the run by the service's clock is two minutes before it by the client's.
+    const stray = (afterS: number) => ({
+      ...row('other', 0.5, 9),
+      startTime: new Date(at(3, aheadS + afterS)).toISOString(),
+    })
+    const beside = async (afterS: number) =>
+      (await audited(many.map(dated), null, { log: [0, 1, 2].map(timed).concat(stray(afterS)) }))[
+        'PRICE-05'
+      ]!.verdict
+    expect(await beside(0)).toBe('fail')
+    expect(await beside(180)).toBe('pass')
+    expect(await beside(-310)).toBe('pass')
   })
 })
 

@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest'
 import { judgeUnderLoad } from '../../../src/audit/evidence/sold/apart.ts'
+import { overModels } from '../../../src/audit/evidence/sold/by-model.ts'
 import { judgeCacheTimes, wrongCached } from '../../../src/audit/evidence/sold/cache.ts'
 import { chanceOfMore, drawsOf, flippedP } from '../../../src/audit/evidence/sold/chance.ts'
 import { judgeOutputs } from '../../../src/audit/evidence/sold/output.ts'
 import { areMixed, type Pair, pairsOf } from '../../../src/audit/evidence/sold/pairs.ts'
+import { saidOfPart } from '../../../src/audit/evidence/sold/parts.ts'
 import { judgeTier } from '../../../src/audit/evidence/sold/tier.ts'
 import {
   judgeIntact,
   judgeSchemas,
   type ToolCall,
 } from '../../../src/audit/evidence/sold/tool-calls.ts'
+import { inconclusive } from '../../../src/audit/verdict.ts'
+import { parseContract } from '../../../src/contract/load.ts'
 
 test('the tail of a binomial is that of the tables', () => {
   // R: pbinom(7, 100, 0.03, lower = FALSE), pbinom(1, 10, 0.5, lower = FALSE), and none of none.
@@ -35,6 +39,22 @@ test('differences of one sign are beyond chance, and those of both are not', () 
       draw,
     ),
   ).toBeGreaterThan(0.3)
+})
+
+test('the worst model is told with each other model that is as bad, once', async () => {
+  const { models } = parseContract({ name: 'sold', models: [{ id: 'a' }, { id: 'b' }] }, 'c.yaml')
+  const byModel = new Map(models!.map((model) => [model, [1, 2]]))
+  const found = await overModels(byModel, 'requests', (_, own) =>
+    own.map((nth) => inconclusive(3, `too few of tier ${nth}`)),
+  )
+  expect(found).toMatchObject({ observations: 12, why: 'a: too few of tier 1. So are b.' })
+})
+
+test('a sentence about a part begins small, unless with an abbreviation', () => {
+  const part = { said: 'In streams', column: 'streamed', value: '1' } as const
+  expect(saidOfPart(part, 'Each word has two.')).toBe('In streams: each word has two.')
+  expect(saidOfPart(part, 'TTFT is less.')).toBe('In streams: TTFT is less.')
+  expect(saidOfPart(undefined, 'TTFT is less.')).toBe('TTFT is less.')
 })
 
 const timed = (isOther: boolean, ttftUs: number, promptTokens = 100) => ({

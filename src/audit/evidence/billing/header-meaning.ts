@@ -31,28 +31,33 @@ export function possibleMeanings(history: BalanceHistory): readonly HeaderMeanin
     (row) => effect[row] !== effects.ambiguous && !Number.isNaN(value[row]!),
     (a, b) => callUs[a]! - callUs[b]!,
   )
-  const free = (row: number) => effect[row] === effects.read || effect[row] === effects.failure
+  /** A read or a failure takes nothing: its value is the balance. */
+  const isRead = (row: number) => effect[row] === effects.read || effect[row] === effects.failure
   const placeOf = new Map(Array.from(order, (row, at) => [row, at] as const))
-  /** Whether the balance was the same before and after it, so it cost nothing, and no meaning shows. */
+  /** A charge that cost nothing shows no meaning: the balances before and after it are equal. */
   const isFree = (charge: number) => {
     const at = placeOf.get(charge)!
     const [before, after] = [order[at - 1], order[at + 1]]
-    if (before === undefined || after === undefined || !free(before) || !free(after)) return false
+    if (before === undefined || after === undefined || !isRead(before) || !isRead(after))
+      return false
     return value[before] === value[after]
   }
-  /** Until when the requests before the pair last. */
-  let beforeUs = Number.NEGATIVE_INFINITY
+  /** When the last of the requests before the pair ended. */
+  let earlierEndUs = Number.NEGATIVE_INFINITY
   for (let at = 1; at < order.length; at++) {
     const [first, second, next] = [order[at - 1]!, order[at]!, order[at + 1]]
     const isLone =
-      beforeUs < callUs[first]! && (next === undefined || callUs[next]! > endUs[second]!)
-    beforeUs = Math.max(beforeUs, endUs[first]!)
-    if (endUs[first]! >= callUs[second]! || free(first) === free(second)) continue
-    const [read, charge] = free(first) ? [first, second] : [second, first]
+      earlierEndUs < callUs[first]! && (next === undefined || callUs[next]! > endUs[second]!)
+    earlierEndUs = Math.max(earlierEndUs, endUs[first]!)
+    if (endUs[first]! >= callUs[second]! || isRead(first) === isRead(second)) continue
+    const [read, charge] = isRead(first) ? [first, second] : [second, first]
     const cost = costCredits[charge]!
+    if (cost === 0) continue
     const kind = streamed[charge] === 1 ? 'stream' : 'plain'
     const difference = value[first]! - value[second]!
-    // The balance falls by the cost between read and charge, or between charge and read, depending on the meaning.
+    //          read, then charge    charge, then read
+    // falls    after                before
+    // stays    before               after
     const falls = difference === cost
     if (!falls && (difference !== 0 || isFree(charge))) continue
     const own = falls === (read === first) ? 'after' : 'before'
@@ -64,10 +69,14 @@ export function possibleMeanings(history: BalanceHistory): readonly HeaderMeanin
   return plains.flatMap((plain) => streams.map((stream) => ({ plain, stream })))
 }
 
-/** Five votes that agree decide. Until then lone pairs rank the two, as neighbours' charges may look like the own one. */
+const leastVotes = 5
+/** So many votes outweigh one of the other meaning. */
+const votesForOne = 20
+
+/** Enough votes that agree decide. Until then lone pairs rank the two, as neighbours' charges may look like the own one. */
 function ranked({ after, before }: Votes, lone: Votes): readonly OwnCharge[] {
-  if (after >= 5 && after > 20 * before) return ['after']
-  if (before >= 5 && before > 20 * after) return ['before']
+  if (after >= leastVotes && after > votesForOne * before) return ['after']
+  if (before >= leastVotes && before > votesForOne * after) return ['before']
   return lone.before > lone.after ? ['before', 'after'] : ['after', 'before']
 }
 

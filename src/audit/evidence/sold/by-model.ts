@@ -7,10 +7,13 @@ const worstFirst = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promise
 
 type Verdicts = Verdict | readonly Verdict[]
 
-/** What belongs to each model, with a name that no model has. */
+/** What belongs to each model; `undefined`: to models that the contract does not have. */
 type ByModel<Each> = ReadonlyMap<Model | undefined, readonly Each[]>
 
-/** The worst verdict over models, and what the others are. `judge` gives one for each promise of a model, none if it is not judged. */
+/**
+ * The worst verdict over models, with the names of the others that are as bad. `judge` gives one for each promise of a model, none if
+ * it is not judged.
+ */
 export async function overModels<Each>(
   byModel: ByModel<Each>,
   requires: string,
@@ -51,8 +54,13 @@ function worstOf(
     (sum, each) => sum + ('observations' in each.verdict ? each.verdict.observations : 0),
     0,
   )
-  const others = alike.slice(1).map(({ model }) => model.id)
-  const also = others.length === 0 ? '' : ` So are ${others.join(', ')}.`
+  const others = new Set(alike.map(({ model }) => model.id))
+  others.delete(worst.model.id)
+  const told = (text: string) => {
+    const also =
+      others.size === 0 ? '' : `${text.endsWith('.') ? '' : '.'} So are ${[...others].join(', ')}.`
+    return `${worst.model.id}: ${text}${also}`
+  }
   switch (verdict.verdict) {
     case 'pass': {
       const notes = alike.flatMap((each) =>
@@ -69,9 +77,9 @@ function worstOf(
       return pass(observations, said.length === 0 ? {} : { note: said.join('; ') })
     }
     case 'fail':
-      return { ...verdict, observations, observed: `${worst.model.id}: ${verdict.observed}${also}` }
+      return { ...verdict, observations, observed: told(verdict.observed) }
     case 'inconclusive':
-      return { ...verdict, observations, why: `${worst.model.id}: ${verdict.why}${also}` }
+      return { ...verdict, observations, why: told(verdict.why) }
     default:
       return verdict
   }

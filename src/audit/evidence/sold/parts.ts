@@ -9,10 +9,10 @@ export interface Part {
   readonly value: string
 }
 
-/** What tells requests apart; null for one that it does not tell. */
+/** The part that a request belongs to; null if it has no such value. */
 type PartOf = (row: Exchange['row']) => Part | null
 
-export const byAnswer: PartOf = ({ streamed }) => ({
+export const byStreaming: PartOf = ({ streamed }) => ({
   said: streamed === 1 ? 'In streams' : 'In plain answers',
   column: 'streamed',
   value: String(streamed),
@@ -20,7 +20,7 @@ export const byAnswer: PartOf = ({ streamed }) => ({
 
 /** How requests are answered, whose they are, and when they were sent. */
 const kinds: readonly PartOf[] = [
-  byAnswer,
+  byStreaming,
   ({ keyFp }) =>
     keyFp === null ? null : { said: `With the key ${keyFp}`, column: 'key_fp', value: keyFp },
   ({ runId }) => ({ said: `In the run ${runId}`, column: 'run_id', value: runId }),
@@ -68,6 +68,8 @@ export function passingPart<
   return kind?.find(({ found }) => found.is === 'pass')?.part ?? null
 }
 
-/** A sentence about a part, or about all. */
+/** A sentence about a part, or about all. Abbreviations keep their capitals. */
 export const saidOfPart = (part: Part | undefined, sentence: string): string =>
-  part === undefined ? sentence : `${part.said}: ${sentence[0]!.toLowerCase()}${sentence.slice(1)}`
+  part === undefined
+    ? sentence
+    : `${part.said}: ${sentence.replace(/^[A-Z](?![A-Z])/, (first) => first.toLowerCase())}`

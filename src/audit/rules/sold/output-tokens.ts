@@ -15,7 +15,7 @@ import {
   type OutputResult,
 } from '../../evidence/sold/output.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
-import { byAnswer, failingPart } from '../../evidence/sold/parts.ts'
+import { byStreaming, failingPart } from '../../evidence/sold/parts.ts'
 import { reasonedUsage } from '../../evidence/sold/reasoning.ts'
 import { textPrice } from '../../evidence/sold/text-price.ts'
 import type { Evidence, Rule } from '../../rule.ts'
@@ -70,7 +70,7 @@ async function verdictOf(
   const atReference = reference === undefined ? null : await excessAt(reference, count)
   const judge = (some: readonly OutputPoint[]) => judgeOutputs(some, atReference ?? 0)
   // Pieces differ by chance, so that of many runs one may have more than others.
-  const { part, found, own } = failingPart(points, judge, [byAnswer])
+  const { part, found, own } = failingPart(points, judge, [byStreaming])
   if (found.is === 'unseen') return notObserved(requires)
   const observations = own.length
   const total = (of: 'reported' | 'counted') =>

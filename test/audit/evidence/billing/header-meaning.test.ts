@@ -51,6 +51,14 @@ test.each([
   ],
   ['a fall by another size is not a vote', votes(5, 99), [after, before]],
   [
+    'a charge of a model that costs nothing is not a vote',
+    Array.from({ length: 20 }, (_, at) => ({
+      ...row(at % 2 === 0 ? 'charge' : 'read', at * 20, 100),
+      costCredits: 0,
+    })),
+    [after, before],
+  ],
+  [
     'a charge that touches the read is not a vote',
     votes(5, 98).map((each) =>
       each.effect === 'read' ? { ...each, endUs: each.callUs + 10 } : each,

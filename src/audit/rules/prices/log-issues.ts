@@ -1,0 +1,117 @@
+import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
+import { add, compare, decimalText, zero } from '../../../money/rational.ts'
+import type { Judged } from '../../../price/judge/judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
+import { tokenKinds } from '../../../tokens/kinds.ts'
+import { outputOf, type Parts, promptOf, type Usage } from '../../../tokens/usage.ts'
+import { isModel } from '../../evidence/prices/join.ts'
+import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
+import type { LogRow } from '../../evidence/prices/log.ts'
+import type { LogTimes } from './log-times.ts'
+
+/** What is wrong with rows of the log; equal kinds are told once, with their number. */
+export interface Issue {
+  readonly kind: string
+  readonly text: string
+}
+
+/** @param stated what the answer states that it cost, at all places */
+export function issuesOf(
+  request: PricedRequest,
+  rows: readonly LogRow[],
+  stated: readonly Judged[],
+  { prices, judge }: PriceJudgements,
+  times: LogTimes,
+): readonly Issue[] {
+  const issues: Issue[] = []
+  const counted = rows.filter(({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0)
+  // An answer in several passes may have a row for each.
+  const mostRows = Math.max(1, request.usage?.passes.length ?? 0)
+  if (counted.length > mostRows)
+    issues.push({ kind: 'rows', text: `${counted.length} rows with tokens for one request` })
+  const row = counted[0] ?? rows[0]!
+  const isComplete = request.outcomes[0] === 'success' && request.usage !== null
+  if (isComplete && counted.length === 1) issues.push(...tokenIssues(request.usage!, row.tokens))
+  const [model] = row.models
+  const names = namesOf(request, judge.priceOf)
+  if (model !== undefined && !row.models.some((each) => names.some((name) => isModel(name, each))))
+    issues.push({
+      kind: `model ${model} for ${request.requestedModel}`,
+      text: `model ${model} in the log, ${request.requestedModel} asked`,
+    })
+  const at = row.atMs
+  if (at !== null && !times.isOf(request, at))
+    issues.push({
+      kind: 'time',
+      text: `${new Date(at).toISOString()} in the log, sent ${new Date(request.startMs).toISOString()}`,
+    })
+  const logged = rows.flatMap(({ cost }) => cost ?? [])
+  if (logged.length === 0) return issues
+  const sum = logged.map(({ value }) => value).reduce(add, zero)
+  const ofLog = unitOf(logged, prices.currency)
+  for (const { statement, expected, unit } of stated) {
+    const wider = compare(unit, ofLog) > 0 ? unit : ofLog
+    const priced = expected.readings[0]?.model ?? null
+    if (!isWithin(sum, statement.value, wider, priced))
+      issues.push({
+        kind: `cost at ${statement.place}`,
+        text: `${decimalText(sum)} ${prices.currency.name} in the log, ${statement.text} at ${statement.place}`,
+      })
+  }
+  return issues
+}
+
+/** Names that the log may have for the model of a request. */
+function namesOf(
+  { requestedModel, returnedModel }: PricedRequest,
+  priceOf: PriceJudgements['judge']['priceOf'],
+): readonly string[] {
+  return [requestedModel, returnedModel].flatMap((name) =>
+    name === null ? [] : [name, priceOf(name)?.id ?? name],
+  )
+}
+
+/** A count that a log may have, and how it follows from the parts of an answer. */
+interface Counted {
+  readonly name: LogToken
+  readonly word: string
+  readonly of: (parts: Parts) => number | null
+  /** What a log may say instead: a prompt without what a cache held, or writes of a short life alone. */
+  readonly or?: (parts: Parts) => number | null
+}
+
+const counts: readonly Counted[] = [
+  { name: 'prompt', word: 'prompt', of: promptOf, or: ({ input_uncached }) => input_uncached },
+  { name: 'completion', word: 'output', of: outputOf },
+  { name: 'cache_read', word: 'cached', of: tokenKinds.cached.of },
+  {
+    ...{ name: 'cache_write', word: 'cache write' },
+    of: tokenKinds.cacheWrite.of,
+    or: ({ cache_write }) => cache_write,
+  },
+  { name: 'cache_write_1h', word: 'one-hour cache write', of: tokenKinds.cacheWrite1h.of },
+  { name: 'reasoning', word: 'reasoning', of: tokenKinds.reasoning.of },
+]
+
+/** Counts of the log that are none of those that the answer, or all of its passes, may be said to have. */
+function tokenIssues(usage: Usage, logged: LoggedTokens): readonly Issue[] {
+  return counts.flatMap(({ name, word, of, or = of }) => {
+    const inLog = logged[name]
+    const inAnswer = of(usage.parts)
+    if (inLog === null || inAnswer === null) return []
+    const mayBe = [of, or].flatMap((each) => [each(usage.parts), overPasses(usage, each)])
+    const text = `${inLog} ${word} tokens in the log, ${inAnswer} in the answer`
+    return mayBe.includes(inLog) || mayBe.includes('unknown')
+      ? []
+      : [{ kind: `${word} tokens`, text }]
+  })
+}
+
+/** The count of all passes of an answer: null if none states it, unknown if only some do. */
+function overPasses({ passes }: Usage, of: Counted['of']): number | 'unknown' | null {
+  const stated = passes.map(({ usage }) => (usage === null ? null : of(usage.parts)))
+  const known = stated.filter((count) => count !== null)
+  if (known.length === 0) return null
+  return known.length < stated.length ? 'unknown' : known.reduce((a, b) => a + b)
+}

@@ -1,0 +1,135 @@
+import { isZero } from '../../../money/rational.ts'
+import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
+import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
+import type { Join } from '../../evidence/prices/join.ts'
+import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
+import { unreadCacheText } from '../../evidence/prices/place-verdict.ts'
+import { fail, inconclusive, pass, type Verdict, witnessAt } from '../../verdict.ts'
+import { type Issue, issuesOf } from './log-issues.ts'
+import { type LogTimes, timesOf, zoneText } from './log-times.ts'
+
+const mostWitnesses = 5
+/** Kinds of issues that a failure names. */
+const mostKinds = 4
+
+type Found = Issue & { readonly request: PricedRequest }
+
+/** Whether the log has one right row for each request, and no other. */
+export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
+  const { requests } = found
+  const { pairs, missing, strays, by } = join
+  if (pairs.length === 0)
+    return inconclusive(
+      strays.length + requests.length,
+      'no row of the log belongs to a request: ids differ, and model, tokens and time match none uniquely',
+    )
+  const times = timesOf(pairs, found)
+  const rowless = chargedOf(missing, found)
+  const absent = rowless.filter((request) => !times.isAfterEnd(request))
+  const fromMs = smallest(requests.map(({ startMs }) => startMs))
+  const untilMs = largest(requests.map(({ endMs }) => endMs))
+  const ofStrays = strays.filter(
+    ({ cost, atMs }) =>
+      cost !== null &&
+      !isZero(cost.value) &&
+      (atMs === null || times.isBetween(atMs, fromMs, untilMs)),
+  )
+  const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
+  const issues: readonly Found[] = [
+    ...pairs.flatMap(({ request, rows }) =>
+      issuesOf(request, rows, stated.get(request) ?? [], found, times).map((issue) => ({
+        request,
+        ...issue,
+      })),
+    ),
+    ...absent
+      .filter((request) => !mayBeCached(request))
+      .map((request) => ({ request, kind: 'no row', text: 'no row in the log' })),
+    ...ofStrays.map(({ line, id, cost }) => ({
+      // A witness is a request, and this row has none.
+      request: pairs[0]!.request,
+      kind: 'stray row',
+      text: `line ${line} of the log${id === null ? '' : ` (${id})`} charges ${cost?.text ?? 'nothing'} and belongs to no request`,
+    })),
+  ]
+  if (issues.length > 0)
+    return failedBy(issues, pairs.length + missing.length + ofStrays.length, by)
+  return (
+    cacheDoubt(absent, pairs.length) ??
+    unreadDoubt(pairs) ??
+    endDoubt(rowless.filter(times.isAfterEnd), pairs.length, times) ??
+    pass(pairs.length, { note: `joined by ${by}${zoneText(times)}` })
+  )
+}
+
+function failedBy(issues: readonly Found[], observations: number, by: string): Verdict {
+  const groups = [...Map.groupBy(issues, ({ kind }) => kind).values()]
+  const kinds = groups.slice(0, mostKinds).map((group) => `${group[0]!.text} (${group.length})`)
+  return fail(observations, {
+    expected: 'one row for each request, as its answer says',
+    observed: `${kinds.join('; ')}; joined by ${by}`,
+    witnesses: groups.slice(0, mostWitnesses).map((group) => {
+      const { request, text } = group[0]!
+      return witnessAt(request, group.length === 1 ? text : `${text} (first of ${group.length})`)
+    }),
+  })
+}
+
+/** Requests without a row that a cache of the gateway may have answered. */
+function cacheDoubt(absent: readonly PricedRequest[], joined: number): Verdict | null {
+  const all = joined + absent.length
+  return absent.length === 0
+    ? null
+    : inconclusive(
+        all,
+        unreadCacheText(`${absent.length} of ${all} requests have no row in the log, which is`),
+      )
+}
+
+function unreadDoubt(pairs: Join['pairs']): Verdict | null {
+  const rows = pairs.flatMap((pair) => pair.rows)
+  const unread = rows.filter((row) => row.unread.length > 0)
+  return unread.length === 0
+    ? null
+    : inconclusive(
+        pairs.length,
+        `${unread.length} of ${rows.length} rows of the log ${unread.length === 1 ? 'has' : 'have'} a value that nobody can read: ${unread[0]!.unread[0]}`,
+      )
+}
+
+/** Requests that ended after the log did. */
+function endDoubt(
+  later: readonly PricedRequest[],
+  joined: number,
+  { endMs }: LogTimes,
+): Verdict | null {
+  return later.length === 0
+    ? null
+    : inconclusive(
+        joined,
+        `the log ends at ${new Date(endMs).toISOString()}, before ${later.length} of ${joined + later.length} requests with a cost, so nobody knows whether it lacks them: export it again`,
+        later
+          .slice(0, 3)
+          .map((request) => witnessAt(request, 'ended after the last row of the log')),
+      )
+}
+
+/** Those of some requests that cost something by the contract, and should have a row with a cost. */
+export function chargedOf(
+  candidates: readonly PricedRequest[],
+  { requests, judge }: PriceJudgements,
+): readonly PricedRequest[] {
+  // An answer that is given again has no row of its own. If answers have no ids, only equal content tells that it is.
+  const again = new Set(repeatsOf(requests).filter(({ responseId }) => responseId === null))
+  return candidates.filter((request) => {
+    const model = judge.priceOf(request.requestedModel)
+    return (
+      !again.has(request) &&
+      (request.outcomes.length === 1 || mayBeCached(request)) &&
+      request.outcomes[0] === 'success' &&
+      model?.charged.success === 'full' &&
+      Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))
+    )
+  })
+}
