@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
 import type { LimitedRequest } from '../../src/limits/limited-request.ts'
-import { algorithmOf } from '../../src/probe/questions/limiter.ts'
+import { algorithmOf } from '../../src/probe/questions/algorithm.ts'
+import { retryAfterOf } from '../../src/probe/questions/limiter.ts'
 import { arrivalOf } from '../limits/limited-requests.ts'
 
 /** Requests a tenth of a second apart. */
@@ -41,4 +42,18 @@ test('the first answer after two minutes of rest shows the count of the minute',
   const atRest = [...admitted(19, 20, 19), ...rejected(4, 20)]
   expect(fits(atRest, 20)).not.toContain('fixed-anchored')
   expect(fits([...admitted(20, 20, 19), ...rejected(4, 20)], 20)).toContain('fixed-anchored')
+})
+
+test.each([
+  ['120', 'seconds'],
+  ['Sun, 06 Nov 1994 08:49:37 GMT', 'date'],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', 'date'],
+  ['1.5', 'other'],
+  ['-1', 'other'],
+  ['+5', 'other'],
+  ['10, 10', 'other'],
+  ['120 ', 'other'],
+])('Retry-After %j has the form %s', (value, form) => {
+  const rejection = { status: 429, headers: new Map([['retry-after', value]]) }
+  expect(retryAfterOf([rejection, rejection])).toMatchObject({ is: { form } })
 })

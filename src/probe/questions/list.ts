@@ -7,8 +7,9 @@ import { chargeTime, creditsBody, creditsHeader, readsCharged } from './credits.
 import { parameters, precedence, refusals, sizes } from './errors.ts'
 import { headersShown } from './headers.ts'
 import { idempotency, newKey, unaskable } from './keys.ts'
-import { limiter, resetUnit } from './limiter.ts'
+import { limiter } from './limiter.ts'
 import { modelList, readKeys } from './models.ts'
+import { resetUnit } from './reset-unit.ts'
 import { ends } from './stops.ts'
 import { chatStream, messagesStream, reasoning } from './streams.ts'
 
