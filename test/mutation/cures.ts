@@ -343,7 +343,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'what remains and what is used need not add up',
     file: `${sums}/limits.ts`,
-    is: 'if (total === undefined || isWithin(subtract(sum, total), slack)) return []',
+    is: 'if (total === undefined || compare(absolute(subtract(sum, total)), slack) <= 0) return []',
     was: 'if (total === undefined || at >= 0) return []',
     ...{ test: `${field}/paid-endpoints.test.ts`, named: 'what remains and what is used' },
   },

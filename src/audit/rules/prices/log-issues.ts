@@ -32,7 +32,8 @@ export function issuesOf(
     issues.push({ kind: 'rows', text: `${counted.length} rows with tokens for one request` })
   const row = counted[0] ?? rows[0]!
   const isComplete = request.outcomes[0] === 'success' && request.usage !== null
-  if (isComplete && counted.length === 1) issues.push(...tokenIssues(request.usage!, row.tokens))
+  if (isComplete && counted.length === 1)
+    for (const issue of tokenIssues(request.usage!, row.tokens)) issues.push(issue)
   const [model] = row.models
   const names = namesOf(request, judge.priceOf)
   if (model !== undefined && !row.models.some((each) => names.some((name) => isModel(name, each))))
