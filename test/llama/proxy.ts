@@ -6,7 +6,7 @@ const asked = z.looseObject({
   messages: z.array(z.looseObject({ content: z.string() })).min(1),
 })
 const answered = z.looseObject({
-  usage: z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() }),
+  usage: z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
 })
 
 /** What a dishonest shop in front of a server changes. */
@@ -38,10 +38,10 @@ export async function startProxy(upstream: string, cheat: Cheat) {
       ...(request.method === 'POST' ? { body: isChat ? changed(text, cheat) : text } : {}),
     })
     const body = await answer.text()
-    response.writeHead(answer.status, {
-      'content-type': answer.headers.get('content-type') ?? 'application/json',
-    })
-    response.end(isChat && answer.ok ? counted(body, cheat) : body)
+    const type = answer.headers.get('content-type') ?? 'application/json'
+    response.writeHead(answer.status, { 'content-type': type })
+    const count = type.startsWith('text/event-stream') ? countedEvents : counted
+    response.end(isChat && answer.ok ? count(body, cheat) : body)
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   return {
@@ -58,8 +58,13 @@ function changed(text: string, { before = '', dropped = 0 }: Cheat): string {
   return JSON.stringify(body)
 }
 
-function counted(text: string, { factor = 1 }: Cheat): string {
-  const body = answered.parse(JSON.parse(text))
+/** A stream whose events have other counts. */
+const countedEvents = (text: string, cheat: Cheat): string =>
+  text.replace(/^data: (\{.*\})\r?$/gm, (_, event) => `data: ${counted(event, cheat)}`)
+
+function counted(json: string, { factor = 1 }: Cheat): string {
+  const body = answered.parse(JSON.parse(json))
+  if (body.usage == null) return json
   body.usage.prompt_tokens = Math.round(body.usage.prompt_tokens * factor)
   body.usage.total_tokens = body.usage.prompt_tokens + body.usage.completion_tokens
   return JSON.stringify(body)

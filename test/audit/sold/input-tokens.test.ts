@@ -351,3 +351,40 @@ test('without a named encoding, five of six words that are counted twice are no 
     why: expect.stringContaining('repeats of 5 of 6 common words have several tokens'),
   })
 })
+
+/** Tokens of each word by an encoding of small pieces. */
+const small = (text: string, pieces: readonly number[]) => {
+  const [word] = text.split(' ')
+  return text.split(' ').length * pieces[sixWords.indexOf(word!) % pieces.length]!
+}
+const sixWords = [...new Set(repeated.map((text) => text.split(' ')[0]!))]
+
+test.each([
+  [1.05, [5, 5, 7, 5, 6, 10]],
+  [1.1, [5, 10, 5, 7, 5, 6]],
+])(
+  'one factor of %d on words of several tokens fails, though some of the products are what encodings give',
+  async (factor, pieces) => {
+    const verdict = await verdictOf(
+      repeated,
+      (_, at) => Math.round(factor * (small(repeated[at]!, pieces) + 7)),
+      unnamed,
+    )
+    expect(verdict).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining(`${factor.toFixed(3)} times a whole number of tokens`),
+    })
+  },
+)
+
+test('words of which two alone have a number of tokens that no encoding gives are still inconclusive', async () => {
+  const verdict = await verdictOf(
+    repeated,
+    (_, at) => Math.round((at < 4 ? 1.05 : 1) * (small(repeated[at]!, [6, 7]) + 7)),
+    unnamed,
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('2 of 6 words have a number of tokens that no encoding gives'),
+  })
+})

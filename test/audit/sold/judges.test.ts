@@ -73,6 +73,23 @@ test('neighbours of different kinds and like sizes are pairs, each request in on
   expect(areMixed(pairs)).toBe(false)
 })
 
+test('neighbours are paired first, then requests that are left, up to five apart', () => {
+  const ratios = (kinds: string) =>
+    pairsOf([...kinds].map((kind, at) => timed(kind === 'p', 2 ** at))).map(({ logRatio }) =>
+      Math.round(logRatio / Math.log(2)),
+    )
+  expect(ratios('dppd')).toEqual([1, -1])
+  expect(ratios('ddpp')).toEqual([1, 3])
+  expect(ratios('dddppp')).toEqual([1, 3, 5])
+  expect(ratios('ddddpppp')).toEqual([1, 3, 5])
+})
+
+test('paired in both orders, a load that grows is on no side', () => {
+  const pairs = pairsOf(Array.from({ length: 40 }, (_, at) => timed((at >> 1) % 2 === 0, 100 + at)))
+  expect(pairs.length).toBe(19)
+  expect(areMixed(pairs)).toBe(true)
+})
+
 const pairsAt = (ratio: number, count = 24): readonly Pair[] =>
   Array.from({ length: count }, (_, at) => ({
     logRatio: Math.log(ratio) + (at % 3) * 0.02 - 0.02,
@@ -156,6 +173,18 @@ test('sessions at rest and under load that were asked other prompts are not comp
     ...{ is: 'unlike', common: 1 },
   })
 })
+
+test.each([1.05, 1.1, 1.5, 2, 5])(
+  'a service that counts %d times the output and stops early is told, however its 200 tokens are rounded',
+  (factor) => {
+    for (const round of [Math.floor, Math.round, Math.ceil]) {
+      const counted = Math.floor(200 / factor)
+      const reported = Math.min(200, round(counted * factor))
+      const points = Array.from({ length: 10 }, () => ({ reported, counted }))
+      expect(judgeOutputs(points).is).toBe('fail')
+    }
+  },
+)
 
 /** Answers of so many counted tokens, of which the texts lack some. */
 const outputs = (count: number, reported: number, lacking: number) =>

@@ -21,24 +21,33 @@ export interface Unlike {
 /** So many prompts that both groups were asked make a distance, and so many prompts a session. */
 export const leastPrompts = 5
 export const leastSessions = 10
-const exchanges = 299
+const exchanges = 999
+/** So few pairs are exchanged in each way that there is: of ten there are 512, and random ones would often be the same. */
+const mostInEachWay = 12
 /** Groups differ up to the first p, and perhaps up to the second. */
-const fails = 0.01
+const fails = 0.008
 const doubts = 0.05
 /** A smaller difference may be hardware, engine or rounding. */
 const far = 0.1
 
 /**
- * Whether two groups of sessions answer alike: p is the share of 299 random exchanges of whole sessions, which share load and
- * replica, with as large a distance. At most 1 % of equal groups fail.
+ * Whether two groups of sessions answer alike: p is the share of the ways to exchange whole sessions, which share load and replica,
+ * with as large a distance. At most `fails` of equal groups fail.
+ *
+ * @param ways to exchange sessions, the first of which leaves them as they are
  */
-export function judgeApart(groups: Groups, exchanged: () => Groups): Apart | Unlike {
-  const { squared: observed, prompts } = squaredOf(groups)
-  if (prompts < leastPrompts) return { is: 'unlike', common: prompts }
-  let asLarge = 1
-  for (let time = 0; time < exchanges; time++)
-    if (squaredOf(exchanged()).squared >= observed - 1e-12) asLarge++
-  const p = asLarge / (exchanges + 1)
+function judgeApart(ways: Iterable<Groups>): Apart | Unlike {
+  let [all, asLarge, observed] = [0, 0, 0]
+  for (const groups of ways) {
+    const { squared, prompts } = squaredOf(groups)
+    if (all === 0) {
+      if (prompts < leastPrompts) return { is: 'unlike', common: prompts }
+      observed = squared
+    }
+    all++
+    if (squared >= observed - 1e-12) asLarge++
+  }
+  const p = asLarge / all
   const apart = Math.sqrt(Math.max(0, observed))
   if (p > doubts) return { is: 'pass', apart, p }
   return { is: p <= fails && apart >= far ? 'fail' : 'inconclusive', apart, p }
@@ -88,21 +97,30 @@ export type NamedResult =
   /** One pair has no spread, and so no distance. */
   | { readonly is: 'one' }
 
-const groupsOf = (pairs: readonly SessionPair[]): Groups => [
-  pairs.map(({ service }) => service),
-  pairs.map(({ reference }) => reference),
+/** @param isExchanged whether the sessions of the nth pair change places */
+const groupsOf = (pairs: readonly SessionPair[], isExchanged: (nth: number) => boolean): Groups => [
+  pairs.map(({ service, reference }, nth) => (isExchanged(nth) ? reference : service)),
+  pairs.map(({ service, reference }, nth) => (isExchanged(nth) ? service : reference)),
 ]
+
+/** The pairs as they are, then exchanged: in each way, or by so many draws. If all change places the distance stays, so the first need not. */
+function* waysOf(pairs: readonly SessionPair[], draw: Random): Iterable<Groups> {
+  if (pairs.length <= mostInEachWay) {
+    for (let way = 0; way < 2 ** (pairs.length - 1); way++)
+      yield groupsOf(pairs, (nth) => ((way >> (nth - 1)) & 1) === 1 && nth > 0)
+    return
+  }
+  yield groupsOf(pairs, () => false)
+  for (let time = 0; time < exchanges; time++) {
+    const isExchanged = pairs.map(() => draw() < 0.5)
+    yield groupsOf(pairs, (nth) => isExchanged[nth]!)
+  }
+}
 
 /** Whether a service answers as the reference does: SOLD-06. Sessions are exchanged within their pair. */
 export function judgeNamed(pairs: readonly SessionPair[], draw: Random): NamedResult {
   if (pairs.length < 2) return { is: pairs.length === 0 ? 'unseen' : 'one' }
-  const found = judgeApart(groupsOf(pairs), () =>
-    groupsOf(
-      pairs.map((pair) =>
-        draw() < 0.5 ? pair : { service: pair.reference, reference: pair.service },
-      ),
-    ),
-  )
+  const found = judgeApart(waysOf(pairs, draw))
   return found.is === 'unlike' || pairs.length >= leastSessions ? found : { ...found, is: 'few' }
 }
 
@@ -112,15 +130,18 @@ export interface RestAndLoad {
 }
 
 /** Whether a model answers under load as at rest: SOLD-11. Sessions are exchanged within their run, whose own difference is none. */
-export function judgeUnderLoad(runs: readonly RestAndLoad[], draw: Random): Apart | Unlike {
+export const judgeUnderLoad = (runs: readonly RestAndLoad[], draw: Random): Apart | Unlike =>
+  judgeApart(waysOfRuns(runs, draw))
+
+function* waysOfRuns(runs: readonly RestAndLoad[], draw: Random): Iterable<Groups> {
   const groups = (of: readonly RestAndLoad[]) =>
     [of.flatMap(({ load }) => load), of.flatMap(({ rest }) => rest)] as const
-  return judgeApart(groups(runs), () =>
-    groups(
+  yield groups(runs)
+  for (let time = 0; time < exchanges; time++)
+    yield groups(
       runs.map(({ rest, load }) => {
         const all = shuffled([...rest, ...load], draw)
         return { rest: all.slice(0, rest.length), load: all.slice(rest.length) }
       }),
-    ),
-  )
+    )
 }

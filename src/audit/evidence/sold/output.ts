@@ -16,8 +16,9 @@ export type OutputResult =
 export const leastAnswers = 10
 /** An answer ends within its last tokens: shorter ones would say more of their ends than of their text. */
 export const leastReported = 100
-/** In shorter answers, the few tokens of a template that end an answer or name its channel are a share that would fail. */
-export const leastAccusing = 200
+/** In shorter answers, the few tokens of a template that end an answer or name its channel are a share that would fail. One who counts too
+ * much, and stops before 200, may report a few less. */
+export const leastAccusing = 180
 /** Share of the reported tokens that pieces other than the encoding's may explain. */
 const passes = 0.02
 export const fails = 0.04

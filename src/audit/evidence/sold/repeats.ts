@@ -39,7 +39,7 @@ export type RepeatResult =
 const leastWords = 6
 /** Words with a slope that no encoding has, which a failure needs. */
 const leastOff = 4
-/** Of those, words with too many tokens: fewer tokens harm nobody. */
+/** Of those, words with too many tokens: fewer tokens harm nobody. So many suffice where one factor explains all words. */
 const leastOver = 2
 /** A slope that may be off by more shows nothing. */
 const widestBound = 0.1
@@ -74,8 +74,11 @@ export function judgeRepeats(
       'long prompts of a word are not counted in proportion to short ones, and none has more tokens: they may be cut',
     )
   const over = off.filter(({ slope }) => slope > 1)
-  if (off.length >= leastOff && over.length >= leastOver)
-    return { is: 'fail', factor: factorOf(over), slopes }
+  if (over.length >= leastOver) {
+    if (off.length >= leastOff) return { is: 'fail', factor: factorOf(over), slopes }
+    const factor = oneFactorOf(over[0]!, slopes)
+    if (factor !== null) return { is: 'fail', factor, slopes }
+  }
   if (off.length > 0)
     return inconclusive(
       `${off.length} of ${slopes.length} words have a number of tokens that no encoding gives: a part of the requests is counted otherwise`,
@@ -133,6 +136,21 @@ export function tokensOfWords(points: readonly RepeatPoint[]): ReadonlyMap<strin
       isWhole && slope >= 0.5 ? [[word, Math.round(slope)]] : [],
     ),
   )
+}
+
+/**
+ * The factor of one word, if all words have whole numbers times that, and none has a whole number as well; null otherwise, or of fewer
+ * words than a pass needs.
+ */
+function oneFactorOf({ slope, bound }: WordSlope, all: readonly WordSlope[]): number | null {
+  const factor = slope / Math.floor(slope)
+  const isMultiple = (word: WordSlope) => {
+    const tokens = Math.max(1, Math.round(word.slope / factor))
+    const slack = word.bound + (tokens / Math.floor(slope)) * bound
+    return Math.abs(word.slope - tokens * factor) <= slack
+  }
+  const isClear = all.length >= leastWords && factor > 1 + 2 * bound
+  return isClear && all.every(isMultiple) ? factor : null
 }
 
 /** Tokens counted for each token; the words are common, so each has the whole number below its slope, at least one. */

@@ -27,7 +27,7 @@ export const sold11: Rule = {
   severity: 'must',
   needs: ['active'],
   explain: `Compares answers of one run at rest (phases of one user) and under load (its other phases, such as the trials of a search): both ask the same short prompts for one
-token each. The distance is that of SOLD-06. Whole sessions, as many answers as the first phase at rest has, are exchanged between both: p 0.01 of 299 and a distance of 0.1 fail, p 0.05
+token each. The distance is that of SOLD-06. Whole sessions, as many answers as the first phase at rest has, are exchanged between both: p 0.008 of 999 and a distance of 0.1 fail, p 0.05
 alone is inconclusive. Fewer than ${leastSessions} sessions of either are inconclusive. An honest model fails with a chance of at most 1 %, if its noise at rest is that under load. Simulated models that are noisier under load fail as rarely; another model for
 all requests under load was never missed, one for half of them in 3 %. It cannot detect another model for a quarter of the requests, a slight quantization, or a service that treats these
 prompts apart. SOLD-05 does not read the answers under load.`,
