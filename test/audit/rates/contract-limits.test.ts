@@ -47,6 +47,20 @@ describe('a window of any length', () => {
     })
   })
 
+  test.each([
+    ['RATE-16', '10s: 10', 8],
+    ['RATE-05', 'minute: 10', 8],
+  ])(
+    '%s: rejections after 8 of %s, at the start of a record, are no pass',
+    async (rule, limit, most) => {
+      const contract = contractOf(`requests: { ${limit} }`)
+      expect(await decide(rule, sent(25, 100, most), contract)).toMatchObject({
+        verdict: 'inconclusive',
+        why: expect.stringContaining('after 8 admitted requests or fewer'),
+      })
+    },
+  )
+
   test('its rejections are not those of the minute', async () => {
     const contract = contractOf('requests: { minute: 60, 10s: 5 }')
     const rows = [rowOf(0, 0, { rateLimit: 60, rateRemaining: 59 }), ...sent(8, 100, 5).slice(1)]
@@ -77,6 +91,27 @@ describe('a window of any length', () => {
 })
 
 describe('what no limit promises', () => {
+  test.each(['RATE-03', 'RATE-04', 'RATE-16', 'RATE-17'])(
+    '%s: a window without a limit is said so, and no number of requests is asked for',
+    async (rule) => {
+      const contract = contractOf('requests: {}')
+      expect(await decide(rule, sent(5, 100), contract)).toMatchObject({
+        verdict: 'not-observed',
+        requires: expect.stringMatching(
+          /^a limit of the (?:minute|hour|day) in the contract, which promises none$/,
+        ),
+      })
+    },
+  )
+
+  test('the traffic for a window of ten seconds is that of ten seconds', async () => {
+    expect(
+      await decide('RATE-16', sent(5, 100), contractOf('requests: { 10s: 50 }')),
+    ).toMatchObject({
+      requires: expect.stringContaining('more than 50 requests of one key in one 10s'),
+    })
+  })
+
   test.each(['RATE-05', 'RATE-16', 'RATE-17'])(
     '%s: a rejection of a window without a limit fails nothing',
     async (rule) => {

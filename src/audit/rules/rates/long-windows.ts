@@ -3,6 +3,7 @@ import {
   calendarLengths,
   type LimitWindow,
   lengthUs,
+  limitOf,
   type Window,
   windows,
   windowsOf,
@@ -43,7 +44,12 @@ each costs a credit and the band ends first. The verdict then names them and the
       const others = [...lengths].filter(
         (length) => !windows.some((each) => each === length) && isLike(length, window),
       )
-      const judged = [window, ...others].map((each) => judgeWindow(history, evidence, each))
+      const limited = [window, ...others].filter((each) =>
+        evidence.contract.bands.some((band) => Number.isFinite(limitOf(band, each))),
+      )
+      const judged = (limited.length > 0 ? limited : [window]).map((each) =>
+        judgeWindow(history, evidence, each),
+      )
       const all = byCalendar === null ? judged : [byCalendar, ...judged]
       const [first] = all.toSorted((a, b) => weight[a.verdict] - weight[b.verdict])
       return first!
@@ -67,10 +73,12 @@ const isLike = (length: LimitWindow, window: Window) =>
 function judgeWindow(history: RateHistory, evidence: Known<'bands'>, window: LimitWindow): Verdict {
   const admissions = judgeAdmissions(history, evidence, window)
   if (admissions.verdict === 'fail') return admissions
-  const named = judgeRejections(history, evidence, window)
-  if (named.verdict === 'fail' || admissions.verdict === 'not-observed')
-    return named.verdict === 'not-observed' ? admissions : named
-  return admissions
+  const rejections = judgeRejections(history, evidence, window)
+  const isWorse = weight[rejections.verdict] < weight[admissions.verdict]
+  const isNoted = rejections.verdict === 'pass' && rejections.note !== undefined
+  return isWorse || (isNoted && admissions.verdict === 'pass' && admissions.note === undefined)
+    ? rejections
+    : admissions
 }
 
 export const rate16 = longWindowRule('RATE-16', 'hour', ['minute', 'hour'])

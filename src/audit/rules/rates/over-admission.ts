@@ -194,12 +194,16 @@ export function whatItTakes(
       if (!seen.has(band) && events.some(({ balance }) => mayBeIn(band, balance))) seen.add(band)
     }
   }
-  const bands = seen.size > 0 ? contract.bands.filter((band) => seen.has(band)) : contract.bands
-  return bands
+  const limited = contract.bands.filter((band) => Number.isFinite(limitOf(band, window)))
+  if (limited.length === 0) return `a limit of the ${window} in the contract, which promises none`
+  const inSight = limited.filter((band) => seen.has(band))
+  return (inSight.length > 0 ? inSight : limited)
     .map((band) => {
       const reach = reachOf(band, window)
       if (!reach.reachable) return `top-ups: ${reach.why}`
-      const time = window === 'minute' ? 'a minute' : `at least ${reach.minutes} minutes`
+      const isQuick = reach.minutes < 1
+      const time =
+        window === 'minute' || isQuick ? `one ${window}` : `at least ${reach.minutes} minutes`
       return `more than ${limitOf(band, window)} requests of one key in ${time} in band ${band.name}${window === 'minute' ? '' : `, from ${reach.credits} credits`}`
     })
     .join('; ')

@@ -39,10 +39,15 @@ checks for separate counters.`,
       const bursts = idleBursts(requests, limit, windowUs, earlierAtMost === 0)
       for (const burst of bursts) judged.push(judge(trace, burst))
     }
-    if (judged.length === 0)
+    if (judged.length === 0) {
+      const limits = evidence.contract.bands.map((band) => band.requests.minute)
+      const promised = limits.filter(Number.isFinite)
       return notObserved(
-        `from a key that rested two minutes, more than ${anyOf(evidence.contract.bands.map((band) => band.requests.minute))} requests at once (by band), twice`,
+        promised.length === 0
+          ? 'a limit of the minute in the contract, which promises none'
+          : `from a key that rested two minutes, more than ${anyOf(promised)} requests at once (by band), twice`,
       )
+    }
     const over = judged.filter(({ admitted, allowed }) => admitted > allowed)
     const tooMany = over.find(({ admitted, allowed, limit }) => admitted > allowed + limit)
     const pair = over.flatMap((one, index) => {

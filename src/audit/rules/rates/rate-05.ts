@@ -24,7 +24,8 @@ the whole record is replayed through the models, and a rejection fails only if n
 Attempts of other keys of the account may count, too (gap G-36). Other traffic with the same key looks
 like a fault. A rejection that may belong to another window, or to the promised number in flight, decides
 nothing. If a number in flight that nothing promises explains every decision as well as a pacing does, the
-rule is inconclusive. So it is if counts of the key go on from another key (RATE-14).`,
+rule is inconclusive. So it is if counts of the key go on from another key (RATE-14), and if no rejection came after as many
+admitted requests as the limit allows, because rejected or earlier requests may have counted.`,
   decide(history, evidence) {
     return unlessPooled(history, judgeRejections(history, evidence, 'minute'))
   },
@@ -39,6 +40,8 @@ interface Doubt {
 export function judgeRejections(history: RateHistory, known: Known, window: LimitWindow): Verdict {
   const traces = tracesIn(history, known, window)
   let observations = 0
+  let isReached = false
+  let below: (MostAdmitted & { readonly limit: number }) | null = null
   let doubtful: Doubt | null = null
   let undecided: Doubt | null = null
   const notes = new Set<string>()
@@ -47,6 +50,9 @@ export function judgeRejections(history: RateHistory, known: Known, window: Limi
     if (!Number.isFinite(trace.limit)) continue
     const rejections = trace.requests.filter(({ decision }) => decision === 'rejected')
     observations += rejections.length
+    const most = mostAdmittedBefore(trace, rejections)
+    if (most !== null && most.count >= trace.limit) isReached = true
+    else if (most !== null) below ??= { ...most, limit: trace.limit }
     const early = earliestPremature(trace, rejections, () => siblingsOf(history, trace.key))
     if (early === null) continue
     const { models, contradiction } = explain(trace)
@@ -84,7 +90,37 @@ export function judgeRejections(history: RateHistory, known: Known, window: Limi
       witnessOf(doubt.request, 'rejected early'),
     ])
   if (observations === 0) return notObserved(`a rejection (429) by the ${window}'s limit`)
+  if (!isReached && notes.size === 0 && below !== null)
+    return inconclusive(
+      observations,
+      `each rejection came after ${below.count} admitted requests or fewer in its ${window}, with a limit of ${below.limit}: rejected requests, or those before the record, may have counted; a rest of two windows before a burst tells`,
+      [witnessOf(below.request, `rejected after ${below.count} admitted of ${below.limit}`)],
+    )
   return pass(observations, notes.size > 0 ? { note: [...notes].join('; ') } : {})
+}
+
+interface MostAdmitted {
+  readonly request: LimitedRequest
+  readonly count: number
+}
+
+/** The rejection with the most admitted requests in its window; null without rejections. */
+function mostAdmittedBefore(
+  { requests, windowUs, toleranceUs, earlierAtMost }: BandTrace,
+  rejections: readonly LimitedRequest[],
+): MostAdmitted | null {
+  const admitted = requests.filter(({ decision }) => decision === 'admitted')
+  const starts = admitted.map(({ fromUs }) => fromUs)
+  const ends = admitted.map(({ untilUs }) => untilUs).sort((a, b) => a - b)
+  const openedUs = requests[0]?.untilUs ?? 0
+  let most: MostAdmitted | null = null
+  for (const request of rejections) {
+    const horizonUs = request.fromUs - windowUs - toleranceUs
+    const earlier = horizonUs < openedUs && Number.isFinite(earlierAtMost) ? earlierAtMost : 0
+    const count = countBelow(starts, request.untilUs + 1) - countBelow(ends, horizonUs) + earlier
+    if (most === null || count > most.count) most = { request, count }
+  }
+  return most
 }
 
 /** The first rejection with too few requests before it for any limiter without pacing. */
