@@ -33,7 +33,7 @@ const recordShape = z.looseObject({
 
 type AiperfRecord = z.infer<typeof recordShape>
 
-/** Nanoseconds since 1970 exceed 2^53, so this cuts them to microseconds before they are parsed. */
+/** Nanoseconds since 1970 exceed 2^53, so this moves their point: they are parsed as microseconds. */
 const nanoseconds =
   /("(?:request_(?:start|ack|end)|credit_issued|cancellation_time|timestamp)_ns"\s*:\s*)(\d{13,})(\d{3})\b/g
 
@@ -110,6 +110,9 @@ function firstUs({ metadata }: AiperfRecord): number {
   return Math.min(metadata.credit_issued_ns ?? Infinity, metadata.request_start_ns)
 }
 
+/** nginx's status for a request that its client closed: the service did not answer it. */
+const clientClosed = 499
+
 const hasFailed = ({ error, metadata }: AiperfRecord) =>
   error != null || metadata.was_cancelled === true
 
@@ -134,7 +137,7 @@ function attemptOf(
   const doneUs = after(number('request_latency'))
   const failed = hasFailed(record)
   const code = error?.code ?? null
-  const status = code !== null && code >= 100 && code <= 599 && code !== 499 ? code : null
+  const status = code !== null && code >= 100 && code <= 599 && code !== clientClosed ? code : null
   return {
     slot,
     session: null,
@@ -159,7 +162,8 @@ function attemptOf(
     responseId: metadata.x_request_id ?? null,
     promptTokens: rounded(number('input_sequence_length') ?? number('error_isl')),
     completionTokens: rounded(number('output_sequence_length') ?? number('output_token_count')),
-    contentEvents: Array.isArray(gaps) ? gaps.length + 1 : 0,
+    // An answer of one piece has no gap.
+    contentEvents: streamed ? (Array.isArray(gaps) ? gaps.length : 0) + 1 : 0,
     itlMaxUs: Array.isArray(gaps) && gaps.length > 0 ? largest(gaps) * 1000 : null,
   }
 }

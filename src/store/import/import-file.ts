@@ -28,7 +28,7 @@ import { isRejects, rejectedLines } from './rejected-lines.ts'
 import { columnsSeen, shownText } from './suggest.ts'
 import { emptyScratch, formatOf, type ImportedLog, importUsageLog, scratchOf } from './usage-log.ts'
 import { type DecodedFile, decodedFile } from './whole/decoded-file.ts'
-import { wholeText } from './whole/whole-text.ts'
+import { type WholeText, wholeText } from './whole/whole-text.ts'
 
 export interface FileImport extends Work, Meaning {
   readonly file: string
@@ -92,7 +92,9 @@ async function importInto(store: Session, options: FileImport): Promise<FileImpo
   const rejectsFile = rejectsOf(file, options.rejectsFile)
   mustStandApart([
     { name: 'the rejects', path: rejectsFile, role: 'output' },
-    { name: 'the log', path: file, role: 'input' },
+    ...[file, ...(options.pages ?? [])].map((path) => ({
+      ...{ name: 'the log', path, role: 'input' as const },
+    })),
   ])
   const scratch = scratchOf(store, rejectsFile)
   try {
@@ -150,97 +152,158 @@ async function importText(
     : importLog(store, { ...options, format: 'jsonl' }, { path: text, isCut: false }, scratch)
 }
 
+/** A log whose text is known. */
+interface OpenLog {
+  readonly options: FileImport & { readonly rejectsFile: string }
+  readonly plain: DecodedFile
+  readonly scratch: string
+  /** Its format, if the options, its mapping or its name say it. */
+  readonly named: string | null
+}
+
+/** The lines of a log, and how they are mapped. */
+interface ReadLog {
+  /** Null if DuckDB reads the columns of the file. */
+  readonly lines: Iterable<object | string> | null
+  readonly mapping: Mapping
+  readonly format: LogFormat
+  readonly notes: readonly string[]
+  readonly isPartial: boolean
+}
+
 async function importLog(
-  store: Session,
-  options: FileImport & { readonly rejectsFile: string },
+  session: Session,
+  options: OpenLog['options'],
   plain: DecodedFile,
   scratch: string,
 ): Promise<FileImported> {
-  const { file, rejectsFile } = options
+  const { file, pages = [], rejectsFile } = options
   const named = options.format ?? options.mapping?.format ?? formatOf(file)
   const recognised = named === 'parquet' ? null : knownFormat(plain.path)
-  const known = options.mapping === undefined ? recognised : null
-  const ruled = known === null ? ruledMapping(options, recognised) : null
-  const partial = options.partial === true
-  const whole =
-    known === null && ruled === null
-      ? null
-      : await wholeText({
-          file,
-          plain,
-          partial,
-          copy: join(scratch, 'text'),
-          delimiter: isJson(plain.path) ? null : (ruled?.delimiter ?? ','),
-        })
+  const ruled = ruledMapping(options, recognised)
+  const open = { options, plain, scratch, named }
+  const isKnown = options.mapping === undefined && recognised !== null
+  if (pages.length > 0 && !isKnown) {
+    throw userError.usage(
+      `${file}: pages of a list are those of a known log; with a mapping, import each file by itself.`,
+    )
+  }
+  const log = isKnown
+    ? await readKnownLog(open, recognised)
+    : ruled === null
+      ? readColumns(open)
+      : await readByRules(open, ruled, recognised)
+  const { mapping: _, ...others } = options
+  const counts = await importUsageLog(session, {
+    ...others,
+    file: [file, ...pages].join(', '),
+    mapping: log.mapping,
+    plain,
+    lines: log.lines,
+    isPartial: log.isPartial,
+    source: options.source ?? log.mapping.source ?? 'log',
+    format: log.format,
+    rejectsFile,
+    nowUs: Date.now() * 1000,
+  })
+  const hints = [
+    ...knownHint(open, log.mapping, recognised, counts.rejected),
+    ...(log.lines === null && options.mapping === undefined ? unreadHint(plain.path) : []),
+  ]
+  return { kind: 'log', ...counts, notes: [...log.notes, ...counts.notes, ...hints] }
+}
+
+async function readKnownLog(open: OpenLog, known: KnownFormat): Promise<ReadLog> {
+  const { options, scratch } = open
+  // The rows have their tags already.
+  const { tags, ...meaning } = options
+  const { file, partial = false, bucket } = options
+  const whole = await wholeOf(open, undefined)
   const pages = await Promise.all(
     (options.pages ?? []).map(async (page, at) => ({
       file: page,
       path: (await decodedFile(page, join(scratch, `page-${at}`), options.signal)).path,
     })),
   )
-  const rows =
-    ruled !== null
-      ? readLines({
-          path: whole!.path,
-          mapping: ruled,
-          isAmount: recognised?.isAmount,
-          delimiter: isJson(whole!.path)
-            ? null
-            : (ruled.delimiter ?? delimiterOf(beginningOf(whole!.path))),
-        })
-      : known === null
-        ? null
-        : readKnown(known, [{ file, path: whole!.path }, ...pages], {
-            partial,
-            bucket: options.bucket,
-            tags: options.tags,
-          })
-  const hasOwnNames = rows === null && options.mapping === undefined
-  const given = rows?.mapping ?? options.mapping ?? ownNames(plain.path, named)
+  const rows = readKnown(known, [{ file, path: whole.path }, ...pages], { partial, bucket, tags })
+  return {
+    lines: rows.lines,
+    mapping: withMeaning(rows.mapping, meaning),
+    format: 'jsonl',
+    notes: rows.notes,
+    isPartial: whole.isPartial || rows.isPartial,
+  }
+}
+
+/** @param ruled the mapping with all that the options say */
+async function readByRules(
+  open: OpenLog,
+  ruled: Mapping,
+  recognised: KnownFormat | null,
+): Promise<ReadLog> {
+  const { path, isPartial } = await wholeOf(open, ruled.delimiter)
+  const rows = readLines({
+    path,
+    mapping: ruled,
+    isAmount: recognised?.isAmount,
+    delimiter: delimiterIn(path, ruled.delimiter),
+  })
+  return { lines: rows.lines, mapping: rows.mapping, format: 'jsonl', notes: rows.notes, isPartial }
+}
+
+function readColumns({ options, plain, named }: OpenLog): ReadLog {
+  const { file } = options
+  const given = options.mapping ?? ownNames(plain.path, named)
   if (given === null) {
     if (statSync(plain.path).size === 0) throw userError.usage(`${file} is empty.`)
     throw userError.usage(
       `${file}: a usage log needs --map FILE, which says which column is which field (docs/importing.md), or --map assay for our own export.${named === 'parquet' ? '' : columnsText(file, plain.path)}`,
     )
   }
-  // The reader of a known log has read its tags.
-  const { tags: _tags, ...untagged } = options
-  const mapping =
-    rows === null || ruled === null
-      ? withMeaning(given, known === null ? options : untagged)
-      : given
-  const format =
-    rows === null
-      ? ((options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file))
-      : 'jsonl'
+  const mapping = withMeaning(given, options)
+  const format = (options.format as LogFormat | undefined) ?? mapping.format ?? formatOf(file)
   if (format === null) {
     throw userError.usage(`${file}: say what it is, with --format jsonl, csv or parquet`)
   }
-  const { mapping: _, ...others } = options
-  const counts = await importUsageLog(store, {
-    ...others,
-    file: [file, ...(options.pages ?? [])].join(', '),
-    mapping,
-    plain,
-    lines: rows?.lines ?? null,
-    isPartial: whole?.isPartial === true || rows?.isPartial === true,
-    source: options.source ?? mapping.source ?? 'log',
-    format,
-    rejectsFile,
-    nowUs: Date.now() * 1000,
+  return { lines: null, mapping, format, notes: [], isPartial: false }
+}
+
+/** The text of a log, if it is whole or may be cut. */
+function wholeOf(
+  { options: { file, partial = false }, plain, scratch }: OpenLog,
+  delimiter: string | undefined,
+): Promise<WholeText> {
+  return wholeText({
+    ...{ file, plain, partial, copy: join(scratch, 'text') },
+    delimiter: delimiterIn(plain.path, delimiter),
   })
-  const meansMore = recognised?.leavesOut !== undefined || recognised?.isAmount !== undefined
-  const own =
-    options.mapping !== undefined && (counts.rejected > 0 || meansMore) ? recognised : null
-  const hint =
-    own === null || mapping.problem !== undefined
-      ? []
-      : [`this file is ${own.name}: without --map, all of its lines are understood`]
-  const unread = hasOwnNames ? unreadNames(plain.path) : []
-  if (unread.length > 0) {
-    hint.push(`not read: ${unread.join(', ')}; a --map says which fields they are`)
+}
+
+/** The delimiter of CSV: the one of the mapping, or of the first line; null for JSON. */
+const delimiterIn = (path: string, mapped: string | undefined) =>
+  isJson(path) ? null : (mapped ?? delimiterOf(beginningOf(path)))
+
+/** What to say of a mapping for a file that needs none. */
+function knownHint(
+  { options }: OpenLog,
+  mapping: Mapping,
+  recognised: KnownFormat | null,
+  rejected: number,
+): readonly string[] {
+  if (options.mapping === undefined || recognised === null || mapping.problem !== undefined) {
+    return []
   }
-  return { kind: 'log', ...counts, notes: [...(rows?.notes ?? []), ...counts.notes, ...hint] }
+  const meansMore = recognised.leavesOut !== undefined || recognised.isAmount !== undefined
+  return rejected > 0 || meansMore
+    ? [`this file is ${recognised.name}: without --map, all of its lines are understood`]
+    : []
+}
+
+function unreadHint(path: string): readonly string[] {
+  const names = unreadNames(path)
+  return names.length === 0
+    ? []
+    : [`not read: ${names.join(', ')}; a --map says which fields they are`]
 }
 
 /** The mapping of a log whose lines are read one after the other; null if its columns say all. Lines of a bill are charges. */
@@ -296,7 +359,9 @@ function unreadNames(path: string): readonly string[] {
   return [...namesIn(path)].filter(
     (name) =>
       !plainFields.includes(name) &&
-      /cost|spend|spent|price|amount|charge|currency|usd|eur|tokens?(?![a-z])/i.test(name),
+      /cost|spend|spent|price|amount|charge|currency|(?<![a-z])(usd|eur)(?![a-z])|tokens?(?![a-z])/i.test(
+        name,
+      ),
   )
 }
 

@@ -5,7 +5,7 @@ import { isMapping } from '../../user/mapping.ts'
 import { userError } from '../../user/user-error.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import { type FormatReader, itemsOf, type KnownFormat, type Page } from './formats/format.ts'
-import { first } from './formats/row.ts'
+import { first, type NormalRow } from './formats/row.ts'
 import { UnpricedLines } from './formats/unpriced-lines.ts'
 import { Identities } from './lines/identity.ts'
 import { ownTags, tagsOf } from './lines/read-lines.ts'
@@ -119,6 +119,7 @@ function* linesOf(
         const isEmbedding = row.endpoint === 'embeddings' && (row.input ?? null) !== null
         yield {
           ...row,
+          ...problemOf(row),
           // An embedding generates nothing, so logs leave its output out.
           ...(isEmbedding ? { output: row.output ?? 0 } : {}),
           ...(first(key) === undefined ? {} : { keyFp: fingerprint(String(key)) }),
@@ -135,6 +136,19 @@ function* linesOf(
     const count = (n: number) => n.toLocaleString('en-US')
     notes.push(`${count(left)} of ${count(all)} lines left out: ${format.leavesOut}`)
   }
+}
+
+/** Durations that cannot be read are not known; the rest of their line is. */
+const durations: readonly string[] = ['ttftMs', 'latencyMs']
+
+/** JSON has no text for a number that could not be read, so the line would lack it without a word. */
+function problemOf(row: NormalRow): Pick<NormalRow, 'problem'> {
+  const unread = Object.keys(row).find(
+    (name) => Number.isNaN(row[name]) && !durations.includes(name),
+  )
+  return unread === undefined || row.problem !== undefined
+    ? {}
+    : { problem: `${unread}: expected a number` }
 }
 
 /** Reads each item by itself. */

@@ -185,7 +185,8 @@ async function readableText(log: UsageLogImport, scratch: string): Promise<Whole
   if (format === 'parquet') return { path: file, isPartial: false }
   const copy = join(scratch, 'text')
   const plain = log.plain ?? (await decodedFile(file, copy, log.signal))
-  const delimiter = format === 'csv' ? (log.mapping.delimiter ?? ',') : null
+  const csv = columnsIn({ ...log, read: plain.path })
+  const delimiter = csv?.delimiter ?? null
   const whole = await wholeText({ file, plain, copy, delimiter, partial })
   if (format === 'csv' || !areDocuments(whole.path)) return whole
   const path = join(scratch, 'lines.jsonl')

@@ -680,6 +680,35 @@ describe('pages of one list with a cursor', () => {
   })
 })
 
+test.each([
+  [
+    'Cursor.csv',
+    'Date,Model,Input (w/ Cache Write),Input (w/o Cache Write),Cache Read,Output Tokens,Cost,Kind\n' +
+      ['10', '"1,234"', 'many']
+        .map((tokens) => `${day}T10:00:00Z,m,0,${tokens},0,5,0.1,Included\n`)
+        .join(''),
+  ],
+  [
+    'Fireworks.csv',
+    'start_time,base_model_name,email,prompt_tokens,completion_tokens,accelerator_seconds\n' +
+      ['10', '"1,234"', 'many'].map((tokens) => `${day}T10:00:00Z,m,a,${tokens},5,\n`).join(''),
+  ],
+  [
+    'gemini.jsonl',
+    [10, '1,234', 'many']
+      .map((input, at) =>
+        JSON.stringify({
+          ...{ type: 'gemini', id: `m${at}`, timestamp: `${day}T10:00:0${at}Z`, model: 'm' },
+          tokens: { input, output: 5, cached: 0, thoughts: 0, tool: 0, total: 15 },
+        }),
+      )
+      .join('\n'),
+  ],
+])('tokens of %s that are no number refuse their line', async (name, text) => {
+  const { requests, tokens, rejected } = await totalsOf(name, text)
+  expect([requests, tokens[0], rejected]).toEqual([1, 10, 2])
+})
+
 test('a log whose first request is longer than a MiB is recognised', {
   tags: 'whole',
 }, async () => {

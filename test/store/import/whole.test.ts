@@ -141,6 +141,32 @@ test('a quote that is never closed refuses the file and names its line', {
   expect(counts).toMatchObject({ lines: 2, accepted: 1, rejected: 1 })
 })
 
+test('the cut end of a file is found by its own delimiter', async () => {
+  const cut =
+    'Date;Model;Input (w/ Cache Write);Input (w/o Cache Write);Cache Read;Output Tokens;Cost\n'
+  const line = (note: string) => `2026-11-01T00:00:00Z;${note};0;10;0;5;0.1\n`
+  const file = join(folder, 'semicolons.csv')
+  // The last record breaks off in a cell with a line break, which a comma would not begin.
+  writeFileSync(file, `${cut}${line('a')}${line('b')}2026-11-01T00:00:00Z;"x\ny`)
+  const counts = await importFile(store, { file, partial: true })
+  expect(counts).toMatchObject({ accepted: 2, rejected: 0 })
+})
+
+test('the rejects are never written over a page, and pages are those of a known log', async () => {
+  const [one, two] = ['page-a.jsonl', 'page-b.jsonl'].map((name, at) => {
+    const file = join(folder, name)
+    writeFileSync(file, `{"id":${at},"at":"2026-11-01T00:00:00Z","note":"x"}\n`)
+    return file
+  })
+  const options = { file: one!, pages: [two!], mapping }
+  await expect(importFile(store, { ...options, rejectsFile: two! })).rejects.toThrow(
+    /the rejects: expected a file of its own; got .*page-b\.jsonl/,
+  )
+  await expect(importFile(store, options)).rejects.toThrow(
+    `${one}: pages of a list are those of a known log; with a mapping, import each file by itself.`,
+  )
+})
+
 test('no copy of a log stays behind', async () => {
   const { counts } = await imported('left.csv.gz', gzipSync(csv))
   expect(counts).toMatchObject({ accepted: 12 })
