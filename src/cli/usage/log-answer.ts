@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { dateS } from '../../client/head/rate-fields.ts'
+import { printable } from '../../report/summary/printable.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { type UserError, userError } from '../../user/user-error.ts'
 
@@ -14,6 +15,8 @@ export interface LogAnswer {
 /** How often a busy service is asked, and how long at most before each time. */
 const [mostTries, mostWaitS] = [4, 60]
 const mostRedirects = 5
+/** Letters of an address in an error. */
+const longestAddress = 100
 const busy = [429, 503]
 
 /**
@@ -30,7 +33,7 @@ export async function logAnswer(url: string, patienceMs: number): Promise<LogAns
     const { status, headers, bytes } = await exchange(address, patienceMs)
     if (status === 404) return null
     if (status >= 200 && status < 300)
-      return { text: textOf(bytes), link: headers.get('link') ?? '' }
+      return { text: textOf(url, bytes), link: headers.get('link') ?? '' }
     const location = headers.get('location')
     if (status >= 300 && status < 400 && location !== null) {
       address = redirected(url, address, location, ++redirects)
@@ -76,7 +79,11 @@ function reasonOf(error: unknown, patienceMs: number): string {
 
 function redirected(url: string, from: string, location: string, nth: number): string {
   const to = URL.canParse(location, from) ? new URL(location, from) : null
-  if (to === null || nth > mostRedirects)
+  if (to === null)
+    throw userError.usage(
+      `--log: ${shownPath(url)} redirects to ${printable(location, longestAddress)}, which is no address.`,
+    )
+  if (nth > mostRedirects)
     throw userError.usage(`--log: ${shownPath(url)} redirects without an end.`)
   // The key is for the service that was named.
   if (to.origin !== new URL(url).origin)
@@ -106,5 +113,14 @@ function waitS(url: string, status: number, said: string | null, tries: number):
   return Math.max(0, seconds)
 }
 
-const textOf = (bytes: Buffer) =>
-  (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+/** The first two bytes of gzip. */
+const isPacked = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b
+
+function textOf(url: string, bytes: Buffer): string {
+  if (!isPacked(bytes)) return bytes.toString('utf8')
+  try {
+    return gunzipSync(bytes).toString('utf8')
+  } catch {
+    throw userError.usage(`--log: ${shownPath(url)} is packed, and damaged or cut off.`)
+  }
+}
