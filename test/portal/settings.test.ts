@@ -16,7 +16,7 @@ import { contrast, firstColour, grounds, mixedUntilReadable } from '../../src/po
 import { checkAccent, readLogo } from '../../src/portal/page/logo.ts'
 import { speechOf } from '../../src/portal/page/speech.ts'
 import { allWords, wordsFor } from '../../src/portal/page/words.ts'
-import { parseSettings } from '../../src/portal/settings/settings.ts'
+import { parseSettings, settingsFrom } from '../../src/portal/settings/settings.ts'
 import { settingsOf, settingsText } from './portal.ts'
 
 test('models of a grant are a list with names', () => {
@@ -36,6 +36,36 @@ test('every fault of a settings file has its line and column', () => {
   expect(() =>
     parseSettings(settingsText.replace('https://app.example.com', "'*'"), 's.yaml'),
   ).toThrow('origins.0: expected an origin')
+})
+
+test('a budget says what it expects, and many faults say how many more there are', () => {
+  const wrong = (budget: unknown) => () =>
+    settingsFrom({
+      product: 'P',
+      tokens: { algorithm: 'HS256', secretEnv: 'SECRET' },
+      accounts: { a: { budget } as never },
+    })
+  expect(wrong('0')).toThrow('accounts.a.budget: expected an amount above 0')
+  expect(wrong({ amount: '0' })).toThrow('accounts.a.budget: expected an amount above 0')
+  expect(wrong([{ amount: '5' }, { amount: '0' }])).toThrow(
+    'accounts.a.budget.1: expected an amount above 0',
+  )
+  expect(wrong({ amount: '5', period: 'hour' })).toThrow('accounts.a.budget.period: ')
+  expect(wrong('five')).toThrow('accounts.a.budget: expected a decimal as text')
+  expect(() =>
+    settingsFrom({
+      product: 'P',
+      tokens: { algorithm: 'HS256', secretEnv: 'SECRET' },
+      accounts: Object.fromEntries(
+        Array.from({ length: 150 }, (_, at) => [`a${at}`, { budget: '0' }]),
+      ),
+    }),
+  ).toThrow('and 50 more')
+  for (const budget of ['5', { amount: '5' }, [{ amount: '5' }]]) {
+    expect(wrong(budget)().accounts.get('a')?.budget).toEqual([
+      { amount: '5', unit: 'credits', period: 'month', thresholds: [0.8, 1] },
+    ])
+  }
 })
 
 test('every language has every word with the same values, and a word of nobody is refused', () => {

@@ -10,6 +10,7 @@ import { readText } from '../../user/read-text.ts'
 import { isTimeZone } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
 import { yamlDocument } from '../../user/yaml.ts'
+import { issuesOf } from './issues.ts'
 
 /** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
 export const showable = ['credits', 'cost', 'keys', 'models', 'tags', 'requests', 'export'] as const
@@ -237,17 +238,15 @@ export function readSettings(path: string): Settings {
 export function settingsFrom({ folder = '.', ...given }: UsageSettings): Settings {
   const parsed = shape.safeParse(given)
   if (parsed.success) return { ...parsed.data, folder: resolve(folder) }
-  const issues = parsed.error.issues.slice(0, mostIssues)
-  throw wrongSettings(
-    issues.map(({ path, message }) => `${path.map(String).join('.') || 'settings'}: ${message}`),
-  )
+  const { shown, more } = issuesOf(parsed.error)
+  throw wrongSettings([
+    ...shown.map(({ place, message }) => `${place.join('.') || 'settings'}: ${message}`),
+    ...more,
+  ])
 }
 
 const wrongSettings = (issues: readonly string[]) =>
   userError.usage(`These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`)
-
-/** Of a file of a thousand accounts with the same fault, a reader needs some. */
-const mostIssues = 100
 
 /** @throws UserError for aliases that are not defined, or grow too large */
 function plainValue(document: ReturnType<typeof yamlDocument>, from: string): unknown {
@@ -256,6 +255,15 @@ function plainValue(document: ReturnType<typeof yamlDocument>, from: string): un
   } catch (error) {
     throw wrongSettings([`${from}: ${(error as Error).message}`])
   }
+}
+
+/** Where a place is in a file, or the nearest one above it that is there. */
+function offsetOf(document: ReturnType<typeof yamlDocument>, place: readonly string[]): number {
+  for (let depth = place.length; depth >= 0; depth--) {
+    const node = depth === 0 ? document.contents : document.getIn(place.slice(0, depth), true)
+    if (node !== undefined) return (node as { range?: readonly number[] } | null)?.range?.[0] ?? 0
+  }
+  return 0
 }
 
 /** @throws UserError as `readSettings` does */
@@ -273,22 +281,11 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
   if (issues.length === 0) {
     const parsed = shape.safeParse(plainValue(document, from))
     if (parsed.success) return parsed.data
-    for (const issue of parsed.error.issues.slice(0, mostIssues)) {
-      const path = issue.path.map(String)
-      const missing = issue.code === 'unrecognized_keys' ? [...path, issue.keys[0]!] : path
-      let node: unknown = document.contents
-      for (let depth = missing.length; depth > 0; depth--) {
-        const found = document.getIn(missing.slice(0, depth), true)
-        if (found !== undefined) {
-          node = found
-          break
-        }
-      }
-      const range = (node as { range?: readonly number[] } | null)?.range
-      issues.push(`${at(range?.[0] ?? 0)}: ${missing.join('.') || 'the file'}: ${issue.message}`)
+    const { shown, more } = issuesOf(parsed.error)
+    for (const { place, message } of shown) {
+      issues.push(`${at(offsetOf(document, place))}: ${place.join('.') || 'the file'}: ${message}`)
     }
-    const more = parsed.error.issues.length - mostIssues
-    if (more > 0) issues.push(`and ${more} more`)
+    issues.push(...more)
   }
   throw wrongSettings(issues)
 }
