@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rowsCutAt, useNow, within } from '../../src/portal/figures/rows.ts'
+import { rowsCutAt, rowsOnce, useNow, within } from '../../src/portal/figures/rows.ts'
 import { readFigures, readSums } from '../../src/portal/figures/sums.ts'
 import type { Session } from '../../src/store/session/session.ts'
 import { utc } from '../report/usage-events.ts'
@@ -41,6 +41,20 @@ test('days that follow one another are one span', () => {
     ...[utc(2026, 11, 1), utc(2026, 11, 4)],
     ...[utc(2026, 11, 7), utc(2026, 11, 8)],
   ])
+})
+
+test('a question that failed is asked again', async () => {
+  let asked = 0
+  const session = {
+    rows: async () => {
+      if (asked++ === 0) throw new Error('interrupted')
+      return [{ n: 1 }]
+    },
+  } as unknown as Session
+  await expect(rowsOnce(session, 'SELECT 1 AS n')).rejects.toThrow('interrupted')
+  expect(await rowsOnce(session, 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+  expect(await rowsOnce(session, 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+  expect(asked).toBe(2)
 })
 
 test('a question is not asked again if one before had its figures', async () => {

@@ -60,17 +60,16 @@ function daysCutAt(moments: readonly number[], timezone: string): readonly Span[
 }
 
 /** Questions ask for the same days again and again. */
-const known = new Map<string, Span>()
-const mostKnown = 10_000
+const knownDays = new Map<string, Span>()
+const mostKnownDays = 10_000
 
 function dayOf(us: number, timezone: string): Span {
   const key = `${us} ${timezone}`
-  const day = known.get(key) ?? {
-    fromUs: startOfDayUs(us, timezone),
-    toUs: endOfDayUs(us, timezone),
-  }
-  if (known.size >= mostKnown) known.clear()
-  known.set(key, day)
+  const known = knownDays.get(key)
+  if (known !== undefined) return known
+  const day = { fromUs: startOfDayUs(us, timezone), toUs: endOfDayUs(us, timezone) }
+  if (knownDays.size >= mostKnownDays) knownDays.clear()
+  knownDays.set(key, day)
   return day
 }
 
@@ -82,7 +81,7 @@ export const within = (
   bars: readonly number[] = [],
 ) => ({
   from: rowsCutAt(asked, [period.fromUs, period.toUs, ...bars]),
-  where: `${inSql([period])} AND ${condition}`,
+  where: `${inSql([period])} AND (${condition})`,
 })
 
 /** The results of queries that a session asked before: parts of a page ask the same. */
@@ -90,11 +89,15 @@ const answered = new WeakMap<object, Map<string, Promise<readonly unknown[]>>>()
 
 /** The rows of a query over the sums, which are the same as long as the session lasts. */
 export function rowsOnce<Row>(session: Session, sql: string): Promise<readonly Row[]> {
-  const known = answered.get(session) ?? new Map<string, Promise<readonly unknown[]>>()
-  answered.set(session, known)
-  const rows = known.get(sql) ?? session.rows(sql)
-  known.set(sql, rows)
-  return rows as Promise<readonly Row[]>
+  const answers = answered.get(session) ?? new Map<string, Promise<readonly unknown[]>>()
+  answered.set(session, answers)
+  const asked = answers.get(sql) as Promise<readonly Row[]> | undefined
+  if (asked !== undefined) return asked
+  const rows = session.rows<Row>(sql)
+  answers.set(sql, rows)
+  // A query that failed, such as one that was interrupted, is asked again.
+  rows.catch(() => answers.delete(sql))
+  return rows
 }
 
 interface Coverage {
