@@ -206,6 +206,26 @@ test("the senders' in-flight count is compared with the rows at the same instant
   })
 })
 
+test('two requests that begin or end while they are counted are no fault, three are', () => {
+  const judged = (counted: number, byRows: number) =>
+    testOf({ ...sound, inFlight: { instants: 10, counted, byRows } }, 'in flight').result
+  expect([judged(12, 11), judged(12, 10), judged(12, 9), judged(0, 3)]).toEqual([
+    'held',
+    'held',
+    'failed',
+    'failed',
+  ])
+})
+
+test('without a thread that ended, its delay, utilisation and memory are not judged', () => {
+  const lost = { ...sound, threads: [], memory: [] }
+  for (const name of ['event-loop delay p99', 'event-loop utilisation', 'memory of answers']) {
+    expect([name, testOf(lost, name).result]).toEqual([name, 'not judged'])
+  }
+  const none = { ...sound, memory: [{ maxBytes: 0, peakBytes: 0, givenUp: 0 }] }
+  expect(testOf(none, 'memory of answers').figure).toBe('at most 0.0 of 0.0 MB')
+})
+
 test('lag is judged by the highest percentile with enough samples, which is named', () => {
   const lag = { p50Us: 600, p90Us: 6000, p99Us: 90_000 }
   const judged = (samples: number) =>
@@ -289,7 +309,7 @@ test('a sound run shows the figure and the bound of each test', () => {
       'under 1 % of the requests in gaps',
     ],
     ['event-loop utilisation', '0.20', '< 0.8'],
-    ['in flight', '200 counted at 20 instants, 201 by the rows (0.50 %)', 'within 5 %'],
+    ['in flight', '200 counted at 20 instants, 201 by the rows (0.50 %)', 'within 5 %, or 2 requests'],
     ['samples', '1000 behind the thinnest percentile', 'p99 needs 662, p95 130'],
     ['share of calibrated ceiling', '10.0 %', '< 70 %'],
   ])

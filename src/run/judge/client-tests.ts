@@ -49,7 +49,7 @@ export interface ThreadFigures {
 export function memoryTest(threads: readonly MemoryFigures[]): RunTest {
   const name = 'memory of answers'
   const bound = 'none given up'
-  if (threads.length === 0) return notJudged(name, bound, 'no thread ended')
+  if (threads.length === 0) return notJudged(name, bound, noThread)
   const sum = (of: (figures: MemoryFigures) => number) =>
     threads.reduce((all, figures) => all + of(figures), 0)
   const [maxBytes, peakBytes, givenUp] = [
@@ -57,9 +57,9 @@ export function memoryTest(threads: readonly MemoryFigures[]): RunTest {
     sum((figures) => figures.peakBytes),
     sum((figures) => figures.givenUp),
   ]
-  const share = ((peakBytes / maxBytes) * 100).toFixed(0)
+  const share = maxBytes === 0 ? '' : ` (${((peakBytes / maxBytes) * 100).toFixed(0)} %)`
   const lost = givenUp === 0 ? '' : `; ${givenUp} answers were given up`
-  const figure = `at most ${megabytes(peakBytes)} of ${megabytes(maxBytes)} MB (${share} %)${lost}`
+  const figure = `at most ${megabytes(peakBytes)} of ${megabytes(maxBytes)} MB${share}${lost}`
   const remedy = 'Raise max_memory_mb, or have fewer or shorter answers at a time.'
   return heldIf(givenUp === 0, 'failed', { name, figure, bound, remedy })
 }
@@ -134,6 +134,7 @@ export function lagTest(
 
 const names = { response: 'response time', ttft: 'TTFT', itl: 'ITL' } as const
 
+const noThread = 'no thread ended'
 const threadRemedy = 'Add threads, or leave cores free for them.'
 
 /** An event loop that is late by d makes a time stamp late by up to d. */
@@ -142,16 +143,11 @@ export function delayTest(threads: readonly ThreadFigures[], medians: readonly M
     lowestLagBoundUs,
     Math.min(highestDelayBoundUs, shortest(medians)?.us ?? highestDelayBoundUs),
   )
-  const delayUs = largest(
-    threads.map((thread) => thread.loopDelayP99Us),
-    0,
-  )
-  return heldIf(delayUs < boundUs, 'degraded', {
-    name: 'event-loop delay p99',
-    figure: milliseconds(delayUs),
-    bound: `< ${milliseconds(boundUs)}`,
-    remedy: threadRemedy,
-  })
+  const [name, bound] = ['event-loop delay p99', `< ${milliseconds(boundUs)}`]
+  if (threads.length === 0) return notJudged(name, bound, noThread)
+  const delayUs = largest(threads.map((thread) => thread.loopDelayP99Us))
+  const figure = milliseconds(delayUs)
+  return heldIf(delayUs < boundUs, 'degraded', { name, figure, bound, remedy: threadRemedy })
 }
 
 /**
@@ -185,20 +181,21 @@ export function utilisationTest(
 ): RunTest {
   const [name, bound] = ['event-loop utilisation', '< 0.8']
   if (pacing === 'precise') return notJudged(name, bound, 'precise pacing spins, so it is always 1')
-  const busy = largest(
-    threads.map((thread) => thread.utilisation),
-    0,
-  )
+  if (threads.length === 0) return notJudged(name, bound, noThread)
+  const busy = largest(threads.map((thread) => thread.utilisation))
   const figure = busy.toFixed(2)
   return heldIf(busy < 0.8, 'degraded', { name, figure, bound, remedy: threadRemedy })
 }
+
+/** So many requests may begin or end in the microsecond in which the others are counted. */
+const mostAtOnce = 2
 
 /**
  * By Little's law, the senders' counts and the rows agree on the requests in flight, unless a request is
  * lost, invented or stamped wrongly.
  */
 export function inFlightTest(figures: InFlightFigures | null, hasAllRows: boolean): RunTest {
-  const [name, bound] = ['in flight', 'within 5 %']
+  const [name, bound] = ['in flight', 'within 5 %, or 2 requests']
   if (!hasAllRows) return notJudged(name, bound, 'rows are missing')
   if (figures === null || (figures.counted === 0 && figures.byRows === 0)) {
     return notJudged(name, bound, 'nothing was in flight when it was counted')
@@ -207,5 +204,6 @@ export function inFlightTest(figures: InFlightFigures | null, hasAllRows: boolea
   const off = Math.abs(counted - byRows) / Math.max(counted, byRows)
   const figure = `${counted} counted at ${instants} instants, ${byRows} by the rows (${(off * 100).toFixed(2)} %)`
   const remedy = 'Rows and counters disagree: a bug in Assay; please report it.'
-  return heldIf(off < 0.05, 'failed', { name, figure, bound, remedy })
+  const isLittle = Math.abs(counted - byRows) <= mostAtOnce
+  return heldIf(off < 0.05 || isLittle, 'failed', { name, figure, bound, remedy })
 }
