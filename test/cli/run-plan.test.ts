@@ -53,6 +53,27 @@ test('a dry run says how long it lasts, with the waits between requests', () => 
   expect(textOf(waiting)).toContain('Lasts at least 4 min 05 s, and as long as the answers take.')
 })
 
+test('a closed phase of a shard without a request waits for nothing', () => {
+  const scenario = scenarioOf(
+    'phases: [{ name: a, load: concurrency, users: 2, think: 60s, max_requests: 1 }]',
+  )
+  const shard = { index: 1, of: 2 }
+  const plan = planOf(scenario, defaultContract, 1, shard, true)
+  const text = planText(
+    scenario,
+    plan.map((phase) => ({ ...phase, requests: 0 })),
+    shard,
+    1,
+    billingOf(defaultContract, modelsOf(scenario)),
+  )
+  expect(text).toMatch(/a +steady +concurrency +until answered +0 /)
+})
+
+test('of a phase that is left open, a dry run says how much of the prompts is repeated at most', () => {
+  const prefix = '{ synthetic: 100, prefix: { tokens: 300 } }'
+  expect(textOf(closed, prefix)).toMatch(/chat: up to 75 % of its prompt tokens are repeated/)
+})
+
 test('a dry run says which share of the prompt tokens is repeated', () => {
   expect(textOf(rate)).toMatch(/chat: 90 % of its prompt tokens are repeated/)
   expect(textOf(rate, '{ synthetic: 100 }')).not.toContain('repeated')

@@ -16,7 +16,7 @@ import { duration, table } from '../terminal/text.ts'
 /**
  * The plan of a scenario as text.
  *
- * @param money null if the contract's prices are in credits
+ * @param threads that send
  */
 export function planText(
   scenario: Scenario,
@@ -25,11 +25,7 @@ export function planText(
   threads: number,
   billing: Billing,
 ): string {
-  const unit = {
-    money: billing.kind === 'money' ? billing.prices.currency.name : '',
-    credits: 'credits',
-    none: '',
-  }[billing.kind]
+  const unit = unitOf(billing)
   const head = [
     'phase',
     'part',
@@ -87,6 +83,12 @@ export function planText(
   ].join('\n')
 }
 
+/** The unit of costs; empty if nothing has a price. */
+function unitOf(billing: Billing): string {
+  if (billing.kind === 'money') return billing.prices.currency.name
+  return billing.kind === 'credits' ? 'credits' : ''
+}
+
 /** What a run of two targets doubles. */
 function targetsText({ targets }: Scenario): readonly string[] {
   if (targets === undefined) return []
@@ -111,7 +113,8 @@ function lastsText({ phase, durationUs, requests }: PhasePlan, { phases }: Scena
 function waitsOf(load: Load | undefined, requests: number | null): number {
   if (load?.kind !== 'concurrency' || load.think.kind !== 'fixed' || requests === null) return 0
   const users = Math.max(1, load.fromUsers, load.toUsers)
-  return (Math.ceil(requests / users) - 1) * load.think.us
+  const rounds = Math.ceil(requests / users)
+  return Math.max(0, rounds - 1) * load.think.us
 }
 
 /** How long the whole plan lasts. */
@@ -123,7 +126,7 @@ function lengthText({ phases }: Scenario, plan: readonly PhasePlan[]): string {
     if (durationUs !== null) knownUs += durationUs
     else if (load?.kind === 'sweep' && load.search.mostUs !== null) searchUs += load.search.mostUs
     else {
-      knownUs += Math.max(0, waitsOf(load, requests))
+      knownUs += waitsOf(load, requests)
       isOpen = true
     }
   }

@@ -10,7 +10,7 @@ const draws = 1000
  * The share of a step's prompt tokens that earlier requests of the run already had, which a prefix cache may answer.
  * Null if it is not planned: a function, a trace, a file.
  *
- * @param requests of the step; null if unknown
+ * @param requests of the step; null if unknown, which gives the share of a run without end for a common prefix
  */
 export function repeatedShare(
   { name, prompt }: Step,
@@ -40,17 +40,23 @@ export function repeatedShare(
   }
 }
 
-/** `chat: 80 % of its prompt tokens are repeated`, for each step that repeats any. */
+/** A smaller share would be shown as 0 %. */
+const leastShown = 0.005
+
+/** `chat: 80 % of its prompt tokens are repeated`, for each step that repeats any and asks a model. */
 export function repeatedTexts(
   scenario: Scenario,
   seed: number,
   requestsOf: (step: string) => number | null,
 ): readonly string[] {
   return scenario.steps.flatMap((step) => {
-    const share = repeatedShare(step, seed, requestsOf(step.name))
-    if (share === null || share < 0.005 || step.wrong !== null || step.model === null) return []
+    const requests = requestsOf(step.name)
+    const share = repeatedShare(step, seed, requests)
+    if (share === null || share < leastShown || step.wrong !== null || step.model === null)
+      return []
+    const most = requests === null ? 'up to ' : ''
     return [
-      `${step.name}: ${(share * 100).toFixed(0)} % of its prompt tokens are repeated, so a prefix cache may answer them.`,
+      `${step.name}: ${most}${(share * 100).toFixed(0)} % of its prompt tokens are repeated, so a prefix cache may answer them.`,
     ]
   })
 }
