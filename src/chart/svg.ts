@@ -62,7 +62,8 @@ export async function drawSvg(
     .replaceAll(` font-family="${drawingFont}"`, '')
     .replace(
       /^<svg[^>]*viewBox="([^"]*)"[^>]*>/,
-      `<svg class="chart" role="img" aria-labelledby="${id}-t ${id}-d" viewBox="$1" xmlns="http://www.w3.org/2000/svg"><title id="${id}-t">${escapeXml(chart.title)}</title><desc id="${id}-d">${escapeXml(chart.description)}</desc>`,
+      (_, viewBox: string) =>
+        `<svg class="chart" role="img" aria-labelledby="${id}-t ${id}-d" viewBox="${viewBox}" xmlns="http://www.w3.org/2000/svg"><title id="${id}-t">${escapeXml(chart.title)}</title><desc id="${id}-d">${escapeXml(chart.description)}</desc>`,
     )
   return { svg, warnings }
 }
@@ -73,6 +74,8 @@ export async function renderPicture(
   rows: readonly ChartRow[],
   size: Size,
 ): Promise<Drawing> {
+  const compiled = compileChart(chart, rows, size)
+  if (compiled === null) return { svg: emptyPicture(chart, size), warnings: [] }
   const titled: ChartSpec = {
     ...chart,
     vegaLite: {
@@ -100,12 +103,24 @@ async function draw(chart: ChartSpec, compiled: Compiled | null, options: DrawOp
   resetSVGDefIds()
   const drawn = await view.toSVG()
   view.finalize()
+  const id = escapeXml(options.id)
   return {
     body: drawn
-      .replace(/\bid="(clip|gradient_)(\w+)"/g, `id="${options.id}-$1$2"`)
-      .replace(/url\(#(clip|gradient_)(\w+)\)/g, `url(#${options.id}-$1$2)`),
+      .replace(/\bid="((?:clip|gradient_)\w+)"/g, (_, name: string) => `id="${id}-${name}"`)
+      .replace(/url\(#((?:clip|gradient_)\w+)\)/g, (_, name: string) => `url(#${id}-${name})`),
     warnings,
   }
+}
+
+const titlePx = 40
+
+/** The words of an empty chart on white, under its title. */
+function emptyPicture(chart: ChartSpec, size: Size): string {
+  const { widthPx } = size
+  const body = emptyState(chart, size)
+  const heightPx = titlePx + Number(/ height="([\d.]+)"/.exec(body)![1])
+  const title = `<text x="8" y="24" font-size="14" font-weight="bold" font-family="${drawingFont}" fill="#1c2430">${escapeXml(chart.title)}</text>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}" viewBox="0 0 ${widthPx} ${heightPx}"><rect width="100%" height="100%" fill="#ffffff"/>${title}${body.replace('<svg ', `<svg y="${titlePx}" `)}</svg>`
 }
 
 /** Upper bound of the average width of a letter in an empty chart, pixels. */

@@ -38,6 +38,15 @@ describe('a drawing', () => {
     expect(svg).toContain('role="img" aria-labelledby="c1-t c1-d"')
   })
 
+  test('shows the signs of money in its title and its id as they are', async () => {
+    const { svg } = await renderSvg({ ...chart, title: 'US$1, $& and $$' }, rows, {
+      ...size,
+      id: 'c$1',
+    })
+    expect(svg).toContain('<title id="c$1-t">US$1, $&amp; and $$</title>')
+    for (const [, id] of svg.matchAll(/ id="([^"]*)"/g)) expect(id).toMatch(/^c\$1-/)
+  })
+
   test('takes its colours from variables of the page, so dark mode and print reuse it', async () => {
     const { svg } = await renderSvg(chart, rows, size)
     expect(svg).toContain('stroke="var(--c1)"')
@@ -100,6 +109,13 @@ describe('a picture', () => {
     const { svg } = await renderPicture(chart, rows, { widthPx: 600 })
     expect(svg).toContain('Latency by &lt;step&gt;')
     expect(svg).not.toContain('var(--')
+  })
+
+  test('has its title on white without rows, too', async () => {
+    const { svg } = await renderPicture(chart, [], { widthPx: 600 })
+    expect(svg).toContain('Latency by &lt;step&gt;')
+    expect(svg).toContain('No request succeeded.')
+    expect(svg).toContain('fill="#ffffff"')
   })
 
   test('is a PNG of twice its size in pixels', async () => {
