@@ -1,9 +1,16 @@
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { MeasuredFigure } from '../../src/audit/verdict.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { parseContract } from '../../src/contract/load.ts'
 import { type AuditComparison, compareAudits } from '../../src/report/compare/audits.ts'
-import { changeOf, markdownAudits, terminalAudits } from '../../src/report/compare/audits-text.ts'
+import {
+  answerOf,
+  changeOf,
+  figureText,
+  markdownAudits,
+  terminalAudits,
+} from '../../src/report/compare/audits-text.ts'
 import { dearerText } from '../../src/report/compare/dearer.ts'
 import { renderAudits } from '../../src/report/compare-audits-page.ts'
 import { audited, repeated, textOf, words } from '../audit/sold/texts.ts'
@@ -112,6 +119,24 @@ test('two shops beside each other: each value with its bounds, both verdicts, an
       ...{ ratio: 1, between: null, others: [] },
     },
   ])
+})
+
+test('two audits in which nothing was judged are not called good', () => {
+  const none = { verdict: 'not-observed', why: 'no request' }
+  const finding = { rule: 'SOLD-01', title: 't', severity: 'breach', verdict: none }
+  const rule = { rule: 'SOLD-01', title: 't', a: finding, b: finding, figures: [] }
+  const side = { runs: [], contract: 'c' }
+  const comparison = { a: side, b: side, rules: [rule], dearer: [] } as unknown as AuditComparison
+  expect(answerOf(comparison)).toMatchObject({
+    tone: 'none',
+    summary: 'No promise was judged at either',
+  })
+})
+
+test('an amount with bounds has no unit if it has none, and signs of Markdown stay signs', () => {
+  const name = 'paid_too_much'
+  const figure = { name, title: 't', value: 2, low: 1, high: 3 } as MeasuredFigure
+  expect(figureText(figure)).toBe('1.000 to 3.000')
 })
 
 test('a shop that counts 1.1 times at a price a fifth lower is cheaper for the same text', async () => {

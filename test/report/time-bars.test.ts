@@ -42,6 +42,13 @@ test('bounds that would read the same are printed to the microsecond', () => {
   expect(text.match(/to [\d.,]+/g)).toEqual(['to 1,001.800', 'to 1,002.200', 'to 1,002.600'])
 })
 
+test('intervals shorter than a second are told in milliseconds', () => {
+  const widthOf = (intervalUs: number) =>
+    timeShapeText({ n: 3, censored: 0, bars: [{ toUs: 9, n: 3 }], medians: [1, 2], intervalUs })
+  expect(widthOf(25_000)).toContain('ms, by 25.00 ms\n')
+  expect(widthOf(2_500_000)).toContain('ms, by 2.5 s\n')
+})
+
 test('ten responses are too few for a histogram', async () => {
   const store = await openStore(':memory:')
   await enterEndedRun(store)

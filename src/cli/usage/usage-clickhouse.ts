@@ -17,11 +17,12 @@ export async function initAction({ engine, cluster, print }: InitOptions): Promi
     )
     return
   }
-  const clickhouse = await openClickhouse(needed('--engine', engine))
+  const url = needed('--engine', engine)
+  const clickhouse = await openClickhouse(url)
   try {
     for (const statement of statements) await clickhouse.command(statement)
     process.stdout.write(
-      `${clickhouse.name}: ${statements.length} tables exist\n${nextLine(['import', 'usage.jsonl', '--engine', shownBaseUrl(engine!)], 'imports a log of usage')}`,
+      `${clickhouse.name}: ${statements.length} tables exist\n${nextLine(['import', 'usage.jsonl', '--engine', shownBaseUrl(url)], 'imports a log of usage')}`,
     )
   } finally {
     await clickhouse.close()
@@ -30,12 +31,13 @@ export async function initAction({ engine, cluster, print }: InitOptions): Promi
 
 export async function closeAction({ engine, from, to }: CloseOptions): Promise<void> {
   const toUs = parseMoment(needed('--to', to), 'UTC')
-  const clickhouse = await openClickhouse(needed('--engine', engine))
+  const url = needed('--engine', engine)
+  const clickhouse = await openClickhouse(url)
   try {
     const fromUs = from === undefined ? null : parseMoment(from, 'UTC')
     const days = await closeDays(clickhouse, fromUs, toUs)
     process.stdout.write(
-      `${clickhouse.name}: ${days} days are stored as quarters of an hour\n${nextLine(['usage', '--engine', shownBaseUrl(engine!)], 'prints what was used')}`,
+      `${clickhouse.name}: ${days === 1 ? '1 day is' : `${days} days are`} stored as quarters of an hour\n${nextLine(['usage', '--engine', shownBaseUrl(url)], 'prints what was used')}`,
     )
   } finally {
     await clickhouse.close()

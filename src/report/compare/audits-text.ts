@@ -1,6 +1,6 @@
 import type { AuditReport } from '../../audit/audit.ts'
 import { measured } from '../../audit/figures.ts'
-import { type Finding, type MeasuredFigure, unpromised } from '../../audit/verdict.ts'
+import { type Finding, isBroken, type MeasuredFigure, unpromised } from '../../audit/verdict.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Tone } from '../banner.ts'
 import { markdownCell, printable } from '../summary/printable.ts'
@@ -31,16 +31,16 @@ export function figureText(figure: MeasuredFigure | null): string {
   if (figure === null) return '–'
   const { name, value, low, high, unit } = figure
   const shown = (each: number) => valueText(name, each, unit)
-  if (low === undefined || high === undefined)
-    return `${shown(value)}${unit === undefined ? '' : ` ${unit}`}`
+  const inUnit = unit === undefined ? '' : ` ${unit}`
+  if (low === undefined || high === undefined) return `${shown(value)}${inUnit}`
   // Beside its bounds, an amount would need a wider column.
   return measured[name].shown === 'amount'
-    ? `${low.toPrecision(4)} to ${high.toPrecision(4)} ${unit}`
+    ? `${low.toPrecision(4)} to ${high.toPrecision(4)}${inUnit}`
     : `${shown(value)} (${shown(low)} to ${shown(high)})`
 }
 
-/** An amount of so many letters is shown as it is. */
-const mostExact = 10
+/** An amount of so many characters is shown as it is. */
+const longestExact = 10
 
 function valueText(name: MeasuredFigure['name'], value: number, unit: string | undefined): string {
   switch (measured[name].shown) {
@@ -54,7 +54,7 @@ function valueText(name: MeasuredFigure['name'], value: number, unit: string | u
       return String(Number(value.toPrecision(3)))
     case 'amount': {
       const exact = String(Number(value.toPrecision(12)))
-      return name === 'paid_too_much' && exact.length <= mostExact
+      return name === 'paid_too_much' && exact.length <= longestExact
         ? exact
         : amountText(value.toFixed(18), unit ?? '')
     }
@@ -98,12 +98,14 @@ export function remarksOf(comparison: AuditComparison): readonly string[] {
   )
 }
 
-/** Rules that neither side has judged, by why: `not observed at either: SOLD-03, SOLD-04`. */
+/** The ids of rules that neither side has judged: `Not judged at either: SOLD-03, SOLD-04.` */
 export function unseenText(comparison: AuditComparison): string {
   const shown = new Set(rulesShown(comparison))
   const left = comparison.rules.filter((rule) => !shown.has(rule)).map(({ rule }) => rule)
   return left.length === 0 ? '' : `Not judged at either: ${left.join(', ')}.`
 }
+
+const nothingJudged = 'No promise was judged at either'
 
 /** The answer in one sentence: which is dearer, and which breaks a promise. */
 export function answerOf(comparison: AuditComparison): {
@@ -112,20 +114,18 @@ export function answerOf(comparison: AuditComparison): {
   readonly because: string
 } {
   const broken = (side: 'a' | 'b') =>
-    comparison.rules.filter(({ [side]: each }) => verdictWord(each) === words.fail)
+    comparison.rules.filter(({ [side]: finding }) => isBroken(finding))
   const failed = (['a', 'b'] as const).flatMap((side) => {
     const rules = broken(side)
     return rules.length === 0 ? [] : [`${side} breaks ${rules.map(({ rule }) => rule).join(', ')}`]
   })
-  const { dearer } = comparison
+  const { dearer, rules } = comparison
+  const hasDearer = dearer.some((each) => each.dearer !== 'neither')
+  const isAnyJudged = rules.some(({ a, b }) => isJudged(a) || isJudged(b))
+  const whole = isAnyJudged ? 'Neither breaks a promise that was judged' : nothingJudged
   return {
-    tone:
-      failed.length > 0
-        ? 'fail'
-        : dearer.some((each) => each.dearer !== 'neither')
-          ? 'warn'
-          : 'good',
-    summary: failed.length === 0 ? 'Neither breaks a promise that was judged' : failed.join('; '),
+    tone: failed.length > 0 ? 'fail' : hasDearer ? 'warn' : isAnyJudged ? 'good' : 'none',
+    summary: failed.length === 0 ? whole : failed.join('; '),
     because:
       dearer.length === 0
         ? 'Which of them is dearer for the same text was not measured at both (scenarios/audit-integrity.yaml).'
@@ -170,7 +170,7 @@ export function markdownAudits(comparison: AuditComparison): string {
   const { summary, because } = answerOf(comparison)
   const unseen = unseenText(comparison)
   const rows = rulesShown(comparison).flatMap(({ rule, title, a, b, figures }) => [
-    `| **${rule}** ${markdownCell(title)} | ${verdictWord(a)} | ${verdictWord(b)} | |`,
+    `| **${markdownCell(rule)}** ${markdownCell(title)} | ${verdictWord(a)} | ${verdictWord(b)} | |`,
     ...figures.map(
       (figure) =>
         `| ${markdownCell(figure.title)} | ${figureText(figure.a)} | ${figureText(figure.b)} | ${changeOf(figure)} |`,
@@ -182,13 +182,13 @@ export function markdownAudits(comparison: AuditComparison): string {
     `\`a\` ${markdownCell(sideText(comparison.a), 200)}  `,
     `\`b\` ${markdownCell(sideText(comparison.b), 200)}`,
     '',
-    `**${summary}.** ${because}`,
+    `**${markdownCell(summary, 600)}.** ${because}`,
     '',
     '| | a | b | b against a |',
     '| --- | --- | --- | --- |',
     ...rows,
     '',
     ...remarksOf(comparison).map((each) => `- ${markdownCell(each, 600)}`),
-    ...(unseen === '' ? [] : ['', unseen]),
+    ...(unseen === '' ? [] : ['', markdownCell(unseen, 600)]),
   ].join('\n')}\n`
 }

@@ -6,9 +6,9 @@ import { largest, smallest } from '../../user/extremes.ts'
 import { grouped } from '../../user/grouped.ts'
 import { ms, whole } from './figures.ts'
 
-const bars = 10
+const barCount = 10
 const barColumns = 40
-/** Most intervals of the line over time; each has twice the samples that a median needs, on average. */
+/** Most intervals of the line over time; each has at least twice the samples that a median needs, on average. */
 const mostIntervals = 40
 const blocks = '▁▂▃▄▅▆▇█'
 
@@ -24,11 +24,13 @@ export interface TimeShape {
   readonly intervalUs: number
 }
 
+type ShapeColumn = 'n' | 'censored' | 'least' | 'most' | 'p99' | 'begins' | 'ends'
+
 /** Null if there are too few samples for a median. */
 export async function readTimeShape(store: Reader, runId: string): Promise<TimeShape | null> {
   const us = columnOf('response')
   const from = `(FROM attempt_values WHERE run_id = $1 AND ${countedOfRun} AND ${us} IS NOT NULL)`
-  const [all] = await store.rows<Record<Whole, number>>(
+  const [all] = await store.rows<Record<ShapeColumn, number>>(
     `SELECT count(*) AS n, count(*) FILTER (${cutOf('response') ?? 'false'}) AS censored,
        min(${us})::DOUBLE AS least, max(${us})::DOUBLE AS most, quantile_cont(${us}, 0.99)::DOUBLE AS p99,
        min(intended_us)::DOUBLE AS begins, max(intended_us)::DOUBLE AS ends FROM ${from}`,
@@ -37,9 +39,9 @@ export async function readTimeShape(store: Reader, runId: string): Promise<TimeS
   const { n, censored, least, most, p99, begins, ends } = all!
   const few = samplesNeeded(0.5)
   if (n < few) return null
-  const widthUs = Math.max(1, (p99 - least) / bars)
+  const widthUs = Math.max(1, (p99 - least) / barCount)
   const counts = await store.rows<{ bar: number; n: number }>(
-    `SELECT least(${bars}, floor((${us} - ${least}) / ${widthUs}))::INTEGER AS bar, count(*) AS n
+    `SELECT least(${barCount}, floor((${us} - ${least}) / ${widthUs}))::INTEGER AS bar, count(*) AS n
      FROM ${from} GROUP BY bar`,
     [runId],
   )
@@ -56,15 +58,13 @@ export async function readTimeShape(store: Reader, runId: string): Promise<TimeS
     n,
     censored,
     intervalUs,
-    bars: Array.from({ length: bars + 1 }, (_, at) => ({
-      toUs: at === bars ? most : least + (at + 1) * widthUs,
+    bars: Array.from({ length: barCount + 1 }, (_, at) => ({
+      toUs: at === barCount ? most : least + (at + 1) * widthUs,
       n: countOf.get(at) ?? 0,
     })),
     medians: Array.from({ length: intervals }, (_, at) => medianOf.get(at) ?? null),
   }
 }
-
-type Whole = 'n' | 'censored' | 'least' | 'most' | 'p99' | 'begins' | 'ends'
 
 /** A histogram and a line over time, at most 80 columns; empty without a shape. */
 export function timeShapeText(shape: TimeShape | null): string {
@@ -93,6 +93,8 @@ function boundsOf(us: readonly number[]): readonly string[] {
   return us.map((bound) => grouped(bound / 1000, 3, 3))
 }
 
+const lengthText = (us: number) => (us < 1e6 ? `${ms(us)} ms` : `${(us / 1e6).toFixed(1)} s`)
+
 /** `p50 over time  ▁▁▂▃█`, and its range; nothing with fewer than two intervals. */
 function overTime({ medians, intervalUs }: TimeShape): readonly string[] {
   const known = medians.filter((us) => us !== null)
@@ -105,6 +107,6 @@ function overTime({ medians, intervalUs }: TimeShape): readonly string[] {
   )
   return [
     `  p50 over time  ${line.join('')}`,
-    `                 ${ms(smallest(known))} to ${ms(most)} ms, by ${(intervalUs / 1e6).toFixed(1)} s`,
+    `                 ${ms(smallest(known))} to ${ms(most)} ms, by ${lengthText(intervalUs)}`,
   ]
 }
