@@ -309,7 +309,11 @@ test('a sound run shows the figure and the bound of each test', () => {
       'under 1 % of the requests in gaps',
     ],
     ['event-loop utilisation', '0.20', '< 0.8'],
-    ['in flight', '200 counted at 20 instants, 201 by the rows (0.50 %)', 'within 5 %, or 2 requests'],
+    [
+      'in flight',
+      '200 counted at 20 instants, 201 by the rows (0.50 %)',
+      'within 5 %, or 2 requests',
+    ],
     ['samples', '1000 behind the thinnest percentile', 'p99 needs 662, p95 130'],
     ['share of calibrated ceiling', '10.0 %', '< 70 %'],
   ])

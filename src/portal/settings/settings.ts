@@ -285,7 +285,7 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
     for (const { place, message } of shown) {
       issues.push(`${at(offsetOf(document, place))}: ${place.join('.') || 'the file'}: ${message}`)
     }
-    issues.push(...more)
+    for (const line of more) issues.push(line)
   }
   throw wrongSettings(issues)
 }
