@@ -157,7 +157,8 @@ function prepare(folder: string, text: string, blocks: readonly string[]): void 
     block!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   )
   write('gate.yaml', shown.find((block) => block.includes('name: gate')) ?? '')
-  write('shop.yaml', shown.find((block) => block.includes('name: shop')) ?? '')
+  for (const name of ['shop', 'one', 'two'])
+    write(`${name}.yaml`, shown.find((block) => block.includes('name: shop')) ?? '')
   write('credits-page.yaml', shown.find((block) => block.includes('product:')) ?? '')
   write('contract.yaml', 'name: mine\n')
   write('my-service.yaml', 'name: mine\n')

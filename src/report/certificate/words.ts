@@ -36,15 +36,28 @@ const percent = (share: number) => `${Number((100 * share).toPrecision(2))} %`
 export function chanceText({ verdict, parts, passesByChance }: Certificate): string {
   switch (verdict) {
     case 'pass':
-      return `If one of these is not so, this verdict comes by chance in at most ${percent(passesByChance)} of such runs, the sum of ${parts.map((part) => `${part.part} ${percent(part.passesByChance)}`).join(', ')}.`
+      return `If one of these is not so, this verdict comes by chance in at most ${jointText(parts, passesByChance)}.`
     case 'fail':
       return parts
         .filter((part) => part.verdict === 'fail')
         .map(failureText)
         .join(' ')
     case 'inconclusive':
-      return 'What is not decided is no pass.'
+      return `What is not decided is no pass. A certificate would come by chance in at most ${jointText(parts, passesByChance)}.`
   }
+}
+
+const jointText = (parts: Certificate['parts'], joint: number) =>
+  `${percent(joint)} of such runs, the sum of ${parts.map((part) => `${part.part} ${percent(part.passesByChance)}`).join(', ')}`
+
+/** What a part found, and how often it finds that by chance. */
+function saidOf({ verdict, said, passesByChance, failsByChance }: CertificatePart): string {
+  if (verdict === 'inconclusive') return said
+  const errs = verdict === 'pass' ? passesByChance : failsByChance
+  if (errs === null) return `${said}; how often by chance is not known`
+  return errs === 0
+    ? `${said}; no matter of chance`
+    : `${said}; by chance in at most ${percent(errs)} of runs`
 }
 
 function failureText({ part, failsByChance }: CertificatePart): string {
@@ -63,8 +76,13 @@ export function certifiedHeadline(certificate: Certificate, answer: Headline): H
     summary: certificateTitle(certificate),
     because: `${chanceText(certificate)} ${answer.because}`,
     checks: [
-      ...certificate.parts.map(({ part, verdict, said }) => ({
-        ...{ tone: toneOf[verdict], name: titleOf[part], figure: said, remedy: null },
+      ...certificate.parts.map((part) => ({
+        ...{
+          tone: toneOf[part.verdict],
+          name: titleOf[part.part],
+          figure: saidOf(part),
+          remedy: null,
+        },
       })),
       ...answer.checks,
     ],
@@ -75,5 +93,5 @@ export function certifiedHeadline(certificate: Certificate, answer: Headline): H
 export const certificateLines = (certificate: Certificate): readonly string[] => [
   `${certificateTitle(certificate)}.`,
   chanceText(certificate),
-  ...certificate.parts.map(({ part, verdict, said }) => `${titleOf[part]} ${verdict}, ${said}.`),
+  ...certificate.parts.map((part) => `${titleOf[part.part]} ${part.verdict}, ${saidOf(part)}.`),
 ]

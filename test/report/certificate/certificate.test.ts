@@ -130,6 +130,26 @@ test('a failure says how often it comes by chance', () => {
   )
 })
 
+test('each part says how often it is so by chance, and what is open how often a certificate would be', () => {
+  expect(certificateLines(made()).slice(2)).toEqual([
+    expect.stringMatching(
+      /^Rate: pass, Safe rate: 40\/s\. .*; by chance in at most 1 % of runs\.$/,
+    ),
+    expect.stringMatching(/^Answers: pass, 500 of 500 .*; by chance in at most 1 % of runs\.$/),
+    expect.stringMatching(/^Model: pass, .*; by chance in at most 1 % of runs\.$/),
+    'Charges: pass, each that was judged is right by the contract (PRICE-03); no matter of chance.',
+  ])
+  const open = made({ findings: [finding('SOLD-11', 'inconclusive', { why: 'only 4' }), paid] })
+  expect(certificateLines(open)[1]).toBe(
+    'What is not decided is no pass. A certificate would come by chance in at most 3 % of such runs, the sum of rate 1 %, answers 1 %, model 1 %, charges 0 %.',
+  )
+  expect(certificateLines(open)[4]).toBe('Model: inconclusive, only 4.')
+  const figures = certifiedHeadline(open, {
+    ...{ tone: 'good', summary: '', because: '', checks: [] },
+  }).checks.map(({ figure }) => figure)
+  expect(figures[1]).toMatch(/; by chance in at most 1 % of runs$/)
+})
+
 test.each([
   ['no audit', { findings: [] }],
   [
