@@ -43,21 +43,21 @@ export function validityOf(
   const { ranges = {}, limits = {} } = contract
   const temperature = format === 'chat' ? ranges.chatTemperature : ranges.messagesTemperature
   judgeNumber('temperature', rules.temperature, temperature)
-  if (present(body, 'top_p') && typeof body.top_p !== 'number')
-    issue(rules.types, 'top_p of a wrong type')
-  else if (present(body, 'top_p') && !within(body.top_p as number, { min: 0, max: 1 }))
-    open.push('top_p')
+  const topP = given('top_p')
+  if (topP !== undefined && typeof topP !== 'number') issue(rules.types, 'top_p of a wrong type')
+  else if (topP !== undefined && !within(topP, { min: 0, max: 1 })) open.push('top_p')
   if (format === 'chat') {
     judgeNumber('frequency_penalty', rules.types, ranges.penalty)
     judgeNumber('presence_penalty', rules.types, ranges.penalty)
     judgeType('user', 'string')
     judgeWhole('n', { min: 1, max: 4 }, true)
-    if (present(body, 'stream_options')) open.push('stream_options')
+    if (given('stream_options') !== undefined) open.push('stream_options')
   } else {
     // Clients of the format send blocks, of which the specification says nothing.
     if (isList(body.system)) open.push('system in blocks')
     else judgeType('system', 'string')
-    if (present(body, 'metadata') && !isObject(body.metadata))
+    const metadata = given('metadata')
+    if (metadata !== undefined && !isObject(metadata))
       issue(rules.types, 'metadata of a wrong type')
   }
   judgeType('stream', 'boolean')

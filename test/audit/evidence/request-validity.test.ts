@@ -23,3 +23,16 @@ test.each([
   const { issues } = validityOf(defaultContract, format, { model: 'svc-k2', ...body })
   expect(issues.map((issue) => issue.rule)).toEqual([rule])
 })
+
+test.each([
+  ['chat', 'top_p'],
+  ['chat', 'stream_options'],
+  ['chat', 'stream'],
+  ['messages', 'top_p'],
+] as const)('%s: null for %s may be refused', (format, field) => {
+  const body = { model: 'svc-k2', messages: [user], max_tokens: 5, [field]: null }
+  expect(validityOf(defaultContract, format, body)).toMatchObject({
+    issues: [],
+    open: [`${field} null`],
+  })
+})

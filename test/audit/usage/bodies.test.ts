@@ -233,3 +233,37 @@ test('USE-07: the used part of a limit may decrease', async () => {
   const told = (used: number) => ({ remaining: 50, limits: { day: { limit: 100, used } } })
   expect((await verdictOn('USE-07', told(12), told(2))).verdict).not.toBe('fail')
 })
+
+test.each([
+  ['a total beside cached tokens', { cached_input_tokens: 30, total_tokens: 100 }, 'pass'],
+  ['reasoning beside all output', { reasoning_output_tokens: 10 }, 'pass'],
+  [
+    'cached tokens, which may be a part of the input or stand beside it',
+    { cached_input_tokens: 30 },
+    'not-observed',
+  ],
+  ['no other tokens', {}, 'pass'],
+] as const)('USE-05: tokens of a day with %s', async (_, others, is) => {
+  const line = (requests: number, input: number) => ({
+    ...others,
+    ...{ requests, input_tokens: input, output_tokens: 40 },
+    ...('total_tokens' in others && { total_tokens: input + 40 }),
+  })
+  const [first, second] = days(2, {})
+  const body = {
+    ...{ total_requests: 4, average_tokens: 230 },
+    by_day: [
+      { ...first, ...line(1, 60) },
+      { ...second, ...line(3, 780) },
+    ],
+  }
+  expect((await verdictOn('USE-05', body)).verdict).toBe(is)
+})
+
+test('USE-03: unused credits of a day are not used ones', async () => {
+  const body = {
+    by_day: days(1, { unused_credits: 9, used_credits: 24 }),
+    by_hour: hours(1, 24, { credits: 1 }),
+  }
+  expect((await verdictOn('USE-03', body)).verdict).toBe('pass')
+})

@@ -80,14 +80,14 @@ test('USE-03: hours and days of the same key are compared', async () => {
   })
 })
 
-/** A read at 09:30, two successes, and a read at 09:31, which shows these lines beside a sum that is right. */
-function bookedUnder(before: object, after: object, timezone?: string) {
+/** A read at half past the hour, two successes, and a read a minute later, which shows these lines beside a sum that is right. */
+function bookedUnder(before: object, after: object, timezone?: string, hour = '09') {
   const read = { model: null, endpoint: 'credits', template: 0 } as const
   const chat = { model: 'svc-k2', template: 1 } as const
   const template = { runId: 'a', step: 's', headers: '{}', body: null }
   const bodies = [
-    [0, '09:30:00', { timezone, consumed: 10, requests: 10, ...before }],
-    [3, '09:31:00', { timezone, consumed: 12, requests: 12, ...after }],
+    [0, `${hour}:30:00`, { timezone, consumed: 10, requests: 10, ...before }],
+    [3, `${hour}:31:00`, { timezone, consumed: 12, requests: 12, ...after }],
   ] as const
   return verdictOver(
     'USE-04',
@@ -145,3 +145,47 @@ test('USE-04: what an earlier day gains beside other usage may be that of anothe
   })
   expect((await bookedUnder(lines(4, 6), lines(5, 8), 'UTC')).verdict).toBe('pass')
 })
+
+test.each([
+  ['midnight in Berlin, as UTC', '2026-09-30T22:00:00Z', 'pass'],
+  ['midnight in Berlin, with its offset', '2026-10-01T00:00:00+02:00', 'pass'],
+  ['midnight of UTC, which may be a date alone', '2026-10-01T00:00:00+00:00', 'pass'],
+  ['a day that was over', '2026-09-29T22:00:00Z', 'fail'],
+] as const)('USE-04: a day that begins at %s', async (_, date, is) => {
+  const lines = [{ by_day: [{ date, ...of(4) }] }, { by_day: [{ date, ...of(6) }] }] as const
+  expect((await bookedUnder(...lines, undefined, '13')).verdict).toBe(is)
+})
+
+test('USE-03: days that begin at midnight in Berlin are not the days of UTC', async () => {
+  const body = {
+    by_day: [30, 31].map((day) => ({ date: `2026-08-${day}T22:00:00Z`, ...usage })),
+    by_hour: [30, 31].map((day) => ({ hour: `2026-08-${day}T23:00:00Z`, ...usage })),
+  }
+  expect((await verdictOn('USE-03', body)).verdict).toBe('not-observed')
+})
+
+test('USE-03: a day of the month beside an hour is not the hour', async () => {
+  const body = {
+    timezone: 'UTC',
+    by_day: [{ date: '2026-10-01', ...usage }],
+    by_hour: [{ date: '2026-10-01', day: 23, hour: 8, ...usage }],
+  }
+  const answer = { path: '/user/credits', body, headers: at0930 }
+  expect((await verdictOfAnswers('USE-03', [answer])).verdict).toBe('pass')
+})
+
+test.each([
+  ['of 23 hours', 1_774_738_800, '2026-03-29T21:30:00Z', '2026-03-29T22:30:00Z'],
+  ['of 25 hours', 1_792_879_200, '2026-10-25T22:30:00Z', '2026-10-25T23:30:00Z'],
+])(
+  'USE-03: a day %s in Berlin has its hours, and not the next one',
+  async (_, start, last, next) => {
+    const verdictOf = async (hour: string) => {
+      const timezone = 'Europe/Berlin'
+      const body = { timezone, by_day: [{ start, ...usage }], by_hour: [{ hour, ...usage }] }
+      return (await verdictOn('USE-03', body)).verdict
+    }
+    expect(await verdictOf(last)).toBe('pass')
+    expect(await verdictOf(next)).toBe('fail')
+  },
+)

@@ -33,7 +33,8 @@ const kinds = {
 } as const
 type Kind = keyof typeof kinds
 
-const other = /limit|quota|expir/
+/** Objects that are no usage. */
+const noUsage = /limit|quota|expir/
 
 /** Objects whose lines are those of a part of the account. */
 const ofAPart = /model|endpoint|keys?\b|user|project|team|member|organi[sz]ation/
@@ -54,7 +55,7 @@ export function breakdownsOf(fields: readonly Field[]): Breakdowns {
 
 function breakdownsBy(kind: Kind, fields: readonly Field[], zone: string | null) {
   return fields.flatMap(({ name, within, value }) => {
-    if (!kinds[kind].name.test(name) || other.test(`${within} ${name}`)) return []
+    if (!kinds[kind].name.test(name) || noUsage.test(`${within} ${name}`)) return []
     const lines = linesOf(kind, name, value, zone)
     return lines === null ? [] : [{ part: ofAPart.test(within) ? within : '', lines }]
   })
@@ -90,17 +91,37 @@ function readBucket(
   zone: string | null,
 ): UsageBucket {
   const fields = fieldsOf(line)
-  const number = (...patterns: readonly RegExp[]) => numbersNamed(fields, ...patterns)[0] ?? null
-  const prompt = number(/prompt_tokens/, /input_tokens/)
-  const completion = number(/completion_tokens/, /output_tokens/)
-  const names = ['date', 'day', 'start', 'hour', 'time', 'timestamp', 'period']
   return {
-    ...timeOf(kind, key === null ? names.map((name) => line[name]) : [key], zone),
+    ...timeOf(kind, key === null ? timeNames.map((name) => line[name]) : [key], zone),
     credits: numbersNamed(ofCredits(fields), /^(?:total_)?credits$/, ...spent)[0] ?? null,
-    requests: number(/^(?:total_)?requests$/, /^request_count$/),
-    tokens:
-      prompt !== null && completion !== null ? prompt + completion : number(/^(?:total_)?tokens$/),
+    requests: numbersNamed(fields, /^(?:total_)?requests$/, /^request_count$/)[0] ?? null,
+    tokens: tokensOf(fields),
   }
+}
+
+/** An hour stands beside its day: `{ date: '2026-10-01', hour: 8 }`, `{ date: …, day: 1, hour: 8 }`. */
+const timeNames = ['hour', 'date', 'day', 'start', 'time', 'timestamp', 'period']
+
+/** Tokens that are a part of the input or of the output. */
+const partOfTokens = /cache|reason|audio|image|accepted|rejected/
+
+/**
+ * All tokens of a line; null if the line leaves them open: some services count cached tokens among `input_tokens`, and others
+ * beside them.
+ */
+function tokensOf(fields: readonly Field[]): number | null {
+  const named = (...patterns: readonly RegExp[]) =>
+    numbersNamed(
+      fields.filter(({ name, within }) => !partOfTokens.test(`${within} ${name}`)),
+      ...patterns,
+    )[0] ?? null
+  const total = named(/^(?:total_)?tokens$/)
+  if (total !== null) return total
+  const prompt = named(/prompt_tokens/)
+  const isCachedApart = fields.some(({ name }) => /cache.*token/.test(name))
+  const input = prompt ?? (isCachedApart ? null : named(/input_tokens/))
+  const output = named(/completion_tokens/, /output_tokens/)
+  return input === null || output === null ? null : input + output
 }
 
 type Time = Pick<UsageBucket, 'day' | 'written' | 'startMs' | 'endMs'>
@@ -116,23 +137,51 @@ function timeOf(kind: Kind, values: readonly (Json | undefined)[], zone: string 
   const moment = moments.find(({ clock }) => clock !== undefined) ?? moments[0]
   if (moment === undefined) return unknownTime
   const { date, clock, offset } = moment
-  const ofDate = { day: date, written: date }
-  const midnightMs = Date.parse(date)
-  if (kind === 'day' && (clock === undefined || zone === null))
-    return { ...ofDate, ...localSpan(midnightMs, dayMs, zone) }
-  if (clock === undefined) {
-    const hour = values.flatMap((value) => hourOfDay.exec(String(value))?.[1] ?? [])[0]
-    if (hour === undefined) return { ...unknownTime, ...ofDate }
-    return { ...ofDate, ...localSpan(midnightMs + Number(hour) * hourMs, hourMs, zone) }
-  }
-  const atMs = Date.parse(`${date}T${clock}${offset ?? 'Z'}`)
-  if (Number.isNaN(atMs)) return { ...unknownTime, ...ofDate }
-  if (offset === undefined) return { ...ofDate, ...localSpan(atMs, lengthMs[kind], zone) }
-  const time = { ...ofMoment(atMs, kind, zone), written: date }
-  return isZone(zone) ? time : { ...time, day: zone !== null && offset === 'Z' ? null : date }
+  if (clock === undefined) return kind === 'day' ? ofDate(date, zone) : ofHour(date, values, zone)
+  if (kind === 'day' && zone === null && isDateAlone(clock, offset)) return ofDate(date, zone)
+  return ofClock(kind, date, clock, offset, zone)
 }
 
-/** The hour of a day: 18, `18`, `18:00`. */
+/** A day of the calendar. */
+const ofDate = (date: string, zone: string | null): Time => ({
+  ...{ day: date, written: date },
+  ...localSpan(Date.parse(date), dayMs, zone),
+})
+
+/** An hour beside its day. */
+function ofHour(date: string, values: readonly (Json | undefined)[], zone: string | null): Time {
+  const ofItsDate = { day: date, written: date }
+  const hour = values.flatMap((value) => hourOfDay.exec(String(value))?.[1] ?? [])[0]
+  if (hour === undefined) return { ...unknownTime, ...ofItsDate }
+  return { ...ofItsDate, ...localSpan(Date.parse(date) + Number(hour) * hourMs, hourMs, zone) }
+}
+
+/** Some services write a day of the calendar as its midnight in UTC. With an offset, or at another time, it is that moment. */
+const isDateAlone = (clock: string, offset: string | undefined) =>
+  offset === undefined || (clock === midnight && isUtc(offset))
+
+const midnight = '00:00:00'
+const isUtc = (offset: string) => /^(?:Z|[+-]00:?00)$/.test(offset)
+
+/** A day or an hour by the moment at which it begins. */
+function ofClock(
+  kind: Kind,
+  date: string,
+  clock: string,
+  offset: string | undefined,
+  zone: string | null,
+): Time {
+  const ofItsDate = { day: date, written: date }
+  const atMs = Date.parse(`${date}T${clock}${offset ?? 'Z'}`)
+  if (Number.isNaN(atMs)) return { ...unknownTime, ...ofItsDate }
+  if (offset === undefined) return { ...ofItsDate, ...localSpan(atMs, lengthMs[kind], zone) }
+  const time = { ...ofMoment(atMs, kind, zone), written: date }
+  if (isZone(zone)) return time
+  const isOfItsDate = zone === null ? kind === 'hour' || clock === midnight : !isUtc(offset)
+  return { ...time, day: isOfItsDate ? date : null }
+}
+
+/** An hour of a day: 18, `18`, `18:00`. */
 const hourOfDay = /^(\d{1,2})(?::\d{2}){0,2}$/
 
 /** Seconds or milliseconds since 1970, in the years 2001 to 2033: `2026100118` is none. */
@@ -152,10 +201,19 @@ function momentOf(value: Json | undefined) {
 }
 
 function ofMoment(startMs: number, kind: Kind, zone: string | null): Time {
-  const endMs = startMs + lengthMs[kind]
-  const [day, last] = [startMs, endMs - 1].map((ms) => dayIn(isZone(zone) ? zone : 'UTC', ms))
+  const clockZone = isZone(zone) ? zone : 'UTC'
+  const endMs = kind === 'day' ? endOfDay(startMs, clockZone) : startMs + hourMs
+  const [day, last] = [startMs, endMs - 1].map((ms) => dayIn(clockZone, ms))
   const written = dayIn('UTC', startMs)
   return { day: day === last ? day! : null, written, startMs, endMs }
+}
+
+/** Days that begin at midnight end at the next one, which may be 23 or 25 hours later, or 23.5 or 24.5. */
+function endOfDay(startMs: number, zone: string): number {
+  const day = dayIn(zone, startMs)
+  const ends = [23, 23.5, 24, 24.5, 25].map((count) => startMs + count * hourMs)
+  const isMidnight = dayIn(zone, startMs - 1) !== day
+  return (isMidnight ? ends.find((ms) => dayIn(zone, ms) !== day) : undefined) ?? startMs + dayMs
 }
 
 /** Sum of a field over buckets; null if one lacks it. */

@@ -34,7 +34,8 @@ const partial = /limit|today|hour|da(?:y|ily)|week|month|year|model|endpoint/
 export const ofTheWhole = (fields: readonly Field[]): readonly Field[] =>
   fields.filter(({ within }) => !partial.test(within))
 
-export const spent = [/consumed/, /used/, /spent/, /usage/]
+/** Names of what was spent. `unused_credits` is what was not. */
+export const spent = [/consumed/, /(?<!un)used/, /(?<!un)spent/, /usage/]
 
 /** Names of times, and of counts in other units than credits. */
 const isOther = /token|request|limit|percent|today|hour|da(?:y|ily)|week|month|_at$/
