@@ -175,8 +175,8 @@ test('USE-03: a day of the month beside an hour is not the hour', async () => {
 })
 
 test.each([
-  ['of 23 hours', 1_774_738_800, '2026-03-29T21:30:00Z', '2026-03-29T22:30:00Z'],
-  ['of 25 hours', 1_792_879_200, '2026-10-25T22:30:00Z', '2026-10-25T23:30:00Z'],
+  ['of 23 hours', 1_774_738_800, '2026-03-29T21:00:00Z', '2026-03-29T22:00:00Z'],
+  ['of 25 hours', 1_792_879_200, '2026-10-25T22:00:00Z', '2026-10-25T23:00:00Z'],
 ])(
   'USE-03: a day %s in Berlin has its hours, and not the next one',
   async (_, start, last, next) => {

@@ -58,6 +58,7 @@ function hoursInZones(report: UsageReport, field: Counted): string | null | unde
 }
 
 function hoursOfDays({ days, hours }: UsageReport, field: Counted): string | null | undefined {
+  if (days?.some(({ day }) => day === null)) return undefined
   const hoursOf = byDay(hours ?? [])
   const known = [...hoursOf.keys()].toSorted()
   const [first = '', last = ''] = [known[0], known.at(-1)]
