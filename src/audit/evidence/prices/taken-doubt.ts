@@ -3,24 +3,42 @@ import {
   absolute,
   compare,
   decimalText,
-  multiply,
-  one,
   type Rational,
   rational,
   roundTo,
   subtract,
 } from '../../../money/rational.ts'
-import { mayBeThousands, type Reading, type ReadingStretch, stretchesOf } from './balance.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import {
+  mayBeThousands,
+  type Reading,
+  type ReadingStretch,
+  type Recorded,
+  stretchesOf,
+} from './balance.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from './free-repeats.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 import { chargedOnce } from './replays.ts'
 
+/** Readings of a balance whose changes are not the costs, and the first stretch of them that is wrong. */
+interface Taken {
+  readonly found: PriceJudgements
+  readonly readings: readonly Reading[]
+  readonly terms: BalanceTerms
+  readonly first: ReadingStretch
+  /** Costs that the log or the answers say of requests whose cost the contract leaves open. */
+  readonly recorded: Recorded
+}
+
 /**
- * Why what was taken between two readings may be right although the costs are others: the log or the answers, from which open costs
- * were taken, are wrong themselves; or a cache of the gateway may have answered repeats whose cost no place shows. Null if neither
- * makes all stretches right.
+ * Why what was taken between readings may be right although the costs are others; null if nothing makes all stretches right. In the
+ * order in which they are told:
  *
- * @param first the first stretch that is wrong
+ *     thousands      a point in the values may separate thousands
+ *     doubted        open costs are those of the log or the answers, which are wrong themselves
+ *     paid in        each wrong stretch lacks a whole amount of the currency
+ *     charged once   requests that were cut and sent again are charged for the one answer that came
+ *     cached         a cache of the gateway answered repeats whose cost no place shows
  */
 export function doubtOfTaken(
   found: PriceJudgements,
@@ -28,60 +46,91 @@ export function doubtOfTaken(
   terms: BalanceTerms,
   first: ReadingStretch,
 ): string | null {
+  const taken = { found, readings, terms, first, recorded: recordedCosts(found) }
+  return (
+    thousandsText(readings, found) ??
+    doubted(taken) ??
+    paidIn(taken) ??
+    chargedForOneAnswer(taken) ??
+    cached(taken)
+  )
+}
+
+/** Whether all stretches are right with these requests and costs. */
+const areRight = (
+  { found, readings, terms }: Taken,
+  requests: readonly PricedRequest[],
+  recorded?: Recorded,
+): boolean =>
+  stretchesOf(readings, requests, terms, found.judge, recorded).every(({ isRight }) => isRight)
+
+/** `0.5 EUR between two readings, expected 0.3 EUR` */
+function takenText({ found, first }: Taken): string {
   const unit = found.prices.currency.name
-  const thousands = thousandsText(readings, found)
-  if (thousands !== null) return thousands
-  const areRight = (stretches: readonly ReadingStretch[]) =>
-    stretches.every(({ isRight }) => isRight)
-  // What the log or the answers say of an open cost is no measure while they are wrong themselves.
+  return `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}`
+}
+
+function doubted(taken: Taken): string | null {
+  const { found, first } = taken
+  const unit = found.prices.currency.name
   const isDoubted = [...found.logged, ...[...found.stated.values()].flat()].some(
     ({ is }) => is === 'wrong',
   )
-  if (isDoubted && areRight(stretchesOf(readings, found.requests, terms, found.judge)))
-    return `${short(first.taken)} ${unit} between two readings is not what the log or the answers say, ${rangeOf(first, unit)}; they are wrong themselves (PRICE-03, PRICE-04), and by the contract alone it may be right`
-  const recorded = recordedCosts(found)
-  const paid = paidIn(stretchesOf(readings, found.requests, terms, found.judge, recorded), terms)
-  if (paid !== null)
-    return `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${short(paid)} ${unit} came in between: a payment, or a charge that is missing`
-  if (
-    chargedOnce(found.requests).some((requests) =>
-      areRight(stretchesOf(readings, requests, terms, found.judge, recorded)),
-    )
-  )
-    return `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if requests that were cut, and sent again under their key or id, were charged once for the answer that came`
-  const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
-  if (unknown.length === 0) return null
-  const cached = asCached(found.requests, new Set(unknown))
-  const free = new Map([...recorded, ...zeroCosts(cached)])
-  return areRight(stretchesOf(readings, cached, terms, found.judge, free))
-    ? cacheText(
-        `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unknown.length} requests cost 0, each of which repeats`,
-      )
+  return isDoubted && areRight(taken, found.requests)
+    ? `${short(first.taken)} ${unit} between two readings is not what the log or the answers say, ${rangeOf(first, unit)}; they are wrong themselves (PRICE-03, PRICE-04), and by the contract alone it may be right`
     : null
 }
 
-/** The places of a round amount are so many times coarser than what the values hide. */
-const coarser = rational(1000n)
+function paidIn(taken: Taken): string | null {
+  const { found, readings, terms, recorded } = taken
+  const stretches = stretchesOf(readings, found.requests, terms, found.judge, recorded)
+  const paid = terms.moves === 'up' ? null : missingOf(stretches)
+  return paid === null
+    ? null
+    : `${takenText(taken)}, which is right if ${short(paid)} ${found.prices.currency.name} came in between: a payment, or a charge that is missing`
+}
+
+/** A whole amount says something only if the values show thousandths, or finer. */
+const coarsestPlace = rational(1n, 1000n)
 
 /**
- * What is missing in all wrong stretches of a balance, if it is a whole number of the currency, which costs of tokens hardly come to:
- * somebody may have paid it in. Null where it is not.
+ * What the first wrong stretch lacks, if each wrong one lacks a whole number of the currency, which costs of tokens hardly come to;
+ * else null. The stretch over all readings contains the others.
  */
-function paidIn(stretches: readonly ReadingStretch[], { moves }: BalanceTerms): Rational | null {
-  if (moves === 'up') return null
+function missingOf(stretches: readonly ReadingStretch[]): Rational | null {
   const wrong = stretches.filter(({ isRight, isWhole }) => !isRight && !isWhole)
   const missing = wrong.map(({ taken, low, high, first, last }) => {
     if (high === null || compare(low, high) !== 0 || compare(taken, low) >= 0) return null
     const lack = subtract(low, taken)
     const round = roundTo(lack, 0, 'half_even')
+    // Each of the two values may be rounded by half of its place.
     const place = compare(first.place, last.place) > 0 ? first.place : last.place
     const isRound =
-      compare(absolute(subtract(lack, round)), place) <= 0 &&
-      compare(multiply(place, coarser), one) <= 0
+      compare(place, coarsestPlace) <= 0 && compare(absolute(subtract(lack, round)), place) <= 0
     return isRound && round.numerator > 0n ? round : null
   })
-  const [first] = missing
-  return first == null || missing.includes(null) ? null : first
+  return missing.includes(null) ? null : (missing[0] ?? null)
+}
+
+function chargedForOneAnswer(taken: Taken): string | null {
+  const isSo = chargedOnce(taken.found.requests).some((requests) =>
+    areRight(taken, requests, taken.recorded),
+  )
+  return isSo
+    ? `${takenText(taken)}, which is right if requests that were cut, and sent again under their key or id, were charged once for the answer that came`
+    : null
+}
+
+function cached(taken: Taken): string | null {
+  const { found, recorded } = taken
+  const unknown = repeatsOf(found.requests).filter((request) => !recorded.has(request))
+  if (unknown.length === 0) return null
+  const requests = asCached(found.requests, new Set(unknown))
+  return areRight(taken, requests, new Map([...recorded, ...zeroCosts(requests)]))
+    ? cacheText(
+        `${takenText(taken)}, which is right if ${unknown.length} requests cost 0, each of which repeats`,
+      )
+    : null
 }
 
 /** Why values may be other numbers than they look; null if they are not. */
