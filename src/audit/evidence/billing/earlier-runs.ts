@@ -6,6 +6,7 @@ import {
   columnsSql,
   effects,
   selectedColumns,
+  timeoutSql,
 } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
@@ -49,6 +50,7 @@ export async function withEarlier(
     step: '0',
     contentEvents: 'content_events',
     abandonment: abandonmentSql,
+    timeout: timeoutSql,
     insufficient: '0',
     settlesByUs: 'sent_us + shift + $4::DOUBLE',
   })

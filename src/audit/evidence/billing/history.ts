@@ -9,6 +9,13 @@ export const abandonments = { no: 0, aborted: 1, timeout: 2 } as const
 export const abandonmentSql = `CASE outcome WHEN 'aborted' THEN ${abandonments.aborted} WHEN 'timeout' THEN ${abandonments.timeout}
       ELSE ${abandonments.no} END`
 
+/** The deadlines of a client. */
+export const timeouts = { none: 0, connect: 1, 'first-byte': 2, idle: 3, total: 4 } as const
+/** SQL for the one that an attempt passed. */
+export const timeoutSql = `CASE WHEN outcome = 'timeout' THEN CASE reason ${Object.entries(timeouts)
+  .map(([reason, number]) => `WHEN '${reason}' THEN ${number}`)
+  .join(' ')} END ELSE ${timeouts.none} END`
+
 /** One account's requests in one run by call, as columns: a million must fit in memory. Times are microseconds of the run's clock. */
 export interface BalanceHistory {
   readonly runId: string
@@ -44,6 +51,8 @@ export interface BalanceHistory {
   /** Number of events with text that the client received. */
   readonly contentEvents: Float64Array
   readonly abandonment: Float64Array
+  /** The deadline that a request passed, by number. */
+  readonly timeout: Float64Array
   /** Until when an ambiguous request may be charged: the end of a complete response, else the service's own deadline. */
   readonly settlesByUs: Float64Array
   /** The service's deadline after a call, microseconds. */
@@ -66,7 +75,7 @@ export function showsBalance({ effect, value }: BalanceHistory, row: number): bo
 /** The columns of a history. */
 const columnNames = [
   ...['slot', 'retry', 'callUs', 'readUs', 'endUs', 'effect', 'costCredits', 'value'],
-  ...['streamed', 'model', 'key', 'status', 'step', 'contentEvents', 'abandonment'],
+  ...['streamed', 'model', 'key', 'status', 'step', 'contentEvents', 'abandonment', 'timeout'],
   ...['insufficient', 'settlesByUs'],
 ] as const
 type ColumnName = (typeof columnNames)[number]

@@ -15,6 +15,7 @@ import {
   effects,
   onDisk,
   selectedColumns,
+  timeoutSql,
 } from './history.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
@@ -136,6 +137,7 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
       step: 'steps.nth',
       contentEvents: 'content_events',
       abandonment: abandonmentSql,
+      timeout: timeoutSql,
       insufficient: `CASE WHEN ${isInsufficient(contract)} THEN 1 ELSE 0 END`,
       // By then the service has passed its own deadline.
       settlesByUs: `CASE WHEN outcome = 'ok' THEN coalesce(closed_us, headers_us, sent_us) ELSE sent_us + $3::DOUBLE END + $4::DOUBLE`,

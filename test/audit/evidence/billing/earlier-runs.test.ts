@@ -63,6 +63,7 @@ test('an attempt that an earlier run left on a key of the account comes first, o
     step: Float64Array.of(0, 0),
     contentEvents: Float64Array.of(4, 0),
     abandonment: Float64Array.of(abandonments.aborted, abandonments.no),
+    timeout: Float64Array.of(0, 0),
     settlesByUs: Float64Array.of(-7e6 + lifetimeUs, 100 + lifetimeUs),
   })
 })

@@ -2,6 +2,7 @@ import {
   abandonments,
   type BalanceHistory,
   effects,
+  timeouts,
 } from '../../../../src/audit/evidence/billing/history.ts'
 import type { Credits } from '../../../../src/contract/contract.ts'
 
@@ -22,6 +23,8 @@ export interface HistoryRow {
   readonly step?: number
   readonly contentEvents?: number
   readonly abandonment?: keyof typeof abandonments
+  /** The deadline that it passed, if it is one that timed out. */
+  readonly timeout?: keyof typeof timeouts
   /** Whether an ambiguous one was answered in full: it is then charged by its end. */
   readonly isComplete?: boolean
 }
@@ -53,6 +56,9 @@ export function historyOf(
     step: column((row) => row.step ?? 0),
     contentEvents: column((row) => row.contentEvents ?? 0),
     abandonment: column((row) => abandonments[row.abandonment ?? 'no']),
+    timeout: column(
+      (row) => timeouts[row.abandonment === 'timeout' ? (row.timeout ?? 'total') : 'none'],
+    ),
     settlesByUs: column(({ callUs, endUs, isComplete }) =>
       isComplete === true ? endUs : callUs + lifetimeUs,
     ),

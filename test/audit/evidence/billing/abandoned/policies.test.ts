@@ -95,3 +95,13 @@ test('the lateness of a stretch is three times its latest timeout minus the earl
   const lateUs = latenessOf(history, (row) => Math.floor(row / 2))
   expect([0, 1, 2, 3, 4, 5].map(lateUs)).toEqual([9, 9, 3, 0, 3, 0])
 })
+
+test('a timeout is late by its own deadline, and a stall delays those of every deadline', () => {
+  const first = { ...timeout, timeout: 'first-byte' } as const
+  const history = historyOf([
+    ...[left(0, 30, first), left(1, 300, timeout)],
+    ...[left(500, 30, first), left(501, 302, timeout)],
+  ])
+  const lateUs = latenessOf(history, (row) => Math.floor(row / 2))
+  expect([0, 1, 2, 3].map(lateUs)).toEqual([0, 0, 6, 6])
+})
