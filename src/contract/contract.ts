@@ -3,166 +3,14 @@
  * service share the facts but no logic. A promise that a contract leaves out is not promised: `promises.ts` names them,
  * `usual.ts` has what a client uses instead.
  */
-import { dayUs, hourUs } from '../user/durations.ts'
+import type { Band } from './bands.ts'
+import type { Credits } from './credits.ts'
+import { type FullModel, type Model, modelNamed, namesOf } from './model.ts'
 import type { PriceTerms } from './prices.ts'
 
-/** Whole credits. */
-export type Credits = number
-
-export interface Model {
-  readonly id: string
-  /** Other names by which requests may ask for it, and responses may name it. */
-  readonly aliases?: readonly string[]
-  /** Versions of it, named like aliases. `dated`: responses may name the id and a date, as `gpt-4o-2024-08-06`. */
-  readonly snapshots?: readonly string[] | 'dated'
-  /** Most tokens of input and output together. */
-  readonly contextWindowTokens?: number
-  /** Price of one successful request. */
-  readonly costCredits?: Credits
-  /** Whether `GET /v1/models` shows it (svc-k2.5 is usable, but not in the listing: gap G-02). */
-  readonly listed: boolean
-  readonly reasoning: boolean
-  /** What counts the tokens of a text as the service does. */
-  readonly tokenizer?: Tokenizer
-  /** Most tokens that the service adds to one user message. */
-  readonly templateTokens?: number
-  readonly cache?: CachePromise
-  readonly tools?: ToolPromise
-  /** Service tiers that are sold. */
-  readonly servedTiers?: readonly ServedTier[]
-  /** Most tokens of hidden reasoning of one answer. */
-  readonly maxReasoningTokens?: number
-  /** Whether the model behind the name stays the same: always, or from a UTC day on (`2026-03-14`). */
-  readonly fixed?: true | string
-  /** Where the same model is sold by its maker, for comparison. */
-  readonly reference?: ReferenceEndpoint
-}
-
-/** Another service with the same model. Its key is that of the runs against it, never a part of a contract. */
-export interface ReferenceEndpoint {
-  readonly baseUrl: string
-  /** Its name there, if that is another one. */
-  readonly model?: string
-}
-
-/** What is promised of cached prompts. A miss is always honest. */
-export interface CachePromise {
-  /** Prompts of fewer tokens are not cached. */
-  readonly leastTokens?: number
-  /** Cached tokens are a multiple of it. */
-  readonly stepTokens?: number
-}
-
-export interface ToolPromise {
-  /** Least share of calls whose arguments fit the schema of the tool. */
-  readonly schema?: number
-  /** Whether arguments that a request gives word by word come as they are. */
-  readonly intact?: true
-}
-
-export interface ServedTier {
-  /** The value of `service_tier`. */
-  readonly tier: string
-  /** Most time to the first token, as a share of that of the default tier. */
-  readonly ttft?: number
-}
-
-/** Encodings whose tokens can be counted here: those of gpt-tokenizer. */
-export const encodingNames = ['o200k', 'cl100k', 'p50k', 'r50k'] as const
-export type EncodingName = (typeof encodingNames)[number]
-/** Their other names: those of tiktoken, and of encodings that differ in control tokens alone. */
-export const encodingAliases: Readonly<Record<string, EncodingName>> = {
-  ...{ o200k_base: 'o200k', o200k_harmony: 'o200k', cl100k_base: 'cl100k' },
-  ...{ p50k_base: 'p50k', p50k_edit: 'p50k', r50k_base: 'r50k', gpt2: 'r50k' },
-}
-/** The absolute path of a `tokenizer.json`, as open models have it. */
-export type TokenizerFile = `${string}.json`
-export type Tokenizer = EncodingName | TokenizerFile
-
-export const isTokenizerFile = (tokenizer: string): tokenizer is TokenizerFile =>
-  tokenizer.endsWith('.json')
-
-export interface PricedModel extends Model {
-  readonly costCredits: Credits
-}
-
-export interface FullModel extends PricedModel {
-  readonly contextWindowTokens: number
-}
-
-/** The windows of the rate limits, shortest first. */
-export const windows = ['minute', 'hour', 'day'] as const
-export type Window = (typeof windows)[number]
-
-/** Length of each window, in microseconds of the service's own time. */
-export const windowUs: Readonly<Record<Window, number>> = {
-  minute: 60e6,
-  hour: hourUs,
-  day: dayUs,
-}
-
-/** The length of another window: `10s`, `5h`, `7d`. */
-export type Length = `${number}${keyof typeof unitUs}`
-const unitUs = { s: 1e6, m: 60e6, h: hourUs, d: dayUs } as const
-export const lengthPattern = /^([1-9]\d{0,5})([smhd])$/
-
-/** A window in which requests are limited. */
-export type LimitWindow = Window | Length
-
-/** The length of a window, in microseconds of the service's own time. */
-export function lengthUs(window: LimitWindow): number {
-  const [, number, unit] = lengthPattern.exec(window) ?? []
-  return number === undefined
-    ? windowUs[window as Window]
-    : Number(number) * unitUs[unit as keyof typeof unitUs]
-}
-
-export const windowsOf = ({ requests }: Band) => Object.keys(requests) as LimitWindow[]
-
-/** Most requests in a window; Infinity if none are promised. */
-export const limitOf = ({ requests }: Band, window: LimitWindow): number =>
-  requests[window] ?? Number.POSITIVE_INFINITY
-
-/** Lengths of windows that begin by the calendar of a zone. */
-export const calendarLengths = ['minute', 'hour', 'day', 'week', 'month'] as const
-
-export const weekdayNames = [
-  'sunday',
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-] as const
-
-/** Most requests of one key in each window of a calendar. */
-export interface CalendarLimit {
-  readonly each: (typeof calendarLengths)[number]
-  readonly requests: number
-  /** An IANA zone, or an offset such as `+05:30`. */
-  readonly zone: string
-  /** The day on which a week or a month begins; absent: Monday, and the first. */
-  readonly begins?: (typeof weekdayNames)[number] | number
-  /** The time at which a day, a week or a month begins, `08:00`; absent: midnight. */
-  readonly at?: string
-}
-
-/** A row of the rate-limit table: a range of the balance and its limits. */
-export interface Band {
-  readonly name: string
-  /** Inclusive. */
-  readonly minBalance: Credits
-  /** Inclusive; null for no upper end. Neighbours may share an edge: the table overlaps at 10,000. */
-  readonly maxBalance: Credits | null
-  /** Most requests of one key in each window; Infinity if none are promised. */
-  readonly requests: Readonly<Record<Window, number>> & {
-    readonly [length: Length]: number | undefined
-  }
-  readonly calendar?: readonly CalendarLimit[]
-  /** Most requests of one key that are answered at the same time. */
-  readonly inFlight?: number
-}
+export * from './bands.ts'
+export type { Credits } from './credits.ts'
+export * from './model.ts'
 
 /** The header that carries a key: its name in lower case, and the text before the key. */
 export interface AuthHeader {
@@ -339,10 +187,6 @@ export interface FullContract
   readonly grants: Grants
 }
 
-/** The model that a request asks for, by its id, an alias or a listed snapshot. */
-export const modelNamed = <M extends Model>(models: readonly M[], name: string): M | undefined =>
-  models.find((model) => namesOf(model).includes(name))
-
 /** The promised price of one success, for each name by which a request may ask. */
 export function pricesOf({ models = [] }: Contract) {
   return models.flatMap((model) => {
@@ -351,34 +195,6 @@ export function pricesOf({ models = [] }: Contract) {
   })
 }
 
-/** Whether a response to a request for this name may name the other one. */
-export function mayBeNamed(models: readonly Model[], asked: string, answered: string): boolean {
-  if (asked === answered) return true
-  const model = modelNamed(models, asked)
-  return model !== undefined && (namesOf(model).includes(answered) || isDated(model, answered))
-}
-
-export const namesOf = ({ id, aliases = [], snapshots = [] }: Model): readonly string[] => [
-  id,
-  ...aliases,
-  ...(snapshots === 'dated' ? [] : snapshots),
-]
-
-/** A regular expression: `-2024-07-18`, `-20240718`, `@20240718` or `-0718` after an id. */
-export const datePattern = '[-@:]([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4})'
-const date = new RegExp(`^${datePattern}$`)
-
-const isDated = ({ id, snapshots }: Model, name: string): boolean =>
-  snapshots === 'dated' && name.startsWith(id) && date.test(name.slice(id.length))
-
 /** Price of one success; null for a model without a promised price. */
 export const costOf = ({ models = [] }: Contract, name: string): Credits | null =>
   modelNamed(models, name)?.costCredits ?? null
-
-/** Bands of a balance: two at a shared edge, none below the lowest band. */
-export function bandsAt({ bands = [] }: Contract, balance: Credits): readonly Band[] {
-  return bands.filter(
-    (band) =>
-      balance >= band.minBalance && (band.maxBalance === null || balance <= band.maxBalance),
-  )
-}

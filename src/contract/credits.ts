@@ -1,0 +1,2 @@
+/** Whole credits. */
+export type Credits = number
