@@ -82,11 +82,11 @@ interface KnownSeries extends Pick<SeriesRow, 'source' | 'name' | 'family' | 'ty
  * @returns null for a run that read no metrics
  */
 export async function readServiceFigures(
-  store: Session,
+  session: Session,
   runId: string,
   stretch: Stretch | null,
 ): Promise<ServiceFigures | null> {
-  const sources = await store.rows<{
+  const sources = await session.rows<{
     url: string
     kind: string | null
     every_us: number | bigint
@@ -101,8 +101,8 @@ export async function readServiceFigures(
     [runId],
   )
   if (sources.length === 0) return null
-  const cover = stretch === null ? null : await bordersOf(store, runId, stretch)
-  const series = oneOfEachRank(await readSeries(store, runId))
+  const cover = stretch === null ? null : await bordersOf(session, runId, stretch)
+  const series = oneOfEachRank(await readSeries(session, runId))
   const rises = series.map((each) => ({ ...each, rise: riseOf(each.points) }))
   const everyUs = largest(sources.map(({ every_us }) => Number(every_us)))
   const isCounter = ({ type }: KnownSeries) => type !== 'gauge' && type !== 'untyped'
@@ -158,11 +158,11 @@ interface Stretch {
 }
 
 async function bordersOf(
-  store: Session,
+  session: Session,
   runId: string,
   { fromUs, toUs }: Stretch,
 ): Promise<Stretch> {
-  const [border] = await store.rows<{ from_us: number | null; to_us: number | null }>(
+  const [border] = await session.rows<{ from_us: number | null; to_us: number | null }>(
     `SELECT max(at_us) FILTER (at_us <= $2)::DOUBLE AS from_us, min(at_us) FILTER (at_us >= $3)::DOUBLE AS to_us
      FROM metric_scrapes WHERE run_id = $1 AND border IS NOT NULL AND reason IS NULL`,
     [runId, fromUs, toUs],
@@ -180,8 +180,8 @@ function answered<T>(
   >
 }
 
-async function readSeries(store: Session, runId: string): Promise<readonly KnownSeries[]> {
-  const rows = await store.rows<SeriesRow>(
+async function readSeries(session: Session, runId: string): Promise<readonly KnownSeries[]> {
+  const rows = await session.rows<SeriesRow>(
     `SELECT source, name, family, type, labels,
        list(at_us ORDER BY at_us) AS at, list(value ORDER BY at_us) AS "values"
      FROM metric_series JOIN metric_points USING (run_id, series)

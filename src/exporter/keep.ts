@@ -6,14 +6,14 @@ import type { Scraped } from './scrape-log.ts'
 
 /** Stores what was scraped during a run. */
 export async function keepMetrics(
-  store: Session,
+  session: Session,
   runId: string,
   sources: readonly Source[],
   everyUs: number,
   { scrapes, series, points }: Scraped,
 ): Promise<void> {
   for (const [at, { url, kind, foundBy }] of sources.entries()) {
-    await insertRow(store, 'metric_sources', {
+    await insertRow(session, 'metric_sources', {
       run_id: runId,
       source: at,
       url: withoutCredentials(url),
@@ -23,21 +23,21 @@ export async function keepMetrics(
     })
   }
   await insertRows(
-    store,
+    session,
     'metric_scrapes',
     scrapes.map((look) => [
       ...[runId, look.source, look.atUs, look.tookUs, look.bytes, look.border, look.reason],
     ]),
   )
   await insertRows(
-    store,
+    session,
     'metric_series',
     series.map(({ source, name, family, type, labels }, at) => [
       ...[runId, at, source, name, family, type, labels],
     ]),
   )
   await insertRows(
-    store,
+    session,
     'metric_points',
     points.map((point) => [runId, ...point]),
   )

@@ -32,15 +32,15 @@ export function renderComparison(
 }
 
 async function drawComparison(
-  store: Session,
+  session: Session,
   comparison: Comparison,
   gates: readonly GateResult[],
 ): Promise<Report> {
-  await fillCompared(store, comparison)
-  await fillSearched(store, comparison)
+  await fillCompared(session, comparison)
+  await fillSearched(session, comparison)
   const figures: Figure[] = []
   for (const part of partsIn(['compare'])) {
-    const figure = await renderFigure(part, await rowsOf(store, part))
+    const figure = await renderFigure(part, await rowsOf(session, part))
     if (figure !== null) figures.push(figure)
   }
   const charts: Record<string, InteractiveChart> = lookup()
@@ -139,9 +139,9 @@ function gainOf({ metric, change, interval }: Difference) {
 }
 
 /** Creates the temporary table `compared`, which `reports/compare` reads. */
-export async function fillCompared(store: Session, { differences }: Comparison): Promise<void> {
+export async function fillCompared(session: Session, { differences }: Comparison): Promise<void> {
   await fillTable(
-    store,
+    session,
     `compared (
       place INTEGER, step VARCHAR, figure VARCHAR, unit VARCHAR, a DOUBLE, b DOUBLE,
       n_a BIGINT, n_b BIGINT, change DOUBLE, low DOUBLE, high DOUBLE, better DOUBLE,
@@ -167,9 +167,9 @@ export async function fillCompared(store: Session, { differences }: Comparison):
 }
 
 /** Creates the temporary table `searched`: the trials of both searches, and between which rates each limit lies. */
-export async function fillSearched(store: Session, { searches }: Comparison): Promise<void> {
+export async function fillSearched(session: Session, { searches }: Comparison): Promise<void> {
   await fillTable(
-    store,
+    session,
     `searched (
       side VARCHAR, per_s DOUBLE, goodput DOUBLE, low DOUBLE, high DOUBLE,
       verdict VARCHAR, sustained_per_s DOUBLE)`,

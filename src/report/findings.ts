@@ -105,18 +105,18 @@ export interface RenderedFindings {
  * @param audit the audit that prints a command that is too long for a page
  */
 export async function renderFindings(
-  store: Session,
+  session: Session,
   findings: readonly StoredFinding[],
   parts: readonly Part[],
   commands: ReadonlyMap<string, string>,
   audit: AuditOf,
 ): Promise<RenderedFindings> {
   const failures = findings.filter((finding) => finding.verdict === 'fail')
-  await prepareWitnesses(store, failures)
+  await prepareWitnesses(session, failures)
   const figures: Figure[] = []
   const shown: Html[] = []
   for (const [at, finding] of failures.entries()) {
-    const drawn = await drawParts(store, finding, parts)
+    const drawn = await drawParts(session, finding, parts)
     for (const each of drawn) figures.push(each)
     shown.push(
       renderFailure(
@@ -145,7 +145,10 @@ function renderFigures({ title, head, rows }: VerdictTable): Html {
   return html`<h3>${title}</h3>${renderTable(cells, { title })}`
 }
 
-async function prepareWitnesses(store: Session, failures: readonly StoredFinding[]): Promise<void> {
+async function prepareWitnesses(
+  session: Session,
+  failures: readonly StoredFinding[],
+): Promise<void> {
   const witnesses = failures.flatMap((finding) =>
     witnessesOf(finding).map(({ runId, slot, retry, shows }) => ({
       rule: finding.rule,
@@ -156,22 +159,22 @@ async function prepareWitnesses(store: Session, failures: readonly StoredFinding
     })),
   )
   await fillTable(
-    store,
+    session,
     'shown_witnesses (rule VARCHAR, run_id VARCHAR, slot BIGINT, retry INTEGER, shows VARCHAR)',
     witnesses,
   )
 }
 
 async function drawParts(
-  store: Session,
+  session: Session,
   { rule }: StoredFinding,
   parts: readonly Part[],
 ): Promise<readonly Figure[]> {
-  await store.execute(`SET VARIABLE rule = ${literal(rule)}`)
+  await session.execute(`SET VARIABLE rule = ${literal(rule)}`)
   const figures: Figure[] = []
   for (const part of parts) {
     const named = { ...part, name: `${rule}-${part.name}` }
-    const figure = await renderFigure(named, await store.rows(part.sql))
+    const figure = await renderFigure(named, await session.rows(part.sql))
     if (figure !== null) figures.push(figure)
   }
   return figures
@@ -210,11 +213,11 @@ export type AuditOf = (finding: StoredFinding) => readonly string[]
 
 /** The audit of a store: of the runs of the witnesses, by the same contract. A page never contains a key. */
 export const auditOfStore =
-  (store: Session, contractFile: string | undefined): AuditOf =>
+  (session: Session, contractFile: string | undefined): AuditOf =>
   (finding) => [
     'audit',
     ...new Set(witnessesOf(finding).map(({ runId }) => runId)),
-    ...['--db', store.path === ':memory:' ? 'assay.duckdb' : basename(store.path)],
+    ...['--db', session.path === ':memory:' ? 'assay.duckdb' : basename(session.path)],
     ...(contractFile === undefined ? [] : ['--contract', contractFile]),
   ]
 

@@ -24,8 +24,8 @@ interface Cell {
  * Decodes the stored HDR histograms of service time, which SQL cannot, into the table `shown_heat` (from_s, to_s,
  * from_ms, to_ms, n). Counts add up over steps, threads and intervals.
  */
-export async function prepareHistograms(store: Session): Promise<void> {
-  const stored = await store.rows<StoredHistogram>(`
+export async function prepareHistograms(session: Session): Promise<void> {
+  const stored = await session.rows<StoredHistogram>(`
     SELECT (offset_us + interval_us) / 1e6 AS from_s,
       (offset_us + interval_us + interval_length_us) / 1e6 AS to_s,
       to_base64(hdr) AS hdr
@@ -33,7 +33,7 @@ export async function prepareHistograms(store: Session): Promise<void> {
     WHERE metric = 'service'
     ORDER BY from_s`)
   await fillTable(
-    store,
+    session,
     'shown_heat (from_s DOUBLE, to_s DOUBLE, from_ms DOUBLE, to_ms DOUBLE, n BIGINT)',
     heatCells(stored),
   )

@@ -45,11 +45,11 @@ export const tones: Readonly<Record<string, Tone>> = lookup({
  * @param runIds the shown runs if absent
  */
 export async function latestFindings(
-  store: Session,
+  session: Session,
   runIds?: readonly string[],
 ): Promise<readonly StoredFinding[]> {
   const meant = runIds === undefined ? "getvariable('run_ids')" : textList(runIds)
-  const rows = await store.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
+  const rows = await session.rows<Omit<StoredFinding, 'detail'> & { detail_json: string }>(`
     SELECT rule, severity, verdict, observations, title, detail_json
     FROM findings
     WHERE audit_id = (

@@ -23,20 +23,20 @@ import { workloadText } from './workload.ts'
 import { momentIn } from './zone-words.ts'
 
 /** The lines under a page's title: scenario, service and time of the runs, and what they sent. */
-export async function aboutRuns(store: Session): Promise<Html> {
-  const runs = await shownRuns(store)
+export async function aboutRuns(session: Session): Promise<Html> {
+  const runs = await shownRuns(session)
   const first = runs[0]
   if (first === undefined) return html`The store has no run yet.`
   const named = (values: readonly string[]) => [...new Set(values)].join(', ')
-  const workload = await workloadText(store)
+  const workload = await workloadText(session)
   return html`Scenario <b>${named(runs.map((run) => run.scenario))}</b> against <span class="mono">${named(
     runs.map((run) => run.base_url),
   )}</span>, begun ${momentIn(first.started_at.getTime() * 1000, 'UTC')} UTC.${workload !== false && html`<br>${workload}`}`
 }
 
 /** The end of the page: the self-tests of this client, and what it takes to repeat the runs. */
-export async function launchEnd(store: Session): Promise<Html | false> {
-  const runs = await shownRuns(store)
+export async function launchEnd(session: Session): Promise<Html | false> {
+  const runs = await shownRuns(session)
   if (runs.length === 0) return false
   const tests = runs.flatMap((run) => readPageVerdict(run.verdict_json).tests)
   const unheld = tests.filter(({ tone }) => tone === 'fail' || tone === 'warn')
@@ -62,18 +62,18 @@ interface LaunchTop {
  * @param balances of the accounts of the shown runs
  */
 export async function launchTop(
-  store: Session,
+  session: Session,
   balances: readonly Balance[] = [],
   contract: Contract = defaultContract,
 ): Promise<LaunchTop> {
-  const runs = await shownRuns(store)
+  const runs = await shownRuns(session)
   const money = await readMoney(
-    store,
+    session,
     runs.map((run) => run.run_id),
     contract,
   )
-  const all = await prepareFigures(store)
-  const [reached] = await store.rows(
+  const all = await prepareFigures(session)
+  const [reached] = await session.rows(
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
   )
   const verdicts = runs.map((run) => readPageVerdict(run.verdict_json))
@@ -81,8 +81,8 @@ export async function launchTop(
   const notes: (readonly string[])[] = []
   for (const { run_id, scenario_json } of runs) {
     const counted = countedOf(run_id, scenario_json)
-    notes.push(lengthNotes(await readLengths(store, counted, scenario_json), String))
-    notes.push(fluidityNotes(await readFluidity(store, counted), String))
+    notes.push(lengthNotes(await readLengths(session, counted, scenario_json), String))
+    notes.push(fluidityNotes(await readFluidity(session, counted), String))
   }
   const headline = launchHeadline({
     ...{ runs, verdicts, all, closed, balances },
@@ -92,7 +92,7 @@ export async function launchTop(
   const certificate =
     run === undefined || others.length > 0
       ? null
-      : await readCertificate(store, run, all.correctness)
+      : await readCertificate(session, run, all.correctness)
   return {
     answer: renderHeadline(
       certificate === null ? headline : certifiedHeadline(certificate, headline),
@@ -104,6 +104,6 @@ export async function launchTop(
   }
 }
 
-function shownRuns(store: Session): Promise<readonly RunRow[]> {
-  return store.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
+function shownRuns(session: Session): Promise<readonly RunRow[]> {
+  return session.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
 }

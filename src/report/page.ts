@@ -121,11 +121,11 @@ export function makeReport(options: ReportOptions): Promise<Report> {
   return inSession(options.store, options, (session) => drawReport(session, options))
 }
 
-async function drawReport(store: Session, options: ReportOptions): Promise<Report> {
+async function drawReport(session: Session, options: ReportOptions): Promise<Report> {
   const { page, timeZone } = options
   const read = readParts(foldersOf(page, options.reportsFolder))
   beginPart(options, `figures of the ${page} page`, 0, read.length + 1)
-  const top = await prepareTop(store, options)
+  const top = await prepareTop(session, options)
   const parts = top.isEmpty
     ? []
     : read
@@ -134,7 +134,7 @@ async function drawReport(store: Session, options: ReportOptions): Promise<Repor
   const sketches = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
-    sketches.push(sketchOf(part, await rowsOf(store, part)))
+    sketches.push(sketchOf(part, await rowsOf(session, part)))
   }
   const figures = await drawFigures(sketches.filter((sketch) => sketch !== null))
   const charts: Record<string, InteractiveChart> = lookup()
@@ -152,7 +152,7 @@ ${firstScreen(figures)}
 ${top.rest}
 ${sections(figures, folds.has(page))}
 ${top.end}
-<footer>Made by Assay from the rows of ${store.path === ':memory:' ? 'a store' : basename(store.path)}. Times of day in ${timeZone}. A dash means "not measured", never 0.</footer>
+<footer>Made by Assay from the rows of ${session.path === ':memory:' ? 'a store' : basename(session.path)}. Times of day in ${timeZone}. A dash means "not measured", never 0.</footer>
 </main>`,
       charts,
     }),
@@ -184,54 +184,54 @@ interface Top {
 }
 
 /** Prepares the tables for a page's queries, and makes the top. */
-export async function prepareTop(store: Session, options: ReportOptions): Promise<Top> {
+export async function prepareTop(session: Session, options: ReportOptions): Promise<Top> {
   const { page, timeZone } = options
-  if (page === 'usage') return prepareUsageTop(store, options)
-  const runIds = await meantRuns(store, options)
-  await prepareScope(store, { runIds, timeZone })
-  await prepareHistograms(store)
-  await enterPrices(store, options.contract)
-  await fillProfile(store, options.profile ?? null)
-  const balances = await prepareStretches(store, options.contract)
-  await prepareService(store)
-  await prepareTaskCosts(store, options.contract)
-  const about = await aboutRuns(store)
+  if (page === 'usage') return prepareUsageTop(session, options)
+  const runIds = await meantRuns(session, options)
+  await prepareScope(session, { runIds, timeZone })
+  await prepareHistograms(session)
+  await enterPrices(session, options.contract)
+  await fillProfile(session, options.profile ?? null)
+  const balances = await prepareStretches(session, options.contract)
+  await prepareService(session)
+  await prepareTaskCosts(session, options.contract)
+  const about = await aboutRuns(session)
   if (page === 'launch') {
-    const { answer, figures } = await launchTop(store, balances, options.contract)
-    return { about, body: answer, rest: figures, end: await launchEnd(store), figures: [] }
+    const { answer, figures } = await launchTop(session, balances, options.contract)
+    return { about, body: answer, rest: figures, end: await launchEnd(session), figures: [] }
   }
   const under = partsIn(['finding'])
-  const findings = await latestFindings(store)
-  const commands = await reproductions(store, findings.flatMap(failedOf))
+  const findings = await latestFindings(session)
+  const commands = await reproductions(session, findings.flatMap(failedOf))
   const { body, figures } = await renderFindings(
-    store,
+    session,
     findings,
     under,
     commands,
-    auditOfStore(store, options.contractFile),
+    auditOfStore(session, options.contractFile),
   )
   if (page === 'audit') return { about, body: html`${body}${stretchLine(balances)}`, figures }
-  const launch = await launchTop(store, balances, options.contract)
+  const launch = await launchTop(session, balances, options.contract)
   return {
     about,
     figures,
     body: launch.answer,
     rest: html`${launch.figures}<h2>Billing and limits</h2>${body}`,
-    end: await launchEnd(store),
+    end: await launchEnd(session),
   }
 }
 
-async function prepareUsageTop(store: Session, options: ReportOptions): Promise<Top> {
+async function prepareUsageTop(session: Session, options: ReportOptions): Promise<Top> {
   let page: ShownUsage
   try {
-    page = await readUsageOf(store, options, shownParts)
+    page = await readUsageOf(session, options, shownParts)
   } catch (error) {
     if (error instanceof NoUsage) return { ...emptyTop(error), isEmpty: true }
     throw error
   }
-  await fillUsageTables(store, page)
+  await fillUsageTables(session, page)
   const unit = unitName(page.scope.unit)
-  const board = await readBoard(store, options.usage?.engine ?? storeEngine, page)
+  const board = await readBoard(session, options.usage?.engine ?? storeEngine, page)
   return {
     about: aboutUsage(page),
     body: html`${usageAnswerOf(page)}${renderBoard(board, usageCards(page))}`,
@@ -249,7 +249,7 @@ const emptyTop = ({ message }: NoUsage): Top => ({
 
 /** The usage page as data; all its parts by default. */
 export async function readUsageOf<Part extends UsagePart = UsagePart>(
-  store: Session,
+  session: Session,
   options: ReportOptions,
   parts?: readonly Part[],
 ): Promise<PartsOfUsage<Part>> {
@@ -258,12 +258,12 @@ export async function readUsageOf<Part extends UsagePart = UsagePart>(
     ...allUsage,
     ...usage,
     timezone: timeZone,
-    runIds: options.runIds.length > 0 ? await meantRuns(store, options) : [],
+    runIds: options.runIds.length > 0 ? await meantRuns(session, options) : [],
     nowUs,
     // Fixed, so that a repeated page has the same dates.
     seed: 1,
   }
-  return readUsageIn(store, asked, usage.engine, parts)
+  return readUsageIn(session, asked, usage.engine, parts)
 }
 
 const allUsage: UsageScopeOptions = {
@@ -284,9 +284,9 @@ export function meantRuns(store: Reader, { runIds }: ReportOptions): Promise<rea
 }
 
 /** Rows of a part. `prepareTop` must have made its tables. */
-export async function rowsOf(store: Session, part: Part) {
+export async function rowsOf(session: Session, part: Part) {
   try {
-    return await store.rows(part.sql)
+    return await session.rows(part.sql)
   } catch (error) {
     throw userError.report(
       `the query ${part.name} failed: ${error instanceof Error ? error.message : error}`,

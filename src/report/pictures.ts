@@ -29,9 +29,9 @@ interface Pictures {
   readonly warnings: readonly string[]
 }
 
-async function drawPictures(store: Session, options: PictureOptions): Promise<Pictures> {
+async function drawPictures(session: Session, options: PictureOptions): Promise<Pictures> {
   const { page, folder } = options
-  const { unit } = await prepareTop(store, options)
+  const { unit } = await prepareTop(session, options)
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
@@ -43,7 +43,7 @@ async function drawPictures(store: Session, options: PictureOptions): Promise<Pi
   for (const [at, part] of parts.entries()) {
     if (part.chart === null) continue
     beginPart(options, `picture ${part.name}`, at, parts.length)
-    const rows = await rowsOf(store, part)
+    const rows = await rowsOf(session, part)
     if (rows.length === 0 && part.front.optional === true) continue
     const widthPx = widths[part.front.wide === true ? 'whole' : 'half']
     const picture = await renderPng(part.chart, rows, { widthPx })

@@ -13,11 +13,11 @@ import { fillTable } from './temp-table.ts'
  * deployment's answers where the specification is silent. Without a profile it is empty.
  */
 export async function fillProfile(
-  store: Session,
+  session: Session,
   profile: DeploymentProfile | null,
 ): Promise<void> {
   await fillTable(
-    store,
+    session,
     `shown_profile (
       gap VARCHAR, question VARCHAR, status VARCHAR, answer VARCHAR, evidence VARCHAR)`,
     profile === null

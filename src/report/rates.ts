@@ -92,21 +92,21 @@ FROM told LEFT JOIN bracket ON true
 WHERE (SELECT count(DISTINCT round(offered_per_s, 1)) FROM told) >= 3`
 
 /** Creates `shown_rates`. `searched_runs` and `searched_attempts` must be there. */
-export async function prepareRates(store: Session): Promise<void> {
-  await fillShares(store)
-  await store.execute(ratesSql)
+export async function prepareRates(session: Session): Promise<void> {
+  await fillShares(session)
+  await session.execute(ratesSql)
 }
 
 /** Creates `shown_shares` (run_id, phase, low, high): the 95 % interval of the goodput of each phase, of three or more. */
-async function fillShares(store: Session): Promise<void> {
-  const phases = await store.rows<{ run_id: string; phase: string; goods: string }>(`
+async function fillShares(session: Session): Promise<void> {
+  const phases = await session.rows<{ run_id: string; phase: string; goods: string }>(`
     SELECT run_id, phase, string_agg(good::INTEGER, '' ORDER BY intended_us, slot, retry) AS goods
     FROM searched_attempts
     WHERE judged AND good IS NOT NULL AND (counted OR part = 'trial')
       AND (SELECT count(*) FROM (SELECT DISTINCT run_id, phase FROM request_kinds SEMI JOIN searched_runs USING (run_id))) >= 3
     GROUP BY ALL`)
   await fillTable(
-    store,
+    session,
     'shown_shares (run_id VARCHAR, phase VARCHAR, low DOUBLE, high DOUBLE)',
     phases.map(({ goods, ...phase }) => {
       const { low, high } = shareInterval(Uint8Array.from(goods, Number))

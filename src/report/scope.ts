@@ -42,10 +42,10 @@ export const hasObjectives = `(examines OR ${objectiveNames.map((name) => `"${na
  *
  * @throws UserError for a run that is not in the store, or an unknown zone
  */
-export async function prepareScope(store: Session, scope: Scope): Promise<void> {
-  await checkRuns(store, scope.runIds)
+export async function prepareScope(session: Session, scope: Scope): Promise<void> {
+  await checkRuns(session, scope.runIds)
   checkTimeZone(scope.timeZone)
-  await store.execute(`
+  await session.execute(`
     SET VARIABLE run_ids = [${scope.runIds.map(literal).join(', ')}]::VARCHAR[];
     SET VARIABLE timezone = ${literal(scope.timeZone)};
     CREATE OR REPLACE TEMP TABLE searched_runs AS
@@ -60,7 +60,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
     CREATE OR REPLACE TEMP TABLE shown_runs AS
       FROM searched_runs WHERE list_contains(getvariable('run_ids'), run_id);
   `)
-  const [bounded] = await store.rows<Record<string, boolean>>(
+  const [bounded] = await session.rows<Record<string, boolean>>(
     `SELECT ${boundNames.map((name) => `count("${name}") > 0 AS "${name}"`).join(', ')} FROM shown_runs`,
   )
   // Bounds that no run has are omitted: their measures would slow down every query.
@@ -68,7 +68,7 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
     if (bounded![byLength(name)]) return limitSqlOf(`"${name}"`, `"${byLength(name)}"`)
     return bounded![name] ? { us: `"${name}"`, isUnknown: 'false' } : null
   }
-  const isSmall = await store.takeAttemptsAtHand({ values: true })
+  const isSmall = await session.takeAttemptsAtHand({ values: true })
   const attemptsOf = (runs: string) => `
       SELECT times.* REPLACE (${countedSql('has_steady')} AS counted), offset_us,
         (offset_us + intended_us) / 1e6 AS at_s,
@@ -79,21 +79,21 @@ export async function prepareScope(store: Session, scope: Scope): Promise<void> 
              THEN ${goodSql(boundIfAny)} END AS good
       FROM attempt_times AS times
       JOIN (SELECT run_id, offset_us, has_steady, examines, ${boundNames.map((name) => `"${name}"`).join(', ')} FROM ${runs}) USING (run_id)`
-  const [earlier] = await store.rows(
+  const [earlier] = await session.rows(
     'FROM searched_runs ANTI JOIN shown_runs USING (run_id) LIMIT 1',
   )
-  await store.execute(`
+  await session.execute(`
     ${relationSql('shown_attempts', isSmall)} ${attemptsOf('shown_runs')};
     ${relationSql('searched_attempts', isSmall)}
       ${earlier === undefined ? 'FROM shown_attempts' : attemptsOf('searched_runs')};
     CREATE OR REPLACE TEMP VIEW shown_latency AS
       FROM shown_attempts WHERE counted AND ${measures.service.of} AND service_us IS NOT NULL;
   `)
-  await prepareBuckets(store)
-  await store.execute(
+  await prepareBuckets(session)
+  await session.execute(
     `${relationSql('shown_intervals', isSmall)} ${intervalNames.map(intervalsSql).join(' UNION ALL ')}`,
   )
-  await prepareRates(store)
+  await prepareRates(session)
 }
 
 /** The column of `shown_runs` with an objective that is a limit by length. */
@@ -126,13 +126,13 @@ const intervalsSql = (name: MeasureName) =>
     })
     .join(' UNION ALL ')
 
-async function checkRuns(store: Session, runIds: readonly string[]): Promise<void> {
-  const found = await store.rows<{ run_id: string }>('SELECT run_id FROM runs')
+async function checkRuns(session: Session, runIds: readonly string[]): Promise<void> {
+  const found = await session.rows<{ run_id: string }>('SELECT run_id FROM runs')
   const known = new Set(found.map((row) => row.run_id))
   const missing = runIds.filter((id) => !known.has(id))
   if (missing.length > 0) {
     throw userError.report(
-      `no run ${missing.join(', ')} in ${store.path}: it has ${[...known].join(', ') || 'none'}`,
+      `no run ${missing.join(', ')} in ${session.path}: it has ${[...known].join(', ') || 'none'}`,
     )
   }
 }
@@ -149,8 +149,8 @@ export function bucketWidthS(spanS: number, most: number): number {
 /** Average samples per bucket, as a multiple of those that the percentile needs. */
 const plenty = 1.5
 
-async function prepareBuckets(store: Session): Promise<void> {
-  const [span] = await store.rows<{
+async function prepareBuckets(session: Session): Promise<void> {
+  const [span] = await session.rows<{
     seconds: number | null
     begins_s: number | null
     answers: number
@@ -180,7 +180,7 @@ async function prepareBuckets(store: Session): Promise<void> {
   const quantiles = Array.from({ length: 121 }, (_, i) => 1 - 10 ** (-i / 20)).filter(
     (p) => answers > 0 && (p === 0 || samplesNeeded(p) <= answers),
   )
-  await store.execute(`
+  await session.execute(`
     SET VARIABLE bucket_s = ${width}::DOUBLE;
     ${percentiles.join('\n')}
     SET VARIABLE curve_quantiles = [${quantiles.join(', ')}]::DOUBLE[];

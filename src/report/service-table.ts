@@ -7,15 +7,15 @@ import { fillTable } from './temp-table.ts'
  * verdict, cause), a row for each count of each shown run; `shown_service_words` (place, words), the sentences on them; and
  * `shown_service_gauges` (at_s, gauge, value), requests that ran and waited.
  */
-export async function prepareService(store: Session): Promise<void> {
-  const runs = await store.rows<{ run_id: string; offset_us: number | bigint }>(
+export async function prepareService(session: Session): Promise<void> {
+  const runs = await session.rows<{ run_id: string; offset_us: number | bigint }>(
     'FROM shown_runs ORDER BY offset_us, run_id',
   )
   const counts: (Reconciled & { readonly place: number })[] = []
   const words: { readonly place: number; readonly words: string }[] = []
   const gauges: { readonly at_s: number; readonly gauge: string; readonly value: number }[] = []
   for (const { run_id, offset_us } of runs) {
-    const told = await readToldByService(store, run_id)
+    const told = await readToldByService(session, run_id)
     if (told === null) continue
     const { metrics, lines } = told
     for (const row of metrics.reconciliation) counts.push({ place: counts.length, ...row })
@@ -28,12 +28,16 @@ export async function prepareService(store: Session): Promise<void> {
       words.push({ place: words.length, words: line })
   }
   await fillTable(
-    store,
+    session,
     `shown_service (
       place INTEGER, what VARCHAR, client DOUBLE, service DOUBLE, verdict VARCHAR,
       cause VARCHAR)`,
     counts,
   )
-  await fillTable(store, 'shown_service_words (place INTEGER, words VARCHAR)', words)
-  await fillTable(store, 'shown_service_gauges (at_s DOUBLE, gauge VARCHAR, value DOUBLE)', gauges)
+  await fillTable(session, 'shown_service_words (place INTEGER, words VARCHAR)', words)
+  await fillTable(
+    session,
+    'shown_service_gauges (at_s DOUBLE, gauge VARCHAR, value DOUBLE)',
+    gauges,
+  )
 }

@@ -17,13 +17,13 @@ const shown = shownIn('everywhere', 'pages')
  *
  * @returns all steps together
  */
-export async function prepareFigures(store: Session): Promise<SummaryGroup> {
+export async function prepareFigures(session: Session): Promise<SummaryGroup> {
   // Gaps are read on a separate connection, which has no temporary tables.
-  const runs = await store.rows<{ run_id: string; has_objectives: boolean }>(
+  const runs = await session.rows<{ run_id: string; has_objectives: boolean }>(
     `SELECT run_id, ${hasObjectives} AS has_objectives FROM shown_runs`,
   )
   const [all, ...steps] = await readGroups(
-    store,
+    session,
     {
       from: '(FROM shown_attempts WHERE counted)',
       histograms: `run_id IN (${runs.map(({ run_id }) => literal(run_id)).join(', ')}) AND ${standings.counted.sql}`,
@@ -38,7 +38,7 @@ export async function prepareFigures(store: Session): Promise<SummaryGroup> {
   const groups = [...steps, all!]
   const ms = (us: number | null) => (us === null ? null : us / 1000)
   await fillTable(
-    store,
+    session,
     `shown_figures (place INTEGER, step VARCHAR, metric VARCHAR, n BIGINT, cut_ms DOUBLE, mean_ms DOUBLE,
       ${percentiles.map(([name]) => `${name}_ms DOUBLE`).join(', ')})`,
     groups.flatMap(({ step, metrics }, place) =>
@@ -57,7 +57,7 @@ export async function prepareFigures(store: Session): Promise<SummaryGroup> {
   )
   const counts = Object.keys(all!.counts) as (keyof SummaryGroup['counts'])[]
   await fillTable(
-    store,
+    session,
     `shown_counts (place INTEGER, step VARCHAR, ${counts.map((name) => `${sqlName(name)} BIGINT`).join(', ')})`,
     groups.map((group, place) => ({
       place,

@@ -11,17 +11,17 @@ import { fillTable } from './temp-table.ts'
  * row for each account of each shown run, from its first balance to its last.
  */
 export async function prepareStretches(
-  store: Session,
+  session: Session,
   contract: Contract,
 ): Promise<readonly Balance[]> {
-  const runs = await store.rows<{ run_id: string }>('FROM shown_runs ORDER BY offset_us, run_id')
+  const runs = await session.rows<{ run_id: string }>('FROM shown_runs ORDER BY offset_us, run_id')
   const balances: (Balance & { readonly run_id: string })[] = []
   for (const { run_id } of runs) {
-    for (const balance of await readBalances(store, run_id, contract))
+    for (const balance of await readBalances(session, run_id, contract))
       balances.push({ run_id, ...balance })
   }
   await fillTable(
-    store,
+    session,
     `shown_stretches (
       run_id VARCHAR, account VARCHAR, first DOUBLE, last DOUBLE, taken DOUBLE,
       expected DOUBLE, expected_at_most DOUBLE, unexplained DOUBLE)`,

@@ -2,9 +2,9 @@ import { identifier, literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 
 /** Puts a temporary copy in the place of a table of the store, so that an operation's changes are its own. */
-export async function hideTable(store: Session, table: string): Promise<void> {
-  const [own] = await store.rows<{ name: string }>('SELECT current_database() AS name')
-  await store.execute(
+export async function hideTable(session: Session, table: string): Promise<void> {
+  const [own] = await session.rows<{ name: string }>('SELECT current_database() AS name')
+  await session.execute(
     `CREATE TEMP TABLE IF NOT EXISTS ${table} AS FROM ${identifier(own!.name)}.main.${table}`,
   )
 }
@@ -33,18 +33,18 @@ type NamesOf<Table> = Table extends `${string} (${infer Columns})` ? NamesIn<Col
  * @param table its name and columns as SQL: `shown (place INTEGER, words VARCHAR)`; other properties of a row are ignored
  */
 export async function fillTable<const Table extends string>(
-  store: Session,
+  session: Session,
   table: Table,
   rows: readonly Readonly<Record<NamesOf<Table>, unknown>>[],
 ): Promise<void> {
   const [, name, list] = /^(\w+) \((.*)\)$/s.exec(table)!
   const columns = list!.split(/,\s+/).map((column) => column.trim().split(/ (.*)/))
-  await store.execute(
+  await session.execute(
     `CREATE OR REPLACE TEMP TABLE ${name} (${columns.map(([of, type]) => `"${of}" ${type}`).join(', ')})`,
   )
   if (rows.length === 0) return
   const form = Object.fromEntries(columns.map(([of, type]) => [of, type]))
-  await store.execute(
+  await session.execute(
     `INSERT INTO ${name} BY NAME
      SELECT unnest(from_json($1, ${literal(JSON.stringify([form]))}), recursive := true)`,
     [JSON.stringify(rows)],

@@ -26,26 +26,30 @@ export async function makeText(options: ReportOptions, format: TextFormat): Prom
   return inSession(options.store, options, (session) => textOf(session, options, format))
 }
 
-async function textOf(store: Session, options: ReportOptions, format: TextFormat): Promise<string> {
+async function textOf(
+  session: Session,
+  options: ReportOptions,
+  format: TextFormat,
+): Promise<string> {
   switch (options.page) {
     case 'launch':
     case 'run':
-      return runsText(store, options, format)
+      return runsText(session, options, format)
     case 'audit':
-      return auditText(store, options, format)
+      return auditText(session, options, format)
     case 'usage':
-      return usageText(await readUsageOf(store, options), format)
+      return usageText(await readUsageOf(session, options), format)
   }
 }
 
 async function runsText(
-  store: Session,
+  session: Session,
   options: ReportOptions,
   format: TextFormat,
 ): Promise<string> {
   const texts: string[] = []
-  for (const runId of await meantRuns(store, options)) {
-    const summary = await summariseIn(store, runId, options.contract)
+  for (const runId of await meantRuns(session, options)) {
+    const summary = await summariseIn(session, runId, options.contract)
     if (format === 'md') texts.push(markdownSummary(summary))
     else texts.push(format === 'csv' ? csvSummary(summary) : jsonSummary(summary))
   }
@@ -55,13 +59,17 @@ async function runsText(
 }
 
 async function auditText(
-  store: Session,
+  session: Session,
   options: ReportOptions,
   format: TextFormat,
 ): Promise<string> {
   const { timeZone, contract } = options
-  await prepareScope(store, { runIds: await meantRuns(store, options), timeZone })
-  return findingsText(await latestFindings(store), await prepareStretches(store, contract), format)
+  await prepareScope(session, { runIds: await meantRuns(session, options), timeZone })
+  return findingsText(
+    await latestFindings(session),
+    await prepareStretches(session, contract),
+    format,
+  )
 }
 
 function findingsText(

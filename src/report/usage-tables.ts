@@ -11,7 +11,7 @@ const ofHours: ReadonlySet<Anomaly['kind']> = new Set(['unusual-hour', 'error-ju
  * Creates temporary tables of the values that were not computed in SQL, for the charts' queries: `usage_balance`,
  * `usage_outlook`, `usage_bands`, `usage_expiring`, `usage_reconciliation`, `usage_anomalies`. Dates are local text.
  */
-export async function fillUsageTables(store: Session, page: ShownUsage): Promise<void> {
+export async function fillUsageTables(session: Session, page: ShownUsage): Promise<void> {
   const { timezone } = page.scope
   const empty = page.depletion.known ? page.depletion.runsOut : null
   const nameOf = (kind: Anomaly['kind'], { id, atUs }: Anomaly['rows'][number]) =>
@@ -22,7 +22,7 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     late: wordsOf(dates, dates?.lateUs ?? null, timezone),
   })
   await fillTable(
-    store,
+    session,
     'usage_balance (at_us BIGINT, account VARCHAR, remaining DOUBLE, told_by VARCHAR)',
     page.balance.map(({ atUs, account, remaining, from }) => ({
       at_us: atUs,
@@ -32,7 +32,7 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     })),
   )
   await fillTable(
-    store,
+    session,
     `usage_outlook (
       at_us BIGINT, low DOUBLE, median DOUBLE, high DOUBLE, empty_early_us BIGINT,
       empty_us BIGINT, empty_late_us BIGINT)`,
@@ -45,7 +45,7 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     })),
   )
   await fillTable(
-    store,
+    session,
     `usage_bands (
       band VARCHAR, min_balance DOUBLE, per_minute BIGINT, early VARCHAR, median VARCHAR,
       late VARCHAR, summary VARCHAR)`,
@@ -59,7 +59,7 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     })),
   )
   await fillTable(
-    store,
+    session,
     `usage_expiring (
       grant_name VARCHAR, expires VARCHAR, expires_us BIGINT, low DOUBLE, median DOUBLE,
       high DOUBLE)`,
@@ -73,7 +73,7 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     })),
   )
   await fillTable(
-    store,
+    session,
     `usage_reconciliation (
       from_us BIGINT, to_us BIGINT, account VARCHAR, service_reported DOUBLE, seen DOUBLE,
       seen_at_most DOUBLE, difference DOUBLE, verdict VARCHAR)`,
@@ -89,7 +89,7 @@ export async function fillUsageTables(store: Session, page: ShownUsage): Promise
     })),
   )
   await fillTable(
-    store,
+    session,
     'usage_anomalies (kind VARCHAR, summary VARCHAR, n BIGINT, example VARCHAR)',
     page.anomalies.map(({ kind, summary, count, rows }) => ({
       kind: kind.replaceAll('-', ' '),

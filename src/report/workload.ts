@@ -16,8 +16,8 @@ interface Kind {
 const mostKinds = 3
 
 /** What was sent, for the first screen: endpoint, model and tokens of each kind of request, the most frequent first. */
-export async function workloadText(store: Session): Promise<Html | false> {
-  const kinds = await store.rows<Kind>(`
+export async function workloadText(session: Session): Promise<Html | false> {
+  const kinds = await session.rows<Kind>(`
     SELECT endpoint, model, streamed = 1 AS streamed, count(*)::DOUBLE AS sent,
       avg(prompt_tokens) AS "promptTokens", avg(completion_tokens) AS "outputTokens"
     FROM shown_attempts WHERE was_sent AND (counted OR part = 'trial')

@@ -80,7 +80,7 @@ export interface RunSettings {
   }) => void
   readonly onProgress?: (progress: Progress, counted: Counted) => void
   /** Called with the result while its store is open. Not called if the store was lost. */
-  readonly onJudged?: (result: RunResult, store: Session) => Promise<void>
+  readonly onJudged?: (result: RunResult, session: Session) => Promise<void>
   /** Shortest time between two calls of `onProgress`. Default: one with each report, about once a second. */
   readonly progressEveryMs?: number
   /** `signal` drains the run; `stopNow` also aborts the requests in flight. */

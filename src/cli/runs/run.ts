@@ -238,15 +238,15 @@ interface Shown {
 const nothing: Shown = { summary: null, times: null }
 
 async function readShown(
-  store: Session,
+  session: Session,
   { runId, counts, stopped }: RunResult,
   contract: Contract,
   json: boolean,
 ): Promise<Shown> {
   if (counts.planned === 0) return nothing
   try {
-    const summary = await summariseIn(store, runId, contract)
-    return { summary, times: json ? null : await readTimeShape(store, runId) }
+    const summary = await summariseIn(session, runId, contract)
+    return { summary, times: json ? null : await readTimeShape(session, runId) }
   } catch (error) {
     if (stopped !== 'store') throw error
     return nothing

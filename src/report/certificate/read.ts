@@ -12,13 +12,13 @@ import type { Certificate } from './shape.ts'
  * @param correctness of the figures of the run: those of the trial that its search claims
  */
 export async function readCertificate(
-  store: Session,
+  session: Session,
   run: RunRow,
   correctness: SummaryGroup['correctness'],
 ): Promise<Certificate | null> {
   const page = readPageVerdict(run.verdict_json)
   if (page.searches.length === 0) return null
-  const [short] = await store.rows<{ share: number }>(
+  const [short] = await session.rows<{ share: number }>(
     `SELECT coalesce(avg((max_tokens = 1)::INTEGER), 0)::DOUBLE AS share
      FROM attempts JOIN templates USING (run_id, template) WHERE run_id = $1 AND part = 'steady'`,
     [run.run_id],
@@ -27,6 +27,6 @@ export async function readCertificate(
     validity: run.verdict,
     ...{ page, correctness },
     oneTokenShare: short!.share,
-    findings: await latestFindings(store, [run.run_id]),
+    findings: await latestFindings(session, [run.run_id]),
   })
 }

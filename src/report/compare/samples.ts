@@ -28,7 +28,7 @@ export interface Group {
   readonly only?: string
 }
 
-export async function readSamples(store: Session, group: Group): Promise<Samples> {
+export async function readSamples(session: Session, group: Group): Promise<Samples> {
   const { runId, step, part, only = 'true' } = group
   const chosen = `(FROM attempt_values WHERE run_id = $1 AND ($2 IS NULL OR step = $2)
     ${part === 'steady' ? `AND part = 'steady'` : ''} AND ${only})`
@@ -37,8 +37,8 @@ export async function readSamples(store: Session, group: Group): Promise<Samples
     ...sampledMetrics.map((metric) => ({ value: columnOf(metric), cut: cutOf(metric) })),
     { value: 'CASE WHEN was_sent THEN failed::INTEGER END', cut: null },
   ]
-  const ordered = await readOrdered(store, chosen, columns, parameters)
-  const [ok, tokens] = await store.doubles(
+  const ordered = await readOrdered(session, chosen, columns, parameters)
+  const [ok, tokens] = await session.doubles(
     bySecondSql(chosen, { ok: `count(*) FILTER (outcome = 'ok')`, tokens: 'sum(output_tokens)' }),
     parameters,
   )

@@ -42,8 +42,8 @@ export interface SearchComparison {
 const sameRate = 1.02
 
 /** Reads the search of a run; null without one. It prepares the scope of the session. */
-export async function readSearch(store: Session, runId: string): Promise<SearchSide | null> {
-  const [run] = await store.rows<{ sweeps: string | null }>(
+export async function readSearch(session: Session, runId: string): Promise<SearchSide | null> {
+  const [run] = await session.rows<{ sweeps: string | null }>(
     `SELECT try_cast(verdict_json AS JSON) -> '$.sweeps' AS sweeps FROM runs WHERE run_id = $1`,
     [runId],
   )
@@ -51,8 +51,8 @@ export async function readSearch(store: Session, runId: string): Promise<SearchS
   const parsed = searchShape.safeParse(Array.isArray(sweeps) ? sweeps[0] : undefined)
   if (!parsed.success || parsed.data.safeRate === null) return null
   const { safeRate, objective, of } = parsed.data
-  await prepareScope(store, { runIds: [runId], timeZone: 'UTC' })
-  const trials = await store.rows<SearchedRate>(
+  await prepareScope(session, { runIds: [runId], timeZone: 'UTC' })
+  const trials = await session.rows<SearchedRate>(
     `SELECT offered_per_s AS "perS", good_ratio AS goodput, good_low AS low, good_high AS high, verdict
      FROM shown_rates WHERE judged IS NOT NULL ORDER BY offered_per_s, nth`,
   )

@@ -19,7 +19,7 @@ export type Balance = RunSummary['credits']['balances'][number]
  * Requests in flight at either reading, and those without a known end, may count or not.
  */
 export async function readBalances(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
 ): Promise<readonly Balance[]> {
@@ -27,7 +27,7 @@ export async function readBalances(
   const edge = (of: 'arg_min' | 'arg_max') =>
     `${of}({ remaining: remaining, sent_us: sent_us, ended_us: ended_us, slot: slot, retry: retry,
       streamed: streamed, price: if(outcome = 'ok', price, 0) }, ${order}) FILTER (remaining IS NOT NULL AND at_us IS NOT NULL)`
-  const rows = await store.rows<Balance & { readonly unpriced: number }>(
+  const rows = await session.rows<Balance & { readonly unpriced: number }>(
     `WITH priced AS NOT MATERIALIZED (
        SELECT coalesce(account, key_fp, '(unknown)') AS account, slot, retry, sent_us,
          coalesce(streamed, 0) AS streamed,

@@ -17,10 +17,10 @@ const longestBody = 2000
 
 /** The attempts that did not succeed, by kind, the most frequent first, each with what the service said. */
 export async function readErrors(
-  store: Session,
+  session: Session,
   { from, parameters }: Counted,
 ): Promise<RunSummary['errors']> {
-  const rows = await store.rows<Row>(
+  const rows = await session.rows<Row>(
     `SELECT outcome, status, coalesce(error_code, error_type) AS code, reason,
        on_purpose AS "onPurpose", count(*)::INTEGER AS count, min(error_message) AS message,
        arg_min({ slot: slot, retry: retry, "runId": run_id }, slot)
@@ -31,15 +31,15 @@ export async function readErrors(
   )
   const errors: ErrorKind[] = []
   for (const [at, { first, message, ...kind }] of rows.entries()) {
-    const body = first === null || at >= mostBodies ? null : await bodyOf(store, first)
+    const body = first === null || at >= mostBodies ? null : await bodyOf(session, first)
     errors.push({ ...kind, said: body ?? message })
   }
   return errors
 }
 
 /** Null for an empty body. */
-async function bodyOf(store: Session, of: NonNullable<Row['first']>): Promise<string | null> {
-  const [row] = await store.rows<{ body: string | null }>(
+async function bodyOf(session: Session, of: NonNullable<Row['first']>): Promise<string | null> {
+  const [row] = await session.rows<{ body: string | null }>(
     'SELECT body FROM bodies WHERE run_id = $1 AND slot = $2 AND retry = $3',
     [of.runId, of.slot, of.retry],
   )

@@ -7,11 +7,11 @@ import type { RunSummary } from './shape.ts'
 
 /** How many deadlines of their tokens the streams of each step kept; none without deadlines. */
 export async function readFluidity(
-  store: Session,
+  session: Session,
   { from, parameters }: Counted,
 ): Promise<RunSummary['fluidity']> {
   const { asked, of, value } = fluidity
-  const rows = await store.rows<RunSummary['fluidity'][number]>(
+  const rows = await session.rows<RunSummary['fluidity'][number]>(
     `SELECT step, count(*)::INTEGER AS streams, count(*) FILTER (${of})::INTEGER AS known,
        (sum(deadlines) FILTER (${of}))::DOUBLE AS deadlines,
        (sum(missed_deadlines) FILTER (${of}))::DOUBLE AS missed,

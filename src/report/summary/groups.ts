@@ -79,20 +79,21 @@ interface StoredStep {
  * @param valuesAtOnce of percentiles that one query may keep
  */
 export async function readGroups(
-  store: Session,
+  session: Session,
   counted: Counted,
   names: readonly MeasureName[] = measureNames,
   valuesAtOnce = usualAtOnce,
 ): Promise<readonly SummaryGroup[]> {
-  const gaps = await readGaps(store, counted.histograms, counted.parameters)
-  const steps = await readRows(store, counted, names, valuesAtOnce, 'GROUP BY step ORDER BY step')
+  const gaps = await readGaps(session, counted.histograms, counted.parameters)
+  const steps = await readRows(session, counted, names, valuesAtOnce, 'GROUP BY step ORDER BY step')
   // One step is the whole: its values are not sorted twice.
-  const whole = steps.length === 1 ? steps : await readRows(store, counted, names, valuesAtOnce, '')
-  const byStep = await readRates(store, counted, true)
+  const whole =
+    steps.length === 1 ? steps : await readRows(session, counted, names, valuesAtOnce, '')
+  const byStep = await readRates(session, counted, true)
   const rates = [
     ...(steps.length === 1
       ? byStep.map((each) => ({ ...each, step: null }))
-      : await readRates(store, counted, false)),
+      : await readRates(session, counted, false)),
     ...byStep,
   ]
   return [{ ...whole[0]!, step: null }, ...steps].map((row) =>
@@ -114,12 +115,12 @@ interface Rates {
 
 /** What was completed in the steady part, by step. */
 async function readRates(
-  store: Session,
+  session: Session,
   { from, parameters, offsetUs }: Counted,
   bySteps: boolean,
 ): Promise<readonly Rates[]> {
   const inTime = completedIn('steady', offsetUs)
-  return store.rows<Rates>(
+  return session.rows<Rates>(
     `SELECT steady.step, any_value(steady.seconds)::DOUBLE AS seconds,
        count(*) FILTER (outcome = 'ok' AND ${inTime}) AS ok,
        (sum(output_tokens) FILTER (${inTime}))::DOUBLE AS tokens
@@ -137,7 +138,7 @@ async function readRates(
 const usualAtOnce = 50_000_000
 
 async function readRows(
-  store: Session,
+  session: Session,
   counted: Counted,
   names: readonly MeasureName[],
   valuesAtOnce: number,
@@ -145,11 +146,11 @@ async function readRows(
 ): Promise<readonly GroupRow[]> {
   const { from, parameters } = counted
   const select = (columns: readonly string[]) =>
-    store.rows<GroupRow>(
+    session.rows<GroupRow>(
       `SELECT ${grouped === '' ? 'NULL AS ' : ''}step, ${columns.join(',\n')} FROM ${from} ${grouped}`,
       [...parameters],
     )
-  const [stored] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM attempts')
+  const [stored] = await session.rows<{ n: number }>('SELECT count(*) AS n FROM attempts')
   const atOnce = Math.max(1, Math.floor(valuesAtOnce / Math.max(1, Number(stored!.n))))
   let rows = await select([countsSql(counted), ...names.slice(0, atOnce).map(figuresSql)])
   for (let at = atOnce; at < names.length; at += atOnce) {
@@ -158,7 +159,7 @@ async function readRows(
   }
   const cut = names.filter((name) => rows.some((row) => figuresOf(row, name).censored > 0))
   if (cut.length === 0) return rows
-  const below = await countBelow(store, counted, cut, grouped !== '')
+  const below = await countBelow(session, counted, cut, grouped !== '')
   return rows.map((row) => ({
     ...row,
     ...Object.fromEntries(
@@ -213,14 +214,14 @@ function figuresSql(name: MeasureName): string {
 
 /** By step, how many values of each measure are below the lowest that was cut off. */
 async function countBelow(
-  store: Session,
+  session: Session,
   { from, parameters }: Counted,
   names: readonly MeasureName[],
   bySteps: boolean,
 ) {
   const each = (sql: (us: string, cut: string, name: MeasureName) => string) =>
     names.map((name) => sql(columnOf(name), cutOf(name)!, name)).join(', ')
-  const rows = await store.rows<
+  const rows = await session.rows<
     { readonly step: string | null } & Readonly<Record<MeasureName, number>>
   >(
     `SELECT lowest.step, ${each((us, _, name) => `count(*) FILTER (each.${us} < lowest.${us}) AS "${name}"`)}

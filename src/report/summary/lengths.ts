@@ -13,7 +13,7 @@ import type { RunSummary } from './shape.ts'
  * @param scenarioJson as stored; a run without a scenario asks for no lengths
  */
 export async function readLengths(
-  store: Session,
+  session: Session,
   { from, parameters }: Counted,
   scenarioJson: string,
 ): Promise<RunSummary['lengths']> {
@@ -24,7 +24,7 @@ export async function readLengths(
   const list = (names: readonly string[]) =>
     `[${names.map((name) => `$${parameters.length + all.push(name)}`).join(', ')}]::VARCHAR[]`
   const isTrace = `list_contains(${list(phases)}, phase)`
-  const rows = await store.rows<RunSummary['lengths'][number]>(
+  const rows = await session.rows<RunSummary['lengths'][number]>(
     `SELECT step, ${isTrace} AS "isTrace", count(*)::INTEGER AS answers,
        sum(asked_tokens)::DOUBLE AS "askedTokens", sum(output_tokens)::DOUBLE AS tokens,
        count(*) FILTER (${value} >= 1)::INTEGER AS whole

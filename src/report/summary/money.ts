@@ -7,11 +7,11 @@ import type { RunSummary } from './shape.ts'
 
 /** What a run cost by the contract; null if it states no prices for its models. */
 export async function readMoney(
-  store: Session,
+  session: Session,
   runIds: readonly string[],
   contract: Contract,
 ): Promise<RunSummary['money']> {
-  const priced = await readRunCosts(store, runIds, contract)
+  const priced = await readRunCosts(session, runIds, contract)
   if (priced === null) return null
   const steps = Map.groupBy(priced.kinds, ({ step }) => step)
   return {

@@ -33,19 +33,19 @@ export interface ToldByService {
  * part.
  */
 export async function readToldByService(
-  store: Session,
+  session: Session,
   runId: string,
 ): Promise<ToldByService | null> {
-  const answers = await readAnswerTimes(store, runId)
+  const answers = await readAnswerTimes(session, runId)
   const stated = answers === null ? null : answerTimesWords(answers)
-  const [source] = await store.rows('SELECT 1 FROM metric_sources WHERE run_id = $1 LIMIT 1', [
+  const [source] = await session.rows('SELECT 1 FROM metric_sources WHERE run_id = $1 LIMIT 1', [
     runId,
   ])
   if (source === undefined) {
     if (answers === null) return null
     return { metrics: { ...nothingScraped, answers, ttft: stated }, lines: {} }
   }
-  const [client] = await store.rows<ClientFigures>(
+  const [client] = await session.rows<ClientFigures>(
     `SELECT count(*) FILTER (outcome = 'ok')::INTEGER AS ok,
        count(*) FILTER (outcome IN ('aborted', 'timeout') AND sent_us IS NOT NULL)::INTEGER AS aborted,
        ${sumOfAll('prompt_tokens')}, ${sumOfAll('cached_tokens')}, ${sumOfAll('completion_tokens', 'output_tokens')},
@@ -57,7 +57,7 @@ export async function readToldByService(
   )
   const { from_us: fromUs, to_us: toUs } = client!
   const stretch = fromUs === null || toUs === null ? null : { fromUs, toUs }
-  const service = await readServiceFigures(store, runId, stretch)
+  const service = await readServiceFigures(session, runId, stretch)
   if (service === null) return null
   const metrics = {
     sources: service.sources.map((source) => ({ ...source, restartsUs: [...source.restartsUs] })),

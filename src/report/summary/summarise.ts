@@ -35,18 +35,18 @@ export function summarise(store: Store, runId: string, contract: Contract): Prom
 
 /** The same within the session of another operation. */
 export async function summariseIn(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunSummary> {
-  const run = await readRun(store, runId)
-  await store.takeAttemptsAtHand({ values: true })
+  const run = await readRun(session, runId)
+  await session.takeAttemptsAtHand({ values: true })
   const counted = countedOf(runId, run.scenario_json)
-  const phases = await store.rows<{ phase: string; part: string }>(
+  const phases = await session.rows<{ phase: string; part: string }>(
     `SELECT DISTINCT phase, part FROM request_kinds WHERE run_id = $1 AND ${standings.counted.sql}`,
     [runId],
   )
-  const groups = await readGroups(store, counted)
+  const groups = await readGroups(session, counted)
   const all = groups[0]!
   if (all.counts.attempts === 0) throw userError.report(`run ${runId} has no attempts`)
   const counts = all.counts
@@ -71,43 +71,43 @@ export async function summariseIn(
       counts.attempts === counts.sent + counts.notSent &&
       counts.sent ===
         counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted,
-    certificate: await readCertificate(store, run, all.correctness),
+    certificate: await readCertificate(session, run, all.correctness),
     part: phases.some(({ part }) => part === 'steady') ? 'steady' : 'all',
     closedPhases: closedPhases(run.scenario_json).filter((closed) =>
       phases.some(({ phase }) => phase === closed),
     ),
     all,
     steps: groups.filter((group) => group.step !== null),
-    errors: counts.attempts === counts.ok ? [] : await readErrors(store, counted),
-    tasks: await readTasks(store, runId, contract),
-    lengths: await readLengths(store, counted, run.scenario_json),
-    fluidity: await readFluidity(store, counted),
-    wrongAnswers: all.correctness === null ? [] : await readWrongAnswers(store, counted),
-    money: await readMoney(store, [runId, ...(await otherTries(store, runId))], contract),
-    credits: await readCredits(store, runId, contract),
-    service: (await readToldByService(store, runId))?.metrics ?? null,
+    errors: counts.attempts === counts.ok ? [] : await readErrors(session, counted),
+    tasks: await readTasks(session, runId, contract),
+    lengths: await readLengths(session, counted, run.scenario_json),
+    fluidity: await readFluidity(session, counted),
+    wrongAnswers: all.correctness === null ? [] : await readWrongAnswers(session, counted),
+    money: await readMoney(session, [runId, ...(await otherTries(session, runId))], contract),
+    credits: await readCredits(session, runId, contract),
+    service: (await readToldByService(session, runId))?.metrics ?? null,
   }
 }
 
-async function readRun(store: Session, runId: string): Promise<RunRow> {
-  const [run] = await store.rows<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])
+async function readRun(session: Session, runId: string): Promise<RunRow> {
+  const [run] = await session.rows<RunRow>('SELECT * FROM runs WHERE run_id = $1', [runId])
   if (run === undefined) {
-    await resolveRun(store, runId)
-    throw userError.report(`${store.path}: no run "${runId}"`)
+    await resolveRun(session, runId)
+    throw userError.report(`${session.path}: no run "${runId}"`)
   }
   return run
 }
 
 async function readCredits(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['credits']> {
-  const balances = await readBalances(store, runId, contract)
-  const own = await readSpent(store, runId, contract)
+  const balances = await readBalances(session, runId, contract)
+  const own = await readSpent(session, runId, contract)
   const tries: (Spent & { readonly runId: string })[] = []
-  for (const id of await otherTries(store, runId)) {
-    tries.push({ runId: id, ...(await readSpent(store, id, contract)) })
+  for (const id of await otherTries(session, runId)) {
+    tries.push({ runId: id, ...(await readSpent(session, id, contract)) })
   }
   const sum = (name: 'spent' | 'spentAtMost') =>
     [own, ...tries].reduce<number | null>(
@@ -125,8 +125,8 @@ async function readCredits(
 
 type Spent = Pick<RunSummary['credits'], 'stated' | 'spent' | 'spentAtMost'>
 
-async function readSpent(store: Session, runId: string, contract: Contract): Promise<Spent> {
-  const models = await store.rows<{ model: string | null; ok: number; ambiguous: number }>(
+async function readSpent(session: Session, runId: string, contract: Contract): Promise<Spent> {
+  const models = await session.rows<{ model: string | null; ok: number; ambiguous: number }>(
     `SELECT coalesce(model, response_model) AS model,
             count(*) FILTER (WHERE outcome = 'ok')::INTEGER AS ok,
             count(*) FILTER (WHERE outcome IN ('broken', 'timeout', 'aborted')

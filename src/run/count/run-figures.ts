@@ -21,12 +21,12 @@ export interface RunFigures {
 
 /** Figures of the whole run for its verdict. Lag and samples cover the steady phases, if any. */
 export async function runFigures(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunFigures> {
   // A run has millions of rows but few groups, so words are joined to the counts, not to the rows.
-  const groups = await store.rows<Group>(
+  const groups = await session.rows<Group>(
     `SELECT phase, part, step, outcome, sum(n)::BIGINT AS n, sum(lag_n)::BIGINT AS lag_n,
        min(first_us) AS first_us, max(last_us) AS last_us, max(end_us) AS end_us,
        sum(events) AS events,
@@ -43,7 +43,7 @@ export async function runFigures(
   )
   const steady = groups.filter(({ part }) => part === 'steady')
   const chosen = steady.length > 0 ? steady : groups
-  const [row] = await store.rows<Quantiles>(
+  const [row] = await session.rows<Quantiles>(
     `SELECT quantile_cont(lag_us, [0.5, 0.9, 0.99]) AS lag
      FROM attempt_times WHERE run_id = $1 ${steady.length > 0 ? `AND part = 'steady'` : ''}`,
     [runId],

@@ -38,14 +38,14 @@ export function judgeParts(store: Store, options: JudgeOptions): Promise<RunResu
 }
 
 async function judgeIn(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
   toldErrorUs: number | null,
 ): Promise<RunResult> {
-  const shards = await readShards(store, runId)
+  const shards = await readShards(session, runId)
   const clockErrorUs = toldErrorUs ?? measuredErrorUs(shards)
-  const [run] = await store.rows<{
+  const [run] = await session.rows<{
     scenario: string
     seed: number
     baseUrl: string
@@ -62,15 +62,15 @@ async function judgeIn(
       addCounts(sum, JSON.parse(attemptCountsJson ?? 'null') ?? noCounts),
     noCounts,
   )
-  const cut = scenario.warmUp === 'auto' ? await cutWarmUp(store, runId) : null
-  const figures = await runFigures(store, runId, contract)
-  const tries = await judgeTries(store, runId, contract, clockErrorUs)
-  const { change, coldStart } = await readSteadiness(store, runId)
+  const cut = scenario.warmUp === 'auto' ? await cutWarmUp(session, runId) : null
+  const figures = await runFigures(session, runId, contract)
+  const tries = await judgeTries(session, runId, contract, clockErrorUs)
+  const { change, coldStart } = await readSteadiness(session, runId)
   const unsteady = levelChange(change, run!.startedAtMs)
   const warmUp = cut ?? ({ kind: 'kept', coldStart } as const)
   const verdict = verdictOf(shards, ends, tries, counts, figures.rows, { unsteady, warmUp })
   const scope = { runId, contract, objectives: scenario.objectives }
-  const thresholds = await checkThresholds(store, scenario.thresholds, scope, unsteady)
+  const thresholds = await checkThresholds(session, scenario.thresholds, scope, unsteady)
   const stopped = ends.find((each) => each !== null && each.stopped !== null)?.stopped ?? null
   // The shards shared all counts, so each has the same sweeps.
   const sweeps = ends.find((each) => each !== null)?.sweeps ?? []
@@ -78,13 +78,13 @@ async function judgeIn(
   const ended = ends.filter((each) => each !== null)
   const parts = { of: shards[0]!.shards, present: ended.length }
   const machine = JSON.parse(shards[0]!.machineJson)
-  await endRun(store, runId, {
+  await endRun(session, runId, {
     endedUs: figures.lastUs,
     attemptCountsJson: JSON.stringify({ ...counts, parts, clockErrorUs }),
     verdict: verdict.verdict,
     verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps, stopped }),
   })
-  await store.execute('UPDATE runs SET machine_json = $2 WHERE run_id = $1', [
+  await session.execute('UPDATE runs SET machine_json = $2 WHERE run_id = $1', [
     runId,
     JSON.stringify({ ...machine, machines: shards.length }),
   ])
@@ -94,7 +94,7 @@ async function judgeIn(
     question: scenario.question,
     seed: run!.seed,
     baseUrl: run!.baseUrl,
-    dbPath: store.path,
+    dbPath: session.path,
     durationUs: figures.lastUs,
     counts,
     creditsByContract: tries.reduce((sum, { credits }) => sum + credits, figures.creditsByContract),
@@ -123,19 +123,19 @@ interface OtherTry {
 
 /** The credits of the other tries. With a known clock error, audits can use their rows with those of the run. */
 async function judgeTries(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
   clockErrorUs: number | null,
 ): Promise<readonly OtherTry[]> {
   const tries: OtherTry[] = []
-  for (const id of await otherTries(store, runId)) {
-    const { creditsByContract } = await runFigures(store, id, contract)
-    const [own] = await readShards(store, id)
+  for (const id of await otherTries(session, runId)) {
+    const { creditsByContract } = await runFigures(session, id, contract)
+    const [own] = await readShards(session, id)
     tries.push({ runId: id, shard: own!.shard, credits: creditsByContract })
     if (clockErrorUs === null || own!.attemptCountsJson === null) continue
     const counts = { ...JSON.parse(own!.attemptCountsJson), clockErrorUs }
-    await store.execute('UPDATE runs SET attempt_counts_json = $2 WHERE run_id = $1', [
+    await session.execute('UPDATE runs SET attempt_counts_json = $2 WHERE run_id = $1', [
       id,
       JSON.stringify(counts),
     ])

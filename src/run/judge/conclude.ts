@@ -51,7 +51,7 @@ export interface Ended {
 }
 
 /** Reads the rows back, judges the run, and stores its end. */
-export async function conclude(store: Session, ended: Ended): Promise<RunResult> {
+export async function conclude(session: Session, ended: Ended): Promise<RunResult> {
   const { scenario, options, contract, start, coordinator } = ended
   const { runId } = start
   const { tally } = coordinator
@@ -61,21 +61,21 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     stopReason !== 'interrupted' && stopReason !== 'first-request' && neverReached(tally)
       ? 'unreachable'
       : stopReason
-  await settleTrials(store, runId, coordinator, ended.sweeps)
+  await settleTrials(session, runId, coordinator, ended.sweeps)
   // One shard has too few requests to tell; the merge looks at all.
-  const cut = isPart(options) || scenario.warmUp !== 'auto' ? null : await cutWarmUp(store, runId)
-  await store.takeAttemptsAtHand({ values: true })
-  const figures = await runFigures(store, runId, contract)
-  const sweeps = await withCachedShares(store, runId, ended.sweeps)
+  const cut = isPart(options) || scenario.warmUp !== 'auto' ? null : await cutWarmUp(session, runId)
+  await session.takeAttemptsAtHand({ values: true })
+  const figures = await runFigures(session, runId, contract)
+  const sweeps = await withCachedShares(session, runId, ended.sweeps)
   let planned = 0
   let inTime = 0
   for (const phase of coordinator.phases) {
     if (crowdOf(phase.load) !== null || phase.part !== 'steady') continue
-    const counted = await arrivalsInTime(store, runId, phase)
+    const counted = await arrivalsInTime(session, runId, phase)
     planned += counted.planned
     inTime += counted.inTime
   }
-  const steadiness = isPart(options) ? null : await readSteadiness(store, runId)
+  const steadiness = isPart(options) ? null : await readSteadiness(session, runId)
   const unsteady = levelChange(steadiness?.change ?? null, start.startedAtUs / 1000)
   const warmUp = cut ?? (steadiness && { kind: 'kept', coldStart: steadiness.coldStart })
   const medians = mediansOf(scenario, coordinator.phases, tally)
@@ -88,20 +88,20 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     plannedArrivals: planned,
     arrivedInTime: inTime,
     budgetSpent: stopped === 'budget',
-    gaps: await clientGaps(store, runId, gapLimitUs(medians)),
-    inFlight: await inFlightFigures(store, runId),
-    streams: await readStreams(store, runId),
+    gaps: await clientGaps(session, runId, gapLimitUs(medians)),
+    inFlight: await inFlightFigures(session, runId),
+    streams: await readStreams(session, runId),
     unsteady: unsteady?.text ?? null,
     warmUp,
     loadPerCore: loadavg()[0]! / availableParallelism(),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(
-      await latestCeiling(store, start.machineJson, scenario.threads),
+      await latestCeiling(session, start.machineJson, scenario.threads),
       figures,
     ),
   })
   const thresholds = await checkThresholds(
-    store,
+    session,
     isPart(options) ? [] : scenario.thresholds,
     { runId, contract, objectives: scenario.objectives },
     unsteady,
@@ -114,9 +114,9 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     verdict: verdict.verdict,
     verdictJson: JSON.stringify({ ...verdict, thresholds, sweeps, stopped }),
   }
-  await endRun(store, runId, end)
+  await endRun(session, runId, end)
   if (isPart(options))
-    await endShard(store, runId, {
+    await endShard(session, runId, {
       ...end,
       attemptCountsJson: JSON.stringify(counts),
       clockErrorUs: options.team?.clockErrorUs ?? null,
@@ -133,7 +133,7 @@ export async function conclude(store: Session, ended: Ended): Promise<RunResult>
     refusal:
       stopped === 'first-request'
         ? (ended.pageRefusal ??
-          (await firstRefusal(store, runId, start.baseUrl, ended.scenario.steps)))
+          (await firstRefusal(session, runId, start.baseUrl, ended.scenario.steps)))
         : null,
   }
 }

@@ -15,9 +15,9 @@ export interface StreamFigures {
 }
 
 /** Null for a run without streams. Streams are those of the steady part, or all if there is none. */
-export async function readStreams(store: Session, runId: string): Promise<StreamFigures | null> {
+export async function readStreams(session: Session, runId: string): Promise<StreamFigures | null> {
   const long = 'outcome = $2 AND content_events >= 8'
-  const [row] = await store.rows<StreamFigures & { readonly all: number }>(
+  const [row] = await session.rows<StreamFigures & { readonly all: number }>(
     `SELECT count(*) AS "all", count(*) FILTER (${long}) AS streams,
        median(content_events) FILTER (${long}) AS events,
        median(content_reads) FILTER (${long}) AS reads,

@@ -10,14 +10,14 @@ export type WarmUp =
   | { readonly kind: 'kept'; readonly coldStart: RunStart | null }
 
 /** Cuts the warm-up off the steady part of a run whose scenario says `warmup: auto` (decision 0817). */
-export async function cutWarmUp(store: Session, runId: string): Promise<WarmUp> {
-  const found = await readWarmUp(store, runId)
+export async function cutWarmUp(session: Session, runId: string): Promise<WarmUp> {
+  const found = await readWarmUp(session, runId)
   if (found === null) return { kind: 'not cut', why: null }
   if (found === 'too few')
     return { kind: 'not cut', why: 'fewer than 300 requests of each step in the first phase' }
   if (found === 'not steady')
     return { kind: 'not cut', why: 'not steady: the best cut would be in the last half' }
-  await moveToWarmUp(store, runId, found.untilUs)
+  await moveToWarmUp(session, runId, found.untilUs)
   return { kind: 'cut', start: found }
 }
 

@@ -14,11 +14,11 @@ const graceUs = 5000
  * @param phase its start in microseconds of the run
  */
 export async function arrivalsInTime(
-  store: Session,
+  session: Session,
   runId: string,
   phase: { readonly name: string; readonly startUs: number },
 ): Promise<{ readonly planned: number; readonly inTime: number }> {
-  const [row] = await store.rows<{ planned: number; in_time: number }>(
+  const [row] = await session.rows<{ planned: number; in_time: number }>(
     `SELECT count(*)::BIGINT AS planned,
        count(*) FILTER (dispatched_us <
          ((intended_us - $3) // ${windowUs} + 1) * ${windowUs} + $3 + ${graceUs})::BIGINT AS in_time

@@ -11,7 +11,7 @@ import type { SweepResult } from './sweep-run.ts'
  * `trial`.
  */
 export async function settleTrials(
-  store: Session,
+  session: Session,
   runId: string,
   coordinator: Coordinator,
   sweeps: readonly SweepResult[],
@@ -30,7 +30,7 @@ export async function settleTrials(
     if (others.includes(phase.name)) coordinator.phases[at] = { ...phase, part: 'trial' }
   }
   for (const table of ['request_kinds', 'histograms', 'tasks']) {
-    await store.execute(
+    await session.execute(
       `UPDATE ${table} SET part = 'trial' WHERE run_id = $1 AND phase IN (${others.map(literal).join(', ')})`,
       [runId],
     )
@@ -39,14 +39,14 @@ export async function settleTrials(
 
 /** The searches with the share of prompt tokens that a cache had in the trial that each claims. */
 export async function withCachedShares(
-  store: Session,
+  session: Session,
   runId: string,
   sweeps: readonly SweepResult[],
 ): Promise<readonly SweepResult[]> {
   return Promise.all(
     sweeps.map(async (sweep) => {
       const phase = claimedPhase(sweep.trials, sweep.safeRate)
-      const [row] = await store.rows<{ share: number | null }>(
+      const [row] = await session.rows<{ share: number | null }>(
         `SELECT ${cachedShareSql}::DOUBLE AS share FROM attempts
          WHERE run_id = $1 AND phase = $2`,
         [runId, phase ?? ''],

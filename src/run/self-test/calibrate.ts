@@ -94,8 +94,8 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
 }
 
 /** Requests per second of the steady part, from the first planned send to the last end. */
-async function steadyPerS(store: Session, runId: string): Promise<number> {
-  const [row] = await store.rows<{ per_s: number | null }>(
+async function steadyPerS(session: Session, runId: string): Promise<number> {
+  const [row] = await session.rows<{ per_s: number | null }>(
     `SELECT count(*) FILTER (outcome <> 'not_sent')
             / ((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6) AS per_s
      FROM attempts WHERE run_id = $1 AND part = 'steady'`,

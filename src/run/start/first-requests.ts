@@ -144,12 +144,12 @@ interface Refused extends Refusal {
 
 /** A sentence on the permanent refusal: the request, the response, the remedy. */
 export async function firstRefusal(
-  store: Session,
+  session: Session,
   runId: string,
   baseUrl: string,
   steps: readonly Step[],
 ): Promise<string> {
-  const [refused] = await store.rows<Refused>(
+  const [refused] = await session.rows<Refused>(
     `SELECT templates.method, templates.path, attempts.step, status, reason, bodies.body
      FROM attempts JOIN templates USING (run_id, template)
      LEFT JOIN bodies USING (run_id, slot, retry)
@@ -159,7 +159,7 @@ export async function firstRefusal(
   if (refused === undefined) return 'The first request was refused.'
   const { method, path, step, ...answer } = refused
   const sent = `${method} ${new URL(path, baseUrl).href} (step ${step})`
-  const [answered] = await store.rows(
+  const [answered] = await session.rows(
     'SELECT 1 FROM attempts WHERE run_id = $1 AND status IS NOT NULL LIMIT 1',
     [runId],
   )

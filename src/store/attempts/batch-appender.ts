@@ -74,16 +74,16 @@ export class BatchAppender {
    * @param journalPath where rows are kept until DuckDB has them; null for rows that need not survive a kill
    * @throws UserError when the tables do not match the row type
    */
-  static async open(store: Session, journalPath: string | null): Promise<BatchAppender> {
+  static async open(session: Session, journalPath: string | null): Promise<BatchAppender> {
     return new BatchAppender(
-      store.path,
+      session.path,
       {
-        request_kinds: await store.createAppender('request_kinds'),
-        endings: await store.createAppender('endings'),
-        narrow_rows: await store.createAppender('narrow_rows'),
-        attempt_rows: await store.createAppender('attempt_rows'),
+        request_kinds: await session.createAppender('request_kinds'),
+        endings: await session.createAppender('endings'),
+        narrow_rows: await session.createAppender('narrow_rows'),
+        attempt_rows: await session.createAppender('attempt_rows'),
       },
-      await nextNumbersOf(store),
+      await nextNumbersOf(session),
       journalPath,
     )
   }
@@ -180,14 +180,14 @@ export class BatchAppender {
 const nextNumbers = new WeakMap<Session, Record<SharedTable, number>>()
 
 /** All appenders to a store share one count. */
-async function nextNumbersOf(store: Session): Promise<Record<SharedTable, number>> {
-  const [found] = await store.rows<Record<SharedTable, number>>(
+async function nextNumbersOf(session: Session): Promise<Record<SharedTable, number>> {
+  const [found] = await session.rows<Record<SharedTable, number>>(
     `SELECT (SELECT coalesce(max(request_kind) + 1, 0) FROM request_kinds)::INTEGER AS request_kinds,
             (SELECT coalesce(max(ending) + 1, 0) FROM endings)::INTEGER AS endings`,
   )
-  const next = nextNumbers.get(store) ?? { request_kinds: 0, endings: 0 }
+  const next = nextNumbers.get(session) ?? { request_kinds: 0, endings: 0 }
   for (const table of sharedTables) next[table] = Math.max(next[table], found![table])
-  nextNumbers.set(store, next)
+  nextNumbers.set(session, next)
   return next
 }
 

@@ -88,8 +88,8 @@ export class Recorder {
   /** Bodies that were dropped because the disk was full. */
   bodiesGivenUp = 0
 
-  private constructor(store: Session, attempts: BatchAppender) {
-    this.store = store
+  private constructor(session: Session, attempts: BatchAppender) {
+    this.store = session
     this.attempts = attempts
   }
 
@@ -98,18 +98,18 @@ export class Recorder {
    * stays in memory while there is room
    * @throws UserError when the tables of attempts do not match the row type
    */
-  static async open(store: Session, memoryMiB: number | null = null): Promise<Recorder> {
-    if (memoryMiB !== null) await store.execute(`SET memory_limit = '${memoryMiB}MiB'`)
+  static async open(session: Session, memoryMiB: number | null = null): Promise<Recorder> {
+    if (memoryMiB !== null) await session.execute(`SET memory_limit = '${memoryMiB}MiB'`)
     // A checkpoint stalls the recorder, so it is rare, but early enough that evidence does not fill the memory. One
     // thread: it must not take a second core from the sending threads.
-    await store.execute(`SET checkpoint_threshold = '32MiB'`)
-    await store.execute('SET threads = 1')
+    await session.execute(`SET checkpoint_threshold = '32MiB'`)
+    await session.execute('SET threads = 1')
     // Nearly all cells are whole numbers. Trying other compressions costs more than they would save.
-    await store.execute(`SET force_compression = 'bitpacking'`)
-    const journal = store.path === ':memory:' ? null : journalPath(store.path)
-    const recorder = new Recorder(store, await BatchAppender.open(store, journal))
+    await session.execute(`SET force_compression = 'bitpacking'`)
+    const journal = session.path === ':memory:' ? null : journalPath(session.path)
+    const recorder = new Recorder(session, await BatchAppender.open(session, journal))
     for (const table of Object.keys(evidenceColumns) as (keyof EvidenceTables)[]) {
-      recorder.appenders.set(table, await store.createAppender(table))
+      recorder.appenders.set(table, await session.createAppender(table))
     }
     return recorder
   }
@@ -203,8 +203,8 @@ function charactersOf(row: object): number {
 }
 
 /** Writes and commits rows given as objects, for probes, imports and tests. */
-export async function appendAttempts(store: Session, rows: readonly AttemptRow[]): Promise<void> {
-  const appender = await BatchAppender.open(store, null)
+export async function appendAttempts(session: Session, rows: readonly AttemptRow[]): Promise<void> {
+  const appender = await BatchAppender.open(session, null)
   const words = new Dictionary()
   const batch = new Batch()
   const hand = () => {

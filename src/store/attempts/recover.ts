@@ -9,11 +9,11 @@ import { type FoundJournal, journalPath, type NumberedRows, readJournal } from '
  *
  * A complete journal is removed. A journal that is damaged or belongs to another store is renamed and never deleted.
  */
-export async function recover(store: Session): Promise<void> {
-  const path = journalPath(store.path)
-  if (store.path === ':memory:' || !existsSync(path)) return
+export async function recover(session: Session): Promise<void> {
+  const path = journalPath(session.path)
+  if (session.path === ':memory:' || !existsSync(path)) return
   const journal = readJournal(path)
-  const { taken, strangers } = await takeIn(store, journal)
+  const { taken, strangers } = await takeIn(session, journal)
   // A journal begins with its head, so an empty one has lost what it held.
   const whole = !journal.isEmpty && journal.bytesLost === 0 && strangers === 0
   const lost = journal.rowsLost + strangers
@@ -38,11 +38,11 @@ export async function recover(store: Session): Promise<void> {
 
 /** @returns the number of rows that DuckDB took, and of rows with unknown shared values */
 async function takeIn(
-  store: Session,
+  session: Session,
   { from, records }: FoundJournal,
 ): Promise<{ readonly taken: number; readonly strangers: number }> {
   if (from === null) return { taken: 0, strangers: 0 }
-  const [known] = await store.rows<{
+  const [known] = await session.rows<{
     rows: number
     request_kinds: number
     endings: number
@@ -57,9 +57,9 @@ async function takeIn(
   const isKnown = ({ rows, request_kinds, endings }: NumberedRows) =>
     highest(request_kinds, rows) <= known!.request_kinds && highest(endings, rows) <= known!.endings
   let [taken, strangers] = [0, 0]
-  await store.execute('BEGIN')
+  await session.execute('BEGIN')
   try {
-    const appender = await BatchAppender.open(store, null)
+    const appender = await BatchAppender.open(session, null)
     for (const record of records) {
       const rows = record.unpack()
       const first = Math.max(0, known!.rows - record.place)
@@ -71,11 +71,11 @@ async function takeIn(
       }
     }
     appender.close()
-    await store.execute('DELETE FROM recovered_journals')
-    await store.execute('INSERT INTO recovered_journals VALUES ($1)', [from.id])
-    await store.execute('COMMIT')
+    await session.execute('DELETE FROM recovered_journals')
+    await session.execute('INSERT INTO recovered_journals VALUES ($1)', [from.id])
+    await session.execute('COMMIT')
   } catch (error) {
-    await store.execute('ROLLBACK').catch(() => {})
+    await session.execute('ROLLBACK').catch(() => {})
     throw error
   }
   return { taken, strangers }

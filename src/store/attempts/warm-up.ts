@@ -8,15 +8,19 @@ import { forms, shared } from './layout.ts'
  *
  * @param untilUs on the run's clock
  */
-export async function moveToWarmUp(store: Session, runId: string, untilUs: number): Promise<void> {
+export async function moveToWarmUp(
+  session: Session,
+  runId: string,
+  untilUs: number,
+): Promise<void> {
   const until = Math.round(untilUs)
   const kinds = `(SELECT request_kind FROM request_kinds WHERE run_id = $1 AND part = 'steady')`
-  const [numbers] = await store.rows<{ next: number }>(
+  const [numbers] = await session.rows<{ next: number }>(
     'SELECT (max(request_kind) + 1)::INTEGER AS next FROM request_kinds',
   )
   const moved = (kind: string) => `(${kind} + ${numbers!.next})::INTEGER`
   const others = shared.request_kinds.map((name) => (name === 'part' ? `'warmup'` : sqlName(name)))
-  await store.execute(
+  await session.execute(
     `INSERT INTO request_kinds SELECT ${[moved('request_kind'), ...others].join(', ')} FROM request_kinds
      WHERE request_kind IN (SELECT DISTINCT request_kind FROM all_rows
        WHERE request_kind IN ${kinds} AND intended_us < ${until})`,
@@ -27,21 +31,21 @@ export async function moveToWarmUp(store: Session, runId: string, untilUs: numbe
     const set = struct
       ? `own = struct_update(own, request_kind := ${moved('own.request_kind')})`
       : `request_kind = ${moved('request_kind')}`
-    await store.execute(
+    await session.execute(
       `UPDATE ${table} SET ${set} WHERE ${own}request_kind IN ${kinds} AND ${own}intended_us < ${until}`,
       [runId],
     )
   }
   // A kind of which every request was moved is none of the steady part.
-  await store.execute(
+  await session.execute(
     `DELETE FROM request_kinds WHERE request_kind IN ${kinds} AND request_kind NOT IN (SELECT request_kind FROM all_rows)`,
     [runId],
   )
-  await store.execute(
+  await session.execute(
     `UPDATE tasks SET part = 'warmup' WHERE run_id = $1 AND part = 'steady' AND intended_us < ${until}`,
     [runId],
   )
-  await store.execute(
+  await session.execute(
     `UPDATE histograms SET part = 'warmup'
      WHERE run_id = $1 AND part = 'steady' AND interval_us + interval_length_us <= ${until}`,
     [runId],

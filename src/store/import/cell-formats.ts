@@ -72,7 +72,7 @@ interface NumberColumn {
  * @throws UserError if both marks fit all cells, and mean different numbers
  */
 export async function decimalOf(
-  store: Session,
+  session: Session,
   file: string,
   from: string,
   columns: readonly NumberColumn[],
@@ -84,7 +84,7 @@ export async function decimalOf(
       const cast = `TRY_CAST(${numberSql(text, mark)} AS DECIMAL(38, 18))`
       return isWhole ? `(CASE WHEN ${cast} = trunc(${cast}) THEN ${cast} END)` : cast
     }
-    const [row] = await store.rows<{
+    const [row] = await session.rows<{
       dot: number
       comma: number
       both: number
@@ -115,12 +115,12 @@ export async function decimalOf(
  * @throws UserError if both orders fit all dates
  */
 export async function dateOrderOf(
-  store: Session,
+  session: Session,
   file: string,
   from: string,
   text: string,
 ): Promise<DateOrder | null> {
-  const [row] = await store.rows<{ dmy: number; mdy: number; both: number; cell: string | null }>(
+  const [row] = await session.rows<{ dmy: number; mdy: number; both: number; cell: string | null }>(
     `SELECT count(dmy) AS dmy, count(mdy) AS mdy,
        count(*) FILTER (WHERE dmy IS NOT NULL AND mdy IS NOT NULL) AS both,
        any_value(text) FILTER (WHERE dmy <> mdy) AS cell

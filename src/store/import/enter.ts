@@ -28,23 +28,23 @@ interface Entered {
 }
 
 /** Enters the staged lines that are new, in one transaction. */
-export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
-  const [number] = await store.rows<{ next: number }>(
+export async function enter(session: Session, log: EnteredLog): Promise<Entered> {
+  const [number] = await session.rows<{ next: number }>(
     'SELECT coalesce(max(import_no), 0) + 1 AS next FROM usage_imports',
   )
   const importNo = number!.next
   const nowUs = BigInt(Math.round(log.nowUs))
-  const staged = await countStaged(store)
-  await refuseHalfLedger(store, log.file)
-  const notes = [...(await notesOf(store, log.prices))]
-  const dimensions = staged.buckets > 0 ? await compareStatements(store, log) : ''
-  await store.execute('BEGIN')
+  const staged = await countStaged(session)
+  await refuseHalfLedger(session, log.file)
+  const notes = [...(await notesOf(session, log.prices))]
+  const dimensions = staged.buckets > 0 ? await compareStatements(session, log) : ''
+  await session.execute('BEGIN')
   try {
     if (staged.buckets < staged.lines - staged.refused)
-      await enterEvents(store, log, importNo, nowUs)
+      await enterEvents(session, log, importNo, nowUs)
     const stated =
       staged.buckets > 0
-        ? await enterStatements(store, log.source, dimensions, importNo, nowUs)
+        ? await enterStatements(session, log.source, dimensions, importNo, nowUs)
         : { known: 0, notes: [] as readonly string[] }
     for (const each of stated.notes) notes.push(each)
     const duplicates = staged.known + stated.known
@@ -54,13 +54,13 @@ export async function enter(store: Session, log: EnteredLog): Promise<Entered> {
       duplicates,
       rejected: staged.refused + staged.differing + staged.unreadable,
     }
-    await recordImport(store, log, importNo, nowUs, counts, staged)
-    for (const each of await setsAside(store, log.source)) notes.push(each)
-    await store.execute(log.check === true ? 'ROLLBACK' : 'COMMIT')
+    await recordImport(session, log, importNo, nowUs, counts, staged)
+    for (const each of await setsAside(session, log.source)) notes.push(each)
+    await session.execute(log.check === true ? 'ROLLBACK' : 'COMMIT')
     return { counts, notes }
   } catch (error) {
     // A transaction that could not be committed has ended.
-    await store.execute('ROLLBACK').catch(() => {})
+    await session.execute('ROLLBACK').catch(() => {})
     throw error
   }
 }
@@ -82,11 +82,11 @@ interface StagedCounts {
   readonly toUs: number | null
 }
 
-async function countStaged(store: Session): Promise<StagedCounts> {
-  const unreadable = (await hasErrors(store))
+async function countStaged(session: Session): Promise<StagedCounts> {
+  const unreadable = (await hasErrors(session))
     ? '(SELECT count(DISTINCT line) FROM import_errors)'
     : '0'
-  const [counts] = await store.rows<StagedCounts>(
+  const [counts] = await session.rows<StagedCounts>(
     `SELECT count(*) AS lines, count(*) FILTER (WHERE reason IS NOT NULL) AS refused,
        (SELECT count(*) FROM staging.known WHERE how IN ('known', 'older')) AS known,
        (SELECT count(*) FROM staging.known WHERE how = 'differs') AS differing,
@@ -99,14 +99,14 @@ async function countStaged(store: Session): Promise<StagedCounts> {
 }
 
 function recordImport(
-  store: Session,
+  session: Session,
   { source, file, format, mapping, isPartial }: EnteredLog,
   importNo: number,
   nowUs: bigint,
   { lines, accepted, duplicates, rejected }: Entered['counts'],
   { fromUs, toUs }: StagedCounts,
 ): Promise<void> {
-  return insertRow(store, 'usage_imports', {
+  return insertRow(session, 'usage_imports', {
     import_no: importNo,
     source,
     file: basename(file),
@@ -121,39 +121,39 @@ function recordImport(
 }
 
 async function enterEvents(
-  store: Session,
+  session: Session,
   log: EnteredLog,
   importNo: number,
   nowUs: bigint,
 ): Promise<void> {
   const { source, prices } = log
-  const [known] = await store.rows<{ n: number; corrects: number }>(
+  const [known] = await session.rows<{ n: number; corrects: number }>(
     `SELECT count(*) AS n, count(*) FILTER (WHERE how = 'corrects') AS corrects FROM staging.known`,
   )
   if (known!.corrects > 0) {
-    await store.execute(
+    await session.execute(
       `DELETE FROM usage_events WHERE source = $1 AND id IN (
          SELECT id FROM staging.lines WHERE rowid IN (SELECT line_no FROM staging.known WHERE how = 'corrects'))`,
       [source],
     )
   }
-  const credits = await storedCredits(store)
+  const credits = await storedCredits(session)
   const unit = pricedUnitSql(prices?.unit)
   const staged = stagedContent(credits, unit)
   const isNew = `reason IS NULL AND end_us IS NULL
     ${known!.n > 0 ? `AND rowid NOT IN (SELECT line_no FROM staging.known WHERE how <> 'corrects')` : ''}`
-  await store.execute(
+  await session.execute(
     `INSERT INTO usage_events (source, id, ingested_us, import_no, version_us, priced_by, ${content.join(', ')})
      SELECT $1, id, $2, $3, version_us, priced_by, ${staged.join(', ')} FROM staging.lines WHERE ${isNew}`,
     [source, nowUs, importNo],
   )
-  await store.execute(
+  await session.execute(
     `INSERT OR IGNORE INTO usage_event_days
      SELECT DISTINCT $1, at_us // 86400000000 FROM staging.lines WHERE ${isNew} AND coalesce(type, 'usage') = 'usage'`,
     [source],
   )
-  if (prices !== undefined && known!.n > 0) await priceKnown(store, source, credits, unit)
-  await settleReferrals(store, log, importNo, isNew)
+  if (prices !== undefined && known!.n > 0) await priceKnown(session, source, credits, unit)
+  await settleReferrals(session, log, importNo, isNew)
 }
 
 /**
@@ -161,41 +161,46 @@ async function enterEvents(
  * import: so it does not matter in which order the files of a ledger come.
  */
 async function settleReferrals(
-  store: Session,
+  session: Session,
   { source, mapping }: StagedLog,
   importNo: number,
   isNew: string,
 ): Promise<void> {
-  const tables = await store.rows(
+  const tables = await session.rows(
     `SELECT 1 AS there FROM duckdb_tables() WHERE database_name = 'staging' AND table_name = 'unsettled'`,
   )
   if (tables.length > 0) {
-    await store.execute(
+    await session.execute(
       `INSERT INTO usage_referrals SELECT $1, id, ${refersToSql(mapping)} FROM staging.lines
        WHERE ${isNew} AND rowid IN (FROM staging.unsettled)`,
       [source],
     )
   }
-  const referrals = await store.rows(
+  const referrals = await session.rows(
     'SELECT 1 AS there FROM usage_referrals WHERE source = $1 LIMIT 1',
     [source],
   )
   if (referrals.length === 0) return
-  const settled = await store.rows<{ id: string }>(
+  const settled = await session.rows<{ id: string }>(
     `SELECT id FROM usage_referrals WHERE source = $1
        AND refers_to IN (SELECT id FROM usage_events WHERE source = $1 AND import_no = $2)`,
     [source, importNo],
   )
   if (settled.length === 0) return
   const ids = settled.map(({ id }) => literal(id)).join()
-  await store.execute(`
+  await session.execute(`
     UPDATE usage_events SET type = 'refund' WHERE source = ${literal(source)} AND type = 'adjustment' AND id IN (${ids});
     DELETE FROM usage_referrals WHERE source = ${literal(source)} AND id IN (${ids})`)
 }
 
 /** Gives known lines whose cost is not logged the cost by these prices, which may be newer. */
-function priceKnown(store: Session, source: string, credits: string, unit: string): Promise<void> {
-  return store.execute(
+function priceKnown(
+  session: Session,
+  source: string,
+  credits: string,
+  unit: string,
+): Promise<void> {
+  return session.execute(
     `UPDATE usage_events SET credits = priced.credits, unit = priced.unit, priced_by = priced.priced_by
      FROM (SELECT id, ${credits} AS credits, ${unit} AS unit, priced_by FROM staging.lines
            WHERE priced_by IS NOT NULL AND rowid IN (SELECT line_no FROM staging.known WHERE how = 'known')) AS priced
@@ -208,29 +213,32 @@ function priceKnown(store: Session, source: string, credits: string, unit: strin
  * The staged credits in the store's type. 64 bits suffice for most logs; they take a third of the space and add up
  * faster. The first log with finer or larger credits widens the column.
  */
-async function storedCredits(store: Session): Promise<string> {
-  const wide = await store.rows(
+async function storedCredits(session: Session): Promise<string> {
+  const wide = await session.rows(
     `SELECT 1 AS there FROM staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL LIMIT 1`,
   )
   if (wide.length === 0) return 'credits'
-  const [stored] = await store.rows<{ type: string }>(
+  const [stored] = await session.rows<{ type: string }>(
     `SELECT column_type AS type FROM (DESCRIBE usage_events) WHERE column_name = 'credits'`,
   )
   // Each change of the type rewrites the whole table.
   if (stored!.type !== creditsTypes.any) {
-    await store.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
+    await session.execute(`ALTER TABLE usage_events ALTER credits TYPE ${creditsTypes.any}`)
   }
   return stagedCredits
 }
 
 /** What a log has beside usage: entries of a ledger, and several units. */
-async function notesOf(store: Session, prices: LinePrices | undefined): Promise<readonly string[]> {
-  const types = await store.rows<{ type: string; unit: string; n: number; sum: string }>(
+async function notesOf(
+  session: Session,
+  prices: LinePrices | undefined,
+): Promise<readonly string[]> {
+  const types = await session.rows<{ type: string; unit: string; n: number; sum: string }>(
     `SELECT type, unit, count(*) AS n, trim(sum(${stagedCredits})::VARCHAR, '') AS sum
      FROM staging.lines WHERE reason IS NULL AND type IS NOT NULL AND type NOT IN ('usage', 'refund')
      GROUP BY ALL ORDER BY ALL`,
   )
-  const units = await store.rows<{ unit: string }>(
+  const units = await session.rows<{ unit: string }>(
     `SELECT DISTINCT ${pricedUnitSql(prices?.unit)} AS unit FROM staging.lines WHERE reason IS NULL AND ${stagedCredits} IS NOT NULL ORDER BY unit`,
   )
   return [
@@ -249,11 +257,11 @@ async function notesOf(store: Session, prices: LinePrices | undefined): Promise<
 const plain = (decimal: string) => (decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal)
 
 /** Statements that describe the same requests as others of the source, and so do not count. */
-async function setsAside(store: Session, source: string): Promise<readonly string[]> {
+async function setsAside(session: Session, source: string): Promise<readonly string[]> {
   // To plan the view takes ten times as long as to learn that the source has no buckets.
-  const [bucket] = await store.rows('FROM usage_statements WHERE source = $1 LIMIT 1', [source])
+  const [bucket] = await session.rows('FROM usage_statements WHERE source = $1 LIMIT 1', [source])
   if (bucket === undefined) return []
-  const sets = await store.rows<{ dimensions: string; n: number; replaced_by: string }>(
+  const sets = await session.rows<{ dimensions: string; n: number; replaced_by: string }>(
     `SELECT dimensions, count(*) AS n, replaced_by FROM usage_buckets
      WHERE source = $1 AND replaced_by IS NOT NULL GROUP BY ALL ORDER BY ALL`,
     [source],

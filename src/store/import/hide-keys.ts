@@ -29,23 +29,23 @@ const nameColumns = ['model', 'endpoint', 'key_fp', 'account', 'unit']
  *
  * @returns notes for the reader
  */
-export async function hideKeys(store: Session, scanned: Scan): Promise<readonly string[]> {
+export async function hideKeys(session: Session, scanned: Scan): Promise<readonly string[]> {
   const { mapping } = scanned
   const dimensions = (mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`))
   const tags = tagNamesOf(mapping).map((name) => identifier(tagDimension(name)))
   const names = [...nameColumns, ...dimensions, ...tags, ...termTexts(mapping)]
-  const found = await keysOf(store, scanned)
-  const alike = await alikeIn(store, [...wideColumns, ...names, 'error_code', 'reason', 'line'])
+  const found = await keysOf(session, scanned)
+  const alike = await alikeIn(session, [...wideColumns, ...names, 'error_code', 'reason', 'line'])
   const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
   if (keys.areKnown) {
     const name = (text: string) => keys.hiddenName(text)
-    for (const column of wideColumns) await rewriteRows(store, column, name)
-    for (const column of names) await rewriteValues(store, column, name)
+    for (const column of wideColumns) await rewriteRows(session, column, name)
+    for (const column of names) await rewriteValues(session, column, name)
     const texts = ['error_code', ...(mapping.tagsColumn === undefined ? [] : ['tags'])]
-    for (const column of texts) await rewriteValues(store, column, (text) => keys.hidden(text))
+    for (const column of texts) await rewriteValues(session, column, (text) => keys.hidden(text))
   }
-  if (keys.areKnown || found.length > 0) await rewriteRejects(store, scanned, keys)
-  await readUnread(store, scanned, keys)
+  if (keys.areKnown || found.length > 0) await rewriteRejects(session, scanned, keys)
+  await readUnread(session, scanned, keys)
   return found.length > mostKeys
     ? [
         `the log has more than ${mostKeys.toLocaleString('en-US')} keys; others may be in its other columns`,
@@ -54,32 +54,35 @@ export async function hideKeys(store: Session, scanned: Scan): Promise<readonly 
 }
 
 /** Removes the keys from lines that were kept later. */
-export async function hideKeysOfLines(store: Session, scanned: Scan): Promise<void> {
-  const found = await keysOf(store, scanned)
-  const alike = await alikeIn(store, ['line'])
+export async function hideKeysOfLines(session: Session, scanned: Scan): Promise<void> {
+  const found = await keysOf(session, scanned)
+  const alike = await alikeIn(session, ['line'])
   const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
-  if (keys.areKnown || found.length > 0) await rewriteRejects(store, scanned, keys)
+  if (keys.areKnown || found.length > 0) await rewriteRejects(session, scanned, keys)
 }
 
 /** The values of the column of keys; not their hashes, which gateways log. */
-async function keysOf(store: Session, { scan, reader, mapping }: Scan): Promise<readonly string[]> {
+async function keysOf(
+  session: Session,
+  { scan, reader, mapping }: Scan,
+): Promise<readonly string[]> {
   const { key } = mapping.fields
   if (key === undefined || Array.isArray(key)) return []
   const sql = placeSql(key, reader)
-  const rows = await store.rows<{ key: string }>(
+  const rows = await session.rows<{ key: string }>(
     `SELECT DISTINCT ${sql} AS key FROM (${scan})
      WHERE nullif(${sql}, '') IS NOT NULL AND NOT regexp_full_match(${sql}, '[0-9a-f]{64}') LIMIT ${mostKeys + 1}`,
   )
   return rows.map((row) => row.key)
 }
 
-async function alikeIn(store: Session, columns: readonly string[]): Promise<readonly string[]> {
+async function alikeIn(session: Session, columns: readonly string[]): Promise<readonly string[]> {
   const found = columns.map(
     (column) => `SELECT unnest(regexp_extract_all(${column}, ${literal(keyPattern)})) AS key
       FROM staging.lines
       WHERE contains(${column}, 'sk-') OR contains(${column}, ' ') AND contains(${column}, 'earer ')`,
   )
-  const rows = await store.rows<{ key: string }>(
+  const rows = await session.rows<{ key: string }>(
     `SELECT DISTINCT key FROM (${found.join(' UNION ALL ')}) WHERE length(key) >= ${shortestKey} LIMIT ${mostKeys}`,
   )
   return rows.map(({ key }) => bare(key))
@@ -88,43 +91,43 @@ async function alikeIn(store: Session, columns: readonly string[]): Promise<read
 type Pair = readonly [from: string | number, to: string]
 
 async function rewriteRows(
-  store: Session,
+  session: Session,
   column: string,
   hidden: (text: string) => string,
 ): Promise<void> {
-  for await (const rows of pages(store, column, `${column} IS NOT NULL`)) {
+  for await (const rows of pages(session, column, `${column} IS NOT NULL`)) {
     const changed = rows.flatMap(({ no, text }): Pair[] => {
       const shown = hidden(text)
       return shown === text ? [] : [[no, shown]]
     })
-    await update(store, column, 'rowid', changed)
+    await update(session, column, 'rowid', changed)
   }
 }
 
 async function rewriteValues(
-  store: Session,
+  session: Session,
   column: string,
   hidden: (text: string) => string,
 ): Promise<void> {
-  const rows = await store.rows<{ text: string }>(
+  const rows = await session.rows<{ text: string }>(
     `SELECT DISTINCT ${column} AS text FROM staging.lines WHERE ${column} IS NOT NULL`,
   )
   const changed = rows.flatMap(({ text }): Pair[] => {
     const shown = hidden(text)
     return shown === text ? [] : [[text, shown]]
   })
-  await update(store, column, column, changed)
+  await update(session, column, column, changed)
 }
 
 /** Replaces a column where another has a value. */
 async function update(
-  store: Session,
+  session: Session,
   column: string,
   by: string,
   pairs: readonly Pair[],
 ): Promise<void> {
   if (pairs.length === 0) return
-  await store.execute(
+  await session.execute(
     `UPDATE staging.stored AS lines SET ${column} = pair[2]
      FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS pair)
      WHERE ${by === 'rowid' ? 'lines.rowid = pair[1]::BIGINT' : `lines.${by} = pair[1]`}`,
@@ -133,20 +136,20 @@ async function update(
 }
 
 /** The reasons and lines of rejects: a key is hidden in its own place, and where else it is. */
-async function rewriteRejects(store: Session, scanned: Scan, keys: LogKeys): Promise<void> {
-  await rewriteRows(store, 'reason', (reason) => keys.hidden(reason))
+async function rewriteRejects(session: Session, scanned: Scan, keys: LogKeys): Promise<void> {
+  await rewriteRows(session, 'reason', (reason) => keys.hidden(reason))
   const steps = keySteps(scanned)
-  await rewriteRows(store, 'line', (line) =>
+  await rewriteRows(session, 'line', (line) =>
     keys.hidden(steps === null || !line.startsWith('{') ? line : hiddenAt(line, steps)),
   )
 }
 
-async function* pages(store: Session, column: string, condition: string) {
-  const [size] = await store.rows<{ n: number }>(
+async function* pages(session: Session, column: string, condition: string) {
+  const [size] = await session.rows<{ n: number }>(
     'SELECT coalesce(max(rowid) + 1, 0) AS n FROM staging.lines',
   )
   for (let from = 0; from < size!.n; from += pageRows) {
-    yield await store.rows<{ no: number; text: string }>(
+    yield await session.rows<{ no: number; text: string }>(
       `SELECT rowid AS no, ${column} AS text FROM staging.lines
        WHERE rowid >= ${from} AND rowid < ${from + pageRows} AND ${condition}`,
     )
@@ -167,16 +170,16 @@ function keyColumn({ fields: { key } }: Mapping): string | readonly string[] | n
 }
 
 /** Lines that the reader of DuckDB refused. Their key may be anywhere. */
-async function readUnread(store: Session, scanned: Scan, keys: LogKeys): Promise<void> {
-  if (!(await hasErrors(store))) return
+async function readUnread(session: Session, scanned: Scan, keys: LogKeys): Promise<void> {
+  if (!(await hasErrors(session))) return
   const steps = keySteps(scanned)
-  const models = await store.rows<{ model: string }>(
+  const models = await session.rows<{ model: string }>(
     'SELECT DISTINCT model FROM staging.lines WHERE model IS NOT NULL LIMIT 1000',
   )
   const known = new Set([...scanned.names, ...models.map(({ model }) => model)])
-  await store.execute('CREATE TABLE staging.unread (line BIGINT, reason VARCHAR, text VARCHAR)')
+  await session.execute('CREATE TABLE staging.unread (line BIGINT, reason VARCHAR, text VARCHAR)')
   for (let after = -1; ; ) {
-    const rows = await store.rows<{ line: number; summary: string; text: string | null }>(
+    const rows = await session.rows<{ line: number; summary: string; text: string | null }>(
       `SELECT line, any_value(error_message) AS summary, any_value(csv_line) AS text FROM import_errors
        WHERE line > ${after} GROUP BY line ORDER BY line LIMIT 1000`,
     )
@@ -191,7 +194,7 @@ async function readUnread(store: Session, scanned: Scan, keys: LogKeys): Promise
         keys.hidden(alikeHidden(words)),
       ]
     })
-    await store.execute(
+    await session.execute(
       `INSERT INTO staging.unread
        SELECT each[1]::BIGINT, each[2], each[3] FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS each)`,
       [JSON.stringify(shown)],

@@ -86,7 +86,7 @@ export function importFile(store: Store, options: FileImport): Promise<FileImpor
   return inSession(store, {}, (session) => importInto(session, options), { writes: 'attempts' })
 }
 
-async function importInto(store: Session, options: FileImport): Promise<FileImported> {
+async function importInto(session: Session, options: FileImport): Promise<FileImported> {
   const { file } = options
   if (!existsSync(file)) throw userError.usage(`${file}: no such file`)
   const rejectsFile = rejectsOf(file, options.rejectsFile)
@@ -96,10 +96,10 @@ async function importInto(store: Session, options: FileImport): Promise<FileImpo
       ...{ name: 'the log', path, role: 'input' as const },
     })),
   ])
-  const scratch = scratchOf(store, rejectsFile)
+  const scratch = scratchOf(session, rejectsFile)
   try {
     emptyScratch(scratch)
-    return await importText(store, { ...options, rejectsFile }, scratch)
+    return await importText(session, { ...options, rejectsFile }, scratch)
   } catch (error) {
     const full = diskFailure(scratch, error)
     throw full === null
@@ -111,7 +111,7 @@ async function importInto(store: Session, options: FileImport): Promise<FileImpo
 }
 
 async function importText(
-  store: Session,
+  session: Session,
   options: FileImport & { readonly rejectsFile: string },
   scratch: string,
 ): Promise<FileImported> {
@@ -123,9 +123,9 @@ async function importText(
       : await decodedFile(file, join(scratch, 'text'), options.signal)
   if (named !== 'parquet' && isRejects(plain.path)) {
     const rejected = { file, path: plain.path, folder: scratch }
-    const { path, mapping, source } = await rejectedLines(store, rejected, options.mapping)
+    const { path, mapping, source } = await rejectedLines(session, rejected, options.mapping)
     return importLog(
-      store,
+      session,
       {
         ...options,
         mapping,
@@ -141,15 +141,15 @@ async function importText(
     beginPart(options, `reading ${file}`, 0, 1)
     const model = options.model ?? null
     const records = { file, read: plain.path, tool, model, rejectsFile }
-    return { kind: 'records', ...(await importRecords(store, records)) }
+    return { kind: 'records', ...(await importRecords(session, records)) }
   }
-  if (named !== 'parquet') return importLog(store, options, plain, scratch)
+  if (named !== 'parquet') return importLog(session, options, plain, scratch)
   const isMapped = options.mapping !== undefined && hasLineRules(options.mapping)
   const isOpen = options.mapping === undefined || isMapped
-  const text = isOpen ? await parquetText(store, { file, scratch, isMapped }) : null
+  const text = isOpen ? await parquetText(session, { file, scratch, isMapped }) : null
   return text === null
-    ? importLog(store, options, plain, scratch)
-    : importLog(store, { ...options, format: 'jsonl' }, { path: text, isCut: false }, scratch)
+    ? importLog(session, options, plain, scratch)
+    : importLog(session, { ...options, format: 'jsonl' }, { path: text, isCut: false }, scratch)
 }
 
 /** A log whose text is known. */

@@ -12,7 +12,10 @@ const count = (n: number, one: string, many: string) =>
  *
  * @returns notes for the reader
  */
-export async function nameEqualLines(store: Session, mapping: Mapping): Promise<readonly string[]> {
+export async function nameEqualLines(
+  session: Session,
+  mapping: Mapping,
+): Promise<readonly string[]> {
   if (mapping.fields.id !== undefined && mapping.ids === 'unique') return []
   const columns = [
     ...stagedContent().filter((sql) => sql !== 'terms'),
@@ -21,15 +24,15 @@ export async function nameEqualLines(store: Session, mapping: Mapping): Promise<
   const plain = columns.map((sql) => `coalesce(${sql}::VARCHAR, '~')`).join(` || '|' || `)
   // Tables in ClickHouse have ids of lines from before there were terms.
   const text = `${plain} || coalesce('|' || terms, '')`
-  await storeColumns(store, ['id'])
-  await store.execute(`
+  await storeColumns(session, ['id'])
+  await session.execute(`
     CREATE TABLE staging.named AS
     SELECT rowid AS line_no, md5(${text}) AS hash FROM staging.lines WHERE reason IS NULL AND end_us IS NULL;
     UPDATE staging.stored AS lines SET id = numbered.id FROM (
       SELECT line_no, left(hash, 20) || CASE WHEN n = 1 THEN '' ELSE '#' || n END AS id
       FROM (SELECT *, row_number() OVER (PARTITION BY hash ORDER BY line_no) AS n FROM staging.named)) AS numbered
     WHERE lines.rowid = numbered.line_no`)
-  const [row] = await store.rows<{ n: number }>(
+  const [row] = await session.rows<{ n: number }>(
     'SELECT count(*) - count(DISTINCT hash) AS n FROM staging.named',
   )
   return row!.n === 0
@@ -45,8 +48,8 @@ const settledType = `CASE WHEN type = 'adjustment' AND id IN (
     SELECT id FROM usage_referrals WHERE source = $1 AND refers_to IN (SELECT id FROM staging.lines))
   THEN 'refund' ELSE ${storedType} END`
 
-async function hasReferrals(store: Session, source: string): Promise<boolean> {
-  const some = await store.rows(
+async function hasReferrals(session: Session, source: string): Promise<boolean> {
+  const some = await session.rows(
     'SELECT 1 AS there FROM usage_referrals WHERE source = $1 LIMIT 1',
     [source],
   )
@@ -61,13 +64,13 @@ async function hasReferrals(store: Session, source: string): Promise<boolean> {
  * @returns notes for the reader
  */
 export async function findKnown(
-  store: Session,
+  session: Session,
   { source, mapping }: { readonly source: string; readonly mapping: Mapping },
 ): Promise<readonly string[]> {
   const hasVersions = mapping.fields.version !== undefined || mapping.identified === true
   // The hash depends on the type, so both sides need the same.
   const staged = `hash(${comparedContent.staged.join(', ')})`
-  const isReferred = await hasReferrals(store, source)
+  const isReferred = await hasReferrals(session, source)
   const stored = `hash(${comparedContent.stored(isReferred ? settledType : storedType).join(', ')})`
   const how = (mine: string, kept: string) => {
     const differs = `CASE WHEN good.h <> ${kept}.h THEN 'differs' ELSE 'known' END`
@@ -80,7 +83,7 @@ export async function findKnown(
   const most = mapping.newest === 'most output' ? 'completion_tokens DESC NULLS LAST, ' : ''
   // Of equal versions in a file, the last line counts.
   const order = hasVersions ? `version_us DESC NULLS LAST, ${most}line_no DESC` : 'line_no'
-  await store.execute(
+  await session.execute(
     `CREATE TABLE staging.known AS
      WITH twice AS (
        SELECT hash(id) AS h FROM staging.lines WHERE reason IS NULL AND end_us IS NULL GROUP BY 1 HAVING count(*) > 1),
@@ -105,7 +108,7 @@ export async function findKnown(
      ${hasVersions ? 'FROM later UNION ALL FROM before WHERE line_no NOT IN (SELECT line_no FROM later)' : 'FROM before UNION ALL FROM later WHERE line_no NOT IN (SELECT line_no FROM before)'}`,
     [source],
   )
-  const files = await store.rows<{ file: string; n: number; lines: number; corrected: number }>(
+  const files = await session.rows<{ file: string; n: number; lines: number; corrected: number }>(
     `SELECT file, count(*) AS n, (SELECT count(*) FROM staging.lines) AS lines,
        count(*) FILTER (WHERE how = 'corrects') AS corrected
      FROM staging.known JOIN usage_imports USING (import_no) WHERE how <> 'differs' GROUP BY file ORDER BY file`,

@@ -52,11 +52,11 @@ interface LocalTimes {
  * @returns notes for the reader
  */
 export async function placeLocalTimes(
-  store: Session,
+  session: Session,
   { timezone, ambiguous, bucket, series }: LocalTimes,
 ): Promise<readonly string[]> {
   if (timezone === 'UTC') return []
-  const [range] = await store.rows<{ first: number | null; last: number }>(
+  const [range] = await session.rows<{ first: number | null; last: number }>(
     'SELECT min(wall_us) AS first, max(wall_us) AS last FROM staging.lines WHERE reason IS NULL',
   )
   if (range!.first === null) return []
@@ -70,19 +70,21 @@ export async function placeLocalTimes(
       const isDay = bucket?.endsWith('d') === true
       const midnight = isDay ? `${within} AND wall_us % ${dayUs} = 0` : 'false'
       if (isDay) {
-        await store.execute(`UPDATE staging.stored AS lines SET at_us = ${atUs} WHERE ${midnight}`)
+        await session.execute(
+          `UPDATE staging.stored AS lines SET at_us = ${atUs} WHERE ${midnight}`,
+        )
       }
-      await reject(store, `${within} AND NOT (${midnight})`, `a time that exists in ${timezone}`)
+      await reject(session, `${within} AND NOT (${midnight})`, `a time that exists in ${timezone}`)
       continue
     }
     const of = bucket === undefined ? `''` : `json_array(${series.join()})::VARCHAR`
-    const rows = await store.rows<RepeatedLine>(
+    const rows = await session.rows<RepeatedLine>(
       `SELECT rowid AS line, wall_us, ${of} AS series FROM staging.lines WHERE ${within} ORDER BY rowid`,
     )
     if (rows.length === 0) continue
     repeated += rows.length
     if (ambiguous === 'reject') {
-      await reject(store, within, `a time that occurs once in ${timezone}`)
+      await reject(session, within, `a time that occurs once in ${timezone}`)
       continue
     }
     const moved = (offsetUs: number) =>
@@ -92,10 +94,10 @@ export async function placeLocalTimes(
           ? ''
           : `, end_us = end_us + wall_us - ${offsetUs} - at_us`
       }`
-    await store.execute(`${moved(beforeUs)} WHERE ${within}`)
-    const second = await secondOf(store, rows, [from, to], ambiguous, bucket !== undefined)
+    await session.execute(`${moved(beforeUs)} WHERE ${within}`)
+    const second = await secondOf(session, rows, [from, to], ambiguous, bucket !== undefined)
     isByOrder &&= second !== null
-    if (second !== null) await store.execute(`${moved(afterUs)} WHERE ${within} AND ${second}`)
+    if (second !== null) await session.execute(`${moved(afterUs)} WHERE ${within} AND ${second}`)
   }
   if (repeated === 0) return []
   const are = repeated === 1 ? '1 line is' : `${repeated.toLocaleString('en-US')} lines are`
@@ -110,8 +112,8 @@ export async function placeLocalTimes(
   return [`${are} ambiguous: the time occurs twice in ${timezone}; ${how}`]
 }
 
-function reject(store: Session, where: string, expected: string): Promise<void> {
-  return store.execute(
+function reject(session: Session, where: string, expected: string): Promise<void> {
+  return session.execute(
     `UPDATE staging.stored AS lines SET
        reason = ${literal(`time: expected ${expected}, got `)} || strftime(make_timestamp(wall_us), '%Y-%m-%d %H:%M:%S')
      WHERE ${where}`,
@@ -137,14 +139,14 @@ function repeatedSum(rows: readonly RepeatedLine[]): RepeatedLine | undefined {
 
 /** SQL for the repeated lines that are in the second hour; null if nothing shows that there are any. */
 async function secondOf(
-  store: Session,
+  session: Session,
   rows: readonly RepeatedLine[],
   [from, to]: readonly [number, number],
   ambiguous: Exclude<RepeatedTime, 'reject'> | null,
   isSums: boolean,
 ): Promise<string | null> {
   if (ambiguous !== null) return ambiguous === 'second' ? 'true' : null
-  const [order] = await store.rows<{
+  const [order] = await session.rows<{
     rising: boolean
     falling: boolean
     early: boolean

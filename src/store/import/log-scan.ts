@@ -36,7 +36,7 @@ export interface CsvShape {
 const csvErrors = `store_rejects = true, rejects_table = 'import_errors', rejects_scan = 'import_scans'`
 
 /** @throws UserError when a mapped column is missing */
-export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
+export async function scanOf(session: Session, log: ScannedLog): Promise<Scan> {
   const { read } = log
   const path = pathLiteral(read)
   switch (log.format) {
@@ -79,10 +79,10 @@ export async function scanOf(store: Session, log: ScannedLog): Promise<Scan> {
       const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
         columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
         escape = '"', max_line_size = ${longestLine}, ${csvErrors})`
-      return tableScan(store, log, scan)
+      return tableScan(session, log, scan)
     }
     case 'parquet':
-      return tableScan(store, log, `SELECT * FROM read_parquet(${path})`)
+      return tableScan(session, log, `SELECT * FROM read_parquet(${path})`)
   }
 }
 
@@ -149,8 +149,8 @@ function withoutMissing(
 }
 
 /** Scans a file that has columns. The error for a missing mapped column lists the existing ones. */
-async function tableScan(store: Session, log: ScannedLog, scan: string): Promise<Scan> {
-  const described = await store.rows<{ column_name: string; column_type: string }>(
+async function tableScan(session: Session, log: ScannedLog, scan: string): Promise<Scan> {
+  const described = await session.rows<{ column_name: string; column_type: string }>(
     `DESCRIBE ${scan}`,
   )
   const types = new Map(described.map((column) => [column.column_name, column.column_type]))

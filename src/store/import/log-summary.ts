@@ -29,10 +29,10 @@ const good = `reason IS NULL
  * @param of `pricedUnit`: the unit of costs that the user's prices gave; `isBill`: lines are charges
  */
 export async function describeLog(
-  store: Session,
+  session: Session,
   { pricedUnit, isBill }: { readonly pricedUnit: string | undefined; readonly isBill: boolean },
 ): Promise<LogSummary> {
-  const [sums] = await store.rows<Record<string, number | null>>(
+  const [sums] = await session.rows<Record<string, number | null>>(
     `SELECT count(*) FILTER (WHERE end_us IS NULL) AS events, count(end_us) AS buckets, min(at_us) AS first,
        max(coalesce(end_us, at_us)) AS last, sum(requests) FILTER (WHERE coalesce(type, 'usage') = 'usage')::BIGINT AS requests,
        ${shownTokens.map((name) => `sum(${tokenKinds[name].column})::BIGINT AS "${name}"`).join(', ')},
@@ -40,11 +40,11 @@ export async function describeLog(
        coalesce(sum(requests) FILTER (WHERE ${stagedCredits} IS NULL), 0)::BIGINT AS no_cost
      FROM staging.lines WHERE ${good}`,
   )
-  const widths = await store.rows<{ s: number }>(
+  const widths = await session.rows<{ s: number }>(
     `SELECT DISTINCT ((end_us - at_us) // 1000000)::BIGINT AS s FROM staging.lines
      WHERE ${good} AND end_us IS NOT NULL ORDER BY s`,
   )
-  const costs = await store.rows<{ unit: string; sum: string }>(
+  const costs = await session.rows<{ unit: string; sum: string }>(
     `SELECT ${pricedUnitSql(pricedUnit)} AS unit, sum(${stagedCredits})::VARCHAR AS sum FROM staging.lines
      WHERE ${good} AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') IN ('usage', 'refund')
      GROUP BY 1 ORDER BY 1`,

@@ -17,17 +17,17 @@ const width = `CASE WHEN ${hours} BETWEEN 23 AND 25 THEN 24 WHEN ${hours} BETWEE
  *
  * @throws UserError for a file with such an amount
  */
-export async function refuseMixedWidths(store: Session, file: string): Promise<void> {
-  await store.execute(`CREATE TABLE staging.amounts AS
+export async function refuseMixedWidths(session: Session, file: string): Promise<void> {
+  await session.execute(`CREATE TABLE staging.amounts AS
     SELECT at_us, end_us, unit, ${width} AS width, sum(${stagedCredits})::DOUBLE AS amount FROM staging.lines
     WHERE reason IS NULL AND end_us IS NOT NULL AND ${stagedCredits} IS NOT NULL AND coalesce(type, 'usage') = 'usage'
     GROUP BY ALL`)
-  const [size] = await store.rows<{ widths: number; intervals: number }>(
+  const [size] = await session.rows<{ widths: number; intervals: number }>(
     'SELECT count(DISTINCT width) AS widths, count(*) AS intervals FROM staging.amounts',
   )
   const { widths, intervals } = size!
   if (widths < 2 || widths > mostWidths || intervals > mostIntervals) return
-  const [found] = await store.rows<{ from: string; to: string; amount: number; unit: string }>(`
+  const [found] = await session.rows<{ from: string; to: string; amount: number; unit: string }>(`
     WITH within AS (
       SELECT wide.at_us, wide.end_us, wide.unit, wide.amount, sum(narrow.amount) AS inner_sum
       FROM staging.amounts AS wide JOIN staging.amounts AS narrow

@@ -10,17 +10,17 @@ import { knownFormats } from './formats/list.ts'
  * @returns the text; null if nothing needs it
  */
 export async function parquetText(
-  store: Session,
+  session: Session,
   { file, scratch, isMapped }: { file: string; scratch: string; isMapped: boolean },
 ): Promise<string | null> {
-  const columns = await store
+  const columns = await session
     .rows<{ column_name: string }>(`DESCRIBE SELECT * FROM read_parquet(${pathLiteral(file)})`)
     // A damaged file gets its error from the reader of all logs.
     .catch(() => [])
   const has = (name: string) => columns.some((column) => column.column_name === name)
   if (!isMapped && !knownFormats.some((format) => format.recognises(has, ''))) return null
   const path = join(scratch, 'parquet.jsonl')
-  await store.execute(
+  await session.execute(
     `COPY (SELECT COLUMNS(*)::VARCHAR FROM read_parquet(${pathLiteral(file)})) TO ${literal(path)} (FORMAT json)`,
   )
   return path

@@ -39,7 +39,7 @@ const batch = 100_000
  * @returns notes for the reader
  */
 export async function priceLines(
-  store: Session,
+  session: Session,
   prices: LinePrices,
   folder: string,
 ): Promise<readonly string[]> {
@@ -48,9 +48,9 @@ export async function priceLines(
   const without = `reason IS NULL AND coalesce(type, 'usage') = 'usage' AND ${stagedCredits} IS NULL`
   let [priced, unknown] = [0, 0]
   try {
-    const [last] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM staging.lines')
+    const [last] = await session.rows<{ n: number }>('SELECT count(*) AS n FROM staging.lines')
     for (let from = 0; from < last!.n; from += batch) {
-      const lines = await store.rows<PricedLine & { line: number }>(
+      const lines = await session.rows<PricedLine & { line: number }>(
         `SELECT rowid AS line, model, at_us AS "atUs", end_us AS "endUs", outcome, requests, ${kindsSql}
          FROM staging.lines WHERE rowid >= ${from} AND rowid < ${from + batch} AND ${without}`,
       )
@@ -66,8 +66,8 @@ export async function priceLines(
     closeSync(handle)
   }
   if (priced > 0) {
-    await storeColumns(store, ['credits_wide', 'priced_by'])
-    await store.execute(
+    await storeColumns(session, ['credits_wide', 'priced_by'])
+    await session.execute(
       `UPDATE staging.stored AS lines SET credits_wide = costs.cost, priced_by = ${literal(prices.name)}
        FROM read_csv(${pathLiteral(file)}, header = false, columns = {'line': 'BIGINT', 'cost': 'DECIMAL(38,18)'}) AS costs
        WHERE lines.rowid = costs.line`,

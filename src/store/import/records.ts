@@ -68,7 +68,7 @@ export function looksLikeRecords(file: string): RecordTool | null {
  * @throws UserError when the file does not hold such records
  */
 export async function importRecords(
-  store: Session,
+  session: Session,
   options: RecordsImport,
 ): Promise<ImportedRecords> {
   const { file, tool } = options
@@ -83,7 +83,7 @@ export async function importRecords(
   const counts: ImportedRecords[] = []
   for (const [at, run] of runs.entries()) {
     const runId = `${tool}-${digest}${runs.length > 1 ? `-${at + 1}` : ''}`
-    counts.push(await enter(store, runId, run, options))
+    counts.push(await enter(session, runId, run, options))
   }
   const sum = (of: (counts: ImportedRecords) => number) =>
     counts.reduce((all, counts) => all + of(counts), 0)
@@ -106,16 +106,16 @@ function withoutKeys(run: ForeignRun, keys: LogKeys): ForeignRun {
 }
 
 async function enter(
-  store: Session,
+  session: Session,
   runId: string,
   run: ForeignRun,
   { file }: RecordsImport,
 ): Promise<ImportedRecords> {
   const count = run.attempts.length
-  const known = await store.rows('SELECT 1 AS known FROM runs WHERE run_id = $1', [runId])
+  const known = await session.rows('SELECT 1 AS known FROM runs WHERE run_id = $1', [runId])
   const counts = { runId, rejected: 0, rejectsFile: null, lacks: run.lacks }
   if (known.length > 0) return { ...counts, accepted: 0, duplicates: count }
-  await startRun(store, {
+  await startRun(session, {
     runId,
     kind: 'import',
     scenario: `${run.name}: ${basename(file)}`,
@@ -131,15 +131,15 @@ async function enter(
   // A tool asks all requests of a run alike: one that failed before its first token was streamed if another was.
   const streamed = run.attempts.some((attempt) => attempt.streamed === 1) ? 1 : 0
   await appendAttempts(
-    store,
+    session,
     run.attempts.map((attempt) => attemptFrom(runId, { ...attempt, streamed })),
   )
-  if (run.gapsUs.length > 0) await keepGaps(store, runId, run)
+  if (run.gapsUs.length > 0) await keepGaps(session, runId, run)
   const endedUs = run.attempts.reduce(
     (latest, attempt) => Math.max(latest, attempt.closedUs ?? attempt.intendedUs),
     0,
   )
-  await store.execute(`UPDATE runs SET ended_us = $2, base_url = 'imported' WHERE run_id = $1`, [
+  await session.execute(`UPDATE runs SET ended_us = $2, base_url = 'imported' WHERE run_id = $1`, [
     runId,
     BigInt(Math.round(endedUs)),
   ])
@@ -147,7 +147,7 @@ async function enter(
 }
 
 /** Stores gaps in a histogram, as our runs do, and in rows: here they are few and each is known. */
-async function keepGaps(store: Session, runId: string, run: ForeignRun): Promise<void> {
+async function keepGaps(session: Session, runId: string, run: ForeignRun): Promise<void> {
   const histogram = hdr.build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: 3_600_000_000,
@@ -157,7 +157,7 @@ async function keepGaps(store: Session, runId: string, run: ForeignRun): Promise
   for (const us of run.gapsUs) {
     histogram.recordValue(Math.min(3_600_000_000, Math.max(0, Math.round(us))))
   }
-  const recorder = await Recorder.open(store)
+  const recorder = await Recorder.open(session)
   recorder.append('histograms', [
     {
       runId,
@@ -174,7 +174,7 @@ async function keepGaps(store: Session, runId: string, run: ForeignRun): Promise
   await recorder.close()
   const step = run.attempts[0]?.step ?? ''
   await insertRows(
-    store,
+    session,
     'imported_gaps',
     run.gapsUs.map((us) => [runId, 'steady', step, us]),
   )

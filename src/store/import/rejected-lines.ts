@@ -49,11 +49,11 @@ export const isRejects = (path: string): boolean =>
  * @throws UserError if neither is known
  */
 export async function rejectedLines(
-  store: Session,
+  session: Session,
   { file, path, folder }: { readonly file: string; readonly path: string; readonly folder: string },
   given: Mapping | undefined,
 ): Promise<RejectedLines> {
-  const [imported] = await store.rows<{ source: string; mapping_json: string }>(
+  const [imported] = await session.rows<{ source: string; mapping_json: string }>(
     'SELECT source, mapping_json FROM usage_imports WHERE file = $1 ORDER BY import_no DESC LIMIT 1',
     [basename(file).replace(/\.rejects\.jsonl$/, '')],
   )

@@ -4,30 +4,30 @@ import type { Session } from '../session/session.ts'
 import type { CsvShape } from './log-scan.ts'
 
 /** Whether the CSV reader reported unreadable lines. Its table is there from the first CSV file on, without rows. */
-export async function hasErrors(store: Session): Promise<boolean> {
-  const tables = await store.rows(
+export async function hasErrors(session: Session): Promise<boolean> {
+  const tables = await session.rows(
     `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
   )
   if (tables.length === 0) return false
-  const errors = await store.rows('SELECT 1 AS there FROM import_errors LIMIT 1')
+  const errors = await session.rows('SELECT 1 AS there FROM import_errors LIMIT 1')
   return errors.length > 0
 }
 
 /** Writes the rejected lines with their reasons. @returns the file; null if nothing was rejected */
 export async function writeRejects(
-  store: Session,
+  session: Session,
   { rejectsFile, csv }: { readonly rejectsFile: string; readonly csv: CsvShape | null },
   rejected: number,
 ): Promise<string | null> {
   if (rejected === 0) return null
-  const errorsAreThere = await hasErrors(store)
+  const errorsAreThere = await hasErrors(session)
   const again = 'id: it was seen before with other content; the first is kept'
   const shape =
     csv === null
       ? ''
       : `, ${textList(csv.columns)} AS columns, ${literal(csv.delimiter)} AS delimiter`
   await writeOutputBy(rejectsFile, (partial) =>
-    store.execute(
+    session.execute(
       `COPY (
        SELECT reason, line FROM staging.lines WHERE reason IS NOT NULL
        UNION ALL

@@ -56,23 +56,23 @@ export interface Staged {
  * @param read the plain text of the file
  * @throws UserError if the numbers, dates or tokens of the file have two meanings
  */
-export async function stage(store: Session, log: StagedLog, read: string): Promise<Staged> {
+export async function stage(session: Session, log: StagedLog, read: string): Promise<Staged> {
   const { mapping } = log
-  const scanned = await scanOf(store, { ...log, read })
+  const scanned = await scanOf(session, { ...log, read })
   const plain: CellFormats = {
     decimal: mapping.decimal === ',' ? ',' : null,
     dateOrder: mapping.dateOrder ?? null,
   }
-  await stageLines(store, log, scanned, plain)
+  await stageLines(session, log, scanned, plain)
   let readings = plain
   // A line has one reason: an odd date hides an odd number, so a file is read at most three times.
   for (let before: CellFormats | null = null; isTable(log) && before !== readings; ) {
     before = readings
-    readings = await readingsOf(store, log, scanned, before)
+    readings = await readingsOf(session, log, scanned, before)
     if (readings === before) break
-    await stageLines(store, log, scanned, readings)
+    await stageLines(session, log, scanned, readings)
   }
-  const notes = readings.decimal === null ? [] : await shortenedCells(store, mapping, scanned)
+  const notes = readings.decimal === null ? [] : await shortenedCells(session, mapping, scanned)
   const { ambiguous = null, bucket } = mapping
   const timezone = timezoneOf(mapping)
   const series = [
@@ -80,25 +80,25 @@ export async function stage(store: Session, log: StagedLog, read: string): Promi
     ...(mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`)),
     ...tagNamesOf(mapping).map((name) => identifier(tagDimension(name))),
   ].map((sql) => `coalesce(${sql}, '')`)
-  for (const each of await placeLocalTimes(store, { timezone, ambiguous, bucket, series }))
+  for (const each of await placeLocalTimes(session, { timezone, ambiguous, bucket, series }))
     notes.push(each)
-  for (const each of await rejectAhead(store, log)) notes.push(each)
-  await settleTypes(store, log)
-  await keepLines(store, scanned, 'false')
-  for (const each of await hideKeys(store, scanned)) notes.push(each)
-  await joinTags(store, mapping)
-  await joinTerms(store, mapping)
-  for (const each of await checkParts(store, log)) notes.push(each)
+  for (const each of await rejectAhead(session, log)) notes.push(each)
+  await settleTypes(session, log)
+  await keepLines(session, scanned, 'false')
+  for (const each of await hideKeys(session, scanned)) notes.push(each)
+  await joinTags(session, mapping)
+  await joinTerms(session, mapping)
+  for (const each of await checkParts(session, log)) notes.push(each)
   return { notes, scanned, readings }
 }
 
 /** Makes one text of the tags of each line. */
-async function joinTags(store: Session, mapping: Mapping): Promise<void> {
+async function joinTags(session: Session, mapping: Mapping): Promise<void> {
   const names = tagNamesOf(mapping)
   if (names.length === 0) return
   const values = new Map(names.map((name) => [name, identifier(tagDimension(name))]))
-  await storeColumns(store, ['tags'])
-  await store.execute(`UPDATE staging.stored SET tags = ${tagsSql(values)}`)
+  await storeColumns(session, ['tags'])
+  await session.execute(`UPDATE staging.stored SET tags = ${tagsSql(values)}`)
 }
 
 /**
@@ -106,11 +106,15 @@ async function joinTags(store: Session, mapping: Mapping): Promise<void> {
  *
  * @param where SQL over `staging.lines` beside those with a reason
  */
-export async function keepLines(store: Session, { scan, raw }: Scan, where: string): Promise<void> {
+export async function keepLines(
+  session: Session,
+  { scan, raw }: Scan,
+  where: string,
+): Promise<void> {
   const kept = `lines.line IS NULL AND (lines.reason IS NOT NULL OR ${where})`
-  const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${kept} LIMIT 1`)
+  const some = await session.rows(`SELECT 1 AS there FROM staging.lines WHERE ${kept} LIMIT 1`)
   if (some.length === 0) return
-  await store.execute(
+  await session.execute(
     `UPDATE staging.stored AS lines SET line = scanned.line
      FROM (SELECT row_number() OVER () - 1 AS at, ${raw} AS line FROM (${scan})) AS scanned
      WHERE lines.rowid = scanned.at AND ${kept}`,
@@ -121,17 +125,17 @@ const yearUs = 365.25 * dayUs
 
 /** Rejects lines whose clock is more than a year ahead. Our own exports may be of runs in scaled time. */
 async function rejectAhead(
-  store: Session,
+  session: Session,
   { mapping, nowUs }: StagedLog,
 ): Promise<readonly string[]> {
   if (mapping.optional !== undefined) return []
-  const [row] = await store.rows<{ ahead: number; far: number }>(
+  const [row] = await session.rows<{ ahead: number; far: number }>(
     `SELECT count(*) FILTER (WHERE at_us > ${nowUs + dayUs}) AS ahead, count(*) FILTER (WHERE at_us > ${nowUs + yearUs}) AS far
      FROM staging.lines WHERE reason IS NULL`,
   )
   const { ahead, far } = row!
   if (far > 0) {
-    await store.execute(
+    await session.execute(
       `UPDATE staging.stored AS lines SET reason = 'time is ' || printf('%.0f', (at_us - ${nowUs}) / ${yearUs}) || ' years ahead: '
          || strftime(make_timestamp(at_us), '%Y-%m-%d %H:%M:%S')
        WHERE reason IS NULL AND at_us > ${nowUs + yearUs}`,
@@ -146,7 +150,7 @@ async function rejectAhead(
 }
 
 async function stageLines(
-  store: Session,
+  session: Session,
   log: StagedLog,
   { scan, reader, raw, mapping }: Scan,
   readings: CellFormats,
@@ -178,7 +182,7 @@ async function stageLines(
   const stored = values.filter((_, at) => fields[at]!.isSame !== true)
   // Values first, then their issues. The line itself is kept only if it has an issue.
   await createLines(
-    store,
+    session,
     `SELECT * EXCLUDE (${log.format === 'jsonl' ? 'full_text, v, amount' : 's'}),
             CASE WHEN reason IS NOT NULL THEN ${raw} END AS line
      FROM (
@@ -223,12 +227,12 @@ function numbersOf({ fields }: Mapping) {
 
 /** How a CSV file writes numbers and dates, if plain numbers and ISO 8601 do not fit all of its cells. */
 async function readingsOf(
-  store: Session,
+  session: Session,
   { file, mapping }: StagedLog,
   { scan, reader }: Scan,
   plain: CellFormats,
 ): Promise<CellFormats> {
-  const [odd] = await store.rows<{ numbers: boolean | null; dates: boolean | null }>(
+  const [odd] = await session.rows<{ numbers: boolean | null; dates: boolean | null }>(
     `SELECT bool_or(doubt OR regexp_matches(reason, '^(credits|requests|[a-z1_]+_tokens):')) AS numbers,
        bool_or(regexp_matches(reason, '^(time|end_us|expires):')) AS dates
      FROM staging.lines WHERE doubt OR reason IS NOT NULL`,
@@ -240,12 +244,12 @@ async function readingsOf(
       text: `nullif(${reader.text(place)}, '')`,
       isWhole: field !== 'credits',
     }))
-    decimal = mapping.decimal ?? (await decimalOf(store, file, scan, cells))
+    decimal = mapping.decimal ?? (await decimalOf(session, file, scan, cells))
   }
   if (odd!.dates === true && dateOrder === null) {
     const { time } = mapping.fields
     dateOrder = await dateOrderOf(
-      store,
+      session,
       file,
       scan,
       reader.text(typeof time === 'string' ? time : time.column),
@@ -256,7 +260,7 @@ async function readingsOf(
 
 /** Counts cells such as `1,23E+05`, which a spreadsheet has shortened. */
 async function shortenedCells(
-  store: Session,
+  session: Session,
   mapping: Mapping,
   { scan, reader }: Scan,
 ): Promise<string[]> {
@@ -264,7 +268,7 @@ async function shortenedCells(
     ({ place }) => `count(*) FILTER (WHERE ${isShortenedSql(reader.text(place))})`,
   )
   if (sums.length === 0) return []
-  const [row] = await store.rows<{ n: number }>(`SELECT ${sums.join(' + ')} AS n FROM (${scan})`)
+  const [row] = await session.rows<{ n: number }>(`SELECT ${sums.join(' + ')} AS n FROM (${scan})`)
   return row!.n === 0
     ? []
     : [
@@ -277,12 +281,12 @@ async function shortenedCells(
  * written with. Only usage is a request with tokens. A line with another type is an entry of a ledger at its start, also if
  * it has an end; that of a bill replaces the same charge of an earlier export.
  */
-async function settleTypes(store: Session, { source, mapping, nowUs }: StagedLog): Promise<void> {
-  const [row] = await store.rows<{ signed: boolean }>(
+async function settleTypes(session: Session, { source, mapping, nowUs }: StagedLog): Promise<void> {
+  const [row] = await session.rows<{ signed: boolean }>(
     `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
   )
   if (!row!.signed) return
-  await storeColumns(store, [
+  await storeColumns(session, [
     'type',
     'end_us',
     'refers_to',
@@ -298,7 +302,7 @@ async function settleTypes(store: Session, { source, mapping, nowUs }: StagedLog
   const negative = '(credits < 0 OR credits_wide < 0)'
   // Bills state negative use: a refund, or an adjustment.
   const untyped = `coalesce(type, 'usage') = 'usage' AND end_us IS NULL AND ${negative}`
-  await store.execute(`
+  await session.execute(`
     CREATE TABLE staging.unsettled AS
     SELECT rowid AS line_no FROM staging.lines WHERE ${untyped} AND ${refersTo} IS NOT NULL AND NOT (${referred});
     UPDATE staging.stored AS lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
@@ -332,24 +336,24 @@ const mostWrong = 0.01
  *
  * @throws UserError if more than 1 % of the lines have a part that does
  */
-async function checkParts(store: Session, { mapping }: StagedLog): Promise<readonly string[]> {
+async function checkParts(session: Session, { mapping }: StagedLog): Promise<readonly string[]> {
   const { fields, cached, reasoning } = mapping
   if (cached === 'separate') {
-    await storeColumns(store, tokenColumns)
-    await store.execute(
+    await storeColumns(session, tokenColumns)
+    await session.execute(
       `UPDATE staging.stored AS lines SET prompt_tokens = prompt_tokens + coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0)
        WHERE cached_tokens > 0 OR cache_write_tokens > 0`,
     )
   }
   if (reasoning === 'separate') {
-    await storeColumns(store, tokenColumns)
-    await store.execute(
+    await storeColumns(session, tokenColumns)
+    await session.execute(
       `UPDATE staging.stored AS lines SET completion_tokens = completion_tokens + reasoning_tokens WHERE reasoning_tokens > 0`,
     )
   }
   if (!partTokens.some((field) => fields[field])) return []
   const [input, output] = [exceedsSql('input'), exceedsSql('output')]
-  const [row] = await store.rows<{ n: number; input: number; output: number }>(
+  const [row] = await session.rows<{ n: number; input: number; output: number }>(
     `SELECT count(*) AS n, count(*) FILTER (WHERE ${input}) AS input, count(*) FILTER (WHERE ${output}) AS output
      FROM staging.lines WHERE reason IS NULL`,
   )
@@ -367,8 +371,8 @@ async function checkParts(store: Session, { mapping }: StagedLog): Promise<reado
     )
   }
   if (tooMuchCached + tooMuchReasoning === 0) return []
-  await storeColumns(store, tokenColumns)
-  await store.execute(`
+  await storeColumns(session, tokenColumns)
+  await session.execute(`
     UPDATE staging.stored AS lines SET ${unknownSql('input')} WHERE ${input};
     UPDATE staging.stored AS lines SET ${unknownSql('output')} WHERE ${output}`)
   return [

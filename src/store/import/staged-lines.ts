@@ -17,26 +17,26 @@ export const ownUnit = literal('credits')
  * @param select SQL of the stored columns
  */
 export async function createLines(
-  store: Session,
+  session: Session,
   select: string,
   same: readonly SameColumn[],
 ): Promise<void> {
-  await store.execute(`
+  await session.execute(`
     DROP VIEW IF EXISTS staging.lines;
     CREATE OR REPLACE TABLE staging.stored AS ${select}`)
-  await createView(store, same)
+  await createView(session, same)
 }
 
-function createView(store: Session, same: readonly SameColumn[]): Promise<void> {
+function createView(session: Session, same: readonly SameColumn[]): Promise<void> {
   const columns = ['rowid', '*', ...same.map(({ name, sql }) => `${sql} AS ${name}`)]
-  return store.execute(
+  return session.execute(
     `CREATE OR REPLACE VIEW staging.lines AS SELECT ${columns.join(', ')} FROM staging.stored`,
   )
 }
 
 /** Stores columns, before they are written. */
-export async function storeColumns(store: Session, names: readonly string[]): Promise<void> {
-  const columns = await store.rows<{ relation: string; name: string; type: string }>(
+export async function storeColumns(session: Session, names: readonly string[]): Promise<void> {
+  const columns = await session.rows<{ relation: string; name: string; type: string }>(
     `SELECT table_name AS relation, column_name AS name, data_type AS type FROM duckdb_columns()
      WHERE database_name = 'staging' AND table_name IN ('stored', 'lines') ORDER BY column_index`,
   )
@@ -47,11 +47,11 @@ export async function storeColumns(store: Session, names: readonly string[]): Pr
   const added = same.filter(({ name }) => names.includes(name))
   if (added.length === 0) return
   for (const { name, type } of added) {
-    await store.execute(`ALTER TABLE staging.stored ADD COLUMN ${name} ${type}`)
+    await session.execute(`ALTER TABLE staging.stored ADD COLUMN ${name} ${type}`)
   }
   const rest = same.filter((column) => !added.includes(column))
   await createView(
-    store,
+    session,
     rest.map(({ name, type }) => ({
       name,
       sql: name === 'unit' ? ownUnit : `NULL::${type}`,

@@ -41,20 +41,20 @@ interface StatedLog {
  *
  * @returns the names of the dimensions
  */
-export async function compareStatements(store: Session, log: StatedLog): Promise<string> {
-  const dimensions = await dimensionsOf(store, log.mapping)
+export async function compareStatements(session: Session, log: StatedLog): Promise<string> {
+  const dimensions = await dimensionsOf(session, log.mapping)
   const names = dimensions.map(({ name }) => name).filter((name) => name !== 'unit')
   const isBill = log.mapping.identified === true
   const grouped = isBill ? '' : names.sort().join()
-  await stateSums(store, log, dimensions)
-  if (!isBill) await keepFormerIds(store, log.source, grouped)
-  await compareWithNewest(store, log.source)
+  await stateSums(session, log, dimensions)
+  if (!isBill) await keepFormerIds(session, log.source, grouped)
+  await compareWithNewest(session, log.source)
   return grouped
 }
 
 /** Fills `staging.stated`: a row for each statement of the file. A sum of nothing, of nobody, is none. */
 async function stateSums(
-  store: Session,
+  session: Session,
   { mapping, prices }: StatedLog,
   dimensions: readonly Dimension[],
 ): Promise<void> {
@@ -75,7 +75,7 @@ async function stateSums(
     .filter(({ name }) => name !== 'unit')
     .map(({ sql }) => `OR ${sql} IS NOT NULL`)
     .join(' ')
-  await store.execute(
+  await session.execute(
     `CREATE TABLE staging.stated AS
      SELECT stated_id AS id, * EXCLUDE (stated_id), ${measures} AS measures
      FROM (
@@ -93,12 +93,12 @@ async function stateSums(
  * The id of a sum was once its values with `/` between them, so that those of two could be the same. What is in the store under such
  * an id keeps it; of two that became one there, the first does.
  */
-async function keepFormerIds(store: Session, source: string, grouped: string): Promise<void> {
+async function keepFormerIds(session: Session, source: string, grouped: string): Promise<void> {
   const isSame = sharedColumns.map((name) => `newest.${name} IS NOT DISTINCT FROM stated.${name}`)
   const maySame = sharedColumns.map(
     (name) => `(newest.${name} IS NULL OR newest.${name} = stated.${name})`,
   )
-  await store.execute(
+  await session.execute(
     `UPDATE staging.stated AS own SET id = known.former_id FROM (
        SELECT stated.id, stated.former_id FROM staging.stated AS stated JOIN (
          FROM usage_statements WHERE source = $1
@@ -112,12 +112,12 @@ async function keepFormerIds(store: Session, source: string, grouped: string): P
 }
 
 /** Fills `staging.compared`: each statement beside the newest of its id in the store. */
-async function compareWithNewest(store: Session, source: string): Promise<void> {
+async function compareWithNewest(session: Session, source: string): Promise<void> {
   const equal = (names: readonly string[]) =>
     names.map((name) => `stated.${name} IS NOT DISTINCT FROM newest.${name}`).join(' AND ')
   // A cost by prices stays if the sum comes again without.
   const same = `${equal(counts)} AND (${equal(['credits', 'unit'])} OR stated.credits IS NULL AND newest.priced_by IS NOT NULL)`
-  await store.execute(
+  await session.execute(
     `CREATE TABLE staging.compared AS
      SELECT stated.*, newest.id IS NOT NULL AS is_repeated, newest.id IS NOT NULL AND ${same} AS is_same,
        newest.requests AS requests_before, newest.credits AS credits_before,
@@ -135,20 +135,20 @@ async function compareWithNewest(store: Session, source: string): Promise<void> 
  * @returns the number of lines that are known, and notes
  */
 export async function enterStatements(
-  store: Session,
+  session: Session,
   source: string,
   dimensions: string,
   importNo: number,
   nowUs: bigint,
 ): Promise<{ readonly known: number; readonly notes: readonly string[] }> {
-  await store.execute(
+  await session.execute(
     `INSERT INTO usage_statements BY NAME
      SELECT $1 AS source, id, $2 AS statement, $3 AS ingested_us, start_us, end_us, ${literal(dimensions)} AS dimensions,
        measures, model, endpoint, key_fp, account, tags, outcome, credits, unit, priced_by, ${counts.join(', ')}
      FROM staging.compared WHERE NOT is_same`,
     [source, importNo, nowUs],
   )
-  await store.execute(
+  await session.execute(
     `INSERT INTO usage_changes
      SELECT $3, $2, $1, id, start_us, end_us, model, requests_before, requests, credits_before, credits, tokens_before,
        prompt_tokens + completion_tokens
@@ -156,13 +156,13 @@ export async function enterStatements(
     [source, importNo, nowUs],
   )
   // Of charges, lines that a later line of the file replaces are known, too.
-  const [known] = await store.rows<{ n: number }>(
+  const [known] = await session.rows<{ n: number }>(
     `SELECT coalesce(sum(lines) FILTER (WHERE is_same), 0)::BIGINT + coalesce(any_value(repeats), 0) AS n
      FROM staging.compared LEFT JOIN (
        SELECT count(*) - count(DISTINCT id) AS repeats FROM staging.lines
        WHERE ${sumLines} AND (SELECT bool_and(measures = 'charges') FROM staging.compared)) ON true`,
   )
-  return { known: known!.n, notes: await changesOf(store, importNo) }
+  return { known: known!.n, notes: await changesOf(session, importNo) }
 }
 
 interface Dimension {
@@ -171,7 +171,7 @@ interface Dimension {
 }
 
 /** What an export is grouped by: the dimensions that one of its rows has a value of. */
-async function dimensionsOf(store: Session, mapping: Mapping): Promise<readonly Dimension[]> {
+async function dimensionsOf(session: Session, mapping: Mapping): Promise<readonly Dimension[]> {
   const all = [
     ...Object.entries(ownDimensions).map(([name, sql]) => ({ name, sql: sql as string })),
     ...(mapping.dimensions ?? []).map((name) => ({ name, sql: identifier(`dimension ${name}`) })),
@@ -180,7 +180,7 @@ async function dimensionsOf(store: Session, mapping: Mapping): Promise<readonly 
       sql: identifier(tagDimension(name)),
     })),
   ]
-  const [row] = await store.rows<Record<string, boolean>>(
+  const [row] = await session.rows<Record<string, boolean>>(
     `SELECT ${all.map(({ sql }, at) => `count(${sql}) > 0 AS d${at}`).join(', ')}
      FROM staging.lines WHERE ${sumLines}`,
   )
@@ -190,15 +190,15 @@ async function dimensionsOf(store: Session, mapping: Mapping): Promise<readonly 
 const shownChanges = 5
 
 /** `1 bucket replaced (2 → 4 requests)`, and each bucket that shrank. */
-async function changesOf(store: Session, importNo: number): Promise<readonly string[]> {
-  const [sum] = await store.rows<{ n: number; before: number | null; after: number | null }>(
+async function changesOf(session: Session, importNo: number): Promise<readonly string[]> {
+  const [sum] = await session.rows<{ n: number; before: number | null; after: number | null }>(
     `SELECT count(*) AS n, sum(requests_before)::BIGINT AS before, sum(requests_after)::BIGINT AS after
      FROM usage_changes WHERE import_no = $1`,
     [importNo],
   )
   const { n, before, after } = sum!
   if (n === 0) return []
-  const shrunk = await store.rows<{ summary: string }>(
+  const shrunk = await session.rows<{ summary: string }>(
     `SELECT replace(strftime(make_timestamp(start_us), '%Y-%m-%d %H:%M'), ' 00:00', '')
        || coalesce(' ' || model, '') || ': ' || requests_before || ' → ' || requests_after || ' requests' AS summary
      FROM usage_changes WHERE import_no = $1 AND requests_after < requests_before ORDER BY start_us, id LIMIT ${shownChanges}`,

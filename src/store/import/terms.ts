@@ -81,13 +81,13 @@ function expiresField(at: StagedField): StagedField {
 }
 
 /** Makes one text of the terms of each line. */
-export async function joinTerms(store: Session, mapping: Mapping): Promise<void> {
+export async function joinTerms(session: Session, mapping: Mapping): Promise<void> {
   const mapped = mappedTerms(mapping).map((term) => terms[term])
   if (mapped.length === 0) return
-  await storeColumns(store, ['terms'])
+  await storeColumns(session, ['terms'])
   const members = mapped.map(({ column, member }) => `${literal(member)}: ${column}`)
   const some = mapped.map(({ column }) => `${column} IS NOT NULL`)
-  await store.execute(
+  await session.execute(
     `UPDATE staging.stored SET terms = to_json({ ${members.join(', ')} })::VARCHAR
      WHERE ${isHeld} AND (${some.join(' OR ')})`,
   )

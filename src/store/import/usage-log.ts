@@ -72,54 +72,54 @@ export interface ImportedLog {
  * @throws the signal's reason, if it was aborted before the commit
  * @throws UserError when the file cannot be read, is not whole, lacks a mapped column, or has two meanings
  */
-export async function importUsageLog(store: Session, log: UsageLogImport): Promise<ImportedLog> {
+export async function importUsageLog(session: Session, log: UsageLogImport): Promise<ImportedLog> {
   if (!log.lines && !existsSync(log.file)) throw userError.import(`${log.file}: no such file`)
-  const scratch = scratchOf(store, log.rejectsFile)
+  const scratch = scratchOf(session, log.rejectsFile)
   let isEntered = false
-  const interrupt = () => store.interrupt()
+  const interrupt = () => session.interrupt()
   const ignoreSignal = () => log.signal?.removeEventListener('abort', interrupt)
   log.signal?.addEventListener('abort', interrupt)
   try {
     log.signal?.throwIfAborted()
     if (log.plain === undefined) emptyScratch(scratch)
-    await store.execute(
+    await session.execute(
       `SET memory_limit = '1200MB'; SET TimeZone = ${literal(timezoneOf(log.mapping))}`,
     )
-    await store.execute(`ATTACH ${literal(join(scratch, 'staged.duckdb'))} AS staging`)
+    await session.execute(`ATTACH ${literal(join(scratch, 'staged.duckdb'))} AS staging`)
     // Staged data lives for a minute, so compression does not pay.
-    await store.execute(`SET force_compression = 'uncompressed'`)
+    await session.execute(`SET force_compression = 'uncompressed'`)
     beginPart(log, `reading ${log.file}`, 0, 3)
     const { path, isPartial } = await readableText(log, scratch)
-    const { notes: readNotes, scanned, readings } = await stage(store, log, path)
+    const { notes: readNotes, scanned, readings } = await stage(session, log, path)
     const notes = [...readNotes]
     const mapping = { ...log.mapping, ...withoutNulls(readings) }
-    if (log.format === 'csv' && !isPartial) await refuseBrokenEnd(store, log, path)
-    for (const each of await nameEqualLines(store, log.mapping)) notes.push(each)
+    if (log.format === 'csv' && !isPartial) await refuseBrokenEnd(session, log, path)
+    for (const each of await nameEqualLines(session, log.mapping)) notes.push(each)
     beginPart(log, 'looking for lines that are known', 1, 3)
-    await store.execute(`SET force_compression = 'auto'`)
-    for (const each of await findKnown(store, log)) notes.push(each)
-    await keepDiffering(store, scanned)
+    await session.execute(`SET force_compression = 'auto'`)
+    for (const each of await findKnown(session, log)) notes.push(each)
+    await keepDiffering(session, scanned)
     if (log.prices !== undefined)
-      for (const each of await priceLines(store, log.prices, scratch)) notes.push(each)
+      for (const each of await priceLines(session, log.prices, scratch)) notes.push(each)
     if (log.mapping.identified !== true && log.mapping.fields.end !== undefined)
-      await refuseMixedWidths(store, log.file)
+      await refuseMixedWidths(session, log.file)
     // Catches a signal that came between two queries and interrupted neither.
     beginPart(log, 'entering lines', 2, 3)
     const summary =
       log.check === true
-        ? await describeLog(store, {
+        ? await describeLog(session, {
             pricedUnit: log.prices?.unit,
             isBill: log.mapping.identified === true,
           })
         : null
-    const entered = await enter(store, { ...log, mapping, isPartial })
+    const entered = await enter(session, { ...log, mapping, isPartial })
     isEntered = true
     ignoreSignal()
     const { rejected } = entered.counts
     const rejectsFile =
       log.check === true
         ? null
-        : await writeRejects(store, { ...log, csv: columnsIn({ ...log, read: path }) }, rejected)
+        : await writeRejects(session, { ...log, csv: columnsIn({ ...log, read: path }) }, rejected)
     return {
       source: log.source,
       ...entered.counts,
@@ -136,9 +136,9 @@ export async function importUsageLog(store: Session, log: UsageLogImport): Promi
   } finally {
     ignoreSignal()
     // A full disk may have ended the connection's work. What is missing then must not hide why.
-    const end = (sql: string) => store.execute(sql).catch(() => {})
+    const end = (sql: string) => session.execute(sql).catch(() => {})
     await end('DETACH DATABASE IF EXISTS staging')
-    await end(`${usualMemorySql(store.path)}; RESET force_compression; SET TimeZone = 'UTC'`)
+    await end(`${usualMemorySql(session.path)}; RESET force_compression; SET TimeZone = 'UTC'`)
     await end('DROP TABLE IF EXISTS import_errors; DROP TABLE IF EXISTS import_scans')
     if (log.plain === undefined) rmSync(scratch, { recursive: true, force: true })
   }
@@ -151,22 +151,22 @@ const withoutNulls = ({ decimal, dateOrder }: CellFormats) => ({
 })
 
 /** Lines with a known id and other content are written as they were, without keys. */
-async function keepDiffering(store: Session, scanned: Scan): Promise<void> {
-  const [row] = await store.rows<{ n: number }>(
+async function keepDiffering(session: Session, scanned: Scan): Promise<void> {
+  const [row] = await session.rows<{ n: number }>(
     `SELECT count(*) AS n FROM staging.known WHERE how = 'differs'`,
   )
   if (row!.n === 0) return
   await keepLines(
-    store,
+    session,
     scanned,
     `lines.rowid IN (SELECT line_no FROM staging.known WHERE how = 'differs')`,
   )
-  await hideKeysOfLines(store, scanned)
+  await hideKeysOfLines(session, scanned)
 }
 
 /** The folder for what an import needs while it runs. One that a killed import left is emptied. */
-export function scratchOf(store: Session, rejectsFile: string): string {
-  return `${store.path === ':memory:' ? rejectsFile : store.path}.import`
+export function scratchOf(session: Session, rejectsFile: string): string {
+  return `${session.path === ':memory:' ? rejectsFile : session.path}.import`
 }
 
 export function emptyScratch(scratch: string): void {
@@ -223,8 +223,8 @@ function writeLines(path: string, lines: Iterable<object | string>): void {
  * @throws UserError for a CSV file with a quote that is never closed, which would swallow the lines after it, and for
  *   one whose last row lacks cells
  */
-async function refuseBrokenEnd(store: Session, log: UsageLogImport, path: string): Promise<void> {
-  if (!(await hasErrors(store))) return
+async function refuseBrokenEnd(session: Session, log: UsageLogImport, path: string): Promise<void> {
+  if (!(await hasErrors(session))) return
   const { delimiter } = columnsIn({ ...log, read: path })!
   const { openQuoteLine, cells } = await csvRecords(path, delimiter)
   if (openQuoteLine !== null) {

@@ -12,18 +12,18 @@ const mostShown = 5
  *
  * @throws UserError if a log has rows that give or take what is held, and one that may be such a row was not understood, or contradicts what is known
  */
-export async function refuseHalfLedger(store: Session, file: string): Promise<void> {
+export async function refuseHalfLedger(session: Session, file: string): Promise<void> {
   const isHeld = `list_contains(${textList(heldEntries)}, type)`
-  const some = await store.rows(`SELECT 1 AS there FROM staging.lines WHERE ${isHeld} LIMIT 1`)
+  const some = await session.rows(`SELECT 1 AS there FROM staging.lines WHERE ${isHeld} LIMIT 1`)
   if (some.length === 0) return
-  const bad = await store.rows<{ row: number; why: string }>(
+  const bad = await session.rows<{ row: number; why: string }>(
     `SELECT rowid + 1 AS row, coalesce(reason, 'id: it was imported before with other content; map version if the newest counts') AS why
      FROM staging.lines
      WHERE reason IS NOT NULL AND type IS DISTINCT FROM 'usage'
        OR ${isHeld} AND rowid IN (SELECT line_no FROM staging.known WHERE how = 'differs')
      ORDER BY rowid`,
   )
-  const unread = await hasErrors(store)
+  const unread = await hasErrors(session)
   if (bad.length === 0 && !unread) return
   const shown = bad.slice(0, mostShown).map(({ row, why }) => `\n  row ${row}: ${why}`)
   const more = bad.length > mostShown ? `\n  and ${bad.length - mostShown} more` : ''

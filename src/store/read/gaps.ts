@@ -23,11 +23,11 @@ export interface EventIntervals {
  * @param where an SQL condition on `histograms`
  */
 export async function readGaps(
-  store: Session,
+  session: Session,
   where: string,
   parameters: readonly string[] = [],
 ): Promise<ReadonlyMap<string | null, EventIntervals>> {
-  const rows = await store.rows<{ step: string; hdr: string }>(
+  const rows = await session.rows<{ step: string; hdr: string }>(
     `SELECT step, to_base64(hdr) AS hdr FROM histograms WHERE metric = 'itl' AND samples > 0 AND ${where}`,
     [...parameters],
   )
@@ -39,7 +39,7 @@ export async function readGaps(
   }
   const found = new Map<string | null, EventIntervals>()
   for (const [step, cells] of merged) {
-    const [gaps] = await store.doubles(
+    const [gaps] = await session.doubles(
       `SELECT gap_us FROM imported_gaps WHERE (${where}) ${step === null ? '' : `AND step = $${parameters.length + 1}`}
        ORDER BY gap_us`,
       [...parameters, ...(step === null ? [] : [step])],

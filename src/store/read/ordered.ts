@@ -22,7 +22,7 @@ export interface Column {
  * @param ties SQL of the columns that order values of the same planned send
  */
 export async function readOrdered(
-  store: Session,
+  session: Session,
   from: string,
   columns: readonly Column[],
   parameters: readonly (string | null)[] = [],
@@ -32,7 +32,7 @@ export async function readOrdered(
     `(${value})::DOUBLE`,
     ...(cut === null ? [] : [`(${cut})::INTEGER::DOUBLE`]),
   ])
-  const read = await store.doubles(
+  const read = await session.doubles(
     `SELECT intended_us::DOUBLE, ${selected.join(', ')} FROM ${from} ORDER BY intended_us, ${ties}`,
     [...parameters],
   )

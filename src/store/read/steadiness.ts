@@ -61,11 +61,11 @@ const judged = ['response', 'ttft'] as const satisfies readonly MeasureName[]
 const falseAlarm = 0.01
 
 /** Looks for a trend or a step in each phase of an even load and each step, and for a cold start in the first of them. */
-export async function readSteadiness(store: Session, runId: string): Promise<Steadiness> {
+export async function readSteadiness(session: Session, runId: string): Promise<Steadiness> {
   const levels: (Unsteady & { readonly chance: number })[] = []
   const starts: RunStart[] = []
   let tested = 0
-  for await (const each of readSeries(store, runId)) {
+  for await (const each of readSeries(session, runId)) {
     const { step, metric, values, atUs, isFirst } = each
     const cold = isFirst ? coldStartOf(values) : null
     if (cold !== null) starts.push(runStartOf(each, cold))
@@ -88,12 +88,12 @@ export async function readSteadiness(store: Session, runId: string): Promise<Ste
  * @returns `too few` if no step has enough requests; `not steady` if a cut would lie in the last half of a step's; null for no cut
  */
 export async function readWarmUp(
-  store: Session,
+  session: Session,
   runId: string,
 ): Promise<RunStart | 'too few' | 'not steady' | null> {
   const cuts: RunStart[] = []
   let read = 0
-  for await (const each of readSeries(store, runId)) {
+  for await (const each of readSeries(session, runId)) {
     if (!each.isFirst || each.values.length < fewestOfStart) continue
     read++
     const count = warmUpCut(each.values)
@@ -119,13 +119,13 @@ interface TimesOfStep extends Ordered {
 }
 
 /** Times of each step, in each phase of an even load that counts; the first phase first. */
-async function* readSeries(store: Session, runId: string): AsyncGenerator<TimesOfStep> {
-  const [run] = await store.rows<{ scenario: string }>(
+async function* readSeries(session: Session, runId: string): AsyncGenerator<TimesOfStep> {
+  const [run] = await session.rows<{ scenario: string }>(
     'SELECT scenario_json AS scenario FROM runs WHERE run_id = $1',
     [runId],
   )
   const uneven = unevenPhases(run?.scenario ?? '')
-  const groups = await store.rows<{ phase: string; step: string }>(
+  const groups = await session.rows<{ phase: string; step: string }>(
     `SELECT phase, step FROM (
        SELECT phase, step, min(intended_us) AS at_us FROM attempt_values
        WHERE run_id = $1 AND ${countedOfRun} GROUP BY ALL)
@@ -134,7 +134,7 @@ async function* readSeries(store: Session, runId: string): AsyncGenerator<TimesO
   )
   for (const { phase, step } of groups.filter((group) => !uneven.has(group.phase))) {
     const ordered = await readOrdered(
-      store,
+      session,
       `(FROM attempt_values WHERE run_id = $1 AND phase = $2 AND step = $3 AND ${countedOfRun})`,
       judged.map((metric) => ({ value: columnOf(metric), cut: null })),
       [runId, phase, step],

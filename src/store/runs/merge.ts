@@ -141,37 +141,37 @@ const isWhole = ({ verdictJson }: RunShard) =>
   (JSON.parse(verdictJson ?? 'null') as { readonly rowsHold?: boolean } | null)?.rowsHold === true
 
 /** Copies a run from another store, all or nothing, under the id `to`. DuckDB attaches the other store. */
-async function take(store: Session, path: string, from: string, to: string): Promise<void> {
+async function take(session: Session, path: string, from: string, to: string): Promise<void> {
   const giveBack = reserveFile(path, 'a merge')
   try {
-    await store.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
-    await copyRun(store, path, from, to)
+    await session.execute(`ATTACH ${literal(path)} AS part (READ_ONLY)`)
+    await copyRun(session, path, from, to)
   } finally {
     giveBack()
   }
 }
 
 /** Copies a run from a store that nothing has open, under its own id. */
-export const takeRun = (store: Session, path: string, runId: string): Promise<void> =>
-  take(store, path, runId, runId)
+export const takeRun = (session: Session, path: string, runId: string): Promise<void> =>
+  take(session, path, runId, runId)
 
-async function copyRun(store: Session, path: string, from: string, to: string): Promise<void> {
+async function copyRun(session: Session, path: string, from: string, to: string): Promise<void> {
   try {
-    await store.execute('BEGIN')
-    for (const sql of await copySql(store, to))
-      await store.execute(sql, sql.includes('$1') ? [from] : [])
-    await copyBodies(store, path, from, to)
-    await store.execute('COMMIT')
+    await session.execute('BEGIN')
+    for (const sql of await copySql(session, to))
+      await session.execute(sql, sql.includes('$1') ? [from] : [])
+    await copyBodies(session, path, from, to)
+    await session.execute('COMMIT')
   } catch (error) {
-    await store.execute('ROLLBACK').catch(() => {})
+    await session.execute('ROLLBACK').catch(() => {})
     throw error
   } finally {
-    await store.execute('DETACH part')
+    await session.execute('DETACH part')
   }
 }
 
-async function copySql(store: Session, to: string): Promise<readonly string[]> {
-  const [next] = await store.rows<Record<string, number>>(
+async function copySql(session: Session, to: string): Promise<readonly string[]> {
+  const [next] = await session.rows<Record<string, number>>(
     `SELECT ${sharedTables.map((table) => `(SELECT coalesce(max(${numberOf[table]}), -1) + 1 FROM ${table}) AS ${numberOf[table]}`).join(', ')}`,
   )
   const moved = (table: (typeof sharedTables)[number], own = '') =>
@@ -212,14 +212,14 @@ async function copySql(store: Session, to: string): Promise<readonly string[]> {
   ]
 }
 
-async function copyBodies(store: Session, path: string, from: string, to: string): Promise<void> {
-  const packed = await store.rows<{ place: number }>(
+async function copyBodies(session: Session, path: string, from: string, to: string): Promise<void> {
+  const packed = await session.rows<{ place: number }>(
     'SELECT packed_at AS place FROM part.bodies WHERE run_id = $1 AND packed_at IS NOT NULL ORDER BY place',
     [from],
   )
-  const moved = movedBodies(store.path, path, packed)
+  const moved = movedBodies(session.path, path, packed)
   const values = ['(-1, -1)', ...moved].join(', ')
-  await store.execute(
+  await session.execute(
     `INSERT INTO bodies BY NAME SELECT bodies.* REPLACE (${literal(to)} AS run_id, there AS packed_at) FROM part.bodies
      LEFT JOIN (VALUES ${values}) AS moved(here, there) ON here = packed_at WHERE run_id = $1`,
     [from],

@@ -43,8 +43,8 @@ export const tryId = (runId: string, { shard, attempt }: RunShard) => `${runId}~
 export const runIdOfShard = (runId: string) => runId.split('~')[0]!
 
 /** Ids of the other tries of a run, in order. */
-export async function otherTries(store: Session, runId: string): Promise<readonly string[]> {
-  const tries = await store.rows<{ runId: string }>(
+export async function otherTries(session: Session, runId: string): Promise<readonly string[]> {
+  const tries = await session.rows<{ runId: string }>(
     `SELECT run_id AS "runId" FROM runs WHERE starts_with(run_id, $1 || '~') ORDER BY run_id`,
     [runId],
   )
@@ -59,11 +59,11 @@ export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
   ALTER TABLE run_shards ADD COLUMN IF NOT EXISTS clock_error_us DOUBLE`
 
 export async function startShard(
-  store: Session,
+  session: Session,
   run: { readonly runId: string; readonly machineJson: string },
   start: ShardStart,
 ): Promise<void> {
-  await insertRow(store, 'run_shards', {
+  await insertRow(session, 'run_shards', {
     run_id: run.runId,
     shard: start.shard,
     shards: start.shards,
@@ -75,11 +75,11 @@ export async function startShard(
 }
 
 export async function endShard(
-  store: Session,
+  session: Session,
   runId: string,
   end: RunEnd & Pick<RunShard, 'clockErrorUs'>,
 ): Promise<void> {
-  await store.execute(
+  await session.execute(
     `UPDATE run_shards SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5,
        clock_error_us = $6 WHERE run_id = $1`,
     [
@@ -95,10 +95,10 @@ export async function endShard(
 
 /** Parts in the store, of one run or of all, in order. */
 export function readShards(
-  store: Session,
+  session: Session,
   runId: string | null = null,
 ): Promise<readonly RunShard[]> {
-  return store.rows<RunShard>(
+  return session.rows<RunShard>(
     `SELECT run_id AS "runId", shard, shards, attempt, plan_hash AS "planHash",
        started_at::VARCHAR AS "startedAt", epoch_us(began_at)::DOUBLE AS "beganUs",
        (epoch_us(started_at) + run_shards.ended_us)::DOUBLE AS "endedUs", run_shards.machine_json AS "machineJson", run_shards.attempt_counts_json AS "attemptCountsJson",

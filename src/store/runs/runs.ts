@@ -28,15 +28,15 @@ export interface RunStart {
 }
 
 /** Enters a run before its first attempt. @throws UserError when the id is taken */
-export async function startRun(store: Session, run: RunStart): Promise<void> {
-  const known = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
+export async function startRun(session: Session, run: RunStart): Promise<void> {
+  const known = await session.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
   if (known.length > 0) {
     throw userError.store(
-      `${store.path} holds a run ${run.runId} already. Give another --run-id, or another --db.`,
+      `${session.path} holds a run ${run.runId} already. Give another --run-id, or another --db.`,
     )
   }
-  if (run.part !== undefined) await startShard(store, run, run.part)
-  await insertRow(store, 'runs', {
+  if (run.part !== undefined) await startShard(session, run, run.part)
+  await insertRow(session, 'runs', {
     run_id: run.runId,
     kind: run.kind,
     scenario: run.scenario,
@@ -51,8 +51,8 @@ export async function startRun(store: Session, run: RunStart): Promise<void> {
   })
 }
 
-export async function endRun(store: Session, runId: string, end: RunEnd): Promise<void> {
-  await store.execute(
+export async function endRun(session: Session, runId: string, end: RunEnd): Promise<void> {
+  await session.execute(
     `UPDATE runs SET ended_us = $2, attempt_counts_json = $3, verdict = $4, verdict_json = $5
      WHERE run_id = $1`,
     [runId, BigInt(Math.round(end.endedUs)), end.attemptCountsJson, end.verdict, end.verdictJson],
@@ -178,9 +178,9 @@ export async function latestCeiling(
 export const metricTables = ['metric_sources', 'metric_scrapes', 'metric_series', 'metric_points']
 
 /** Deletes the attempts of a run but keeps its row in `runs`. */
-export async function dropAttempts(store: Session, runId: string): Promise<void> {
+export async function dropAttempts(session: Session, runId: string): Promise<void> {
   for (const { table, struct } of forms) {
-    await store.execute(
+    await session.execute(
       `DELETE FROM ${table} WHERE ${struct ? 'own.request_kind' : 'request_kind'} IN
          (SELECT request_kind FROM request_kinds WHERE run_id = $1)`,
       [runId],
@@ -197,6 +197,6 @@ export async function dropAttempts(store: Session, runId: string): Promise<void>
     'run_shards',
     ...metricTables,
   ]) {
-    await store.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
+    await session.execute(`DELETE FROM ${table} WHERE run_id = $1`, [runId])
   }
 }

@@ -133,22 +133,22 @@ async function prepare(session: Session): Promise<void> {
 }
 
 /** @throws UserError for a file of another program */
-async function isEmpty(store: Session): Promise<boolean> {
-  const tables = await store.rows<{ name: string }>(
+async function isEmpty(session: Session): Promise<boolean> {
+  const tables = await session.rows<{ name: string }>(
     'SELECT table_name AS name FROM duckdb_tables() ORDER BY name',
   )
   if (tables.length === 0) return true
   if (tables.some(({ name }) => name === 'store_version')) return false
   const some = tables.slice(0, 3).map(({ name }) => name)
   throw userError.store(
-    `${store.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
+    `${session.path} is not an Assay store: it has tables of another program (${some.join(', ')}). Use another --db.`,
   )
 }
 
 /** Null if it has no table of versions; a list of all tables takes ten times as long. */
-async function versionOf(store: Session): Promise<number | 'unknown' | null> {
+async function versionOf(session: Session): Promise<number | 'unknown' | null> {
   try {
-    const [found] = await store.rows<{ version: number }>('SELECT version FROM store_version')
+    const [found] = await session.rows<{ version: number }>('SELECT version FROM store_version')
     return found?.version ?? 'unknown'
   } catch (error) {
     if (/does not exist/.test(String(error))) return null
@@ -157,18 +157,18 @@ async function versionOf(store: Session): Promise<number | 'unknown' | null> {
 }
 
 /** @throws UserError for a store of another version */
-function checkVersion(store: Session, version: number | 'unknown' | null): void {
+function checkVersion(session: Session, version: number | 'unknown' | null): void {
   if (version === storeVersion) return
   throw userError.store(
-    `${store.path} is a store of version ${version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
+    `${session.path} is a store of version ${version ?? 'unknown'}; this Assay reads version ${storeVersion}. Use another --db, or the Assay that wrote it.`,
   )
 }
 
 /** Replaces the views of measures with those of this build if they differ. */
-async function defineMeasures(store: Session): Promise<void> {
-  const [known] = await store.rows<{ comment: string | null }>(
+async function defineMeasures(session: Session): Promise<void> {
+  const [known] = await session.rows<{ comment: string | null }>(
     `SELECT comment FROM duckdb_views() WHERE view_name = 'attempt_measures'`,
   )
   if (known?.comment === measureViews.digest) return
-  await store.execute(`BEGIN; ${measuresSql}; COMMIT`)
+  await session.execute(`BEGIN; ${measuresSql}; COMMIT`)
 }

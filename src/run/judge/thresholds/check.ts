@@ -50,21 +50,21 @@ export interface ThresholdResult {
  * change miss it. Facts of the run, such as counts, are judged in any case.
  */
 export async function checkThresholds(
-  store: Session,
+  session: Session,
   thresholds: readonly Threshold[],
   scope: ThresholdScope,
   unsteady: { readonly atUs: number; readonly text: string } | null,
 ): Promise<readonly ThresholdResult[]> {
   const results: ThresholdResult[] = []
   for (const threshold of thresholds) {
-    const whole = await checkThreshold(store, threshold, scope)
+    const whole = await checkThreshold(session, threshold, scope)
     if (unsteady === null || whole.worth === null || whole.result === 'inconclusive') {
       results.push(whole)
       continue
     }
     const { atUs, text } = unsteady
     const isMissedOn = async (of: 'before' | 'from') => {
-      const side = await checkThreshold(store, threshold, { ...scope, side: { of, atUs } })
+      const side = await checkThreshold(session, threshold, { ...scope, side: { of, atUs } })
       return side.result === 'missed'
     }
     const isMissed = (await isMissedOn('before')) && (await isMissedOn('from'))
@@ -79,15 +79,15 @@ export async function checkThresholds(
 
 /** Judges a threshold by all rows (by histograms for ITL). Warm-up and drain count only if it names their phase. */
 export async function checkThreshold(
-  store: Session,
+  session: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<ThresholdResult> {
   const figure = taskMetrics.includes(threshold.metric)
-    ? await taskFigure(store, threshold, scope)
+    ? await taskFigure(session, threshold, scope)
     : threshold.metric === 'itl'
-      ? await gapFigure(store, threshold, scope)
-      : await requestFigure(store, threshold, scope)
+      ? await gapFigure(session, threshold, scope)
+      : await requestFigure(session, threshold, scope)
   return resultOf(threshold, figure)
 }
 

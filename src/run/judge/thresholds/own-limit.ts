@@ -15,7 +15,7 @@ export const withinOwnLimits = 'within their own limits'
  * limit. Nobody knows it of an answer whose tokens are not known: the share lies between none and all of those.
  */
 export async function ownLimitFigure(
-  store: Session,
+  session: Session,
   threshold: Threshold,
   { limit, isStrict }: OwnLimit,
   rows: {
@@ -31,7 +31,7 @@ export async function ownLimitFigure(
   })
   const isWithin = `${us} ${isStrict ? '<' : '<='} ${limitSql(limit).us}`
   const read = await readOrdered(
-    store,
+    session,
     rows.from,
     [share(`coalesce(${isWithin}, false)`), share(`coalesce(${isWithin}, true)`)],
     rows.parameters,

@@ -35,7 +35,7 @@ const arrivals: ReadonlySet<string> = new Set(['requests', 'not_sent'])
 
 /** The figure of a time or a count of requests. */
 export async function requestFigure(
-  store: Session,
+  session: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<Figure> {
@@ -50,7 +50,7 @@ export async function requestFigure(
   const filtered = filter.length === 0 ? chosen : `(FROM ${chosen} WHERE ${filter.join(' AND ')})`
   const measure = measureNames.find((name) => columnOf(name) === `${threshold.metric}_us`)
   if (measure !== undefined && threshold.ownLimit !== null) {
-    return ownLimitFigure(store, threshold, threshold.ownLimit, {
+    return ownLimitFigure(session, threshold, threshold.ownLimit, {
       from: filtered,
       measure,
       parameters,
@@ -58,24 +58,24 @@ export async function requestFigure(
   }
   if (measure !== undefined) {
     const column = { value: columnOf(measure), cut: cutOf(measure) }
-    return timeFigure(store, threshold, { from: filtered, column, parameters })
+    return timeFigure(session, threshold, { from: filtered, column, parameters })
   }
   if (threshold.metric === 'output_length') {
     const { of, value, from } = outputLength
     const column = { value: `CASE WHEN ${of} THEN ${value} END`, cut: null }
-    return timeFigure(store, threshold, { from: from(filtered), column, parameters })
+    return timeFigure(session, threshold, { from: from(filtered), column, parameters })
   }
   if (threshold.metric === 'fluidity') {
     // Deadlines that were missed, because what is too much of them is the end that a short run does not know.
     const missed = { value: `CASE WHEN ${fluidity.of} THEN 1 - (${fluidity.value}) END`, cut: null }
     const of = { from: filtered, column: missed, parameters }
-    return mirrored(await timeFigure(store, mirroredThreshold(threshold), of))
+    return mirrored(await timeFigure(session, mirroredThreshold(threshold), of))
   }
   const sql = countSql(threshold, filter, scope)
   const rated = { from: chosen, offsetUs: '0', bySteps: false }
   const { metric, statistic } = threshold
   const steady = statistic.kind === 'rate' ? `CROSS JOIN ${steadySql(rated)} AS steady` : ''
-  const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
+  const [row] = await session.rows<{ value: number | null; samples: number; unknown: number }>(
     `SELECT (${sql.select})::DOUBLE AS value, ${sql.samples} AS samples, ${sql.unknown} AS unknown
      FROM ${chosen} AS chosen ${steady}`,
     parameters,
@@ -93,7 +93,7 @@ export async function requestFigure(
   switch (statistic.kind) {
     case 'share': {
       const [ordered] = await readOrdered(
-        store,
+        session,
         chosen,
         [{ value: sql.each, cut: null }],
         parameters,
@@ -101,7 +101,7 @@ export async function requestFigure(
       return open(shareOf(Uint8Array.from(ordered!.values), threshold))
     }
     case 'rate': {
-      const [counts] = await store.doubles(bySecondSql(chosen, { count: sql.sum }), parameters)
+      const [counts] = await session.doubles(bySecondSql(chosen, { count: sql.sum }), parameters)
       return open(rateOf(value, samples, counts ?? new Float64Array(), threshold))
     }
     default:

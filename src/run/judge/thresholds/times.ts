@@ -18,7 +18,7 @@ const meanGap = {
  * worth no more than their streams.
  */
 export async function gapFigure(
-  store: Session,
+  session: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<Figure> {
@@ -26,20 +26,20 @@ export async function gapFigure(
   // Histograms of gaps do not know which of them lie before a moment.
   if (scope.side !== undefined) return none
   const { where, parameters } = chosenRows(threshold, scope)
-  const gaps = (await readGaps(store, where.join(' AND '), parameters)).get(null)
+  const gaps = (await readGaps(session, where.join(' AND '), parameters)).get(null)
   if (gaps === undefined) return none
   if (statistic.kind === 'min' || statistic.kind === 'max') {
     return exactly(gaps[statistic.kind], gaps.n)
   }
   const from = `(FROM attempt_values WHERE ${where.join(' AND ')})`
-  const [streams] = await readOrdered(store, from, [meanGap], parameters)
+  const [streams] = await readOrdered(session, from, [meanGap], parameters)
   const { values } = streams!
   return gapsOf(gaps, values.length === 0 ? null : new Series(values), threshold)
 }
 
 /** The figure of a time over rows: their relation, the column, and the one that says whether a value is cut off. */
 export async function timeFigure(
-  store: Session,
+  session: Session,
   threshold: Threshold,
   of: {
     readonly from: string
@@ -48,7 +48,7 @@ export async function timeFigure(
     readonly ties?: string
   },
 ): Promise<Figure> {
-  const [ordered] = await readOrdered(store, of.from, [of.column], of.parameters, of.ties)
+  const [ordered] = await readOrdered(session, of.from, [of.column], of.parameters, of.ties)
   const { values, isCut } = ordered!
   return values.length === 0 ? none : timeOf(new Series(values, isCut), threshold)
 }
