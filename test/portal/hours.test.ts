@@ -35,15 +35,22 @@ const enter = (store: Store) =>
 const inZone = (zone: string) =>
   settingsOf(`accounts: { ${subject.name}: { timezone: ${zone} } }\n`)
 
+const tablesOf = (made: number) =>
+  ['', '_keys', '_models', '_total'].map((name) => `held_days_${made}${name}`)
+
 /** A service of an account in a zone, whose sums of hours and days are those of quarters. */
 async function quartersAlone(zone: string): Promise<Served> {
   const made = await served([], inZone(zone), enter)
-  const columns = await made.store.rows<{ name: string }>(
-    `SELECT column_name AS name FROM duckdb_columns() WHERE table_name = 'held_days_1'`,
-  )
-  const ofDays = columns.map(({ name }) => name).join()
-  await made.store.execute(`DELETE FROM held_hours; INSERT INTO held_hours FROM held;
-    DELETE FROM held_days_1; INSERT INTO held_days_1 BY NAME SELECT ${ofDays} FROM held`)
+  await made.store.execute('DELETE FROM held_hours; INSERT INTO held_hours FROM held')
+  for (const days of tablesOf(1)) {
+    const columns = await made.store.rows<{ name: string }>(
+      `SELECT column_name AS name FROM duckdb_columns() WHERE table_name = '${days}'`,
+    )
+    const ofDays = columns.map(({ name }) => name).join()
+    await made.store.execute(
+      `DELETE FROM ${days}; INSERT INTO ${days} BY NAME SELECT ${ofDays} FROM held`,
+    )
+  }
   return made
 }
 
@@ -69,6 +76,33 @@ test('hours are fewer rows with the same sums', async () => {
   const [hours, quarters] = [await count(byHours), await count(byQuarters)]
   expect(hours).toMatchObject({ requests: quarters.requests, credits: quarters.credits })
   expect(hours.rows).toBeLessThan(quarters.rows / 2)
+})
+
+test('days of fewer names have the sums of all, also of the rows that a condition tells apart', async () => {
+  const sumsIn = async (table: string) => {
+    const judged = [
+      'true',
+      'credits_known > 0',
+      'credits IS NULL',
+      'requests > 0',
+      'refunds IS NULL',
+    ]
+    const sums = judged.map(
+      (sql, at) =>
+        `sum(requests) FILTER (${sql})::INTEGER AS requests_${at}, sum(credits) FILTER (${sql})::VARCHAR AS credits_${at}, max(last_us) FILTER (${sql}) AS last_${at}`,
+    )
+    const [row] = await byHours.store.rows<{ rows: number }>(
+      `SELECT count(*)::INTEGER AS rows, ${sums.join(', ')} FROM ${table}`,
+    )
+    const { rows, ...all } = row!
+    return { rows, all }
+  }
+  const [days, ...fewer] = await Promise.all(tablesOf(1).map(sumsIn))
+  for (const { rows, all } of fewer) {
+    expect(all).toEqual(days!.all)
+    expect(rows).toBeLessThanOrEqual(days!.rows)
+  }
+  expect(fewer.at(-1)!.rows).toBeLessThan(days!.rows)
 })
 
 test('requests that are alone in their hour have no sums of hours, until others are denser', async () => {
@@ -214,7 +248,7 @@ test('days of another zone are made once the settings have it, and answers are r
     const tables = await own.store.rows<{ name: string }>(
       `SELECT table_name AS name FROM duckdb_tables() WHERE table_name LIKE 'held_days%'`,
     )
-    expect(tables.map(({ name }) => name).sort()).toEqual(['held_days_1', 'held_days_2'])
+    expect(tables.map(({ name }) => name).sort()).toEqual([...tablesOf(1), ...tablesOf(2)])
   } finally {
     await own.close()
   }

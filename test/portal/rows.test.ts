@@ -13,31 +13,44 @@ function told(sql: string) {
 }
 
 test('what begins and ends at midnight is read by days, in the zone of the account', () => {
-  expect(rowsCutAt(of('UTC'), [utc(2026, 11, 1), utc(2026, 12, 1)])).toBe('my_day_sums')
+  expect(rowsCutAt(of('UTC'), [utc(2026, 11, 1), utc(2026, 12, 1)])('')).toBe('my_day_sums_total')
   // Berlin is an hour ahead in November, and two before the clock change.
   const october = [utc(2026, 9, 30, 22), utc(2026, 10, 31, 23)]
-  expect(rowsCutAt(of('Europe/Berlin'), october)).toBe('my_day_sums')
-  expect(told(rowsCutAt(of('UTC'), october)).tables).toEqual(['my_day_sums', 'my_hours'])
+  expect(rowsCutAt(of('Europe/Berlin'), october)('')).toBe('my_day_sums_total')
+  expect(told(rowsCutAt(of('UTC'), october)('')).tables).toEqual(['my_day_sums_total', 'my_hours'])
+})
+
+test('a question reads the days with the fewest names that it needs', () => {
+  const november = rowsCutAt(of('UTC'), [utc(2026, 11, 1), utc(2026, 12, 1)])
+  const tables = {
+    'first_us >= 5': 'my_day_sums_total',
+    "list_contains(['a'], model) AND unit = 'EUR'": 'my_day_sums_models',
+    'endpoint model': 'my_day_sums_models',
+    key_fp: 'my_day_sums_keys',
+    'model key_fp': 'my_day_sums',
+    "json_extract_string(tags, '/team')": 'my_day_sums',
+  }
+  for (const [reads, table] of Object.entries(tables)) expect(november(reads)).toBe(table)
 })
 
 test('of the days that a moment is within, hours are read, and quarters where it is no whole hour', () => {
-  const noon = rowsCutAt(of('UTC'), [utc(2026, 11, 1), utc(2026, 11, 28, 12)])
+  const noon = rowsCutAt(of('UTC'), [utc(2026, 11, 1), utc(2026, 11, 28, 12)])('')
   expect(told(noon)).toEqual({
-    tables: ['my_day_sums', 'my_hours'],
+    tables: ['my_day_sums_total', 'my_hours'],
     cut: [utc(2026, 11, 28), utc(2026, 11, 29)],
   })
-  const quarter = rowsCutAt(of('UTC'), [utc(2026, 11, 28, 12, 15)], useNow)
-  expect(told(quarter).tables).toEqual(['my_use_days', 'my_use'])
+  const quarter = rowsCutAt(of('UTC'), [utc(2026, 11, 28, 12, 15)], useNow)('')
+  expect(told(quarter).tables).toEqual(['my_use_days_total', 'my_use'])
   // A day of Kolkata begins at half past an hour of UTC, so no hour of it is one of these.
-  expect(told(rowsCutAt(of('Asia/Kolkata'), [utc(2026, 11, 28, 12)])).tables).toEqual([
-    'my_day_sums',
+  expect(told(rowsCutAt(of('Asia/Kolkata'), [utc(2026, 11, 28, 12)])('')).tables).toEqual([
+    'my_day_sums_total',
     'mine',
   ])
 })
 
 test('days that follow one another are one span', () => {
   const moments = [1, 2, 3, 7].map((day) => utc(2026, 11, day, 5))
-  expect(told(rowsCutAt(of('UTC'), moments)).cut).toEqual([
+  expect(told(rowsCutAt(of('UTC'), moments)('')).cut).toEqual([
     ...[utc(2026, 11, 1), utc(2026, 11, 4)],
     ...[utc(2026, 11, 7), utc(2026, 11, 8)],
   ])

@@ -171,7 +171,7 @@ export function refundsApartSql(from: string, name: string): string {
   const named = ['model', 'key_fp', 'endpoint'].map(
     (column) => `coalesce(${column}, ${name}) AS ${column}`,
   )
-  return `SELECT * REPLACE (credits - coalesce(refunds, 0) AS credits, NULL::DECIMAL(38, 18) AS refunds) FROM ${from}
+  return `SELECT * REPLACE (CASE WHEN refunds IS NULL THEN credits ELSE credits - refunds END AS credits, NULL::DECIMAL(38, 18) AS refunds) FROM ${from}
     WHERE refunds IS NULL OR requests > 0 OR requests_unknown > 0 OR credits <> refunds
     UNION ALL
     SELECT * REPLACE (refunds AS credits, 0 AS requests, ${[...named, ...none].join(', ')}) FROM ${from} WHERE refunds IS NOT NULL`

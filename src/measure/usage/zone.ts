@@ -87,7 +87,8 @@ export function wallMs(us: number, timezone: string): number {
  */
 function localToUs(wall: number, timezone: string): number {
   // Offsets are within 15 hours, so one of the neighbouring days has the right offset.
-  const tried = [wall - dayMs, wall + dayMs].map((ms) => wall - (wallMs(ms * 1000, timezone) - ms))
+  const offsets = [wall - dayMs, wall + dayMs].map((ms) => wallMs(ms * 1000, timezone) - ms)
+  const tried = [...new Set(offsets)].map((offset) => wall - offset)
   const fitting = tried.filter((ms) => wallMs(ms * 1000, timezone) === wall)
   if (fitting.length > 0) return smallest(fitting) * 1000
   // The clock skips this time: walk to the change, which is on a quarter hour.

@@ -10,6 +10,7 @@ import type { AccountScope } from '../../store/session/account.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import type { KeyNaming } from '../figures/keys.ts'
+import { allDays } from '../figures/rows.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Shown } from '../settings/settings.ts'
 import type { Bearer } from '../settings/tokens.ts'
@@ -111,7 +112,7 @@ async function tagsAsked(asked: Asked, texts: readonly string[]): Promise<NamesA
   }
   for (const [name, wanted] of values) {
     const rows = await asked.session.rows<{ value: string }>(
-      `SELECT DISTINCT ${tagSql(name)} AS value FROM my_day_sums WHERE list_contains(${textList(wanted)}, ${tagSql(name)})`,
+      `SELECT DISTINCT ${tagSql(name)} AS value FROM ${allDays('tags')} WHERE list_contains(${textList(wanted)}, ${tagSql(name)})`,
     )
     if (rows.length < new Set(wanted).size) throw noSuchTag()
   }
@@ -130,7 +131,7 @@ export async function namesAsked(
     if (values.length === 0) return { names: [], isKnown: true }
     const list = textList(values)
     const rows = await session.rows<{ name: string; short: string }>(
-      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM my_day_sums WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
+      `SELECT DISTINCT ${column} AS name, ${shortSql(column)} AS short FROM ${allDays(column)} WHERE list_contains(${list}, name) OR list_contains(${list}, short)`,
     )
     const isKnown = values.every((each) =>
       rows.some(({ name, short }) => name === each || short === each),

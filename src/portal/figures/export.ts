@@ -13,7 +13,8 @@ import { barsAsked } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { readEntries } from './entries.ts'
-import { within } from './rows.ts'
+import { allDays, within } from './rows.ts'
+import { wholeQuery } from './sums.ts'
 
 export interface ExportedFile {
   readonly type: string
@@ -43,19 +44,21 @@ export async function exportSums(
   // Names are foreign, so within the query their places stand for them.
   const tags = tagsShown(asked)
   const tagGroups = tags.map((_, at) => `tag ${at}`)
-  const sums = sumsOfUnitsSql({
-    ...within(asked, period, condition, startsUs),
-    by: {
-      model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
-      key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',
-      endpoint: 'endpoint',
-      outcome: 'outcome',
-      ...Object.fromEntries(tags.map((name, at) => [tagGroups[at], tagSql(name)])),
-    },
-    bars: startsUs,
-  })
+  const sums = sumsOfUnitsSql(
+    wholeQuery({
+      ...within(asked, period, condition, startsUs),
+      by: {
+        model: bearer.shows.has('models') ? 'model' : 'NULL::VARCHAR',
+        key: bearer.shows.has('keys') ? 'key_fp' : 'NULL::VARCHAR',
+        endpoint: 'endpoint',
+        outcome: 'outcome',
+        ...Object.fromEntries(tags.map((name, at) => [tagGroups[at], tagSql(name)])),
+      },
+      bars: startsUs,
+    }),
+  )
   const known = await session.rows<{ key: string }>(
-    'SELECT DISTINCT key_fp AS key FROM my_day_sums WHERE key_fp IS NOT NULL',
+    `SELECT DISTINCT key_fp AS key FROM ${allDays('key_fp')} WHERE key_fp IS NOT NULL`,
   )
   const keys = known.map(({ key }) => key)
   const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`

@@ -5,7 +5,7 @@ import { tagSql } from '../../store/quarters/tags.ts'
 import { hourUs } from '../../user/durations.ts'
 import { type Asked, tagsShown } from '../api/asked.ts'
 import { amountIn, listedHours, unusualHours } from './cause.ts'
-import { inSql, rowsCutAt } from './rows.ts'
+import { hoursCutAt, inSql, rowsCutAt } from './rows.ts'
 import { readFigures } from './sums.ts'
 
 /** What most of a dear day came from: its names, and its hours. */
@@ -214,11 +214,12 @@ async function rowsOf<Group extends object>(
       toUs: spans === null ? each.toUs : each.fromUs + toUs - day.fromUs,
     })),
   )
+  const ends = times.flatMap(({ fromUs, toUs }) => [fromUs, toUs])
   const rows = await readFigures<Group & { readonly isDear: boolean }, never>(asked, [], {
-    from: rowsCutAt(asked, [
-      ...[period.fromUs, period.toUs],
-      ...times.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
-    ]),
+    from:
+      spans === null
+        ? rowsCutAt(asked, [period.fromUs, period.toUs, ...ends])
+        : hoursCutAt([period.fromUs, period.toUs, ...ends]),
     where: `${condition} AND ${inSql(times)}`,
     by: { ...by, isDear: inSql([day]) },
   })

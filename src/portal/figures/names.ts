@@ -5,7 +5,7 @@ import { isZero, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
 import { eachToken, type ShownToken, shownTokens } from '../../tokens/kinds.ts'
 import { type Asked, conditionOf, dimensionSql, type Input, nameOf } from '../api/asked.ts'
-import { within } from './rows.ts'
+import { type Rows, within } from './rows.ts'
 import {
   creditsOf,
   failedOf,
@@ -103,11 +103,12 @@ export async function readNames(
 async function countOf(
   { session }: Asked,
   by: NamesTable['by'],
-  from: string,
+  from: Rows,
   where: string,
 ): Promise<number> {
+  const column = dimensionSql(by)
   const [counted] = await session.rows<{ n: number }>(
-    `SELECT count(DISTINCT ${dimensionSql(by)})::INTEGER AS n FROM ${from} WHERE ${where}`,
+    `SELECT count(DISTINCT ${column})::INTEGER AS n FROM ${from(`${column} ${where}`)} WHERE ${where}`,
   )
   return counted!.n
 }

@@ -3,14 +3,15 @@ import { endOfDayUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import type { Session } from '../../store/session/session.ts'
 import { hourUs } from '../../user/durations.ts'
 import type { Asked } from '../api/asked.ts'
-import { daySumColumns } from '../source/wide-sums.ts'
+import { dayView } from '../source/snapshot.ts'
+import { columnsOfDays, tableWith } from '../source/wide-sums.ts'
 
 type Span = Pick<Period, 'fromUs' | 'toUs'>
 type OfZone = { readonly view: Pick<Asked['view'], 'timezone'> }
 
 /** Sums of an account by local day, by the hour and by quarters of an hour. */
 interface Sums {
-  readonly days: string
+  readonly days: Parameters<typeof dayView>[0]
   readonly hours: string
   readonly quarters: string
 }
@@ -20,10 +21,26 @@ export const useNow: Sums = { days: 'my_use_days', hours: 'my_use', quarters: 'm
 
 /** SQL condition for rows that begin within one of these. */
 export const inSql = (spans: readonly Span[]) =>
-  `(${spans.map(({ fromUs, toUs }) => `first_us >= ${fromUs} AND first_us < ${toUs}`).join(' OR ')})`
+  `(${joined(spans)
+    .map(({ fromUs, toUs }) => `first_us >= ${fromUs} AND first_us < ${toUs}`)
+    .join(' OR ')})`
+
+/** The same times, those that follow one another as one. */
+function joined(spans: readonly Span[]): readonly Span[] {
+  const all: Span[] = []
+  for (const { fromUs, toUs } of spans.toSorted((a, b) => a.fromUs - b.fromUs)) {
+    const last = all.at(-1)
+    if (last === undefined || last.toUs < fromUs) all.push({ fromUs, toUs })
+    else all[all.length - 1] = { fromUs: last.fromUs, toUs: Math.max(last.toUs, toUs) }
+  }
+  return all
+}
+
+/** SQL for rows of sums that have the names which some SQL reads. */
+export type Rows = (reads: string) => string
 
 /**
- * SQL for the fewest sums of the account that none of these moments is within: sums of its local days, and of the days that a moment
+ * The fewest sums of the account that none of these moments is within: sums of its local days, and of the days that a moment
  * cuts those of hours, or of quarters of an hour.
  *
  * @param moments Unix microseconds
@@ -32,32 +49,34 @@ export function rowsCutAt(
   { view: { timezone } }: OfZone,
   moments: readonly number[],
   { days, hours, quarters }: Sums = shown,
-): string {
+): Rows {
   const cut = daysCutAt(moments, timezone)
-  if (cut.length === 0) return days
   const ends = cut.flatMap(({ fromUs, toUs }) => [fromUs, toUs])
   const narrow = [...moments, ...ends].every((us) => us % hourUs === 0) ? hours : quarters
-  const columns = `SELECT ${daySumColumns} FROM`
-  return `(${columns} ${days} WHERE NOT ${inSql(cut)} UNION ALL ${columns} ${narrow} WHERE ${inSql(cut)})`
+  return (reads) => {
+    const table = tableWith(reads)
+    const wide = dayView(days, table)
+    if (cut.length === 0) return wide
+    const columns = `SELECT ${columnsOfDays(table)} FROM`
+    return `(${columns} ${wide} WHERE NOT ${inSql(cut)} UNION ALL ${columns} ${narrow} WHERE ${inSql(cut)})`
+  }
 }
+
+/** All sums of the account by day. */
+export const allDays: Rows = (reads) => dayView(shown.days, tableWith(reads))
 
 /** The sums of hours, or of quarters of an hour where a moment is no whole hour. */
 export const hoursCutAt = (moments: readonly number[]): string =>
   moments.every((us) => us % hourUs === 0) ? shown.hours : shown.quarters
 
 /** The local days that a moment is within, joined where one follows another. */
-function daysCutAt(moments: readonly number[], timezone: string): readonly Span[] {
-  const cut: Span[] = []
-  for (const us of [...new Set(moments)].sort((a, b) => a - b)) {
-    const last = cut.at(-1)
-    if (last !== undefined && us <= last.toUs) continue
-    const day = dayOf(us, timezone)
-    if (day.fromUs === us) continue
-    if (last?.toUs === day.fromUs) cut[cut.length - 1] = { fromUs: last.fromUs, toUs: day.toUs }
-    else cut.push(day)
-  }
-  return cut
-}
+const daysCutAt = (moments: readonly number[], timezone: string): readonly Span[] =>
+  joined(
+    [...new Set(moments)].flatMap((us) => {
+      const day = dayOf(us, timezone)
+      return day.fromUs === us ? [] : [day]
+    }),
+  )
 
 /** Questions ask for the same days again and again. */
 const knownDays = new Map<string, Span>()

@@ -44,7 +44,7 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
     readonly name: string
     readonly isOther: boolean
   }>(asked, {
-    from: `(SELECT *, ${name} AS name_, list_contains(${textList(shown)}, ${name}) AS is_shown FROM ${from} WHERE ${where})`,
+    from: `(SELECT *, ${name} AS name_, list_contains(${textList(shown)}, ${name}) AS is_shown FROM ${from(`${name} ${where}`)} WHERE ${where})`,
     by: { name: `CASE WHEN is_shown THEN name_ ELSE '' END`, isOther: 'NOT is_shown' },
     bars: starts,
   })

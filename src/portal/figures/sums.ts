@@ -14,7 +14,7 @@ import { largest } from '../../user/extremes.ts'
 import { type Asked, exact } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers, Metric } from '../api/shapes.ts'
-import { rowsCutAt, rowsOnce, within } from './rows.ts'
+import { allDays, type Rows, rowsCutAt, rowsOnce, within } from './rows.ts'
 
 /** The unit of prepaid credits. */
 const creditsUnit = 'credits'
@@ -26,13 +26,22 @@ interface Answer {
   readonly rows: Promise<readonly unknown[]>
 }
 
-/** The sums of the account, one row for each group. Default: of all its time. A question is answered by one before that has its figures. */
+/** @property from default: of all its time */
+type Query = Omit<SumsQuery, 'from'> & { readonly from?: Rows | string }
+
+/** The query over rows that have the names which it reads. */
+export function wholeQuery({ from = allDays, ...query }: Query): SumsQuery {
+  const reads = [query.where, ...Object.values(query.by ?? {})].join(' ')
+  return { ...query, from: typeof from === 'string' ? from : from(reads) }
+}
+
+/** The sums of the account, one row for each group. A question is answered by one before that has its figures. */
 export function readSums<Groups>(
   { session }: Pick<Asked, 'session'>,
-  query: Omit<SumsQuery, 'from'> & { readonly from?: string },
+  query: Query,
   order = '',
 ): Promise<readonly (Sums & Groups)[]> {
-  const whole = { from: 'my_day_sums', ...query }
+  const whole = wholeQuery(query)
   const { only: _, ...rest } = whole
   const known = questions.get(session) ?? new Map<string, Answer[]>()
   questions.set(session, known)
@@ -49,7 +58,7 @@ export function readSums<Groups>(
 export function readFigures<Groups, Name extends FigureName>(
   of: Pick<Asked, 'session'>,
   only: readonly Name[],
-  query: Omit<SumsQuery, 'from' | 'only'> & { readonly from?: string },
+  query: Omit<Query, 'only'>,
   order = '',
 ): Promise<readonly (Pick<Sums, Name | 'amounts'> & Groups)[]> {
   return readSums<Groups>(of, { ...query, only }, order)
@@ -115,7 +124,7 @@ export async function unitsUsed(
   const rows = await rowsOnce<Row>(
     session,
     `SELECT unit, max(last_us) FILTER (WHERE ${where}) AS "lastUs", min(first_us) FILTER (WHERE credits_known > 0) AS "firstUs", sum(credits_known)::BIGINT AS requests
-     FROM ${from} WHERE credits IS NOT NULL GROUP BY unit`,
+     FROM ${from(where)} WHERE credits IS NOT NULL GROUP BY unit`,
   )
   const endUs = largest(rows.map(({ lastUs }) => lastUs ?? 0))
   // One unit is the first of all.
@@ -144,7 +153,7 @@ function usedSince(
   const from = rowsCutAt(of, [fromUs, toUs, Math.floor(sinceUs / hourUs) * hourUs])
   return rowsOnce(
     of.session,
-    `SELECT unit, sum(credits_known)::BIGINT AS requests FROM ${from}
+    `SELECT unit, sum(credits_known)::BIGINT AS requests FROM ${from('')}
      WHERE credits IS NOT NULL AND credits_known > 0 AND first_us >= ${fromUs} AND first_us < ${toUs} AND last_us > ${sinceUs}
      GROUP BY unit`,
   )

@@ -15,7 +15,7 @@ import type { BudgetState } from '../figures/budgets.ts'
 import { listedHours, usedInHours } from '../figures/cause.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import { courseIn } from '../figures/projection.ts'
-import { coverageOf, hoursCutAt, rowsCutAt } from '../figures/rows.ts'
+import { allDays, coverageOf, hoursCutAt, rowsCutAt } from '../figures/rows.ts'
 import type { Amounts } from './amounts.ts'
 import { boardWordsOf } from './board-words.ts'
 import { dearWords } from './dear-words.ts'
@@ -58,7 +58,7 @@ export async function readBoardFor(
   const { first, last } = await coverageOf(session)
   const column = tag === null ? 'key_fp' : tagSql(tag)
   const keys = await session.rows<{ key: string }>(
-    `SELECT ${column} AS key FROM my_day_sums WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
+    `SELECT ${column} AS key FROM ${allDays(column)} WHERE key IS NOT NULL GROUP BY key ORDER BY sum(requests) DESC, key`,
   )
   const names = keys.map(({ key }) => key)
   const nameOf = (key: string) => (tag === null ? naming.nameOf(key) : key)
@@ -157,7 +157,9 @@ async function rowsFor(
   const inPeriod = `first_us >= ${period.fromUs} AND first_us < ${period.toUs} AND ${where}`
   const hours = (period.toUs - period.fromUs) / hourUs
   const each = { rows, wide, where: inPeriod }
-  return (await exceedsHours(asked.session, each, columns, mostCells, hours)) ? wide : rows
+  return (await exceedsHours(asked.session, each, columns, mostCells, hours))
+    ? wide('key_fp model endpoint tags')
+    : rows
 }
 
 /** Unusual hours of the period, the most unusual first, and what each used. */

@@ -28,8 +28,26 @@ const none = '–'
 export const roughly = (amount: number) => Number(amount.toPrecision(3))
 const isCurrency = (unit: string) => /^[A-Z]{3}$/.test(unit)
 const minorDigits = (currency: string) =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-    .maximumFractionDigits ?? 2
+  formatOf('en', currency, null).resolvedOptions().maximumFractionDigits ?? 2
+
+/** A page writes hundreds of amounts, and to make a format takes longer than to use it. */
+const formats = new Map<string, Intl.NumberFormat>()
+const mostFormats = 1_000
+
+/** How a number is written with so many decimals, an amount of money with its currency. @param digits null for those of the currency */
+function formatOf(locale: string, unit: string, digits: number | null): Intl.NumberFormat {
+  const currency = isCurrency(unit) ? unit : null
+  const key = JSON.stringify([locale, currency, digits])
+  const format =
+    formats.get(key) ??
+    new Intl.NumberFormat(locale, {
+      ...(digits === null ? {} : { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+      ...(currency === null ? {} : { style: 'currency', currency }),
+    })
+  if (formats.size >= mostFormats) formats.clear()
+  formats.set(key, format)
+  return format
+}
 
 /** Decimals that show an amount: money to its minor unit, all else to two at most; more if it is small. */
 function digitsFor(amount: Rational, unit: string): number {
@@ -44,16 +62,8 @@ function digitsFor(amount: Rational, unit: string): number {
 /** Writes amounts of a unit in the manner of a locale. */
 export function amountWriting(locale: string, unit: string): AmountWriting {
   const write = (units: bigint, digits: number) => {
-    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-    const value = Number(units) / 10 ** digits
-    if (isCurrency(unit))
-      return new Intl.NumberFormat(locale, {
-        ...options,
-        style: 'currency',
-        currency: unit,
-      }).format(value)
-    const number = new Intl.NumberFormat(locale, options).format(value)
-    return unit === 'credits' ? number : `${number} ${unit}`
+    const number = formatOf(locale, unit, digits).format(Number(units) / 10 ** digits)
+    return unit === 'credits' || isCurrency(unit) ? number : `${number} ${unit}`
   }
   const scaled = (amount: Rational, digits: number) =>
     roundWhole(multiply(amount, powerOfTen(digits)), 'half_even')

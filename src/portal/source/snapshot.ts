@@ -19,7 +19,14 @@ import type { ShownToken } from '../../tokens/kinds.ts'
 import { dayUs } from '../../user/durations.ts'
 import type { Work } from '../../user/work.ts'
 import type { ClosedMonth } from '../settings/account-view.ts'
-import { type DayZones, daySumColumns, heldColumns, WideSums } from './wide-sums.ts'
+import {
+  columnsOfDays,
+  type DayTable,
+  type DayZones,
+  dayTables,
+  heldColumns,
+  WideSums,
+} from './wide-sums.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
 export interface Source {
@@ -84,6 +91,10 @@ function fileMark(path: string): string | null {
 const shownColumns = Object.keys(quantities)
   .filter((name) => name !== 'account')
   .join(', ')
+
+/** The view of a session that has the rows of a table of days. */
+export const dayView = (view: 'my_day_sums' | 'my_use_days', table: DayTable) =>
+  table === 'all' ? view : `${view}_${table}`
 
 /** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
 export const keyDays = 'held_key_days'
@@ -311,12 +322,20 @@ export class Snapshot {
           : `SELECT ${columns} FROM ${table} WHERE ${mine} AND NOT (${closed.map(within).join(' OR ')})
              UNION ALL
              SELECT ${columns} FROM held_closed WHERE ${mine} AND (${closed.map(isOf).join(' OR ')})`
+      // Sums of fewer names than keys have no keys to see some of.
+      const ofDays = dayTables
+        .map((table) => {
+          const from = wide.days[scope.keys === null ? table : 'all']
+          const columns = columnsOfDays(table)
+          return `CREATE TEMP VIEW ${dayView('my_day_sums', table)} AS ${sums(from, columns)};
+            CREATE TEMP VIEW ${dayView('my_use_days', table)} AS SELECT ${columns} FROM ${from} WHERE ${mine};`
+        })
+        .join('\n')
       await session.execute(`
         CREATE TEMP VIEW mine AS ${sums('held')};
         CREATE TEMP VIEW my_hours AS ${sums(wide.hours)};
-        CREATE TEMP VIEW my_day_sums AS ${sums(wide.days, daySumColumns)};
         CREATE TEMP VIEW my_use AS SELECT ${shownColumns} FROM held WHERE ${mine};
-        CREATE TEMP VIEW my_use_days AS SELECT ${daySumColumns} FROM ${wide.days} WHERE ${mine};
+        ${ofDays}
         CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
         CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
         CREATE TEMP VIEW my_held AS SELECT * EXCLUDE (account) FROM held_rows WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};

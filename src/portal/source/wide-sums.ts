@@ -35,7 +35,34 @@ const dayGroups = groupColumns.filter((name) => !untold.includes(name))
 const ofDays = ['quarter', 'width_us', ...dayGroups, ...summed]
 /** The columns of sums of local days that a session sees. */
 export const daySumColumns = ofDays.join(', ')
-const dayColumns = ofDays.map((name) => `${name} ${quantities[name]!.type}`).join(', ')
+
+/** The names that sums of days tell apart. */
+const names = ['key_fp', 'model', 'endpoint', 'tags']
+/** Sums of days by fewer of them: few rows, however many keys and models an account has. The fewest stand first. */
+const fewer = { total: [], models: ['model', 'endpoint'], keys: ['key_fp'] } as const
+export type DayTable = keyof typeof fewer | 'all'
+export const dayTables = [...Object.keys(fewer), 'all'] as readonly DayTable[]
+const namesOf = (table: DayTable): readonly string[] => (table === 'all' ? names : fewer[table])
+const without = (table: DayTable) => (column: string) =>
+  !names.includes(column) || namesOf(table).includes(column)
+/** What conditions on a row ask, beside its names: rows that differ in it are not added up. */
+const judged = ['credits_known > 0', 'credits IS NULL', 'requests > 0', 'refunds IS NULL']
+
+/** The columns of a table of days that a session sees. */
+export const columnsOfDays = (table: DayTable) => ofDays.filter(without(table)).join(', ')
+
+/** The first table that has all names that some SQL reads; a name within a text counts as one. */
+export const tableWith = (reads: string): DayTable => {
+  const read = names.filter((name) => new RegExp(`\\b${name}\\b`).test(reads))
+  return dayTables.find((table) => read.every((name) => namesOf(table).includes(name)))!
+}
+
+/** SQL for a table of days from the rows of all names. */
+function fewerSql(table: DayTable, from: string): string {
+  const groups = ['quarter', 'day', 'account', ...dayGroups.filter(without(table))].join(', ')
+  return `SELECT ${groups}, max(width_us) AS width_us, ${sumColumns(summed)} FROM ${from}
+    GROUP BY ${groups}, ${judged.map((sql) => `(${sql})`).join(', ')}`
+}
 
 /**
  * SQL for the sums of local days of rows of quarters. The quarter of a day is its first.
@@ -53,7 +80,7 @@ const daysSql = (from: string, where: string, days: readonly number[]) => `
 const hours = 'held_hours'
 /** Sums of the local days of these zones. */
 interface Days {
-  readonly table: string
+  readonly tables: Readonly<Record<DayTable, string>>
   readonly zones: DayZones
 }
 
@@ -66,7 +93,7 @@ export class WideSums {
   private hasHours = false
   private days: Days | null = null
   /** Sums of days that nobody asks any more. */
-  private stale: string | null = null
+  private stale: readonly string[] = []
   private made = 0
   /** Rows of `held` when they were last counted. */
   private countedRows = 0
@@ -86,7 +113,7 @@ export class WideSums {
 
   /** Statements that delete rows. @param where SQL condition on their UTC day */
   deletedSql(where: string): string {
-    return [hours, ...(this.days === null ? [] : [this.days.table])]
+    return [hours, ...(this.days === null ? [] : Object.values(this.days.tables))]
       .map((table) => `DELETE FROM ${table} WHERE ${where};`)
       .join('\n')
   }
@@ -95,7 +122,14 @@ export class WideSums {
   async addedSql(from: string): Promise<string> {
     return [
       ...(this.hasHours ? [addHours(from)] : []),
-      ...(this.days === null ? [] : await this.addDays(from, this.days)),
+      ...(this.days === null
+        ? []
+        : [
+            `CREATE OR REPLACE TEMP TABLE ${added} AS FROM ${this.days.tables.all} LIMIT 0`,
+            ...(await this.addDays(from, added, this.days.zones)),
+            `INSERT INTO ${this.days.tables.all} BY NAME FROM ${added}`,
+            ...addFewer(added, this.days.tables),
+          ]),
     ]
       .map((sql) => `${sql};`)
       .join('\n')
@@ -103,8 +137,8 @@ export class WideSums {
 
   /** Sums of hours and days once they are few enough, counted again whenever the rows have doubled; and days anew where zones have changed. */
   async follow(): Promise<void> {
-    if (this.stale !== null) await this.store.execute(`DROP TABLE ${this.stale}`)
-    this.stale = null
+    for (const table of this.stale) await this.store.execute(`DROP TABLE ${table}`)
+    this.stale = []
     if (this.days !== null && !isSame(this.days.zones, this.zones)) await this.makeDays()
     if (this.hasHours && this.days !== null) return
     const [held] = await this.store.rows<{ rows: number }>('SELECT count(*) AS rows FROM held')
@@ -126,31 +160,39 @@ export class WideSums {
   tablesFor(
     account: string | null,
     timezone: string | null,
-  ): { readonly hours: string; readonly days: string } {
+  ): { readonly hours: string; readonly days: Readonly<Record<DayTable, string>> } {
     const isOfZone =
       this.days !== null && account !== null && zoneIn(this.days.zones, account) === timezone
     return {
       hours: this.hasHours ? hours : 'held',
-      days: isOfZone ? this.days!.table : 'held',
+      days: isOfZone ? this.days!.tables : tablesBy(() => 'held'),
     }
   }
 
   /** A page that is being made reads the table that it began with. */
   private async makeDays(): Promise<void> {
     this.made++
-    const days = { table: `held_days_${this.made}`, zones: this.zones }
-    const added = await this.addDays('held', days)
-    await this.store.execute(
-      [`CREATE TABLE ${days.table} (${dayColumns}, account VARCHAR, day BIGINT)`, ...added].join(
-        ';\n',
-      ),
+    const { zones } = this
+    const tables = tablesBy(
+      (table) => `held_days_${this.made}${table === 'all' ? '' : `_${table}`}`,
     )
-    this.stale = this.days?.table ?? null
-    this.days = days
+    const created = dayTables.map((table) => {
+      const columns = ofDays
+        .filter(without(table))
+        .map((name) => `${name} ${quantities[name]!.type}`)
+      return `CREATE TABLE ${tables[table]} (${columns.join(', ')}, account VARCHAR, day BIGINT)`
+    })
+    const filled = [
+      ...(await this.addDays('held', tables.all, zones)),
+      ...addFewer(tables.all, tables),
+    ]
+    await this.store.execute([...created, ...filled].join(';\n'))
+    this.stale = Object.values(this.days?.tables ?? {})
+    this.days = { tables, zones }
   }
 
   /** A statement for each zone. */
-  private async addDays(from: string, { table, zones }: Days): Promise<readonly string[]> {
+  private async addDays(from: string, table: string, zones: DayZones): Promise<readonly string[]> {
     const found = await this.store.rows<{ day: number }>(
       `SELECT DISTINCT quarter // 96 AS day FROM ${from}`,
     )
@@ -184,6 +226,21 @@ export class WideSums {
     return starts
   }
 }
+
+const added = 'added_days'
+
+const tablesBy = (nameOf: (table: DayTable) => string) =>
+  Object.fromEntries(dayTables.map((table) => [table, nameOf(table)])) as Record<DayTable, string>
+
+/** Statements that add rows of all names to the tables of fewer. */
+const addFewer = (from: string, tables: Days['tables']): readonly string[] =>
+  dayTables.flatMap((table) =>
+    table === 'all'
+      ? []
+      : [
+          `INSERT INTO ${tables[table]} BY NAME SELECT * FROM (${fewerSql(table, from)}) ORDER BY account, quarter`,
+        ],
+  )
 
 const addHours = (from: string) =>
   `INSERT INTO ${hours} BY NAME SELECT * FROM (${hoursSql(from)}) ORDER BY account, quarter`

@@ -87,14 +87,12 @@ export function pastDays(
 /** The next `count` local days; the first one has begun. */
 export function comingDays(fromUs: number, timezone: string, count: number): readonly ComingDay[] {
   const days: ComingDay[] = []
-  for (let startUs = fromUs; days.length < count; startUs = days.at(-1)!.endUs) {
+  let begunUs = startOfDayUs(fromUs, timezone)
+  for (let startUs = fromUs; days.length < count; startUs = begunUs) {
     const endUs = endOfDayUs(startUs, timezone)
-    days.push({
-      startUs,
-      endUs,
-      weekday: weekdayOf(startUs, timezone),
-      share: (endUs - startUs) / (endUs - startOfDayUs(startUs, timezone)),
-    })
+    const share = (endUs - startUs) / (endUs - begunUs)
+    days.push({ startUs, endUs, weekday: weekdayOf(startUs, timezone), share })
+    begunUs = endUs
   }
   return days
 }

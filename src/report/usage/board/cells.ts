@@ -81,40 +81,45 @@ export const startSql: Readonly<Record<Width, string>> = {
  * Whether a board of these rows has cells of days or wider, since its hours with use are too many however many names become `(other)`. Rows
  * that are sums of days then give the same board.
  *
- * @param wide the same rows, or sums of them
+ * @param wide the same rows, or sums of them, for SQL that reads some of their columns
  * @param columns of its dimensions
  * @param most cells
  * @param hours of the period
  */
 export async function exceedsHours(
   store: Session,
-  { rows, wide, where }: { readonly rows: string; readonly wide: string; readonly where: string },
+  {
+    rows,
+    wide,
+    where,
+  }: {
+    readonly rows: string
+    readonly wide: (reads: string) => string
+    readonly where: string
+  },
   columns: readonly (readonly [Dimension, string])[],
   most: number,
   hours: number,
 ): Promise<boolean> {
   if (owed(hours) === 'hour') return false
   const [names] = await store.rows<Record<Dimension, number>>(
-    `SELECT ${columns.map(([name, column]) => `count(DISTINCT ${column})::INTEGER AS ${name}`).join(', ')} FROM ${wide} WHERE ${where}`,
+    `SELECT ${columns.map(([name, column]) => `(SELECT count(DISTINCT ${column})::INTEGER FROM ${wide(`${column} ${where}`)} WHERE ${where}) AS ${name}`).join(', ')}`,
   )
   const whole = columns.flatMap(([name, column]) =>
     names![name] < mostNames[0][name] ? [column] : [],
   )
-  const countIn = async (from: string, times: readonly string[]) => {
-    const hours = times.map(
-      (time) =>
-        `SELECT ${[`${time} // ${hourUs} AS hour`, ...whole].join(', ')} FROM ${from} WHERE requests > 0 AND ${where}`,
-    )
+  const countIn = async (from: string) => {
     const [cells] = await store.rows<{ n: number }>(
-      `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT * FROM (${hours.join(' UNION ALL ')}))`,
+      `SELECT count(*)::INTEGER AS n FROM (
+         SELECT DISTINCT ${[`first_us // ${hourUs}`, ...whole].join(', ')} FROM ${from} WHERE requests > 0 AND ${where})`,
     )
     return cells!.n
   }
   // An hour of a zone has parts of at most two of these.
   const least = 2 * most
-  // The first and the last hour of each wide row are some of the hours, and often enough of them.
-  if ((await countIn(wide, ['first_us', 'last_us'])) > least) return true
-  return (await countIn(rows, ['first_us'])) > least
+  // The first hours of wide rows are some of the hours, and often enough of them.
+  if ((await countIn(wide(columns.map(([, column]) => column).join(' ')))) > least) return true
+  return (await countIn(rows)) > least
 }
 
 /**
@@ -145,9 +150,12 @@ export async function readCells(
 /** The rank of what is `(other)`. */
 const otherRank = 1_000_000_000
 
+/** Ranks beyond the most names: whatever the limits, these are `(other)`. */
+const mostRank = (name: Dimension) => mostNames[0][name] + 1
+
 /**
- * Gives cells their local hour, and, in the place of their names, the ranks of these by their requests: 0 for a name that a board always has.
- * `usage_board_ranks` has the name of each rank, in short.
+ * Sums cells by their quarter, with its local hour, and by the ranks of their names, by requests: 0 for a name that a board always has. `usage_board_ranks` has the name
+ * of each rank, in short; cells of names that no board has are one.
  */
 async function rankCells(
   store: Session,
@@ -157,21 +165,31 @@ async function rankCells(
     (name) =>
       `SELECT '${name}' AS dimension, name, (CASE WHEN name = '(other)' THEN ${otherRank} WHEN name = ${asked[name]} THEN 0
         ELSE row_number() OVER (ORDER BY requests DESC, name) END)::INTEGER AS rank
-      FROM (SELECT ${name} AS name, sum(requests) AS requests FROM named GROUP BY ALL)`,
+      FROM (SELECT name, sum(requests) AS requests FROM usage_board_named WHERE dimension = '${name}' GROUP BY name)`,
   )
-  const short = dimensions.map((name) => `${shortSql(name)} AS ${name}`)
+  const whole = dimensions.map((name) => `WHEN grouping(${name}) = 0 THEN ${name}`).join(' ')
+  const dimension = dimensions.map((name) => `WHEN grouping(${name}) = 0 THEN '${name}'`).join(' ')
   const joins = dimensions.map(
-    (name) =>
-      `JOIN (FROM usage_board_ranks WHERE dimension = '${name}') AS of_${name} ON of_${name}.name = ${shortSql(`board.${name}`)}`,
+    (name) => `JOIN (
+      SELECT whole, least(rank, ${mostRank(name)}) AS rank FROM usage_board_named JOIN usage_board_ranks USING (dimension, name) WHERE dimension = '${name}'
+    ) AS of_${name} ON of_${name}.whole = board.${name}`,
   )
   await store.execute(`
-    CREATE OR REPLACE TEMP TABLE usage_board_ranks AS
-    WITH named AS MATERIALIZED (SELECT ${short.join(', ')}, sum(requests) AS requests FROM usage_board GROUP BY ALL)
-    ${ranks.join(' UNION ALL ')};
+    CREATE OR REPLACE TEMP TABLE usage_board_named AS
+    SELECT dimension, whole, ${shortSql('whole')} AS name, requests FROM (
+      SELECT CASE ${dimension} END AS dimension, CASE ${whole} END AS whole, sum(requests) AS requests
+      FROM usage_board GROUP BY GROUPING SETS (${dimensions.map((name) => `(${name})`).join(', ')}));
+    CREATE OR REPLACE TEMP TABLE usage_board_ranks AS ${ranks.join(' UNION ALL ')};
     CREATE OR REPLACE TEMP TABLE usage_board_ranked AS
-    WITH hours AS (SELECT quarter, ${localSql('quarter * 900000000')} // ${hourUs} AS hour FROM (SELECT DISTINCT quarter FROM usage_board))
-    SELECT board.* EXCLUDE (${dimensions.join(', ')}), hour, ${dimensions.map((name) => `of_${name}.rank AS ${name}`).join(', ')}
-    FROM usage_board AS board JOIN hours USING (quarter) ${joins.join(' ')}`)
+    WITH summed AS MATERIALIZED (
+      SELECT quarter, ${dimensions.map((name) => `of_${name}.rank AS ${name}`).join(', ')}, max(width_us) AS width_us, ${Object.entries(
+        sums,
+      )
+        .map(([name, sql]) => `${sql} AS ${name}`)
+        .join(', ')}
+      FROM usage_board AS board ${joins.join(' ')} GROUP BY quarter, ${dimensions.map((name) => `of_${name}.rank`).join(', ')})
+    SELECT hour, summed.* FROM summed
+    JOIN (SELECT quarter, ${localSql('quarter * 900000000')} // ${hourUs} AS hour FROM (SELECT DISTINCT quarter FROM summed)) USING (quarter)`)
 }
 
 /** Names beyond the limits become `(other)`. */
@@ -219,15 +237,26 @@ async function fitted(
   return last
 }
 
+/** What a cell sums of the rows of a board, and how cells become wider ones. */
 const sums = {
-  requests: `${figures.requests}::DOUBLE`,
-  failed: `coalesce(${figures.failed}, 0)::DOUBLE`,
-  limited: `coalesce(${figures.limited}, 0)::DOUBLE`,
-  unknown: `greatest(0, ${figures.requests} - coalesce(${figures.costKnown}, 0))::DOUBLE`,
-  credits: `sum(credits) FILTER (unit = getvariable('usage_unit'))::DOUBLE`,
-  input: `${figures.input}::DOUBLE`,
-  cached: `${figures.cached}::DOUBLE`,
-  output: `${figures.output}::DOUBLE`,
+  requests: figures.requests,
+  failed: figures.failed,
+  limited: figures.limited,
+  cost_known: figures.costKnown,
+  credits: `sum(credits) FILTER (unit = getvariable('usage_unit'))`,
+  input: figures.input,
+  cached: figures.cached,
+  output: figures.output,
+} as const
+const wider = {
+  requests: 'sum(requests)::DOUBLE',
+  failed: 'coalesce(sum(failed), 0)::DOUBLE',
+  limited: 'coalesce(sum(limited), 0)::DOUBLE',
+  unknown: 'greatest(0, sum(requests) - coalesce(sum(cost_known), 0))::DOUBLE',
+  credits: 'sum(credits)::DOUBLE',
+  input: 'sum(input)::DOUBLE',
+  cached: 'sum(cached)::DOUBLE',
+  output: 'sum(output)::DOUBLE',
 } as const
 
 /** `usage_board_names`: each name with its place in the list of its dimension, from 0; those with most requests first, `(other)` last. */
@@ -246,14 +275,14 @@ async function sumCells(store: Session, width: Width): Promise<Cells> {
   const placeOf = (name: Dimension) =>
     `(SELECT place FROM usage_board_names WHERE dimension = '${name}' AND rank = ${name})::INTEGER AS ${name}`
   const rows = await store.rows<Record<keyof Cells, number>>(`
-    SELECT start::DOUBLE AS hour, ${dimensions.map(placeOf).join(', ')}, ${Object.keys(sums).join(', ')}
+    SELECT start::DOUBLE AS hour, ${dimensions.map(placeOf).join(', ')}, ${Object.keys(wider).join(', ')}
     FROM (
-      SELECT ${startSql[width]} AS start, ${dimensions.join(', ')}, ${Object.entries(sums)
+      SELECT ${startSql[width]} AS start, ${dimensions.join(', ')}, ${Object.entries(wider)
         .map(([name, sql]) => `${sql} AS ${name}`)
         .join(', ')}
       FROM usage_board_cells GROUP BY start, ${dimensions.join(', ')})
     ORDER BY ALL`)
-  const columns = ['hour', ...dimensions, ...Object.keys(sums)] as (keyof Cells)[]
+  const columns = ['hour', ...dimensions, ...Object.keys(wider)] as (keyof Cells)[]
   return Object.fromEntries(
     columns.map((name) => [name, rows.map((row) => row[name] ?? zeroOf(name))]),
   ) as unknown as Cells
