@@ -2,12 +2,12 @@ import type { Period } from '../../measure/usage/calendar.ts'
 import { endOfDayUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import type { Session } from '../../store/session/session.ts'
 import { hourUs } from '../../user/durations.ts'
-import type { Asked } from '../api/asked.ts'
+import type { AccountView } from '../settings/account-view.ts'
 import { dayView } from '../source/snapshot.ts'
 import { columnsOfDays, tableWith } from '../source/wide-sums.ts'
 
 type Span = Pick<Period, 'fromUs' | 'toUs'>
-type OfZone = { readonly view: Pick<Asked['view'], 'timezone'> }
+type OfZone = { readonly view: Pick<AccountView, 'timezone'> }
 
 /** Sums of an account by local day, by the hour and by quarters of an hour. */
 interface Sums {
