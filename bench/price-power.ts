@@ -5,7 +5,7 @@
  * A history is 200 requests, a third of them streamed, with prompts that a cache may hold, and reasoning. The balance is read before
  * and after all of them, exact, and with two decimals.
  */
-import { stretchesOf } from '../src/audit/evidence/prices/balance.ts'
+import { stretchesOf } from '../src/audit/evidence/prices/stretches.ts'
 import { parseContract } from '../src/contract/load.ts'
 import { modelPriceOf } from '../src/contract/model-price.ts'
 import { shownAmount } from '../src/money/money.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { stretchesOf } from '../../../src/audit/evidence/prices/balance.ts'
 import {
   type ChargeBounds,
   type ChargeSum,
   ChargeSums,
 } from '../../../src/audit/evidence/prices/charge-sums.ts'
+import { stretchesOf } from '../../../src/audit/evidence/prices/stretches.ts'
 import { currency } from '../../../src/money/money.ts'
 import { add, powerOfTen, rational, zero } from '../../../src/money/rational.ts'
 import type { PriceJudge } from '../../../src/price/judge/price-judge.ts'

@@ -1,8 +1,9 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import type { ReadingStretch, Recorded } from './balance.ts'
 import { leastCharge } from './least-charge.ts'
+import type { Recorded } from './request-charge.ts'
+import type { ReadingStretch } from './stretches.ts'
 import {
   chargedEnding,
   countedOtherwise,

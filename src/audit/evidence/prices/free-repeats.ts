@@ -1,7 +1,7 @@
 import { isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import type { Recorded } from './balance.ts'
+import type { Recorded } from './request-charge.ts'
 
 /**
  * Requests that cost nothing although they should, each of which repeats an earlier one and has its answer. The

@@ -14,7 +14,7 @@ import {
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { logChoose } from '../choose.ts'
-import type { ReadingStretch } from './balance.ts'
+import type { ReadingStretch } from './stretches.ts'
 import { exactCost, type Window, windowsAfterCharges } from './windows.ts'
 
 /** Windows between values next to each other that no honest header gives, or that one hardly gives. */

@@ -14,12 +14,12 @@ import { isUsualValue, selectingNames } from '../../../tokens/usage-names.ts'
 import { onceForEach } from '../../../user/once.ts'
 import type { Evidence } from '../../rule.ts'
 import { oncePerEvidence } from '../once.ts'
-import type { Recorded } from './balance.ts'
 import { asCached, freeRepeats } from './free-repeats.ts'
 import { type Join, joinLog } from './join.ts'
 import { likelyLeft } from './likely-left.ts'
 import type { LogRow } from './log.ts'
 import { byKeys, wrongChanges } from './owners.ts'
+import type { Recorded } from './request-charge.ts'
 import { type PriceRequests, priceRequests } from './requests.ts'
 
 export interface PriceJudgements extends PriceRequests {

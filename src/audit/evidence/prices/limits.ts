@@ -11,8 +11,9 @@ import {
 } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
-import { computedBounds, type Reading, readingsOf } from './balance.ts'
 import type { PriceJudgements } from './judgements.ts'
+import { type Reading, readingsOf } from './readings.ts'
+import { computedBounds } from './request-charge.ts'
 import { unreadableText } from './unreadable.ts'
 
 /** Names of a limit beside a spend, where the contract names none. */

@@ -1,8 +1,10 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import { type Recorded, readingsOf, stretchesOf } from './balance.ts'
+import { readingsOf } from './readings.ts'
+import type { Recorded } from './request-charge.ts'
 import type { PriceRequests } from './requests.ts'
+import { stretchesOf } from './stretches.ts'
 
 /** The same requests and pages, as if each key had a balance of its own; null if each account has one key. */
 export function byKeys(found: PriceRequests): PriceRequests | null {

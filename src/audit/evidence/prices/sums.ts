@@ -4,8 +4,9 @@ import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin } from '../../../price/judge/tolerance.ts'
 import type { VerdictTable } from '../../verdict.ts'
-import { type ReadingStretch, readingsOf, stretchesOf } from './balance.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
+import { readingsOf } from './readings.ts'
+import { type ReadingStretch, stretchesOf } from './stretches.ts'
 import { doubtOfTaken } from './taken-doubt.ts'
 
 /** What each place says that a request cost. Null if it says nothing. */

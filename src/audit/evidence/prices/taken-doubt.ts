@@ -9,16 +9,12 @@ import {
   subtract,
 } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import {
-  mayBeThousands,
-  type Reading,
-  type ReadingStretch,
-  type Recorded,
-  stretchesOf,
-} from './balance.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from './free-repeats.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
+import { mayBeThousands, type Reading } from './readings.ts'
 import { chargedOnce } from './replays.ts'
+import type { Recorded } from './request-charge.ts'
+import { type ReadingStretch, stretchesOf } from './stretches.ts'
 
 /** Readings of a balance whose changes are not the costs, and the first stretch of them that is wrong. */
 interface Taken {

@@ -1,5 +1,5 @@
 import { absolute, add, compare, type Rational, subtract, zero } from '../../../money/rational.ts'
-import { changesOf } from './balance.ts'
+import { changesOf } from './stretches.ts'
 
 /** So many values that are too high, and as many too low, are no payments. */
 const fewest = 2

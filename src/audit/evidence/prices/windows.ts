@@ -12,14 +12,9 @@ import {
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import {
-  computedBounds,
-  isWholeIn,
-  type Reading,
-  type ReadingStretch,
-  type Recorded,
-  unitOfReadings,
-} from './balance.ts'
+import { type Reading, unitOfReadings } from './readings.ts'
+import { computedBounds, isWholeIn, type Recorded } from './request-charge.ts'
+import type { ReadingStretch } from './stretches.ts'
 
 /** What a balance lost between two values, and the requests that were charged between them: these, and no other. */
 export interface Window {

@@ -3,14 +3,6 @@ import { add, compare, zero } from '../../../money/rational.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
-import {
-  besideReadings,
-  type ReadingStretch,
-  readingsOf,
-  stretchesOf,
-  unreadable,
-  whyNone,
-} from '../../evidence/prices/balance.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
@@ -20,7 +12,13 @@ import {
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
+import { readingsOf, unreadable, whyNone } from '../../evidence/prices/readings.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
+import {
+  besideReadings,
+  type ReadingStretch,
+  stretchesOf,
+} from '../../evidence/prices/stretches.ts'
 import { doubtOfTaken, rangeOf, short, thousandsText } from '../../evidence/prices/taken-doubt.ts'
 import { unlikeValues } from '../../evidence/prices/unlike-values.ts'
 import { exactCost, type Window } from '../../evidence/prices/windows.ts'

@@ -1,7 +1,6 @@
 import { valuesOf } from '../../../contract/prices.ts'
 import { compare, decimalText, multiply, rational, zero } from '../../../money/rational.ts'
 import { amountOf } from '../../evidence/prices/answer-json.ts'
-import { readingsOf, unreadable } from '../../evidence/prices/balance.ts'
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
 import {
   limitAt,
@@ -9,6 +8,7 @@ import {
   unequalSums,
   unreadableLimit,
 } from '../../evidence/prices/limits.ts'
+import { readingsOf, unreadable } from '../../evidence/prices/readings.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 import { unreadableValues } from './balance.ts'

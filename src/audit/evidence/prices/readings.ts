@@ -1,0 +1,129 @@
+import type { BalanceTerms } from '../../../contract/prices.ts'
+import { compare, isZero, multiply, powerOfTen, type Rational } from '../../../money/rational.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { amountOf, atPlace } from './answer-json.ts'
+import type { MoneyPage } from './requests.ts'
+
+/** A value of a balance or a spend. */
+export interface Reading {
+  readonly account: string
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly value: Rational
+  /** One unit of the last decimal that the text shows, in the currency. */
+  readonly place: Rational
+  readonly text: string
+  readonly request: PricedRequest
+}
+
+/** The values that the service showed, in their order. */
+export function readingsOf(
+  {
+    requests,
+    pages,
+  }: { readonly requests: readonly PricedRequest[]; readonly pages: readonly MoneyPage[] },
+  terms: BalanceTerms,
+): readonly Reading[] {
+  const fromPages = pages.flatMap((page): readonly Reading[] => {
+    if (!isAt(page.path, terms.get)) return []
+    const amount = amountOf(terms.value === null ? page.body : atPlace(page.body, terms.value))
+    if (amount === null) return []
+    const { account, fromMs, untilMs, request } = page
+    return [{ account, fromMs, untilMs, request, ...inCurrency(amount, terms) }]
+  })
+  const fromHeaders = requests.flatMap((request): readonly Reading[] => {
+    const amount = terms.header === null ? null : amountOf(request.header(terms.header))
+    if (amount === null) return []
+    return [
+      {
+        account: request.account,
+        fromMs: request.startMs,
+        untilMs: request.endMs,
+        request,
+        ...inCurrency(amount, terms),
+      },
+    ]
+  })
+  return [...fromPages, ...fromHeaders].toSorted((a, b) => a.untilMs - b.untilMs)
+}
+
+/** Values of the balance that are texts and no numbers, such as `1,499`. */
+export function unreadable(
+  { requests, pages }: Parameters<typeof readingsOf>[0],
+  { get, header, value }: BalanceTerms,
+): readonly { readonly request: PricedRequest; readonly text: string }[] {
+  const ofHeaders = requests.map((request) => ({
+    request,
+    shown: header === null ? undefined : request.header(header),
+  }))
+  const ofPages = pages
+    .filter(({ path }) => isAt(path, get))
+    .map(({ request, body }) => ({ request, shown: value === null ? body : atPlace(body, value) }))
+  return [...ofHeaders, ...ofPages].flatMap(({ request, shown }) =>
+    typeof shown === 'string' && amountOf(shown) === null ? [{ request, text: shown }] : [],
+  )
+}
+
+/**
+ * Why there is no value of the balance although it was shown, or answers were stored that should have it; null if nothing says so. What
+ * a contract promises is not dropped because it is not there.
+ */
+export function whyNone(
+  { requests, pages }: Parameters<typeof readingsOf>[0],
+  { get, header, value }: BalanceTerms,
+): string | null {
+  if (header !== null) {
+    const stored = requests.filter(({ outcomes, hasHead }) => hasHead && outcomes[0] === 'success')
+    return stored.length === 0
+      ? null
+      : `none of ${stored.length} stored answers has the header ${header}`
+  }
+  const read = pages.filter(({ path, request }) => isAt(path, get) && !isRefused(request))
+  const blank = read.filter(
+    ({ body }) => amountOf(value === null ? body : atPlace(body, value)) === null,
+  )
+  return blank.length === 0
+    ? null
+    : `${blank.length} of ${read.length} answers of ${get} have no number${value === null ? '' : ` at ${value}`}`
+}
+
+const isAt = (path: string, get: string | null) =>
+  get !== null && path.split('?')[0] === get.split('?')[0]
+const isRefused = ({ outcomes }: PricedRequest) => outcomes[0] === 'refused'
+
+/** Numbers that have three decimals each time, or are below 1,000: they may be thousands with a point. */
+const withPoint = /^\d{1,3}\.\d{3}$/
+
+/** A value that may be another number, where the currency has too few decimals for it: `1.499` credits; null without one. */
+export function mayBeThousands(
+  readings: readonly Reading[],
+  { digits }: PriceJudge['currency'],
+): string | null {
+  const texts = readings.map(({ text }) => text)
+  const isOfThousands =
+    digits < 3 && texts.every((text) => withPoint.test(text) || /^\d{1,3}$/.test(text))
+  return isOfThousands ? (texts.find((text) => withPoint.test(text)) ?? null) : null
+}
+
+function inCurrency(
+  { text, value, decimals }: NonNullable<ReturnType<typeof amountOf>>,
+  { times }: BalanceTerms,
+): Pick<Reading, 'text' | 'value' | 'place'> {
+  return { text, value: multiply(value, times), place: multiply(powerOfTen(-decimals), times) }
+}
+
+/** The last place that the values show, those of all accounts: a round value of one hides no more than those of the others. */
+export function unitOfReadings(
+  readings: readonly Reading[],
+  { moves }: BalanceTerms,
+  { currency }: PriceJudge,
+): Rational {
+  const smallest = powerOfTen(-currency.digits)
+  // A spend that stays at 0 shows no place, and no charge either.
+  const places = readings.flatMap(({ value, place }) =>
+    moves === 'up' && isZero(value) ? [] : [place],
+  )
+  const [finest = smallest] = places.toSorted(compare)
+  return compare(finest, smallest) < 0 ? smallest : finest
+}
