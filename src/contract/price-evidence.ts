@@ -81,6 +81,7 @@ function readBalance(value: unknown, scaleOf: ScaleOf, reader: PriceReader): Bal
     also,
     ...readLimit(fields.limit, own.times, scaleOf, reader),
     withinMs: reader.duration(fields.within, `${path}.within`),
+    isWithinPromised: fields.within != null,
   }
 }
 

@@ -184,6 +184,8 @@ export interface BalanceTerms extends BalanceValue {
   readonly limitTimes: Rational
   /** How late the value may be. */
   readonly withinMs: number
+  /** Whether the contract says so: what it leaves out is at once for a reader, and no promise. */
+  readonly isWithinPromised: boolean
 }
 
 /** Each value of a balance, as the terms of that value alone. */

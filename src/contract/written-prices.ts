@@ -123,14 +123,21 @@ const times = (value: Rational) => (compare(value, one) === 0 ? {} : { times: nu
 
 const writtenPlace = ({ times: scale, ...place }: StatedPlace) => ({ ...place, ...times(scale) })
 
-const writtenBalance = ({ get, also, limit, withinMs, ...own }: BalanceTerms) => ({
+const writtenBalance = ({
+  get,
+  also,
+  limit,
+  withinMs,
+  isWithinPromised,
+  ...own
+}: BalanceTerms) => ({
   ...stated({ get }),
   ...writtenValue(own),
   ...stated({
     also: also.map(writtenValue),
     limit: typeof limit === 'string' ? limit : limit && number(limit),
   }),
-  within: `${withinMs}ms`,
+  ...(isWithinPromised ? { within: `${withinMs}ms` } : {}),
 })
 
 const writtenValue = ({ header, value, moves, times: scale }: BalanceValue) => ({

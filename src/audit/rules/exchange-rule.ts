@@ -16,7 +16,9 @@ interface Described<P extends PromiseName> extends Omit<Rule, 'decide' | 'promis
   /** The parts that the promise has, if it has several, and the part that an exchange tests. A pass names those that none tested. */
   readonly parts?: {
     readonly of: (contract: Promising<P>) => readonly string[]
-    readonly tested: (exchange: Exchange, contract: Promising<P>) => string
+    readonly tested: (exchange: Exchange, contract: Promising<P>) => string | readonly string[]
+    /** The part that a pass needs: where nothing tested it, the promise had no occasion to be broken, and is not observed. */
+    readonly needed?: string
   }
   readonly expected: string
   readonly requires: string
@@ -76,10 +78,12 @@ export function judgedRule<const P extends PromiseName = never>({
       const tested = all.flatMap(([exchange, observed]) =>
         parts === undefined || observed === undefined
           ? []
-          : [parts.tested(exchange, evidence.contract)],
+          : parts.tested(exchange, evidence.contract),
       )
       const lacks = untested(parts?.of(evidence.contract) ?? [], tested)
-      return verdictOf(all, expected, requires, lacks)
+      const verdict = verdictOf(all, expected, requires, lacks)
+      const isIdle = parts?.needed !== undefined && !tested.includes(parts.needed)
+      return verdict.verdict === 'pass' && isIdle ? notObserved(requires) : verdict
     }),
   }
 }

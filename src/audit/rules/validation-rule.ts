@@ -10,6 +10,8 @@ import { exchangesRule, type Observed } from './exchange-rule.ts'
 type ValidationRule = Pick<Rule, 'id' | 'title' | 'section'> & { readonly requires: string }
 
 /** Rules about accepted and refused requests: one with issues of only one rule must get a 400, a valid one must not. */
+const forbidden = 'what it forbids'
+
 export function validationRules(
   format: Promised,
   rules: readonly ValidationRule[],
@@ -23,6 +25,11 @@ function validationRule(format: Promised, rule: ValidationRule): Rule {
     severity: 'must',
     needs: ['active'],
     promised: ['models', 'ranges'],
+    parts: {
+      of: () => ['what it allows'],
+      tested: ({ row }) => (row.status === 400 ? forbidden : 'what it allows'),
+      needed: forbidden,
+    },
     explain: `Reads the body of each ${format} request by the specification's table of parameters.
 A request that breaks only this rule must be refused with 400. A valid request with
 parameters of this rule must not be refused as invalid. A 400 is about the body only if the run

@@ -94,6 +94,7 @@ test('a balance on each of 60,000 answers is judged in a time that grows as the 
       header: 'x-left',
       value: null,
       withinMs: 5_000,
+      isWithinPromised: true,
       also: [],
       limit: null,
       limitTimes: rational(1n),

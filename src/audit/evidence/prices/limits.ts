@@ -70,6 +70,58 @@ export interface Overrun {
   readonly request: PricedRequest
 }
 
+/** Values of a balance below 0. */
+export const belowZero = (
+  { moves }: BalanceTerms,
+  readings: readonly Reading[],
+  unit: string,
+): readonly Overrun[] =>
+  readings
+    .filter(({ value }) => moves === 'down' && value.numerator < 0n)
+    .map(({ text, request }) => ({ shows: `a balance of ${text} ${unit}`, request }))
+
+/**
+ * The first request that was served after each value above its limit. Before the next value that is within it, the spend may have begun
+ * anew, or money that was held back may have been given back.
+ */
+export function servedAboveLimit(
+  { requests, pages }: Pick<PriceJudgements, 'requests' | 'pages'>,
+  terms: BalanceTerms,
+  readings: readonly Reading[],
+  unit: string,
+): readonly Overrun[] {
+  if (terms.moves === 'down') return []
+  const limited = readings.map((reading) => ({
+    reading,
+    limit: limitAt({ pages }, terms, reading),
+  }))
+  const isAbove = ({ reading, limit }: (typeof limited)[number]) =>
+    limit !== null && compare(reading.value, limit) > 0
+  return [...Map.groupBy(limited, ({ reading }) => reading.account)].flatMap(([account, own]) => {
+    const found: Overrun[] = []
+    let untilMs = Number.POSITIVE_INFINITY
+    for (const [nth, at] of [...own.entries()].toReversed()) {
+      if (!isAbove(at)) {
+        untilMs = own[nth - 1]?.reading.untilMs ?? untilMs
+        continue
+      }
+      const served = requests.find(
+        (request) =>
+          request.account === account &&
+          request.startMs > at.reading.untilMs + terms.withinMs &&
+          request.endMs <= untilMs &&
+          request.outcomes[0] === 'success',
+      )
+      if (served !== undefined)
+        found.push({
+          shows: `served at a spend of ${at.reading.text}, above the limit of ${decimalText(at.limit!)} ${unit}`,
+          request: served,
+        })
+    }
+    return found.toReversed()
+  })
+}
+
 /** Requests that were served at a balance that shows 0, together for more than its last decimal. */
 export function servedAtZero(
   { requests, judge }: PriceJudgements,
@@ -111,16 +163,17 @@ export interface Unequal extends Overrun {
 
 /**
  * What remains and what is used add up to the limit; without one, to the same on every page of an account, unless
- * something is paid in, or a period begins anew. A page on which a late value may be behind decides nothing.
+ * something is paid in, or a period begins anew. A page beside a request decides nothing: a value may be behind, or money held back.
  */
 export function unequalSums(
   found: PriceJudgements,
   terms: BalanceTerms,
   unit: string,
-): readonly Unequal[] {
+): { readonly compared: number; readonly unequal: readonly Unequal[] } {
   const values = valuesOf(terms)
   if (!values.some(({ moves }) => moves === 'up') || !values.some(({ moves }) => moves === 'down'))
-    return []
+    return { compared: 0, unequal: [] }
+  let compared = 0
   const [first = [], ...others] = values.map((each) => readingsOf(found, each))
   const besides = others.map((all) => new Map(all.map((each) => [each.request, each])))
   const sums = first.flatMap((reading) => {
@@ -129,8 +182,7 @@ export function unequalSums(
       ({ account, startMs, endMs }) =>
         account === reading.account &&
         startMs <= reading.untilMs &&
-        endMs + terms.withinMs >= reading.fromMs &&
-        terms.withinMs > 0,
+        endMs + terms.withinMs >= reading.fromMs,
     )
     if (all.length < values.length || !isSettled) return []
     const sum = all.map(({ value }) => value).reduce(add, zero)
@@ -140,7 +192,7 @@ export function unequalSums(
     const [left, used] = [moved('down'), moved('up')]
     return [{ reading, sum, slack, left, used, text: all.map(({ text }) => text).join(' + ') }]
   })
-  return [...Map.groupBy(sums, ({ reading }) => reading.account).values()].flatMap((own) =>
+  const unequal = [...Map.groupBy(sums, ({ reading }) => reading.account).values()].flatMap((own) =>
     own.flatMap(({ reading, sum, slack, text }, at): readonly Unequal[] => {
       const limit = limitAt(found, terms, reading)
       const before = own[at - 1]
@@ -150,6 +202,7 @@ export function unequalSums(
       const did = (is: (each: (typeof own)[0], last: (typeof own)[0]) => boolean) =>
         since.some((each, nth) => nth > 0 && is(each, since[nth - 1]!))
       const total = limit ?? before?.sum
+      if (total !== undefined) compared++
       if (total === undefined || compare(absolute(subtract(sum, total)), slack) <= 0) return []
       const unless = () => {
         if (limit !== null && !isFixed) return null
@@ -164,4 +217,5 @@ export function unequalSums(
       return [{ shows, request: reading.request, unless: unless() }]
     }),
   )
+  return { compared, unequal }
 }

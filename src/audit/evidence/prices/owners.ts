@@ -1,6 +1,7 @@
 import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { settledReadings } from './held.ts'
 import { readingsOf } from './readings.ts'
 import type { Recorded } from './request-charge.ts'
 import type { PriceRequests } from './requests.ts'
@@ -39,9 +40,10 @@ export function wrongChanges(
       const readings = readingsOf(found, value)
       const byOwner = Map.groupBy(readings, ({ account }) => account)
       const isShort = [...payers].some((owner) => (byOwner.get(owner)?.length ?? 0) < 2)
-      const stretches = isShort ? [] : stretchesOf(readings, found.requests, value, judge, recorded)
-      const wrong = stretches.filter(({ isRight }) => !isRight).length
-      return isShort ? Number.POSITIVE_INFINITY : wrong
+      if (isShort) return Number.POSITIVE_INFINITY
+      const of = [found.requests, value, judge, recorded] as const
+      const settled = settledReadings(readings, ...of)
+      return stretchesOf(settled.readings, ...of).filter(({ isRight }) => !isRight).length
     })
     .reduce((a, b) => a + b, 0)
 }

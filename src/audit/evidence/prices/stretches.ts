@@ -39,6 +39,8 @@ export interface ReadingStretch {
   readonly count: number
   /** These requests. Each call lists them anew: neighbouring stretches share most of them where a value may be late. */
   readonly requests: () => readonly PricedRequest[]
+  /** How far what was taken may be beyond these bounds: the places that the values show, and what rounding may add. */
+  readonly slack: Rational
   readonly isRight: boolean
   /** Whether it is right only if the last place that the values show hides a difference, although each cost is a whole number of it. */
   readonly isOffByPlace: boolean
@@ -48,11 +50,19 @@ export interface ReadingStretch {
   readonly isShown: boolean
 }
 
+/** From one value to the next. */
+export interface Change extends Omit<ReadingStretch, 'isWhole'> {
+  /** Whether it may be a payment, or a new period: then it is no stretch that is judged. */
+  readonly isLeftOut: boolean
+}
+
+type Between = Omit<ReadingStretch, 'isWhole'>
+
 /** The changes from each value of an account to the next one, and from its first to its last. */
 interface Changes {
-  readonly all: readonly Omit<ReadingStretch, 'isWhole'>[]
+  readonly all: readonly Change[]
   /** Null for two values or fewer. */
-  readonly whole: Omit<ReadingStretch, 'isWhole'> | null
+  readonly whole: Between | null
   /** One unit of the last place that the values show. */
   readonly unit: Rational
 }
@@ -82,7 +92,11 @@ export function changesOf(
       stretchOf(first, last, sums, terms, { unit, smallest, isRounded, areOfUnit })
     // The whole comes first: the sums go forward in time.
     const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
-    return { whole, all: own.slice(1).map((last, at) => stretch(own[at]!, last)), unit }
+    const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
+    const added = all.filter((each) => isAdded(each, terms, unit)).map(({ last }) => last)
+    const isLeftOut = (each: Between) =>
+      isRestart(each, terms, unit) || isAdded(each, terms, unit) || mayPrecede(each, added, terms)
+    return { whole, all: all.map((each) => ({ ...each, isLeftOut: isLeftOut(each) })), unit }
   })
 }
 
@@ -97,14 +111,8 @@ export function stretchesOf(
   judge: PriceJudge,
   recorded: Recorded = new Map(),
 ): readonly ReadingStretch[] {
-  return changesOf(readings, requests, terms, judge, recorded).flatMap(({ all, whole, unit }) => {
-    const added = all.filter((each) => isAdded(each, terms, unit)).map(({ last }) => last)
-    const kept = all.filter(
-      (each) =>
-        !isRestart(each, terms, unit) &&
-        !isAdded(each, terms, unit) &&
-        !mayPrecede(each, added, terms),
-    )
+  return changesOf(readings, requests, terms, judge, recorded).flatMap(({ all, whole }) => {
+    const kept = all.filter(({ isLeftOut }) => !isLeftOut)
     const isSteady = whole !== null && kept.length === all.length
     return [
       ...kept.map((each) => ({ ...each, isWhole: false })),
@@ -141,7 +149,7 @@ export function besideReadings(
  * that the old period took is not known.
  */
 function isRestart(
-  { first, last, high }: Omit<ReadingStretch, 'isWhole'>,
+  { first, last, high }: Between,
   { moves }: BalanceTerms,
   unit: Rational,
 ): boolean {
@@ -156,11 +164,7 @@ function isRestart(
  * A balance that rises by more than the requests between can have cost was added to: a payment, a grant. What they
  * cost is not known then. A smaller rise may be a charge that was given back.
  */
-function isAdded(
-  { first, last, high }: Omit<ReadingStretch, 'isWhole'>,
-  { moves }: BalanceTerms,
-  unit: Rational,
-): boolean {
+function isAdded({ first, last, high }: Between, { moves }: BalanceTerms, unit: Rational): boolean {
   const rise = subtract(last.value, first.value)
   return moves === 'down' && compare(rise, high === null ? unit : add(high, unit)) > 0
 }
@@ -170,7 +174,7 @@ function isAdded(
  * not have it yet: the fall between them is no charge.
  */
 function mayPrecede(
-  { last, high, taken }: Omit<ReadingStretch, 'isWhole'>,
+  { last, high, taken }: Between,
   added: readonly Reading[],
   { withinMs }: BalanceTerms,
 ): boolean {
@@ -197,7 +201,7 @@ function stretchOf(
     readonly isRounded: boolean
     readonly areOfUnit: boolean
   },
-): Omit<ReadingStretch, 'isWhole'> {
+): Between {
   const change = subtract(last.value, first.value)
   const taken = moves === 'up' ? change : negate(change)
   const { count, high, notComputed, notWhole } = sums.touching(first.fromMs, last.untilMs)
@@ -220,6 +224,7 @@ function stretchOf(
     high,
     count,
     requests: () => sums.listed(first.fromMs, last.untilMs, first.untilMs, last.fromMs),
+    slack,
     isRight:
       (low === null || compare(add(taken, slack), low) >= 0) &&
       (high === null || compare(subtract(taken, slack), high) <= 0),

@@ -4,6 +4,7 @@ import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin } from '../../../price/judge/tolerance.ts'
 import type { VerdictTable } from '../../verdict.ts'
+import { settledReadings } from './held.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 import { readingsOf } from './readings.ts'
 import { type ReadingStretch, stretchesOf } from './stretches.ts'
@@ -106,8 +107,9 @@ function allReadingsOf(found: PriceJudgements): {
 } {
   const terms = found.prices.evidence.balance
   if (terms === null) return { whole: null, doubt: null }
-  const readings = readingsOf(found, terms)
-  const stretches = stretchesOf(readings, found.requests, terms, found.judge, recordedCosts(found))
+  const of = [found.requests, terms, found.judge, recordedCosts(found)] as const
+  const { readings } = settledReadings(readingsOf(found, terms), ...of)
+  const stretches = stretchesOf(readings, ...of)
   const [first, last] = [readings[0], readings.at(-1)]
   const whole = stretches.find((each) => each.first === first && each.last === last) ?? null
   const isWrong = whole !== null && !whole.isRight

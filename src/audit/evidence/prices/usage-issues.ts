@@ -72,7 +72,12 @@ function usualTotals(requests: readonly PricedRequest[]) {
 export function issuesOfTwins(
   requests: readonly PricedRequest[],
   priceOf: PriceOf,
-): { readonly issues: readonly UsageIssue[]; readonly twins: number } {
+): {
+  readonly issues: readonly UsageIssue[]
+  readonly twins: number
+  /** Whether one of them read a cache. */
+  readonly haveReads: boolean
+} {
   const ofSeveral = new Set(requests.filter(hasPasses).map(({ prompt }) => prompt))
   const groups = Map.groupBy(
     requests.filter(
@@ -83,10 +88,12 @@ export function issuesOfTwins(
   )
   const issues: UsageIssue[] = []
   let twins = 0
+  let haveReads = false
   for (const group of groups.values()) {
     const known = group.filter(({ usage }) => promptOf(usage!.parts) !== null)
     if (known.length < 2) continue
     twins += known.length
+    haveReads ||= known.some(({ usage }) => (usage!.parts.cache_read ?? 0) > 0)
     const [first] = known
     const prompt = promptOf(first!.usage!.parts)
     for (const request of known.slice(1)) {
@@ -100,7 +107,7 @@ export function issuesOfTwins(
     const unseen = ofSeveral.has(first!.prompt) ? null : unseenWrite(known, priceOf)
     if (unseen !== null) issues.push(unseen)
   }
-  return { issues, twins }
+  return { issues, twins, haveReads }
 }
 
 const hasPasses = ({ usage }: PricedRequest) =>

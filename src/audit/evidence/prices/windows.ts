@@ -1,5 +1,4 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
-import { countWhile } from '../../../limits/count-below.ts'
 import {
   absolute,
   add,
@@ -14,6 +13,7 @@ import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { type Reading, unitOfReadings } from './readings.ts'
 import { computedBounds, isWholeIn, type Recorded } from './request-charge.ts'
+import { RequestsByStart } from './requests-by-start.ts'
 import type { ReadingStretch } from './stretches.ts'
 
 /** What a balance lost between two values, and the requests that were charged between them: these, and no other. */
@@ -193,23 +193,17 @@ interface Edge {
   readonly charged: number
 }
 
-/** The requests of an account by their start. */
+/** The requests of an account, and the values of its balance among them. */
 class Line {
   readonly requests: readonly PricedRequest[]
+  private readonly byStart: RequestsByStart
   private readonly withinMs: number
-  /** The latest end of a request and all before it. */
-  private readonly ends: Float64Array
   private readonly rank: ReadonlyMap<PricedRequest, number>
 
   constructor(requests: readonly PricedRequest[], withinMs: number) {
     this.withinMs = withinMs
-    this.requests = requests.toSorted((a, b) => a.startMs - b.startMs)
-    this.ends = new Float64Array(requests.length)
-    let latest = Number.NEGATIVE_INFINITY
-    for (const [at, { endMs }] of this.requests.entries()) {
-      latest = Math.max(latest, endMs)
-      this.ends[at] = latest
-    }
+    this.byStart = new RequestsByStart(requests)
+    this.requests = this.byStart.requests
     this.rank = new Map(this.requests.map((request, at) => [request, at]))
   }
 
@@ -217,11 +211,10 @@ class Line {
   edgeAt(reading: Reading, meaning: Meaning): Edge | null {
     const { request, fromMs, untilMs } = reading
     const own = this.rank.get(request)
-    const { requests } = this
-    const begun = countWhile(requests.length, (at) => requests[at]!.startMs < untilMs)
+    const begun = this.byStart.begunBy(untilMs)
     const before = own ?? begun
     const isAlone = own === undefined || own === begun - 1
-    const isOver = before === 0 || this.ends[before - 1]! + this.withinMs <= fromMs
+    const isOver = this.byStart.latestEndMs(before) + this.withinMs <= fromMs
     if (!isAlone || !isOver) return null
     const isCounted = own !== undefined && (request.isStream ? meaning.stream : meaning.plain)
     return { reading, charged: before + (isCounted ? 1 : 0) }

@@ -123,6 +123,10 @@ export const chat04 = exchangeRule({
 stream must have events of each choice, by its index; SSE-03 checks a stream without any index.`,
   expected: 'n choices with index 0 to n - 1, role assistant and content a string',
   requires,
+  parts: {
+    of: () => ['n above 1'],
+    tested: (exchange, contract) => (countAsked(exchange, contract) > 1 ? 'n above 1' : []),
+  },
   judge(exchange, contract) {
     const n = countAsked(exchange, contract)
     if (exchange.isStream) return streamJudged(exchange, n)
@@ -273,6 +277,8 @@ function echoOf(exchange: Exchange): string | null {
   return /\brepeat\b[^:]*:\s*([\s\S]+)/i.exec(content)?.[1] ?? null
 }
 
+const longAnswers = 'max_tokens left out, and an answer that reaches the default'
+
 export const chat13 = exchangeRule({
   id: 'CHAT-13',
   title: 'Left out, max_tokens is 1024, n is 1 and stream is false',
@@ -282,9 +288,27 @@ export const chat13 = exchangeRule({
   promised: ['defaults'],
   explain: `A request that names none of the three must get a plain JSON body with one choice and at
 most the default number of tokens. A wrong default of max_tokens shows only if the model generates
-more than that, so the audit scenarios ask it to count to a large number.`,
+more than that, so the audit scenarios ask it to count to a large number. A pass says so where none did.`,
   expected: 'a plain body with one choice and at most 1024 tokens',
   requires: 'a chat request without max_tokens, n and stream',
+  parts: {
+    of: ({ defaults }) => [
+      ...(defaults.maxTokens === undefined ? [] : [longAnswers]),
+      ...(defaults.n === undefined ? [] : ['n left out']),
+      'stream left out',
+    ],
+    tested: (exchange, { defaults }) => {
+      const absent = (field: string) => exchange.requestField(field) === undefined
+      const { completionTokens, finishReason } = exchange.row
+      const isLong =
+        finishReason === 'length' || (completionTokens ?? 0) >= (defaults.maxTokens ?? Infinity)
+      return [
+        ...(absent('max_tokens') && absent('n') && isLong ? [longAnswers] : []),
+        ...(absent('n') ? ['n left out'] : []),
+        ...(absent('stream') ? ['stream left out'] : []),
+      ]
+    },
+  },
   judge(exchange, { defaults }) {
     const { row } = exchange
     if (row.endpoint !== 'chat' || row.status !== 200 || row.requestBody === null) return undefined

@@ -4,6 +4,8 @@ import { isList, isObject } from '../../evidence/json.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
+const atItsLimit = 'an answer that reaches its limit'
+
 export const chat06 = judgedRule({
   id: 'CHAT-06',
   title: 'max_tokens is a limit, and finish_reason length means that it was reached',
@@ -12,16 +14,21 @@ export const chat06 = judgedRule({
   needs: ['active', 'passive'],
   explain: `completion_tokens must not exceed max_tokens for each choice. length below every limit is
 wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
-requests ended exactly at their limit and no request has the reason length.`,
+requests ended exactly at their limit and no request has the reason length. Answers that are all shorter test no limit.`,
   expected: 'at most max_tokens, and length exactly when they were reached',
-  requires: 'a chat completion with usage whose request names max_tokens',
+  requires: 'a chat completion with usage that reaches the max_tokens of its request',
+  parts: {
+    of: () => [],
+    tested: (exchange) => (isFull(exchange) || endsByLength(exchange) ? atItsLimit : []),
+    needed: atItsLimit,
+  },
   async judged(evidence) {
     const { contract } = evidence
     const exchanges = await exchangesOf(evidence)
     const judged = exchanges.map((exchange) => [exchange, limitJudged(exchange)] as const)
     const full = judged.filter(([exchange, observed]) => observed === null && isFull(exchange))
     const told = exchanges.some(
-      ({ row }) => row.endpoint === 'chat' && row.finishReason === 'length',
+      (exchange) => exchange.row.endpoint === 'chat' && endsByLength(exchange),
     )
     const neverTold = full.length >= 3 && !told
     return judged.map(([exchange, observed]) => [
@@ -51,12 +58,14 @@ requests ended exactly at their limit and no request has the reason length.`,
         ? `length at ${row.completionTokens} of ${limit} tokens`
         : null
     }
-
-    function isFull(exchange: Exchange): boolean {
-      return exchange.row.completionTokens === exchange.requestField('max_tokens')
-    }
   },
 })
+
+const endsByLength = ({ row }: Exchange) => row.finishReason === 'length'
+
+function isFull(exchange: Exchange): boolean {
+  return exchange.row.completionTokens === exchange.requestField('max_tokens')
+}
 
 export const chat08 = sqlRule({
   id: 'CHAT-08',

@@ -8,6 +8,7 @@ import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 import { validationRules } from '../validation-rule.ts'
 
 const requires = 'a captured answer of the messages endpoint'
+const stopped = 'a text that a stop sequence ended'
 
 /** The body of a plain messages success; undefined for anything else. */
 function message(exchange: Exchange) {
@@ -79,6 +80,13 @@ const msg02 = exchangeRule({
 is open (gap G-04).`,
   expected: 'stop_reason a string, stop_sequence null or one that was asked for',
   requires,
+  parts: {
+    of: () => [stopped],
+    tested: (exchange) => {
+      const body = message(exchange)
+      return isObject(body) && typeof body.stop_sequence === 'string' ? stopped : []
+    },
+  },
   judge(exchange) {
     const body = message(exchange)
     if (!isObject(body)) return undefined

@@ -6,14 +6,16 @@ import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
+import { isHeldInHeaders, latenessOf, settledReadings } from '../../evidence/prices/held.ts'
 import {
   type PriceJudgements,
   priceJudgements,
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
-import { readingsOf, unreadable, whyNone } from '../../evidence/prices/readings.ts'
+import { type Reading, readingsOf, unreadable, whyNone } from '../../evidence/prices/readings.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
+import type { Recorded } from '../../evidence/prices/request-charge.ts'
 import {
   besideReadings,
   type ReadingStretch,
@@ -51,7 +53,9 @@ whole units of the currency are exact: no rounding moves them. Any other may be 
 A value that is no number, such as \`1,499\`, makes the rule inconclusive, and so do answers that show none. The value in the header of
 an answer may have the charge of that answer or not. Values of one model, form and path that change from one to the other once, and
 stay so, are a wrong charge (a runs test, below one in 10,000); after the first one or two values it is inconclusive. Where most values were read while other requests were in flight, and could hide more
-than a twentieth, it is inconclusive, too; and so it is if a fifth of the requests with a cost have no value before them, or after them. It takes an account without other traffic. A rise of a
+than a twentieth, it is inconclusive, too. Money may be held back for a request that runs, or has not settled: a value with too much taken beside
+one is left out where the next shows that it was given back, and inconclusive where none does. Values that are right if they may be later than the contract says
+fail, and are inconclusive where it says nothing. It is inconclusive, too, if a fifth of the requests with a cost have no value before them, or after them. It takes an account without other traffic. A rise of a
 balance by more than the requests between can have cost is a payment: that stretch is left out. Each value that
 evidence.balance.also names is compared likewise.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
@@ -79,17 +83,26 @@ function ofValue(name: string, verdict: Verdict): Verdict {
 const mostBeside = 0.2
 
 function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
-  const readings = readingsOf(found, terms)
   const recorded = recordedCosts(found)
-  const stretches = stretchesOf(readings, found.requests, terms, found.judge, recorded)
+  const of = [found.requests, terms, found.judge, recorded] as const
+  const { readings, held, unproven } = settledReadings(readingsOf(found, terms), ...of)
+  const stretches = stretchesOf(readings, ...of)
   const wrong = stretches.filter(({ isRight }) => !isRight)
   const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
   const unit = found.prices.currency.name
   const [first] = wrong
   if (first !== undefined) {
-    const doubt = doubtOfTaken(found, readings, terms, first)
+    const late = latenessOf(readings, ...of)
+    const unless = unpromised(late, terms) ?? heldInHeaders(readings, of)
+    const doubt =
+      unless === null
+        ? doubtOfTaken(found, readings, terms, first)
+        : `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unless}`
     if (doubt !== null) return inconclusive(stretches.length, doubt, [witnessOf(first, unit)])
     const why =
+      (late === null
+        ? ''
+        : `: values are ${lateText(late)}, where the contract says ${secondsOf(terms.withinMs)} s`) ||
       explainSums(stretches, found.requests, terms, found.judge, recorded) ||
       unlikeValues(readings, found.requests, terms, found.judge, recorded)
     return fail(stretches.length, {
@@ -99,6 +112,13 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
       witnesses: wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit)),
     })
   }
+  const [unsettled] = unproven
+  if (unsettled !== undefined)
+    return inconclusive(
+      stretches.length + unproven.length,
+      `more was taken by the value ${unsettled.text} than the requests cost: a wrong charge, or money that is held back for requests that ran or could still settle; read the balance once more after them`,
+      [witnessAt(unsettled.request, `shows ${unsettled.text}`)],
+    )
   const perhapsFree = new Set(repeatsOf(found.requests).filter((each) => !recorded.has(each)))
   const misfit = misfitOf(stretches, found.requests, terms, found.judge, perhapsFree)
   if (misfit !== null) return misfitVerdict(misfit, stretches, found, terms)
@@ -151,6 +171,7 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const undecided = `${open} of ${each.length} stretches have a cost that is open${openNames(found)}`
   const notes = [
     ...(leftOut === 0 ? [] : [note]),
+    ...(held.length === 0 ? [] : [heldNote(held.length)]),
     ...(beside.length === 0 ? [] : [unjudged]),
     ...(open === 0 ? [] : [undecided]),
   ]
@@ -166,6 +187,26 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
       `the costs between the readings are open${openNames(found)}, or smaller than the place that the balance shows`,
   )
 }
+
+/** Why a value that is late is no wrong charge where the contract does not say how late it may be; null if it is, or says so. */
+const unpromised = (lateMs: number | null, { isWithinPromised }: BalanceTerms) =>
+  lateMs === null || isWithinPromised
+    ? null
+    : `values may be ${lateText(lateMs)}, in what they take or give back, which the contract does not say (evidence.balance.within)`
+
+const lateText = (ms: number) => `up to ${secondsOf(ms)} s late`
+const secondsOf = (ms: number) => Math.ceil(ms / 100) / 10
+
+const heldInHeaders = (
+  readings: readonly Reading[],
+  of: readonly [PriceJudgements['requests'], BalanceTerms, PriceJudge, Recorded],
+) =>
+  isHeldInHeaders(readings, ...of)
+    ? 'money is held back for a stream in the header of its answer, as a fall of what was taken shows; read the balance with nothing in flight'
+    : null
+
+const heldNote = (count: number) =>
+  `${count} ${count === 1 ? 'value was' : 'values were'} left out, in which money was held back for requests that ran or had not settled, and given back by the next`
 
 /** Values next to each other between which something else was taken than the requests between them cost. */
 function misfitVerdict(

@@ -1,20 +1,25 @@
-import { valuesOf } from '../../../contract/prices.ts'
-import { compare, decimalText, multiply, rational, zero } from '../../../money/rational.ts'
+import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
+import { compare, multiply, one, rational } from '../../../money/rational.ts'
 import { amountOf } from '../../evidence/prices/answer-json.ts'
-import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import { type PriceJudgements, priceJudgements } from '../../evidence/prices/judgements.ts'
 import {
+  belowZero,
   limitAt,
+  type Overrun,
+  servedAboveLimit,
   servedAtZero,
   unequalSums,
   unreadableLimit,
 } from '../../evidence/prices/limits.ts'
-import { readingsOf, unreadable } from '../../evidence/prices/readings.ts'
+import { type Reading, readingsOf, unreadable } from '../../evidence/prices/readings.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 import { unreadableValues } from './balance.ts'
 
 const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
+const takesLimit =
+  'a limit of the spend, in the contract (evidence.balance.limit) or beside the value (max_budget, limit)'
 
 /** What a refusal says was spent. */
 const namedSpend =
@@ -33,9 +38,9 @@ export const price07: Rule = {
   needs: ['active'],
   explain: `Reads the balance or spend that evidence.balance names. A balance below 0 was overdrawn; so was one that stays at 0
 while it serves requests that cost more than its last decimal. A spend above its limit
-(evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it. A refusal that names its
+(evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it, unless it began anew. A refusal that names its
 counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
-one, to the same on every page, and a rise of the sum may be a payment, a fall of what is used a new period. Where a value may be late, only pages without a request near them count.
+one, to the same on every page, and a rise of the sum may be a payment, a fall of what is used a new period. Only pages without a request near them count. A pass says what was compared; a spend without a limit is not.
 A limit that is no number, such as \`1,000\`, makes it inconclusive; one below 0 is none.
 It cannot know a limit that neither the contract nor the service states.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
@@ -50,75 +55,111 @@ It cannot know a limit that neither the contract nor the service states.`,
     )
     if (readings.length === 0) return unread ?? notObserved(requires)
     const unit = found.prices.currency.name
-    const overdrawn = values.flatMap(({ each, readings: own }) =>
-      each.moves === 'up'
-        ? []
-        : own
-            .filter(({ value }) => compare(value, zero) < 0)
-            .map(({ text, request }) => witnessAt(request, `a balance of ${text} ${unit}`)),
-    )
-    const free = values.flatMap(({ each, readings: own }) =>
-      servedAtZero(found, each, own, unit).map(({ shows, request }) => witnessAt(request, shows)),
-    )
     const sums = unequalSums(found, terms, unit)
-    const unequal = sums
-      .filter(({ unless }) => unless === null)
-      .map(({ shows, request }) => witnessAt(request, shows))
-    const ignored = values.flatMap(({ each, readings: own }) =>
-      own.flatMap((at) => {
-        const limit = each.moves === 'up' ? limitAt(found, each, at) : null
-        if (limit === null || compare(at.value, limit) <= 0) return []
-        const after = found.requests.find(
-          ({ startMs, outcomes, account }) =>
-            account === at.account &&
-            startMs > at.untilMs + each.withinMs &&
-            outcomes[0] === 'success',
-        )
-        return after === undefined
-          ? []
-          : [
-              witnessAt(
-                after,
-                `served at a spend of ${at.text}, above the limit of ${decimalText(limit)} ${unit}`,
-              ),
-            ]
-      }),
-    )
-    const spends = values.flatMap(({ each, readings: own }) => (each.moves === 'up' ? own : []))
-    const doubled = found.refusals.flatMap(({ request, text }) => {
-      const amount = amountOf(isOfMoney(text) ? namedSpend.exec(text)?.[1] : undefined)
-      const last = spends.findLast(({ account }) => account === request.account)
-      if (amount === null || last === undefined) return []
-      const most = multiply(last.value, rational(3n, 2n))
-      return compare(multiply(amount.value, terms.times), most) > 0
-        ? [
-            witnessAt(
-              request,
-              `refused at a spend of ${amount.text}, where the service shows ${last.text} ${unit}`,
-            ),
-          ]
-        : []
-    })
-    const witnesses = [...overdrawn, ...free, ...ignored, ...unequal, ...doubled].slice(0, 5)
+    const refusals = namedSpends(found, values)
+    const witnesses = [
+      ...values.flatMap(({ each, readings: own }) => belowZero(each, own, unit)),
+      ...values.flatMap(({ each, readings: own }) => servedAtZero(found, each, own, unit)),
+      ...values.flatMap(({ each, readings: own }) => servedAboveLimit(found, each, own, unit)),
+      ...sums.unequal.filter(({ unless }) => unless === null),
+      ...refusals.filter(({ isOther }) => isOther),
+    ]
+      .slice(0, 5)
+      .map(witnessOf)
     const [first] = witnesses
-    const [paid] = sums
-    if (first === undefined && paid !== undefined)
+    if (first !== undefined)
+      return fail(readings.length, {
+        expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
+        observed: first.shows,
+        witnesses,
+      })
+    const [paid] = sums.unequal
+    if (paid !== undefined)
       return inconclusive(
         readings.length,
         `${paid.shows}: ${paid.unless}, or one of them misses a charge`,
-        [witnessAt(paid.request, 'they do not add up')],
+        [witnessOf({ ...paid, shows: 'they do not add up' })],
       )
     const limit = unreadableLimit(found, values)
-    if (first === undefined && limit !== null)
+    if (limit !== null)
       return inconclusive(
         readings.length,
         `the limit of the balance is no number: ${JSON.stringify(limit)}`,
       )
-    if (first === undefined) return unread ?? pass(readings.length)
-    return fail(readings.length, {
-      expected: 'a balance of 0 or more, a spend within its limit, and values that add up',
-      observed: first.shows,
-      witnesses,
+    if (unread !== null) return unread
+    const left = values.filter(({ each }) => each.moves === 'down').flatMap((each) => each.readings)
+    const spent = spendsOf(found, values)
+    const compared = left.length + spent.limited.length + refusals.length + sums.compared
+    if (compared === 0) return notObserved(takesLimit)
+    const isUsedUp =
+      refusals.length > 0 ||
+      left.some(({ value, place }) => compare(value, place) <= 0) ||
+      spent.limited.some(({ reading, limit: most }) => compare(reading.value, most) >= 0)
+    const parts = [
+      counted(left.length, 'balance with 0', 'balances with 0'),
+      counted(spent.limited.length, 'spend with its limit', 'spends with their limit'),
+      counted(
+        sums.compared,
+        'sum of what remains and what is used',
+        'sums of what remains and what is used',
+      ),
+      counted(
+        refusals.length,
+        'spend that a refusal names with the one shown',
+        'spends that refusals name with the one shown',
+      ),
+    ].flatMap((part) => part ?? [])
+    return pass(compared, {
+      note: [
+        `compared: ${parts.join(', ')}`,
+        ...(spent.others === 0 ? [] : [`without a limit: ${spent.others}`]),
+        ...(isUsedUp ? [] : ['not tested: a request when it is used up']),
+      ].join('; '),
     })
   }),
+}
+
+const counted = (count: number, one: string, several: string) =>
+  count === 0 ? null : `${count} ${count === 1 ? one : several}`
+
+const witnessOf = ({ shows, request }: Overrun) => witnessAt(request, shows)
+
+interface Value {
+  readonly each: BalanceTerms
+  readonly readings: readonly Reading[]
+}
+
+/** Spends with their limit, and how many have none. */
+function spendsOf(found: PriceJudgements, values: readonly Value[]) {
+  const spends = values.flatMap(({ each, readings }) =>
+    each.moves === 'up'
+      ? readings.map((reading) => ({ reading, limit: limitAt(found, each, reading) }))
+      : [],
+  )
+  const limited = spends.flatMap(({ reading, limit }) =>
+    limit === null ? [] : [{ reading, limit }],
+  )
+  return { limited, others: spends.length - limited.length }
+}
+
+/** What refusals say was spent, and whether the service showed much less. */
+function namedSpends(
+  { refusals, prices: { currency, evidence } }: PriceJudgements,
+  values: readonly Value[],
+): readonly (Overrun & { readonly isOther: boolean })[] {
+  const spends = values.flatMap(({ each, readings }) => (each.moves === 'up' ? readings : []))
+  const times = evidence.balance?.times ?? one
+  return refusals.flatMap(({ request, text }) => {
+    const amount = amountOf(isOfMoney(text) ? namedSpend.exec(text)?.[1] : undefined)
+    const last = spends.findLast(({ account }) => account === request.account)
+    if (amount === null || last === undefined) return []
+    const most = multiply(last.value, rational(3n, 2n))
+    return [
+      {
+        request,
+        shows: `refused at a spend of ${amount.text}, where the service shows ${last.text} ${currency.name}`,
+        isOther: compare(multiply(amount.value, times), most) > 0,
+      },
+    ]
+  })
 }

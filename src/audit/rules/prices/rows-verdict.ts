@@ -1,9 +1,10 @@
-import { isZero } from '../../../money/rational.ts'
+import { compare, isZero, negate } from '../../../money/rational.ts'
 import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import type { Join } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
+import type { LogRow } from '../../evidence/prices/log.ts'
 import { unreadCacheText } from '../../evidence/prices/place-verdict.ts'
 import { fail, inconclusive, pass, type Verdict, witnessAt } from '../../verdict.ts'
 import { type Issue, issuesOf } from './log-issues.ts'
@@ -29,11 +30,13 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   const absent = rowless.filter((request) => !times.isAfterEnd(request))
   const fromMs = smallest(requests.map(({ startMs }) => startMs))
   const untilMs = largest(requests.map(({ endMs }) => endMs))
-  const ofStrays = strays.filter(
-    ({ cost, atMs }) =>
-      cost !== null &&
-      !isZero(cost.value) &&
-      (atMs === null || times.isBetween(atMs, fromMs, untilMs)),
+  const ofStrays = withoutReturned(
+    strays.filter(
+      ({ cost, atMs }) =>
+        cost !== null &&
+        !isZero(cost.value) &&
+        (atMs === null || times.isBetween(atMs, fromMs, untilMs)),
+    ),
   )
   const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
   const issues: readonly Found[] = [
@@ -132,4 +135,23 @@ export function chargedOf(
       Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))
     )
   })
+}
+
+/** Rows of no request without those that give each other back: what was held, and returned by a later row with an id of its own. */
+function withoutReturned(strays: readonly LogRow[]): readonly LogRow[] {
+  const rest = new Set(strays)
+  for (const back of strays) {
+    if (back.cost === null || back.cost.value.numerator >= 0n) continue
+    const amount = negate(back.cost.value)
+    const held = [...rest].find(
+      ({ cost, atMs }) =>
+        cost !== null &&
+        compare(cost.value, amount) === 0 &&
+        (atMs === null || back.atMs === null || atMs <= back.atMs),
+    )
+    if (held === undefined) continue
+    rest.delete(held)
+    rest.delete(back)
+  }
+  return [...rest]
 }

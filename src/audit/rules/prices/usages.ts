@@ -5,7 +5,15 @@ import {
   type UsageIssue,
 } from '../../evidence/prices/usage-issues.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
-import { fail, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
+import {
+  fail,
+  notesOf,
+  notObserved,
+  pass,
+  untested,
+  type Verdict,
+  witnessAt,
+} from '../../verdict.ts'
 
 export const price01: Rule = {
   id: 'PRICE-01',
@@ -43,8 +51,14 @@ It cannot compare requests whose prompts are unique.`,
   ...whenPromised(['prices'], async (evidence) => {
     const found = await priceJudgements(evidence)
     if (found === null) return notObserved('a contract with prices')
-    const { issues, twins } = issuesOfTwins(found.requests, found.judge.priceOf)
-    return verdictOver(issues, twins, 'the same counts', 'two equal requests, one of them streamed')
+    const { issues, twins, haveReads } = issuesOfTwins(found.requests, found.judge.priceOf)
+    return verdictOver(
+      issues,
+      twins,
+      'the same counts',
+      'two equal requests, one of them streamed',
+      untested(['reads of a cache'], haveReads ? ['reads of a cache'] : []),
+    )
   }),
 }
 
@@ -53,10 +67,11 @@ function verdictOver(
   observations: number,
   expected: string,
   requires: string,
+  lacks?: string,
 ): Verdict {
   if (observations === 0) return notObserved(requires)
   const [first] = issues
-  if (first === undefined) return pass(observations)
+  if (first === undefined) return pass(observations, notesOf(lacks))
   return fail(observations, {
     expected,
     observed: `${first.summary}${issues.length > 1 ? `; ${issues.length} of ${observations} answers` : ''}`,

@@ -141,22 +141,22 @@ stream, or one whose connection broke, decides nothing.`,
 
 const sse07 = sqlRule({
   id: 'SSE-07',
-  title:
-    'A failure before the first token is an HTTP error, and a stream without its end is not a success',
+  title: 'A failure of a stream before its first token is an HTTP error',
   section: '§6, §7',
   severity: 'derived',
   needs: ['active', 'passive'],
-  explain: `Looks at every requested stream. If a 2xx stream has an error event and no token,
-it should have been a 4xx or 5xx. SSE-04 judges whether a stream has its end. An error after the first token can no longer change the status
-and decides nothing.`,
+  explain: `Looks at every requested stream that failed before its first token. A 2xx with an error event
+should have been a 4xx or 5xx. SSE-04 judges whether a stream has its end. An error after the first token can no longer change the status
+and decides nothing, nor does a stream that succeeded.`,
   expected: 'a 4xx or 5xx with a JSON body',
   observe: () => `
     SELECT run_id, slot, retry,
-      CASE WHEN ${flagSql('errorInStream')} AND first_content_us IS NULL
+      CASE WHEN status BETWEEN 200 AND 299
            THEN 'status ' || status || ' and an error event before any token' END AS observed
-    FROM seen WHERE streamed = 1 AND ${promisedSql} AND status BETWEEN 200 AND 299
-      AND outcome IN ('ok', 'broken')`,
-  requires: 'a stream',
+    FROM seen WHERE streamed = 1 AND ${promisedSql} AND first_content_us IS NULL
+      AND (outcome = 'http_error'
+        OR status BETWEEN 200 AND 299 AND outcome IN ('ok', 'broken') AND ${flagSql('errorInStream')})`,
+  requires: 'a stream that fails before its first token, such as one with a wrong parameter',
 })
 
 /** Section 1.6 of the rulebook. */

@@ -75,6 +75,11 @@ function sumOver(exchange: Exchange, measure: (text: string) => number): number 
   }, 0)
 }
 
+/** What is that much of a limit tests it. */
+const nearly = 0.9
+const nearLimit = 'an answer near the limit'
+const nearDeadline = 'a response near its deadline'
+
 const choicesAsked = `coalesce(n, choices, 1)`
 
 const lim02 = sqlRule({
@@ -87,8 +92,10 @@ const lim02 = sqlRule({
   explain: `Compares completion_tokens of every success, for each choice, with the limit. The treatment
 of a max_tokens above it is open (gap G-29): clamped, refused or honoured up to the limit.`,
   expected: ({ limits }) => `at most ${limits.maxOutputTokens} output tokens for each choice`,
+  parts: () => [nearLimit],
   observe: ({ limits }) => `
     SELECT run_id, slot, retry,
+      if(completion_tokens >= ${nearly * limits.maxOutputTokens}, '${nearLimit}', '') AS part,
       CASE WHEN completion_tokens > ${limits.maxOutputTokens} * greatest(CASE endpoint WHEN 'chat' THEN ${choicesAsked} ELSE 1 END, 1)
            THEN completion_tokens || ' output tokens' END AS observed
     FROM seen LEFT JOIN templates USING (run_id, template)
@@ -107,8 +114,10 @@ const lim03 = sqlRule({
 or with the model's own window if that is larger (gap G-30). No prompt has more tokens than its
 request has bytes: a usage above that covers more than this request, and is ignored.`,
   expected: 'at most the total limit, or the window of the model',
+  parts: () => [nearLimit],
   observe: ({ limits, models }) => `
     SELECT run_id, slot, retry,
+      if(prompt_tokens + completion_tokens >= ${nearly} * greatest(${limits.maxTotalTokens}, model_window.tokens), '${nearLimit}', '') AS part,
       CASE WHEN prompt_tokens + completion_tokens > greatest(${limits.maxTotalTokens}, model_window.tokens)
            THEN (prompt_tokens + completion_tokens) || ' tokens in all' END AS observed
     FROM seen JOIN (VALUES ${models.flatMap((model) => namesOf(model).map((name) => sqlList([name, model.contextWindowTokens ?? 0]))).join(', ')})
@@ -134,8 +143,10 @@ service ended before the promised 600 s was cut. Network failures look the same,
 decides nothing. A messages stream without a known end event was not cut (gap G-10).`,
   lone: 'the way may have broken it, too; a second one would tell',
   expected: ({ timeouts }) => `no cut before ${timeouts.streamMs / 1000} s`,
+  parts: () => [nearDeadline],
   observe: ({ timeouts }) => `
     SELECT run_id, slot, retry,
+      if((closed_us - sent_us) * time_scale >= ${nearly * Math.min(timeouts.readMs ?? Infinity, timeouts.streamMs) * 1000}, '${nearDeadline}', '') AS part,
       CASE WHEN outcome = 'broken' AND (closed_us - sent_us) * time_scale < ${Math.min(timeouts.readMs ?? Infinity, timeouts.streamMs) * 1000}
            THEN 'cut after ' || round((closed_us - sent_us) * time_scale / 1e6)::INTEGER || ' s (' || reason || ')' END AS observed
     FROM seen JOIN runs USING (run_id)

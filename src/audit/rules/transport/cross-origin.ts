@@ -19,8 +19,10 @@ must be a 2xx, unless it is a 429 or 5xx. A captured preflight that requests the
 its path's format, or Content-Type, must allow them. A * does not include Authorization.`,
   expected:
     'Access-Control-Allow-Origin on every response to another origin, and its headers allowed',
+  parts: () => ['successes', 'failures', 'preflights'],
   observe: (contract) => `
     SELECT run_id, slot, retry,
+      CASE WHEN method = 'OPTIONS' THEN 'preflights' WHEN status < 400 THEN 'successes' ELSE 'failures' END AS part,
       CASE WHEN method = 'OPTIONS' AND status > 299 THEN 'a preflight with status ' || status
            WHEN NOT ${flagSql('allowOrigin')} THEN 'no Access-Control-Allow-Origin with status ' || status
            ${neededHeaders(contract)

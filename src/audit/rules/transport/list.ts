@@ -46,8 +46,9 @@ export const trn02 = sqlRule({
 JSON content type. The body of a failure is judged only if the contract has the table of chat errors,
 because a gateway may fail in another format. The SSE rules check streams.`,
   expected: 'application/json that parses, in UTF-8',
+  parts: ({ chatErrors = [] }) => ['successes', ...(chatErrors.length > 0 ? ['failures'] : [])],
   observe: ({ chatErrors = [] }) => `
-    SELECT run_id, slot, retry,
+    SELECT run_id, slot, retry, if(outcome = 'http_error', 'failures', 'successes') AS part,
       CASE WHEN starts_with(reason, 'content-encoding-') THEN reason || ', which was not accepted'
            WHEN ${flagSql('notUtf8')} THEN 'bytes that are not UTF-8, status ' || status
            WHEN ${flagSql('notJson')} THEN 'a body that is not JSON, status ' || status
@@ -70,6 +71,7 @@ export const trn05 = sqlRule({
 the error names the model as not found, by the contract's code for a 404 or by its name. If other requests on the same path succeeded, the 404
 is about the request (gap G-27).`,
   expected: 'an answer on each path of the contract',
+  parts: ({ paths }) => Object.keys(paths),
   observe: (contract) => {
     const { limits, defaults } = usualOf(contract)
     const promised = Object.keys(contract.paths)
@@ -86,7 +88,7 @@ is about the request (gap G-27).`,
         AND NOT coalesce(model <> '' AND contains(error_message, model), false)
         -- Far below every context window.
         AND coalesce(length(templates.body) + coalesce(max_tokens, ${defaults.maxTokens}), 0) < ${limits.maxTotalTokens / 2})
-    SELECT run_id, slot, retry,
+    SELECT run_id, slot, retry, endpoint AS part,
       CASE WHEN status = 404 AND NOT succeeded THEN '404 on ' || endpoint END AS observed
     FROM meant JOIN (
       SELECT run_id, endpoint, bool_or(status < 300) AS succeeded FROM meant GROUP BY run_id, endpoint)

@@ -1,0 +1,236 @@
+import type { BalanceTerms } from '../../../contract/prices.ts'
+import {
+  add,
+  compare,
+  isZero,
+  multiply,
+  type Rational,
+  rational,
+  subtract,
+  zero,
+} from '../../../money/rational.ts'
+import { expectedCosts } from '../../../price/judge/expected.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
+import { type Parts, parts, unknownUsage } from '../../../tokens/usage.ts'
+import type { Reading } from './readings.ts'
+import { RequestsByStart } from './requests-by-start.ts'
+import { type Change, changesOf, stretchesOf } from './stretches.ts'
+
+/**
+ * Values of a balance that money is held back in. A service may hold what a request can cost while it runs, and give back the rest when
+ * it settles:
+ *
+ *     balance   1.00 ──── 0.90 ──────────── 0.98     a request that may cost 0.10, and cost 0.02
+ *     read        ^         ^  held back      ^
+ *
+ * Such a value has no charge too much. The next one that no request is near shows what was taken.
+ */
+
+/** The values that are compared, and those that are left out. */
+export interface SettledReadings {
+  readonly readings: readonly Reading[]
+  /** Values with more taken than the requests cost, which may be held back for those that ran or could still settle. */
+  readonly held: readonly Reading[]
+  /** Those of them between which and a later value nothing shows that it was given back. */
+  readonly unproven: readonly Reading[]
+}
+
+type From = Parameters<typeof changesOf>
+
+/** The values without those in which money is held back, if the rest is right without them; all of them otherwise. */
+export function settledReadings(...from: From): SettledReadings {
+  const [all, requests, terms, judge, recorded] = from
+  const none: SettledReadings = { readings: all, held: [], unproven: [] }
+  if (terms.header !== null || stretchesOf(...from).every(({ isRight }) => isRight)) return none
+  const chains = chainsOf(from)
+  if (chains === null) return none
+  const held = new Set(chains.flatMap((chain) => chain.held))
+  const readings = all.filter((reading) => !held.has(reading))
+  const stretches = stretchesOf(readings, requests, terms, judge, recorded)
+  if (held.size === 0 || !stretches.every(({ isRight }) => isRight)) return none
+  const isGivenBack = ({ account, fromMs, untilMs }: Reading) =>
+    stretches.some(
+      ({ first, last }) =>
+        first.account === account && first.untilMs <= fromMs && untilMs <= last.fromMs,
+    )
+  const unproven = [...held].filter((each) => !isGivenBack(each))
+  // A service that gave nothing back, with nothing running, is not taken for one that holds money.
+  const holds = (reading: Reading) => unproven.length < held.size || isBesideOne(reading, requests)
+  return unproven.every(holds) ? { readings, held: [...held], unproven } : none
+}
+
+/** Whether a request ran when the value was read. */
+const isBesideOne = ({ account, fromMs, untilMs }: Reading, requests: readonly PricedRequest[]) =>
+  requests.some(
+    (each) => each.account === account && each.startMs <= untilMs && each.endMs >= fromMs,
+  )
+
+/**
+ * Whether the values in the headers of streams are right if money is held back in them: a balance rises without a payment, and what is
+ * missing is never more than the requests may cost. No value is without it, so none shows what was taken.
+ */
+export function isHeldInHeaders(...from: From): boolean {
+  const chains = from[2].header === null ? null : chainsOf(from)
+  return chains?.some(({ givesBack }) => givesBack) ?? false
+}
+
+/**
+ * How late values must be to be right, in ms; null if no time makes them so. The last value of each account has all charges even then, so
+ * nothing is lost or taken twice.
+ */
+export function latenessOf(...from: From): number | null {
+  const [all, requests, terms, judge, recorded] = from
+  const most = mostLateMs(all, requests)
+  const isRight = (withinMs: number) => {
+    const late = { ...terms, withinMs }
+    const { readings, unproven } = settledReadings(all, requests, late, judge, recorded)
+    const stretches = stretchesOf(readings, requests, late, judge, recorded)
+    const byAccount = Map.groupBy(readings, ({ account }) => account)
+    const areCompared = [...byAccount.values()].every((own) =>
+      stretches.some(({ first, last }) => first === own[0] && last === own.at(-1)),
+    )
+    return unproven.length === 0 && areCompared && stretches.every((each) => each.isRight)
+  }
+  if (most <= terms.withinMs || !isRight(most)) return null
+  let [low, high] = [terms.withinMs, most]
+  while (high - low > 1) {
+    const middle = (low + high) / 2
+    if (isRight(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** How long the last value of each account waited for the requests before it, at least. */
+function mostLateMs(all: readonly Reading[], requests: readonly PricedRequest[]): number {
+  const ofAccounts = Map.groupBy(requests, ({ account }) => account)
+  const waits = [...Map.groupBy(all, ({ account }) => account)].map(([account, own]) => {
+    const last = own.at(-1)!
+    const before = (ofAccounts.get(account) ?? []).filter(
+      (each) => each !== last.request && each.startMs <= last.untilMs,
+    )
+    return last.fromMs - before.reduce((latest, { endMs }) => Math.max(latest, endMs), 0)
+  })
+  return Math.floor(Math.min(...waits))
+}
+
+/** What may be held back at each value of an account. */
+interface Chain {
+  /** Values in which something must be. */
+  readonly held: readonly Reading[]
+  /** Whether a balance rose by what was given back. */
+  readonly givesBack: boolean
+}
+
+/** Null if no amounts that may be held back make all changes right. */
+function chainsOf(from: From): readonly Chain[] | null {
+  const [, requests, terms, judge] = from
+  const byAccount = Map.groupBy(requests, ({ account }) => account)
+  const chains: Chain[] = []
+  for (const { all } of changesOf(...from)) {
+    const [first] = all
+    if (first === undefined) continue
+    const own = byAccount.get(first.first.account) ?? []
+    const chain = chainOf(all, mostHeldAt(new RequestsByStart(own), terms, judge))
+    if (chain === null) return null
+    chains.push(chain)
+  }
+  return chains
+}
+
+/** Least and most of an amount; null without a most. */
+interface Span {
+  readonly least: Rational
+  readonly most: Rational | null
+}
+
+function chainOf(
+  all: readonly Change[],
+  mostAt: (reading: Reading) => Rational | null,
+): Chain | null {
+  const readings = [all[0]!.first, ...all.map(({ last }) => last)]
+  const spans: Span[] = readings.map((reading) => ({ least: zero, most: mostAt(reading) }))
+  let givesBack = false
+  for (const [at, change] of all.entries()) {
+    const next = meeting(spans[at + 1]!, after(spans[at]!, change))
+    if (next !== null) {
+      spans[at + 1] = next
+      if (change.taken.numerator < 0n) givesBack = true
+    }
+    // A payment, or a new period: what is held is not known after it.
+    else if (!change.isLeftOut) return null
+  }
+  for (const [at, change] of [...all.entries()].toReversed()) {
+    const before = meeting(spans[at]!, beforeOf(spans[at + 1]!, change))
+    if (before !== null) spans[at] = before
+    else if (!change.isLeftOut) return null
+  }
+  return { held: readings.filter((_, at) => spans[at]!.least.numerator > 0n), givesBack }
+}
+
+/** What is held after a change: what was held before it, and what was taken beyond the costs. */
+function after({ least, most }: Span, { taken, low, high, slack }: Change): Span {
+  return {
+    least: high === null ? zero : subtract(subtract(add(least, taken), high), slack),
+    most: most === null ? null : add(subtract(add(most, taken), low), slack),
+  }
+}
+
+function beforeOf({ least, most }: Span, { taken, low, high, slack }: Change): Span {
+  return {
+    least: subtract(add(subtract(least, taken), low), slack),
+    most: most === null || high === null ? null : add(add(subtract(most, taken), high), slack),
+  }
+}
+
+/** What both allow; null if that is nothing. */
+function meeting(a: Span, b: Span): Span | null {
+  const least = compare(a.least, b.least) > 0 ? a.least : b.least
+  const most = a.most === null || (b.most !== null && compare(b.most, a.most) < 0) ? b.most : a.most
+  return most !== null && compare(least, most) > 0 ? null : { least, most }
+}
+
+/** The most that may be held back at a value: nothing if no request ran or could still settle; null without a bound. */
+function mostHeldAt(
+  requests: RequestsByStart,
+  { withinMs }: BalanceTerms,
+  judge: PriceJudge,
+): (reading: Reading) => Rational | null {
+  return ({ request: own, fromMs, untilMs }) => {
+    // What a plain answer cost is known when its head is sent.
+    const isOwnOver = !own.isStream
+    const begun = requests.begunBy(untilMs)
+    if (isOwnOver && requests.latestEndMs(begun) + withinMs < fromMs) return zero
+    const running = requests.requests
+      .slice(0, begun)
+      .filter((each) => each.endMs + withinMs >= fromMs && !(isOwnOver && each === own))
+    return running.reduce<Rational | null>((sum, each) => {
+      const most = mostHeld(each, judge)
+      return sum === null || most === null ? null : add(sum, most)
+    }, zero)
+  }
+}
+
+/** Services hold what a request may cost by estimates of their own, up to so many times that. */
+const estimate = rational(2n)
+
+/** What a service may hold back for a request: all tokens that its text and its limit allow; null without such a limit. */
+function mostHeld(request: PricedRequest, judge: PriceJudge): Rational | null {
+  const { askedBytes, maxOutputTokens } = request
+  if (askedBytes === null || maxOutputTokens === null) return null
+  const none = Object.fromEntries(parts.map((part) => [part, 0])) as unknown as Parts
+  const usage = {
+    ...unknownUsage,
+    parts: { ...none, input_uncached: askedBytes, output_visible: maxOutputTokens },
+    named: {},
+  }
+  const { costs, open } = expectedCosts(
+    { ...request, usage, outcomes: ['success'], isRepeat: false, isFreeRepeat: false },
+    judge,
+  )
+  const [first, ...rest] = costs
+  if (first === undefined || open.length > 0) return null
+  const most = rest.reduce((a, b) => (compare(a, b) > 0 ? a : b), first)
+  return isZero(most) ? null : multiply(most, estimate)
+}
