@@ -15,6 +15,8 @@ export interface Cure {
 
 const sums = 'src/audit/evidence/prices'
 const field = 'test/audit/prices'
+const sold = 'src/audit/evidence/sold'
+const soldTests = 'test/audit/sold'
 
 export const cures: readonly Cure[] = [
   {
@@ -26,7 +28,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'each request may be rounded although the costs are whole units',
-    file: `${sums}/balance.ts`,
+    file: `${sums}/stretches.ts`,
     is: 'const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges',
     was: 'const slack = multiply(smallest, rational(BigInt(count)))',
     ...{ test: `${field}/field/whole-units.test.ts`, named: 'a few double charges' },
@@ -78,7 +80,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a balance that is no number is left out',
-    file: `${sums}/balance.ts`,
+    file: `${sums}/readings.ts`,
     is: "typeof shown === 'string' && amountOf(shown) === null",
     was: 'shown === null',
     ...{
@@ -542,5 +544,128 @@ export const cures: readonly Cure[] = [
     is: 'shiftMs === 0 ? moments',
     was: 'shiftMs !== null ? moments',
     ...{ test: `${field}/compared-parts.test.ts`, named: 'prices of hours are those' },
+  },
+  {
+    kind: 'sessions that were asked other prompts are compared with those of the reference',
+    file: `${sold}/apart.ts`,
+    is: 'if (prompts < leastPrompts) return',
+    was: 'if (prompts < 0) return',
+    ...{ test: `${soldTests}/named-model.test.ts`, named: 'sessions with other prompts' },
+  },
+  {
+    kind: 'answers without any text make a session',
+    file: `${sold}/sessions.ts`,
+    is: "if (part.every(({ token }) => token === '')) return null",
+    was: '',
+    ...{ test: `${soldTests}/named-model.test.ts`, named: 'answers without any text' },
+  },
+  {
+    kind: 'the middle prompt speaks for those with a hidden one',
+    file: `${sold}/hidden.ts`,
+    is: "return strays === 0 ? { is: 'pass', beside } :",
+    was: "return strays >= 0 ? { is: 'pass', beside } :",
+    ...{ test: `${soldTests}/hidden-prompt.test.ts`, named: 'a prompt that is put before two' },
+  },
+  {
+    kind: 'words that are counted otherwise in equal prompts pass',
+    file: `${sold}/repeats.ts`,
+    is: 'return uneven === 0',
+    was: 'return uneven >= 0',
+    ...{
+      test: `${soldTests}/input-tokens.test.ts`,
+      named: 'without a named encoding, equal prompts',
+    },
+  },
+  {
+    kind: 'one credit of a cache speaks for all repeats',
+    file: 'src/audit/rules/sold/cached-tokens.ts',
+    is: 'run.filter((each) => !isCredited(each))',
+    was: 'run.filter((each) => !run.some(isCredited) || isCredited(each))',
+    ...{
+      test: `${soldTests}/cached-tokens.test.ts`,
+      named: 'repeats that are fast and not credited',
+    },
+  },
+  {
+    kind: 'a few calls pass what is promised of arguments',
+    file: `${sold}/tool-calls.ts`,
+    is: 'of < leastVerbatim',
+    was: 'of < 1',
+    ...{ test: `${soldTests}/judges.test.ts`, named: 'nine calls with arguments' },
+  },
+  {
+    kind: 'money that is held back for a request is a charge',
+    file: `${sums}/held.ts`,
+    is: 'const readings = all.filter((reading) => !held.has(reading))',
+    was: 'const readings = all',
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'money held back while a request runs is no charge',
+    },
+  },
+  {
+    kind: 'any amount may be held back',
+    file: `${sums}/held.ts`,
+    is: 'if (askedBytes === null || maxOutputTokens === null) return null',
+    was: 'return null',
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'money held back while a request runs is a wrong charge if no request',
+    },
+  },
+  {
+    kind: 'what is held back in the last value is a wrong charge',
+    file: `${sums}/held.ts`,
+    is: 'unproven.every(holds)',
+    was: 'unproven.length === 0',
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'money held back while a request runs is inconclusive at the last value',
+    },
+  },
+  {
+    kind: 'charges in batches are wrong where no lateness is promised',
+    file: `${sums}/held.ts`,
+    is: 'if (most <= terms.withinMs || !isRight(most)) return null',
+    was: 'return null',
+    ...{ test: `${field}/held.test.ts`, named: 'charges in batches' },
+  },
+  {
+    kind: 'rows of a log that give each other back are charges without a request',
+    file: 'src/audit/rules/prices/rows-verdict.ts',
+    is: 'back.cost.value.numerator >= 0n',
+    was: 'back.cost.value.numerator < 0n',
+    ...{ test: `${field}/held.test.ts`, named: 'credits returned by another entry in the log' },
+  },
+  {
+    kind: 'a spend without a limit is within it',
+    file: 'src/audit/rules/prices/limit.ts',
+    is: 'if (compared === 0) return notObserved(takesLimit)',
+    was: '',
+    ...{ test: `${field}/spend-limits.test.ts`, named: 'a spend without a limit compares nothing' },
+  },
+  {
+    kind: 'a new period ignores the limit of the one before',
+    file: `${sums}/limits.ts`,
+    is: 'untilMs = own[nth - 1]?.reading.untilMs ?? untilMs',
+    was: 'untilMs = Number.POSITIVE_INFINITY',
+    ...{
+      test: `${field}/spend-limits.test.ts`,
+      named: 'a spend above its limit that begins anew',
+    },
+  },
+  {
+    kind: 'streams that succeed show how failures end',
+    file: 'src/audit/rules/streams/list.ts',
+    is: "AND first_content_us IS NULL\n      AND (outcome = 'http_error'",
+    was: "AND (outcome IN ('ok', 'http_error')",
+    ...{ test: 'test/audit/occasions.test.ts', named: 'SSE-07 is not observed' },
+  },
+  {
+    kind: 'short answers show that a limit holds',
+    file: 'src/audit/rules/exchange-rule.ts',
+    is: 'parts?.needed !== undefined && !tested.includes(parts.needed)',
+    was: 'parts?.needed === undefined && tested.includes(parts?.needed ?? "")',
+    ...{ test: 'test/audit/occasions.test.ts', named: 'CHAT-06 is not observed' },
   },
 ]

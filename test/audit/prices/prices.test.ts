@@ -23,7 +23,7 @@ test('an honest gateway raises no alarm, and each part of a price that the traff
       'PRICE-04': 'pass',
       'PRICE-05': 'pass',
       'PRICE-06': 'pass',
-      'PRICE-07': 'pass',
+      'PRICE-07': 'not-observed',
       'PRICE-08': 'pass',
     })
   }
@@ -79,7 +79,8 @@ test.each([
   'You have used 14 of 15 requests in this minute.',
 ])('a refusal that counts tokens or requests says nothing about the spend: %s', async (refusal) => {
   const { of } = await play({}, [], { refusal })
-  expect(of('PRICE-07').verdict.verdict).toBe('pass')
+  // Neither it nor the page has a limit: nothing is compared.
+  expect(of('PRICE-07').verdict.verdict).toBe('not-observed')
 })
 
 test.each([

@@ -41,9 +41,9 @@ export function explainSums(
     if (names.length > 0) return named(names)
   }
   const loose = looseWindows(stretches, terms, judge, recorded)
-  if (loose.length === 0) return ''
-  const causes = plainest(changeCauses(loose, [], judge))
-  return named(causes.length > 0 ? causes : chargedEnding(loose, judge))
+  if (loose.wrong.length === 0) return ''
+  const causes = plainest(changeCauses(loose.wrong, loose.right, judge))
+  return named(causes.length > 0 ? causes : chargedEnding(loose.wrong, judge))
 }
 
 const named = (names: readonly string[]) =>
@@ -55,11 +55,12 @@ function causesOf(
   judge: PriceJudge,
 ): readonly string[] {
   const groups = wrong.map((window) => [window])
-  const causes = changeCauses(groups, right, judge)
+  const rightGroups = right.map((window) => [window])
+  const causes = changeCauses(groups, rightGroups, judge)
   const plain = plainest(causes)
   if (causes.length > 0 && !areContradicted(causes)) return plain
   const found = [
-    () => lessLikely(groups, right, judge),
+    () => lessLikely(groups, rightGroups, judge),
     () => pricedOtherwise(wrong, right, judge),
     () => leastCharge(wrong, right, judge),
     () => plain,

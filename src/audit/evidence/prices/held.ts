@@ -13,6 +13,7 @@ import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { type Parts, parts, unknownUsage } from '../../../tokens/usage.ts'
+import { smallest } from '../../../user/extremes.ts'
 import type { Reading } from './readings.ts'
 import { RequestsByStart } from './requests-by-start.ts'
 import { type Change, changesOf, stretchesOf } from './stretches.ts'
@@ -112,7 +113,7 @@ function mostLateMs(all: readonly Reading[], requests: readonly PricedRequest[])
     )
     return last.fromMs - before.reduce((latest, { endMs }) => Math.max(latest, endMs), 0)
   })
-  return Math.floor(Math.min(...waits))
+  return Math.floor(smallest(waits))
 }
 
 /** What may be held back at each value of an account. */

@@ -79,13 +79,9 @@ export function formsOf(windows: readonly Window[]): readonly Form[] {
 /** Each wrong window, as all of those that it may be. */
 export type Groups = readonly (readonly Window[])[]
 
-export function changeCauses(
-  wrong: Groups,
-  right: readonly Window[],
-  judge: PriceJudge,
-): readonly Cause[] {
-  const by = formsOf([...wrong.flat(), ...right])
-  const changes = changesFor(modelsOf([...wrong.flat(), ...right], judge), judge)
+export function changeCauses(wrong: Groups, right: Groups, judge: PriceJudge): readonly Cause[] {
+  const by = formsOf([...wrong.flat(), ...right.flat()])
+  const changes = changesFor(modelsOf([...wrong.flat(), ...right.flat()], judge), judge)
   const found = changes.flatMap((change) =>
     causesBy(change, movesOf(change, judge), wrong, right, by),
   )
@@ -99,13 +95,9 @@ export function changeCauses(
 }
 
 /** Less likely changes, of all requests or of those of a form. */
-export function lessLikely(
-  wrong: Groups,
-  right: readonly Window[],
-  judge: PriceJudge,
-): readonly string[] {
-  const by = formsOf([...wrong.flat(), ...right])
-  const changes = wideChanges(modelsOf([...wrong.flat(), ...right], judge), judge)
+export function lessLikely(wrong: Groups, right: Groups, judge: PriceJudge): readonly string[] {
+  const by = formsOf([...wrong.flat(), ...right.flat()])
+  const changes = wideChanges(modelsOf([...wrong.flat(), ...right.flat()], judge), judge)
   const causes = changes.flatMap((change) =>
     causesBy(change, movesOf(change, judge), wrong, right, by),
   )
@@ -135,7 +127,7 @@ function causesBy(
   { summary, about }: Pick<Change, 'summary' | 'about'>,
   moved: (request: PricedRequest) => Rational | null,
   wrong: Groups,
-  right: readonly Window[],
+  right: Groups,
   by: readonly Form[],
 ): readonly Cause[] {
   const cause = (words: string, extras: number): readonly Cause[] => [
@@ -148,10 +140,9 @@ function causesBy(
     if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
       continue
     if (words === '') isGivenByAll = true
-    const isLoose = wrong.some(({ length }) => length > 1)
-    if (isLoose) return cause(onlyTheseWords, 2)
-    if (right.every((window) => compare(absolute(sumOf(window)), window.slack) <= 0))
+    if (right.every((windows) => windows.some((each) => isKept(each, sumOf(each), windows))))
       return cause(words, words === '' ? 0 : 1)
+    if (wrong.some(({ length }) => length > 1)) return cause(onlyTheseWords, 2)
   }
   if (isGivenByAll) return cause(onlyTheseWords, 2)
   const isOne = wrong.every((windows) =>
@@ -170,6 +161,10 @@ function causesBy(
 }
 
 export const onlyTheseWords = ` (${onlyThese})`
+
+/** Whether a right window stays right with so much more: it is moved by nothing, or another of those that it may be has what is missing. */
+const isKept = ({ apart, slack }: Window, moved: Rational, { length }: readonly Window[]) =>
+  compare(absolute(length === 1 ? moved : subtract(apart, moved)), slack) <= 0
 
 /** One request of many explains a sum by chance unless the sum is so many times finer than what is wrong with it. */
 const fineness = rational(200n)

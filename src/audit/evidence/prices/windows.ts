@@ -106,28 +106,40 @@ function areWhole(requests: readonly PricedRequest[], unit: Rational, costOf: Co
   })
 }
 
+/** So many right stretches are compared with a cause. */
+const mostCompared = 1_000
+
 /** So many requests may be on either side of a value: each of their sets is a window of its own. */
 const mostPerhaps = 6
 
-/**
- * Each wrong stretch whose edges are not certain, as the windows that it may be: one for each set of the requests that may be
- * charged on either side of a value. Empty if one of the stretches has too many of them, or an open cost.
- */
+/** Stretches whose edges are not certain, each as the windows that it may be. */
+export interface LooseWindows {
+  /** Empty if one of them has too many, or an open cost. */
+  readonly wrong: readonly (readonly Window[])[]
+  /** Those with few enough. */
+  readonly right: readonly (readonly Window[])[]
+}
+
+/** Each stretch as one window for each set of the requests that may be charged on either side of a value. */
 export function looseWindows(
   stretches: readonly ReadingStretch[],
   terms: BalanceTerms,
   judge: PriceJudge,
   recorded: Recorded,
-): readonly (readonly Window[])[] {
+): LooseWindows {
   const readings = stretches.flatMap(({ first, last }) => [first, last])
   const unit = unitOfReadings(readings, terms, judge)
   const costOf = costsIn(judge, recorded, unit)
   const wrong = stretches.filter(({ isRight }) => !isRight)
   const parts = wrong.filter(({ isWhole }) => !isWhole)
-  const found = (parts.length > 0 ? parts : wrong).map((stretch) =>
-    windowsIn(stretch, terms, costOf, unit),
-  )
-  return found.some((windows) => windows.length === 0) ? [] : found
+  const windowsOf = (of: readonly ReadingStretch[]) =>
+    of.map((stretch) => windowsIn(stretch, terms, costOf, unit))
+  const found = windowsOf(parts.length > 0 ? parts : wrong)
+  const right = stretches.filter(({ isRight, isWhole }) => isRight && !isWhole)
+  return {
+    wrong: found.some((windows) => windows.length === 0) ? [] : found,
+    right: windowsOf(right.slice(0, mostCompared)).filter((windows) => windows.length > 0),
+  }
 }
 
 function windowsIn(
