@@ -3,8 +3,8 @@ import type { Witness } from '../verdict.ts'
 import { credits, readingsOf, witnessOf } from './balances.ts'
 import type { BalanceReading } from './billing/balance-reading.ts'
 import type { PricedEvidence } from './billing/price-table.ts'
+import { shownBy } from './exchange.ts'
 import { oncePerEvidence } from './once.ts'
-import { numeric } from './usage/fields.ts'
 import { usageReports } from './usage/reports.ts'
 
 /** Values of an account that are not those of one balance, so no difference between two of them is a charge. */
@@ -79,7 +79,6 @@ async function disagreements(
   evidence: PricedEvidence,
   broken: readonly BalanceReading[],
 ): Promise<readonly Unsteady[]> {
-  const names = evidence.contract.headers?.creditsRemaining ?? []
   const nameOf = (runId: string, slot: number, retry: number) => `${runId}/${slot}/${retry}`
   const idle = new Set(
     broken.flatMap(({ history, conservation }) =>
@@ -88,14 +87,11 @@ async function disagreements(
       ),
     ),
   )
-  const differing = (await usageReports(evidence)).flatMap(({ exchange, remaining }) => {
+  const differing = (await usageReports(evidence)).flatMap(({ exchange, remaining, shown }) => {
     const { runId, slot, retry, path } = exchange.row
-    const header = numeric(
-      names.map((name) => exchange.header(name)).find((each) => each !== undefined),
-    )
     if (!idle.has(nameOf(runId, slot, retry)) || path?.includes('?')) return []
-    if (header === null || remaining === null || header === remaining) return []
-    return [{ runId, slot, retry, shows: `remaining ${remaining}, and ${header} in its header` }]
+    if (shown === null || remaining === null || shown === remaining) return []
+    return [shownBy(exchange, `remaining ${remaining}, and ${shown} in its header`)]
   })
   return [...Map.groupBy(differing, ({ runId }) => runId)].map(([runId, witnesses]) => ({
     runId,

@@ -5,6 +5,7 @@ import { type Breakdowns, breakdownsOf } from './buckets.ts'
 import {
   fieldsOf,
   numbersNamed,
+  numeric,
   ofCredits,
   ofTheWhole,
   spent,
@@ -23,6 +24,8 @@ export interface UsageReport extends Breakdowns {
   /** In the requested range, if the response reports it separately. */
   readonly consumedInRange: number | null
   readonly remaining: number | null
+  /** The remaining credits in its own header; null without one. */
+  readonly shown: number | null
   /** What stands where the remaining credits should be, and is no number: `1,499`; null without one. */
   readonly unreadable: string | null
   readonly requests: number | null
@@ -36,14 +39,15 @@ const left = [/remaining/, /balance/, /left/]
 /** All completely captured responses of the credits endpoint, in order of time for each account. */
 export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
   const exchanges = await exchangesOf(evidence)
+  const names = evidence.contract.headers?.creditsRemaining ?? []
   return exchanges.flatMap((exchange) => {
     const body =
       exchange.row.endpoint === 'credits' && exchange.isOk ? exchange.responseJson : undefined
-    return isObject(body) ? [readReport(exchange, body)] : []
+    return isObject(body) ? [readReport(exchange, body, names)] : []
   })
 }
 
-function readReport(exchange: Exchange, body: JsonObject): UsageReport {
+function readReport(exchange: Exchange, body: JsonObject, headers: readonly string[]): UsageReport {
   const fields = fieldsOf(body)
   const whole = ofTheWhole(fields)
   const amounts = ofCredits(whole)
@@ -57,6 +61,7 @@ function readReport(exchange: Exchange, body: JsonObject): UsageReport {
     consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
     consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
     remaining: credits(...left),
+    shown: numeric(headers.flatMap((name) => exchange.header(name) ?? [])[0]),
     unreadable: credits(...left) === null ? unreadableNamed(amounts, ...left) : null,
     requests: number(/^requests$/, /total_requests/, /request_count/),
     averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),

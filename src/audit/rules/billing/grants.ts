@@ -5,6 +5,7 @@ import { smallest } from '../../../user/extremes.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { nearGift } from '../../evidence/billing/gifts-in-reading.ts'
+import { shownBy } from '../../evidence/exchange.ts'
 import type { Evidence } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { type AccountStatement, type Lot, type Movement, statementsOf } from './statement.ts'
@@ -29,8 +30,7 @@ async function judgeStatements<P extends PromiseName>(
     const observed = judge(statement, evidence.contract)
     if (observed === undefined) continue
     judged++
-    const { runId, slot, retry } = statement.report.exchange.row
-    if (observed !== null) return { judged, wrong: { runId, slot, retry, shows: observed } }
+    if (observed !== null) return { judged, wrong: shownBy(statement.report.exchange, observed) }
   }
   return { judged, wrong: null }
 }

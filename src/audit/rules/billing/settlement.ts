@@ -6,8 +6,8 @@ import type { Stretch } from '../../evidence/billing/conservation.ts'
 import { effects } from '../../evidence/billing/history.ts'
 import { rowsWhere } from '../../evidence/billing/operations.ts'
 import { RunningSum } from '../../evidence/billing/running-sum.ts'
+import { shownBy } from '../../evidence/exchange.ts'
 import { mayBeMoved } from '../../evidence/other-cause.ts'
-import { numeric } from '../../evidence/usage/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import {
   fail,
@@ -186,10 +186,9 @@ right. Without these two values it is inconclusive. The reported delay is the sm
 
 /** Bodies whose remaining credits nobody can read are no pass. */
 function unreadableBody(reports: readonly UsageReport[]): Verdict {
-  const texts = reports.map(({ exchange: { row }, unreadable }) => {
-    const { runId, slot, retry } = row
-    return { runId, slot, retry, shows: `remaining ${JSON.stringify(unreadable)} in the body` }
-  })
+  const texts = reports.map(({ exchange, unreadable }) =>
+    shownBy(exchange, `remaining ${JSON.stringify(unreadable)} in the body`),
+  )
   return inconclusive(
     reports.length,
     `the remaining credits of ${reports.length} bodies are no number: ${JSON.stringify(reports[0]?.unreadable)}`,
@@ -245,7 +244,7 @@ number, such as \`1,499\`, make it inconclusive, too. The field is identified by
     const unread = whole.filter(({ unreadable }) => unreadable !== null)
     let observations = 0
     let open: Verdict | null = unread[0] === undefined ? null : unreadableBody(unread)
-    for (const { exchange, remaining } of reports) {
+    for (const { exchange, remaining, shown: header } of reports) {
       const { runId, slot, retry } = exchange.row
       const reading = readings.find(
         ({ history }) =>
@@ -256,10 +255,6 @@ number, such as \`1,499\`, make it inconclusive, too. The field is identified by
       const { idle, balance } = reading.conservation
       const at = idle.findIndex((row) => reading.history.slot[row] === slot)
       if (at < 0) continue
-      const names = evidence.contract.headers?.creditsRemaining ?? []
-      const header = numeric(
-        names.map((name) => exchange.header(name)).find((each) => each !== undefined),
-      )
       const stretch = reading.conservation.stretches[at - 1]
       // Credits that an abandoned request may hold are in only one of the two.
       if (stretch === undefined ? reading.ambiguous > 0 : stretch.ambiguous > 0) continue
@@ -276,7 +271,7 @@ number, such as \`1,499\`, make it inconclusive, too. The field is identified by
         open ??= inconclusive(
           observations,
           `remaining ${remaining} in the body, ${expected} by the prices of the ${successes(stretch.charges)} since the header before it; either the body is wrong, or they took another price`,
-          [{ runId, slot, retry, shows: `remaining ${remaining} in the body` }],
+          [shownBy(exchange, `remaining ${remaining} in the body`)],
         )
         continue
       }

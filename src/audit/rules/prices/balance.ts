@@ -236,7 +236,7 @@ function misfitVerdict(
     expected: `${short(dueIn(first!, judge))} ${unit}`,
     fact: `${fact}, from one value to the next`,
     observed: `${fact}, from one value to the next; ${windows.length} of ${count} are wrong${explainSums(stretches, requests, terms, judge, new Map())}`,
-    witnesses: [witnesses[0]!, ...witnesses.slice(1)],
+    witnesses,
   })
 }
 
