@@ -115,10 +115,10 @@ for (const [share, least] of [
 ] as const)
   row(`reads ${share * 100} %, credits none`, cacheAudit(share, 0.9), { least })
 
-head('SOLD-08: 100 requests in mixed order, sold as 0.8 of the time')
+head('SOLD-08: 160 requests in mixed order, sold as 0.8 of the time')
 const tierAudit = (ratio: number, correlation: number) => (draw: Draw) => {
   const noise = loadOf(draw, correlation)
-  const requests = Array.from({ length: 100 }, () => {
+  const requests = Array.from({ length: 160 }, () => {
     const isOther = draw() < 0.5
     const ttftUs = 3e5 * Math.exp(noise()) * (isOther ? ratio : 1)
     return { isOther, ttftUs, promptTokens: 100 }

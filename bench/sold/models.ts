@@ -138,9 +138,9 @@ const namedAudit =
   (noise: number, make: (model: LogOdds, other: LogOdds, draw: Draw) => readonly [Mix, Mix]) =>
   (draw: Draw) => {
     const [service, reference] = make(modelOf(draw), modelOf(draw), draw)
-    const pairs = Array.from({ length: 10 }, () => ({
-      service: sessionOf(service, 4, noise, false, draw),
-      reference: sessionOf(reference, 4, noise, false, draw),
+    const pairs = Array.from({ length: 12 }, () => ({
+      service: sessionOf(service, 5, noise, false, draw),
+      reference: sessionOf(reference, 5, noise, false, draw),
     }))
     return judgeNamed(pairs, draw)
   }
@@ -199,7 +199,7 @@ export function printModels(): void {
   head('SOLD-05: 180 sessions of 20 prompts x 5, a change at the 60th')
   for (const [name, watched, bound] of watchRows) row(name, watchAudit(watched), bound)
   printDates()
-  head('SOLD-06: 10 pairs of sessions of 20 prompts x 4')
+  head('SOLD-06: 12 pairs of sessions of 20 prompts x 5')
   for (const [name, audit, bound] of namedRows) row(name, audit, bound)
   head('SOLD-11: 10 sessions at rest and 10 under load, of 20 prompts x 5')
   for (const [name, audit, bound] of loadRows) row(name, audit, bound)

@@ -108,7 +108,7 @@ const hereOf = (block: string, baseUrl: string) =>
       baseUrl,
     )
     .replaceAll(/^[\d,*]+ [\d,*]+ \* \* \* +/gm, '')
-    .replace('1 2 3 4 5 6 7 8 9 10', '1')
+    .replace('1 2 3 4 5 6 7 8 9 10 11 12', '1')
     .replaceAll(/^export ASSAY_API_KEY=.*$/gm, ':')
     .replace(
       'whsec_…',

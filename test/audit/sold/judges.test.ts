@@ -104,6 +104,18 @@ test.each([
   expect(judgeTier(pairsAt(ratio), 0.8, drawsOf('t'))).toMatchObject({ is: verdict })
 })
 
+test('of a thousand tiers that are exactly as fast as sold one fails', { tags: 'whole' }, () => {
+  const draw = drawsOf('exactly as sold')
+  const verdicts = Array.from({ length: 1_000 }, () => {
+    const pairs = Array.from({ length: 48 }, (_, at) => ({
+      logRatio: Math.log(0.8) + draw() + draw() - draw() - draw(),
+      isOtherFirst: at % 2 === 0,
+    }))
+    return judgeTier(pairs, 0.8, draw).is
+  })
+  expect(verdicts.filter((each) => each === 'fail').length).toBeLessThanOrEqual(2)
+})
+
 test('few pairs, and pairs in one order, decide nothing', () => {
   expect(judgeTier(pairsAt(1, 19), 0.8, drawsOf('t'))).toMatchObject({ is: 'few' })
   const oneAfterTheOther = pairsAt(1).map((pair) => ({ ...pair, isOtherFirst: true }))

@@ -24,19 +24,20 @@ export const leastSessions = 10
 const exchanges = 999
 /** So few pairs are exchanged in each way that there is: of ten there are 512, and random ones would often be the same. */
 const mostInEachWay = 12
-/** Groups differ up to the first p, and perhaps up to the second. */
-const fails = 0.008
+/** Groups differ up to these p, and perhaps up to the next. */
+const fails = { named: 0.002, underLoad: 0.008 }
 const doubts = 0.05
 /** A smaller difference may be hardware, engine or rounding. */
 const far = 0.1
 
 /**
  * Whether two groups of sessions answer alike: p is the share of the ways to exchange whole sessions, which share load and replica,
- * with as large a distance. At most `fails` of equal groups fail.
+ * with as large a distance.
  *
+ * @param most the p up to which they differ: so many of equal groups fail
  * @param ways to exchange sessions, the first of which leaves them as they are
  */
-function judgeApart(ways: Iterable<Groups>): Apart | Unlike {
+function judgeApart(most: number, ways: Iterable<Groups>): Apart | Unlike {
   let [all, asLarge, observed] = [0, 0, 0]
   for (const groups of ways) {
     const { squared, prompts } = squaredOf(groups)
@@ -50,7 +51,7 @@ function judgeApart(ways: Iterable<Groups>): Apart | Unlike {
   const p = asLarge / all
   const apart = Math.sqrt(Math.max(0, observed))
   if (p > doubts) return { is: 'pass', apart, p }
-  return { is: p <= fails && apart >= far ? 'fail' : 'inconclusive', apart, p }
+  return { is: p <= most && apart >= far ? 'fail' : 'inconclusive', apart, p }
 }
 
 /**
@@ -120,7 +121,7 @@ function* waysOf(pairs: readonly SessionPair[], draw: Random): Iterable<Groups> 
 /** Whether a service answers as the reference does: SOLD-06. Sessions are exchanged within their pair. */
 export function judgeNamed(pairs: readonly SessionPair[], draw: Random): NamedResult {
   if (pairs.length < 2) return { is: pairs.length === 0 ? 'unseen' : 'one' }
-  const found = judgeApart(waysOf(pairs, draw))
+  const found = judgeApart(fails.named, waysOf(pairs, draw))
   return found.is === 'unlike' || pairs.length >= leastSessions ? found : { ...found, is: 'few' }
 }
 
@@ -131,7 +132,7 @@ export interface RestAndLoad {
 
 /** Whether a model answers under load as at rest: SOLD-11. Sessions are exchanged within their run, whose own difference is none. */
 export const judgeUnderLoad = (runs: readonly RestAndLoad[], draw: Random): Apart | Unlike =>
-  judgeApart(waysOfRuns(runs, draw))
+  judgeApart(fails.underLoad, waysOfRuns(runs, draw))
 
 function* waysOfRuns(runs: readonly RestAndLoad[], draw: Random): Iterable<Groups> {
   const groups = (of: readonly RestAndLoad[]) =>

@@ -9,14 +9,15 @@ export interface Ratio {
 }
 
 export const leastPairs = 20
-const fails = 0.005
 const passes = 0.05
 
-/**
- * Whether ratios, given by their logarithms, are at most `most`, by random changes of sign: above it at p <= 0.005 fails, below
- * it at p <= 0.05 passes.
- */
-export function judgeRatio(logs: readonly number[], most: number, draw: () => number): Ratio {
+/** @param fails the p, by random changes of sign, up to which ratios above `most` fail. Those below it at p 0.05 pass. @param logs of the ratios */
+export function judgeRatio(
+  logs: readonly number[],
+  most: number,
+  fails: number,
+  draw: () => number,
+): Ratio {
   const ratio = ratioOf(logs)
   const beyond = logs.map((each) => each - Math.log(most))
   const above = flippedP(beyond, draw)

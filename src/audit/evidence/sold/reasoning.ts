@@ -61,6 +61,7 @@ export type ReasoningResult =
 
 /** One model may honestly think longer in one place than in another: by its settings, or by chance. */
 export const mostLonger = 1.25
+const fails = 0.005
 
 /** Logarithms of the ratios; of one token more each, since an answer may have none. */
 export const logsOf = (pairs: readonly ReasoningPair[]): readonly number[] =>
@@ -75,5 +76,5 @@ export function judgeReasoning(
   const logs = logsOf(pairs)
   return pairs.length < leastPairs
     ? { is: 'few', ratio: ratioOf(logs) }
-    : judgeRatio(logs, mostLonger, draw)
+    : judgeRatio(logs, mostLonger, fails, draw)
 }

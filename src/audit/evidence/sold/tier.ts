@@ -7,6 +7,9 @@ export type TierResult =
   | { readonly is: 'few' | 'unmixed'; readonly ratio: number }
   | Ratio
 
+/** One audit of a thousand of a tier that is exactly as fast as sold. */
+const fails = 0.001
+
 /** Whether a paid tier is as fast as sold: SOLD-08, in at most `promised` of the default tier's time. */
 export function judgeTier(
   pairs: readonly Pair[],
@@ -17,5 +20,5 @@ export function judgeTier(
   const logs = pairs.map(({ logRatio }) => logRatio)
   if (pairs.length < leastPairs) return { is: 'few', ratio: ratioOf(logs) }
   if (!areMixed(pairs)) return { is: 'unmixed', ratio: ratioOf(logs) }
-  return judgeRatio(logs, promised, draw)
+  return judgeRatio(logs, promised, fails, draw)
 }

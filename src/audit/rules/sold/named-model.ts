@@ -23,9 +23,9 @@ export const sold06: Rule = {
   needs: ['active'],
   explain: `Compares sessions of the service with those of the reference that the contract names, in one store: both ask the same short prompts for one
 token each. A session and its neighbour in time at the other are a pair. The distance is the root of the mean over prompts of the squared difference of the shares of the
-likeliest first token, less what the spread of sessions adds. Whole sessions are exchanged within their pairs, in each way up to twelve pairs, in 999 of more: p 0.008 and a distance of 0.1 fail, p 0.05 alone
+likeliest first token, less what the spread of sessions adds. Whole sessions are exchanged within their pairs, in each way up to twelve pairs, in 999 of more: p 0.002 and a distance of 0.1 fail, p 0.05 alone
 is inconclusive. A difference is a difference, and not yet another model: hardware, rounding, a system prompt (SOLD-02) and the region move answers, too. It cannot detect
-another model for a tenth of the requests, or a close relative of the model.`,
+another model for a tenth of the requests, or a close relative of the model. Twelve pairs tell a model for half of the requests in nine of ten audits.`,
   ...whenPromised(
     ['models.reference'],
     async (evidence): Promise<Verdict> => {
@@ -76,7 +76,7 @@ function verdictOf(own: readonly TokenSession[], others: readonly TokenSession[]
     case 'few':
       return open(`${said}; ${leastSessions} pairs decide`)
     case 'inconclusive':
-      return open(said)
+      return open(`${said}, by what may be chance; more pairs would decide`)
     case 'pass':
       return pass(observations, { note: said, figures })
     case 'fail':

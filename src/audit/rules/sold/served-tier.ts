@@ -20,7 +20,7 @@ export const sold08: Rule = {
   severity: 'must',
   needs: ['active'],
   explain: `Compares the time to the first token of requests with the service_tier of the contract with that of requests without one, of prompts of the same size, in mixed
-order and at most five requests apart: these share load, connection and replica. Slower than ttft times the default's, at p 0.005 of 999 changes of signs, fails; faster at p 0.05
+order and at most five requests apart: these share load, connection and replica. Slower than ttft times the default's, at p 0.001 of 999 changes of signs, fails; faster at p 0.05
 passes. Answers that name another tier than asked for are left out: they say so, and PRICE-03 sees whether they are charged as the paid one. If all do, nothing is
 hidden, and the rule passes with a note. A tier without ttft
 promises its name alone. It cannot detect other promises of a tier, such as fewer refusals under load.`,
