@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isBaseUrl } from '../../contract/base-url.ts'
+import { hasRows } from '../../store/has-rows.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Options } from '../commands/audit.ts'
 
@@ -10,8 +11,8 @@ export async function isLogAlone(
 ): Promise<boolean> {
   if (options.log === undefined || isBaseUrl(options.log) || named.length > 0) return false
   if (options.alone === true || !existsSync(options.db)) return true
-  return inStore(options.db, async (store) => {
-    const runs = await store.rows(`SELECT 1 AS there FROM runs WHERE kind <> 'calibrate' LIMIT 1`)
-    return runs.length === 0
-  })
+  return inStore(
+    options.db,
+    async (store) => !(await hasRows(store, `runs WHERE kind <> 'calibrate'`)),
+  )
 }

@@ -1,4 +1,5 @@
 import { readServiceFigures, type ServiceFigures } from '../../exporter/figures.ts'
+import { hasRows } from '../../store/has-rows.ts'
 import type { Session } from '../../store/session/session.ts'
 import { lookup } from '../../user/lookup.ts'
 import { answerTimesWords, readAnswerTimes } from './answer-times.ts'
@@ -38,10 +39,7 @@ export async function readToldByService(
 ): Promise<ToldByService | null> {
   const answers = await readAnswerTimes(session, runId)
   const stated = answers === null ? null : answerTimesWords(answers)
-  const [source] = await session.rows('SELECT 1 FROM metric_sources WHERE run_id = $1 LIMIT 1', [
-    runId,
-  ])
-  if (source === undefined) {
+  if (!(await hasRows(session, 'metric_sources WHERE run_id = $1', [runId]))) {
     if (answers === null) return null
     return { metrics: { ...nothingScraped, answers, ttft: stated }, lines: {} }
   }

@@ -6,6 +6,7 @@ import { type TaskMeasureName, taskMeasures } from '../../measure/task-measures.
 import { shownAmount } from '../../money/money.ts'
 import { divide, rational, readNumber } from '../../money/rational.ts'
 import { readRunCosts } from '../../price/attempts/run-costs.ts'
+import { hasRows } from '../../store/has-rows.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { distributionOf, type Figures } from './distribution.ts'
@@ -34,8 +35,7 @@ export async function readTasks(
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['tasks']> {
-  const some = await store.rows('SELECT 1 FROM tasks WHERE run_id = $1 LIMIT 1', [runId])
-  if (some.length === 0) return []
+  if (!(await hasRows(store, 'tasks WHERE run_id = $1', [runId]))) return []
   const figures = names.map((name) => {
     const us = `${sqlName(name)}_us`
     return `{

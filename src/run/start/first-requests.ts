@@ -3,6 +3,7 @@ import { takesPrompt } from '../../contract/request.ts'
 import type { Phase } from '../../scenario/loads.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Step } from '../../scenario/steps.ts'
+import { hasRows } from '../../store/has-rows.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { Coordinator, Loads } from '../crew/coordinator.ts'
 import { enforcesLength } from '../plan/step-plan.ts'
@@ -159,11 +160,8 @@ export async function firstRefusal(
   if (refused === undefined) return 'The first request was refused.'
   const { method, path, step, ...answer } = refused
   const sent = `${method} ${new URL(path, baseUrl).href} (step ${step})`
-  const [answered] = await session.rows(
-    'SELECT 1 FROM attempts WHERE run_id = $1 AND status IS NOT NULL LIMIT 1',
-    [runId],
-  )
-  return answer.status === null && answered !== undefined
+  const answered = 'attempts WHERE run_id = $1 AND status IS NOT NULL'
+  return answer.status === null && (await hasRows(session, answered, [runId]))
     ? `${sent} got no HTTP answer (${answer.reason}), ${mostAgain + 1} times in a row. The service answered other requests, so the base URL is right; its own log may say why it ends this connection.`
     : `${refusalOf(sent, answer)}${enforcementText(
         answer,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tokenColumns } from '../../measure/usage/quantities.ts'
 import { userError } from '../../user/user-error.ts'
+import { hasRows } from '../has-rows.ts'
 import { content } from '../import/content.ts'
 import { type FileImport, type FileImported, importFile, rejectsOf } from '../import/import-file.ts'
 import { literal } from '../literal.ts'
@@ -161,11 +162,7 @@ async function writeStatements(
   source: string,
   file: string,
 ): Promise<void> {
-  const stated = await store.rows(
-    'SELECT 1 AS there FROM usage_statements WHERE source = $1 LIMIT 1',
-    [source],
-  )
-  if (stated.length === 0) return
+  if (!(await hasRows(store, 'usage_statements WHERE source = $1', [source]))) return
   const days = await clickhouse.rows<{ day: number }>(
     `SELECT DISTINCT intDiv(at_us, 86400000000) AS day FROM usage_events FINAL
      WHERE source = {source:String} AND type = 'usage'`,

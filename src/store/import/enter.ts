@@ -1,13 +1,16 @@
 import { basename } from 'node:path'
 import { lookup } from '../../user/lookup.ts'
+import { hasRows, hasTable } from '../has-rows.ts'
 import { insertRow } from '../insert-row.ts'
 import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { content, stagedContent } from './content.ts'
+import { hasReferrals } from './known.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 import { hasErrors } from './rejects.ts'
-import { refersToSql, type StagedLog } from './stage.ts'
+import { refersToSql } from './settle-types.ts'
 import { creditsTypes, stagedCredits } from './staged-credits.ts'
+import type { StagedLog } from './staged-log.ts'
 import { compareStatements, enterStatements } from './statements.ts'
 import { refuseHalfLedger } from './whole-ledger.ts'
 
@@ -166,21 +169,14 @@ async function settleReferrals(
   importNo: number,
   isNew: string,
 ): Promise<void> {
-  const tables = await session.rows(
-    `SELECT 1 AS there FROM duckdb_tables() WHERE database_name = 'staging' AND table_name = 'unsettled'`,
-  )
-  if (tables.length > 0) {
+  if (await hasTable(session, 'unsettled')) {
     await session.execute(
       `INSERT INTO usage_referrals SELECT $1, id, ${refersToSql(mapping)} FROM staging.lines
        WHERE ${isNew} AND rowid IN (FROM staging.unsettled)`,
       [source],
     )
   }
-  const referrals = await session.rows(
-    'SELECT 1 AS there FROM usage_referrals WHERE source = $1 LIMIT 1',
-    [source],
-  )
-  if (referrals.length === 0) return
+  if (!(await hasReferrals(session, source))) return
   const settled = await session.rows<{ id: string }>(
     `SELECT id FROM usage_referrals WHERE source = $1
        AND refers_to IN (SELECT id FROM usage_events WHERE source = $1 AND import_no = $2)`,
@@ -214,10 +210,8 @@ function priceKnown(
  * faster. The first log with finer or larger credits widens the column.
  */
 async function storedCredits(session: Session): Promise<string> {
-  const wide = await session.rows(
-    `SELECT 1 AS there FROM staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL LIMIT 1`,
-  )
-  if (wide.length === 0) return 'credits'
+  const wide = 'staging.lines WHERE reason IS NULL AND credits_wide IS NOT NULL'
+  if (!(await hasRows(session, wide))) return 'credits'
   const [stored] = await session.rows<{ type: string }>(
     `SELECT column_type AS type FROM (DESCRIBE usage_events) WHERE column_name = 'credits'`,
   )

@@ -1,3 +1,4 @@
+import { hasRows } from '../has-rows.ts'
 import type { Session } from '../session/session.ts'
 import { comparedContent, stagedContent } from './content.ts'
 import type { Mapping } from './mapping.ts'
@@ -48,13 +49,9 @@ const settledType = `CASE WHEN type = 'adjustment' AND id IN (
     SELECT id FROM usage_referrals WHERE source = $1 AND refers_to IN (SELECT id FROM staging.lines))
   THEN 'refund' ELSE ${storedType} END`
 
-async function hasReferrals(session: Session, source: string): Promise<boolean> {
-  const some = await session.rows(
-    'SELECT 1 AS there FROM usage_referrals WHERE source = $1 LIMIT 1',
-    [source],
-  )
-  return some.length > 0
-}
+/** Whether lines of a source name another line, which they refund. */
+export const hasReferrals = (session: Session, source: string): Promise<boolean> =>
+  hasRows(session, 'usage_referrals WHERE source = $1', [source])
 
 /**
  * Fills `staging.known`: lines whose id was seen before, in this file or an earlier one, and `how`: `known` (equal),

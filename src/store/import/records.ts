@@ -5,6 +5,7 @@ import * as hdr from 'hdr-histogram-js'
 import { userError } from '../../user/user-error.ts'
 import { appendAttempts, Recorder } from '../attempts/recorder.ts'
 import { writeOutput } from '../files/output.ts'
+import { hasRows } from '../has-rows.ts'
 import { insertRows } from '../insert-row.ts'
 import { assayVersion } from '../runs/machine.ts'
 import { startRun } from '../runs/runs.ts'
@@ -112,9 +113,9 @@ async function enter(
   { file }: RecordsImport,
 ): Promise<ImportedRecords> {
   const count = run.attempts.length
-  const known = await session.rows('SELECT 1 AS known FROM runs WHERE run_id = $1', [runId])
+  const isKnown = await hasRows(session, 'runs WHERE run_id = $1', [runId])
   const counts = { runId, rejected: 0, rejectsFile: null, lacks: run.lacks }
-  if (known.length > 0) return { ...counts, accepted: 0, duplicates: count }
+  if (isKnown) return { ...counts, accepted: 0, duplicates: count }
   await startRun(session, {
     runId,
     kind: 'import',

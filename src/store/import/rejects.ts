@@ -1,17 +1,12 @@
 import { writeOutputBy } from '../files/output.ts'
+import { hasRows, hasTable } from '../has-rows.ts'
 import { literal, textList } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import type { CsvShape } from './log-scan.ts'
 
 /** Whether the CSV reader reported unreadable lines. Its table is there from the first CSV file on, without rows. */
-export async function hasErrors(session: Session): Promise<boolean> {
-  const tables = await session.rows(
-    `SELECT 1 AS there FROM duckdb_tables() WHERE table_name = 'import_errors'`,
-  )
-  if (tables.length === 0) return false
-  const errors = await session.rows('SELECT 1 AS there FROM import_errors LIMIT 1')
-  return errors.length > 0
-}
+export const hasErrors = async (session: Session): Promise<boolean> =>
+  (await hasTable(session, 'import_errors')) && (await hasRows(session, 'import_errors'))
 
 /** Writes the rejected lines with their reasons. @returns the file; null if nothing was rejected */
 export async function writeRejects(

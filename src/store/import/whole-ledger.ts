@@ -1,4 +1,5 @@
 import { userError } from '../../user/user-error.ts'
+import { hasRows } from '../has-rows.ts'
 import { textList } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { heldEntries } from './entry-types.ts'
@@ -14,8 +15,7 @@ const mostShown = 5
  */
 export async function refuseHalfLedger(session: Session, file: string): Promise<void> {
   const isHeld = `list_contains(${textList(heldEntries)}, type)`
-  const some = await session.rows(`SELECT 1 AS there FROM staging.lines WHERE ${isHeld} LIMIT 1`)
-  if (some.length === 0) return
+  if (!(await hasRows(session, `staging.lines WHERE ${isHeld}`))) return
   const bad = await session.rows<{ row: number; why: string }>(
     `SELECT rowid + 1 AS row, coalesce(reason, 'id: it was imported before with other content; map version if the newest counts') AS why
      FROM staging.lines

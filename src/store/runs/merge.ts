@@ -3,6 +3,7 @@ import { userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import { type Form, forms, numberOf, rowColumns, shared, sharedTables } from '../attempts/layout.ts'
 import { PackedBodies, readPackedBodies } from '../attempts/packed-bodies.ts'
+import { hasRows } from '../has-rows.ts'
 import { literal } from '../literal.ts'
 import { isSameFile, reserveFile } from '../session/file.ts'
 import { openExistingStore, type Store } from '../session/open.ts'
@@ -57,8 +58,7 @@ async function mergeInto(store: Session, options: MergeOptions): Promise<string>
   const here = (await readShards(store))
     .filter((shard) => runIdOfShard(shard.runId) === runId)
     .map((shard) => ({ path: store.path, shard }))
-  const held = await store.rows('SELECT 1 FROM runs WHERE run_id = $1', [runId])
-  if (here.length === 0 && held.length > 0) {
+  if (here.length === 0 && (await hasRows(store, 'runs WHERE run_id = $1', [runId]))) {
     throw refused(`${store.path} holds a run ${runId} of one machine. Use another --db.`)
   }
   const counting = countingOf([here, ...sources].flat(), allowMissing)

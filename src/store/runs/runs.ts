@@ -1,5 +1,6 @@
 import { userError } from '../../user/user-error.ts'
 import { forms } from '../attempts/layout.ts'
+import { hasRows } from '../has-rows.ts'
 import { insertRow, timestampOf } from '../insert-row.ts'
 import type { Reader, Session } from '../session/session.ts'
 import type { RunEnd } from './run-end.ts'
@@ -29,8 +30,7 @@ export interface RunStart {
 
 /** Enters a run before its first attempt. @throws UserError when the id is taken */
 export async function startRun(session: Session, run: RunStart): Promise<void> {
-  const known = await session.rows('SELECT 1 FROM runs WHERE run_id = $1', [run.runId])
-  if (known.length > 0) {
+  if (await hasRows(session, 'runs WHERE run_id = $1', [run.runId])) {
     throw userError.store(
       `${session.path} holds a run ${run.runId} already. Give another --run-id, or another --db.`,
     )
