@@ -12,7 +12,7 @@ import {
 } from './log-keys.ts'
 import type { Scan } from './log-scan.ts'
 import { type Mapping, tagNamesOf } from './mapping.ts'
-import { placeSql } from './places.ts'
+import { type Column, nameOfColumn, placeSql, stepsOf } from './places.ts'
 import { hasErrors } from './rejects.ts'
 import { termTexts } from './terms.ts'
 
@@ -160,11 +160,10 @@ async function* pages(session: Session, column: string, condition: string) {
 function keySteps({ mapping, isJson }: Scan): readonly string[] | null {
   const at = keyColumn(mapping)
   if (at === null) return null
-  if (isJson) return typeof at === 'string' ? at.split('.') : at
-  return [typeof at === 'string' ? at : at.join('.')]
+  return isJson ? stepsOf(at) : [nameOfColumn(at)]
 }
 
-function keyColumn({ fields: { key } }: Mapping): string | readonly string[] | null {
+function keyColumn({ fields: { key } }: Mapping): Column | null {
   if (key === undefined || typeof key === 'string') return key ?? null
   return 'column' in key ? key.column : null
 }

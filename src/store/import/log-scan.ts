@@ -4,7 +4,16 @@ import type { Session } from '../session/session.ts'
 import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
 import { longestLine } from './formats/documents.ts'
 import type { FieldName, LogFormat, Mapping } from './mapping.ts'
-import { type ColumnReader, columnsOf, mappedColumns, pointerOf } from './places.ts'
+import {
+  type Column,
+  type ColumnReader,
+  columnsOf,
+  mappedColumns,
+  nameOfColumn,
+  pointerOf,
+  stepsOf,
+} from './places.ts'
+import { doubleDigits } from './staged-credits.ts'
 
 /** `file` is the name for users; lines are read from `read`. */
 interface ScannedLog {
@@ -24,7 +33,7 @@ export interface Scan {
   readonly isJson: boolean
   /** Names of columns or members. */
   readonly names: readonly string[]
-  /** The mapping, without optional fields that the file lacks. */
+  /** The mapping; of a file with columns, without optional fields that it lacks. */
   readonly mapping: Mapping
 }
 
@@ -37,71 +46,83 @@ const csvErrors = `store_rejects = true, rejects_table = 'import_errors', reject
 
 /** @throws UserError when a mapped column is missing */
 export async function scanOf(session: Session, log: ScannedLog): Promise<Scan> {
-  const { read } = log
-  const path = pathLiteral(read)
   switch (log.format) {
-    case 'jsonl': {
-      // Reads each line as one column: a delimiter that no line holds, no quotes, no escapes.
-      const pointers = [...new Set(mappedColumns(log.mapping).map((column) => pointerOf(column)))]
-      const at = (column: string | readonly string[]) =>
-        `v[${pointers.indexOf(pointerOf(column)) + 1}]`
-      const values = `[${pointers.map(literal).join()}]`
-      const amount = amountOf(log.mapping)
-      const text = (column: string | readonly string[]) =>
-        amount !== null && pointerOf(column) === pointerOf(amount)
-          ? `coalesce(amount, ${at(column)})`
-          : at(column)
-      const isArray = beginningOf(read).trimStart().startsWith('[')
-      return {
-        scan: `SELECT full_text, v, ${amount === null ? 'NULL::VARCHAR' : exactSql(at(amount), amount)} AS amount FROM (${
-          isArray
-            ? `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${values}) AS v
-             FROM read_json_objects(${path}, format = 'array', maximum_object_size = ${longestLine})`
-            : `SELECT full_text, TRY(json_extract_string(full_text, ${values})) AS v
-               FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
-                 escape = '', header = false, auto_detect = false, strict_mode = false,
-                 null_padding = true, max_line_size = ${longestLine}, ${csvErrors})
-               WHERE strlen(full_text) > 256 OR trim(full_text) <> ''`
-        })`,
-        reader: { text, raw: at, kind: () => 'text' },
-        mapping: log.mapping,
-        raw: 'full_text',
-        isJson: true,
-        names: mappedColumns(log.mapping).map(
-          (column) => (typeof column === 'string' ? column.split('.') : column).at(-1)!,
-        ),
-      }
-    }
-    case 'csv': {
-      // Takes columns from the header and sniffs nothing: a bad row must not change how the others are read.
-      const delimiter = delimiterOf(log)
-      const columns = headerOf(log, delimiter).map((name) => `${literal(name)}: 'VARCHAR'`)
-      const scan = `SELECT * FROM read_csv(${path}, header = true, auto_detect = false,
-        columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
-        escape = '"', max_line_size = ${longestLine}, ${csvErrors})`
-      return tableScan(session, log, scan)
-    }
+    case 'jsonl':
+      return jsonScan(log)
+    case 'csv':
+      return tableScan(session, log, csvSql(log))
     case 'parquet':
-      return tableScan(session, log, `SELECT * FROM read_parquet(${path})`)
+      return tableScan(session, log, `SELECT * FROM read_parquet(${pathLiteral(log.read)})`)
   }
 }
 
+/** Takes columns from the header and sniffs nothing: a bad row must not change how the others are read. */
+function csvSql(log: ScannedLog): string {
+  const delimiter = delimiterOf(log)
+  const columns = headerOf(log, delimiter).map((name) => `${literal(name)}: 'VARCHAR'`)
+  return `SELECT * FROM read_csv(${pathLiteral(log.read)}, header = true, auto_detect = false,
+    columns = {${columns.join(', ')}}, delim = ${literal(delimiter)}, quote = '"',
+    escape = '"', max_line_size = ${longestLine}, ${csvErrors})`
+}
+
+/** Each line is one JSON text, `full_text`, and the values of its mapped places are a list, `v`. */
+function jsonScan({ read, mapping }: ScannedLog): Scan {
+  const columns = mappedColumns(mapping)
+  const pointers = [...new Set(columns.map(pointerOf))]
+  const valueAt = (column: Column) => `v[${pointers.indexOf(pointerOf(column)) + 1}]`
+  const amount = amountOf(mapping)
+  const isAmount = (column: Column) => amount !== null && pointerOf(column) === pointerOf(amount)
+  const exactAmount = amount === null ? 'NULL::VARCHAR' : exactSql(valueAt(amount), amount)
+  return {
+    scan: `SELECT full_text, v, ${exactAmount} AS amount FROM (${jsonLinesSql(read, pointers)})`,
+    reader: {
+      raw: valueAt,
+      text: (column) =>
+        isAmount(column) ? `coalesce(amount, ${valueAt(column)})` : valueAt(column),
+      kind: () => 'text',
+    },
+    mapping,
+    raw: 'full_text',
+    isJson: true,
+    names: columns.map((column) => stepsOf(column).at(-1)!),
+  }
+}
+
+/** A line of so many bytes is never blank; to trim it would be slow. */
+const longestBlank = 256
+
+/** SQL for the lines of a JSON array, or of a file with one JSON text a line, each with the values of these places. */
+function jsonLinesSql(read: string, pointers: readonly string[]): string {
+  const path = pathLiteral(read)
+  const places = `[${pointers.map(literal).join()}]`
+  if (beginningOf(read).trimStart().startsWith('[')) {
+    return `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${places}) AS v
+      FROM read_json_objects(${path}, format = 'array', maximum_object_size = ${longestLine})`
+  }
+  // The CSV reader takes each line as one column: a delimiter that no line holds, no quotes, no escapes.
+  return `SELECT full_text, TRY(json_extract_string(full_text, ${places})) AS v
+    FROM read_csv(${path}, columns = {'full_text': 'VARCHAR'}, delim = '\x01\x02', quote = '',
+      escape = '', header = false, auto_detect = false, strict_mode = false,
+      null_padding = true, max_line_size = ${longestLine}, ${csvErrors})
+    WHERE strlen(full_text) > ${longestBlank} OR trim(full_text) <> ''`
+}
+
 /** Where a JSON line has its amount. */
-function amountOf({ fields: { credits } }: Mapping): string | readonly string[] | null {
+function amountOf({ fields: { credits } }: Mapping): Column | null {
   if (credits === undefined || typeof credits === 'string') return credits ?? null
   return 'column' in credits && credits.json === undefined ? credits.column : null
 }
 
 /**
- * SQL for a number of more than 15 characters as it is written; null for a shorter one. The JSON reader of DuckDB makes
- * doubles of numbers, so a long one is read again from the line with quotes around it.
+ * SQL for a number with more digits than a double has, as it is written; null for a shorter one. The JSON reader of DuckDB
+ * makes doubles of numbers, so a long one is read again from the line with quotes around it.
  */
-function exactSql(value: string, column: string | readonly string[]): string {
-  const name = JSON.stringify((typeof column === 'string' ? column.split('.') : column).at(-1))
-  const long = String.raw`(\Q${name}\E\s*:\s*)(-?\d[\d.]{15,}(?:[eE][+-]?\d+)?)`
+function exactSql(value: string, column: Column): string {
+  const name = JSON.stringify(stepsOf(column).at(-1))
+  const long = String.raw`(\Q${name}\E\s*:\s*)(-?\d[\d.]{${doubleDigits},}(?:[eE][+-]?\d+)?)`
   const quoted = `regexp_replace(full_text, ${literal(long)}, '\\1"\\2"', 'g')`
   // The double of a long number may have a short text: 1000000.000000000000000017 is 1000000.0.
-  const isLong = `strlen(${value}) > 15 OR regexp_matches(full_text, ${literal(long)})`
+  const isLong = `strlen(${value}) > ${doubleDigits} OR regexp_matches(full_text, ${literal(long)})`
   return `CASE WHEN ${isLong} THEN TRY(json_extract_string(${quoted}, ${literal(pointerOf(column))})) END`
 }
 
@@ -118,9 +139,7 @@ export function columnsIn(log: ScannedLog): CsvShape | null {
 function delimiterOf({ read, mapping }: ScannedLog): string {
   if (mapping.delimiter !== undefined) return mapping.delimiter
   const text = beginningOf(read)
-  const mapped = mappedColumns(mapping).map((column) =>
-    typeof column === 'string' ? column : column.join('.'),
-  )
+  const mapped = mappedColumns(mapping).map(nameOfColumn)
   const found = (delimiter: string) => {
     const names = firstRecord(text, delimiter)
     return mapped.filter((name) => names.includes(name)).length
@@ -129,10 +148,7 @@ function delimiterOf({ read, mapping }: ScannedLog): string {
 }
 
 /** The mapping without those of its optional fields whose column the file lacks. */
-function withoutMissing(
-  mapping: Mapping,
-  isThere: (column: string | readonly string[]) => boolean,
-): Mapping {
+function withoutMissing(mapping: Mapping, isThere: (column: Column) => boolean): Mapping {
   const { optional = [], fields } = mapping
   const kept = Object.entries(fields).filter(
     ([name]) =>
@@ -142,7 +158,7 @@ function withoutMissing(
   const { tagsColumn, ...others } = mapping
   return {
     ...others,
-    // Files of older versions lack it.
+    // Exports of older versions of Assay have no tags.
     ...(tagsColumn !== undefined && isThere(tagsColumn) ? { tagsColumn } : {}),
     fields: Object.fromEntries(kept) as Mapping['fields'],
   }
@@ -154,22 +170,20 @@ async function tableScan(session: Session, log: ScannedLog, scan: string): Promi
     `DESCRIBE ${scan}`,
   )
   const types = new Map(described.map((column) => [column.column_name, column.column_type]))
-  const nameOf = (column: string | readonly string[]) =>
-    typeof column === 'string' ? column : column.join('.')
-  const mapping = withoutMissing(log.mapping, (column) => types.has(nameOf(column)))
-  const missing = mappedColumns(mapping).filter((column) => !types.has(nameOf(column)))
+  const mapping = withoutMissing(log.mapping, (column) => types.has(nameOfColumn(column)))
+  const missing = mappedColumns(mapping).filter((column) => !types.has(nameOfColumn(column)))
   if (missing.length > 0) {
     throw userError.import(
-      `${log.file} has no column ${missing.map((column) => `"${nameOf(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
+      `${log.file} has no column ${missing.map((column) => `"${nameOfColumn(column)}"`).join(', ')}; it has ${[...types.keys()].join(', ')}`,
     )
   }
-  const raw = (column: string | readonly string[]) => `s.${identifier(nameOf(column))}`
+  const raw = (column: Column) => `s.${identifier(nameOfColumn(column))}`
   const reader: ColumnReader = {
     raw,
     text: (column) =>
-      types.get(nameOf(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
+      types.get(nameOfColumn(column)) === 'VARCHAR' ? raw(column) : `(${raw(column)})::VARCHAR`,
     kind: (column) => {
-      const type = types.get(nameOf(column))!
+      const type = types.get(nameOfColumn(column))!
       if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
       if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
       if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\))$/.test(type)) return 'exact'

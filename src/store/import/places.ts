@@ -6,13 +6,24 @@ import type { FieldName, Mapping, Place } from './mapping.ts'
  * column of whole numbers or decimals is `exact`: a cast of its own type loses nothing.
  */
 export interface ColumnReader {
-  text(column: string | readonly string[]): string
-  kind(column: string | readonly string[]): 'text' | 'timestamp' | 'timestamptz' | 'exact' | 'other'
-  raw(column: string | readonly string[]): string
+  text(column: Column): string
+  kind(column: Column): 'text' | 'timestamp' | 'timestamptz' | 'exact' | 'other'
+  raw(column: Column): string
 }
 
+/** A column of a table, or a path in JSON: with dots, or as a list of steps. */
+export type Column = string | readonly string[]
+
+/** The name of a column, or a path with dots. */
+export const nameOfColumn = (column: Column): string =>
+  typeof column === 'string' ? column : column.join('.')
+
+/** The steps of a path. In a list each element is one step, even with dots. */
+export const stepsOf = (column: Column): readonly string[] =>
+  typeof column === 'string' ? column.split('.') : column
+
 /** Columns of the log that the mapping reads. */
-export function mappedColumns(mapping: Mapping): readonly (string | readonly string[])[] {
+export function mappedColumns(mapping: Mapping): readonly Column[] {
   const places = Object.values(mapping.fields).flatMap(columnsOf)
   return [
     ...places,
@@ -24,7 +35,7 @@ export function mappedColumns(mapping: Mapping): readonly (string | readonly str
 }
 
 /** The columns that a place reads. */
-export function columnsOf(at: Mapping['fields'][FieldName]): (string | readonly string[])[] {
+export function columnsOf(at: Mapping['fields'][FieldName]): readonly Column[] {
   if (at === undefined) return []
   if (typeof at === 'string') return [at]
   if (Array.isArray(at)) return at
@@ -57,11 +68,11 @@ export function placeSql(at: Place, read: ColumnReader): string {
     : `(CASE ${observed} ${cases.join(' ')} ELSE ${observed} END)`
 }
 
-/** `usage.prompt_tokens` as a JSON pointer. In a list each element is one step, even with dots. */
-export function pointerOf(column: string | readonly string[]): string {
-  const steps = typeof column === 'string' ? column.split('.') : column
-  return steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-}
+/** `usage.prompt_tokens` as a JSON pointer. */
+export const pointerOf = (column: Column): string =>
+  stepsOf(column)
+    .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
 
 /** A path or an address without its query and fragment: they hold keys, signatures and what else one request alone has. */
 export const pathSql = (text: string) =>

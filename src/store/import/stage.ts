@@ -1,15 +1,9 @@
-import {
-  exceedsSql,
-  mappedNames,
-  partTokens,
-  tokenColumns,
-  unknownSql,
-} from '../../measure/usage/quantities.ts'
+import { mappedNames } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { dayUs } from '../../user/durations.ts'
 import { lookup } from '../../user/lookup.ts'
-import { userError } from '../../user/user-error.ts'
-import { identifier, literal, textList } from '../literal.ts'
+import { hasRows } from '../has-rows.ts'
+import { identifier, literal } from '../literal.ts'
 import { tagsSql } from '../quarters/tags.ts'
 import type { Session } from '../session/session.ts'
 import {
@@ -19,29 +13,23 @@ import {
   isDoubtfulSql,
   isShortenedSql,
 } from './cell-formats.ts'
-import { heldEntries } from './entry-types.ts'
+import { checkParts } from './check-parts.ts'
 import { stagedFields } from './fields.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type Scan, scanOf } from './log-scan.ts'
-import { type FieldName, type LogFormat, type Mapping, tagNamesOf } from './mapping.ts'
+import { type FieldName, type Mapping, tagNamesOf } from './mapping.ts'
+import { nameOfColumn } from './places.ts'
+import { settleTypes } from './settle-types.ts'
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
+import type { StagedLog } from './staged-log.ts'
 import { stagedTags } from './staged-tags.ts'
 import { joinTerms, stagedTerms } from './terms.ts'
 import { timezoneOf } from './time-sql.ts'
 
 /** Whether numbers and dates are those of a spreadsheet. */
 const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
-
-export interface StagedLog {
-  readonly file: string
-  /** The namespace of ids. */
-  readonly source: string
-  readonly format: LogFormat
-  readonly mapping: Mapping
-  readonly nowUs: number
-}
 
 export interface Staged {
   /** For the reader. */
@@ -112,8 +100,7 @@ export async function keepLines(
   where: string,
 ): Promise<void> {
   const kept = `lines.line IS NULL AND (lines.reason IS NOT NULL OR ${where})`
-  const some = await session.rows(`SELECT 1 AS there FROM staging.lines WHERE ${kept} LIMIT 1`)
-  if (some.length === 0) return
+  if (!(await hasRows(session, `staging.lines WHERE ${kept}`))) return
   await session.execute(
     `UPDATE staging.stored AS lines SET line = scanned.line
      FROM (SELECT row_number() OVER () - 1 AS at, ${raw} AS line FROM (${scan})) AS scanned
@@ -240,7 +227,7 @@ async function readingsOf(
   let { decimal, dateOrder } = plain
   if (odd!.numbers === true && decimal === null) {
     const cells = numbersOf(mapping).map(({ field, place }) => ({
-      column: typeof place === 'string' ? place : place.join('.'),
+      column: nameOfColumn(place),
       text: `nullif(${reader.text(place)}, '')`,
       isWhole: field !== 'credits',
     }))
@@ -274,108 +261,4 @@ async function shortenedCells(
     : [
         `${row!.n} ${row!.n === 1 ? 'cell' : 'cells'} such as 1,23E+05 ${row!.n === 1 ? 'was' : 'were'} shortened by a spreadsheet: ${row!.n === 1 ? 'its' : 'their'} last digits are lost`,
       ]
-}
-
-/**
- * Gives each line its type, and each amount the sign of its type: a refund and an expiry reduce, whatever sign they are
- * written with. Only usage is a request with tokens. A line with another type is an entry of a ledger at its start, also if
- * it has an end; that of a bill replaces the same charge of an earlier export.
- */
-async function settleTypes(session: Session, { source, mapping, nowUs }: StagedLog): Promise<void> {
-  const [row] = await session.rows<{ signed: boolean }>(
-    `SELECT count(*) > 0 AS signed FROM staging.lines WHERE credits < 0 OR credits_wide < 0 OR type <> 'usage'`,
-  )
-  if (!row!.signed) return
-  await storeColumns(session, [
-    'type',
-    'end_us',
-    'refers_to',
-    'credits',
-    'credits_wide',
-    'requests',
-    ...tokenColumns,
-    ...(mapping.identified === true ? ['version_us'] : []),
-  ])
-  const refersTo = refersToSql(mapping)
-  const referred = `${refersTo} IN (SELECT id FROM staging.lines)
-    OR ${refersTo} IN (SELECT id FROM usage_events WHERE source = ${literal(source)})`
-  const negative = '(credits < 0 OR credits_wide < 0)'
-  // Bills state negative use: a refund, or an adjustment.
-  const untyped = `coalesce(type, 'usage') = 'usage' AND end_us IS NULL AND ${negative}`
-  await session.execute(`
-    CREATE TABLE staging.unsettled AS
-    SELECT rowid AS line_no FROM staging.lines WHERE ${untyped} AND ${refersTo} IS NOT NULL AND NOT (${referred});
-    UPDATE staging.stored AS lines SET type = CASE WHEN ${referred} THEN 'refund' ELSE 'adjustment' END
-    WHERE ${untyped};
-    UPDATE staging.stored AS lines
-    SET reason = type || ': expected an amount of 0 or more, got ' || regexp_replace(coalesce(credits, credits_wide)::VARCHAR, '\\.?0+$', '')
-    WHERE reason IS NULL AND ${negative} AND type IN (${mapping.identified === true ? `'grant', 'gift'` : `'grant', 'purchase', 'gift'`});
-    UPDATE staging.stored AS lines SET reason = type || ': expected an amount, got nothing'
-    WHERE reason IS NULL AND ${mapping.identified !== true} AND credits IS NULL AND credits_wide IS NULL AND list_contains(${textList(heldEntries)}, type);
-    UPDATE staging.stored AS lines SET credits = -abs(credits), credits_wide = -abs(credits_wide)
-    WHERE type IN ('refund', 'expiry');
-    UPDATE staging.stored AS lines SET requests = 0, ${tokenColumns.map((name) => `${name} = NULL`).join(', ')}
-    WHERE coalesce(type, 'usage') <> 'usage';
-    UPDATE staging.stored AS lines SET end_us = NULL${mapping.identified === true ? `, version_us = ${nowUs}` : ''}
-    WHERE coalesce(type, 'usage') <> 'usage' AND end_us IS NOT NULL`)
-}
-
-/** SQL for the id of the request that a line refunds. `r-7-refund` and `refund-r-7` name r-7. */
-export function refersToSql({ fields }: Mapping): string {
-  if (fields.refersTo !== undefined) return 'refers_to'
-  return fields.id === undefined
-    ? 'NULL'
-    : `coalesce(nullif(regexp_extract(id, '(?i)^(.+?)[-_:./ ]*refund', 1), ''), nullif(regexp_extract(id, '(?i)refund[-_:./ ]*(.+)$', 1), ''))`
-}
-
-/** From this share of the lines on, parts that exceed their whole show a wrong dialect. */
-const mostWrong = 0.01
-
-/**
- * Adds parts that are counted apart to their whole, and checks that no part exceeds it.
- *
- * @throws UserError if more than 1 % of the lines have a part that does
- */
-async function checkParts(session: Session, { mapping }: StagedLog): Promise<readonly string[]> {
-  const { fields, cached, reasoning } = mapping
-  if (cached === 'separate') {
-    await storeColumns(session, tokenColumns)
-    await session.execute(
-      `UPDATE staging.stored AS lines SET prompt_tokens = prompt_tokens + coalesce(cached_tokens, 0) + coalesce(cache_write_tokens, 0)
-       WHERE cached_tokens > 0 OR cache_write_tokens > 0`,
-    )
-  }
-  if (reasoning === 'separate') {
-    await storeColumns(session, tokenColumns)
-    await session.execute(
-      `UPDATE staging.stored AS lines SET completion_tokens = completion_tokens + reasoning_tokens WHERE reasoning_tokens > 0`,
-    )
-  }
-  if (!partTokens.some((field) => fields[field])) return []
-  const [input, output] = [exceedsSql('input'), exceedsSql('output')]
-  const [row] = await session.rows<{ n: number; input: number; output: number }>(
-    `SELECT count(*) AS n, count(*) FILTER (WHERE ${input}) AS input, count(*) FILTER (WHERE ${output}) AS output
-     FROM staging.lines WHERE reason IS NULL`,
-  )
-  const { n, input: tooMuchCached, output: tooMuchReasoning } = row!
-  const lines = (count: number) =>
-    `${count.toLocaleString('en-US')} ${count === 1 ? 'line' : 'lines'}`
-  if (tooMuchCached > mostWrong * n) {
-    throw userError.import(
-      `cached exceeds prompt_tokens on ${lines(tooMuchCached)}: are they counted separately? Add --cached separate.`,
-    )
-  }
-  if (tooMuchReasoning > mostWrong * n) {
-    throw userError.import(
-      `reasoning exceeds completion_tokens on ${lines(tooMuchReasoning)}: are they counted separately? Write reasoning: separate in the mapping.`,
-    )
-  }
-  if (tooMuchCached + tooMuchReasoning === 0) return []
-  await storeColumns(session, tokenColumns)
-  await session.execute(`
-    UPDATE staging.stored AS lines SET ${unknownSql('input')} WHERE ${input};
-    UPDATE staging.stored AS lines SET ${unknownSql('output')} WHERE ${output}`)
-  return [
-    `${lines(tooMuchCached + tooMuchReasoning)} have more cached or reasoning tokens than tokens: these are not known there`,
-  ]
 }

@@ -1,11 +1,11 @@
 import { literal } from '../literal.ts'
 import { type CellFormats, localTimeSql } from './cell-formats.ts'
 import type { Mapping, TimePlace, TimeUnit } from './mapping.ts'
-import type { ColumnReader } from './places.ts'
+import type { Column, ColumnReader } from './places.ts'
 
 /** A place of times with all that its reading needs. */
 interface FullPlace {
-  readonly column: string | readonly string[]
+  readonly column: Column
   readonly unit: TimeUnit
   readonly timezone: string
 }
