@@ -9,6 +9,9 @@ const meanings = {
 } as const
 type Meaning = keyof typeof meanings
 
+/** Whether a word of an error means a refusal of this kind. */
+export const saysFor = (meaning: Meaning, word: string): boolean => meanings[meaning].test(word)
+
 type Tables = Pick<Contract, 'chatErrors' | 'messagesErrors'>
 
 /** A word that a contract has for a refusal, and its status. */
@@ -30,7 +33,7 @@ export function refusalsFor(
     statuses?.length === 1 ? [{ word: type, status: statuses[0]! }] : [],
   )
   return [...chat, ...messages].flatMap(({ word, status }) =>
-    status !== null && meanings[meaning].test(word) ? [{ word, status }] : [],
+    status !== null && saysFor(meaning, word) ? [{ word, status }] : [],
   )
 }
 

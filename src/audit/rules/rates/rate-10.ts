@@ -1,7 +1,8 @@
 import { cellsNamed } from '../../../limits/band.ts'
+import { flightsOf, limitsInFlight } from '../../../limits/in-flight.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import { fail, passed } from '../../verdict.ts'
-import { recordBegan, witnessOf } from './history.ts'
+import { fail, inconclusive, passed } from '../../verdict.ts'
+import { type RateEvent, recordBegan, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 
 export const rate10 = rateRule({
@@ -13,10 +14,16 @@ export const rate10 = rateRule({
   explain: `A 429 shows X-RateLimit-Remaining 0 for the full window. The headers show only one window, which
 may be another one (gap G-20): a rejection decides nothing if one of the other two windows may have been
 full or may pace requests, counting every recorded attempt of the account. Requests of the key before
-the record are assumed not to have filled an hour or a day. A 429 that the contract has for insufficient credits, or for overload, is no rejection.`,
+the record are assumed not to have filled an hour or a day. A 429 for insufficient credits or for overload, by the contract or by
+its own words, is no rejection; nor is one by a limit of tokens, or one of an account that shows such a limit unless it shows plenty
+of tokens. A rejection with the promised number in flight decides nothing. If a number in flight that nothing promises explains every
+decision, the rule is inconclusive.`,
   decide({ byAccount }, { contract }) {
     let observations = 0
+    let undecided: RateEvent | null = null
     for (const events of byAccount.values()) {
+      const inFlight = once(() => flightsOf(events))
+      const unpromised = once(() => limitsInFlight(events))
       const pacing = pacingOf(events)
       for (const [index, event] of events.entries()) {
         const { decision, limit, remaining } = event
@@ -25,10 +32,15 @@ the record are assumed not to have filled an hour or a day. A 429 that the contr
         const decides =
           cell !== undefined &&
           !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing) &&
-          (cell.window === 'minute' || !recordBegan(events, event, 'minute'))
+          (cell.window === 'minute' || !recordBegan(events, event, 'minute')) &&
+          (cell.band.inFlight === undefined || inFlight().atMost(event) < cell.band.inFlight)
         if (remaining !== 0 && !decides) continue
         observations++
         if (remaining === 0) continue
+        if (unpromised() !== null) {
+          undecided ??= event
+          continue
+        }
         return fail(observations, {
           expected: 'remaining 0 on a 429',
           observed: `remaining ${remaining} of ${limit}`,
@@ -36,6 +48,23 @@ the record are assumed not to have filled an hour or a day. A 429 that the contr
         })
       }
     }
+    if (undecided !== null) {
+      const { remaining, limit } = undecided
+      return inconclusive(
+        observations,
+        'a limit on requests in flight, which the contract does not promise, explains every rejection: a request that is sent alone after a rejection tells',
+        [witnessOf(undecided, `429 with remaining ${remaining} of ${limit}`)],
+      )
+    }
     return passed(observations, 'a rejection (429) with rate-limit headers')
   },
 })
+
+/** The result of a function, which is called when it is first needed. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

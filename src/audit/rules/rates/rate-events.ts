@@ -1,11 +1,11 @@
 import type { Outcome } from '../../../attempt/outcome.ts'
 import { type Contract, pricesOf } from '../../../contract/contract.ts'
-import { refusalsFor } from '../../../contract/refusals.ts'
 import type { Endpoint } from '../../../contract/request.ts'
 import type { Bracket } from '../../../limits/balance.ts'
 import { type Decision, decisionOf, type LimitedRequest } from '../../../limits/limited-request.ts'
 import { type ColumnFile, fieldsOf, type KeptColumn } from '../../../store/read/column-file.ts'
 import { largest } from '../../../user/extremes.ts'
+import { otherReasonsFor } from './other-429s.ts'
 
 /** A request, with what is known of its account's balance at that moment. */
 export interface RateEvent extends LimitedRequest {
@@ -27,7 +27,8 @@ export const wordColumns = [
 export const numberColumns = [
   ...['from_us', 'until_us', 'over_us', 'slot', 'retry', 'status'],
   ...['credits_remaining', 'rate_limit', 'rate_remaining', 'rate_reset'],
-  ...['retry_after', 'date_s', 'flags', 'streamed'],
+  ...['retry_after', 'date_s', 'flags', 'streamed', 'token_limit', 'token_remaining'],
+  'total_tokens',
 ] as const
 
 /** Columns that follow from those of the store. */
@@ -58,18 +59,13 @@ export function rateEventTable(
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const highest = largest(prices.values(), 1)
   const priceOf = words.map((word) => prices.get(word) ?? highest)
-  const others = otherWords(contract)
-  const isOfAnother = (row: number) =>
-    others.size > 0 &&
-    [own.error_code[row]!, own.error_type[row]!].some(
-      (word) => !Number.isNaN(word) && others.has(words[word]!),
-    )
+  const isOfAnother = otherReasonsFor(own, words, contract)
   const decision = new Float64Array(size)
   const costCredits = new Float64Array(size)
   for (let row = 0; row < size; row++) {
     const endpoint = words[own.endpoint[row]!] as Endpoint
     const answered = decisionOf(orNull(own.status[row]!), endpoint)
-    // A 429 that the contract has for want of credits, or for overload, is no limit's.
+    // A 429 for want of credits, for overload, or by a limit of tokens is none of a limit of requests.
     const isOther = answered === 'rejected' && isOfAnother(row)
     const made = isOther ? 'refused' : answered
     decision[row] = decisions.indexOf(made)
@@ -89,24 +85,6 @@ export function rateEventTable(
       balance_high: new Float64Array(size).fill(Infinity),
     },
   }
-}
-
-/** What a contract calls a 429 for want of credits or for overload; nothing if it has no other 429, so that one word stands for all. */
-function otherWords(contract: Contract): ReadonlySet<string> {
-  const { chatErrors = [], messagesErrors = [] } = contract
-  const words = new Set(
-    [...refusalsFor('credits', contract), ...refusalsFor('overload', contract)].flatMap(
-      ({ word, status }) => (status === 429 ? [word] : []),
-    ),
-  )
-  const hasOther =
-    chatErrors.some(
-      ({ code, type, status }) => status === 429 && !words.has(code) && !words.has(type),
-    ) ||
-    messagesErrors.some(
-      ({ type, statuses }) => statuses?.includes(429) === true && !words.has(type),
-    )
-  return hasOther ? words : new Set()
 }
 
 /** The same table with some of its columns: those rows, a part of them, or on disk. */
