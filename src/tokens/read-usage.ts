@@ -177,9 +177,10 @@ function formOf(usage: Mapping, dialect: DialectName): DialectName {
   return dialect
 }
 
-/** A whole number of 0 or more, also as a text of digits; else null. */
+/** A whole number of 0 or more, also as a text, `10` or `10.0`; else null. */
 function countOf(value: unknown): number | null {
-  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  const count =
+    typeof value === 'string' && /^\d{1,15}(?:\.0+)?$/.test(value) ? Number(value) : value
   return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : null
 }
 

@@ -192,6 +192,16 @@ function isAlike(request: PricedRequest, { models, atMs, tokens }: LogRow): bool
   )
 }
 
-/** A log may name the maker before the model: `openai/gpt-5`. */
-export const isModel = (name: string, logged: string) =>
-  name === logged || logged.endsWith(`/${name}`) || name.endsWith(`/${logged}`)
+/** A log may name the maker before the model, `openai/gpt-5` or `anthropic.claude`, and write it in another case. */
+export function isModel(name: string, logged: string): boolean {
+  const [one, other] = [name.toLowerCase(), logged.toLowerCase()]
+  const hasMaker = (long: string, short: string) =>
+    long.endsWith(short) && /[/.:]$/.test(long.slice(0, -short.length || undefined))
+  return one === other || hasMaker(one, other) || hasMaker(other, one)
+}
+
+/** Whether a log names a dated release of a model: `gpt-5-2026-10-01` for `gpt-5`. */
+export function isDatedModel(name: string, logged: string): boolean {
+  const [, undated] = /^(.+)[-@](?:\d{4}-\d\d-\d\d|\d{8})$/.exec(logged) ?? []
+  return undated !== undefined && isModel(name, undated)
+}

@@ -11,6 +11,7 @@ import { entryOf } from '../../../user/lookup.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
 import { type IsRow, logRows } from './log-rows.ts'
+import { isPlainNumber, readTime } from './log-time.ts'
 import { unreadableText } from './unreadable.ts'
 
 export interface LogRow {
@@ -183,7 +184,7 @@ function logRow(row: unknown, line: number, terms: LogTerms | null, money: Money
   const amount = told !== null && 'amount' in told ? told.amount : null
   const places = terms?.tokens ?? {}
   const counts = logTokens.map((name) => [name, first(places[name], usualTokens[name])] as const)
-  const at = first(terms?.at, usualPlaces.at)
+  const at = timeIn(row, terms?.at)
   return {
     id: textOf(first(terms?.id, usualPlaces.id)),
     cost:
@@ -196,7 +197,7 @@ function logRow(row: unknown, line: number, terms: LogTerms | null, money: Money
       return name === null || name === '' ? [] : [name]
     }),
     atMs: timeOf(at),
-    isZoneOpen: isZoneOpen(at),
+    isZoneOpen: momentOf(at)?.isZoneOpen ?? false,
     tokens: Object.fromEntries(counts.map(([name, count]) => [name, countOf(count)])) as Record<
       LogToken,
       number | null
@@ -230,22 +231,22 @@ export function countOf(value: unknown): number | null {
   return Number.isSafeInteger(count) ? count : null
 }
 
-/** Whether a time is text without an offset. */
-function isZoneOpen(value: unknown): boolean {
-  const text = textOf(value)?.trim() ?? ''
-  return /\d[:T]\d/.test(text) && !/(?:Z|UTC|[+-]\d\d:?\d\d)$/i.test(text)
+/** A time of UTC where it has no offset; a number of seconds to nanoseconds, or text. */
+export function timeOf(value: unknown): number | null {
+  return momentOf(value)?.atMs ?? null
 }
 
-/** A time of UTC where it has no offset; seconds, milliseconds or text. */
-export function timeOf(value: unknown): number | null {
+function momentOf(value: unknown) {
   const text = textOf(value)
-  if (text === null) return null
-  if (/^\d{10}(\.\d+)?$/.test(text)) return Number(text) * 1000
-  if (/^\d{13}(\.\d+)?$/.test(text)) return Number(text)
-  const iso = text
-    .trim()
-    .replace(/ ?UTC$/i, 'Z')
-    .replace(' ', 'T')
-  const at = Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(iso) ? iso : `${iso}Z`)
-  return Number.isNaN(at) ? null : at
+  return text === null ? null : readTime(text)
+}
+
+/** The value at the contract's place of times, or at the first usual one that is none of a duration. */
+function timeIn(row: unknown, own: string | null | undefined): unknown {
+  if (own != null) return placed(row, own, [])
+  const isMoment = (value: unknown) =>
+    momentOf(value) !== null || !isPlainNumber(textOf(value)?.trim() ?? '')
+  return usualPlaces.at
+    .map((place) => placed(row, place, []))
+    .find((value) => value !== undefined && isMoment(value))
 }

@@ -1,11 +1,11 @@
-import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
+import { type LoggedTokens, type LogToken, logTokens } from '../../../contract/prices.ts'
 import { add, compare, decimalText, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { tokenKinds } from '../../../tokens/kinds.ts'
 import { outputOf, type Parts, promptOf, type Usage } from '../../../tokens/usage.ts'
-import { isModel } from '../../evidence/prices/join.ts'
+import { isDatedModel, isModel } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import type { LogTimes } from './log-times.ts'
@@ -25,7 +25,11 @@ export function issuesOf(
   times: LogTimes,
 ): readonly Issue[] {
   const issues: Issue[] = []
-  const counted = rows.filter(({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0)
+  const withTokens = rows.filter(
+    ({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0,
+  )
+  const parts = inOneRow(withTokens)
+  const counted = parts === null ? withTokens : [parts]
   // An answer in several passes may have a row for each.
   const mostRows = Math.max(1, request.usage?.passes.length ?? 0)
   if (counted.length > mostRows)
@@ -36,7 +40,8 @@ export function issuesOf(
     for (const issue of tokenIssues(request.usage!, row.tokens)) issues.push(issue)
   const [model] = row.models
   const names = namesOf(request, judge.priceOf)
-  if (model !== undefined && !row.models.some((each) => names.some((name) => isModel(name, each))))
+  const isNamed = row.models.some((each) => names.some((name) => isModel(name, each)))
+  if (model !== undefined && !isNamed && datedModelOf(request, row, judge.priceOf) === null)
     issues.push({
       kind: `model ${model} for ${request.requestedModel}`,
       text: `model ${model} in the log, ${request.requestedModel} asked`,
@@ -61,6 +66,32 @@ export function issuesOf(
       })
   }
   return issues
+}
+
+/** Rows that each have counts of their own, as a log by kind of token has them, as one; null if two of them have the same count. */
+function inOneRow(rows: readonly LogRow[]): LogRow | null {
+  const [first] = rows
+  if (first === undefined || rows.length === 1) return null
+  const tokens: Record<LogToken, number | null> = { ...first.tokens }
+  for (const { tokens: more } of rows.slice(1))
+    for (const name of logTokens) {
+      if (!more[name]) continue
+      if (tokens[name]) return null
+      tokens[name] = more[name]
+    }
+  return { ...first, tokens }
+}
+
+/** A dated release of the model that was asked for, as a row names it, unless the contract prices that release itself; else null. */
+export function datedModelOf(
+  request: PricedRequest,
+  { models }: LogRow,
+  priceOf: PriceJudgements['judge']['priceOf'],
+): string | null {
+  const names = namesOf(request, priceOf)
+  if (models.some((each) => names.some((name) => isModel(name, each)))) return null
+  const dated = models.find((each) => names.some((name) => isDatedModel(name, each)))
+  return dated === undefined || priceOf(dated)?.id === dated ? null : dated
 }
 
 /** Names that the log may have for the model of a request. */

@@ -7,8 +7,9 @@ import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { unreadCacheText } from '../../evidence/prices/place-verdict.ts'
 import { fail, inconclusive, pass, type Verdict, witnessAt } from '../../verdict.ts'
-import { type Issue, issuesOf } from './log-issues.ts'
+import { datedModelOf, type Issue, issuesOf } from './log-issues.ts'
 import { type LogTimes, timesOf, zoneText } from './log-times.ts'
+import { strayCharges } from './stray-charges.ts'
 
 const mostWitnesses = 5
 /** Kinds of issues that a failure names. */
@@ -30,14 +31,12 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   const absent = rowless.filter((request) => !times.isAfterEnd(request))
   const fromMs = smallest(requests.map(({ startMs }) => startMs))
   const untilMs = largest(requests.map(({ endMs }) => endMs))
-  const ofStrays = withoutReturned(
-    strays.filter(
-      ({ cost, atMs }) =>
-        cost !== null &&
-        !isZero(cost.value) &&
-        (atMs === null || times.isBetween(atMs, fromMs, untilMs)),
-    ),
+  const { charges, fees } = strayCharges(
+    strays.filter(({ atMs }) => atMs === null || times.isBetween(atMs, fromMs, untilMs)),
+    pairs.flatMap(({ rows }) => rows),
+    found.prices.currency,
   )
+  const ofStrays = withoutReturned(charges)
   const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
   const issues: readonly Found[] = [
     ...pairs.flatMap(({ request, rows }) =>
@@ -61,6 +60,8 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   return (
     cacheDoubt(absent, pairs.length) ??
     unreadDoubt(pairs) ??
+    feeDoubt(fees, pairs.length) ??
+    datedDoubt(pairs, found) ??
     endDoubt(rowless.filter(times.isAfterEnd), pairs.length, times) ??
     pass(pairs.length, { note: `joined by ${by}${zoneText(times)}` })
   )
@@ -98,6 +99,31 @@ function unreadDoubt(pairs: Join['pairs']): Verdict | null {
     : inconclusive(
         pairs.length,
         `${unread.length} of ${rows.length} rows of the log ${unread.length === 1 ? 'has' : 'have'} a value that nobody can read: ${unread[0]!.unread[0]}`,
+      )
+}
+
+/** Rows that charge something, and name neither a request's model nor its tokens. */
+function feeDoubt(fees: readonly LogRow[], joined: number): Verdict | null {
+  const [first] = fees
+  return first === undefined
+    ? null
+    : inconclusive(
+        joined,
+        `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text} and names no model and no tokens: it may be a fee, which nothing promises`,
+      )
+}
+
+/** Rows that name a dated release of the model that was asked for. */
+function datedDoubt(pairs: Join['pairs'], { judge }: PriceJudgements): Verdict | null {
+  const dated = pairs.flatMap(({ request, rows }) =>
+    rows.flatMap((row) => datedModelOf(request, row, judge.priceOf) ?? []),
+  )
+  const asked = pairs[0]!.request.requestedModel
+  return dated.length === 0
+    ? null
+    : inconclusive(
+        pairs.length,
+        `${dated.length} rows of the log name a dated release, such as ${dated[0]}, where ${asked} was asked: nobody knows whether the name stands for it`,
       )
 }
 
