@@ -1,3 +1,4 @@
+import { onceForObject } from '../user/once.ts'
 import type {
   AuthHeaders,
   Contract,
@@ -23,14 +24,10 @@ export interface Usual {
   readonly retry: RetryAdvice
 }
 
-const known = new WeakMap<Contract, Usual>()
-
 /** The usual paths, key headers and so on are those of the two formats, which svc has, too. */
-export function usualOf(contract: Contract): Usual {
-  const before = known.get(contract)
-  if (before !== undefined) return before
+export const usualOf = onceForObject((contract: Contract): Usual => {
   const { paths, headers, auth, limits, ranges, defaults, timeouts, retry } = defaultContract
-  const usual: Usual = {
+  return {
     paths: { ...paths, ...contract.paths },
     headers: contract.headers ?? headers,
     auth: { ...auth, ...contract.auth },
@@ -40,6 +37,4 @@ export function usualOf(contract: Contract): Usual {
     timeouts: { ...timeouts, ...contract.timeouts },
     retry: { ...retry, ...contract.retry },
   }
-  known.set(contract, usual)
-  return usual
-}
+})

@@ -5,6 +5,7 @@ import {
   limitOf,
   windowsOf,
 } from '../contract/contract.ts'
+import { onceForObject } from '../user/once.ts'
 import type { Bracket } from './balance.ts'
 
 /** A cell of the rate-limit table. */
@@ -18,27 +19,18 @@ interface Named {
   readonly bands: readonly Band[]
 }
 
-const namedBy = new WeakMap<Contract, Map<number, Named>>()
 const nothing: Named = { cells: [], bands: [] }
 
-/** Cells and bands with this limit; the table is inverted once for each contract. */
-function named(contract: Contract, limit: number): Named {
-  let table = namedBy.get(contract)
-  if (table === undefined) {
-    const all = (contract.bands ?? []).flatMap((band) =>
-      windowsOf(band).map((window) => ({ band, window })),
-    )
-    const byLimit = Map.groupBy(all, ({ band, window }) => limitOf(band, window))
-    table = new Map(
-      [...byLimit].map(([value, cells]) => [
-        value,
-        { cells, bands: cells.map(({ band }) => band) },
-      ]),
-    )
-    namedBy.set(contract, table)
-  }
-  return table.get(limit) ?? nothing
-}
+/** Cells and bands by their limit. */
+const tableOf = onceForObject(({ bands = [] }: Contract): ReadonlyMap<number, Named> => {
+  const all = bands.flatMap((band) => windowsOf(band).map((window) => ({ band, window })))
+  const byLimit = Map.groupBy(all, ({ band, window }) => limitOf(band, window))
+  return new Map(
+    [...byLimit].map(([limit, cells]) => [limit, { cells, bands: cells.map(({ band }) => band) }]),
+  )
+})
+
+const named = (contract: Contract, limit: number): Named => tableOf(contract).get(limit) ?? nothing
 
 /** Cells with this limit: at most one if all limits differ, none for a limit that is not in the table. */
 export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {

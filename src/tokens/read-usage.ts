@@ -1,6 +1,7 @@
 import { jsonOf } from '../user/json-text.ts'
 import { lookup } from '../user/lookup.ts'
 import { isMapping, type Mapping } from '../user/mapping.ts'
+import { onceForObject } from '../user/once.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
 import { flagsBeside, unreadCounts } from './unread-counts.ts'
@@ -198,17 +199,12 @@ function placeOf(path: string): Place {
 }
 
 type Fields = readonly (readonly [string, readonly Place[]])[]
-const known = new WeakMap<object, Fields>()
 
 /** The places of a dialect's fields, parsed once. */
-function fieldsOf(paths: Dialect['counts'] | NonNullable<Dialect['calls']>): Fields {
-  let fields = known.get(paths)
-  if (fields === undefined) {
-    fields = Object.entries(paths).map(([name, list]) => [name, list.map(placeOf)])
-    known.set(paths, fields)
-  }
-  return fields
-}
+const fieldsOf = onceForObject(
+  (paths: Dialect['counts'] | NonNullable<Dialect['calls']>): Fields =>
+    Object.entries(paths).map(([name, list]) => [name, list.map(placeOf)]),
+)
 
 /** The first value that is there and not null. */
 function firstOf(usage: Mapping, places: readonly Place[]): unknown {

@@ -1,4 +1,5 @@
 import { isMapping } from '../user/mapping.ts'
+import { onceForObject } from '../user/once.ts'
 import type { Dialect } from './dialect.ts'
 import { freshOf, outputOf, type Parts, promptOf, type UsageFlag } from './usage.ts'
 
@@ -51,23 +52,16 @@ interface Places {
   /** Fields whose own fields are places, but for details. */
   readonly inner: ReadonlySet<string>
 }
-const known = new WeakMap<Dialect, Places>()
 
 /** The places of a dialect, listed once. */
-function placesOf(dialect: Dialect): Places {
-  let found = known.get(dialect)
-  if (found === undefined) {
-    const { counts, calls = {} } = dialect
-    const places = [...Object.values(counts).flat(), ...Object.values(calls).flat()]
-    const inner = places
-      .filter((place) => place.includes('.'))
-      .map((place) => place.split('.', 1)[0]!)
-      .filter((name) => !/details$/i.test(name))
-    found = { places: new Set(places), inner: new Set(inner) }
-    known.set(dialect, found)
-  }
-  return found
-}
+const placesOf = onceForObject(({ counts, calls = {} }: Dialect): Places => {
+  const places = [...Object.values(counts).flat(), ...Object.values(calls).flat()]
+  const inner = places
+    .filter((place) => place.includes('.'))
+    .map((place) => place.split('.', 1)[0]!)
+    .filter((name) => !/details$/i.test(name))
+  return { places: new Set(places), inner: new Set(inner) }
+})
 
 /** Counts that say again what is read: under another name, or as a sum. */
 function repeatedCounts(

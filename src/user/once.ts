@@ -15,3 +15,14 @@ export function onceForEach<Key, Value>(make: (key: Key) => Value): (key: Key) =
     return known.get(key)!
   }
 }
+
+/** The same for objects, which are forgotten with their values once nothing else holds them. */
+export function onceForObject<Key extends object, Value>(
+  make: (key: Key) => Value,
+): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, make(key))
+    return known.get(key)!
+  }
+}

@@ -10,6 +10,7 @@ import {
   unknownUsage,
 } from '../../tokens/usage.ts'
 import { entryOf } from '../../user/lookup.ts'
+import { onceForObject } from '../../user/once.ts'
 import { type Calculation, calculate, type PriceContext } from '../calculate.ts'
 import { usageField } from '../price-at.ts'
 import { clockShiftMs } from './clock-shift.ts'
@@ -43,22 +44,13 @@ export interface Reading {
   readonly usage: Usage
 }
 
-/** What was computed before: several rules ask for the same request. */
-const known = new WeakMap<PriceJudge, WeakMap<PricedRequest, Expected>>()
+/** Several rules ask for the same request. */
+const costsBy = onceForObject((judge: PriceJudge) =>
+  onceForObject((request: PricedRequest) => computedCosts(request, judge)),
+)
 
-export function expectedCosts(request: PricedRequest, judge: PriceJudge): Expected {
-  let byRequest = known.get(judge)
-  if (byRequest === undefined) {
-    byRequest = new WeakMap()
-    known.set(judge, byRequest)
-  }
-  let expected = byRequest.get(request)
-  if (expected === undefined) {
-    expected = computedCosts(request, judge)
-    byRequest.set(request, expected)
-  }
-  return expected
-}
+export const expectedCosts = (request: PricedRequest, judge: PriceJudge): Expected =>
+  costsBy(judge)(request)
 
 function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   const { priceOf } = judge

@@ -8,7 +8,10 @@ export type PricedEvidence = Evidence<'models.cost_credits'>
 
 type Priced = Promising<'models.cost_credits'>
 
-/** Names and prices of the models of the contract as an SQL relation (name in lower case, index of the model in the contract, price in credits). */
+/**
+ * The models of the contract as an SQL relation: each name in lower case, the index of its model in the contract, its price in
+ * credits.
+ */
 export function priceTable({ models }: Priced): string {
   const rows = models.flatMap((model, at) =>
     // Names are compared without case, so those of a model that differ in case only are one.

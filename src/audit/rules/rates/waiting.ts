@@ -4,7 +4,7 @@ import type { Model } from '../../../limits/models/model.ts'
 import { epochOf, isEpoch, resetInstant } from '../../../limits/reset-unit.ts'
 import { type Instant, type ResetWindow, windowsByReset } from '../../../limits/reset-windows.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
-import { once } from '../../../user/once.ts'
+import { once, onceForObject } from '../../../user/once.ts'
 import { mostForgotten } from './continuity.ts'
 import type { RateEvent, RateHistory } from './history.ts'
 import { readResets, sampleOf } from './resets.ts'
@@ -135,17 +135,11 @@ export class Wait {
   }
 }
 
-const latestOf = new WeakMap<readonly RateEvent[], Float64Array>()
-
 /** For each request, when the last of those up to it ended. */
-function latestEnds(events: readonly RateEvent[]): Float64Array {
-  const known = latestOf.get(events)
-  if (known !== undefined) return known
+const latestEnds = onceForObject((events: readonly RateEvent[]): Float64Array => {
   let latestUs = Number.NEGATIVE_INFINITY
-  const made = Float64Array.from(events, ({ untilUs }) => (latestUs = Math.max(latestUs, untilUs)))
-  latestOf.set(events, made)
-  return made
-}
+  return Float64Array.from(events, ({ untilUs }) => (latestUs = Math.max(latestUs, untilUs)))
+})
 
 /** How many requests began by then. They are in order of start. */
 const begunBy = (events: readonly RateEvent[], untilUs: number): number =>
