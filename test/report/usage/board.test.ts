@@ -6,6 +6,7 @@ import { drawBars } from '../../../src/report/usage/board/bars.js'
 import { choiceOf, fragmentOf, initial } from '../../../src/report/usage/board/choice.js'
 import { drawCumulative } from '../../../src/report/usage/board/cumulative.js'
 import { type BoardData, readBoard } from '../../../src/report/usage/board/data.ts'
+import { latencyOf } from '../../../src/report/usage/board/latency.js'
 import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
 import { requestsOf } from '../../../src/report/usage/board/tables.js'
@@ -265,9 +266,11 @@ describe('the board of a usage page', () => {
       (each) => typeof each === 'object' && each.attributes.class === 'b-cut',
     ) as Element[]
     expect(over.map(({ children }) => children[0])).toEqual(['▾2 ▾3', '▾1'])
-    const [left, right] = over.map(({ attributes }) => attributes)
-    expect([left!['text-anchor'], right!['text-anchor']]).toEqual(['end', 'start'])
-    expect(Number(right!.x) - Number(left!.x)).toBeGreaterThan(14)
+    const [left, right] = over.map(({ attributes }) => Number(attributes.x))
+    // A sign is about seven wide, and five are in the words on the left.
+    expect(right! - left!).toBeGreaterThan(5 * 7)
+    // They are over their bars, which are about 18 wide.
+    expect(Math.abs(right! - (52 + 13 * 18.3))).toBeLessThan(30)
   })
 
   test('the bar of a dear day says its amount, once where the bar is cut, and not of requests', () => {
@@ -334,9 +337,9 @@ describe('the board of a usage page', () => {
     for (const width of [1000, 320]) {
       const step = (width - 52) / 28
       const early = besides(width, [3], lines)
-      // On a phone, the cause alone.
-      expect(early.map(({ text }) => text)).toEqual(width === 320 ? [lines[1]] : lines)
-      expect(early.map(({ y }) => y)).toEqual(width === 320 ? [26] : [26, 40, 54])
+      // On a phone, the cause and who it is alone.
+      expect(early.map(({ text }) => text)).toEqual(width === 320 ? lines.slice(0, 2) : lines)
+      expect(early.map(({ y }) => y)).toEqual(width === 320 ? [26, 40] : [26, 40, 54])
       expect(early.every((each) => each['text-anchor'] === 'start')).toBe(true)
       expect(Number(early[0]!.x)).toBeGreaterThan(52 + 4 * step)
       // At the end of the chart, they stand before it.
@@ -351,7 +354,7 @@ describe('the board of a usage page', () => {
       ...['start', 'start', 'start'],
     ])
     // Where words would be written over those of another day, they are left out.
-    expect(besides(320, [17, 24], lines)).toHaveLength(1)
+    expect(besides(320, [17, 24], lines)).toHaveLength(3)
     expect(besides(1000, [26, 27], lines)).toHaveLength(3)
     // Words that are lower than those of another day are in nobody's way.
     expect(besides(1000, [18, 24], lines, [100, 60])).toHaveLength(6)
@@ -363,8 +366,11 @@ describe('the board of a usage page', () => {
     expect(textsOf(1000, ['times', 'x'.repeat(90)])).toEqual([])
     // A long line is several ones.
     expect(textsOf(320, ['times', 'Wednesday: 4.7 times a usual day'])).toEqual([
-      ...['Wednesday: 4.7', 'times a usual day'],
+      ...['times', 'Wednesday: 4.7', 'times a usual day'],
     ])
+    // Where lower bars are beside a bar and nothing is above it, the words stand above.
+    const above = besides(1000, [24], lines, [26])
+    expect(above.map(({ y }) => y).every((y) => Number(y) < 100)).toBe(true)
   })
 
   test('a dear day is explained where its bar is pointed at, and in the table of the chart', () => {
@@ -531,7 +537,7 @@ test('latency is that of successes, and a percentile with too few of them is not
   const board = await boardOf(own)
   own.close()
   const view = (choice = initial(board)) =>
-    viewsOf(board, choice).views.find(({ id }) => id === 'latency')
+    viewsOf(board, choice, 'desk', latencyOf).views.find(({ id }) => id === 'latency')
   const [heads, rows] = view()!.table()
   expect(heads).toEqual(['time', 'p50', 'p95'])
   const told = rows.slice(3, 6).map(([, p50, p95]) => [p50, p95])

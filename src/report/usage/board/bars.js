@@ -1,10 +1,10 @@
 // @ts-check
 // Draws bars over time.
-import { besideBars, isNarrow } from './callouts.js'
+import { besideBars } from './callouts.js'
 import { classOf, frame, h, niceAbove, r, svg, timeAxis, top, widthOf } from './elements.js'
 import { item } from './sums.js'
 
-/** @import { DearBar } from './data.ts' */
+/** @import { BoardData, DearBar } from './data.ts' */
 /** @import { Bar, Bars, BoardSpeech, LegendEntry, Mark, Series, Size, Tree } from './types.ts' */
 /** @import { Scale } from './elements.js' */
 
@@ -42,16 +42,16 @@ export const markOf = (rank) => `▾${rank}`
 
 /**
  * Bars over time, one path for each series. `marks` are numbers over some bars; the bars of `dears` say their value, and the first of
- * them why they are far above the others.
+ * them why they are far above the others. `blank` says why times have no bars.
  *
  * @param {BoardSpeech} speech
  * @param {string} label
- * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dears?: readonly DearBar[] }} data
+ * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dears?: readonly DearBar[]; readonly blank?: BoardData['blank'] }} data
  * @param {Size & { readonly classes?: readonly string[] }} size classes of the series, if they have their own
  * @returns {Tree}
  */
 export function drawBars(speech, label, data, size) {
-  const { bars, series, marks = [], dears = [] } = data
+  const { bars, series, marks = [], dears = [], blank = [] } = data
   const { width, height, classes } = size
   const totals = totalsOf(bars, series)
   const most = ceilingOf(totals)
@@ -90,55 +90,55 @@ export function drawBars(speech, label, data, size) {
   const explained = dears
     .map((dear) => ({ ...dear, at: bars.findIndex(({ start }) => start === dear.hour) }))
     .filter(({ at }) => (totals[at] ?? 0) > 0)
+  const running = data.bucket === 'day' && bars.at(-1)?.open ? [bars.length - 1] : []
   /** @param {number} place */
   const isDear = (place) => explained.some(({ at }) => at === place)
   const words = totals.map((value, at) => {
-    // Two days of a phone have no room for their amounts and marks.
-    const isAlone = isNarrow(step) && isDear(at)
-    const ranks = isAlone ? [] : marks.filter(({ bar }) => bar === at).map(({ rank }) => rank)
-    const shown = speech.show(value)
-    return [value > most ? `↑ ${shown}` : isDear(at) && shown, ranks.map(markOf).join(' ')]
-      .filter(Boolean)
-      .join(' ')
+    const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => markOf(rank))
+    const shown = value > most ? `↑ ${speech.show(value)}` : isDear(at) && speech.show(value)
+    return [shown, ...ranks].filter(Boolean).join(' ')
   })
-  const apart = Math.max(step / 2, 7)
-  const over = totals.flatMap((value, at) => {
-    if (words[at] === '') return []
-    // Words over neighbours turn away from each other, with a space between them.
-    const [before, after] = [words[at - 1] ?? '', words[at + 1] ?? '']
-    const next = words.findIndex((word, later) => later > at + 1 && word !== '')
-    const isClose =
-      next > 0 && x(next) - x(at) < widthOf(item(words, at)) + widthOf(item(words, next))
-    const isEnd = x(at) > width - 60 || ((after !== '' || isClose) && x(at) > left + 60)
-    const isStart = !isEnd && before !== ''
-    const isWide = isStart && x(at) + apart + 1.1 * widthOf(item(words, at)) > width
-    const place = {
-      x: r(
-        isWide
-          ? width
-          : isEnd
-            ? x(at) + step - (after === '' ? 2 : apart)
-            : isStart
-              ? x(at) + apart
-              : Math.max(left + 20, x(at) + step / 2),
-      ),
-      y: r(y(value) - 4),
-      'text-anchor': isEnd || isWide ? 'end' : isStart ? 'start' : 'middle',
-    }
-    return [h('text', { class: isDear(at) ? 'b-dear' : 'b-cut', ...place }, item(words, at))]
-  })
+  // Words over neighbours turn away from each other, with a space between them, and end with the drawing.
+  let free = left
+  const over = totals
+    .flatMap((value, at) => {
+      const text = item(words, at)
+      if (text === '') return []
+      const wide = widthOf(text) * (isDear(at) ? 1.2 : 1)
+      const from = Math.max(free, x(at) + (step - wide) / 2)
+      free = from + wide + 6
+      return [{ text, from, wide, y: y(value) - 4, kind: isDear(at) ? 'b-dear' : 'b-cut' }]
+    })
+    .reverse()
+    .map(({ wide, ...word }, nth) => {
+      if (nth === 0) free = width + 6
+      free = Math.min(word.from, free - 6 - wide)
+      return { ...word, from: free, to: free + wide }
+    })
+    .reverse()
   return svg(label, size, { left, step: r(step * 1000) / 1000, bars: bars.length }, [
     dark !== '' && h('path', { class: 'b-unmeasured', d: dark }),
     ...lines,
     ...paths,
     breaks !== '' && h('path', { class: 'b-break', d: breaks }),
-    ...over,
+    ...over.map(({ text, from, y, kind }) => h('text', { class: kind, x: r(from), y: r(y) }, text)),
     ...besideBars(explained, {
       ...{ x, step, width },
-      topOf: (at) => y(item(totals, at)),
-      freeOf: (at) => y(totals[at] ?? 0) - (words[at] ? 14 : 2),
+      topOf: (at) => y(totals[at] ?? 0),
+      over: over.map(({ from, to, y }) => ({ from, to, first: y, last: y })),
     }),
-    ...timeAxis(speech, data, x, size),
+    ...blank.map(({ from, to, text }) => {
+      const [first, last] = [from, to].map((hour) => bars.findIndex(({ end }) => end >= hour))
+      return h(
+        'text',
+        {
+          ...{ class: 'b-word', 'text-anchor': 'middle', y: height / 2 },
+          x: r((x(first ?? 0) + x((last ?? 0) + 1)) / 2),
+        },
+        text,
+      )
+    }),
+    ...timeAxis(speech, data, x, size, [...explained.map(({ at }) => at), ...running]),
   ])
 }
 

@@ -3,6 +3,7 @@ import { asClassic } from '../../../user/classic-script.ts'
 import { type Html, html, scriptJson, trusted } from '../../../user/html.ts'
 import { fragmentOf, initial } from './choice.js'
 import type { BoardData } from './data.ts'
+import { latencyOf } from './latency.js'
 import { speechOf } from './speech.js'
 import type { Choice, Tree, View } from './types.ts'
 import { viewsOf } from './views.js'
@@ -22,8 +23,8 @@ export function renderBoard(
   own?: Html,
 ): Html {
   const { say } = speechOf(data)
-  const desk = viewsOf(data, choice, 'desk')
-  const phone = viewsOf(data, choice, 'phone')
+  const desk = viewsOf(data, choice, 'desk', latencyOf)
+  const phone = viewsOf(data, choice, 'phone', latencyOf)
   const figures = desk.views.map((view, at) => figure(view, phone.views[at]!))
   const asked = fragmentOf(data, choice)
   const filters = html`<div class="filters b-filters" role="group" aria-label="${say('filters')}" hidden></div>${form}`
@@ -55,34 +56,31 @@ function markup(tree: Tree): Html {
   return html`<${trusted(name)}${said}>${children.map(markup)}</${trusted(name)}>`
 }
 
+const drawing = ['elements.js', 'callouts.js', 'bars.js', 'lines.js', 'cumulative.js', 'week.js']
 const files = [
-  ...[
-    'speech.js',
-    'sums.js',
-    'choice.js',
-    'elements.js',
-    'callouts.js',
-    'bars.js',
-    'lines.js',
-    'cumulative.js',
-    'week.js',
-    'drawn-table.js',
-    'tables.js',
-    'views.js',
-    'browser.js',
-  ],
+  'speech.js',
+  'sums.js',
+  'choice.js',
+  ...drawing,
+  'drawn-table.js',
+  'tables.js',
+  'views.js',
+  'browser.js',
 ]
 
 /**
  * The board's script: the modules that also draw here, as one classic script.
  *
- * @param start a script that is done with the board in scope; default: the board of the file is started
+ * @param start a script that is done with the board in scope, of data without latencies; default: the board of the file is started
  */
-export function boardScript(start = 'startBoard()'): string {
-  const texts = files.map((name) =>
+export function boardScript(start?: string): string {
+  const names = start === undefined ? [...files, 'latency.js'] : files
+  const texts = names.map((name) =>
     readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8'),
   )
-  const parts = [...texts, start].map((text) => withoutComments(asClassic(text)))
+  const parts = [...texts, start ?? 'startBoard({ latencyOf })'].map((text) =>
+    withoutComments(asClassic(text)),
+  )
   return `;(() => {\n${parts.join('\n')}\n})()`
 }
 

@@ -10,11 +10,13 @@ import { viewsOf } from './views.js'
 
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
+/** @import { LatencyOf } from './views.js' */
 /** @import { Bar, BoardSpeech, Card, Choice, Element as Drawn, SizeName, Stop, TableCell, Tree, View } from './types.ts' */
 
 /**
  * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises the rows of an
  * hour, `changed` hears of each choice, `reload` asks for the figures of the choice, and `split` for another split of the page.
+ * A file draws its latencies by `latencyOf`.
  *
  * @typedef {object} Served
  * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
@@ -22,6 +24,7 @@ import { viewsOf } from './views.js'
  * @property {() => void} [changed]
  * @property {() => void} [reload]
  * @property {(by: string) => void} [split]
+ * @property {LatencyOf} [latencyOf]
  */
 
 const svgNames = new Set(['svg', 'path', 'text', 'rect', 'title'])
@@ -440,7 +443,7 @@ export function startBoard(served = {}) {
 
   function draw() {
     const focused = document.activeElement?.closest('figure')?.id
-    const { views, cards, tables, sums } = viewsOf(data, choice, size)
+    const { views, cards, tables, sums } = viewsOf(data, choice, size, served.latencyOf)
     filterBar()
     const isFirst = partOf(choice) === firstPart
     if (own) own.hidden = !isFirst

@@ -7,7 +7,8 @@ import { item } from './sums.js'
 /** @import { Element } from './types.ts' */
 /** @import { Scale } from './elements.js' */
 
-/** @typedef {{ isAfter: boolean, start: number, shown: readonly { text: string, isFirst: boolean }[], from: number, to: number, first: number, last: number, cost: number }} Beside lines on a side of a bar, and how bad that place is */
+/** @typedef {{ from: number, to: number, first: number, last: number }} Box words between two places, and their first and last line */
+/** @typedef {Box & { start: number, isAfter: boolean, shown: readonly { text: string, isFirst: boolean }[], cost: number }} Beside lines at a side of a bar, and how bad that place is */
 
 /**
  * A text in lines of at most this width; none if a word of it is wider.
@@ -37,69 +38,80 @@ const narrowest = 150
 /** @param {number} step of bars */
 export const isNarrow = (step) => step < 15
 
-/** The cost of words over other words. */
+/** The cost of words over other words or a bar. */
 const written = 1000
 
+/** Their first line is larger. */
+const ofFirst = 1.1
+
 /**
- * Why bars are far above the others, in lines beside them, on the side where no bar is as high; none where only other words are.
+ * Why bars are far above the others, in lines beside or above them, where no bar is as high; none where only other words are.
  *
  * @param {readonly (DearBar & { readonly at: number })[]} dears
- * @param {{ readonly x: Scale, readonly step: number, readonly width: number, readonly topOf: Scale, readonly freeOf: Scale }} places `topOf` is the top of a bar, and above `freeOf` it has no words
+ * @param {{ readonly x: Scale, readonly step: number, readonly width: number, readonly topOf: Scale, readonly over: readonly Box[] }} places `topOf` is the top of a bar, and `over` are the words over bars
  * @returns {readonly Element[]}
  */
-export function besideBars(dears, { x, step, width, topOf, freeOf }) {
-  /** @type {Beside[]} */
-  const taken = []
+export function besideBars(dears, { x, step, width, topOf, over }) {
+  const taken = [...over]
   /** @param {number} place */
   const barAt = (place) => Math.floor((place - axisLeft) / step)
-  return dears.slice(0, mostBeside).flatMap(({ at, lines: all }) => {
-    // Narrow bars have room for the cause alone.
-    const lines = isNarrow(step) ? all.slice(1, 2) : all
-    const first = Math.max(top + 12, topOf(at) + 10)
-    /** @type {(isAfter: boolean, most: number) => Beside} */
-    const side = (isAfter, most) => {
-      const start = isAfter ? x(at) + step + 5 : x(at) - 5
+  return dears.slice(0, mostBeside).flatMap(({ at, lines }) => {
+    // Narrow bars have room for the cause and who it is alone.
+    const said = isNarrow(step) ? lines.slice(0, 2) : lines
+    /** @type {(isAfter: boolean, isAbove: boolean, most: number) => Beside} */
+    const placeOf = (isAfter, isAbove, most) => {
+      const start = x(at) + (isAfter === isAbove ? 0 : step) + (isAbove ? 0 : isAfter ? 5 : -5)
       const room = Math.min(most, isAfter ? width - start : start - axisLeft)
-      const parts = lines.map((line, nth) =>
-        wrapped(line, room).map((text) => ({ text, isFirst: nth === 0 })),
+      const parts = said.map((line, nth) =>
+        wrapped(line, nth === 0 ? room / ofFirst : room).map((text) => ({
+          text,
+          isFirst: nth === 0,
+        })),
       )
       const shown = parts.flat()
-      const wide = largest(shown.map(({ text }) => widthOf(text)))
+      const wide = largest(
+        shown.map(({ text, isFirst }) => widthOf(text) * (isFirst ? ofFirst : 1)),
+      )
       const from = isAfter ? start : start - wide
       const to = from + wide
-      const last = first + lineHeight * (shown.length - 1)
-      // A line that has no room is worse than a bar behind words, and that than more lines; the times and the cause always have room.
-      let cost = shown.length
+      const height = lineHeight * (shown.length - 1)
+      const first = isAbove ? topOf(at) - 24 - height : Math.max(top + 12, topOf(at) + 10)
+      const last = first + height
+      // A line that has no room is worse than more lines; the cause and who it is always have room, and no bar is behind words.
+      let cost = shown.length + (isAbove ? 3 : 0) + (first < top + 8 ? written : 0)
       parts.forEach((part, nth) => {
         if (part.length === 0) cost += nth < 2 ? written : 100
       })
       for (const other of taken)
-        if (
-          from < other.to &&
-          to > other.from &&
-          first - other.last < lineHeight &&
-          other.first - last < lineHeight
-        )
-          cost += written
+        if (from < other.to && to > other.from) {
+          const apart = Math.max(first - other.last, other.first - last)
+          // Words of two bars that follow each other would be read as one.
+          cost += apart < lineHeight - 1 ? written : apart < 2 * lineHeight ? 4 : 0
+        }
       for (let bar = barAt(from); bar <= barAt(to); bar++)
-        if (bar !== at && freeOf(bar) < last) cost += 10
-      return { isAfter, start, shown, from, to, first, last, cost }
+        if (bar !== at && topOf(bar) - 2 < last) cost += written
+      return { start, isAfter, shown, from, to, first, last, cost }
     }
-    const tried = [width, narrowest]
-      .flatMap((most) => [side(true, most), side(false, most)])
-      .sort((a, b) => a.cost - b.cost)
-    const best = item(tried, 0)
+    const places = [width, narrowest].flatMap((most) =>
+      [true, false].flatMap((isAfter) => [
+        placeOf(isAfter, false, most),
+        placeOf(isAfter, true, most),
+      ]),
+    )
+    const best = item(
+      places.sort((a, b) => a.cost - b.cost),
+      0,
+    )
     // They are said in sentences, too.
     if (best.cost >= written) return []
     taken.push(best)
-    const { isAfter, start, shown } = best
-    return shown.map(({ text, isFirst }, nth) =>
+    return best.shown.map(({ text, isFirst }, nth) =>
       h(
         'text',
         {
           class: `b-word b-why${isFirst ? ' b-times' : ''}`,
-          ...{ x: r(start), y: r(first + lineHeight * nth) },
-          'text-anchor': isAfter ? 'start' : 'end',
+          ...{ x: r(best.start), y: r(best.first + lineHeight * nth) },
+          'text-anchor': best.isAfter ? 'start' : 'end',
         },
         text,
       ),

@@ -137,7 +137,10 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
     balance !== null &&
       named(
         heldAt(start),
-        speech.say('heldLine', { sum: heldAt(start), credits: balance }),
+        speech.say('heldLine', {
+          sum: speech.show(heldAt(start)),
+          credits: speech.show(balance),
+        }),
         gap < 0 && gap > -15,
       ),
     ...(!isOut
@@ -164,7 +167,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
         beside(
           each.hour,
           y(heldAt(each.hour)) + 14,
-          speech.say('expire', { credits: each.credits }),
+          speech.say('expire', { credits: speech.show(each.credits) }),
         ),
       ),
     h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),

@@ -50,6 +50,8 @@ export interface BoardData {
   readonly outlook: Outlook | null
   /** What the reader must know of the amounts; null for nothing. */
   readonly aboutUnit: string | null
+  /** Times without amounts of the unit, and why: local hours. */
+  readonly blank: readonly { readonly from: number; readonly to: number; readonly text: string }[]
   /** Hours that a person should look at, the most unusual first. */
   readonly marks: readonly { readonly hour: number; readonly text: string }[]
   /** Days far above the others, the most first. */
@@ -94,6 +96,12 @@ export interface BoardScope {
   readonly splits?: BoardData['splits']
   /** What the reader must know of the amounts; default: nothing. */
   readonly aboutUnit?: string
+  /** Default: none. */
+  readonly blank?: readonly {
+    readonly fromUs: number
+    readonly toUs: number
+    readonly text: string
+  }[]
   /** Names that the board always has. */
   readonly asked?: Readonly<Partial<Record<'model' | 'key' | 'endpoint', string>>>
 }
@@ -171,14 +179,16 @@ export async function readBoardOf(
   )
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
   const dears = scope.dears ?? []
+  const blank = scope.blank ?? []
   const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(store, [
     ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
     ...scope.marks.map(({ atUs }) => atUs),
     ...dears.map(({ atUs }) => atUs),
-    ...cuts.flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
+    ...[...cuts, ...blank].flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
   ])) as [number, number, number, number, number, ...number[]]
   const dearHours = hours.slice(scope.marks.length)
   const cutHours = dearHours.slice(dears.length)
+  const spanAt = (at: number) => ({ from: cutHours[2 * at]!, to: cutHours[2 * at + 1]! })
   const has = (column: keyof Cells) => cells[column].some((value) => value !== null && value !== 0)
   const hasCredits = has('credits')
   return {
@@ -201,7 +211,8 @@ export async function readBoardOf(
       ...(has('input') || has('output') ? (['tokens'] as const) : []),
       'requests',
     ],
-    partial: cuts.map((_, at) => ({ from: cutHours[2 * at]!, to: cutHours[2 * at + 1]! })),
+    partial: cuts.map((_, at) => spanAt(at)),
+    blank: blank.map(({ text }, at) => ({ ...spanAt(cuts.length + at), text })),
     finest,
     names,
     cells,
@@ -219,9 +230,9 @@ export async function readBoardOf(
 /** The forecast of what is held, else the course of the unit. */
 async function readOutlook(
   store: Session,
-  { page, course, nowUs }: BoardScope,
+  { page, unit, course, nowUs }: BoardScope,
 ): Promise<Outlook | null> {
-  const held = page === null ? null : outlookOf(page, course?.budget ?? null, nowUs)
+  const held = page === null ? null : outlookOf(page, unit, course?.budget ?? null, nowUs)
   const moments = held ?? (course === undefined ? null : courseOf(course))
   if (moments === null) return null
   const { points, expiries, budget, runsOut } = moments

@@ -1,6 +1,7 @@
 // @ts-check
 // The elements that the charts of a usage page are made of: the page’s maker turns a tree into markup, and the browser into elements.
 // Text is a child, so nothing of the data can be markup.
+import { item } from './sums.js'
 
 /** @import { Bars, BoardSpeech, Child, Element, LegendEntry, Series, Size } from './types.ts' */
 
@@ -96,20 +97,37 @@ export function svg(chart, { width, height }, geometry, children) {
 }
 
 /**
+ * Some of the bars with their times; the last is now if it still runs.
+ *
  * @param {BoardSpeech} speech
  * @param {Bars} bars
  * @param {Scale} x
  * @param {Size} size
+ * @param {readonly number[]} [marked] bars that have their times, before others
  */
-export function timeAxis(speech, { bucket, bars }, x, { width, height }) {
+export function timeAxis(speech, { bucket, bars }, x, { width, height }, marked = []) {
   const most = Math.max(2, Math.min(6, Math.floor((width - axisLeft) / 90)))
   const step = Math.ceil(bars.length / most)
   const span = (bars.at(-1)?.end ?? 0) - (bars[0]?.start ?? 0)
-  return bars.flatMap(({ start }, at) =>
-    at % step === 0 && (at === 0 || x(at) < width - 56)
-      ? h('text', { x: r(x(at)), y: height - 6 }, speech.tick(bucket, start, span))
-      : [],
-  )
+  /** @type {number[]} */
+  const shown = []
+  return [...marked, ...bars.keys()].flatMap((at, nth) => {
+    const isMarked = nth < marked.length
+    const isOut = !isMarked && (at % step !== 0 || (at > 0 && x(at) >= width - 56))
+    if (isOut || shown.some((other) => Math.abs(x(at) - x(other)) < 48)) return []
+    shown.push(at)
+    const { start, open } = item(bars, at)
+    const isNow = isMarked && open && at === bars.length - 1
+    const middle = Math.min((x(at) + x(at + 1)) / 2, width - 20)
+    return h(
+      'text',
+      {
+        ...{ x: r(isMarked ? middle : x(at)), y: height - 6 },
+        'text-anchor': isMarked ? 'middle' : 'start',
+      },
+      isNow ? speech.say('now') : speech.tick(bucket, start, span),
+    )
+  })
 }
 
 /**

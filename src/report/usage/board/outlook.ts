@@ -145,18 +145,18 @@ export interface Outlook {
  * The balance at the start, the use to come, and the credits that expire unused, with Unix microseconds as hours. Null without
  * a forecast.
  *
+ * @param unit of the chart: what is held in another one is no line of it
  * @param budget of the time of the chart
  * @param nowUs of the chart
  */
 export function outlookOf(
   page: UsageForecast,
+  unit: string,
   budget: Outlook['budget'],
   nowUs: number,
 ): Outlook | null {
   const points = outlookPoints(page)
-  // What is held is drawn beside credits only: of money, the chart has the course alone.
-  if (points.length === 0 || !page.depletion.known) return null
-  if (page.scope.unit !== 'credits' || page.depletion.unit !== 'credits') return null
+  if (points.length === 0 || !page.depletion.known || page.depletion.unit !== unit) return null
   const { balance, wasted, runsOut } = page.depletion
   const course = page.courses[0]!
   const sinceUs = forecastFrom(page, course, nowUs)

@@ -2,7 +2,7 @@ import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { shortSql } from '../short-name.ts'
 import { type Cells, type Dimension, dimensions, localSql, startSql, type Width } from './cells.ts'
-import { latencyStep } from './sums.js'
+import { latencyStep } from './latency.js'
 
 /** A single request; names are places in the names of the board. */
 interface Single extends Readonly<Record<Dimension, number>> {

@@ -282,53 +282,6 @@ export function sharesOf(values, whole = values.reduce((sum, each) => sum + Math
   return shares.map((each) => each / 1000)
 }
 
-/** Latencies are counted in steps of a tenth: step `n` reaches from 1.1^n to 1.1^(n + 1) milliseconds. */
-export const latencyStep = 1.1
-
-/**
- * Percentiles of the latency of each bar, in milliseconds; null if fewer successes report one than it needs.
- *
- * @param {BoardData} data
- * @param {readonly number[]} places
- * @param {Span} span
- * @returns {readonly Series[]}
- */
-export function latencies(data, places, { from, to }) {
-  if (data.latency === null) return []
-  const { bars, barWith } = barsOf(data, from, to)
-  const wanted = new Set(places)
-  /** @type {Map<number, number>[]} */
-  const counts = bars.map(() => new Map())
-  const { cell, step, count, needs } = data.latency
-  cell.forEach((place, at) => {
-    if (!wanted.has(place)) return
-    const bar = counts[barWith(place)]
-    const own = item(step, at)
-    bar?.set(own, (bar.get(own) ?? 0) + item(count, at))
-  })
-  const sorted = counts.map((bar) => [...bar].sort(([a], [b]) => a - b))
-  return needs.map(({ percent, samples }) => ({
-    name: `p${percent}`,
-    values: sorted.map((bar) => percentileOf(bar, percent / 100, samples)),
-  }))
-}
-
-/**
- * @param {readonly (readonly [step: number, count: number])[]} steps
- * @param {number} share
- * @param {number} needed
- */
-function percentileOf(steps, share, needed) {
-  const all = steps.reduce((sum, [, count]) => sum + count, 0)
-  if (all < needed) return null
-  let passed = 0
-  for (const [step, count] of steps) {
-    passed += count
-    if (passed >= share * all) return Number((latencyStep ** (step + 0.5)).toPrecision(3))
-  }
-  return null
-}
-
 /**
  * The median of each hour of the week over its measured whole hours, among them those without a request. Monday is 0.
  *

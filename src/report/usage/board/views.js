@@ -11,7 +11,6 @@ import {
   chosen,
   dimensions,
   item,
-  latencies,
   metrics,
   perBar,
   stacked,
@@ -25,6 +24,7 @@ import { drawWeek, weekCell, weekShades } from './week.js'
 /** @import { Bar, Bars, BarsView, Choice, Point, Series, Size, SizeName, Span, View, Views } from './types.ts' */
 
 /** @typedef {ReturnType<typeof perBar>} Sums */
+/** @typedef {(data: BoardData, places: readonly number[], choice: Choice, bars: Sums) => ((size: Size) => View) | null} LatencyOf the view of latencies, if there are any */
 
 /**
  * Cumulative use at the end of each of at most 400 buckets.
@@ -76,22 +76,23 @@ const sizes = {
  * @param {BoardData} data
  * @param {Choice} choice
  * @param {SizeName} [size]
+ * @param {LatencyOf} [latencyOf] of data that have latencies
  * @returns {Views}
  */
-export function viewsOf(data, choice, size = 'desk') {
+export function viewsOf(data, choice, size = 'desk', latencyOf) {
   const { wide, half } = sizes[size]
   const places = chosen(data, choice)
   const sums = total(data, places)
   const unfiltered = dimensions.every((name) => choice[name] === '')
   const bars = perBar(data, places, choice)
-  const latency = latencies(data, places, choice)
   const isWeek = data.finest === 'hour' && choice.to - choice.from >= 168
   // Of few requests, each hour's median is 0, which shows nothing.
   const hours = isWeek ? week(data, places, choice) : []
   /** @type {((size: Size) => View)[]} */
   const halves = [(box) => failuresView(data, bars, box)]
   if (sums.input !== null || sums.output !== null) halves.push((box) => tokensView(data, bars, box))
-  if (isKnown(latency)) halves.push((box) => latencyView(data, bars, latency, box))
+  const latency = latencyOf?.(data, places, choice, bars)
+  if (latency) halves.push(latency)
   if (hours.some((median) => median !== null && median > 0))
     halves.push((box) => weekView(data, hours, box))
   // The last of an odd number has its row for itself.
@@ -117,7 +118,7 @@ export function viewsOf(data, choice, size = 'desk') {
  * @param {readonly Series[]} series
  * @returns {Pick<BarsView, 'bars' | 'bucket' | 'describe' | 'table'>}
  */
-function overTime(data, { bars, bucket }, series) {
+export function overTime(data, { bars, bucket }, series) {
   const { say, show, timeOf } = speechOf(data)
   return {
     ...{ bars, bucket },
@@ -165,7 +166,7 @@ function useView(data, choice, places, unfiltered, size) {
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
-      { ...main, marks, dears },
+      { ...main, marks, dears, blank: choice.metric === 'credits' ? data.blank : [] },
       size,
     ),
     legend: legend.length > 0 ? drawLegend(legend) : null,
@@ -323,31 +324,6 @@ function tokensView(data, bars, size) {
       ...legendOfCut(speech, { ...bars, series }),
     ]),
     ...overTime(data, bars, series),
-  }
-}
-
-/** @param {readonly Series[]} lines */
-const isKnown = (lines) => lines.some(({ values }) => values.some((value) => value !== null))
-
-/** The classes of percentiles: p50, then p95. */
-const kinds = ['s1', 's3 b-dotted']
-
-/**
- * @param {BoardData} data
- * @param {Bars} bars
- * @param {readonly Series[]} percentiles
- * @param {Size} size
- * @returns {View}
- */
-function latencyView(data, bars, percentiles, size) {
-  const speech = speechOf(data)
-  const title = speech.say(bars.bucket, { what: speech.say('latency') })
-  const lines = percentiles.map(({ values }, at) => ({ kind: item(kinds, at), values }))
-  return {
-    ...{ id: 'latency', title, note: speech.say('latencyNote') },
-    tree: drawLines(speech, title, bars, lines, size),
-    legend: drawLegend(percentiles.map(({ name }, at) => [name, item(kinds, at).slice(0, 2)])),
-    ...overTime(data, bars, percentiles),
   }
 }
 
