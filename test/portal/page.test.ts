@@ -83,7 +83,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
         'accounts: { a: { grants: [{ name: Pack, credits: 900, from: 2026-11-28 }, { name: Gift, credits: 500, from: 2026-11-28, expires: 2026-12-02 }], budget: "600" } }\n',
       ),
     [
-      /Your credits end about \w+ \d+, 20\d\d [\d,.]+ credits left /,
+      /Your credits run out about \w+ \d+, 20\d\d [\d,.]+ credits left /,
       /Use \d+ credits before December 2, 2026, or they expire/,
       /You used 108% of your budget of 600 credits for this month\. It resets on December 1, 2026\./,
       /Budget 648 of 600 credits of this month, resets on Dec 1 /,
@@ -98,7 +98,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
       ),
     // The state says it, and the figure; without a range of one day.
     [
-      /^(?=.*Your credits probably run out on November 30, 2026)(?!.*between (.+?) and \1\.).*Your credits end about Nov 30, 2026/,
+      /^(?=.*Your credits probably run out on November 30, 2026)(?!.*between (.+?) and \1\.).*Your credits run out about Nov 30, 2026/,
     ],
   ],
   [
@@ -195,7 +195,7 @@ test('scripts keep to their budgets', () => {
   const own = (name: string) =>
     readFileSync(new URL(`../../src/portal/page/${name}`, import.meta.url), 'utf8')
   expect(size(own('embed.js'))).toBeLessThan(4096)
-  expect(size(boardScript(own('page.js')))).toBeLessThan(19_500)
+  expect(size(boardScript(own('page.js')))).toBeLessThan(19_400)
 })
 
 test('the page of a file is the served one', { tags: 'whole', timeout: 30_000 }, async () => {

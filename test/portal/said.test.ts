@@ -35,9 +35,9 @@ test.each([
   [
     'en',
     [
-      'Your credits end about',
+      'Your credits run out about',
       'At your usual pace',
-      'Key with the most credits',
+      'Key that used most',
       '660 credits · 100.0%',
       'It resets on December 1, 2026.',
       '60 credits over the budget',
@@ -50,7 +50,7 @@ test.each([
     [
       'Ihre Credits enden',
       'Bei Ihrem üblichen Tempo',
-      'Schlüssel mit den meisten Credits',
+      'Schlüssel mit dem höchsten Verbrauch',
       '660 Credits · 100,0',
       '60 Credits über dem Budget',
       'Verbraucht seit 1. Oktober 2026',
@@ -61,7 +61,7 @@ test.each([
   [
     'fr',
     [
-      'Fin de vos crédits',
+      'Vos crédits s’épuisent',
       'À votre rythme habituel',
       'Clé qui a utilisé le plus de crédits',
       'Il se renouvelle le',
@@ -74,7 +74,7 @@ test.each([
   [
     'es',
     [
-      'Fin de sus créditos',
+      'Sus créditos se agotan',
       'A su ritmo habitual',
       'Clave con más créditos usados',
       'Se renueva el',

@@ -8,7 +8,6 @@ import { amountIn } from './cause.ts'
 import { type MainCause, mainCauseOf } from './main-cause.ts'
 import { within } from './rows.ts'
 import { readFigures } from './sums.ts'
-import { sumOf, type Used, usedFigures, usedOf, type Why, whyOf } from './why.ts'
 
 /** A day far above the others. */
 export interface DearDay {
@@ -18,17 +17,16 @@ export interface DearDay {
   /** Decimal text. */
   readonly amount: string
   /** Of a usual day. */
-  readonly times: number
-  /** What most of it came from beyond a usual day; null if no name and no hour has most of it. */
-  readonly cause: MainCause | null
-  readonly why: Why
+  readonly usual: number
+  /** What most of it came from beyond a usual day. */
+  readonly cause: MainCause
 }
 
 const leastDays = 5
 const leastTimes = 2
 /** Another day is dear if it has so much of the excess of the dearest in its unit. */
 const leastShare = 0.25
-/** So many days are explained: each takes up to six queries. */
+/** So many days are explained: each takes up to five queries. */
 const mostDays = 3
 
 /** A day far above a usual one, before it is explained. */
@@ -45,8 +43,9 @@ interface Candidate {
 interface Day {
   readonly fromUs: number
   readonly toUs: number
-  readonly models: readonly Used[]
-  readonly used: Used
+  /** Decimal text. */
+  readonly text: string
+  readonly amount: number
 }
 
 /**
@@ -84,67 +83,46 @@ async function candidatesIn(
 ): Promise<readonly Candidate[]> {
   const bars = barsAsked(period, 'day')
   const starts = bars.map(({ startUs }) => startUs)
-  type Row = { readonly bar: number; readonly model: string | null }
-  const rows = await readFigures<Row, (typeof usedFigures)[number]>(asked, usedFigures, {
+  const rows = await readFigures<{ readonly bar: number }, never>(asked, [], {
     ...within(asked, period, condition, starts),
     bars: starts,
-    by: { model: 'model' },
   })
-  const days = bars
-    .map(({ startUs, endUs }, at) => ({
-      ...{ fromUs: startUs, toUs: endUs },
-      models: rows
-        .filter(({ bar }) => bar === at)
-        .map((row) => usedOf(row, amountIn(asked, row, unit))),
-    }))
-    .map((day) => ({ ...day, used: sumOf(day.models) }))
-    .filter(({ used }) => used.amount > 0)
-    .sort((a, b) => b.used.amount - a.used.amount || b.fromUs - a.fromUs)
+  const days = rows
+    .map((row): Day => {
+      const { startUs, endUs } = bars[row.bar]!
+      const text = amountIn(asked, row, unit) ?? '0'
+      return { fromUs: startUs, toUs: endUs, text, amount: Number(text) }
+    })
+    .filter(({ amount }) => amount > 0)
+    .sort((a, b) => b.amount - a.amount || b.fromUs - a.fromUs)
   const [first] = days
   if (first === undefined || days.length < leastDays) return []
   const quarter = days.length >> 2
   const usual = days.slice(quarter, days.length - quarter)
-  const usualAmount = sumOf(usual.map(({ used }) => used)).amount / usual.length
-  const least = leastShare * (first.used.amount - usualAmount)
+  const usualAmount = usual.reduce((sum, { amount }) => sum + amount, 0) / usual.length
+  const least = leastShare * (first.amount - usualAmount)
   return days
     .map((day) => ({
       ...{ day, usual, usualAmount, unit, condition },
-      times: day.used.amount / usualAmount,
+      times: day.amount / usualAmount,
     }))
-    .filter(({ day, times }) => times >= leastTimes && day.used.amount - usualAmount >= least)
+    .filter(({ day, times }) => times >= leastTimes && day.amount - usualAmount >= least)
     .slice(0, mostDays)
 }
 
 async function explained(
   asked: Asked,
   period: Period,
-  { day, usual, usualAmount, times, unit, condition }: Candidate,
+  { day, usual, usualAmount, unit, condition }: Candidate,
   page: UsageForecast | null,
 ): Promise<DearDay> {
-  const { fromUs, toUs, used, models } = day
-  const [sums] = await readFigures<object, never>(
-    asked,
-    [],
-    within(asked, { fromUs, toUs }, condition),
-  )
-  const causes = whyOf(
-    models,
-    usual.flatMap((each) => each.models),
-    usual.length,
-  )
-  const hasModels = asked.bearer.shows.has('models')
+  const { fromUs, toUs, text, amount } = day
   return {
-    ...{ fromUs, toUs, unit, times },
-    amount: amountIn(asked, sums!, unit)!,
+    ...{ fromUs, toUs, unit, amount: text, usual: usualAmount },
     cause: await mainCauseOf(asked, {
       ...{ day: { fromUs, toUs }, usual, unit, condition, period, page },
-      excess: used.amount - usualAmount,
+      excess: amount - usualAmount,
     }),
-    why: {
-      ...causes,
-      model: hasModels ? causes.model : null,
-      own: hasModels ? causes.own : null,
-    },
   }
 }
 

@@ -6,9 +6,10 @@ import { hourUs } from '../../user/durations.ts'
 import { type Asked, tagsShown } from '../api/asked.ts'
 import { amountIn, listedHours, unusualHours } from './cause.ts'
 import { hoursCutAt, inSql, rowsCutAt } from './rows.ts'
-import { readFigures } from './sums.ts'
+import { plus, readFigures } from './sums.ts'
+import { sumOf as sumOfUsed, type Used, usedFigures, usedOf, type WhyPart, whyOf } from './why.ts'
 
-/** What most of a dear day came from: its names, and its hours. */
+/** What most of a dear day came from: its names, and its hours. Without both, it is the whole day. */
 export interface MainCause {
   /** What these names used in these hours of the day, decimal text. */
   readonly amount: string
@@ -16,6 +17,8 @@ export interface MainCause {
   readonly names: readonly CauseName[]
   /** In the order of time; empty if the names tell it. */
   readonly spans: readonly Span[]
+  /** What is other in its requests, whatever their model, than in the usual ones of the same names; the greatest first. */
+  readonly why: readonly WhyPart[]
 }
 
 /** @property tag the own dimension that has this value; null for a key or a model */
@@ -42,7 +45,7 @@ interface DayAsked {
 }
 
 /** A share of the excess that is most of it, and one that is nearly all. */
-const [most, nearlyAll] = [0.5, 0.9]
+const [most, nearlyAll] = [0.6, 0.9]
 /** A name that has so much more of the excess than of a usual day has caused some of it. */
 const leastMore = 0.1
 /** Hours are said if they have so much of what the names have. */
@@ -55,19 +58,102 @@ const [mostHours, mostSpans] = [12, 3]
  * with about as much of the excess as of a usual day is no cause, unless it has nearly all; the only name of its kind is none. Hours
  * that are busier than usual are said beside them if they have most of that.
  */
-export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause | null> {
+export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause> {
   const found = await togetherIn(asked, of, await foundIn(asked, of))
-  const condition = [of.condition, ...found.map(({ sql }) => sql)].join(' AND ')
   const names = found.map(({ name }) => name)
-  const whole = await beyondUsual(asked, { ...of, condition }, null)
   const spans = spansOf(of)
-  if (spans.length > 0) {
-    const inSpans = await beyondUsual(asked, { ...of, condition }, spans)
-    const least = names.length === 0 ? most : Math.max(most, leastOfNames * whole.share)
-    if (inSpans.share >= least) return { amount: inSpans.amount, names, spans }
+  const rows = await partsOf(asked, of, found, spans)
+  const sumIn = (wanted: (row: Part) => boolean) => {
+    const some = rows.filter((row) => row.isOfNames && row.isOfModel && wanted(row))
+    const [own, usual] = [some.filter(({ isDear }) => isDear), some.filter(({ isDear }) => !isDear)]
+    const amount = own.reduce((sum, { text }) => plus(sum, text ?? '0'), '0')
+    const excess =
+      Number(amount) - sumOfUsed(usual.map(({ used }) => used)).amount / of.usual.length
+    return { amount, share: excess / of.excess }
   }
-  return names.length === 0 ? null : { amount: whole.amount, names, spans: [] }
+  const whole = sumIn(() => true)
+  const inSpans = sumIn(({ isInSpans }) => isInSpans)
+  const least = names.length === 0 ? most : Math.max(most, leastOfNames * whole.share)
+  const isSpan = spans.length > 0 && inSpans.share >= least
+  return {
+    amount: (isSpan ? inSpans : whole).amount,
+    ...{ names, spans: isSpan ? spans : [] },
+    why: whyIn(rows, isSpan, of.usual.length).map((part) =>
+      'model' in part && !asked.bearer.shows.has('models') ? { ...part, model: null } : part,
+    ),
+  }
 }
+
+/** The same of the rows of a day and of the usual ones: requests of names that are new are compared with all. */
+function whyIn(rows: readonly Part[], isSpan: boolean, usualDays: number): readonly WhyPart[] {
+  const isMeant = ({ isInSpans }: Part) => isInSpans || !isSpan
+  const named = rows.filter(({ isOfNames }) => isOfNames)
+  const usual = named.filter(({ isDear }) => !isDear)
+  const isNew = sumOfUsed(usual.map(({ used }) => used)).amount <= 0
+  const base = isNew ? rows.filter(({ isDear }) => !isDear) : usual
+  const count = sumOfUsed(usual.filter(isMeant).map(({ used }) => used)).requests ?? 0
+  return whyOf(
+    named.filter((row) => row.isDear && isMeant(row)).map(({ used }) => used),
+    base.map(({ used }) => used),
+    count / usualDays,
+  )
+}
+
+interface Part {
+  readonly used: Used
+  /** Decimal text. */
+  readonly text: string | null
+  readonly isDear: boolean
+  readonly isInSpans: boolean
+  /** Of the key and the own dimensions that are named. */
+  readonly isOfNames: boolean
+  /** Of the model that is named, if one is. */
+  readonly isOfModel: boolean
+}
+
+/** The use of the day and of the usual ones by model: within these hours of each, and of these names. */
+async function partsOf(
+  asked: Asked,
+  { day, usual, unit, condition, period }: DayAsked,
+  found: readonly Found[],
+  spans: readonly Span[],
+): Promise<readonly Part[]> {
+  const inSpans = [day, ...usual].flatMap((each) => sameHours(each, day, spans))
+  const ends = [period, day, ...usual, ...inSpans].flatMap(({ fromUs, toUs }) => [fromUs, toUs])
+  const sqlOf = (isModel: boolean) => [
+    'true',
+    ...found.filter(({ name }) => (name.of === 'model') === isModel).map(({ sql }) => sql),
+  ]
+  type Row = {
+    readonly model: string | null
+    readonly isDear: boolean
+    readonly isInSpans: boolean
+    readonly isOfNames: boolean
+    readonly isOfModel: boolean
+  }
+  const rows = await readFigures<Row, (typeof usedFigures)[number]>(asked, usedFigures, {
+    from: spans.length === 0 ? rowsCutAt(asked, ends) : hoursCutAt(ends),
+    where: `${condition} AND ${inSql([day, ...usual])}`,
+    by: {
+      model: 'model',
+      isDear: inSql([day]),
+      isInSpans: inSpans.length === 0 ? 'false' : inSql(inSpans),
+      isOfNames: sqlOf(false).join(' AND '),
+      isOfModel: sqlOf(true).join(' AND '),
+    },
+  })
+  return rows.map((row) => {
+    const text = amountIn(asked, row, unit)
+    return { ...row, text, used: usedOf(row, text) }
+  })
+}
+
+/** Hours of a day in another one. */
+const sameHours = (other: Span, day: Span, spans: readonly Span[]): readonly Span[] =>
+  spans.map(({ fromUs, toUs }) => ({
+    fromUs: other.fromUs + fromUs - day.fromUs,
+    toUs: other.fromUs + toUs - day.fromUs,
+  }))
 
 /** The fewest of the hours that are busier than usual with nearly all of what these have beyond it, joined; empty if they are many. */
 function spansOf({ day, unit, page }: DayAsked): readonly Span[] {
@@ -163,65 +249,28 @@ async function togetherIn(
 /** What each group used on a usual day, and on the day beyond that. */
 async function daySums<Group extends object>(
   asked: Asked,
-  of: DayAsked,
+  { day, usual, unit, condition, period }: DayAsked,
   by: Readonly<Record<string, string>>,
 ): Promise<readonly { readonly group: Group; readonly usual: number; readonly excess: number }[]> {
-  const rows = await rowsOf<Group>(asked, of, by, null)
+  const days = [day, ...usual]
+  const rows = await readFigures<Group & { readonly isDear: boolean }, never>(asked, [], {
+    from: rowsCutAt(
+      asked,
+      [period, ...days].flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
+    ),
+    where: `${condition} AND ${inSql(days)}`,
+    by: { ...by, isDear: inSql([day]) },
+  })
   const groups = Map.groupBy(rows, (row) =>
     JSON.stringify(Object.keys(by).map((name) => row[name as keyof Group])),
   )
   return [...groups.values()].map((own) => {
-    const usual = sumOf(own, false) / of.usual.length
-    return { group: own[0]!, usual, excess: sumOf(own, true) - usual }
+    const sum = (isDear: boolean) =>
+      own.reduce(
+        (so, row) => so + (row.isDear === isDear ? Number(amountIn(asked, row, unit) ?? 0) : 0),
+        0,
+      )
+    const mean = sum(false) / usual.length
+    return { group: own[0]!, usual: mean, excess: sum(true) - mean }
   })
-}
-
-/** What rows used on the day, and the share of its excess that they have. */
-async function beyondUsual(
-  asked: Asked,
-  of: DayAsked,
-  spans: readonly Span[] | null,
-): Promise<{ readonly amount: string; readonly share: number }> {
-  const rows = await rowsOf<object>(asked, of, {}, spans)
-  const excess = sumOf(rows, true) - sumOf(rows, false) / of.usual.length
-  const amount = rows.find(({ isDear }) => isDear)?.amount ?? '0'
-  return { amount, share: excess / of.excess }
-}
-
-interface OfDay {
-  readonly isDear: boolean
-  /** Decimal text; null without one. */
-  readonly amount: string | null
-}
-
-const sumOf = (rows: readonly OfDay[], isDear: boolean) =>
-  rows.reduce((sum, row) => sum + (row.isDear === isDear ? Number(row.amount ?? 0) : 0), 0)
-
-/**
- * Amounts of the day, and of all usual days, by some names.
- *
- * @param spans of the day, and the same ones of each usual day; null for whole days
- */
-async function rowsOf<Group extends object>(
-  asked: Asked,
-  { day, usual, unit, condition, period }: DayAsked,
-  by: Readonly<Record<string, string>>,
-  spans: readonly Span[] | null,
-): Promise<readonly (Group & OfDay)[]> {
-  const times = [day, ...usual].flatMap((each) =>
-    (spans ?? [day]).map(({ fromUs, toUs }) => ({
-      fromUs: each.fromUs + fromUs - day.fromUs,
-      toUs: spans === null ? each.toUs : each.fromUs + toUs - day.fromUs,
-    })),
-  )
-  const ends = times.flatMap(({ fromUs, toUs }) => [fromUs, toUs])
-  const rows = await readFigures<Group & { readonly isDear: boolean }, never>(asked, [], {
-    from:
-      spans === null
-        ? rowsCutAt(asked, [period.fromUs, period.toUs, ...ends])
-        : hoursCutAt([period.fromUs, period.toUs, ...ends]),
-    where: `${condition} AND ${inSql(times)}`,
-    by: { ...by, isDear: inSql([day]) },
-  })
-  return rows.map((row) => ({ ...row, amount: amountIn(asked, row, unit) }))
 }

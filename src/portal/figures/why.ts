@@ -1,44 +1,45 @@
 import { requestsOf, type Sums } from '../../measure/usage/sums.ts'
 
-/** What a model used in a while; null is unknown. */
+/** What a model used in some requests; null is unknown. */
 export interface Used {
   readonly model: string | null
   readonly requests: number | null
   readonly tokens: number | null
+  readonly output: number | null
+  readonly cached: number | null
   readonly amount: number
 }
 
-/**
- * What made a day dear. A usual day is the mean of the middle half of the days with use, so requests, tokens in a request and what a
- * token cost, each beside those of a usual day, multiply to the amount beside that of a usual day.
- */
-export interface Why {
-  /** Null if they are not known of each of these days. */
-  readonly requests: { readonly count: number; readonly usual: number } | null
-  /** So many times the usual tokens in a request; null if tokens are not known. */
-  readonly tokensTimes: number | null
-  /** So many times the usual amount for a token; of a request if tokens are not known. */
-  readonly priceTimes: number | null
-  /** The model that most of another price is by, if other models were used and not other prices. */
-  readonly model: string | null
-  /** The model that had most of the day, if its own tokens cost more or less than they usually do. Null if another model is the cause. */
-  readonly own: { readonly model: string; readonly times: number } | null
-}
+/** What is other in the requests that made a day dear, and how much of its amount beyond a usual day that is. */
+export type WhyPart = { readonly amount: number } & (
+  | { readonly of: 'requests'; readonly more: number }
+  /** So many times the usual tokens in a request. */
+  | { readonly of: 'tokens'; readonly times: number }
+  /** @property model whose share of the tokens rose most; null is unknown or not shown */
+  | { readonly of: 'model'; readonly model: string | null }
+  /** Shares of the tokens, between 0 and 1. */
+  | { readonly of: 'output' | 'cache'; readonly share: number; readonly usual: number }
+  /** So many times the usual amount for a token of a model, or for a request if tokens are not known. */
+  | { readonly of: 'price' | 'request'; readonly times: number; readonly model: string | null }
+)
 
 /** The figures of `usedOf`. */
-export const usedFigures = ['requests', 'requestsUnknown', 'input', 'output'] as const
+export const usedFigures = ['requests', 'requestsUnknown', 'input', 'output', 'cached'] as const
 
 /** @param amount in the unit that a day is dear in */
 export function usedOf(
   row: Pick<Sums, (typeof usedFigures)[number] | 'amounts'> & { readonly model: string | null },
   amount: string | null,
 ): Used {
-  const { model, input, output } = row
+  const { model, input, output, cached } = row
   const requests = requestsOf(row)
   // A refund has no tokens, and none is missing.
   const none = requests === 0 ? 0 : null
   const tokens = input === null && output === null ? none : (input ?? 0) + (output ?? 0)
-  return { model, requests, tokens, amount: Number(amount ?? 0) }
+  return {
+    ...{ model, requests, tokens, amount: Number(amount ?? 0) },
+    ...{ output: output ?? none, cached: cached ?? none },
+  }
 }
 
 export function sumOf(all: readonly Used[]): Used {
@@ -48,60 +49,97 @@ export function sumOf(all: readonly Used[]): Used {
     model: null,
     requests: sum(({ requests }) => requests),
     tokens: sum(({ tokens }) => tokens),
+    output: sum(({ output }) => output),
+    cached: sum(({ cached }) => cached),
     amount: all.reduce((so, { amount }) => so + amount, 0),
   }
 }
 
 const plusKnown = (a: number, b: number | null) => (b === null ? null : a + b)
 
-/** Why a day is dear, by models, beside those of usual days. */
-export function whyOf(own: readonly Used[], usual: readonly Used[], usualDays: number): Why {
-  const [day, days] = [sumOf(own), sumOf(usual)]
-  if (!day.requests || !days.requests)
-    return { requests: null, tokensTimes: null, priceTimes: null, model: null, own: null }
-  const requests = { count: day.requests, usual: days.requests / usualDays }
-  if (!day.tokens || !days.tokens) {
-    const priceTimes = day.amount / day.requests / (days.amount / days.requests)
-    return { requests, tokensTimes: null, priceTimes, model: null, own: null }
-  }
-  const priceTimes = day.amount / day.tokens / (days.amount / days.tokens)
-  const model = modelOf(own, usual, priceTimes)
-  return {
-    requests,
-    tokensTimes: day.tokens / day.requests / (days.tokens / days.requests),
-    priceTimes,
-    model,
-    own: model === null ? ownPriceOf(own, usual, day.amount) : null,
-  }
-}
-
 const byModel = (all: readonly Used[], model: string | null) =>
   sumOf(all.filter((each) => each.model === model))
 
-/** The model with more than half of an amount, and how many times its usual cost a token of it had. */
-function ownPriceOf(own: readonly Used[], usual: readonly Used[], amount: number): Why['own'] {
-  const most = own.find((each) => each.amount > amount / 2)
-  if (!most?.model || !most.tokens) return null
-  const before = byModel(usual, most.model)
-  return before.tokens && before.amount > 0
-    ? { model: most.model, times: most.amount / most.tokens / (before.amount / before.tokens) }
-    : null
+/**
+ * Why some requests cost more than usual ones: first how many more they are, at what one usually costs; then how long they are, at what a
+ * token usually costs; then their models; and what is left is the price of a token. These add up to what the requests cost beyond as
+ * many usual ones as there usually are. Empty if their number is not known.
+ *
+ * @param own the requests, by model
+ * @param usual usual requests, by model
+ * @param usualCount how many there usually are in the place of these
+ */
+export function whyOf(
+  own: readonly Used[],
+  usual: readonly Used[],
+  usualCount: number,
+): readonly WhyPart[] {
+  const [some, before] = [sumOf(own), sumOf(usual)]
+  if (!some.requests || !before.requests || before.amount <= 0) return []
+  const hasTokens = !!some.tokens && !!before.tokens
+  /** What is paid for: tokens, or requests if tokens are not known. */
+  const size = (each: Used) => (hasTokens ? each.tokens : each.requests) ?? 0
+  const length = size(before) / before.requests
+  const price = before.amount / size(before)
+  const ofModels = own.map((each) => {
+    const same = byModel(usual, each.model)
+    // A model that is not used otherwise has its own price.
+    const isKnown = size(same) > 0 && same.amount > 0
+    const expected = isKnown ? (same.amount / size(same)) * size(each) : each.amount
+    return { each, same, expected, beyond: each.amount - expected }
+  })
+  const expected = ofModels.reduce((sum, model) => sum + model.expected, 0)
+  const [most] = ofModels.toSorted((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond))
+  const rise = ({ each, same }: (typeof ofModels)[number]) =>
+    size(each) / size(some) - size(same) / size(before)
+  const [risen] = ofModels.toSorted((a, b) => rise(b) - rise(a))
+  const ofMix = expected - size(some) * price
+  const ofPrice = some.amount - expected
+  // What models usually cost says nothing if these requests cost as much less.
+  const [less, more] = [ofMix, ofPrice].map(Math.abs).toSorted((a, b) => a - b)
+  const isCancelled = ofMix * ofPrice < 0 && less! > more! / 2
+  const priced: readonly WhyPart[] = isCancelled
+    ? [
+        {
+          ...{ of: hasTokens ? 'price' : 'request', model: null, amount: ofMix + ofPrice },
+          times: some.amount / size(some) / price,
+        },
+      ]
+    : [
+        { of: 'model', model: risen?.each.model ?? null, amount: ofMix },
+        { ...priceOf(most!, hasTokens), amount: ofPrice },
+      ]
+  const parts: readonly WhyPart[] = [
+    {
+      ...{ of: 'requests', more: some.requests - usualCount },
+      amount: (some.requests - usualCount) * length * price,
+    },
+    {
+      ...{ of: 'tokens', times: size(some) / some.requests / length },
+      amount: (size(some) - some.requests * length) * price,
+    },
+    ...priced,
+  ]
+  return parts.toSorted((a, b) => b.amount - a.amount)
 }
 
-/**
- * The model by which a token cost more or less than usual: if each model had cost what it usually does, the day would still have at
- * least half of the difference. A model that is not used otherwise has its own price.
- */
-function modelOf(own: readonly Used[], usual: readonly Used[], times: number): string | null {
-  const [day, days] = [sumOf(own), sumOf(usual)]
-  const expected = own.reduce((sum, { model, tokens, amount }) => {
-    const before = byModel(usual, model)
-    return sum + (before.tokens ? (before.amount / before.tokens) * tokens! : amount)
-  }, 0)
-  const mix = expected / day.tokens! / (days.amount / days.tokens!)
-  if (mix <= 0 || Math.log(mix) / Math.log(times) < 0.5) return null
-  const more = ({ model, tokens }: Used) =>
-    tokens! / day.tokens! - byModel(usual, model).tokens! / days.tokens!
-  const [most] = own.toSorted((a, b) => more(b) - more(a))
-  return most?.model ?? null
+/** Shares that differ by less are usual ones. */
+const leastShift = 0.1
+
+/** Why the requests of a model cost more or less for a token than its usual ones: tokens of other kinds, else its price. */
+function priceOf({ each, same }: { readonly each: Used; readonly same: Used }, hasTokens: boolean) {
+  const size = (used: Used) => (hasTokens ? used.tokens : used.requests) ?? 0
+  const { model } = each
+  const times = each.amount / size(each) / (same.amount / size(same))
+  if (!hasTokens) return { of: 'request' as const, times, model }
+  const sign = times < 1 ? -1 : 1
+  const shares = (of: 'output' | 'cached') => ({
+    share: (each[of] ?? 0) / size(each),
+    usual: (same[of] ?? 0) / size(same),
+  })
+  const [output, cache] = [shares('output'), shares('cached')]
+  if (sign * (output.share - output.usual) >= leastShift)
+    return { of: 'output' as const, ...output }
+  if (sign * (cache.usual - cache.share) >= leastShift) return { of: 'cache' as const, ...cache }
+  return { of: 'price' as const, times, model }
 }

@@ -9,8 +9,10 @@ export interface Answer {
   readonly label: string
   /** Empty if the lines under it have the answer. */
   readonly value: string
+  /** The same in other units. */
+  readonly others?: readonly string[]
   readonly under: readonly (Html | string | false)[]
-  /** What the page's script changes when the reader filters. */
+  /** Its value is what the page's script changes when the reader filters. */
   readonly isFigure?: true
   /** Of these names, the script shows those of the filter. */
   readonly most?: 'key' | 'model'

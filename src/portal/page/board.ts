@@ -10,7 +10,7 @@ import type { UsageForecast } from '../../report/usage/shape.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
 import { dayUs, hourUs } from '../../user/durations.ts'
-import type { Asked } from '../api/asked.ts'
+import { type Asked, shownFor } from '../api/asked.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import { listedHours, usedInHours } from '../figures/cause.ts'
 import type { DearDay } from '../figures/dear-day.ts'
@@ -90,6 +90,8 @@ export async function readBoardFor(
       ', ',
     )}), coalesce(${refundOr(hasKeys ? column : 'NULL::VARCHAR')}, '(other)') AS account FROM (${refundsApartSql(`(FROM ${rows} WHERE ${where})`, refunds)})`)
   const nowUs = nowMs * 1000
+  const canSee = shows.has(shownFor(amounts.unit))
+  const own = dears.filter(({ unit }) => unit === amounts.unit)
   const isOpen = isWhole && period.toUs > nowUs - dayUs
   return readBoardOf(
     session,
@@ -116,32 +118,49 @@ export async function readBoardFor(
       ],
       locale: speech.locale,
       words: boardWordsOf(speech, amounts, tag),
-      page: isOpen && shows.has('credits') ? page : null,
+      page: isOpen && canSee ? page : null,
       ...(isOpen ? { course: courseOf(account, period, page, amounts.unit, budgets) } : {}),
-      ...apartFrom(amounts, speech),
-      dears: dears.filter(({ unit }) => unit === amounts.unit).map((each) => dearBar(each, speech)),
+      ...apartFrom(amounts, period, speech),
+      dears: own.map((each) => dearBar(each, speech)),
       marks:
-        isWhole && shows.has(amounts.unit === 'credits' ? 'credits' : 'cost')
-          ? await marksOf(account, period, page, amounts.unit, speech)
-          : [],
+        isWhole && canSee ? await marksOf(account, period, page, amounts.unit, own, speech) : [],
     },
   )
 }
 
 /** What stands beside the bar of a dear day, and in the table of the chart. */
 function dearBar(dear: DearDay, speech: Speech) {
-  const { headline, details, lines } = dearWords(dear, speech)
-  return { atUs: dear.fromUs, lines, said: [headline, ...details].join(' ') }
+  const { headline, why, details, lines } = dearWords(dear, speech)
+  return { atUs: dear.fromUs, lines, said: [headline, why, ...details].filter(Boolean).join(' ') }
 }
 
-/** That amounts in other units of the period are apart, and why days may have none. */
-function apartFrom({ unit, units }: Amounts, { say }: Speech): Pick<BoardScope, 'aboutUnit'> {
+/** That amounts in other units of the period are apart, and which of its days are in another unit alone. */
+function apartFrom(
+  { unit, units }: Amounts,
+  { fromUs, toUs }: Period,
+  { say, days }: Speech,
+): Pick<BoardScope, 'aboutUnit' | 'blank'> {
   const nameOf = (each: string) => (each === 'credits' ? say('chart.credits') : each)
-  const others = units
-    .filter((each) => each.unit !== unit && each.lastUs !== null)
-    .map((each) => nameOf(each.unit))
+  const others = units.filter((each) => each.unit !== unit && each.lastUs !== null)
   if (others.length === 0) return {}
-  return { aboutUnit: say('board.apart', { unit: nameOf(unit), others: others.join(', ') }) }
+  const own = units.find((each) => each.unit === unit)
+  const spans = others.map((each) => {
+    const isBefore = (each.lastUs ?? toUs) < (own?.firstUs ?? fromUs)
+    const isAfter = own?.lastUs != null && (each.firstUs ?? fromUs) > own.lastUs
+    const span = {
+      fromUs: Math.max(fromUs, each.firstUs ?? fromUs),
+      toUs: Math.min(toUs, (each.lastUs ?? toUs) + 1),
+    }
+    const said = { days: days(span.fromUs, span.toUs), unit: nameOf(each.unit) }
+    return isBefore || isAfter ? { ...span, text: say('apart.days', said) } : null
+  })
+  return {
+    aboutUnit: say('board.apart', {
+      unit: nameOf(unit),
+      others: others.map((each) => nameOf(each.unit)).join(', '),
+    }),
+    blank: spans.filter((each) => each !== null),
+  }
 }
 
 /** The widest rows that give the same board. @param columns of its dimensions */
@@ -162,15 +181,18 @@ async function rowsFor(
     : rows
 }
 
-/** Unusual hours of the period, the most unusual first, and what each used. */
+/** Unusual hours of the period, the most unusual first, and what each used. Days that say why have none. */
 async function marksOf(
   asked: Asked,
   { fromUs, toUs }: Period,
   page: UsageForecast | null,
   unit: string,
+  dears: readonly DearDay[],
   speech: Speech,
 ): Promise<readonly { readonly atUs: number; readonly text: string }[]> {
-  const hours = listedHours(page, unit, { fromUs, toUs })
+  const hours = listedHours(page, unit, { fromUs, toUs }).filter(
+    (us) => !dears.some((dear) => dear.fromUs <= us && us < dear.toUs),
+  )
   const amounts = await usedInHours(asked, hours, unit)
   return hours.map((atUs, at) => {
     const amount = amounts[at] ?? null

@@ -75,8 +75,10 @@ export function amountWriting(locale: string, unit: string): AmountWriting {
       return write(scaled(value, digits), digits)
     },
     about(amount) {
-      const digits = Math.abs(amount) >= 100 ? 0 : isCurrency(unit) ? minorDigits(unit) : 1
-      return write(BigInt(Math.round(roughly(amount) * 10 ** digits)), digits)
+      const rough = roughly(amount)
+      const isWhole = Math.abs(amount) >= 100 || (!isCurrency(unit) && Number.isInteger(rough))
+      const digits = isWhole ? 0 : isCurrency(unit) ? minorDigits(unit) : 1
+      return write(BigInt(Math.round(rough * 10 ** digits)), digits)
     },
     column(amounts, total) {
       const values = amounts.map((amount) => (amount === null ? null : readNumber(amount)))

@@ -1,15 +1,19 @@
-import { roundTimes } from '../figures/cause.ts'
+import { largest } from '../../user/extremes.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import type { CauseName, MainCause } from '../figures/main-cause.ts'
+import type { WhyPart } from '../figures/why.ts'
+import { isMoney } from './answer.ts'
 import type { Speech } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
-  /** The day, its amount, how many times a usual day, and who or when most of that was: one sentence. */
+  /** The day, its amount and what a usual one has. */
   readonly headline: string
-  /** How much came from that, and why: what multiplies to the times. A line each, if there are any. */
+  /** Who or when, and the one or two greatest causes; empty if neither is known. */
+  readonly why: string
+  /** What came from that, what each cause is of the amount beyond a usual day, and what to do. */
   readonly details: readonly string[]
-  /** The same in a few words for the place beside its bar. */
+  /** The why in a few words for the place beside its bar. */
   readonly lines: readonly string[]
 }
 
@@ -20,58 +24,47 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const said = {
     day: speech.weekday(dear.fromUs),
     amount: speech.amount(dear.unit, dear.amount),
-    times: roundTimes(dear.times),
+    usual: speech.about(dear.unit, dear.usual),
   }
-  const factors = factorsOf(dear, speech)
-  const why = factors.length === 0 ? '' : say('why.line', { factors: factors.join(' × ') })
-  const times = say('dear.times', { day: speech.shortWeekday(dear.fromUs), times: said.times })
-  if (cause === null)
-    return {
-      headline: say('state.dear', said),
-      details: [why].filter(Boolean),
-      lines: [times, ...factors.slice(0, 1)],
-    }
-  const [first] = cause.names.toSorted(
-    (a, b) => Number(a.of === 'model') - Number(b.of === 'model'),
-  )
-  const hours = spansOf(cause, speech)
-  const [span, ...others] = cause.spans
-  const headline =
-    first === undefined
-      ? say('state.dearAt', { ...said, hours })
-      : say('state.dearBy', { ...said, names: namesOf([first], speech) })
+  const who = whoOf(cause, speech)
+  const causes = mainParts(cause.why).map((part) => whyIn(part, speech))
+  const isPrice = mainParts(cause.why).some(({ of }) => of === 'price')
+  const why = speech.list(causes)
   return {
-    headline,
-    details: [causeOf(cause, dear, speech), why].filter(Boolean),
-    lines: [
-      times,
-      ...(first === undefined ? [] : [namesOf([first], speech)]),
-      ...cause.names
-        .filter((each) => each !== first && each.of === 'model')
-        .map(({ name }) => name),
-      ...(span !== undefined && others.length === 0
-        ? [`${speech.clock(span.fromUs)} – ${speech.clock(span.toUs)}`]
-        : []),
-      // Hours alone say when, and not what.
-      ...(first === undefined ? factors.slice(0, 1) : []),
-    ],
+    headline: say('state.dear', said),
+    why: capital(who === '' || why === '' ? who || why : say('why.of', { who, why })),
+    details: [
+      who === '' ? '' : causeOf(cause, dear, speech),
+      partsOf(dear, speech),
+      isPrice ? say('why.ask') : '',
+    ].filter(Boolean),
+    lines: [...causes.slice(0, 1).map(capital), who, say('dear.instead', said)].filter(Boolean),
   }
 }
 
-const spansOf = ({ spans }: MainCause, { say, clock, list }: Speech) =>
+const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
+
+/** The key, else an own dimension, else the hours, else the model. */
+function whoOf({ names, spans }: MainCause, speech: Speech): string {
+  const [first] = names.toSorted((a, b) => Number(a.of === 'model') - Number(b.of === 'model'))
+  return first === undefined || (first.of === 'model' && spans.length > 0)
+    ? spansIn(spans, speech)
+    : namesOf([first], speech)
+}
+
+const spansIn = (spans: MainCause['spans'], { say, clock, list }: Speech) =>
   list(spans.map(({ fromUs, toUs }) => say('dear.span', { from: clock(fromUs), to: clock(toUs) })))
 
 /** What most of a dear day came from, in one sentence. */
-function causeOf(cause: MainCause, dear: DearDay, speech: Speech): string {
+function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Speech): string {
   const { say } = speech
-  const { amount, names, spans } = cause
   const isAll = Number(amount) === Number(dear.amount)
   const part = isAll
     ? say('dear.all')
     : say('dear.part', { amount: speech.amount(dear.unit, amount) })
   const said = { part, names: namesOf(names, speech) }
   if (spans.length === 0) return say('dear.names', said)
-  const times = spansOf(cause, speech)
+  const times = spansIn(spans, speech)
   return say(names.length === 0 ? 'dear.at' : 'dear.namesAt', { ...said, times })
 }
 
@@ -88,54 +81,70 @@ function namesOf(names: readonly CauseName[], speech: Speech): string {
     : say('cause.with', { names: speech.list(others), model: model.name })
 }
 
-/** A figure is a cause if it differs so many times from the usual one. */
-const leastTimes = 1.1
-/** The tokens of a model are said if they cost so many times more than those of all. */
-const leastApart = 1.05
-/** If the causes multiply to an amount that differs more from that of the day, all figures are said. */
-const mostRounding = 1.05
+/** More causes than that are no answer. */
+const mostCauses = 2
+/** Another cause is said if it has so much of the greatest one. */
+const leastOfFirst = 0.2
 
-/** What multiplies to the times of a usual day, the most first: requests, tokens in each, and what a token cost. */
-function factorsOf({ why, times }: DearDay, { say }: Speech): readonly string[] {
-  const { requests, tokensTimes, priceTimes, model, own } = why
-  const factors = [
-    requests !== null && {
-      ratio: requests.count / requests.usual,
-      text: say('why.requests', {
-        times: roundFactor(requests.count / requests.usual),
-        ...{ requests: requests.count, usual: roundCount(requests.usual) },
-      }),
-    },
-    tokensTimes !== null && {
-      ratio: tokensTimes,
-      text: say('why.tokens', { times: roundFactor(tokensTimes) }),
-    },
-    priceTimes !== null && {
-      ratio: priceTimes,
-      text: say(wordOfPrice(why), {
-        times: roundFactor(priceTimes),
-        ...(model !== null && { model }),
-        ...(own !== null && { model: own.model, own: roundFactor(own.times) }),
-      }),
-    },
-  ].filter((each) => each !== false)
-  const far = (ratio: number) => Math.max(ratio, 1 / ratio)
-  const listed = factors.filter(({ ratio }) => far(ratio) >= leastTimes)
-  const off = listed.reduce((product, { ratio }) => product * ratio, 1) / times
-  const said = far(off) > mostRounding ? factors : listed
-  return said.toSorted((a, b) => b.ratio - a.ratio).map(({ text }) => text)
+/** The causes that the sentence says, the greatest first. */
+function mainParts(parts: readonly WhyPart[]): readonly WhyPart[] {
+  const least =
+    leastOfFirst *
+    largest(
+      parts.map(({ amount }) => amount),
+      0,
+    )
+  return parts.filter(({ amount }) => amount > 0 && amount >= least).slice(0, mostCauses)
 }
 
-function wordOfPrice({ model, own, tokensTimes, priceTimes }: DearDay['why']) {
-  if (model !== null) return priceTimes! < 1 ? 'why.cheaper' : 'why.dearer'
-  if (tokensTimes === null) return 'why.request'
-  // Of one model alone, both are one figure; a model whose own tokens rose by less is not all of the cause.
-  return own !== null && own.times > leastApart * priceTimes! ? 'why.priceOf' : 'why.price'
+function whyIn(part: WhyPart, { say, share }: Speech): string {
+  switch (part.of) {
+    case 'requests':
+      return say('why.requests', { more: Math.max(1, Math.round(part.more)) })
+    case 'tokens':
+      return say('why.tokens', { times: roundTimes(part.times) })
+    case 'model':
+      return part.model === null ? say('why.models') : say('why.model', { model: part.model })
+    case 'output':
+    case 'cache':
+      return say(`why.${part.of}`, { share: share(part.share), usual: share(part.usual) })
+    case 'request':
+      return say('why.request', { times: roundTimes(part.times) })
+    case 'price':
+      return part.model === null
+        ? say('why.token', { times: roundTimes(part.times) })
+        : say('why.price', { times: roundTimes(part.times), model: part.model })
+  }
 }
 
-/** A factor with so many digits that the factors still multiply to the claim. */
-const roundFactor = (times: number) =>
-  times < 2 ? Number(times.toPrecision(3)) : Number(times.toFixed(times < 20 ? 1 : 0))
+/** A ratio as it is said: with one digit below 10. */
+const roundTimes = (times: number) =>
+  times < 10 ? Number(times.toFixed(times < 2 ? 2 : 1)) : Math.round(times)
 
-/** A mean of counts, with as many digits as a ratio of it needs. */
-const roundCount = (count: number) => Number(count.toFixed(count < 2 ? 2 : count < 20 ? 1 : 0))
+/** A part that is less of the amount beyond a usual day is no cause of its own. */
+const leastPart = 0.1
+
+/** What each cause is of the amount beyond a usual day: a sum that adds up as it is written. */
+function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): string {
+  const { say } = speech
+  const beyond = Number(amount) - usual
+  const parts = cause.why.filter((part) => Math.abs(part.amount) >= leastPart * beyond)
+  if (parts.length === 0) return ''
+  // Three digits of the sum at least, so that what is rounded adds up.
+  const digits = Math.max(isMoney(unit) ? 2 : 0, 2 - Math.floor(Math.log10(beyond)))
+  const rounded = parts.map((part) => Number(part.amount.toFixed(digits)))
+  const amounts = [...rounded, beyond - rounded.reduce((sum, each) => sum + each, 0)]
+  const written = speech.amounts(unit).column(
+    [...amounts, beyond].map((each) => each.toFixed(digits)),
+    null,
+  )
+  const names = [...parts.map(({ of }) => say(`part.${of}`)), say('part.rest')]
+  const sums = names
+    .map((name, at) => ({ name, written: written[at]!, size: amounts[at]! }))
+    .filter(({ written }) => /[1-9]/.test(written))
+    .map(({ name, written, size }) => `${name} ${size > 0 ? '+' : ''}${written}`)
+  return say('why.parts', {
+    amount: written.at(-1)!,
+    parts: speech.list(sums),
+  })
+}

@@ -48,6 +48,8 @@ export interface TopName {
   readonly written: string
   /** The same with its unit, or that it is requests. */
   readonly said: string
+  /** The same as a number. */
+  readonly amount: number
   /** Of what was used, without refunds. */
   readonly share: number
 }
@@ -74,6 +76,7 @@ export function topNames(
     const row = rows[at]!
     return {
       name: row.name,
+      amount: size(row),
       written: by === undefined ? countOf(row.requests, speech) : by.written[at]!,
       said:
         by !== undefined
@@ -89,7 +92,7 @@ export function topNames(
 export const countOf = (value: number | null, { number }: Speech) =>
   value === null ? '–' : number(value)
 
-const withoutRefunds = (used: string, refunds: string | null) =>
+export const withoutRefunds = (used: string, refunds: string | null) =>
   refunds === null ? used : decimalText(subtract(readNumber(used)!, readNumber(refunds)!))
 
 /** What the names of a table are: a model, a key, or the name of a tag. */

@@ -17,6 +17,7 @@ import { Problem } from '../api/problem.ts'
 import { comparedWith } from '../figures/before.ts'
 import { readBudgets } from '../figures/budgets.ts'
 import { dearDays } from '../figures/dear-day.ts'
+import { readFailed } from '../figures/failed.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
 import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
@@ -132,6 +133,8 @@ export async function readPageData(
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
     dears,
+    // It stands where neither a budget nor a balance does.
+    failed: budgets.length > 0 ? null : await readFailed(asked, asks, query, names),
     projections: await monthProjections(asked, page, names),
     price: bearer.shows.has('cost') ? view.moneyOf('1') : null,
     presets: presetPeriods(view, nowMs),

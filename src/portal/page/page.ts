@@ -11,6 +11,7 @@ import { renderFigures } from './first-figures.ts'
 import { renderLots } from './lots-table.ts'
 import type { PageData } from './page-shape.ts'
 import { renderTables } from './page-tables.ts'
+import { isPrepaid, priceOf } from './pay-answers.ts'
 import type { Speech } from './speech.ts'
 import { renderState } from './state-bar.ts'
 
@@ -24,23 +25,21 @@ export function pageBody(
   const { say } = speech
   const { board, choice } = data
   if (board === null || choice === null) {
-    return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, speech)}</main>`
+    return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, view, speech)}</main>`
   }
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${say('period', { from: speech.day(data.fromUs), to: speech.day(data.toUs - 1) })} · ${say('zone', { zone: view.timezone })}`)}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${say('period', { from: speech.day(data.fromUs), to: speech.day(data.toUs - 1) })}`)}
 ${controls(data, speech)}
-${renderFigures(data, speech)}
-${renderState(data, speech)}
+<div class="first">${renderFigures(data, speech)}
+${renderState(data, speech)}</div>
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech), renderTables(data, speech))}
 ${renderLots(data, speech)}
-${footer(data, settings, speech)}</main>`
+${data.canExport && exports(speech)}
+${footer(data, settings, view, speech)}</main>`
 }
 
 /** Periods that people ask for, and the units of amounts, as links that keep the rest of the address. */
-function controls(
-  { from, to, kept, presets, units, unit, canExport }: PageData,
-  speech: Speech,
-): Html {
+function controls({ from, to, kept, presets, units, unit }: PageData, speech: Speech): Html {
   const { say } = speech
   const link = (period: { from: string; to: string }, other: Readonly<Record<string, string>>) =>
     `?${new URLSearchParams({ ...Object.fromEntries(kept), from: period.from, to: period.to, ...other })}`
@@ -58,7 +57,7 @@ function controls(
   const filter =
     tag !== undefined &&
     html`<span class="choices"><a href="?${String(new URLSearchParams({ ...others, from, to }))}" data-keep aria-current="true" aria-label="${say('board.reset')}: ${tag}">${tag} ✕</a></span>`
-  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${switches.length > 1 && html`<span class="choices units" role="group" aria-label="${say('unit.title')}">${switches}</span>`}${filter}${canExport && exports(speech)}</nav>`
+  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${switches.length > 1 && html`<span class="choices units" role="group" aria-label="${say('unit.title')}">${say('unit.title')} ${switches}</span>`}${filter}</nav>`
 }
 
 /** The files of the view, which the page's script makes. */
@@ -67,7 +66,7 @@ function exports({ say }: Speech): Html {
     (format) =>
       html`<button type="button" class="rows" data-export="${format}">${format.toUpperCase()}</button>`,
   )
-  return html`<span class="choices exports" role="group" aria-label="${say('export.title')}" hidden>${say('export.title')} ${files}</span>`
+  return html`<p class="choices exports" role="group" aria-label="${say('export.title')}" hidden>${say('export.title')} ${files}</p>`
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {
@@ -83,12 +82,15 @@ function head(settings: Settings, title: string, about: Html | string): Html {
 }
 
 /** Tokens and failures, under the charts. */
-function cards(data: PageData, board: BoardData, choice: Choice, { say, number }: Speech): Html {
+function cards(data: PageData, board: BoardData, choice: Choice, speech: Speech): Html {
+  const { say, number } = speech
   const { value } = data.summary.requests
   const plain = viewsOf(board, choice)
     .cards.filter(([name]) => name === 'tokens' || name === 'failed')
     .map(([, label, shown, aside]) => ({ label, value: shown, aside }))
+  const worth = isPrepaid('credits', data) ? priceOf(data, speech) : ''
   return renderCards([
+    ...(worth === '' ? [] : [{ label: say('card.cost'), value: '', aside: worth }]),
     {
       label: say('card.requests'),
       value: value === null ? say('card.unmeasured') : number(value),
@@ -98,6 +100,11 @@ function cards(data: PageData, board: BoardData, choice: Choice, { say, number }
   ])
 }
 
-function footer({ summary }: PageData, { support }: Settings, { say, moment }: Speech): Html {
-  return html`<footer>${say('asOf', { date: moment(Date.parse(summary.refreshedAt) * 1000) })}${support !== undefined && html` · <a href="${support}" rel="noopener" target="_blank">${say('support')}</a>`}</footer>`
+function footer(
+  { summary }: PageData,
+  { support }: Settings,
+  { timezone }: AccountView,
+  { say, moment }: Speech,
+): Html {
+  return html`<footer>${say('asOf', { date: moment(Date.parse(summary.refreshedAt) * 1000) })} · ${say('zone', { zone: timezone })}${support !== undefined && html` · <a href="${support}" rel="noopener" target="_blank">${say('support')}</a>`}</footer>`
 }

@@ -6,35 +6,51 @@ import { roughly } from './columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
+/** What is to pay in a unit: an answer whose amount stands beside those of other units. */
+interface Pay extends Omit<Answer, 'value'> {
+  /** Null if there is none: the value says so. */
+  readonly amount: string | null
+  readonly value?: string
+  /** Whether it is an estimate. */
+  readonly isAbout?: boolean
+}
+
 /** What will be paid, in each unit: of money, what the month will probably cost; of credits or prepaid money that are there, nothing. */
 export function payAnswers(data: PageData, speech: Speech): Cell {
-  const answers = unitsOf(data).flatMap(({ unit }) =>
+  const { say } = speech
+  const found = unitsOf(data).flatMap(({ unit }): readonly Pay[] =>
     isPrepaid(unit, data) ? [prepaidAnswer(data, speech)] : monthIn(unit, data, speech),
   )
+  const groups = Map.groupBy(found, ({ label, amount }) => `${label} ${amount === null}`)
+  const answers = [...groups.values()].map((own): Answer => {
+    const [first, ...others] = own.map(
+      ({ value, amount, isAbout }) =>
+        value ?? (isAbout ? say('month.about', { amount: amount! }) : amount!),
+    )
+    const under = own.flatMap((each) => each.under)
+    return { label: own[0]!.label, value: first!, others, under }
+  })
   return answers.length > 0
     ? answers
-    : [{ label: speech.say('card.month'), value: '–', under: [unknown(data, speech)] }]
+    : [{ label: say('card.month'), value: '–', under: [unknown(data, speech)] }]
 }
 
 const unknown = ({ isPending }: PageData, { say }: Speech) =>
   say(isPending ? 'month.pending' : 'month.unknown')
 
-/** The month of now, which a forecast is of. */
-const payLabel = ({ summary }: PageData, speech: Speech) =>
-  speech.say('card.pay', { month: speech.monthName(Date.parse(summary.refreshedAt) * 1000) })
+/** The month of now, which a forecast is of. Who sees one key pays for more. */
+const payLabel = ({ summary, seesOneKey }: PageData, speech: Speech) =>
+  speech.say(seesOneKey ? 'card.pay.key' : 'card.pay', {
+    month: speech.monthName(Date.parse(summary.refreshedAt) * 1000),
+  })
 
-function prepaidAnswer(data: PageData, speech: Speech): Answer {
-  const { unit, remaining } = data.credits!
-  const said = { amount: speech.amounts(unit).one(remaining), credits: Number(remaining) }
-  return {
-    label: payLabel(data, speech),
-    value: speech.say('pay.nothing'),
-    under: [speech.say(`answer.prepaid${ofHeld(data)}`, said)],
-  }
-}
+const prepaidAnswer = (data: PageData, speech: Speech): Pay => ({
+  ...{ label: payLabel(data, speech), value: speech.say('pay.nothing'), amount: null },
+  under: [speech.say(`answer.prepaid${ofHeld(data)}`)],
+})
 
 /** Whether use in a unit is paid in advance, so that nothing is to pay for it. */
-const isPrepaid = (unit: string, { credits }: PageData) =>
+export const isPrepaid = (unit: string, { credits }: PageData) =>
   unit === credits?.unit && Number(credits.remaining ?? 0) > 0
 
 /** What this month will probably have used of what is paid in advance; empty if it is no more than was used, or the page is filtered. */
@@ -59,7 +75,7 @@ const ofHeld = ({ credits }: Pick<PageData, 'credits'>) =>
 /** Whether nothing more is expected to be used: that is as exact as what was. */
 const isOver = ({ high, used }: Projection) => Math.abs(high - used) <= Math.abs(used) / 200
 
-function monthIn(unit: string, data: PageData, speech: Speech): Cell {
+function monthIn(unit: string, data: PageData, speech: Speech): readonly Pay[] {
   const { projections, price } = data
   const { say } = speech
   const label = isMoney(unit) ? payLabel(data, speech) : say('card.month')
@@ -68,20 +84,21 @@ function monthIn(unit: string, data: PageData, speech: Speech): Cell {
   if (unit !== data.unit && data.units.find((each) => each.unit === unit)?.lastUs === null)
     return []
   if (course === undefined)
-    return unit === data.unit ? [{ label, value: '–', under: [unknown(data, speech)] }] : []
+    return unit === data.unit
+      ? [{ label, value: '–', amount: null, under: [unknown(data, speech)] }]
+      : []
   // Beside the amount, its unit is said already.
   const [low, high] = [course.low, course.high].map((each) => speech.amounts(unit).about(each))
-  const isExact = isOver(course)
+  const isExact = isOver(course) || endedOn(unit, data, speech) !== ''
   return [
     {
       label,
-      value: isExact
+      amount: isExact
         ? speech.amount(unit, String(course.used))
-        : say('month.about', { amount: speech.about(unit, course.median) }),
+        : speech.about(unit, course.median),
+      isAbout: !isExact,
       under: [
-        isExact
-          ? endedOn(unit, data, speech)
-          : !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
+        !isExact && !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
         !isExact &&
           low !== high &&
           say('month.range', { low: low!, high: speech.about(unit, course.high) }),
@@ -94,7 +111,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): Cell {
               (roughly(course.median) * Number(price.value)).toFixed(6),
             ),
           }),
-        isMoney(unit) && unit === data.unit && say('month.noInvoice'),
+        !isExact && isMoney(unit) && say('month.noInvoice'),
       ],
     },
   ]
@@ -149,4 +166,17 @@ function rangeOf({ outlook, toUs }: PageData, { say, near }: Speech): readonly s
     first === last ? say('answer.pace') : say('answer.range', { early: first!, late: last! }),
     say('answer.buy', { date: first! }),
   ]
+}
+
+/** What the credits cost, and at which price. */
+export function priceOf({ summary, units, price }: PageData, speech: Speech): string {
+  const priced = summary.cost.find(
+    ({ currency }) => !units.some(({ unit }) => unit === currency) && currency === price?.currency,
+  )
+  return priced === undefined || price === null || priced.value === null
+    ? ''
+    : speech.say('card.price', {
+        amount: speech.money(priced.currency, priced.value),
+        price: speech.price(price.currency, price.value),
+      })
 }

@@ -11,6 +11,8 @@ export interface Speech {
   say(word: Word, values?: Values): string
   number(value: number | string): string
   share(value: number): string
+  /** A share that is more or less, with its sign. */
+  change(value: number): string
   /** A share of a list, whose shares all have one digit. */
   part(value: number): string
   money(currency: string, value: string): string
@@ -55,6 +57,9 @@ export function speechOf(
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const put = sentences(locale, 2, (value) => numbers.format(value))
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  const changes = new Intl.NumberFormat(locale, {
+    ...{ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' },
+  })
   const parts = partsIn(locale)
   const plurals = new Intl.PluralRules(locale, { maximumFractionDigits: 2 })
   const withUnit = (unit: string, amount: string, n: number) =>
@@ -106,6 +111,7 @@ export function speechOf(
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
     share: (value) => shares.format(value),
+    change: (value) => changes.format(value),
     part: (value) => parts.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days(us / 1000),

@@ -13,8 +13,8 @@ interface State {
   readonly text: Html | string
   /** The view that shows it. */
   readonly query: string | null
-  /** Of a dear day: the figures behind it. */
-  readonly details?: readonly string[]
+  /** Of a dear day: who or what made it so, and the figures behind that. */
+  readonly why?: { readonly said: string; readonly details: readonly string[] }
 }
 
 const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
@@ -32,20 +32,26 @@ const mostDear = 2
 /** So many others are shown; more of them open below. */
 const mostOthers = 2
 
-/** The worst thing that a customer should know, always in the same place, what made the dearest days dear, and the others below. */
+/** The worst thing that a customer should know, always in the same place, why the dearest days were dear, and the others below. */
 export function renderState(data: PageData, speech: Speech): Html {
   const [worst, ...rest] = statesOf(data, speech)
-  const isDear = ({ details }: State) => details !== undefined
+  const isDear = ({ why }: State) => why !== undefined
   const dear = rest.filter(isDear).slice(0, isDear(worst!) ? mostDear - 1 : mostDear)
   const others = rest.filter((each) => !dear.includes(each))
-  const said = ({ text, query, details }: State) =>
-    html`${text}${query !== null && html` <a href="${query}" data-keep>${speech.say('state.show')}</a>`}${details?.map((each) => html`<small>${each}</small>`)}`
-  const list = html`<ul>${others.map((each) => html`<li>${said(each)}</li>`)}</ul>`
+  const list = html`<ul>${others.map((each) => html`<li>${saidOf(each, speech)}</li>`)}</ul>`
   const below =
     others.length > mostOthers
       ? html`<details><summary>${speech.say('state.more', { more: others.length })}</summary>${list}</details>`
       : others.length > 0 && list
-  return html`<section class="state ${worst!.tone}"><h2><b aria-hidden="true">${signs[worst!.tone]}</b> ${said(worst!)}</h2>${dear.map((each) => html`<p>${said(each)}</p>`)}${below}</section>`
+  return html`<section class="state ${worst!.tone}"><h2>${saidOf(worst!, speech)}</h2>${dear.map((each) => html`<p>${saidOf(each, speech)}</p>`)}${below}</section>`
+}
+
+function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
+  const link = query !== null && html` <a href="${query}" data-keep>${speech.say('state.show')}</a>`
+  const because =
+    why !== undefined &&
+    html`${why.said !== '' && html`<strong>${why.said}</strong>`}${why.details.map((each) => html`<small>${each}</small>`)}`
+  return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${because}`
 }
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
@@ -61,13 +67,13 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
   const isOver = budgets.some(({ share }) => share >= 1)
   for (const dear of dears) states.push(dearState(dear, data, speech))
   for (const { kind, text, query } of notices) {
-    // Dear days say what, how much and by whom.
-    if (kind === 'busy-hour' && dears.length > 0) continue
+    // Dear days say what, how much and by whom; beside them, a budget is said in its cell alone.
+    if ((kind === 'busy-hour' || kind === 'budget') && dears.length > 0) continue
     const tone = kind === 'budget' && isOver ? 'fail' : tones[kind]
     states.push({ tone, text, query: query === '?' ? null : query })
   }
   for (const { budget, crossesUs, share } of budgets) {
-    if (crossesUs === null || share >= 1) continue
+    if (crossesUs === null || share >= 1 || dears.length > 0) continue
     const amount = speech.amount(budget.unit, budget.amount)
     const text = say('state.crosses', { amount, date: speech.day(crossesUs) })
     states.push({ tone: 'warn', text, query: null })
@@ -83,10 +89,10 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
 
 /** A dear day: how much, beside a usual one, and what most of that came from; its view is of the same unit. */
 function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
-  const { headline, details } = dearWords(dear, speech)
+  const { headline, why, details } = dearWords(dear, speech)
   const query = new URLSearchParams({
     ...{ from: speech.date(dear.fromUs), to: speech.date(dear.toUs) },
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
-  return { tone: 'warn', text: html`<strong>${headline}</strong>`, query: `?${query}`, details }
+  return { tone: 'warn', text: headline, query: `?${query}`, why: { said: why, details } }
 }

@@ -1,0 +1,96 @@
+import { decimalText, readNumber, subtract } from '../../money/rational.ts'
+import { html } from '../../user/html.ts'
+import type { BudgetState } from '../figures/budgets.ts'
+import { type Answer, endedOn } from './answer.ts'
+import type { PageData } from './page-shape.ts'
+import type { Speech } from './speech.ts'
+
+/** Budgets, the fullest first; without one, how many requests succeeded. */
+export function limitAnswers(data: PageData, speech: Speech): readonly Answer[] {
+  const { say, share } = speech
+  if (data.budgets.length === 0) {
+    const { successShare, requests } = data.summary
+    const all = Number(requests.value)
+    return [
+      {
+        label: say('card.success'),
+        value: successShare === null ? '–' : share(successShare),
+        under: [
+          successShare === null
+            ? requests.value === null
+              ? say('card.unmeasured')
+              : say('card.count', { requests: all })
+            : say('card.successOf', { ok: Math.round(successShare * all), all }),
+          failedIn(data, speech),
+        ],
+      },
+    ]
+  }
+  return [...data.budgets]
+    .sort(
+      (a, b) =>
+        Number(b.budget.unit === data.unit) - Number(a.budget.unit === data.unit) ||
+        b.share - a.share,
+    )
+    .map((state) => budgetAnswer(state, data, speech))
+}
+
+/** How many failed, and whether they were charged; empty if that is not known. */
+function failedIn({ failed }: PageData, speech: Speech): string {
+  if (failed === null || failed.requests === 0 || failed.amounts === null) return ''
+  const charged = failed.amounts.filter(({ value }) => Number(value) > 0)
+  const amount = charged.map(({ unit, value }) => speech.amount(unit, value)).join(' + ')
+  return charged.length === 0
+    ? speech.say('card.failed.free', { failed: failed.requests })
+    : speech.say('card.failed.cost', { failed: failed.requests, amount })
+}
+
+/** Whether what is left of the balance ends before a budget is used up, or begins anew; empty without a balance. */
+function besideBalance(
+  { budget, period, crossesUs }: BudgetState,
+  { credits, outlook }: PageData,
+  { say }: Speech,
+): string {
+  if (
+    credits === null ||
+    credits.unit !== budget.unit ||
+    Number(credits.remaining ?? 0) <= 0 ||
+    !outlook?.known
+  )
+    return ''
+  const endUs =
+    outlook.runsOut === null ? Infinity : Date.parse(outlook.runsOut.median ?? '9999') * 1000
+  return say(endUs < (crossesUs ?? period.toUs) ? 'budget.shorter' : 'budget.longer')
+}
+
+function overBudget({ unit, amount }: BudgetState['budget'], used: string, speech: Speech): string {
+  const over = decimalText(subtract(readNumber(used)!, readNumber(amount)!))
+  return Number(over) > 0
+    ? speech.say('budget.over', { amount: speech.amount(unit, over) })
+    : speech.say('budget.full')
+}
+
+function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answer {
+  const { say } = speech
+  const { budget, period, used, share, crossesUs, isEnough } = state
+  const write = speech.amounts(budget.unit)
+  const of = { used: write.one(used), amount: speech.amount(budget.unit, budget.amount) }
+  const width = Math.min(100, Math.max(0, share * 100)).toFixed(1)
+  const bar = html`<span class="bar${share >= 1 && html` over`}"><svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${speech.share(share)}"><rect width="${width}" height="6"></rect></svg></span>`
+  const end =
+    crossesUs !== null
+      ? say('budget.crosses', { date: speech.near(crossesUs, data.toUs) })
+      : share >= 1
+        ? html`<strong class="over"><span aria-hidden="true">▲</span> ${overBudget(budget, used, speech)}</strong>`
+        : endedOn(budget.unit, data, speech) || (isEnough && say('budget.enough'))
+  return {
+    label: say('card.budget'),
+    value: say('card.budget.used', of),
+    under: [
+      say(`card.budget.${budget.period}`, { date: speech.near(period.toUs, data.toUs) }),
+      bar,
+      end,
+      share < 1 && besideBalance(state, data, speech),
+    ],
+  }
+}

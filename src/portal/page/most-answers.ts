@@ -1,0 +1,117 @@
+import { type Html, html } from '../../user/html.ts'
+import type { NamesTable } from '../figures/names.ts'
+import { type Answer, type Cell, unitName, unitsOf } from './answer.ts'
+import {
+  type Column,
+  columnsOf,
+  nameIn,
+  type TopName,
+  topNames,
+  withoutRefunds,
+} from './name-columns.ts'
+import type { PageData } from './page-shape.ts'
+import type { Speech } from './speech.ts'
+
+/** How many names a cell of the first screen has: fewer where it has those of another unit, too. */
+const mostNames = ({ units }: PageData) => (units.length < 2 ? 3 : 2)
+
+/** The key and the model that used most, those that follow, and the first in each other unit, which is a block of its own. */
+export function mostAnswers(data: PageData, speech: Speech): Cell {
+  const tables = ['key', 'model'].flatMap((by) => data.tables.filter((each) => each.by === by))
+  const others = unitsOf(data).filter(({ unit }) => unit !== data.unit)
+  return [
+    ...tables.flatMap((table) => mostIn(table, data, speech)),
+    ...others.flatMap(({ unit }) => {
+      const lines = tables.flatMap((table) => firstIn(table, unit, speech))
+      const label = unitName(unit, speech)
+      const under = [...lines, beforeRefunds(tables, unit, speech)]
+      return lines.length === 0 ? [] : [{ label, value: '', under, isOther: true as const }]
+    }),
+  ]
+}
+
+/** What the shares in a unit are of, if that is not what stands beside them: refunds are of no name. */
+function beforeRefunds(tables: readonly NamesTable[], unit: string, speech: Speech): string {
+  const [table] = tables
+  const at = table?.units.indexOf(unit) ?? -1
+  const [total, refunds] = [table?.total.amounts[at], table?.refunds[at]]
+  return total == null || refunds == null || Number(refunds) === 0
+    ? ''
+    : speech.say('most.before', { amount: speech.amount(unit, withoutRefunds(total, refunds)) })
+}
+
+/** The first name of a table in another unit, with its amount and share. */
+function firstIn(table: NamesTable, unit: string, speech: Speech): readonly Html[] {
+  const column = columnsOf(table, speech).find((each) => each.unit === unit)
+  // Of more names than the table has, it may be among the others.
+  if (column === undefined || table.more > 0) return []
+  return topNames(table, 1, speech, column).map(({ name, said, share }) =>
+    pairOf(nameIn(table, name, speech), `${said} · ${speech.part(share)}`),
+  )
+}
+
+function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {
+  const { unit, units, seesOneKey } = data
+  const { say, part } = speech
+  const by = table.by === 'key' ? 'key' : 'model'
+  const columns = columnsOf(table, speech)
+  const column = columns.find((each) => each.unit === unit)
+  // Without any amount, names are ordered by requests, which have no unit.
+  if (column === undefined && columns.length > 0) return []
+  // The line of one other name is its own.
+  const most = mostNames(data) + Number(table.rows.length === mostNames(data) + 1)
+  const [first, ...others] = topNames(table, most, speech, column)
+  if (first === undefined) return []
+  const name = (top: TopName) => nameIn(table, top.name, speech)
+  // Shares are of the amounts in one unit.
+  const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
+  // All of what one key used is no share of what the account used.
+  const isOnly = by === 'key' && seesOneKey
+  const rest = 1 - [first, ...others].reduce((sum, { share }) => sum + share, 0)
+  return [
+    {
+      label: (isOnly ? say('most.onlyKey') : say(wordOfMost(by, column))) + of,
+      value: name(first),
+      under: [
+        isOnly ? first.said : `${first.said} · ${part(first.share)}`,
+        !isOnly && by === 'key' && ofDearDay(first, data, speech),
+        ...others.map((each) => pairOf(name(each), part(each.share), true)),
+        rest >= leastRest && pairOf(say('most.others'), part(rest), true),
+        by === 'model' && unit !== null && beforeRefunds([table], unit, speech),
+      ],
+      most: by,
+    },
+  ]
+}
+
+/** A part of an amount that a reader should know of. */
+const leastOfDay = 0.25
+
+/** What a dear day has of the amount of the first key, if it is much of it. */
+function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): string {
+  const day = data.dears.find(
+    ({ unit, cause }) =>
+      unit === data.unit &&
+      Number(cause.amount) >= leastOfDay * amount &&
+      cause.names.some((each) => each.of !== 'model' && each.of !== 'tag' && each.name === name),
+  )
+  return day === undefined
+    ? ''
+    : speech.say('most.onDay', {
+        amount: speech.amount(day.unit, day.cause.amount),
+        day: speech.near(day.fromUs, data.toUs),
+      })
+}
+
+/** A share that is shown as 0.1 %. */
+const leastRest = 0.0005
+
+/** A name and its share, each in a column of its own: a name may end with a number. */
+const pairOf = (name: string, share: string, follows = false) =>
+  html`<span class="pair${follows && ' follows'}"><span>${name}</span> <span>${share}</span></span>`
+
+/** Money is cost, and no use: the key of the highest cost may be used least. */
+function wordOfMost(by: 'key' | 'model', column: Column | undefined) {
+  if (column === undefined) return `most.${by}` as const
+  return column.unit === 'credits' ? (`most.${by}.credits` as const) : (`most.${by}.cost` as const)
+}
