@@ -1,41 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { AttemptRow } from '../../src/attempt/columns.ts'
-import { flags } from '../../src/attempt/flags.ts'
 import { attempt } from '../report/attempts.ts'
+import { type Answered, verdictOf } from './answered.ts'
 import { verdictOver } from './verdict-over.ts'
-
-interface Answered {
-  readonly asked: object
-  readonly headers?: object
-  readonly body: string
-  readonly row?: Partial<AttemptRow>
-}
-
-/** The verdict of a rule on captured requests and responses. */
-function verdictOf(rule: string, answers: readonly Answered[]) {
-  const isStream = (body: string) => body.startsWith('data:')
-  return verdictOver(
-    rule,
-    answers.map(({ body, row }, slot) =>
-      attempt(slot, {
-        template: slot,
-        flags: isStream(body) ? flags.sseType : 0,
-        streamed: isStream(body) ? 1 : 0,
-        ...row,
-      }),
-    ),
-    {
-      templates: answers.map(({ asked, headers = {} }, template) => ({
-        ...{ runId: 'a', template, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
-        ...{ headers: JSON.stringify(headers), body: JSON.stringify(asked) },
-        ...{ maxTokens: null, n: null, promptHash: null },
-      })),
-      bodies: answers.map(({ body }, slot) => ({
-        ...{ runId: 'a', slot, retry: 0, headers: '', body, truncated: false },
-      })),
-    },
-  )
-}
 
 function plain(content: string, finishReason = 'stop'): string {
   return JSON.stringify({

@@ -142,11 +142,15 @@ export function validityOf(
   }
 }
 
-/** A call of a tool or its result in the chat format, of which the specification says nothing. */
-function isToolTurn({ role, tool_calls: calls, tool_call_id: answered }: JsonObject): boolean {
-  return (
-    (role === 'assistant' && isList(calls)) || (role === 'tool' && typeof answered === 'string')
-  )
+/**
+ * A call of a tool or of a function, its result, or an answer that was a sound or a refusal, in the chat format. The
+ * specification says nothing of them.
+ */
+function isToolTurn(message: JsonObject): boolean {
+  const { role, tool_calls: calls, function_call: called, tool_call_id: answered } = message
+  if (role === 'assistant')
+    return isList(calls) || isObject(called) || isObject(message.audio) || !!message.refusal
+  return (role === 'tool' && typeof answered === 'string') || role === 'function'
 }
 
 const present = (body: JsonObject, field: string): boolean =>

@@ -1,5 +1,6 @@
 import { type Contract, modelNamed } from '../../contract/contract.ts'
 import type { Promising } from '../../contract/promises.ts'
+import { isAmong, refusalsFor } from '../../contract/refusals.ts'
 import type { Promised } from '../../contract/request.ts'
 import { usualOf } from '../../contract/usual.ts'
 import type { Exchange, ExchangeRow } from '../evidence/exchange.ts'
@@ -101,8 +102,13 @@ function isServed(exchange: Exchange, contract: Promising<'models'>): boolean {
   return known && (exchange.row.requestBody?.length ?? 0) < maxInputTokens / 2
 }
 
-/** A 400 with a code that is not of 400 alone (model_not_found, context_length_exceeded) is not about validity. */
-function isInvalidRequest({ row }: Exchange, { chatErrors = [] }: Contract): boolean {
+/** A 400 with a code that is not of 400 alone (model_not_found, context_length_exceeded), or for want of credits, is not about validity. */
+function isInvalidRequest({ row }: Exchange, contract: Contract): boolean {
+  const { chatErrors = [] } = contract
+  const isOther = (['credits', 'keys', 'overload'] as const).some((meaning) =>
+    isAmong(refusalsFor(meaning, contract), row),
+  )
+  if (isOther) return false
   const codes = chatErrors.flatMap(({ code, status }) => (status === 400 ? [code] : []))
   const known = codes.length === 0 ? ['invalid_request'] : codes
   return row.errorCode === null || known.includes(row.errorCode)

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import type { Exchange } from '../../../src/audit/evidence/exchange.ts'
+import { readReport } from '../../../src/audit/evidence/usage/reports.ts'
 import { verdictOfAnswers, verdictOn } from './answers.ts'
+
+const none = {} as Exchange
 
 /** Bodies of other services, which §4.4 leaves open (G-09), and the contradictions in them. */
 const days = (count: number, line: object) =>
@@ -266,4 +270,51 @@ test('USE-03: unused credits of a day are not used ones', async () => {
     by_hour: hours(1, 24, { credits: 1 }),
   }
   expect((await verdictOn('USE-03', body)).verdict).toBe('pass')
+})
+
+test.each([
+  ['a threshold', { low_balance_threshold: 10, balance: 99 }],
+  ['what it was', { opening_balance: 100, balance: 99 }],
+  ['what is pending', { pending_balance: 0, balance: 99 }],
+  ['a part', { free_remaining: 0, remaining: 99 }],
+])('the balance beside %s is what is left', (_, body) => {
+  const report = readReport(none, body, [])
+  expect(report.remaining).toBe(99)
+})
+
+test('two amounts that may be left are none', () => {
+  const report = readReport(none, { free_remaining: 0, paid_remaining: 99 })
+  expect(report.remaining).toBeNull()
+})
+
+test('times and failures are no credits and no requests', () => {
+  const body = { last_used: 1_790_000_060, failed_request_count: 2, request_count: 9 }
+  const report = readReport(none, {
+    ...body,
+    average_input_tokens: 300,
+    average_tokens_per_request: 775,
+  })
+  expect(report).toMatchObject({ consumed: null, requests: 9, averageTokens: 775 })
+})
+
+test('USE-05: an average that leaves its fraction out is right', async () => {
+  const [first, second] = days(2, {})
+  const verdictOf = async (average: number) =>
+    (
+      await verdictOn('USE-05', {
+        ...{ total_requests: 3, average_tokens: average },
+        by_day: [
+          { ...first, requests: 1, tokens: 1000 },
+          { ...second, requests: 2, tokens: 1000 },
+        ],
+      })
+    ).verdict
+  expect(await verdictOf(666)).toBe('pass')
+  expect(await verdictOf(665)).toBe('fail')
+})
+
+test('USE-03: sums of fractions are those of their decimals', async () => {
+  const [day] = days(1, { credits: 0.3 })
+  const lines = [0.1, 0.2].map((credits, at) => ({ start: `2026-10-01T0${at}:00:00Z`, credits }))
+  expect((await verdictOn('USE-03', { by_day: [day], by_hour: lines })).verdict).toBe('pass')
 })

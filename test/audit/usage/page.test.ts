@@ -21,3 +21,20 @@ test.each([
     observed: 'no 97 on the page',
   })
 })
+
+test.each(['1,499', '1.499', '1’499', '1&nbsp;499', '1&thinsp;499', '1 499'])(
+  'PAGE-01: 1499 may be written as %s',
+  async (written) => {
+    const credits = { remaining: 1499, consumed: 21 }
+    const pageOf = (text: string) => `<b>${text}</b> remaining`
+    const verdictOf = async (text: string) =>
+      (await verdictOn('PAGE-01', credits, credits, pageOf(text), credits)).verdict
+    expect(await verdictOf(written)).toBe('pass')
+    expect(await verdictOf(written.replace('499', '498'))).toBe('fail')
+  },
+)
+
+test('PAGE-01: a page of scripts without an end is read in one pass', async () => {
+  const page = '<script '.repeat(20_000)
+  expect((await verdictOn('PAGE-01', before, now, page, now)).verdict).toBe('not-observed')
+})

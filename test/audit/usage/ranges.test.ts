@@ -32,7 +32,7 @@ test('USE-06 is not observed if the service gives the same for every range', asy
 
 test('USE-06 compares no ranges between which a request was sent, though it was free', async () => {
   const ranges = ['1/3', '1/2', '2/3'].map((range) => range.split('/'))
-  const bodies = [14, 9, 6].map((requests) => ({ remaining: 50, requests }))
+  const bodies = [16, 9, 6].map((requests) => ({ remaining: 50, requests }))
   const answersAt = (...slots: readonly number[]) =>
     verdictOver(
       'USE-06',
@@ -55,6 +55,24 @@ test('USE-06 compares no ranges between which a request was sent, though it was 
   expect(await answersAt(0, 2, 3)).toMatchObject({ verdict: 'not-observed' })
   expect(await answersAt(2, 3, 4)).toMatchObject({
     verdict: 'fail',
-    observed: '14 requests in all, 9 and 6 in its parts',
+    observed: '16 requests in all, 9 and 6 in its parts',
   })
+})
+
+test('USE-06 does not decide if the day between two ranges may be in both, or if no figure is known', async () => {
+  expect(await verdictOf(30, 20, 20)).toMatchObject({ verdict: 'not-observed' })
+  const answer = (from: number, to: number, body: object) => ({
+    path: `/user/credits?from=2026-11-0${from}&to=2026-11-0${to}`,
+    body,
+  })
+  const unknown = [
+    answer(1, 3, { consumed: 5, remaining: 50 }),
+    answer(1, 2, { remaining: 50 }),
+    answer(2, 3, { remaining: 50 }),
+  ]
+  expect(await verdictOfAnswers('USE-06', unknown)).toMatchObject({ verdict: 'not-observed' })
+})
+
+test('USE-06: sums of fractions are those of their decimals', async () => {
+  expect(await verdictOf(0.3, 0.1, 0.2)).toMatchObject({ verdict: 'pass' })
 })

@@ -31,3 +31,38 @@ test('USE-01: limits by day and hour and used tokens are not among the topics', 
     observed: 'without consumed, usage by day, usage by hour, average tokens',
   })
 })
+
+test.each([
+  [
+    'figures in short',
+    { consumed: 5e-7, remaining: 97, days: [], hours: [], average_tokens: 30 },
+    'pass',
+  ],
+  [
+    'an amount with its unit',
+    { consumed: '5 credits', remaining: 97, days: [], hours: [], average_tokens: 30 },
+    'pass',
+  ],
+  [
+    'lines named by their size',
+    {
+      consumed: 5,
+      remaining: 97,
+      usage: [{ bucket: 'day' }, { bucket: 'hour' }],
+      average_tokens: 30,
+    },
+    'pass',
+  ],
+  [
+    'words alone',
+    { consumed: 5, remaining: 97, expires_in_days: 12, support_hours: '9-17', average_tokens: 30 },
+    'fail',
+  ],
+] as const)('USE-01: %s', async (_, body, is) => {
+  expect((await verdictOn('USE-01', body)).verdict).toBe(is)
+})
+
+test('USE-01: a long text that repeats a word of a topic is read at once', async () => {
+  const body = { consumed: 5, note: 'avgtoken '.repeat(20_000) }
+  expect((await verdictOn('USE-01', body)).verdict).toBe('fail')
+})

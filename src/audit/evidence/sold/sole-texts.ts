@@ -4,6 +4,7 @@ import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 import { isList, isObject, type Json } from '../json.ts'
 import { oncePerEvidence } from '../once.ts'
+import { besidePrompt } from '../prompt.ts'
 
 /** An answered request whose prompt is one text of one user message, and nothing else that has tokens. */
 export interface SoleText {
@@ -13,14 +14,6 @@ export interface SoleText {
   /** Tokens of the prompt that the service reports, cached ones included. */
   readonly reported: number
 }
-
-/** Fields of a request that add no token to its prompt. */
-const silent: ReadonlySet<string> = new Set([
-  ...['model', 'messages', 'max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k'],
-  ...['stream', 'stream_options', 'stop', 'stop_sequences', 'n', 'seed', 'user', 'metadata'],
-  ...['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
-  ...['service_tier', 'store', 'cache_prompt', 'ignore_eos', 'min_tokens'],
-])
 
 /** Successes with a usage whose tokens can be counted here: without images, tools, formats and system messages. */
 export const soleTexts = oncePerEvidence(
@@ -40,9 +33,12 @@ export const soleTexts = oncePerEvidence(
 
 export const isOneWord = ({ text }: SoleText): boolean => /^\p{L}+$/u.test(text)
 
+const hasOwnText = (name: string) =>
+  name !== 'model' && name !== 'messages' && !besidePrompt.has(name)
+
 /** The text of a request's only message; null if its prompt has anything else. */
 export function soleTextOf(body: Json | undefined): string | null {
-  if (!isObject(body) || !Object.keys(body).every((name) => silent.has(name))) return null
+  if (!isObject(body) || Object.keys(body).some(hasOwnText)) return null
   const { messages } = body
   if (!isList(messages) || messages.length !== 1) return null
   const [message] = messages

@@ -8,6 +8,7 @@ import {
   ofCredits,
   spent,
   timeZoneNamed,
+  withoutNoise,
 } from './fields.ts'
 import { dayIn, isZone, localSpan } from './zones.ts'
 
@@ -227,5 +228,5 @@ export function sumOf(
     if (value === null) return null
     sum += value
   }
-  return sum
+  return withoutNoise(sum)
 }

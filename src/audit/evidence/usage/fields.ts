@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../json.ts'
 
 /** A field of a body, at any depth of objects. Lists hold lines, not fields. */
 export interface Field {
@@ -9,23 +9,43 @@ export interface Field {
   readonly value: Json | undefined
 }
 
-/** All fields of a body, least nested first. */
-export function fieldsOf(body: JsonObject): readonly Field[] {
+/** A body may be nested deeper; no service means anything there. */
+const mostDepth = 50
+
+/**
+ * All fields of a body, least nested first.
+ *
+ * @param which the fields of lines in lists, too
+ */
+export function fieldsOf(
+  body: JsonObject,
+  which: 'without lines' | 'and lines' = 'without lines',
+): readonly Field[] {
   const fields: Field[] = []
-  const enter = (object: JsonObject, within: string) => {
-    for (const [name, value] of Object.entries(object))
-      fields.push({ name: snaked(name), within, value })
-  }
-  enter(body, '')
-  // The list grows during the loop: fields of an object come after all that are less deep.
-  for (const { name, within, value } of fields) {
-    if (isObject(value)) enter(value, `${within} ${name}`)
+  let level: readonly { readonly value: Json | undefined; readonly within: string }[] = [
+    { value: body, within: '' },
+  ]
+  for (let depth = 0; depth < mostDepth && level.length > 0; depth++) {
+    level = level.flatMap(({ value: each, within }) => {
+      if (isList(each)) return which === 'and lines' ? each.map((value) => ({ value, within })) : []
+      if (!isObject(each)) return []
+      return Object.entries(each).map(([written, value]) => {
+        const name = snaked(written)
+        fields.push({ name, within, value })
+        return { value, within: `${within} ${name}` }
+      })
+    })
   }
   return fields
 }
 
 const snaked = (name: string): string =>
-  name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()
+  name
+    .slice(0, mostLetters)
+    .replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_')
+    .toLowerCase()
+
+const mostLetters = 100
 
 /** Objects whose numbers cover a part of the usage, or a limit. */
 const partial = /limit|today|hour|da(?:y|ily)|week|month|year|model|endpoint/
@@ -38,11 +58,16 @@ export const ofTheWhole = (fields: readonly Field[]): readonly Field[] =>
 export const spent = [/consumed/, /(?<!un)used/, /(?<!un)spent/, /usage/]
 
 /** Names of times, and of counts in other units than credits. */
-const isOther = /token|request|limit|percent|today|hour|da(?:y|ily)|week|month|_at$/
+const isOther =
+  /token|request|limit|percent|today|hour|da(?:y|ily)|week|month|_at$|_on$|(?:^|_)(?:last|first|updated|since)(?:_|$)/
 
 /** Fields that may be amounts of credits. */
 export const ofCredits = (fields: readonly Field[]): readonly Field[] =>
   fields.filter(({ name }) => !isOther.test(name))
+
+/** A sum or a difference of amounts without what doubles add to it: 0.1 + 0.2 is 0.3. */
+export const withoutNoise = (amount: number): number =>
+  Number.isInteger(amount) ? amount : Number(amount.toPrecision(12))
 
 /** All values whose names match, in the order of the patterns. */
 const valuesNamed = (fields: readonly Field[], patterns: readonly RegExp[]) =>

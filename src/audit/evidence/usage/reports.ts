@@ -3,6 +3,7 @@ import { type Exchange, exchangesOf } from '../exchange.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { type Breakdowns, breakdownsOf } from './buckets.ts'
 import {
+  type Field,
   fieldsOf,
   numbersNamed,
   numeric,
@@ -34,7 +35,15 @@ export interface UsageReport extends Breakdowns {
   readonly beganAt: string | null
 }
 
-const left = [/remaining/, /balance/, /left/]
+/** Names of what is left, and then names that contain such a word. */
+const left =
+  /^(?:(?:total|current|available)_)?(?:credits?_)?(?:remaining|balance|left)(?:_credits?)?$/
+const perhapsLeft = [/remaining/, /balance/, /left/]
+/** Amounts beside what is left: of another time, of a part, or a bound. */
+const notLeft =
+  /threshold|opening|closing|start|initial|previous|pending|reserved|held|min(?:imum)?(?:_|$)|low_|alert|overdraft/
+/** Averages of a part of the tokens, and requests that failed. */
+const ofAPart = /input|prompt|output|completion|cache|reason|fail|reject|error|refus/
 
 /** All completely captured responses of the credits endpoint, in order of time for each account. */
 export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
@@ -47,12 +56,20 @@ export async function usageReports(evidence: Evidence): Promise<readonly UsageRe
   })
 }
 
-function readReport(exchange: Exchange, body: JsonObject, headers: readonly string[]): UsageReport {
+/** What a body of the credits endpoint says, and the headers of its answer that show the remaining credits. */
+export function readReport(
+  exchange: Exchange,
+  body: JsonObject,
+  headers: readonly string[],
+): UsageReport {
   const fields = fieldsOf(body)
   const whole = ofTheWhole(fields)
   const amounts = ofCredits(whole)
   const credits = (...patterns: readonly RegExp[]) => numbersNamed(amounts, ...patterns)[0] ?? null
-  const number = (...patterns: readonly RegExp[]) => numbersNamed(whole, ...patterns)[0] ?? null
+  const ofAll = whole.filter(({ name }) => !ofAPart.test(name))
+  const number = (...patterns: readonly RegExp[]) => numbersNamed(ofAll, ...patterns)[0] ?? null
+  const amountsLeft = amounts.filter(({ name }) => !notLeft.test(name))
+  const remaining = leftIn(amountsLeft)
   const grants = numbersNamed(amounts, /granted/, /total_credits/)
   return {
     exchange,
@@ -60,15 +77,28 @@ function readReport(exchange: Exchange, body: JsonObject, headers: readonly stri
     expired: credits(/expired/, /lapsed/),
     consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
     consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
-    remaining: credits(...left),
+    remaining,
     shown: numeric(headers.flatMap((name) => exchange.header(name) ?? [])[0]),
-    unreadable: credits(...left) === null ? unreadableNamed(amounts, ...left) : null,
-    requests: number(/^requests$/, /total_requests/, /request_count/),
-    averageTokens: number(/(?:average|avg|mean).*token/, /tokens?_per_request/),
+    unreadable: remaining === null ? unreadableNamed(amountsLeft, ...perhapsLeft) : null,
+    requests: number(/^(?:total_)?requests$/, /^request_count$/, /total_requests/, /request_count/),
+    averageTokens: number(
+      /^(?:average|avg|mean)_(?:total_)?tokens(?:_per_request)?$/,
+      /^tokens?_per_request$/,
+      /(?:average|avg|mean).*token/,
+      /tokens?_per_request/,
+    ),
     ...breakdownsOf(fields),
     beganAt: textNamed(
       whole,
       /^(?:account_)?(?:created|opened|registered)(?:_at)?$|^member_since$/,
     ),
   }
+}
+
+/** What is left; null if several different amounts may be it. */
+function leftIn(amounts: readonly Field[]): number | null {
+  const [named] = numbersNamed(amounts, left)
+  if (named !== undefined) return named
+  const others = new Set(numbersNamed(amounts, ...perhapsLeft))
+  return others.size === 1 ? [...others][0]! : null
 }

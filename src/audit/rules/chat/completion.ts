@@ -3,7 +3,7 @@ import { usualOf } from '../../../contract/usual.ts'
 import { literal } from '../../../store/literal.ts'
 import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
-import { isList, isObject, type Json } from '../../evidence/json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
 import { exchangeRule, judgedRule, type Observed } from '../exchange-rule.ts'
 import { isUnixSeconds } from '../models/list.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
@@ -129,6 +129,7 @@ stream must have events of each choice, by its index; SSE-03 checks a stream wit
   },
   judge(exchange, contract) {
     const n = countAsked(exchange, contract)
+    if (n === null) return undefined
     if (exchange.isStream) return streamJudged(exchange, n)
     const choices = plainChoices(exchange)
     if (choices === undefined) return undefined
@@ -138,10 +139,7 @@ stream must have events of each choice, by its index; SSE-03 checks a stream wit
     for (const { message } of choices) {
       if (!isObject(message)) return 'a choice without message'
       if (message.role !== 'assistant') return `role ${JSON.stringify(message.role)}`
-      // A call of a tool, and a refusal, take the place of the text.
-      const isInstead =
-        message.content === null && (isList(message.tool_calls) || !!message.refusal)
-      if (typeof message.content !== 'string' && !isInstead)
+      if (typeof message.content !== 'string' && !isInsteadOfText(message))
         return `content is ${kindOf(message.content)}`
     }
     return null
@@ -155,10 +153,20 @@ function streamJudged(exchange: Exchange, n: number): Observed {
   return isEach ? null : `a stream of indexes ${JSON.stringify(indexes)} for n ${n}`
 }
 
-function countAsked(exchange: Exchange, contract: Contract): number {
+/** Null if the request asks for no choice, which is open (gap G-31). */
+function countAsked(exchange: Exchange, contract: Contract): number | null {
   const n = exchange.requestField('n')
-  return typeof n === 'number' ? n : usualOf(contract).defaults.n
+  if (typeof n !== 'number') return usualOf(contract).defaults.n
+  return n < 1 ? null : n
 }
+
+/** A call of a tool or of a function, a sound and a refusal take the place of the text, which is then null or left out. */
+const isInsteadOfText = (message: JsonObject): boolean =>
+  (message.content ?? null) === null &&
+  (isList(message.tool_calls) ||
+    isObject(message.function_call) ||
+    isObject(message.audio) ||
+    !!message.refusal)
 
 export const chat05 = sqlRule({
   id: 'CHAT-05',
@@ -244,7 +252,9 @@ function stopJudged(exchange: Exchange, contract: Contract): Observed {
   const wanted = echoOf(exchange)
   if (wanted === null || !stops.some((stop) => wanted.includes(stop))) return undefined
   const reason = exchange.row.finishReason
-  const bound = Number(exchange.requestField('max_tokens') ?? usualOf(contract).defaults.maxTokens)
+  const asked = Number(exchange.requestField('max_tokens') ?? usualOf(contract).defaults.maxTokens)
+  // A larger max_tokens may be cut to the output limit (gap G-29), and without a promised limit nobody knows where.
+  const bound = Math.min(asked, contract.limits?.maxOutputTokens ?? 0)
   const full = (exchange.row.completionTokens ?? bound) >= bound
   if (reason === 'length') return full ? undefined : 'finish_reason length'
   return null
@@ -260,8 +270,11 @@ function endOf(exchange: Exchange): 'kept' | 'dropped' | null {
   const [first] = places.toSorted((a, b) => a.at - b.at)
   const text = chatTexts(exchange)?.get(0)?.trim()
   if (first === undefined || text === undefined) return null
-  if (text === wanted.slice(0, first.end).trim()) return 'kept'
-  return text === wanted.slice(0, first.at).trim() ? 'dropped' : null
+  const [withStop, without] = [first.end, first.at].map((end) => wanted.slice(0, end).trim())
+  // A stop sequence of white space does not show.
+  if (withStop === without) return null
+  if (text === withStop) return 'kept'
+  return text === without ? 'dropped' : null
 }
 
 function stopsOf(stop: Json | undefined): readonly string[] {

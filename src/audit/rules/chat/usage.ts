@@ -1,6 +1,7 @@
 import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
-import { isList, isObject } from '../../evidence/json.ts'
+import { isList, isObject, type Json } from '../../evidence/json.ts'
+import { promptOf } from '../../evidence/prompt.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
@@ -14,7 +15,8 @@ export const chat06 = judgedRule({
   needs: ['active', 'passive'],
   explain: `completion_tokens must not exceed max_tokens for each choice. length below every limit is
 wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
-requests ended exactly at their limit and no request has the reason length. Answers that are all shorter test no limit.`,
+different requests for one choice ended exactly at their limit and no request has the reason length. Answers that are all shorter
+test no limit. A limit or an n below 1 is open, and decides nothing.`,
   expected: 'at most max_tokens, and length exactly when they were reached',
   requires: 'a chat completion with usage that reaches the max_tokens of its request',
   parts: {
@@ -30,7 +32,13 @@ requests ended exactly at their limit and no request has the reason length. Answ
     const told = exchanges.some(
       (exchange) => exchange.row.endpoint === 'chat' && endsByLength(exchange),
     )
-    const neverTold = full.length >= 3 && !told
+    // A text that has as many tokens as its limit has them each time.
+    const different = new Set(
+      full.map(([{ row }]) =>
+        isSharedTemplate(row) ? `${row.runId} ${row.slot} ${row.retry}` : row.requestBody,
+      ),
+    )
+    const neverTold = different.size >= 3 && !told
     return judged.map(([exchange, observed]) => [
       exchange,
       neverTold && observed === null && isFull(exchange)
@@ -45,6 +53,7 @@ requests ended exactly at their limit and no request has the reason length. Answ
       if (row.completionTokens === null) return undefined
       const n = exchange.requestField('n')
       const choices = typeof n === 'number' ? n : 1
+      if (limit < 1 || choices < 1) return undefined
       if (row.completionTokens > limit * choices)
         return `${row.completionTokens} tokens for max_tokens ${limit}${choices > 1 ? ` and n ${choices}` : ''}`
       const total = row.completionTokens + (row.promptTokens ?? 0)
@@ -63,8 +72,10 @@ requests ended exactly at their limit and no request has the reason length. Answ
 
 const endsByLength = ({ row }: Exchange) => row.finishReason === 'length'
 
+/** Of several choices, only the sum of their tokens is told. */
 function isFull(exchange: Exchange): boolean {
-  return exchange.row.completionTokens === exchange.requestField('max_tokens')
+  const isOneChoice = (exchange.requestField('n') ?? 1) === 1
+  return isOneChoice && exchange.row.completionTokens === exchange.requestField('max_tokens')
 }
 
 export const chat08 = sqlRule({
@@ -98,9 +109,10 @@ export const chat09 = judgedRule({
   severity: 'derived',
   needs: ['active'],
   promised: ['models'],
-  explain: `Metamorphic: successes on one endpoint with equal model, system and messages must report
+  explain: `Metamorphic: successes on one endpoint with equal model, messages, tools and all else that may be part of a prompt must report
 equal prompt tokens, whatever their other parameters. A conversation that continues another (the same
-messages and more) must not report fewer. The exact count depends on the tokenizer and is not checked.`,
+messages and more) must not report fewer; templates may drop earlier thoughts, so messages with more than a role, a name and a
+text are not compared. The exact count depends on the tokenizer and is not checked.`,
   expected: 'equal prompt_tokens for equal prompts, and no fewer for longer ones',
   requires: 'two successes with the same prompt',
   async judged(evidence) {
@@ -111,7 +123,7 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
         exchange.row.promptTokens !== null &&
         !isSharedTemplate(exchange.row),
     )
-    const prompts = Map.groupBy(all, promptOf)
+    const prompts = Map.groupBy(all, (exchange) => promptOf(exchange))
     const repeated = [...prompts.values()].filter((group) => group.length > 1)
     const judged = repeated.flatMap((group) => {
       const usual = group[0]!.row.promptTokens
@@ -128,16 +140,12 @@ messages and more) must not report fewer. The exact count depends on the tokeniz
   },
 })
 
-/** Model and messages, whatever the other parameters are. */
-export const promptOf = (exchange: Exchange): string =>
-  JSON.stringify([exchange.requestField('model'), exchange.requestField('messages')])
-
 /** Compares a conversation with the shorter one that it continues, if that was sent, too. */
 function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exchange[]>) {
   const messages = exchange.requestField('messages')
-  if (!isList(messages) || messages.length < 2 || !messages.every(isObject)) return []
+  if (!isList(messages) || messages.length < 2 || !messages.every(isPlainTurn)) return []
   for (let kept = messages.length - 1; kept > 0; kept--) {
-    const key = JSON.stringify([exchange.requestField('model'), messages.slice(0, kept)])
+    const key = promptOf(exchange, { messages: messages.slice(0, kept) })
     const shorter = prompts.get(key)?.[0]?.row.promptTokens
     if (shorter === undefined || shorter === null) continue
     const { promptTokens } = exchange.row
@@ -147,3 +155,7 @@ function shrinking(exchange: Exchange, prompts: ReadonlyMap<string, readonly Exc
   }
   return []
 }
+
+const isPlainTurn = (message: Json): boolean =>
+  isObject(message) &&
+  Object.keys(message).every((name) => name === 'role' || name === 'content' || name === 'name')

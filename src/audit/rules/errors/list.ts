@@ -3,6 +3,7 @@ import type { Promising } from '../../../contract/promises.ts'
 import type { Promised, WrongRequest } from '../../../contract/request.ts'
 import type { Rule } from '../../rule.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
+import { wantsCreditsSql } from './want-of-credits.ts'
 
 /** A preflight has its own 2xx statuses; only its failures are statuses of the service. */
 const isAnswer = `NOT (endpoint = 'other' AND status < 400)`
@@ -167,7 +168,8 @@ format without a table are not judged.`,
     SELECT run_id, slot, retry,
       CASE WHEN status BETWEEN 200 AND 299 OR status = 400
            THEN 'an unknown path with status ' || status END
-    FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500`,
+    FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 429) AND status < 500
+      AND NOT ${wantsCreditsSql(contract)}`,
   requires: 'an error with a code of the table',
 })
 

@@ -1,9 +1,10 @@
+import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import { type Model, mayBeNamed } from '../../../contract/contract.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
 import { isList, isObject, type JsonObject } from '../../evidence/json.ts'
+import { promptOf } from '../../evidence/prompt.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
-import { promptOf } from '../chat/usage.ts'
 import { exchangeRule, exchangesRule } from '../exchange-rule.ts'
 import { validationRules } from '../validation-rule.ts'
 
@@ -139,11 +140,12 @@ without. output_tokens must not exceed max_tokens.`,
   requires: 'the same messages with and without system',
   judgeOf(exchanges) {
     const isAnswer = ({ row, isOk }: Exchange) => isOk && row.endpoint === 'messages'
+    const withoutSystem = (exchange: Exchange) => promptOf(exchange, { system: null })
     const bare = new Map<string, number>()
     for (const exchange of exchanges) {
       const { promptTokens } = exchange.row
       if (!isAnswer(exchange) || hasSystem(exchange) || promptTokens === null) continue
-      bare.set(promptOf(exchange), promptTokens)
+      if (!isSharedTemplate(exchange.row)) bare.set(withoutSystem(exchange), promptTokens)
     }
     return (exchange) => {
       if (!isAnswer(exchange)) return undefined
@@ -151,8 +153,9 @@ without. output_tokens must not exceed max_tokens.`,
       const limit = exchange.requestField('max_tokens')
       if (typeof limit === 'number' && completionTokens !== null && completionTokens > limit)
         return `${completionTokens} tokens for max_tokens ${limit}`
-      const without = bare.get(promptOf(exchange))
-      if (!hasSystem(exchange) || promptTokens === null || without === undefined) return undefined
+      if (!hasSystem(exchange) || isSharedTemplate(exchange.row)) return undefined
+      const without = bare.get(withoutSystem(exchange))
+      if (promptTokens === null || without === undefined) return undefined
       return promptTokens > without
         ? null
         : `${promptTokens} input tokens with system, ${without} without`
@@ -162,7 +165,7 @@ without. output_tokens must not exceed max_tokens.`,
 
 function hasSystem(exchange: Exchange): boolean {
   const system = exchange.requestField('system')
-  return typeof system === 'string' && system !== ''
+  return typeof system === 'string' ? system !== '' : system !== undefined && system !== null
 }
 
 /** Section 1.5 of the rulebook. */

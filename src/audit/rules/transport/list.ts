@@ -1,10 +1,9 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { isLoopback } from '../../../contract/base-url.ts'
-import { refusalsFor } from '../../../contract/refusals.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { literal } from '../../../store/literal.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, notObserved, pass } from '../../verdict.ts'
+import { wantsCreditsSql } from '../errors/want-of-credits.ts'
 import { sqlList, sqlRule } from '../sql-rule.ts'
 import { trn03, trn04 } from './cross-origin.ts'
 
@@ -110,15 +109,10 @@ type for insufficient credits, so a 403 of that shape decides nothing.`,
   expected: 'status 404',
   observe: (contract) => {
     const broke = (contract.chatErrors ?? []).filter(({ status }) => status === 403)
-    const poor = refusalsFor('credits', contract)
-      .map(({ word, status }) => `(${status}, ${literal(word)})`)
-      .join(', ')
-    const isPoor = (name: string) =>
-      poor === '' ? 'false' : `coalesce((status, ${name}) IN (VALUES ${poor}), false)`
     return `
       SELECT run_id, slot, retry, CASE WHEN status <> 404 THEN 'status ' || status END AS observed
       FROM seen WHERE expects = 'unknown-path' AND status NOT IN (401, 402, 429) AND status < 500
-        AND NOT ${isPoor('error_code')} AND NOT ${isPoor('error_type')}
+        AND NOT ${wantsCreditsSql(contract)}
         AND NOT (status = 403 AND (coalesce(error_shape, '') = 'messages'
           OR coalesce(error_code IN ${sqlList(broke.map(({ code }) => code))}, false)
           OR coalesce(error_type IN ${sqlList(broke.map(({ type }) => type))}, false)))`

@@ -1,5 +1,6 @@
 import { promisedSql } from '../../../contract/request.ts'
 import { sumOf } from '../../evidence/usage/buckets.ts'
+import { withoutNoise } from '../../evidence/usage/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { sentBetween } from '../../evidence/usage/sent-between.ts'
 import type { SentBetween } from '../../evidence/usage/sent-by-moment.ts'
@@ -91,14 +92,14 @@ function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): 
   if (sent.requests === 0 || sent.openReads > 0) return undefined
   let isOtherPrice = false
   if (earlier.consumed !== null && later.consumed !== null) {
-    const grew = later.consumed - earlier.consumed
-    const cost = sent.credits + sent.readCredits
+    const grew = withoutNoise(later.consumed - earlier.consumed)
+    const cost = withoutNoise(sent.credits + sent.readCredits)
     // As much as the balance of the same pages lost: they agree, and the price is another (BILL-01, BILL-10).
     isOtherPrice =
       grew !== cost &&
       earlier.remaining !== null &&
       later.remaining !== null &&
-      earlier.remaining - later.remaining === grew
+      withoutNoise(earlier.remaining - later.remaining) === grew
     if (grew !== cost && !isOtherPrice)
       return `consumed grew by ${grew}, our successes cost ${cost}`
   }

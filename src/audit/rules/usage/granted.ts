@@ -1,3 +1,4 @@
+import { withoutNoise } from '../../evidence/usage/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'
@@ -27,15 +28,15 @@ function compared(earlier: UsageReport, later: UsageReport): Observed {
   if (later.granted === null || earlier.granted !== later.granted) return undefined
   if (earlier.consumed === null || later.consumed === null) return undefined
   if (earlier.remaining === null || later.remaining === null) return undefined
-  const grew = later.consumed - earlier.consumed
-  const fell = earlier.remaining - later.remaining
+  const grew = withoutNoise(later.consumed - earlier.consumed)
+  const fell = withoutNoise(earlier.remaining - later.remaining)
   // Consumed credits fell: a period ended, or USE-07 reports it.
   if (grew < 0 || !isAfter(later, earlier)) return undefined
   // Where nothing was consumed, a page that never changes looks the same.
   if (grew === 0 && fell === 0) return undefined
   const tellsExpiry = earlier.expired !== null && later.expired !== null
   const expired = tellsExpiry ? later.expired - earlier.expired : Math.max(0, fell - grew)
-  return grew + expired === fell
+  return withoutNoise(grew + expired) === fell
     ? null
     : `consumed grew by ${grew} and remaining fell by ${fell}, of the same ${later.granted} granted`
 }

@@ -50,13 +50,38 @@ function judge(page: Exchange, reports: readonly UsageReport[]): Observed {
 
 /** Whether the text of a page, without scripts and tags, shows the figures of a response. */
 function showsOlder(html: string, { remaining, consumed }: UsageReport): boolean {
-  const text = html.replaceAll(/<(script|style)\b.*?<\/\1\s*>|<[^>]*>/gis, ' | ')
+  const text = textOf(html)
   return remaining !== null && !!consumed && shows(text, remaining) && shows(text, consumed)
 }
 
+/** The text of a page. It reads the page once, whatever it holds. */
+function textOf(html: string): string {
+  const lower = html.toLowerCase()
+  const texts: string[] = []
+  let at = 0
+  while (at < html.length) {
+    const open = html.indexOf('<', at)
+    texts.push(html.slice(at, open < 0 ? undefined : open))
+    if (open < 0) break
+    const name = /^<(script|style)\b/.exec(lower.slice(open, open + 8))?.[1]
+    const end = name === undefined ? open : lower.indexOf(`</${name}`, open)
+    const close = end < 0 ? -1 : html.indexOf('>', end)
+    if (close < 0) break
+    at = close + 1
+  }
+  return texts.join(' | ')
+}
+
+/** Spaces and apostrophes as HTML writes them. */
+const entities =
+  /&(?:nbsp|thinsp|ensp|emsp|rsquo|apos|#160|#8201|#8239|#8217|#39|#xa0|#x2009|#x202f|#x2019|#x27);/gi
+/** Whether a text has a number, with any sign between its groups of digits: 1,499, 1.499, 1’499, 1 499, 1,23,456. */
 function shows(text: string, number: number): boolean {
-  const digits = text.replaceAll(/[,\u202f\u00a0 ](?=\d{3})/g, '')
-  return new RegExp(`(?<![\\d.])${number}(?!\\d)`).test(digits)
+  const grouped = text
+    .replaceAll(entities, '\u00a0')
+    .replaceAll(/(?<=\d)[,'’\u2009\u202f\u00a0 ](?=(?:\d{2},)*\d{3}(?!\d))/g, '')
+  const wanted = new RegExp(`(?<![\\d.])${String(number).replace('.', '[.,]')}(?!\\d)`)
+  return wanted.test(grouped) || wanted.test(text.replaceAll(/(?<=\d)\.(?=\d{3}(?!\d))/g, ''))
 }
 
 const closedOf = ({ row }: Exchange): number => row.closedUs ?? row.sentUs

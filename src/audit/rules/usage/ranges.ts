@@ -1,5 +1,6 @@
 import { generatesSql } from '../../../contract/request.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
+import { withoutNoise } from '../../evidence/usage/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'
@@ -13,7 +14,8 @@ export const use06 = judgedRule({
   promised: ['paths.credits'],
   explain: `Looks at responses to queries with from and to (if the service supports them: gap G-09). Two
 adjacent ranges must add up to the range that spans them, for one key and with nothing sent in between. If
-all three have the same credits, the service ignores ranges, and nothing is decided.
+all three have the same credits, the service ignores ranges, and nothing is decided. Nor is it if ranges of whole days hold more in
+their parts: the day between them may be in both.
 ${named}`,
   expected: 'parts that add up to the whole',
   requires: 'GET /user/credits with from and to for a range and for its two parts',
@@ -81,10 +83,20 @@ function unequal(whole: Range, first: Range, second: Range): Observed {
   ])
   const [credits] = figures
   if (credits!.every((each) => each === credits![0]) && credits![0] !== 0) return undefined
+  let isCompared = false
+  const mayShareADay = [first.from, first.to, second.to].every(isWholeDay)
   for (const [at, [all, one, other]] of figures.entries()) {
-    if (all == null || one == null || other == null || all === one + other) continue
+    if (all == null || one == null || other == null) continue
+    const parts = withoutNoise(one + other)
+    if (mayShareADay && parts > all) continue
+    isCompared = true
+    if (all === parts) continue
     const what = fields[at] === 'requests' ? 'requests' : 'credits'
     return `${all} ${what} in all, ${one} and ${other} in its parts`
   }
-  return null
+  return isCompared ? null : undefined
 }
+
+/** A day without a time of day, or an open end. */
+const isWholeDay = (time: string | null): boolean =>
+  time === null || /^\d{4}-\d{2}-\d{2}$/.test(time)

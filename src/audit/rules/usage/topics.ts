@@ -1,23 +1,48 @@
-import type { Json } from '../../evidence/json.ts'
+import { isObject, type Json, type JsonObject } from '../../evidence/json.ts'
+import { type Field, fieldsOf } from '../../evidence/usage/fields.ts'
 import { reportRule } from './report-rule.ts'
 
-const number = String.raw`(?:"?-?\d+(?:\.\d+)?"?\s*[,}\]]|null)`
+/** A topic that is still empty is null. An amount may have its unit beside it. */
+const isAmount = (value: Json | undefined): boolean =>
+  value === null || typeof value === 'number' || (typeof value === 'string' && /\d/.test(value))
+
+const hasField = (
+  value: Json | undefined,
+  names: RegExp,
+  is: (value: Json | undefined) => boolean,
+) =>
+  isObject(value) &&
+  Object.entries(value as JsonObject).some(([name, each]) => names.test(name) && is(each))
+
 /** A number of credits under one of these names, or a sum directly in an object of that name. */
-const amount = (names: string) =>
-  new RegExp(
-    String.raw`"(?![^"]*(?:token|request))[^"]*(?:${names})[^"]*"\s*:\s*(?:${number}|\{[^{}[\]]*"[^"]*(?:credits|total|amount|value)[^"]*"\s*:\s*${number})`,
-    'i',
-  )
-/** Patterns for each topic in the text of a response. A name alone is a topic that is still empty. */
-const topics: readonly (readonly [string, RegExp])[] = [
-  ['consumed', amount('consum|used|usage|spen[dt]|charged|deducted')],
-  ['remaining', amount('remain|balance|left|available')],
-  ['usage by day', /"[^"]*da(?:y|ily)[^"]*"/i],
-  ['usage by hour', /"[^"]*hour[^"]*"/i],
-  [
-    'average tokens',
-    /"[^"]*(?:(?:average|avg|mean)[^"]*token|token[^"]*(?:average|avg|mean|per_?request))[^"]*"\s*:|"[^"]*(?:average|avg|mean)[^"]*"\s*:\s*\{[^{}]*"[^"]*token|"[^"]*token[^"]*"\s*:\s*\{[^{}]*"[^"]*(?:average|avg|mean|per_?request)/i,
-  ],
+const amount =
+  (names: RegExp) =>
+  ({ name, value }: Field): boolean =>
+    names.test(name) &&
+    !/token|request/.test(name) &&
+    (isAmount(value) || hasField(value, /credits|total|amount|value/i, isAmount))
+
+/** Lines by day or hour under its name, or the name as the size of the lines. Expiries and hours of service are none. */
+const breakdown =
+  (names: RegExp, word: RegExp) =>
+  ({ name, value }: Field): boolean =>
+    typeof value === 'string'
+      ? word.test(value)
+      : names.test(name) && !/expir|support|cache|retention|valid|until|left/.test(name)
+
+const isMean = /average|avg|mean|per_?request/i
+const averageTokens = ({ name, value }: Field): boolean => {
+  const isAny = () => true
+  if (!/token/.test(name)) return isMean.test(name) && hasField(value, /token/i, isAny)
+  return isMean.test(name) || hasField(value, isMean, isAny)
+}
+
+const topics: readonly (readonly [topic: string, isShownBy: (field: Field) => boolean])[] = [
+  ['consumed', amount(/consum|used|usage|spen[dt]|charged|deducted/)],
+  ['remaining', amount(/remain|balance|left|available/)],
+  ['usage by day', breakdown(/da(?:y|ily)/, /^(?:day|daily|1d)$/i)],
+  ['usage by hour', breakdown(/hour/, /^(?:hour|hourly|1h)$/i)],
+  ['average tokens', averageTokens],
 ]
 
 export const use01 = reportRule({
@@ -30,12 +55,13 @@ without any of them is not checked.`,
   expected: 'consumed, remaining, by day, by hour and average tokens',
   requires: 'a captured answer of GET /user/credits whose names it knows (capture: all)',
   judge({ exchange }) {
-    const text = JSON.stringify(exchange.responseJson, withoutLimits)
-    const missing = topics.filter(([, pattern]) => !pattern.test(text)).map(([topic]) => topic)
+    const body = exchange.responseJson
+    if (!isObject(body)) return undefined
+    const fields = fieldsOf(body, 'and lines').filter(
+      ({ name, within }) => !/limit/.test(`${within} ${name}`),
+    )
+    const missing = topics.flatMap(([topic, isShownBy]) => (fields.some(isShownBy) ? [] : [topic]))
     if (missing.length === topics.length) return undefined
     return missing.length === 0 ? null : `without ${missing.join(', ')}`
   },
 })
-
-const withoutLimits = (name: string, value: Json): Json | undefined =>
-  /limit/i.test(name) ? undefined : value

@@ -130,12 +130,15 @@ means differs; where it would be the same number, a right average decides nothin
     if (averageTokens === null || !requests || !buckets) return undefined
     const tokens = sumOf(buckets, 'tokens')!
     const average = tokens / requests
-    // A service may round its figures.
-    if (Math.abs(averageTokens - average) <= 0.5)
-      return Math.abs(averageTokens - meanOfMeans(buckets)) <= 0.5 ? undefined : null
+    if (isRounded(averageTokens, average))
+      return isRounded(averageTokens, meanOfMeans(buckets)) ? undefined : null
     return `${averageTokens} for ${tokens} tokens of ${requests} requests (${average.toFixed(1)})`
   },
 })
+
+/** A service may round its figures, or leave their fractions out. */
+const isRounded = (shown: number, exact: number): boolean =>
+  shown - exact <= 0.5 && exact - shown < 1
 
 /** What a service shows that takes the mean of the averages of days or hours. */
 function meanOfMeans(buckets: readonly UsageBucket[]): number {
