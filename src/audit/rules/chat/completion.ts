@@ -125,7 +125,7 @@ stream must have events of each choice, by its index; SSE-03 checks a stream wit
   requires,
   parts: {
     of: () => ['n above 1'],
-    tested: (exchange, contract) => (countAsked(exchange, contract) > 1 ? 'n above 1' : []),
+    tested: (exchange, contract) => ((countAsked(exchange, contract) ?? 0) > 1 ? 'n above 1' : []),
   },
   judge(exchange, contract) {
     const n = countAsked(exchange, contract)
