@@ -112,7 +112,11 @@ test('CHAT-04 and CHAT-06: an n or a limit of 0 is open', async () => {
 })
 
 test.each([
-  ['two choices of half as many', (nth: number) => ({ n: 2, messages: [user(`${nth}`)] }), 'not-observed'],
+  [
+    'two choices of half as many',
+    (nth: number) => ({ n: 2, messages: [user(`${nth}`)] }),
+    'not-observed',
+  ],
   ['one request three times', () => ({}), 'pass'],
   ['three requests', (nth: number) => ({ messages: [user(`${nth}`)] }), 'fail'],
 ] as const)('CHAT-06: stop at the limit of %s', async (_, fields, is) => {

@@ -283,17 +283,14 @@ test.each([
 })
 
 test('two amounts that may be left are none', () => {
-  const report = readReport(none, { free_remaining: 0, paid_remaining: 99 })
+  const report = readReport(none, { free_remaining: 0, paid_remaining: 99 }, [])
   expect(report.remaining).toBeNull()
 })
 
 test('times and failures are no credits and no requests', () => {
   const body = { last_used: 1_790_000_060, failed_request_count: 2, request_count: 9 }
-  const report = readReport(none, {
-    ...body,
-    average_input_tokens: 300,
-    average_tokens_per_request: 775,
-  })
+  const averages = { average_input_tokens: 300, average_tokens_per_request: 775 }
+  const report = readReport(none, { ...body, ...averages }, [])
   expect(report).toMatchObject({ consumed: null, requests: 9, averageTokens: 775 })
 })
 
