@@ -248,7 +248,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'what arrived after the client stopped counting was not sent',
-    file: `${sums}/requests.ts`,
+    file: `${sums}/request-row.ts`,
     is: 'receivedEvents: Math.max(row.contentEvents, textDocuments(documents)),',
     was: 'receivedEvents: row.contentEvents,',
     ...{ test: `${field}/paid-endpoints.test.ts`, named: 'a stream that arrived in one burst' },
@@ -386,7 +386,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a stream that came to its end without a usage was left',
-    file: `${sums}/requests.ts`,
+    file: `${sums}/request-row.ts`,
     is: 'isFinal || endsAnyway',
     was: 'isFinal',
     ...{ test: `${field}/bursts.test.ts`, named: 'a stream that arrived in one read, to its end' },
@@ -600,7 +600,7 @@ export const cures: readonly Cure[] = [
     was: 'const readings = all',
     ...{
       test: `${field}/held.test.ts`,
-      named: 'money held back while a request runs is no charge',
+      named: 'is no charge, where the next value shows',
     },
   },
   {
@@ -610,7 +610,7 @@ export const cures: readonly Cure[] = [
     was: 'return null',
     ...{
       test: `${field}/held.test.ts`,
-      named: 'money held back while a request runs is a wrong charge if no request',
+      named: 'is a wrong charge if no request allows so much',
     },
   },
   {
@@ -620,7 +620,7 @@ export const cures: readonly Cure[] = [
     was: 'unproven.length === 0',
     ...{
       test: `${field}/held.test.ts`,
-      named: 'money held back while a request runs is inconclusive at the last value',
+      named: 'is inconclusive at the last value',
     },
   },
   {
@@ -628,21 +628,27 @@ export const cures: readonly Cure[] = [
     file: `${sums}/held.ts`,
     is: 'if (most <= terms.withinMs || !isRight(most)) return null',
     was: 'return null',
-    ...{ test: `${field}/held.test.ts`, named: 'charges in batches' },
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'are inconclusive where the contract does not say how late',
+    },
   },
   {
     kind: 'rows of a log that give each other back are charges without a request',
     file: 'src/audit/rules/prices/rows-verdict.ts',
     is: 'back.cost.value.numerator >= 0n',
     was: 'back.cost.value.numerator < 0n',
-    ...{ test: `${field}/held.test.ts`, named: 'credits returned by another entry in the log' },
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'in the log, under an id of their own, are no charge',
+    },
   },
   {
     kind: 'a spend without a limit is within it',
     file: 'src/audit/rules/prices/limit.ts',
     is: 'if (compared === 0) return notObserved(takesLimit)',
     was: '',
-    ...{ test: `${field}/spend-limits.test.ts`, named: 'a spend without a limit compares nothing' },
+    ...{ test: `${field}/spend-limits.test.ts`, named: 'compares nothing, and names the limit' },
   },
   {
     kind: 'a new period ignores the limit of the one before',
@@ -651,7 +657,7 @@ export const cures: readonly Cure[] = [
     was: 'untilMs = Number.POSITIVE_INFINITY',
     ...{
       test: `${field}/spend-limits.test.ts`,
-      named: 'a spend above its limit that begins anew',
+      named: 'that begins anew before the next request',
     },
   },
   {
@@ -659,13 +665,16 @@ export const cures: readonly Cure[] = [
     file: 'src/audit/rules/streams/list.ts',
     is: "AND first_content_us IS NULL\n      AND (outcome = 'http_error'",
     was: "AND (outcome IN ('ok', 'http_error')",
-    ...{ test: 'test/audit/occasions.test.ts', named: 'SSE-07 is not observed' },
+    ...{
+      test: 'test/audit/occasions.test.ts',
+      named: 'is not observed over streams that all succeeded',
+    },
   },
   {
     kind: 'short answers show that a limit holds',
     file: 'src/audit/rules/exchange-rule.ts',
     is: 'parts?.needed !== undefined && !tested.includes(parts.needed)',
     was: 'parts?.needed === undefined && tested.includes(parts?.needed ?? "")',
-    ...{ test: 'test/audit/occasions.test.ts', named: 'CHAT-06 is not observed' },
+    ...{ test: 'test/audit/occasions.test.ts', named: 'is not observed where every answer' },
   },
 ]

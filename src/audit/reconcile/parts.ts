@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { rational } from '../../money/rational.ts'
 import { linesOf } from '../../store/import/formats/documents.ts'
 import { textHash } from '../../user/text-hash.ts'
-import type { BillLine, LogLine, Part } from './reconcile.ts'
+import type { BillLine, LogLine, Part } from './lines.ts'
 
 type Side = keyof Part
 

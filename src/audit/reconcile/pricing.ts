@@ -11,7 +11,7 @@ import { isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
 import { eachKind, type KindCounts, statedCounts } from '../../tokens/kinds.ts'
 import { normalUsage } from '../../tokens/usage.ts'
-import type { Explained, Pricing } from './reconcile.ts'
+import type { Explained, Pricing } from './lines.ts'
 import type { StoredUse } from './store-lines.ts'
 
 /** Amounts that are compared with every change; those after them only with changes that fitted one. */

@@ -20,9 +20,10 @@ import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
 import { timeOf } from '../evidence/prices/log.ts'
 import { type LoggedRequest, logLines } from '../log-alone/log-lines.ts'
+import type { BillLine, LogLine, Reconciliation } from './lines.ts'
 import { Parts } from './parts.ts'
 import { pricingOf } from './pricing.ts'
-import { type BillLine, type LogLine, type Reconciliation, reconcileParts } from './reconcile.ts'
+import { reconcileParts } from './reconcile.ts'
 import {
   notesOfStored,
   type StoreSource,

@@ -1,142 +1,7 @@
-import {
-  absolute,
-  add,
-  compare,
-  isZero,
-  multiply,
-  type Rational,
-  rational,
-  subtract,
-  zero,
-} from '../../money/rational.ts'
-import { eachKind, type KindCounts, tokenNames } from '../../tokens/kinds.ts'
-import { lookup } from '../../user/lookup.ts'
-
-/** Why a bill differs from what the contract gives for the log, in the order in which they are looked for. */
-export const causes = [
-  'missing',
-  'tokens',
-  'price',
-  'tier or discount',
-  'rounding',
-  'tax',
-  'credit',
-  'fee',
-  'late',
-  'unexplained',
-] as const
-export type Cause = (typeof causes)[number]
-
-interface Line {
-  readonly id: string | null
-  /** UTC. */
-  readonly day: string
-  readonly model: string
-  readonly account: string | null
-}
-
-/** A line of a bill. */
-export interface BillLine extends Line {
-  /** `usage`, or what it is beside use: `tax`, `credit`, `discount`, `fee` … */
-  readonly type: string
-  readonly amount: Rational
-  /** Null if the bill does not say it. */
-  readonly requests: number | null
-  readonly counts: KindCounts | null
-}
-
-/** A request of the own log. */
-export interface LogLine extends Line {
-  readonly counts: KindCounts | null
-  /** What the log says that it cost; null if it does not. */
-  readonly logged: Rational | null
-  /** What the contract gives; null if that is not known. */
-  readonly expected: Rational | null
-}
-
-/** What explains an amount that is not the expected one. */
-export interface Explained {
-  readonly cause: 'price' | 'tier or discount'
-  readonly summary: string
-}
-
-export interface Pricing {
-  /** The cost of other tokens than a line of the log has, or of the sum of lines; null if that is not known. */
-  costOf(counts: KindCounts, like: Line, requests: number): Rational | null
-  /** The single change to the prices that gives an amount exactly. */
-  explain(amount: Rational, counts: KindCounts, like: Line, requests: number): Explained | null
-  /** Takes note of an amount that is right: a change that would have moved it explains others only if no other change does. */
-  keepRight(counts: KindCounts, like: Line): void
-  /** The smallest unit that the bill shows. */
-  readonly unit: Rational
-}
-
-export interface Cell {
-  readonly day: string
-  readonly model: string
-  readonly account: string | null
-  /** All that the bill charges, with what is no use. */
-  readonly bill: Rational
-  /** Null if no line of the log has a cost. */
-  readonly logged: Rational | null
-  /** Null if the log has lines, and the contract says the cost of none. */
-  readonly expected: Rational | null
-  /** Lines of the log whose cost the contract does not say: they are in no sum. */
-  readonly unknown: number
-  /** bill - expected, as far as that is known: the sum of the causes. */
-  readonly difference: Rational
-  readonly causes: Readonly<Partial<Record<Cause, Rational>>>
-  /** What the causes are, in words, with the ids of some requests. */
-  readonly notes: readonly string[]
-}
-
-export interface Reconciliation {
-  readonly joinedBy: 'id' | 'day and model'
-  readonly cells: readonly Cell[]
-}
-
-class OpenCell {
-  bill = zero
-  used = zero
-  logged: Rational | null = null
-  expected = zero
-  unknown = 0
-  billLines = 0
-  logLines = 0
-  requests: number | null = null
-  billed: KindCounts | null = null
-  counted: KindCounts | null = null
-  readonly causes = new Map<Cause, Rational>()
-  readonly notes = new Set<string>()
-  readonly line: Line
-
-  constructor(line: Line) {
-    this.line = line
-  }
-
-  give(cause: Cause, amount: Rational, note?: string): void {
-    if (isZero(amount)) return
-    this.causes.set(cause, add(this.causes.get(cause) ?? zero, amount))
-    if (note !== undefined && this.notes.size < 6) this.notes.add(note)
-  }
-}
-
-const beside: Readonly<Record<string, Cause>> = lookup({
-  tax: 'tax',
-  credit: 'credit',
-  refund: 'credit',
-  correction: 'credit',
-  adjustment: 'credit',
-  discount: 'tier or discount',
-  purchase: 'fee',
-  fee: 'fee',
-})
-
-/** Lines of a bill and of a log. All lines of one id are in one part, so that one part at a time is in memory. */
-export interface Part {
-  readonly bill: readonly BillLine[]
-  readonly log: readonly LogLine[]
-}
+import { add, isZero, subtract, zero } from '../../money/rational.ts'
+import { judgeAmount } from './judge-amount.ts'
+import type { BillLine, Cell, Line, LogLine, Part, Pricing, Reconciliation } from './lines.ts'
+import { addBilled, addLogged, closed, OpenCell } from './open-cell.ts'
 
 /** {@link reconcileParts} of lines that are in memory. */
 export const reconcile = (
@@ -194,59 +59,8 @@ function inCommon(parts: Iterable<Part>): {
   return { isById, byAccount }
 }
 
-function addBilled(cell: OpenCell, line: BillLine): void {
-  cell.bill = add(cell.bill, line.amount)
-  if (line.type === 'usage') {
-    cell.used = add(cell.used, line.amount)
-    cell.billLines++
-    cell.billed = plus(cell.billed, line.counts)
-    if (line.requests !== null) cell.requests = (cell.requests ?? 0) + line.requests
-    return
-  }
-  const cause = beside[line.type] ?? 'unexplained'
-  if (cause === line.type) cell.give(cause, line.amount)
-  else cell.give(cause, line.amount, line.type)
-}
-
-function addLogged(cell: OpenCell, line: LogLine): void {
-  cell.logLines++
-  cell.counted = plus(cell.counted, line.counts)
-  if (line.logged !== null) cell.logged = add(cell.logged ?? zero, line.logged)
-  if (line.expected === null) cell.unknown++
-  else cell.expected = add(cell.expected, line.expected)
-}
-
 const byPlace = (a: Cell, b: Cell) =>
   a.day < b.day ? -1 : a.day > b.day ? 1 : a.model < b.model ? -1 : a.model > b.model ? 1 : 0
-
-function closed(cell: OpenCell): Cell {
-  const { day, model, account } = cell.line
-  if (cell.unknown > 0) {
-    cell.notes.add(
-      `${cell.unknown} ${cell.unknown === 1 ? 'line' : 'lines'} of the log: cost unknown`,
-    )
-  }
-  const difference = subtract(cell.bill, cell.expected)
-  const told = [...cell.causes.values()].reduce(add, zero)
-  cell.give('unexplained', subtract(difference, told))
-  return {
-    day,
-    model,
-    account,
-    bill: cell.bill,
-    logged: cell.logged,
-    expected: cell.unknown > 0 && cell.unknown === cell.logLines ? null : cell.expected,
-    unknown: cell.unknown,
-    difference,
-    notes: [...cell.notes],
-    causes: Object.fromEntries(
-      causes.flatMap((cause) => {
-        const amount = cell.causes.get(cause)
-        return amount === undefined || isZero(amount) ? [] : [[cause, amount] as const]
-      }),
-    ),
-  }
-}
 
 function joinById(
   bill: readonly BillLine[],
@@ -288,7 +102,16 @@ function joinById(
       here.give('unexplained', billed.amount, `${logged.id}: cost unknown`)
       continue
     }
-    judge(here, billed.amount, logged.expected, billed.counts, logged.counts, logged, 1, pricing)
+    judgeAmount(
+      here,
+      billed.amount,
+      logged.expected,
+      billed.counts,
+      logged.counts,
+      logged,
+      1,
+      pricing,
+    )
   }
   for (const [id, lines] of open) {
     for (const line of lines) {
@@ -297,48 +120,6 @@ function joinById(
       }
     }
   }
-}
-
-/** Gives the difference of one amount, or one sum, to its causes. */
-function judge(
-  cell: OpenCell,
-  amount: Rational,
-  expected: Rational,
-  billed: KindCounts | null,
-  counted: KindCounts | null,
-  like: LogLine | Line,
-  requests: number,
-  pricing: Pricing,
-): void {
-  const named = 'id' in like && like.id !== null ? `${like.id}: ` : ''
-  let right = expected
-  let counts = counted
-  if (billed !== null && counted !== null && differ(billed, counted)) {
-    counts = filled(billed, counted)
-    const cost = pricing.costOf(counts, like, requests)
-    if (cost !== null) {
-      const isCounted = cell.requests !== null && requests > 1 && cell.requests !== requests
-      cell.give(
-        isCounted ? 'missing' : 'tokens',
-        subtract(cost, expected),
-        `${named}${countsText(billed, counted)}`,
-      )
-      right = cost
-    }
-  }
-  const apart = subtract(amount, right)
-  if (isZero(apart)) {
-    if (counts !== null) pricing.keepRight(counts, like)
-    return
-  }
-  const half = multiply(pricing.unit, rational(BigInt(Math.max(1, requests)), 2n))
-  if (compare(absolute(apart), half) <= 0) {
-    cell.give('rounding', apart)
-    return
-  }
-  const explained = counts === null ? null : pricing.explain(amount, counts, like, requests)
-  if (explained === null) cell.give('unexplained', apart, `${named}no single change gives it`)
-  else cell.give(explained.cause, apart, explained.summary)
 }
 
 function joinByCell(cells: readonly OpenCell[], pricing: Pricing): void {
@@ -353,7 +134,7 @@ function joinByCell(cells: readonly OpenCell[], pricing: Pricing): void {
     else if (cell.logLines === 0) cell.give('missing', apart, 'not in the log')
     else if (cell.unknown === 0) {
       const { used, expected, billed, counted, line, logLines } = cell
-      judge(cell, used, expected, billed, counted, { ...line, id: null }, logLines, pricing)
+      judgeAmount(cell, used, expected, billed, counted, { ...line, id: null }, logLines, pricing)
     }
   }
 }
@@ -378,25 +159,3 @@ function lateOf(cells: readonly OpenCell[]): ReadonlyMap<OpenCell, string> {
 
 const dayAfter = (day: string) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + 86_400e3).toISOString().slice(0, 10)
-
-/** The sum of counts. A kind that one side does not state is not known only if no line states it. */
-function plus(a: KindCounts | null, b: KindCounts | null): KindCounts | null {
-  if (a === null || b === null) return a ?? b
-  return eachKind((kind) =>
-    a[kind] === null && b[kind] === null ? null : (a[kind] ?? 0) + (b[kind] ?? 0),
-  )
-}
-
-/** Whether a kind that both state differs. */
-const differ = (a: KindCounts, b: KindCounts) =>
-  tokenNames.some((kind) => a[kind] !== null && b[kind] !== null && a[kind] !== b[kind])
-
-/** The counts of the bill, and those of the log where the bill states none. */
-const filled = (billed: KindCounts, counted: KindCounts) =>
-  eachKind((kind) => billed[kind] ?? counted[kind])
-
-const countsText = (a: KindCounts, b: KindCounts) =>
-  tokenNames
-    .filter((kind) => a[kind] !== null && b[kind] !== null && a[kind] !== b[kind])
-    .map((kind) => `${kind} ${a[kind]} in the bill, ${b[kind]} in the log`)
-    .join(', ')

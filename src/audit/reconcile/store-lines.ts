@@ -3,7 +3,7 @@ import type { Reader } from '../../store/session/session.ts'
 import { eachKind, type KindCounts, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
 import { UserError } from '../../user/user-error.ts'
 import { amountOf } from '../evidence/prices/answer-json.ts'
-import type { BillLine, LogLine } from './reconcile.ts'
+import type { BillLine, LogLine } from './lines.ts'
 
 /** A bill or a log that was imported. */
 export interface StoreSource {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
+import type { Cell } from '../../audit/reconcile/lines.ts'
 import { type ReconcileFiles, reconcileFiles } from '../../audit/reconcile/read-bill.ts'
-import type { Cell } from '../../audit/reconcile/reconcile.ts'
 import { sourceNamed } from '../../audit/reconcile/store-lines.ts'
 import { loadContract } from '../../contract/load.ts'
 import { decimalText, type Rational } from '../../money/rational.ts'

@@ -1,4 +1,4 @@
-import type { Cause, Cell } from '../../audit/reconcile/reconcile.ts'
+import type { Cause, Cell } from '../../audit/reconcile/lines.ts'
 import { absolute, isZero, type Rational } from '../../money/rational.ts'
 import { type Html, html } from '../../user/html.ts'
 import { renderHeadline } from '../banner.ts'

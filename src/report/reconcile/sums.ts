@@ -1,9 +1,4 @@
-import {
-  type Cause,
-  type Cell,
-  causes,
-  type Reconciliation,
-} from '../../audit/reconcile/reconcile.ts'
+import { type Cause, type Cell, causes, type Reconciliation } from '../../audit/reconcile/lines.ts'
 import { add, decimalText, isZero, type Rational, roundTo, zero } from '../../money/rational.ts'
 
 /** A bill beside the log and the contract, with the unit of its amounts. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import type { BillLine, LogLine } from '../../../src/audit/reconcile/lines.ts'
 import { pricingOf } from '../../../src/audit/reconcile/pricing.ts'
-import { type BillLine, type LogLine, reconcile } from '../../../src/audit/reconcile/reconcile.ts'
+import { reconcile } from '../../../src/audit/reconcile/reconcile.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { powerOfTen, rational } from '../../../src/money/rational.ts'
 import { eachKind } from '../../../src/tokens/kinds.ts'

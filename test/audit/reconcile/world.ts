@@ -5,7 +5,7 @@ import type {
   Cause,
   LogLine,
   Reconciliation,
-} from '../../../src/audit/reconcile/reconcile.ts'
+} from '../../../src/audit/reconcile/lines.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { add, decimalText, type Rational, rational, zero } from '../../../src/money/rational.ts'
 import { eachKind } from '../../../src/tokens/kinds.ts'

@@ -1,0 +1,54 @@
+import type { PriceTerms, StatedPlace } from '../../../contract/prices.ts'
+import { multiply } from '../../../money/rational.ts'
+import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
+import { type Amount, amountOf, atPlace, parseWritten } from './answer-json.ts'
+import { type UnreadableCost, unreadableText } from './unreadable.ts'
+
+/** What an answer states that it cost, at a place that the contract names. */
+export function statedAt(
+  place: StatedPlace,
+  texts: readonly string[],
+  headers: ReadonlyMap<string, string>,
+): readonly StatedCost[] {
+  const found = valuesAt(place, texts, headers).reduce<Amount | null>(
+    (before, value) => amountOf(value) ?? before,
+    null,
+  )
+  return found === null
+    ? []
+    : [{ place: nameOf(place), ...found, value: multiply(found.value, place.times) }]
+}
+
+const nameOf = (place: StatedPlace) =>
+  'header' in place ? `header ${place.header}` : `body ${place.body}`
+
+/** What an answer has at a place, in the order of its events. */
+function valuesAt(
+  place: StatedPlace,
+  texts: readonly string[],
+  headers: ReadonlyMap<string, string>,
+): readonly unknown[] {
+  if ('header' in place) return [headers.get(place.header)]
+  // Most events have no amount, and parsing each twice takes time.
+  const last = place.body.split('.').at(-1)!
+  return texts
+    .filter((text) => text.includes(`"${last}"`))
+    .map((text) => atPlace(parseWritten(text), place.body))
+}
+
+/** Costs that the answer has at places of the contract, of which none is a number. */
+export function unreadableIn(
+  request: PricedRequest,
+  texts: readonly string[],
+  headers: ReadonlyMap<string, string>,
+  { evidence }: PriceTerms,
+): readonly UnreadableCost[] {
+  return evidence.cost.flatMap((place) => {
+    const name = nameOf(place)
+    if (request.stated.some((cost) => cost.place === name)) return []
+    const text = valuesAt(place, texts, headers)
+      .map(unreadableText)
+      .find((each) => each !== null)
+    return text == null ? [] : [{ request, place: name, text }]
+  })
+}
