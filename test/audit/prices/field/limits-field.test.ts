@@ -39,7 +39,8 @@ async function spentTo(fault: string | null, evidence?: object) {
 
 test('PRICE-07 tells a balance below 0, and a counter that refuses by twice the spend', async () => {
   expect(await spentTo(null, falling)).toBe('pass')
-  expect(await spentTo(null)).toBe('pass')
+  // Nothing states a limit of the spend.
+  expect(await spentTo(null)).toBe('not-observed')
   expect(await spentTo('overdraft', falling)).toMatch(/^a balance of -/)
   expect(await spentTo('budget-ignored', falling)).toMatch(/^a balance of -/)
   expect(await spentTo('counter-doubled')).toMatch(
