@@ -97,7 +97,7 @@ describe('money held back while a request runs', () => {
   test('is a wrong charge if no request allows so much', async () => {
     const found = await price06([
       ...[page('0.00000'), asked('a'), page('0.00014'), taking('b', 3, 2), page('5.00014')],
-      ...[page('5.00014'), page('5.00028')],
+      ...[page('5.00014'), page('0.00028')],
     ])
     expect(found.verdict).toBe('fail')
   })

@@ -34,7 +34,9 @@ test('a cause that right sums contradict is not told of those that are wrong', a
   )
   expect(found['PRICE-06']).toMatchObject({
     verdict: 'fail',
-    observed: expect.stringMatching(/: cache_read at the price of input$/),
+    observed: expect.stringMatching(
+      /wrong: cache_read at the price of input \(only these requests\)$/,
+    ),
   })
 })
 

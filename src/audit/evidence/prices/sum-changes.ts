@@ -25,7 +25,7 @@ import { exactCost, type Window } from './windows.ts'
 interface Cause {
   readonly summary: string
   readonly isRounding: boolean
-  /** 0: all requests; 1: those of a form; 2: some of the windows, though it would change right ones, too; 3: one request of each wrong window. */
+  /** 0: all requests; 1: those of a form; 2: some of the windows, though it would change right ones, too; 3: one request of each wrong window; 4: some, of windows whose requests are not certain, though right ones contradict it. */
   readonly extras: number
 }
 
@@ -133,17 +133,20 @@ function causesBy(
   const cause = (words: string, extras: number): readonly Cause[] => [
     { summary: summary + words, isRounding: about === 'round', extras },
   ]
+  const isLoose = wrong.some(({ length }) => length > 1)
   let isGivenByAll = false
+  let isGivenByForm = false
   for (const [words, has] of by) {
     const sumOf = ({ requests }: Window) =>
       requests.flatMap((each) => (has(each) ? (moved(each) ?? []) : [])).reduce(add, zero)
     if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
       continue
     if (words === '') isGivenByAll = true
+    isGivenByForm = true
     if (right.every((windows) => windows.some((each) => isKept(each, sumOf(each), windows))))
-      return cause(words, words === '' ? 0 : 1)
-    if (wrong.some(({ length }) => length > 1)) return cause(onlyTheseWords, 2)
+      return isLoose ? cause(onlyTheseWords, 2) : cause(words, words === '' ? 0 : 1)
   }
+  if (isLoose && isGivenByForm) return cause(onlyTheseWords, 4)
   if (isGivenByAll) return cause(onlyTheseWords, 2)
   const isOne = wrong.every((windows) =>
     isGivenIn(
