@@ -82,6 +82,26 @@ test('a log that was read by the ids of answers misses no row of an answer witho
   expect(missed['PRICE-05']!.verdict).toBe('fail')
 })
 
+test('a row of an attempt that failed inside the gateway, beside that of the answer, may be free and not charged', async () => {
+  const attempt = (spend: number) => row('a', spend, 1, 10, 0)
+  const audit = (spend: number) =>
+    audited([chat('a'), chat('b')], null, {
+      log: [attempt(spend), row('a', 0.00014, 1), row('b', 0.00014, 2)],
+    })
+  expect((await audit(0))['PRICE-05']).toMatchObject({ verdict: 'pass' })
+  expect((await audit(0.00004))['PRICE-05']).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      '0.00004 USD for an attempt without output, beside the row of the answer',
+    ),
+  })
+  // Two rows with output are two charges.
+  const twice = [row('a', 0.00014, 1), row('a', 0, 1), row('b', 0.00014, 2)]
+  expect((await audited([chat('a'), chat('b')], null, { log: twice }))['PRICE-05']).toMatchObject({
+    verdict: 'fail',
+  })
+})
+
 test('an answer in several passes that was not stored leaves its cost open, with the name of the field', async () => {
   const usage = { input_tokens: 23_000, output_tokens: 1000 }
   const sent = (answer: string | null): Sent => ({

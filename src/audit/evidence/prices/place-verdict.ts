@@ -3,7 +3,9 @@ import {
   absolute,
   compare,
   decimalText,
+  isEqual,
   type Rational,
+  readNumber,
   roundTo,
   subtract,
 } from '../../../money/rational.ts'
@@ -12,7 +14,7 @@ import { expectedCosts } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { beyondSeen, isSeen, unseenText } from '../../../price/judge/unseen.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
@@ -54,7 +56,7 @@ export function placeVerdict(
     verdict: fail(all, {
       expected: `${expectedText(first)} ${unit} ${placeWords(first)}`,
       fact: factOf(first, some, all, stake),
-      observed: `${first.statement.text} ${unit}; ${some} of ${all} costs are wrong: ${why}. ${stake}`,
+      observed: `${saidText(first.statement)} ${unit}; ${some} of ${all} costs are wrong: ${why}. ${stake}`,
       witnesses: wrong.slice(0, 5).map((each) => witnessOf(each, unit)),
     }),
   }
@@ -152,6 +154,12 @@ function expectedText({ expected, nearest, statement }: Judged): string {
   if (costs.length === 0) return nearest === null ? 'no known cost' : decimalText(nearest)
   const shown = costs.slice(0, 3).map((cost) => amount(cost, statement.decimals))
   return expected.costs.length > 0 ? shown.join(' or ') : shown.join(' to ')
+}
+
+/** What a place says, in the currency of the contract: as it is written, unless it is in another unit or has an exponent. */
+function saidText({ text, value, decimals }: StatedCost): string {
+  const written = /e/i.test(text) ? null : readNumber(text)
+  return written !== null && isEqual(written, value) ? text : amount(value, decimals)
 }
 
 /** An exact amount, or one with a few more decimals than the place shows. */

@@ -37,7 +37,9 @@ const mostShown = 12
 
 export function exactAmount(amount: Rational, currency: string): string {
   const exact = decimalText(amount)
-  return exact.length <= mostShown ? `${exact} ${currency}` : shownAmount(amount, currency)
+  return exact.length <= mostShown && !exact.includes('/')
+    ? `${exact} ${currency}`
+    : shownAmount(amount, currency)
 }
 
 /** What a wrong amount is too much, or with a minus too little; nothing if the contract gives more than one. */

@@ -1,5 +1,5 @@
 import { type LoggedTokens, type LogToken, logTokens } from '../../../contract/prices.ts'
-import { add, compare, decimalText, zero } from '../../../money/rational.ts'
+import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
@@ -28,12 +28,22 @@ export function issuesOf(
   const withTokens = rows.filter(
     ({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0,
   )
+  const answering = withTokens.filter((row) => !isAttempt(row))
   const parts = inOneRow(withTokens)
-  const counted = parts === null ? withTokens : [parts]
+  const attempts = answering.length === 0 || parts !== null ? [] : withTokens.filter(isAttempt)
+  const rest = attempts.length === 0 ? withTokens : answering
+  const counted = parts === null ? rest : [parts]
   // An answer in several passes may have a row for each.
   const mostRows = Math.max(1, request.usage?.passes.length ?? 0)
   if (counted.length > mostRows)
     issues.push({ kind: 'rows', text: `${counted.length} rows with tokens for one request` })
+  const paid = attempts.flatMap(({ cost }) => (cost === null || isZero(cost.value) ? [] : [cost]))
+  const attemptCosts = judge.priceOf(request.requestedModel)?.charged.inner_attempt
+  if (paid.length > 0 && attemptCosts !== 'input' && attemptCosts !== 'full')
+    issues.push({
+      kind: 'attempts',
+      text: `${decimalText(paid.map(({ value }) => value).reduce(add))} ${prices.currency.name} for ${paid.length === 1 ? 'an attempt' : 'attempts'} without output, beside the row of the answer`,
+    })
   const row = counted[0] ?? rows[0]!
   const isComplete = request.outcomes[0] === 'success' && request.usage !== null
   if (isComplete && counted.length === 1)
@@ -125,6 +135,9 @@ const counts: readonly Counted[] = [
   { name: 'cache_write_1h', word: 'one-hour cache write', of: tokenKinds.cacheWrite1h.of },
   { name: 'reasoning', word: 'reasoning', of: tokenKinds.reasoning.of },
 ]
+
+/** A row of an attempt that gave way to another: it says that it had no output. */
+const isAttempt = ({ tokens }: LogRow) => tokens.completion === 0
 
 /** Counts of the log that are none of those that the answer, or all of its passes, may be said to have. */
 function tokenIssues(usage: Usage, logged: LoggedTokens): readonly Issue[] {

@@ -53,7 +53,7 @@ export const price05: Rule = {
   severity: 'must',
   needs: ['passive'],
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
-rows with tokens for one request, other tokens, another model, another time, and another cost than the answer
+rows with output for one request, a charge for an attempt without output beside them, other tokens, another model, another time, and another cost than the answer
 states. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
 cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone may be of any,
 if one zone explains all of them. Where the log was read by the ids of answers, an answer
