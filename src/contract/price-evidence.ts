@@ -1,5 +1,5 @@
 import type { Currency } from '../money/money.ts'
-import { divide, one, type Rational, readNumber } from '../money/rational.ts'
+import { divide, multiply, one, type Rational, readNumber, zero } from '../money/rational.ts'
 import { isMapping, type Mapping } from '../user/mapping.ts'
 import type { PriceReader } from './price-reader.ts'
 import {
@@ -40,6 +40,17 @@ export function readPriceEvidence(
   }
 }
 
+/** The places of a sum such as `prepaid - due`, and whether each is taken from it; one place alone is the only one. */
+export function placesOf(
+  sum: string,
+): readonly { readonly place: string; readonly isTaken: boolean }[] {
+  const [first = '', ...rest] = sum.trim().split(/ +([+-]) +/)
+  const others = rest.flatMap((sign, at) =>
+    at % 2 === 0 ? [{ place: rest[at + 1]!, isTaken: sign === '-' }] : [],
+  )
+  return [{ place: first, isTaken: false }, ...others]
+}
+
 /** The factor from the unit of a place to the contract's currency: `in: USD`, or `times: 1/10000000000`. */
 type ScaleOf = (fields: Mapping, path: string) => Rational
 
@@ -62,7 +73,7 @@ function readStated(
 
 function readBalance(value: unknown, scaleOf: ScaleOf, reader: PriceReader): BalanceTerms {
   const path = 'evidence.balance'
-  const words = [...balanceWords, 'get', 'within', 'also', 'limit']
+  const words = [...balanceWords, 'get', 'within', 'also', 'limit', 'lowest']
   const fields = reader.mapping(value, path, words)
   const get = reader.text(fields.get, `${path}.get`, 'a path such as /key/info')
   const own = readBalanceValue(fields, path, scaleOf, reader)
@@ -80,9 +91,21 @@ function readBalance(value: unknown, scaleOf: ScaleOf, reader: PriceReader): Bal
     ...own,
     also,
     ...readLimit(fields.limit, own.times, scaleOf, reader),
+    lowest: readLowest(fields.lowest, own.times, reader),
     withinMs: reader.duration(fields.within, `${path}.within`),
     isWithinPromised: fields.within != null,
   }
+}
+
+/** How far a balance may fall: to 0 where nothing is said; `open` where the rest is paid later, and nothing says how much. */
+function readLowest(given: unknown, own: Rational, reader: PriceReader): Rational | null {
+  if (given === 'open') return null
+  if (given === undefined || given === null) return zero
+  const written =
+    typeof given === 'number' || typeof given === 'string' ? readNumber(`${given}`) : null
+  if (written === null)
+    reader.issue('evidence.balance.lowest', 'an amount such as -50, or open', given)
+  return multiply(written ?? zero, own)
 }
 
 const balanceWords = ['header', 'value', 'moves', 'in', 'times'] as const

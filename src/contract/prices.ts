@@ -182,6 +182,8 @@ export interface BalanceTerms extends BalanceValue {
   readonly limit: Rational | string | null
   /** One unit of the limit in the currency. */
   readonly limitTimes: Rational
+  /** The least that a balance may be, in the currency: below 0 where it is paid later; null if nothing promises it. */
+  readonly lowest: Rational | null
   /** How late the value may be. */
   readonly withinMs: number
   /** Whether the contract says so: what it leaves out is at once for a reader, and no promise. */

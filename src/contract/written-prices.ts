@@ -1,4 +1,12 @@
-import { compare, decimalsOf, decimalText, one, type Rational } from '../money/rational.ts'
+import {
+  compare,
+  decimalsOf,
+  decimalText,
+  divide,
+  isZero,
+  one,
+  type Rational,
+} from '../money/rational.ts'
 import { entryFor } from './price-entry.ts'
 import {
   type BalanceTerms,
@@ -127,6 +135,7 @@ const writtenBalance = ({
   get,
   also,
   limit,
+  lowest,
   withinMs,
   isWithinPromised,
   ...own
@@ -136,6 +145,7 @@ const writtenBalance = ({
   ...stated({
     also: also.map(writtenValue),
     limit: typeof limit === 'string' ? limit : limit && number(limit),
+    lowest: lowest === null ? 'open' : isZero(lowest) ? null : number(divide(lowest, own.times)),
   }),
   ...(isWithinPromised ? { within: `${withinMs}ms` } : {}),
 })

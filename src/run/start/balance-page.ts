@@ -1,6 +1,7 @@
 import { Reader } from '../../client/call/reader.ts'
 import type { TlsTexts } from '../../client/wire/authorities.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { placesOf } from '../../contract/price-evidence.ts'
 import { type BalanceTerms, valuesOf } from '../../contract/prices.ts'
 import { readNumber } from '../../money/rational.ts'
 import { withoutHostile } from '../../user/hostile.ts'
@@ -42,7 +43,12 @@ export async function pageIssue(
   }
 }
 
-function isNumber(page: unknown, place: string | null): boolean {
+const isNumber = (page: unknown, place: string | null) =>
+  place === null
+    ? isNumberAt(page, null)
+    : placesOf(place).every((each) => isNumberAt(page, each.place))
+
+function isNumberAt(page: unknown, place: string | null): boolean {
   const value = (place === null ? [] : place.split('.')).reduce<unknown>(
     (found, step) => (found as Readonly<Record<string, unknown>> | null | undefined)?.[step],
     page,

@@ -98,6 +98,7 @@ test('a balance on each of 60,000 answers is judged in a time that grows as the 
       also: [],
       limit: null,
       limitTimes: rational(1n),
+      lowest: rational(0n),
     },
     moves: 'down' as const,
     times: rational(1n),

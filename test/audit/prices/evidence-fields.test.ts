@@ -79,6 +79,7 @@ const readBalance = (fields: object) => {
     readings
       .map((each) => limitAt({ pages }, terms, each))
       .map((each) => each && decimalText(each)),
+    terms.lowest && decimalText(terms.lowest),
     stretchesOf(readings, [charged], terms, judge).map(({ isRight, taken, low }) => [
       ...[isRight, decimalText(taken), decimalText(low)],
     ]),
@@ -94,6 +95,7 @@ const ofBalance: Readonly<Record<string, object>> = {
   times: { times: 3 },
   also: { also: [{ value: 'kept', moves: 'up' }] },
   limit: { limit: 'kept' },
+  lowest: { lowest: -2 },
 }
 
 test.each(Object.entries(ofLog))('evidence.log.%s changes what is read of a log', (_, change) => {

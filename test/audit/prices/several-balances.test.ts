@@ -62,3 +62,45 @@ test('a charge of three times its cost among values of one balance has its own c
     observed: expect.stringContaining('charged three times'),
   })
 })
+
+describe('credit that is paid in advance, and then what is due', () => {
+  const page = (prepaid: number, due: number) =>
+    JSON.stringify({ prepaid: prepaid.toFixed(5), due: due.toFixed(5) })
+  const audit = (pages: readonly [string, string], balance: object) =>
+    audited([chat('a'), chat('b')], pages, {
+      contract: contractOf({ evidence: { balance: { get: '/key/info', ...balance } } }),
+    })
+  const net = { value: 'prepaid - due', moves: 'down' }
+  const [before, after] = [page(0.0002, 0), page(0, 0.00008)]
+
+  test('a balance may be a sum of places', async () => {
+    const right = await audit([before, after], { ...net, lowest: 'open' })
+    expect(right['PRICE-06']).toMatchObject({ verdict: 'pass' })
+    const wrong = await audit([before, page(0, 0.00022)], { ...net, lowest: 'open' })
+    expect(wrong['PRICE-06']).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining('0.00042 USD between two readings'),
+    })
+  })
+
+  test('it may fall as low as the contract says', async () => {
+    const lowest = async (balance: object) =>
+      (await audit([before, after], { ...net, ...balance }))['PRICE-07']
+    expect(await lowest({ lowest: 'open' })).toMatchObject({ verdict: 'pass' })
+    expect(await lowest({ lowest: -1 })).toMatchObject({ verdict: 'pass' })
+    for (const balance of [{}, { lowest: -0.00007 }])
+      expect(await lowest(balance)).toMatchObject({
+        verdict: 'fail',
+        observed: 'a balance of -0.00008 USD',
+      })
+  })
+
+  test('a place of the sum that the page lacks is no value', async () => {
+    const found = await audit([before, after], { ...net, value: 'prepaid - owed' })
+    expect(found['PRICE-06']).toMatchObject({ verdict: 'inconclusive' })
+    const wrong = () => contractOf({ evidence: { balance: { get: '/me', ...net, lowest: 'low' } } })
+    expect(wrong).toThrow(
+      'evidence.balance.lowest: expected an amount such as -50, or open; got "low"',
+    )
+  })
+})

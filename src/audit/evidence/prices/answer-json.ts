@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type Rational, readNumber } from '../../../money/rational.ts'
+import { placesOf } from '../../../contract/price-evidence.ts'
+import { add, fixedText, negate, type Rational, readNumber, zero } from '../../../money/rational.ts'
 import type { DialectName } from '../../../tokens/dialects.ts'
 import { dialectOf, readUsage, readWholeUsage } from '../../../tokens/read-usage.ts'
 import { type Part, parts, type Usage, type UsagePass } from '../../../tokens/usage.ts'
+import { largest } from '../../../user/extremes.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import { lookup } from '../../../user/lookup.ts'
 import { isMapping } from '../../../user/mapping.ts'
@@ -22,8 +24,12 @@ export function parseWritten(text: string): unknown {
   return jsonOf(text, reviver as (key: string, value: unknown) => unknown)
 }
 
-/** The value at a place such as `usage.cost` or `data.0.total`; undefined if there is none. */
+/**
+ * The value at a place such as `usage.cost` or `data.0.total`; undefined if there is none. Of a sum of places, such as
+ * `prepaid - due`, it is the text of the sum.
+ */
 export function atPlace(document: unknown, place: string): unknown {
+  if (place.includes(' ')) return sumAt(document, place)
   let value = document
   for (const step of place.split('.')) {
     // A log may have a JSON text within a row, as new-api's `other`.
@@ -33,6 +39,19 @@ export function atPlace(document: unknown, place: string): unknown {
     else return undefined
   }
   return value
+}
+
+function sumAt(document: unknown, place: string): string | undefined {
+  const amounts = placesOf(place).map(({ place, isTaken }) => {
+    const amount = amountOf(atPlace(document, place))
+    return amount === null || !isTaken ? amount : { ...amount, value: negate(amount.value) }
+  })
+  const known = amounts.flatMap((amount) => amount ?? [])
+  if (known.length < amounts.length) return undefined
+  return fixedText(
+    known.map(({ value }) => value).reduce(add, zero),
+    largest(known.map(({ decimals }) => decimals)),
+  )
 }
 
 export interface Amount {

@@ -70,14 +70,14 @@ export interface Overrun {
   readonly request: PricedRequest
 }
 
-/** Values of a balance below 0. */
+/** Values of a balance below 0, or below what the contract says. */
 export const belowZero = (
-  { moves }: BalanceTerms,
+  { moves, lowest }: BalanceTerms,
   readings: readonly Reading[],
   unit: string,
 ): readonly Overrun[] =>
   readings
-    .filter(({ value }) => moves === 'down' && value.numerator < 0n)
+    .filter(({ value }) => moves === 'down' && lowest !== null && compare(value, lowest) < 0)
     .map(({ text, request }) => ({ shows: `a balance of ${text} ${unit}`, request }))
 
 /**
@@ -129,7 +129,7 @@ export function servedAtZero(
   readings: readonly Reading[],
   unit: string,
 ): readonly Overrun[] {
-  if (terms.moves === 'up') return []
+  if (terms.moves === 'up' || terms.lowest?.numerator !== 0n) return []
   return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) =>
     own.flatMap((reading, at) => {
       const before = own[at - 1]

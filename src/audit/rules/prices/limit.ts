@@ -36,7 +36,7 @@ export const price07: Rule = {
   section: 'contract: evidence.balance',
   severity: 'must',
   needs: ['active'],
-  explain: `Reads the balance or spend that evidence.balance names. A balance below 0 was overdrawn; so was one that stays at 0
+  explain: `Reads the balance or spend that evidence.balance names. A balance below 0, or below evidence.balance.lowest, was overdrawn; so was one that stays at 0
 while it serves requests that cost more than its last decimal. A spend above its limit
 (evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it, unless it began anew. A refusal that names its
 counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
