@@ -1,5 +1,8 @@
 import type { AbortPoint, Endpoint, Method, WrongRequest } from '../contract/request.ts'
 
+/** Tokens of a made-up text at most, also of one whose length is drawn. */
+export const mostTokens = 10_000_000
+
 /** Numbers of tokens of synthetic prompts. */
 export type TokenLengths =
   | { readonly kind: 'fixed'; readonly tokens: number }

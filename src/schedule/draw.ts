@@ -1,4 +1,4 @@
-import type { ThinkTime, TokenLengths } from '../scenario/steps.ts'
+import { mostTokens, type ThinkTime, type TokenLengths } from '../scenario/steps.ts'
 import type { RandomStream } from './random.ts'
 
 /** Draws an index by weight. */
@@ -45,9 +45,9 @@ export function thinkUs(think: ThinkTime, random: RandomStream, index: number): 
   }
 }
 
-/** Number of tokens, whole and at least 1; the same index has the same number. */
+/** Number of tokens, whole, from 1 to `mostTokens`; the same index has the same number. */
 export function tokensOf(lengths: TokenLengths, random: RandomStream, index: number): number {
-  return Math.max(1, Math.round(lengthOf(lengths, random, index)))
+  return Math.min(mostTokens, Math.max(1, Math.round(lengthOf(lengths, random, index))))
 }
 
 function lengthOf(lengths: TokenLengths, random: RandomStream, index: number): number {

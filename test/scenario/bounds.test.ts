@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { parseThreshold } from '../../src/scenario/threshold.ts'
+import { tokensOf } from '../../src/schedule/draw.ts'
+import { RandomStream } from '../../src/schedule/random.ts'
 
 const scenarioOf = (step: string, phase = 'load: constant, rate: 1/s, duration: 1s') =>
   parseScenario(
@@ -11,6 +13,13 @@ const scenarioOf = (step: string, phase = 'load: constant, rate: 1/s, duration: 
 test.each([
   ['prompt: { synthetic: 1e9 }', undefined, 'from 1 to 10,000,000'],
   ['prompt: { synthetic: 10, pool: 1000000000 }', undefined, 'from 1 to 1,000,000'],
+  ['prompt: { synthetic: { empirical: [20000000] } }', undefined, 'from 1 to 10,000,000'],
+  ['prompt: { synthetic: { normal: { mean: 1e9, sd: 1 } } }', undefined, 'at most 10,000,000'],
+  [
+    'prompt: { synthetic: { lognormal: { median: 1e9, sigma: 1 } } }',
+    undefined,
+    'at most 10,000,000',
+  ],
   ['weight: 1e308', undefined, 'a weight of at most 1,000,000,000'],
   [
     'path: "/a HTTP/1.1\\r\\nX-Evil: 1"',
@@ -58,4 +67,11 @@ test('the name and the question of a scenario have no escape sequences and marks
   const text = `name: "n\\e[31m\\u202em"\nquestion: "Is it\\e]0;title\\a safe\\u200f?"\nmodel: m\nsteps: { chat: { endpoint: chat } }\nphases: [{ name: p, load: constant, rate: 1/s, duration: 1s }]\n`
   const { name, question } = parseScenario(text, 's.yaml')
   expect([name, question]).toEqual(['n m', 'Is it safe ?'])
+})
+
+test('a drawn length is at most that of a number that is written', () => {
+  const random = new RandomStream(1, 'lengths')
+  const lengths = { kind: 'lognormal', median: 1e7, sigma: 50 } as const
+  const drawn = Array.from({ length: 200 }, (_, at) => tokensOf(lengths, random, at))
+  expect([Math.min(...drawn), Math.max(...drawn)]).toEqual([1, 10_000_000])
 })

@@ -1,11 +1,10 @@
 import type { z } from 'zod'
-import { amount, counted, duration, either, list, range, shape, whole } from '../fields.ts'
-import type { ThinkTime, TokenLengths } from '../steps.ts'
+import { grouped } from '../../user/grouped.ts'
+import { amount, counted, duration, either, list, range, shape } from '../fields.ts'
+import { mostTokens, type ThinkTime, type TokenLengths } from '../steps.ts'
 
-/** Numbers and times that are drawn from a distribution. */
-
-/** Tokens of a made-up text at most. */
-export const mostTokens = 10_000_000
+const expectedTokens = `tokens, at most ${grouped(mostTokens)}`
+const tokens = () => amount(expectedTokens).max(mostTokens, { error: expectedTokens })
 
 export const tokenLengths = either(
   [
@@ -19,15 +18,18 @@ export const tokenLengths = either(
     shape('', {
       normal: [
         shape('mean and sd', {
-          mean: [amount('tokens'), 'The mean.'],
-          sd: [amount('tokens'), 'The standard deviation.'],
+          mean: [tokens(), 'The mean.'],
+          sd: [tokens(), 'The standard deviation.'],
         }),
         'A normal distribution.',
       ],
     }),
-    shape('', { lognormal: lognormal(amount('tokens')) }),
+    shape('', { lognormal: lognormal(tokens()) }),
     shape('', {
-      empirical: [list(whole(1), 'token counts').min(1), 'One of these numbers, each as likely.'],
+      empirical: [
+        list(counted(mostTokens), 'token counts').min(1),
+        'One of these numbers, each as likely.',
+      ],
     }),
   ],
   'a number of tokens, or one of { uniform: { min, max } }, { normal: { mean, sd } }, { lognormal: { median, sigma } }, { empirical: [counts] }',

@@ -17,7 +17,7 @@ import {
 import { budgetNames, parts, spacings, traceFormats, traceUnits } from '../loads.ts'
 import { think } from './lengths.ts'
 
-/** How requests arrive: the fields of a phase by its load. */
+// The fields of a phase by its load: how requests arrive. Each field has its schema and its description.
 
 const rampFrom = 'Where the ramp begins.'
 const rampTo = 'Where the ramp ends.'
@@ -27,11 +27,10 @@ const rateOrRamp = either(
   'a rate such as 20/s or 1200/min, or a ramp { from: 1/s, to: 50/s }',
 )
 
+const rateText = 'Requests a second: 20/s, or a ramp { from: 1/s, to: 50/s }; of a day, its mean.'
+
 const rated = {
-  rate: [
-    rateOrRamp,
-    'Requests a second: 20/s, or a ramp { from: 1/s, to: 50/s }; of a day, its mean.',
-  ],
+  rate: [rateOrRamp, rateText],
 } as const
 
 const common = {
@@ -71,9 +70,8 @@ const bounded = {
   ...mostRequests,
 } as const
 
-const burstiness = amount('a shape from 0.001: 1 is Poisson, less is burstier').min(0.001, {
-  error: 'a shape from 0.001: 1 is Poisson, less is burstier',
-})
+const expectedShape = 'a shape from 0.001: 1 is Poisson, less is burstier'
+const burstiness = amount(expectedShape).min(0.001, { error: expectedShape })
 const burstinessIs = 'Shape of the gamma distribution of gaps: 1 is Poisson, less is burstier.'
 const spacing = {
   arrivals: [
@@ -91,7 +89,7 @@ const stage = shape('a stage: { rate, duration }', {
   duration: [duration(), 'How long the stage lasts.'],
 })
 
-const search = shape('a phase', {
+const sweep = shape('a phase', {
   ...load('sweep'),
   start: [
     either([z.literal('auto'), rate()], 'auto, or a rate such as 20/s').default('auto'),
@@ -196,7 +194,7 @@ const loads = [
   }),
   shape('a phase', {
     ...load('day'),
-    rate: [rate(), rated.rate[1]],
+    rate: [rate(), rateText],
     weights: [
       list(weight(), '24 weights, one for each hour').length(24, {
         error: '24 weights, one for each hour',
@@ -237,7 +235,7 @@ const loads = [
     ...common,
     duration: [someTime('a duration'), length],
   }),
-  search,
+  sweep,
   replay,
 ] as const
 

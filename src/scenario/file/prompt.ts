@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { counted, either, oneOf, shape, text, whole } from '../fields.ts'
-import { type Prompt, type PromptPrefix, promptScripts } from '../steps.ts'
-import { mostTokens, tokenLengths } from './lengths.ts'
+import { mostTokens, type Prompt, type PromptPrefix, promptScripts } from '../steps.ts'
+import { tokenLengths } from './lengths.ts'
 import type { Origin } from './origin.ts'
 
 const mostPrompts = 1_000_000

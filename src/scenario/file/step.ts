@@ -20,9 +20,9 @@ import {
   weight,
   whole,
 } from '../fields.ts'
-import type { Step } from '../steps.ts'
+import { mostTokens, type Step } from '../steps.ts'
 import { expectation, expectationsOf, type moduleCheck } from './expect.ts'
-import { mostTokens, noTime, think } from './lengths.ts'
+import { noTime, think } from './lengths.ts'
 import type { Origin } from './origin.ts'
 import { type modulePrompt, promptOf } from './prompt.ts'
 

@@ -12,8 +12,9 @@ import {
   weight,
   whole,
 } from '../fields.ts'
+import { mostTokens } from '../steps.ts'
 import { conversations, joins, type Task, type Turn } from '../tasks.ts'
-import { mostTokens, noTime, toolTime } from './lengths.ts'
+import { noTime, toolTime } from './lengths.ts'
 import { promptPrefix } from './prompt.ts'
 
 /** Requests of one turn at most. */
