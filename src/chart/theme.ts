@@ -80,22 +80,23 @@ export const chartCss = `:root{${declare('light')}}
 /** The font of drawings. Pages use their own style sheet instead. */
 export const drawingFont = 'sans-serif'
 
-/** Vega-Lite's configuration. `narrow` is for phones: shorter labels, fewer ticks. */
 /** Stripes that let the colour below through. */
+const stripes = 12
 const hatching = {
   gradient: 'linear',
   x1: 0,
   y1: 0,
   x2: 1,
   y2: 1,
-  stops: Array.from({ length: 12 }, (_, at) => at / 12).flatMap((from) => [
+  stops: Array.from({ length: stripes }, (_, at) => at / stripes).flatMap((from) => [
     { offset: from, color: 'transparent' },
-    { offset: from + 1 / 24, color: 'transparent' },
-    { offset: from + 1 / 24, color: paper.light },
-    { offset: from + 1 / 12, color: paper.light },
+    { offset: from + 0.5 / stripes, color: 'transparent' },
+    { offset: from + 0.5 / stripes, color: paper.light },
+    { offset: from + 1 / stripes, color: paper.light },
   ]),
 }
 
+/** Vega-Lite's configuration. `narrow` is for phones: shorter labels, fewer ticks. */
 export function chartConfig(narrow: boolean): object {
   return {
     aria: false,

@@ -13,7 +13,15 @@ export const countedOfRun = countedSql(
   `EXISTS (FROM request_kinds WHERE run_id = $1 AND part = 'steady')`,
 )
 
-/** How an attempt counts: SQL over a row of `attempts`. */
+/** SQL: the outcome that the scenario intended. */
+const intendedOutcome = `CASE expects WHEN 'ok' THEN 'ok' ELSE 'http_error' END`
+
+/** SQL: a stream with time between its first and its last content. */
+const hasSpan = `streamed = 1 AND coalesce(last_content_us > first_content_us, false)`
+/** SQL: how many tokens were streamed is unknown, or they came in pieces without known times of text. */
+const hasUnknownTokens = `(${streamedTokens} IS NULL OR (${streamedTokens} > ${streams} AND (${textUs}) IS NULL))`
+
+/** How an attempt counts, by SQL over a row of `attempts`: first truth values, then numbers of tokens. */
 export const standings = {
   counted: {
     sql: countedSql(`run_id IN (SELECT run_id FROM request_kinds WHERE part = 'steady')`),
@@ -31,7 +39,7 @@ export const standings = {
     summary: 'it was meant to succeed, and ended: the denominator of goodput and success',
   },
   failed: {
-    sql: `outcome NOT IN ('not_sent', 'aborted') AND outcome <> CASE expects WHEN 'ok' THEN 'ok' ELSE 'http_error' END`,
+    sql: `outcome NOT IN ('not_sent', 'aborted') AND outcome <> ${intendedOutcome}`,
     summary: 'it was sent and ended in an unexpected way, other than by our own abort',
   },
   examined: {
@@ -59,7 +67,7 @@ export const standings = {
     summary: 'it has tokens, and the service did not report how many',
   },
   untimed: {
-    sql: `${succeeded} AND streamed = 1 AND coalesce(last_content_us > first_content_us, false) AND (${streamedTokens} IS NULL OR (${streamedTokens} > ${streams} AND (${textUs}) IS NULL))`,
+    sql: `${succeeded} AND ${hasSpan} AND ${hasUnknownTokens}`,
     summary:
       'it is a stream of which it is not known how many tokens were streamed, so it has no TPOT, and is neither good nor bad under an objective for TPOT',
   },

@@ -1,5 +1,6 @@
 import { filledCells } from '../store/read/histogram-cells.ts'
 import type { Session } from '../store/session/session.ts'
+import { largest, smallest } from '../user/extremes.ts'
 import { fillTable } from './temp-table.ts'
 
 /** Cells of the heat map per factor of ten: a cell is 21 % wide. */
@@ -12,7 +13,7 @@ interface StoredHistogram {
 }
 
 /** Number of samples in an interval of time and a range of latency. */
-interface Cell {
+interface HeatCell {
   readonly from_s: number
   readonly to_s: number
   readonly from_ms: number
@@ -42,31 +43,30 @@ export async function prepareHistograms(session: Session): Promise<void> {
 /** Most columns of the heat map. Beyond it, neighbours are merged. */
 const mostColumns = 90
 
-function heatCells(stored: readonly StoredHistogram[]): readonly Cell[] {
+function heatCells(stored: readonly StoredHistogram[]): readonly HeatCell[] {
   const starts = [...new Set(stored.map((each) => each.from_s))]
   const merged = Math.ceil(starts.length / mostColumns)
   const columnOf = new Map(starts.map((start, at) => [start, Math.floor(at / merged)]))
-  const spans = new Map<number, { from: number; to: number }>()
-  const counts = new Map<string, number>()
-  for (const { from_s, to_s, hdr } of stored) {
-    const column = columnOf.get(from_s)!
-    const span = spans.get(column) ?? { from: from_s, to: to_s }
-    spans.set(column, { from: Math.min(span.from, from_s), to: Math.max(span.to, to_s) })
-    for (const { highest, count } of filledCells(Buffer.from(hdr, 'base64'))) {
-      const cell = Math.floor(Math.log10(Math.max(1, highest)) * cellsPerDecade)
-      const key = `${column} ${cell}`
-      counts.set(key, (counts.get(key) ?? 0) + count)
+  const columns = Map.groupBy(stored, (each) => columnOf.get(each.from_s)!)
+  return [...columns.values()].flatMap((histograms) => {
+    const from_s = smallest(histograms.map((each) => each.from_s))
+    const to_s = largest(histograms.map((each) => each.to_s))
+    return [...countsOf(histograms)].map(([row, n]) => ({
+      ...{ from_s, to_s, n },
+      from_ms: 10 ** (row / cellsPerDecade) / 1000,
+      to_ms: 10 ** ((row + 1) / cellsPerDecade) / 1000,
+    }))
+  })
+}
+
+/** Samples in each row of the heat map. */
+function countsOf(histograms: readonly StoredHistogram[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>()
+  for (const { hdr } of histograms) {
+    for (const { highest: highestUs, count } of filledCells(Buffer.from(hdr, 'base64'))) {
+      const row = Math.floor(Math.log10(Math.max(1, highestUs)) * cellsPerDecade)
+      counts.set(row, (counts.get(row) ?? 0) + count)
     }
   }
-  return [...counts].map(([key, n]) => {
-    const [column, cell] = key.split(' ').map(Number) as [number, number]
-    const { from, to } = spans.get(column)!
-    return {
-      from_s: from,
-      to_s: to,
-      from_ms: 10 ** (cell / cellsPerDecade) / 1000,
-      to_ms: 10 ** ((cell + 1) / cellsPerDecade) / 1000,
-      n,
-    }
-  })
+  return counts
 }

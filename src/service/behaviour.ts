@@ -86,7 +86,7 @@ export interface Behaviour {
   // The request
   rules(call: Call): RequestRules
   modelFor(call: Call, id: string): FullModel | null
-  /** The number of prompt tokens. Above the model's limit, it is any number above that limit. */
+  /** The number of prompt tokens. Counting may stop at the model's limit: any number above it means too many. */
   promptTokens(call: Call, request: GenerationRequest): number
   /** The refusal if input or output exceeds a limit; null if both fit. */
   fits(call: Call): Refusal | null
@@ -97,10 +97,13 @@ export interface Behaviour {
   limits(call: Call): Readonly<Record<Window, number>>
   /** The subject of the rate limits: requests of one subject are counted together. */
   rateSubject(call: Call): string
+  /** What the limits say of a request that is not counted yet. */
   look(call: Call): RateLook
+  /** Counts the request, after the look at the limits. */
   count(call: Call): void
   rateHeaders(call: Call, look: RateLook, refused: boolean): Record<string, string>
   // Billing
+  /** The caller keeps these two in the call, where `affords` reads them. */
   available(call: Call): Credits
   price(call: Call): Credits
   affords(call: Call): boolean

@@ -22,8 +22,8 @@ export function readProfile(path: string | undefined, assignments: readonly stri
 }
 
 function answersIn(path: string): ProfileAnswers {
-  const expected = `--profile: expected a readable YAML or JSON file; got "${path}"`
-  const text = readTextOr(path, () => userError.service(expected))
+  const unreadable = `--profile: expected a readable YAML or JSON file; got "${path}"`
+  const text = readTextOr(path, () => userError.service(unreadable))
   const lines = new LineCounter()
   const document = yamlDocument(text, { lineCounter: lines })
   const [error] = document.errors
@@ -45,16 +45,17 @@ function answersOf(assignments: readonly string[]): ProfileAnswers {
   // Without a prototype, so that a question named __proto__ is refused too.
   const answers: Record<string, unknown> = Object.create(null)
   for (const assignment of assignments) {
-    const at = assignment.indexOf('=')
-    const answer = assignment.slice(at + 1)
-    const isBareOrder = assignment.startsWith('precedence=') && !answer.includes('[')
-    const value = yamlDocument(isBareOrder ? `[${answer}]` : answer)
-    if (at < 1 || value.errors.length > 0) {
+    const equalsAt = assignment.indexOf('=')
+    const answer = assignment.slice(equalsAt + 1)
+    // precedence=a,b is short for precedence=[a,b].
+    const isListWithoutBrackets = assignment.startsWith('precedence=') && !answer.includes('[')
+    const value = yamlDocument(isListWithoutBrackets ? `[${answer}]` : answer)
+    if (equalsAt < 1 || value.errors.length > 0) {
       throw userError.service(
         `--set: expected question=answer, such as reset=epoch-s; got "${assignment}"`,
       )
     }
-    const [question, ...rest] = assignment.slice(0, at).split('.')
+    const [question, ...rest] = assignment.slice(0, equalsAt).split('.')
     if (rest.length === 0) answers[question!] = value.toJS()
     else {
       const group = answers[question!]

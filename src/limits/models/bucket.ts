@@ -9,7 +9,7 @@ import {
 
 /** One trace, prepared for buckets of every depth. */
 export interface BucketTrace {
-  readonly rejectionsCount: boolean
+  readonly areRejectionsCounted: boolean
   /** W/N: the time in which the bucket gains one token. */
   readonly tokenUs: number
   /** Admissions, which surely took a token, by end. */
@@ -33,12 +33,12 @@ export interface BucketTrace {
 export function bucketTrace(
   { windowUs, limit, earlierAtMost }: LimiterTrace,
   { byStart, byEnd, openedUs }: Steps,
-  rejectionsCount: boolean,
+  areRejectionsCounted: boolean,
 ): BucketTrace {
   const tokenUs = windowUs / limit
   const sure = byEnd.filter((step) => step.counted === 'yes' || isRejected(step))
   const possible = byStart.filter(
-    (step) => step.counted !== 'no' && (rejectionsCount || !isRejected(step)),
+    (step) => step.counted !== 'no' && (areRejectionsCounted || !isRejected(step)),
   )
   const latestFullUs = new Float64Array(possible.length + 1).fill(-Infinity)
   const places = new Map<Step, number>()
@@ -52,7 +52,7 @@ export function bucketTrace(
     return { step, place: places.get(step) ?? -1, begun }
   })
   return {
-    rejectionsCount,
+    areRejectionsCounted,
     tokenUs,
     admitted: sure.filter(isAdmitted),
     others: sure.filter((step) => !isAdmitted(step)),
@@ -72,7 +72,8 @@ export function bucketTrace(
  * above. If rejections count, an empty bucket may lose what it regains or go into debt. The debt makes
  * later rejections possible, and the loss makes later admissions impossible.
  *
- * O(n), and far less for most depths that do not fit; if rejections count, each also looks at the requests that overlap it.
+ * O(n), and far less for most depths that do not fit; if rejections count, each also looks at the requests that overlap it,
+ * which makes it O(n × overlap).
  */
 export function explainByBucket(trace: BucketTrace, burst: number): Contradiction | null {
   // The first rejections already exclude a depth that is too great.
@@ -81,9 +82,9 @@ export function explainByBucket(trace: BucketTrace, burst: number): Contradictio
 
 /** A rejection before which the bucket held a token even if every request that may have taken one before it did. */
 function rejectedWithToken(trace: BucketTrace, burst: number): Contradiction | null {
-  const { tokenUs, rejectionsCount, possible, latestFullUs } = trace
+  const { tokenUs, areRejectionsCounted, possible, latestFullUs } = trace
   const depthUs = (burst - 1) * tokenUs
-  const earlier = rejectionsCount ? trace.earlierAtMost : Math.min(trace.earlierAtMost, burst)
+  const earlier = areRejectionsCounted ? trace.earlierAtMost : Math.min(trace.earlierAtMost, burst)
   const carriedUs = earlier === 0 ? -Infinity : trace.openedUs + earlier * tokenUs
   for (const { step, place, begun } of trace.rejections) {
     // A rejection does not count toward itself.
@@ -100,7 +101,7 @@ function rejectedWithToken(trace: BucketTrace, burst: number): Contradiction | n
 
 /** An admission at which the bucket was empty even if only what surely took a token before it did, as early as it can have. */
 function admittedWithoutToken(trace: BucketTrace, burst: number): Contradiction | null {
-  const { tokenUs, rejectionsCount, admitted, others } = trace
+  const { tokenUs, areRejectionsCounted, admitted, others } = trace
   const depthUs = (burst - 1) * tokenUs
   let fullUs = -Infinity
   /**
@@ -116,7 +117,7 @@ function admittedWithoutToken(trace: BucketTrace, burst: number): Contradiction 
   }
   /** At a rejection the bucket holds less than one token; if rejections count, this one took that, too. */
   const empty = ({ earliestUs, latestUs }: Step) => {
-    const leastUs = earliestUs + depthUs + (rejectionsCount ? tokenUs : 0)
+    const leastUs = earliestUs + depthUs + (areRejectionsCounted ? tokenUs : 0)
     if (leastUs <= fullUs) return
     fullUs = leastUs
     knownAtUs = Math.max(knownAtUs, latestUs)

@@ -5,17 +5,15 @@ import { Series } from './series.ts'
 
 /** Fewest values that show whether a series begins cold, and where to cut it. */
 export const fewestOfStart = 300
-/** Neighbouring values of which a mean is one step of a cut. */
+/** MSER-5 cuts between means of five neighbouring values. */
 const group = 5
 /** Fewest groups that a cut leaves. */
 const fewestLeft = 10
 
-/**
- * Standard errors by which a start is slower than the rest, and its first third, at least. Of a short series, whose rest may
- * not have shown its busiest stretch, the start must differ more clearly (decision 0817).
- */
-const clear = { start: 4, first: 2 }
-const veryClear = { start: 8, first: 4 }
+/** Standard errors by which a start must be slower than the rest, and so must its first third. */
+const needed = { whole: 4, firstThird: 2 }
+/** The rest of a short series may lack its busiest time, so the start must differ more clearly (decision 0817). */
+const neededOfShort = { whole: 8, firstThird: 4 }
 
 /** The start of a series that is unlike the rest. */
 export interface Start {
@@ -41,18 +39,19 @@ export function coldStartOf(values: Float64Array): Start | null {
   const { mean } = averageOf(rest)
   const { variance } = longRunOf(rest.length, (at) => rest[at]!)
   if (variance === 0) return null
-  const apart = (n: number) =>
+  const standardErrorsSlower = (n: number) =>
     (averageOf(logs.subarray(0, n)).mean - mean) / Math.sqrt(variance * (1 / n + 1 / rest.length))
-  const by = { start: apart(count), first: apart(Math.ceil(count / 3)) }
-  const isBeyond = (needed: typeof by) => by.start >= needed.start && by.first >= needed.first
-  // The second look sorts the rest.
+  const whole = standardErrorsSlower(count)
+  const firstThird = standardErrorsSlower(Math.ceil(count / 3))
+  const isBeyond = (least: typeof needed) => whole >= least.whole && firstThird >= least.firstThird
+  // `isShort` sorts the rest, so it is asked last.
   const isCold =
-    isBeyond(veryClear) || (isBeyond(clear) && !new Series(values.slice(count)).isShort)
+    isBeyond(neededOfShort) || (isBeyond(needed) && !new Series(values.slice(count)).isShort)
   return isCold ? startOf(values, count) : null
 }
 
 /**
- * How many leading values to cut off: MSER-5 (White 1997), the cut that leaves the least variance of the mean; null if it
+ * How many leading values to cut off: MSER-5 (White 1997; White, Cobb and Spratt 2000), the cut that leaves the least variance of the mean; null if it
  * lies in the last half, so that the series is not steady.
  */
 export function warmUpCut(values: Float64Array): number | null {
@@ -84,4 +83,5 @@ export const startOf = (values: Float64Array, count: number): Start => ({
   ratio: medianOf(values.slice(0, count)) / medianOf(values.slice(count)),
 })
 
+/** Sorts the values. */
 const medianOf = (values: Float64Array) => percentileOf(values.sort(), 0.5)!

@@ -63,11 +63,14 @@ export type FocusRow = Readonly<Record<FocusColumn, string>>
 export const focusVersions = ['1.2', '1.3', '1.4'] as const
 export type FocusVersion = (typeof focusVersions)[number]
 
-/** The columns of a version, each with the column of 1.2 that it has the values of. */
+/**
+ * The columns of a version, each with our column whose value it shows. Version 1.3 adds two, for the service and for its host, of
+ * which a usage store knows only the provider and the publisher; 1.4 drops the two that they replace.
+ */
 export function columnsOf(version: FocusVersion): ReadonlyMap<string, FocusColumn> {
   const names = (Object.keys(focusColumns) as FocusColumn[]).map((name) => [name, name] as const)
   if (version === '1.2') return new Map(names)
-  const providers: (readonly [string, FocusColumn])[] = [
+  const added: (readonly [string, FocusColumn])[] = [
     ['ServiceProviderName', 'ProviderName'],
     ['HostProviderName', 'PublisherName'],
   ]
@@ -75,5 +78,5 @@ export function columnsOf(version: FocusVersion): ReadonlyMap<string, FocusColum
     version === '1.3'
       ? names
       : names.filter(([name]) => name !== 'ProviderName' && name !== 'PublisherName')
-  return new Map<string, FocusColumn>([...kept, ...providers])
+  return new Map<string, FocusColumn>([...kept, ...added])
 }

@@ -14,7 +14,7 @@ import { csvCell } from '../summary/printable.ts'
 /** The audit of the folder that the page is in. */
 const ofFolder = ['audit', '--evidence', '.']
 
-/** The page for the vendor: the answer, each failure with his own ids and times, and how to check it. No run and no store of ours. */
+/** The page for the vendor: the answer, each failure with the service's own ids and times, and how to check it. It names no run and no store of ours. */
 export async function vendorPage(
   report: AuditReport,
   commands: ReadonlyMap<string, string>,

@@ -29,6 +29,9 @@ interface TallyOptions {
   readonly billing?: Billing
 }
 
+/** Rates of a shorter time would jump. */
+const shortestRateUs = 500_000
+
 /** Sums the reports of the sending threads. */
 export class Tally implements Counted {
   private readonly scenario: Scenario
@@ -42,7 +45,7 @@ export class Tally implements Counted {
   }
   private rates = new Map<number, { plannedPerS: number | null; achievedPerS: number }>()
 
-  /** Since when nothing has been in flight; null while something is. */
+  /** When nothing was in flight for the first time since something was; null while something is. */
   private idleSinceUs: number | null = null
 
   private readonly machines: number
@@ -126,7 +129,7 @@ export class Tally implements Counted {
     return this.times.takeIntervals(nowUs)
   }
 
-  /** Credits by the contract, with what may have been charged; null if it states none for these models. */
+  /** Credits by the contract, with what may have been charged; null for money, and without a price or a bound. */
   credits(): number | null {
     if (this.billing.kind === 'money') return null
     // A bound of credits counts requests without a price as 1 each.
@@ -147,6 +150,7 @@ export class Tally implements Counted {
     }
   }
 
+  /** The state of the run now. Rates are those since an earlier call, so it is called once for each picture. */
   progress(atUs: number, endsUs: number | null): Progress {
     const sums = this.stepSums()
     this.updateRates(atUs, sums)
@@ -214,16 +218,17 @@ export class Tally implements Counted {
 
   private updateRates(atUs: number, sums: ReadonlyMap<number, StepSum>): void {
     const { before } = this
-    if (atUs - before.atUs < 500_000) return
+    if (atUs - before.atUs < shortestRateUs) return
     const seconds = (atUs - before.atUs) / 1e6
     const asked = plannedBetween(this.scenario, this.phases, before.atUs, atUs)
     for (const [step, sum] of sums) {
       const last = before.steps.get(step)
-      const due = asked[step]!
-      // Responses cause later turns and retries, on top of the plan.
+      const dueCount = asked[step]!
+      // Responses cause later turns and retries: `planned` counts them, too.
       const planned = this.followsUp(step) ? sum.planned - (last?.planned ?? 0) : 0
       this.rates.set(step, {
-        plannedPerS: due === null ? null : Math.max(due / this.machines, planned) / seconds,
+        plannedPerS:
+          dueCount === null ? null : Math.max(dueCount / this.machines, planned) / seconds,
         achievedPerS: (sum.sent - (last?.sent ?? 0)) / seconds,
       })
     }

@@ -12,20 +12,20 @@ import type { SenderLoad } from '../crew/messages.ts'
 import { runSweep, type SweepResult } from '../search/sweep-run.ts'
 
 export interface PhaseLoads extends Loads {
-  /** Of the searches that have ended. */
+  /** One result for each sweep that ended, in order. */
   readonly sweeps: readonly SweepResult[]
 }
 
 /**
  * The loads of a scenario's phases, with its traces read.
  *
- * @param earlierTrials of the same search in an earlier run
- * @throws UserError
+ * @param earlierTrials of the same sweep in an earlier run
+ * @throws UserError for a trace that cannot be read
  */
 export function phaseLoads(scenario: Scenario, earlierTrials: readonly Trial[] = []): PhaseLoads {
-  const traces = new Map<Phase, SenderLoad>()
+  const replays = new Map<Phase, SenderLoad>()
   for (const phase of scenario.phases) {
-    if (phase.load.kind === 'replay') traces.set(phase, replayOf(phase.load))
+    if (phase.load.kind === 'replay') replays.set(phase, replayOf(phase.load))
   }
   const sweeps: SweepResult[] = []
   return {
@@ -42,7 +42,7 @@ export function phaseLoads(scenario: Scenario, earlierTrials: readonly Trial[] =
         case 'saturate':
           return flatOut(load.connections)
         case 'replay':
-          return traces.get(phase)!
+          return replays.get(phase)!
         case 'sweep':
           throw new Error('a sweep is not sent as it is')
       }
@@ -63,8 +63,8 @@ export function replayOf(load: Replay): SenderLoad {
   const { requests, tokensPerBlock } = traceOf(load)
   const { speed, gaps, users } = load
   const sessions = gaps === null ? {} : { sessions: sessionsOf(requests, { ...gaps, speed }) }
-  const closed = users === null ? {} : { users }
-  return { kind: 'replay', requests, tokensPerBlock, speed, ...sessions, ...closed }
+  const usersOfClosedLoad = users === null ? {} : { users }
+  return { kind: 'replay', requests, tokensPerBlock, speed, ...sessions, ...usersOfClosedLoad }
 }
 
 /** Reads the trace of a phase. @throws UserError */
@@ -75,11 +75,15 @@ export function traceOf({ path, format, unit, columns }: Replay): Trace {
       `The trace ${path} cannot be read. Its path is relative to the scenario's folder.`,
     )
   }
+  // ServeGen has the lengths of its requests in a second file.
   const beside = (name: string) => textOf(join(dirname(path), name))
   return readTrace({ path, text, format, unit, columns, beside })
 }
 
-/** @returns null for a file that cannot be read */
+/**
+ * @returns null for a file that cannot be read
+ * @throws UserError for one whose bytes are not the text that they should be, such as damaged gzip
+ */
 function textOf(path: string): string | null {
   try {
     return readText(path)

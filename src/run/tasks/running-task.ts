@@ -7,8 +7,8 @@ import type { Flight, User } from '../send/flight.ts'
 import type { TaskProgress } from './task-progress.ts'
 import { callMessages } from './tool-messages.ts'
 
-/** What a request of a task leaves for those after it. */
-interface Left {
+/** What the requests after one of a task need of it. */
+interface TurnResult {
   /** The conversation with its answer. */
   readonly messages: readonly Message[]
   readonly answer: string
@@ -16,11 +16,11 @@ interface Left {
   readonly calls: readonly ToolCall[]
   /** Whether a tool was called so far. */
   readonly hasCalled: boolean
-  /** Tokens of the conversation: as the service reports them, else a quarter of its letters. */
+  /** Tokens of the conversation: as the service reports them, else an estimate. */
   readonly tokens: number
 }
 
-const nothing: Left = { messages: [], answer: '', calls: [], hasCalled: false, tokens: 0 }
+const noResult: TurnResult = { messages: [], answer: '', calls: [], hasCalled: false, tokens: 0 }
 
 /** A task in one sending thread. */
 export class RunningTask {
@@ -34,7 +34,9 @@ export class RunningTask {
   readonly progress: TaskProgress
   /** Its requests that are due or in flight, by their number. */
   readonly flights = new Map<number, Flight>()
-  private readonly left: (Left | undefined)[] = []
+  /** By the number of the request in the plan. */
+  private readonly results: (TurnResult | undefined)[] = []
+  /** The value of the affinity header that the service sent. */
   private repeated: string | null = null
   /** Whether a request of it could not be sent. */
   isRefused = false
@@ -51,20 +53,21 @@ export class RunningTask {
     this.progress = of.progress
   }
 
+  /** The turn of the scenario's task that a request of the plan is. */
   turnOf(number: number): Turn {
     return this.task.turns[this.progress.plan[number]!.turn]!
   }
 
   /** The conversation before a request, and the answers that it is given. */
-  before(number: number): Omit<Left, 'answer'> & { readonly given: readonly string[] } {
+  before(number: number): Omit<TurnResult, 'answer'> & { readonly given: readonly string[] } {
     const { continues, takes } = this.progress.plan[number]!
     const { messages, calls, hasCalled, tokens } =
-      (continues === null ? undefined : this.left[continues]) ?? nothing
-    const given = takes.map((from) => this.left[from]?.answer ?? '')
+      (continues === null ? undefined : this.results[continues]) ?? noResult
+    const given = takes.map((from) => this.results[from]?.answer ?? '')
     return { messages, calls, hasCalled, tokens, given }
   }
 
-  /** The header that ties it together; null for none, or if the service has not sent any yet. */
+  /** The affinity header of the next request; null if the task has none, or if the service has not sent its value yet. */
   affinity(runId: string): Readonly<Record<string, string>> | null {
     const { affinity } = this.task
     if (affinity === null) return null
@@ -76,7 +79,7 @@ export class RunningTask {
   invent(number: number, asked: readonly Message[], answer: string): void {
     const messages = [...asked, { role: 'assistant', content: answer }]
     const tokens = tokensIn(messages)
-    this.left[number] = { messages, answer, calls: [], hasCalled: false, tokens }
+    this.results[number] = { messages, answer, calls: [], hasCalled: false, tokens }
   }
 
   /** Keeps what an answer says for the requests after it. */
@@ -92,7 +95,7 @@ export class RunningTask {
     const reported = promptTokens + completionTokens
     const tokens = Number.isNaN(reported) ? tokensIn(messages) : reported
     const hasCalled = calls.length > 0 || this.before(flight.turn).hasCalled
-    this.left[flight.turn] = { messages, answer, calls, hasCalled, tokens }
+    this.results[flight.turn] = { messages, answer, calls, hasCalled, tokens }
     const { affinity } = this.task
     if (affinity?.repeats === true) {
       this.repeated = headerOf(attempt.captured?.headers ?? '', affinity.header) ?? this.repeated
@@ -100,8 +103,12 @@ export class RunningTask {
   }
 }
 
-/** About so many. */
-const tokensIn = (messages: readonly Message[]) => JSON.stringify(messages).length / 4
+/** Of usual English text, with its JSON. */
+const charactersPerToken = 4
+
+/** An estimate. */
+const tokensIn = (messages: readonly Message[]) =>
+  JSON.stringify(messages).length / charactersPerToken
 
 function headerOf(headers: string, name: string): string | null {
   const start = `${name.toLowerCase()}:`

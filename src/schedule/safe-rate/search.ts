@@ -1,7 +1,7 @@
 import type { BudgetName, Search } from '../../scenario/loads.ts'
 
 /**
- * The search for the highest rate that a service sustains. It is pure: `nextTrial` decides the next trial from the
+ * The search for the highest rate that a service sustains. It is pure: `nextTrial` (next-trial.ts) decides the next trial from the
  * results so far, and has no clock. A run and the simulations of `bench/safe-rate.ts` drive the same code.
  *
  *     warm-up ──▶ bracket ──▶ refine ──▶ confirmation ──▶ safe rate, one step below the confirmed rate
@@ -42,7 +42,7 @@ export interface TrialPlan {
   /** Most time; null for as long as its requests need. */
   readonly mostUs: number | null
   readonly budget: BudgetName
-  /** Holds that failed before it. */
+  /** Confirmations that failed before it. */
   readonly nth: number
 }
 

@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 import { expiryUs } from '../customers.ts'
 import type { ChargeNote } from '../ledger/ledger.ts'
 
-type Billing = Pick<
+type BillingBehaviour = Pick<
   Behaviour,
   | 'available'
   | 'price'
@@ -24,7 +24,7 @@ type Billing = Pick<
   | 'inviteAllowed'
 >
 
-export function honestBilling({ contract, profile, ledger, usage }: Kit): Billing {
+export function honestBilling({ contract, profile, ledger, usage }: Kit): BillingBehaviour {
   const atStart = profile.charge === 'start'
   return {
     available(call) {

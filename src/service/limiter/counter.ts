@@ -1,6 +1,6 @@
 /**
  * Counts the requests of one key in one window. It keeps no clock and no limit of its own, because
- * the limit changes with the balance. `nowUs` never falls from one call to the next.
+ * the limit changes with the balance. `nowUs` never falls from one call to the next, and a limit is 1 or more.
  */
 export interface Limiter {
   /** Whether one more request fits. Later results do not depend on this call. */

@@ -1,27 +1,31 @@
 import type { Limiter } from './counter.ts'
 
+/** To copy the array for fewer would cost more than it frees. */
+const fewestDropped = 1024
+
 /**
- * Remembers the time of each request: never more than the limit in any window, for one number per
- * request. The log is a growing array that is read from `first` and sometimes compacted.
+ * Remembers the time of each request, so it is exact: no window ever has more requests than the limit. It costs the memory of
+ * one number for each request of a window. The times are read from `first` on, and those before it are sometimes dropped.
  */
-export function slidingLog(windowUs: number, log: number[] = []): Limiter {
+export function slidingLog(windowUs: number, initialTimes: readonly number[] = []): Limiter {
+  let times = [...initialTimes]
   let first = 0
   const forget = (nowUs: number) => {
-    while (first < log.length && nowUs - log[first]! >= windowUs) first++
-    if (first > 1024 && first * 2 > log.length) {
-      log = log.slice(first)
+    while (first < times.length && nowUs - times[first]! >= windowUs) first++
+    if (first > fewestDropped && first * 2 > times.length) {
+      times = times.slice(first)
       first = 0
     }
   }
   const used = (nowUs: number) => {
     forget(nowUs)
-    return log.length - first
+    return times.length - first
   }
   return {
     admits: (nowUs, limit) => used(nowUs) < limit,
     count(nowUs) {
       forget(nowUs)
-      log.push(nowUs)
+      times.push(nowUs)
     },
     remaining: (nowUs, limit) => Math.max(0, limit - used(nowUs)),
     resetUs(nowUs, limit) {
@@ -29,15 +33,14 @@ export function slidingLog(windowUs: number, log: number[] = []): Limiter {
       if (counted === 0) return nowUs
       // Above the limit (the balance fell by a band), several must leave before one fits.
       const leaving = first + Math.max(0, counted - limit)
-      return log[leaving]! + windowUs
+      return times[leaving]! + windowUs
     },
     scaled(factor) {
-      const counted = log.slice(first)
-      const times = Math.round(counted.length * factor)
-      return slidingLog(
-        windowUs,
-        Array.from({ length: times }, (_, at) => counted[Math.floor(at / factor)]!),
-      )
+      const counted = times.slice(first)
+      const length = Math.round(counted.length * factor)
+      // Spreads the times evenly over the new count.
+      const spread = Array.from({ length }, (_, at) => counted[Math.floor(at / factor)]!)
+      return slidingLog(windowUs, spread)
     },
   }
 }

@@ -1,8 +1,8 @@
 /** The formats of the two generating endpoints. */
 export type Format = 'chat' | 'messages'
 
-/** One turn of a conversation, as the model reads it. */
-export interface Turn {
+/** One message of a conversation, as the model reads it. */
+export interface ReadMessage {
   readonly role: string
   readonly text: string
   /** Whether it has the result of a tool. */
@@ -25,7 +25,7 @@ export type JsonSchema = Readonly<Record<string, unknown>> | boolean
 /** What the text of the answer must be. */
 export type OutputFormat =
   | { readonly kind: 'text' }
-  /** Any JSON object. */
+  // Any JSON object.
   | { readonly kind: 'object' }
   | { readonly kind: 'schema'; readonly schema: JsonSchema }
 
@@ -33,18 +33,19 @@ export type OutputFormat =
 export interface GenerationRequest {
   readonly format: Format
   readonly model: string
-  readonly messages: readonly Turn[]
+  readonly messages: readonly ReadMessage[]
   readonly system: string | null
   /** Images of the conversation, as their addresses or data. */
   readonly images: readonly string[]
   readonly maxTokens: number
+  /** Answers that are asked for. */
   readonly n: number
   readonly stop: readonly string[]
   readonly stream: boolean
   readonly includeUsage: boolean
   readonly temperature: number
   readonly topP: number
-  /** Empty if an upstream reads them. */
+  /** Empty if the request is passed on to an upstream, which reads the tools itself. */
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice
   readonly output: OutputFormat

@@ -1,10 +1,10 @@
 import { isMapping } from '../../user/mapping.ts'
 import { type Fields, InvalidRequest, type Json, shown, typeName } from './fields.ts'
-import type { Format, Turn } from './generation-request.ts'
+import type { Format, ReadMessage } from './generation-request.ts'
 import type { RequestRules } from './rules.ts'
 
 export interface Conversation {
-  readonly turns: readonly Turn[]
+  readonly turns: readonly ReadMessage[]
   readonly images: readonly string[]
 }
 
@@ -51,7 +51,7 @@ class TurnReader {
     this.#rules = rules
   }
 
-  turn(message: unknown, where: string): Turn {
+  turn(message: unknown, where: string): ReadMessage {
     if (!isMapping(message)) {
       throw new InvalidRequest(`${where}: expected an object; got ${typeName(message)}`)
     }

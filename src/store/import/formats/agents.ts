@@ -43,7 +43,7 @@ const codexTotals = [
 
 /**
  * Sessions of Codex. `token_count` states a running total, again and again; the model stands in an earlier line, and the
- * session in one line alone (openai/codex#5276, ccusage/ccusage#884 and #1288).
+ * id of the session in its first line only (openai/codex#5276, ccusage/ccusage#884 and #1288).
  */
 export const codex: KnownFormat = {
   name: 'Codex sessions',
@@ -142,7 +142,7 @@ export const geminiCli: KnownFormat = {
   leavesOut: 'no answer with tokens',
   *rows(document) {
     const set = at(document, '$set', 'messages')
-    // A message that is repeated so counts only if no line of its own has it.
+    // Without a version, it counts only if no line of its own has the message: any version is newer.
     for (const message of listOf(set)) yield* geminiRow(message, null)
     yield* geminiRow(document, document.timestamp)
     for (const message of listOf(document.messages)) yield* geminiRow(message, message.timestamp)
