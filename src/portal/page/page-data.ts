@@ -134,7 +134,10 @@ export async function readPageData(
     whole: isFiltered ? whole : null,
     dears,
     // It stands where neither a budget nor a balance does.
-    failed: budgets.length > 0 ? null : await readFailed(asked, asks, query, names),
+    failed:
+      budgets.length > 0 || credits?.remaining != null
+        ? null
+        : await readFailed(asked, asks, query, names),
     projections: await monthProjections(asked, page, names),
     price: bearer.shows.has('cost') ? view.moneyOf('1') : null,
     presets: presetPeriods(view, nowMs),

@@ -1,0 +1,85 @@
+import { afterEach, expect, test } from 'vitest'
+import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
+import { type Served, served, settingsOf, tokenOf } from './portal.ts'
+
+let service: Served | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+})
+
+type Event = EventChange & { readonly atUs: number }
+const keys = ['3f2a91c04d7e', '9b00c4d2e1f7']
+
+async function figuresOf(events: readonly Event[], more = ''): Promise<string> {
+  await service?.close()
+  service = await served([], settingsOf(more), (store) => enterEvents(store, events))
+  const page = await (await service.ask('/page', await tokenOf('a'))).text()
+  return /<dl class="figures answers">[\s\S]*?<\/dl>/
+    .exec(page)![0]
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+}
+
+/** Six requests a day of 2 credits, from 1 October to noon of 28 November. */
+const even = (change: EventChange = {}): readonly Event[] =>
+  Array.from({ length: 58 * 6 + 3 }, (_, at) => ({
+    atUs: utc(2026, 10, 1, 1) + at * 4 * 3600e6,
+    ...{ account: 'a', credits: '2', keyFp: keys[at % 2]!, ...change },
+  }))
+const burst = (change: EventChange = {}): Event => ({
+  atUs: utc(2026, 11, 18, 9, 30),
+  ...{ account: 'a', credits: '200', keyFp: keys[1]!, ...change },
+})
+const failing = (credits: string | null): readonly Event[] =>
+  Array.from({ length: 5 }, (_, at) => ({
+    atUs: utc(2026, 11, 20, 9) + at * 60e6,
+    ...{ account: 'a', credits, outcome: 'http_error', status: 500 },
+  }))
+
+const whole = { tags: 'whole', timeout: 60_000 }
+
+test.each([
+  ['0', ' 5 failed or reached a limit, not charged '],
+  ['3', ' 5 failed or reached a limit, 15 credits charged '],
+] as const)(
+  'requests that failed and cost %s each say whether they were charged',
+  whole,
+  async (credits, said) => {
+    expect(await figuresOf([...even(), ...failing(credits)])).toContain(said)
+  },
+)
+
+test('requests that failed and report no cost say nothing of it', whole, async () => {
+  const figures = await figuresOf([...even(), ...failing(null)])
+  expect(figures).toContain(' Successful requests ')
+  expect(figures).not.toContain('charged')
+})
+
+test.each([
+  [2000, "budget: '600'", 'probably enough until then what you have left lasts longer'],
+  // Of 710 credits, 702 are used: the rest is for less than a day.
+  [710, "budget: '600'", 'what you have left ends first'],
+])(
+  'a budget beside %i credits says which of them ends first',
+  whole,
+  async (credits, budget, said) => {
+    const figures = await figuresOf(
+      even(),
+      `accounts: { a: { ${budget}, grants: [{ name: Pack, credits: ${credits} }] } }\n`,
+    )
+    expect(figures).toContain(said)
+  },
+)
+
+test(
+  'a month is compared also without what a dear day used beyond a usual one, and the key says what of it was that day',
+  whole,
+  async () => {
+    const figures = await figuresOf([...even(), burst()])
+    // 330 and 200 beside 330; a usual day has 12.
+    expect(figures).toMatch(/ 60\.6% more than Oct 1 – 28 without the extra use of Nov 18: 0% /)
+    expect(figures).toContain(' Key that used most key 2 ')
+    expect(figures).toContain(' 200 credits of it on Nov 18 ')
+  },
+)
