@@ -11,11 +11,10 @@ import { openStore, type Store } from '../session/open.ts'
 import type { ClickHouse } from './clickhouse.ts'
 
 /** Of an event. The times of a request stay in stores. */
-const columns = [
+export const columns: readonly string[] = [
   ...['source', 'id', 'ingested_us', 'version_us'],
   ...content.filter((name) => name !== 'ttft_us' && name !== 'latency_us'),
   'priced_by',
-  'terms',
 ]
 
 const statementColumns = [

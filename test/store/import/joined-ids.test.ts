@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { joinedId, joinedIdSql } from '../../../src/store/import/joined-id.ts'
@@ -46,6 +47,39 @@ test('two sums whose names have slashes are two, however the slashes fall', asyn
     { model: 'a', account: 'b/c', n: 2 },
     { model: 'a/b', account: 'c', n: 1 },
   ])
+})
+
+/** Texts of parts with slashes between, as a model and an account: each is split at every one of its slashes. */
+const splits = fc
+  .array(fc.constantFrom('a', 'b', '~', '~1', '"', '{', ':', ''), { minLength: 3, maxLength: 6 })
+  .map((parts) =>
+    parts.slice(1).map((_, at) => ({
+      model: parts.slice(0, at + 1).join('/') || '-',
+      account: parts.slice(at + 1).join('/') || '-',
+    })),
+  )
+const named = fc
+  .array(splits, { minLength: 20, maxLength: 40 })
+  .map((all) => [...new Map(all.flat().map((each) => [JSON.stringify(each), each])).values()])
+const cell = (text: string) => `"${text.replaceAll('"', '""')}"`
+
+test('sums are as many as their names are different, whatever signs these have', {
+  tags: 'whole',
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(named, async (all) => {
+      await store.execute('DELETE FROM usage_statements')
+      await sums(
+        ...all.map(({ model, account }, at) => `${cell(model)},${cell(account)},${at + 1}`),
+      )
+      const found = await store.rows(
+        'SELECT model, account, requests::INTEGER AS n FROM usage_buckets WHERE replaced_by IS NULL ORDER BY n',
+      )
+      expect(found).toEqual(all.map((each, at) => ({ ...each, n: at + 1 })))
+    }),
+    { numRuns: 2, endOnFailure: true },
+  )
 })
 
 test('sums by two kinds of names are two sets, though a name of both is the same', async () => {
