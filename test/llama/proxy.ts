@@ -1,5 +1,6 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 
 const asked = z.looseObject({
@@ -23,18 +24,16 @@ export interface Cheat {
 
 const longLetters = 2_000
 
-/** A shop in front of a server. */
+/** A shop in front of a server. Each request has a connection of its own: a server closes idle ones. */
 export async function startProxy(upstream: string, cheat: Cheat) {
   let nth = 0
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const text = Buffer.concat(chunks).toString()
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    const text = await textOf(request)
     const isChat = request.method === 'POST' && request.url!.endsWith('/chat/completions')
     const to = (isChat ? cheat.answers?.(nth++) : undefined) ?? upstream
     const answer = await fetch(to + request.url!, {
       method: request.method!,
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', connection: 'close' },
       ...(request.method === 'POST' ? { body: isChat ? changed(text, cheat) : text } : {}),
     })
     const body = await answer.text()
@@ -42,6 +41,9 @@ export async function startProxy(upstream: string, cheat: Cheat) {
     response.writeHead(answer.status, { 'content-type': type })
     const count = type.startsWith('text/event-stream') ? countedEvents : counted
     response.end(isChat && answer.ok ? count(body, cheat) : body)
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   return {

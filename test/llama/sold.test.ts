@@ -240,7 +240,7 @@ test.skipIf(!isGiven)(
         ['session', proxy.origin],
         ['session', own],
       ] as const
-      const db = await sent(...Array.from({ length: 10 }, () => pair).flat())
+      const db = await sent(...Array.from({ length: 12 }, () => pair).flat())
       proxy.stop()
       expect((await verdictsOf(db, 'referenced', 'SOLD-06')).get('SOLD-06')!.verdict).toBe(expected)
     }
