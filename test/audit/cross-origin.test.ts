@@ -109,3 +109,19 @@ test('the audit scenarios send an Origin with successes, streams and errors', as
   expect(shares(({ wrong }) => wrong === 'missing-key')).toBe(true)
   expect(shares(({ wrong }) => wrong === 'missing-messages')).toBe(true)
 })
+
+test('TRN-04 reads Access-Control-Expose-Headers from all of its lines', async () => {
+  const verdictOf = async (exposed: string) => {
+    const body = {
+      ...{ runId: 'a', slot: 0, retry: 0, body: '{}', truncated: false },
+      headers: `access-control-allow-origin: *\nx-credits-remaining: 9\nx-ratelimit-limit: 60\n${exposed}`,
+    }
+    return (
+      await verdictOver('TRN-04', [answer()], { templates: [template(page)], bodies: [body] })
+    ).verdict
+  }
+  const line = (name: string) => `access-control-expose-headers: ${name}\n`
+  const [credits, limit] = [line('X-Credits-Remaining'), line('X-RateLimit-Limit')]
+  expect(await verdictOf(credits + limit)).toBe('pass')
+  expect(await verdictOf(credits)).toBe('fail')
+})

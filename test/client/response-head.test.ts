@@ -183,3 +183,16 @@ test('a header may have several names, of which the first that is sent counts', 
   expect(limitOf(['RateLimit-Limit: 5'])).toBe(5)
   expect(said.flags).toBe(0)
 })
+
+test.each([
+  ['application/json', true],
+  ['Application/JSON; charset=utf-8', true],
+  ['application/problem+json', true],
+  ['application/vnd.api+json;v=1', true],
+  ['text/json', true],
+  ['application/json5', false],
+  ['application/jsonl', false],
+  ['text/html', false],
+])('content type %s is JSON: %s', (type, isJson) => {
+  expect((read([`content-type: ${type}`]).flags & flags.jsonType) !== 0).toBe(isJson)
+})

@@ -105,6 +105,17 @@ export class Exchange {
       .find((each) => each.toLowerCase().startsWith(start))
     return line?.slice(start.length).trim()
   }
+
+  /** The members of a header that is a list, in lower case. Several lines of it are one list (RFC 9110, 5.3). */
+  headerList(name: string): readonly string[] {
+    const start = `${name}:`
+    const lines = (this.row.responseHeaders ?? '').toLowerCase().split('\n')
+    return lines
+      .filter((line) => line.startsWith(start))
+      .flatMap((line) => line.slice(start.length).split(','))
+      .map((member) => member.trim())
+      .filter((member) => member !== '')
+  }
 }
 
 /** The first few of these, as witnesses. */

@@ -26,6 +26,8 @@ const POLICY = 14
 const RETRY_AFTER_MS = 15
 
 const json = Buffer.from('application/json')
+/** JSON, and formats that are written in it, such as `application/problem+json` (RFC 6839). */
+const jsonTypes = /^(?:application\/json|text\/json|[a-z]+\/[\w.-]+\+json)[ \t]*(?:;|$)/i
 const eventStream = Buffer.from('text/event-stream')
 
 /** The headers of a response: columns of the row, NaN if absent or not a number. */
@@ -196,7 +198,7 @@ export class ResponseHead {
         into.dateS = this.dates.read(head, start, end)
         break
       case TYPE:
-        if (startsWith(head, start, end, json)) into.flags |= flags.jsonType
+        if (isJson(head, start, end)) into.flags |= flags.jsonType
         else if (startsWith(head, start, end, eventStream)) into.flags |= flags.sseType
         break
       case LENGTH:
@@ -216,6 +218,12 @@ export class ResponseHead {
       if (this.headers.counts[slot]! > 1) into.flags |= bits
     }
   }
+}
+
+/** Most answers have the plain type, so only others are made a text. */
+function isJson(head: Buffer, start: number, end: number): boolean {
+  const isPlain = end - start === json.length && startsWith(head, start, end, json)
+  return isPlain || jsonTypes.test(head.toString('latin1', start, end))
 }
 
 /** Flags of values that are not numbers, by slot. */

@@ -78,9 +78,7 @@ carries, or be *; otherwise a page never sees them. Needs captured responses.`,
       .flatMap((name) => headers[name] ?? [])
       .filter((name) => exchange.header(name) !== undefined)
     if (carried.length === 0) return undefined
-    const exposed = (exchange.header('access-control-expose-headers') ?? '')
-      .split(',')
-      .map((name) => name.trim().toLowerCase())
+    const exposed = exchange.headerList('access-control-expose-headers')
     if (exposed.includes('*')) return null
     const hidden = carried.filter((name) => !exposed.includes(name))
     return hidden.length === 0 ? null : `not exposed: ${hidden.join(', ')}`
