@@ -46,7 +46,10 @@ test('RATE-10: a 429 for overload decides nothing, also if the contract has no w
 
 test('RATE-10: a 429 that a limit in flight explains does not fail', async () => {
   const five = Array.from({ length: 5 }, (_, slot) =>
-    inFlight(slot, slot / 10, slot / 10 + 3, 299 - slot, shown(59 - slot)),
+    inFlight(slot, slot / 10, slot / 10 + 3, 299 - slot, {
+      ...shown(59 - slot),
+      headersUs: slot * 1e5 + 2e4,
+    }),
   )
   const rejected = { ...refused(5, 54), sentUs: 1e6, headersUs: 1.02e6, closedUs: 1.02e6 }
   const rows = [...five, rejected, served(6, 53)]

@@ -1,4 +1,9 @@
-import { inferResetUnit, type ResetSample, resetUnits } from '../../../limits/reset-unit.ts'
+import {
+  inferResetUnit,
+  isEpoch,
+  type ResetSample,
+  resetUnits,
+} from '../../../limits/reset-unit.ts'
 import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -16,7 +21,7 @@ past or beyond the window that the limit names (plus the time that counted rejec
 are read by one clock, which may differ from the service's Date by up to a minute), or if values
 fall with time in the other delta unit. The rule fails if no unit remains. If two remain, it decides
 nothing, unless the contract (reset_format) or the deployment profile names the unit. It fails if another unit remains than the contract
-names. Nor does it decide
+names. A 0 beside epochs, where nothing was counted, decides nothing. Nor does it decide
 anything if one key shows two values within a second that differ by a factor of a thousand.`,
   decide(history, evidence) {
     const { samples, clock, inference } = readResets(history, evidence)
@@ -50,6 +55,13 @@ anything if one key shows two values within a second that differ by a factor of 
         observations,
         `the values fit ${units.join(' and ')}; samples some seconds apart within one window tell`,
       )
+    const counting = [...samples].filter((sample) => !isIdle(sample))
+    const withoutIdle = inferResetUnit(counting, clock).units
+    if (withoutIdle.some(isEpoch))
+      return inconclusive(
+        observations,
+        `the values fit ${withoutIdle.join(' and ')}, beside a 0 where no request was counted: no reset may be due then`,
+      )
     const clash = smallestClash(samples, (some) => inferResetUnit(some, clock), [
       ...new Set(resetUnits.flatMap((unit) => ruledOut.get(unit) ?? [])),
     ])
@@ -62,6 +74,10 @@ anything if one key shows two values within a second that differ by a factor of 
     })
   },
 })
+
+/** A reset of 0 where at most the request itself was counted. */
+const isIdle = ({ value, request: { limit, remaining } }: ResetSample) =>
+  value === 0 && limit !== null && remaining !== null && remaining >= limit - 1
 
 /** Two values of one key within a second, of which one is the other in a unit a thousand times larger. */
 function mixedUnits(samples: Iterable<ResetSample>): readonly [ResetSample, ResetSample] | null {

@@ -37,7 +37,7 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         const isWorded = (event.flags & flags.retryAfterNotSeconds) !== 0
         if (event.retryAfterS === null && !isWorded) continue
         shown++
-        if (event.retryAfterS === null) worded.push(event)
+        if (isWorded) worded.push(event)
       }
     }
     worded.sort(inOrder)
@@ -89,18 +89,22 @@ also too short if only fixed windows explain the record and their reset (RATE-13
        WHERE list_contains($1::VARCHAR[], run_id) AND headers ILIKE '%retry-after:%'`,
       [JSON.stringify(runIds)],
     )
+    const nameOf = (runId: string, slot: number, retry: number) => `${runId} ${slot} ${retry}`
+    const headers = new Map(
+      captured.map(({ run_id, slot, retry, headers: text }) => [nameOf(run_id, slot, retry), text]),
+    )
     let dated = 0
     for (const event of worded) {
-      const row = captured.find(
-        ({ run_id, slot, retry }) =>
-          run_id === event.runId && slot === event.slot && retry === event.retry,
-      )
-      const value = row?.headers.match(/^retry-after:\s*(.*?)\s*$/im)?.[1]
+      const text = headers.get(nameOf(event.runId, event.slot, event.retry))
+      const value = text?.match(/^retry-after:\s*(.*?)\s*$/im)?.[1]
       if (value === undefined) continue
-      if (!isHttpDate(value)) return wrong(event, JSON.stringify(value.slice(0, 60)))
+      // A date in an older form is read, too, and has its seconds.
+      const isWrong = event.retryAfterS === null ? !isHttpDate(value) : isNumber(value)
+      if (isWrong) return wrong(event, JSON.stringify(value.slice(0, 60)))
       dated++
     }
     if (dated > 0) return pass(shown, { note: 'as HTTP dates' })
+    if (worded.every(({ retryAfterS }) => retryAfterS !== null)) return pass(shown)
     return inconclusive(shown, 'Retry-After is no number, and no answer with it was captured')
   },
 })
@@ -156,6 +160,8 @@ function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedReq
   )
   return mayAll && (since.length === 0 || !wait.mayCountRejections()) ? next : null
 }
+
+const isNumber = (value: string) => value !== '' && Number.isFinite(Number(value))
 
 /** IMF-fixdate, the form that RFC 9110 requires of senders. */
 function isHttpDate(value: string): boolean {

@@ -38,8 +38,9 @@ function* readSamples(
 }
 
 export function sampleOf(request: LimitedRequest, contract: Contract): ResetSample | null {
-  const { reset, limit } = request
-  if (reset === null) return null
+  const { reset, limit, dateS } = request
+  // A time is kept as seconds from the response's Date, and without one as it is.
+  if (reset === null || (contract.resetFormat === 'time' && dateS === null)) return null
   const [cell] = limit === null ? [] : cellsNamed(contract, limit)
   if (cell !== undefined) return { request, value: reset, windowUs: lengthUs(cell.window) }
   // A limit that no window has may be that of a calendar.
