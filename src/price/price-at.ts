@@ -12,7 +12,7 @@ import { multiply, type Rational } from '../money/rational.ts'
 import type { Usage } from '../tokens/usage.ts'
 import { isUsualValue, selectingNames } from '../tokens/usage-names.ts'
 import { dayMs, minuteMs } from '../user/durations.ts'
-import { entryOf } from '../user/lookup.ts'
+import { entryInAnyCase, entryOf } from '../user/lookup.ts'
 
 /** The price of a model at a moment: after changes, service tier and hours, before tiers. */
 export interface Sheet {
@@ -39,7 +39,7 @@ export function sheetAt(
   serviceTier: string | null,
   named: Usage['named'],
 ): Sheet | OpenNames {
-  const service = serviceTier === null ? undefined : entryOf(model.service, serviceTier)
+  const service = serviceTier === null ? undefined : entryInAnyCase(model.service, serviceTier)
   const { chosen, open, unknown } = chosenBy(model, named)
   const isOpenTier = service === undefined && serviceTier !== null && !isUsualValue(serviceTier)
   const openNames = isOpenTier ? [`service tier ${serviceTier}`, ...open] : open
@@ -69,7 +69,7 @@ function chosenBy({ by }: ModelPrice, named: Usage['named']) {
   const chosen = Object.entries(by).flatMap(([field, values]) => {
     const value = entryOf(named, field)
     if (value === undefined) return []
-    const overlay = entryOf(values, value) ?? entryOf(values, anyValue)
+    const overlay = entryInAnyCase(values, value) ?? entryOf(values, anyValue)
     return overlay === undefined ? [] : [{ field, name: `${field} ${value}`, overlay }]
   })
   const priced = new Set(chosen.map(({ field }) => field))

@@ -6,6 +6,17 @@ export function entryOf<Value>(
   return Object.hasOwn(of, name) ? of[name] : undefined
 }
 
+/** The same for a name that services write in any case: `FLEX` is `flex`. */
+export function entryInAnyCase<Value>(
+  of: Readonly<Record<string, Value>>,
+  name: string,
+): Value | undefined {
+  const own = entryOf(of, name)
+  if (own !== undefined) return own
+  const found = Object.keys(of).find((key) => key.toLowerCase() === name.toLowerCase())
+  return found === undefined ? undefined : of[found]
+}
+
 /**
  * Values by name, for names that others wrote: `constructor` and `__proto__` are not found unless they were put in.
  *

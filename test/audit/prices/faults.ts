@@ -163,7 +163,7 @@ export const faults: readonly PublicFault[] = [
       ),
     },
     places: all,
-    summary: /reads 3000 cached tokens that no earlier equal request wrote/,
+    summary: /reads 3000 cached tokens that no earlier request wrote/,
     rules: ['PRICE-02'],
     dialects: ['chat'],
   },

@@ -2,7 +2,7 @@ import { entryFor } from '../../../contract/price-entry.ts'
 import { isEqual } from '../../../money/rational.ts'
 import type { PriceOf } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
-import { type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
+import { outputOf, type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
 
 /** An issue of a usage, in words; `isSure` if no honest service has it. */
 export interface UsageIssue {
@@ -24,10 +24,10 @@ export function issuesInItself(requests: readonly PricedRequest[]): readonly Usa
     const isOther = other !== undefined && usage.totalIs !== null && usage.totalIs !== other
     const totals = isOther ? ['the total counts reasoning in some answers of the model only'] : []
     const falls = eventUsages.some((later, at) => {
-      const before = eventUsages[at - 1]?.parts.output_visible ?? 0
-      return (
-        (later.parts.output_visible ?? before) < before && (later.parts.output_visible ?? 0) > 0
-      )
+      // How much of the output was reasoning may be told at the end alone.
+      const before = at === 0 ? 0 : (outputOf(eventUsages[at - 1]!.parts) ?? 0)
+      const output = outputOf(later.parts) ?? before
+      return output < before && output > 0
     })
     return [...flags, ...totals, ...(falls ? ['the output count falls within a stream'] : [])].map(
       (summary) => ({ request, summary }),
@@ -87,6 +87,7 @@ export function issuesOfTwins(
     ({ prompt, returnedModel, requestedModel }) => `${returnedModel ?? requestedModel} ${prompt}`,
   )
   const issues: UsageIssue[] = []
+  const kept = new KeptTokens(requests)
   let twins = 0
   let haveReads = false
   for (const group of groups.values()) {
@@ -104,7 +105,7 @@ export function issuesOfTwins(
           summary: `${other} prompt tokens${request.isStream ? ' in a stream' : ''}, ${prompt} for an equal request${first!.isStream ? ' in a stream' : ''}`,
         })
     }
-    const unseen = ofSeveral.has(first!.prompt) ? null : unseenWrite(known, priceOf)
+    const unseen = ofSeveral.has(first!.prompt) ? null : unseenWrite(known, priceOf, kept)
     if (unseen !== null) issues.push(unseen)
   }
   return { issues, twins, haveReads }
@@ -113,7 +114,40 @@ export function issuesOfTwins(
 const hasPasses = ({ usage }: PricedRequest) =>
   usage !== null && (usage.passes.length > 0 || usage.unread.length > 0)
 
-function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageIssue | null {
+const countOf = ({ usage }: PricedRequest, part: Part) => usage!.parts[part] ?? 0
+const writtenBy = (request: PricedRequest) =>
+  countOf(request, 'cache_write') + countOf(request, 'cache_write_1h')
+
+/** What caches may hold: a request has its beginning in common with others, equal or not, also with one that the client left. */
+class KeptTokens {
+  /** The requests of each account and model by their start. */
+  private readonly groups: ReadonlyMap<string, readonly PricedRequest[]>
+
+  constructor(requests: readonly PricedRequest[]) {
+    const inOrder = requests.toSorted((a, b) => a.startMs - b.startMs)
+    this.groups = Map.groupBy(inOrder, groupOf)
+  }
+
+  /** The most tokens that earlier requests wrote or read; infinite if one of them does not say. */
+  before(request: PricedRequest): number {
+    let most = 0
+    for (const each of this.groups.get(groupOf(request)) ?? []) {
+      if (each.startMs >= request.startMs || most === Infinity) break
+      const isKnown = each.usage !== null && each.usage.parts.cache_write !== null
+      most = isKnown ? Math.max(most, writtenBy(each) + countOf(each, 'cache_read')) : Infinity
+    }
+    return most
+  }
+}
+
+const groupOf = ({ account, requestedModel }: PricedRequest) =>
+  JSON.stringify([account, requestedModel])
+
+function unseenWrite(
+  group: readonly PricedRequest[],
+  priceOf: PriceOf,
+  all: KeptTokens,
+): UsageIssue | null {
   const [first] = group
   const model = priceOf(first!.requestedModel)
   const ofWrite = model === null ? null : entryFor(model.price, 'cache_write')
@@ -126,17 +160,15 @@ function unseenWrite(group: readonly PricedRequest[], priceOf: PriceOf): UsageIs
     !isEqual(ofWrite.entry.price, input.entry.price)
   if (!isPriced) return null
   let kept = 0
-  const count = ({ usage }: PricedRequest, part: Part) => usage!.parts[part] ?? 0
   for (const request of group) {
-    const reads = count(request, 'cache_read')
+    const reads = countOf(request, 'cache_read')
     if (request.usage!.parts.cache_write === null) return null
-    if (reads > kept && kept === 0 && request !== first)
+    if (reads > kept && kept === 0 && request !== first && reads > all.before(request))
       return {
         request,
-        summary: `reads ${reads} cached tokens that no earlier equal request wrote`,
+        summary: `reads ${reads} cached tokens that no earlier request wrote`,
       }
-    const written = count(request, 'cache_write') + count(request, 'cache_write_1h')
-    kept = Math.max(kept, written + reads)
+    kept = Math.max(kept, writtenBy(request) + reads)
   }
   return null
 }

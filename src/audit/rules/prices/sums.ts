@@ -1,4 +1,6 @@
+import { decimalText, isEqual, type Rational, roundTo } from '../../../money/rational.ts'
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
+import type { ReadingStretch } from '../../evidence/prices/stretches.ts'
 import { sumsOf } from '../../evidence/prices/sums.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
@@ -26,7 +28,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     if (wronglyTaken !== null && differing.length === 0)
       return fail(compared, {
         expected: 'what is taken is the sum of the costs',
-        observed: `what was taken differs from the costs: ${summary}`,
+        observed: `what was taken differs from the costs, ${boundsText(wronglyTaken)} by the contract: ${summary}`,
         witnesses: [witnessAt(wronglyTaken.last.request, 'the last value of the balance')],
         tables,
       })
@@ -42,3 +44,11 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     })
   }),
 }
+
+/** `0.1 to 0.3`, `0.2`, `0.1 or more`. */
+function boundsText({ low, high }: ReadingStretch): string {
+  if (high === null) return `${amountText(low)} or more`
+  return isEqual(low, high) ? amountText(low) : `${amountText(low)} to ${amountText(high)}`
+}
+
+const amountText = (value: Rational) => decimalText(roundTo(value, 12, 'half_even'))

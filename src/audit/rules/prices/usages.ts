@@ -72,9 +72,10 @@ function verdictOver(
   if (observations === 0) return notObserved(requires)
   const [first] = issues
   if (first === undefined) return pass(observations, notesOf(lacks))
+  const answers = new Set(issues.map(({ request }) => request)).size
   return fail(observations, {
     expected,
-    observed: `${first.summary}${issues.length > 1 ? `; ${issues.length} of ${observations} answers` : ''}`,
+    observed: `${first.summary}${answers > 1 ? `; ${answers} of ${observations} answers` : ''}`,
     witnesses: issues
       .slice(0, 5)
       .map(({ request, summary }) => witnessAt(request, `${request.requestedModel}: ${summary}`)),
