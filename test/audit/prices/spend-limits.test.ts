@@ -120,3 +120,39 @@ describe('a spend above its limit', () => {
     expect((await price07([...sends, b, page('9.99028')], { limit: 10 })).verdict).toBe('pass')
   })
 })
+
+test.each([
+  'Monthly spend limit of $100 reached',
+  'Budget exceeded. Your spend resets on 2026-12-01.',
+  'Quota exceeded: used 12000 tokens of 10000',
+  'Quota exceeded: used 3 of 3 free requests',
+  'Budget exceeded: spent 100 cents',
+  'Budget exceeded: used 100% of it',
+])('a refusal that names no spend compares none: %s', async (message) => {
+  const refused: Sent = {
+    ...b,
+    answer: JSON.stringify({ error: { message } }),
+    ended: { outcome: 'http_error', status: 403 },
+  }
+  const found = await price07([page('0'), a, page('0.00014'), refused])
+  expect(found.verdict).toBe('not-observed')
+})
+
+test.each(['spent $5', 'spend: 5 USD', 'current usage 5', 'used $5 of $4'])(
+  'a refusal that names another spend fails: %s',
+  async (said) => {
+    const refused: Sent = {
+      ...b,
+      answer: JSON.stringify({ error: { message: `Budget exceeded: ${said}` } }),
+      ended: { outcome: 'http_error', status: 403 },
+    }
+    expect((await price07([page('0'), a, page('0.00014'), refused])).verdict).toBe('fail')
+  },
+)
+
+test('a limit of 0 that the contract does not name is none', async () => {
+  const of = (spend: string) => page(`{"spend": ${spend}, "max_budget": 0}`)
+  const sends = [of('0.00014'), a, of('0.00028')]
+  expect((await price07(sends)).verdict).toBe('not-observed')
+  expect((await price07(sends, { limit: 'max_budget' })).verdict).toBe('fail')
+})

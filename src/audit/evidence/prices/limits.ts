@@ -19,7 +19,7 @@ import { unreadableText } from './unreadable.ts'
 /** Names of a limit beside a spend, where the contract names none. */
 const usualNames = ['max_budget', 'limit', 'hard_limit_usd']
 
-/** The limit that a contract states, or that the page with this reading shows; null if neither does. One below 0 is none. */
+/** The limit that a contract states, or that the page with this reading shows; null if neither does. One below 0 is none, and so is a 0 that the contract does not name. */
 export function limitAt(
   found: Pick<PriceJudgements, 'pages'>,
   terms: BalanceTerms,
@@ -28,7 +28,9 @@ export function limitAt(
   const { limit, limitTimes, times } = terms
   if (limit !== null && typeof limit !== 'string') return multiply(limit, limitTimes)
   const amounts = limitsShown(found, terms, reading).map(amountOf)
-  const shown = amounts.find((amount) => amount !== null && amount.value.numerator >= 0n)
+  // Services write 0 for a limit that is not set; a place that the contract names has what it says.
+  const least = limit === null ? 1n : 0n
+  const shown = amounts.find((amount) => amount !== null && amount.value.numerator >= least)
   return shown == null ? null : multiply(shown.value, limit === null ? times : limitTimes)
 }
 

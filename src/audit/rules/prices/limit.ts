@@ -21,9 +21,19 @@ const requires =
 const takesLimit =
   'a limit of the spend, in the contract (evidence.balance.limit) or beside the value (max_budget, limit)'
 
-/** What a refusal says was spent. */
-const namedSpend =
-  /(?:current (?:cost|spend|usage)|\bspend|\bspent|\bused)\D{0,12}(\d+(?:\.\d+)?(?:e-?\d+)?)/i
+const number = String.raw`(\d+(?:\.\d+)?(?:e-?\d+)?)(?![\d.]*(?:%|-\d|\s*(?:tokens?|requests?|calls?|cents?)\b))`
+
+/** What a refusal says was spent: its counter, or an amount with a currency. A limit, a date and a count of tokens are none. */
+const namedSpends = (currency: string): readonly RegExp[] => [
+  new RegExp(String.raw`current (?:cost|spend|usage)(?: is| of| for \w+)?\W{0,4}${number}`, 'i'),
+  new RegExp(String.raw`"(?:current_)?(?:spend|spent|cost)"\s*:\s*"?${number}`, 'i'),
+  new RegExp(String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*[$€£¥]\s?${number}`, 'i'),
+  new RegExp(
+    String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*${number}\s?${currency.replaceAll(/\W/g, '\\$&')}\b`,
+    'i',
+  ),
+  new RegExp(String.raw`\bused\s*${number}\s+(?:out )?of\s+(?:(?:your|the) )?(?:\w+ )?budget`, 'i'),
+]
 
 /** Whether a refusal is about money: one about a rate says how many tokens or requests were used. */
 const isOfMoney = (text: string) =>
@@ -56,7 +66,7 @@ It cannot know a limit that neither the contract nor the service states.`,
     if (readings.length === 0) return unread ?? notObserved(requires)
     const unit = found.prices.currency.name
     const sums = unequalSums(found, terms, unit)
-    const refusals = namedSpends(found, values)
+    const refusals = spendsOfRefusals(found, values)
     const witnesses = [
       ...values.flatMap(({ each, readings: own }) => belowZero(each, own, unit)),
       ...values.flatMap(({ each, readings: own }) => servedAtZero(found, each, own, unit)),
@@ -143,14 +153,16 @@ function spendsOf(found: PriceJudgements, values: readonly Value[]) {
 }
 
 /** What refusals say was spent, and whether the service showed much less. */
-function namedSpends(
+function spendsOfRefusals(
   { refusals, prices: { currency, evidence } }: PriceJudgements,
   values: readonly Value[],
 ): readonly (Overrun & { readonly isOther: boolean })[] {
   const spends = values.flatMap(({ each, readings }) => (each.moves === 'up' ? readings : []))
   const times = evidence.balance?.times ?? one
+  const patterns = namedSpends(currency.name)
   return refusals.flatMap(({ request, text }) => {
-    const amount = amountOf(isOfMoney(text) ? namedSpend.exec(text)?.[1] : undefined)
+    const named = isOfMoney(text) ? patterns.flatMap((each) => each.exec(text)?.[1] ?? []) : []
+    const amount = amountOf(named[0])
     const last = spends.findLast(({ account }) => account === request.account)
     if (amount === null || last === undefined) return []
     const most = multiply(last.value, rational(3n, 2n))
