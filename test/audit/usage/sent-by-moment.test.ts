@@ -47,7 +47,7 @@ const valuesOf = ({ kind, price }: Drawn) => {
     readCredits: kind === 'read' ? price : 0,
     openReads: kind === 'open read',
     ambiguous: kind === 'ambiguous',
-    empty: kind === 'empty',
+    openCosts: kind === 'empty',
   }
   return sentSums.map((name) => Float64Array.of(Number(by[name])))
 }

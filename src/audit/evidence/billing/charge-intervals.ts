@@ -169,7 +169,7 @@ function fillWhole(
       if (costCredits[fills[next]!] === 2) twos++
       else ones++
     }
-    const usedTwos = Math.min(twos, balanceGap.credits >> 1)
+    const usedTwos = Math.min(twos, Math.floor(balanceGap.credits / 2))
     const usedOnes = Math.min(ones, balanceGap.credits - 2 * usedTwos)
     twos -= usedTwos
     ones -= usedOnes

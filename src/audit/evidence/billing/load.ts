@@ -17,6 +17,7 @@ import {
   selectedColumns,
   timeoutSql,
 } from './history.ts'
+import { maybePaidSql } from './maybe-paid.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
 
 interface AuditedAccounts {
@@ -102,9 +103,9 @@ const keysSql = `
 
 /** Steps with the same request are alike, even if one always aborts it. */
 const stepsSql = `
-  SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth
+  SELECT step, dense_rank() OVER (ORDER BY coalesce(min(path || body), step)) AS nth, min(method) AS method
   FROM (SELECT DISTINCT run_id, step, template FROM attempts WHERE run_id = $1)
-    LEFT JOIN (SELECT run_id, template, path, body FROM templates) USING (run_id, template)
+    LEFT JOIN (SELECT run_id, template, path, body, method FROM templates) USING (run_id, template)
   GROUP BY step`
 
 /** The number of the account, then the columns of a history, then whether the value is that of a page. */
@@ -113,7 +114,7 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     owners AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS account, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS owner),
     sent AS (SELECT *, ${accountSql} AS account_name FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL),
     keys AS (SELECT unnest(from_json($5, '[{"account_name": "VARCHAR", "key_fp": "VARCHAR", "nth": "INTEGER"}]'), recursive := true)),
-    steps AS (SELECT unnest(from_json($6, '[{"step": "VARCHAR", "nth": "INTEGER"}]'), recursive := true))
+    steps AS (SELECT unnest(from_json($6, '[{"step": "VARCHAR", "nth": "INTEGER", "method": "VARCHAR"}]'), recursive := true))
   SELECT owner::DOUBLE,
     ${columnsSql({
       slot: 'slot',
@@ -123,12 +124,13 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
       endUs: 'coalesce(closed_us, headers_us, sent_us) + $4::DOUBLE',
       // A served model outside the contract has no known price.
       // A request that repeats an Idempotency-Key may be free (gap G-37).
-      effect: `CASE WHEN NOT ${generatesSql} THEN ${effects.read}
+      effect: `CASE WHEN ${maybePaid} AND outcome <> 'http_error' THEN ${effects.ambiguous}
+         WHEN NOT ${generatesSql} THEN ${effects.read}
          WHEN outcome = 'http_error' THEN ${effects.failure}
          WHEN outcome = 'ok' AND price.cost IS NOT NULL AND NOT coalesce(repeats.again, false)
          THEN ${effects.charge}
          ELSE ${effects.ambiguous} END`,
-      costCredits: `CASE WHEN NOT ${generatesSql} THEN 0 ELSE coalesce(price.cost, ${highestPrice(contract)}) END`,
+      costCredits: `CASE WHEN NOT (${generatesSql} OR ${maybePaid}) THEN 0 ELSE coalesce(price.cost, ${highestPrice(contract)}) END`,
       value: `CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END`,
       streamed: 'streamed',
       model: 'coalesce(price.place, -1)',
@@ -152,6 +154,8 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     LEFT JOIN (${hasKeys ? repeatsOfKeys : noRepeats}) repeats USING (run_id, slot, retry)
     LEFT JOIN keys USING (account_name, key_fp)
     JOIN steps USING (step)`
+
+const maybePaid = `coalesce(${maybePaidSql('steps.method')}, false)`
 
 function longestMsOf(contract: Contract): number {
   const { readMs, streamMs } = usualOf(contract).timeouts

@@ -10,12 +10,12 @@ export const sentSums = [
   'openReads',
   /** Requests that may have been charged although they failed, or were free although they succeeded. */
   'ambiguous',
-  /** Successes without a token, which may be free (gap G-16). */
-  'empty',
+  /** Successes without a token, which may be free (gap G-16), or whose cost the contract does not have. */
+  'openCosts',
 ] as const
 type SentSum = (typeof sentSums)[number]
 
-export type SentBetween = Readonly<Record<Exclude<SentSum, 'ambiguous' | 'empty'>, number>>
+export type SentBetween = Readonly<Record<Exclude<SentSum, 'ambiguous' | 'openCosts'>, number>>
 
 /** A request and its response, in microseconds of the run's time. */
 export interface Moment {
@@ -66,7 +66,7 @@ export class SentByMoment {
       within('requests', beforeUs, fromEndUs) > 0 ||
       this.#latestEndUs[countBelow(this.#timesUs, fromUs)]! >= fromUs ||
       this.#latestEndUs[countBelow(this.#timesUs, beforeEndUs)]! >= toUs
-    if (isInFlight || by('ambiguous', beforeToUs) > 0 || within('empty', beforeUs, endUs) > 0)
+    if (isInFlight || by('ambiguous', beforeToUs) > 0 || within('openCosts', beforeUs, endUs) > 0)
       return null
     return {
       requests: within('requests', fromEndUs, beforeToUs),
