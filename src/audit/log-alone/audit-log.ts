@@ -236,7 +236,9 @@ function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
   if (atMs === null) return null
   if (atMs > nowMs + dayMs) return 'its time is ahead of this clock'
   if (atMs < earliestMs) return 'its time is before 2000'
-  return endMs !== null && endMs < atMs ? 'it ends before it starts' : null
+  // An end in whole seconds may be cut.
+  const startMs = endMs !== null && endMs % 1000 === 0 ? Math.floor(atMs / 1000) * 1000 : atMs
+  return endMs !== null && endMs < startMs ? 'it ends before it starts' : null
 }
 
 /** Rows with an id that more than one has. */

@@ -15,15 +15,9 @@ import { dialectOf, readUsage, readWholeUsage } from '../../tokens/read-usage.ts
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
-import {
-  inContract,
-  isRowOf,
-  type Money,
-  placed,
-  timeOf,
-  usualPlaces,
-} from '../evidence/prices/log.ts'
+import { inContract, isRowOf, type Money, placed, usualPlaces } from '../evidence/prices/log.ts'
 import { rowsIn } from '../evidence/prices/log-rows.ts'
+import { readTime } from '../evidence/prices/log-time.ts'
 import { unreadableText } from '../evidence/prices/unreadable.ts'
 
 /** A row of a log as a request of its own, since no run sent it. */
@@ -78,6 +72,11 @@ export function* logLines({ path, ...of }: ReadLog): Generator<LoggedRequest> {
   }
 }
 
+const momentOf = (written: string | null) => (written === null ? null : readTime(written))
+
+/** A status of HTTP. */
+const codeIn = (value: unknown) => (/^[1-5]\d\d$/.test(String(value ?? '')) ? value : undefined)
+
 function onlyRow(format: KnownFormat, item: Fields): NormalRow | null {
   const [row, another] = [...format.rows(item)]
   return another === undefined ? (row ?? null) : null
@@ -103,11 +102,16 @@ function lineOf(
   const model = names.find(hasPrice) ?? names[0] ?? ''
   const returned = names.find((name) => name !== model && hasPrice(name)) ?? null
   const id = text(first(at(terms?.id, usualPlaces.id), normal?.id))
-  const atMs = timeOf(text(first(at(terms?.at, usualPlaces.at), normal?.time)) ?? undefined)
-  const endMs = timeOf(text(first(item.endTime, item.end_time, normal?.ended)) ?? undefined)
+  const start = momentOf(text(first(at(terms?.at, usualPlaces.at), normal?.time)))
+  const end = momentOf(text(first(item.endTime, item.end_time, normal?.ended)))
+  const atMs = start?.atMs ?? null
+  // Of two times in different zones, nobody knows which is first.
+  const endMs = end === null || end.isZoneOpen !== start?.isZoneOpen ? null : end.atMs
   const kept = keptUsage(item)
   const usage = withRow(usageOf(item, normal, terms, kept), item, kept, priceOf(model))
-  const status = Number(first(normal?.status, item.status_code, item.http_status) ?? Number.NaN)
+  const status = Number(
+    first(normal?.status, item.status_code, item.http_status, codeIn(item.status)) ?? Number.NaN,
+  )
   const tier = text(
     first(
       item.service_tier,
@@ -163,12 +167,24 @@ function outcomesOf(
   const word = String(first(normal?.outcome, item.outcome, item.status) ?? '').toLowerCase()
   if (isTrue(item.cache_hit) || /^(hit)$/i.test(String(item.cache_status ?? '')))
     return ['gateway_cache', 'success']
-  if (word === 'abort' || word === 'aborted' || word === 'cancelled') return ['abort']
-  if (word === 'broken' || word === 'timeout') return ['broken']
-  if (word === 'filtered') return ['filtered']
-  const hasFailed = /^(http_error|failure|error|failed|refused)$/.test(word)
-  return hasFailed || status >= 400 ? ['refused'] : ['success']
+  const [, outcome] = endings.find(([says]) => says.test(word)) ?? []
+  if (outcome !== undefined) return [outcome]
+  if (status >= 400 || (normal?.outcome === undefined && saysError(item.error))) return ['refused']
+  const isKnown = succeeded.test(word) || status < 400
+  return isKnown ? ['success'] : ['success', 'refused']
 }
+
+/** What words of rows say of the end of a request. */
+const endings: readonly (readonly [says: RegExp, outcome: ChargedOutcome])[] = [
+  [/^abort|cancel+ed|disconnect/, 'abort'],
+  [/^broken|time.?out|timed.?out/, 'broken'],
+  [/^filtered/, 'filtered'],
+  [/fail|error|refus|denied|reject|limit|^false$/, 'refused'],
+]
+const succeeded = /^(?:ok|true|success.*|succeeded|completed?|finished|done|stop|end_turn|length)?$/
+
+const saysError = (error: unknown) =>
+  (isMapping(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
 
 /** Places of counts whose names in a contract differ from those of stated counts. */
 const countNames: Readonly<Record<LogToken, keyof StatedCounts>> = {
