@@ -1,5 +1,6 @@
 import type { Grant } from '../contract/grant.ts'
 import { isMapping } from '../user/mapping.ts'
+import { numberIn } from './credits-body.ts'
 
 /** The figures in `GET /user/credits`, as far as known. The specification leaves its body open. */
 export interface CreditsFigures {
@@ -76,7 +77,8 @@ interface NumberPlace {
 
 /** Numbers of nested objects. Lists are skipped: they hold histories, not totals. */
 function numbersOf(value: unknown, path: readonly string[]): readonly NumberPlace[] {
-  if (typeof value === 'number' && path.length > 0) return [{ path, value }]
+  const number = numberIn(value)
+  if (number !== null && path.length > 0) return [{ path, value: number }]
   if (!isMapping(value) || path.length >= deepest) return []
   return Object.entries(value).flatMap(([name, inner]) => numbersOf(inner, [...path, name]))
 }
@@ -99,31 +101,38 @@ function grantsOf(value: unknown, depth: number): readonly Grant[] {
 function grantOf(value: unknown): Grant | null {
   if (!isMapping(value)) return null
   const fields = Object.entries(value).map(([name, inner]) => [letters(name), inner] as const)
-  const left = fields.find(
-    ([name, inner]) =>
-      ['remaining', 'creditsremaining', 'left', 'creditsleft'].includes(name) &&
-      typeof inner === 'number',
-  )?.[1]
+  const left = fields
+    .filter(([name]) => ['remaining', 'creditsremaining', 'left', 'creditsleft'].includes(name))
+    .map(([, inner]) => numberIn(inner))
+    .find((amount) => amount !== null)
   const expiry = fields.find(([name]) => /^(expires(at|us|ms)?|expiry|expiresinus)$/.test(name))
-  if (typeof left !== 'number' || Math.abs(left) >= beyond || expiry === undefined) return null
+  if (left == null || Math.abs(left) >= beyond || expiry === undefined) return null
+  const expiresUs = momentUs(expiry[1])
+  // What nobody can read is not "never".
+  if (expiresUs === undefined) return null
   const label = fields.find(([name]) =>
     ['name', 'package', 'source', 'kind', 'note'].includes(name),
   )
   return {
     name: typeof label?.[1] === 'string' ? label[1] : 'grant',
     credits: left,
-    expiresUs: momentUs(expiry[1]),
+    expiresUs,
   }
 }
 
-/** ISO text, or Unix seconds, milliseconds or microseconds, depending on size. */
-function momentUs(value: unknown): number | null {
-  if (typeof value === 'string') {
-    const ms = Date.parse(value)
-    return Number.isFinite(ms) ? ms * 1000 : null
-  }
-  if (typeof value !== 'number') return null
-  return value < 1e11 ? value * 1e6 : value < 1e14 ? value * 1e3 : value
+/**
+ * ISO text, of UTC if it names no zone, or Unix seconds, milliseconds or microseconds, depending on size. Null if there is none, as
+ * `null`, an empty text or `never` say; undefined if nobody can read it.
+ */
+function momentUs(value: unknown): number | null | undefined {
+  if (value === undefined || value === null || value === '') return null
+  const number = numberIn(value)
+  if (number !== null) return number < 1e11 ? number * 1e6 : number < 1e14 ? number * 1e3 : number
+  if (typeof value !== 'string') return undefined
+  if (/^(?:never|none)$/i.test(value)) return null
+  const hasZone = /(?:Z|[A-Z]{3}|[+-]\d\d:?\d\d)$/i.test(value) || !/\d:\d/.test(value)
+  const ms = Date.parse(hasZone ? value : `${value}Z`)
+  return Number.isFinite(ms) ? ms * 1000 : undefined
 }
 
 const letters = (name: string): string => name.replace(/[^A-Za-z]/g, '').toLowerCase()

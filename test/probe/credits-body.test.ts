@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { leavesOf, movedBy } from '../../src/probe/credits-body.ts'
+import { leavesOf, movedBy, remainingIn } from '../../src/probe/credits-body.ts'
+import { readCreditsBody } from '../../src/probe/usage-body.ts'
 import { type FakeState, probeFake } from './fake-api.ts'
 
 const used = ({ balance }: FakeState) => 900 - balance
@@ -58,4 +59,24 @@ test('credits and requests are not distinguished if every request costs one cred
     is: { remaining: ['remaining'] },
     between: { consumed: ['used', 'requests'], requests: ['used', 'requests'] },
   })
+})
+
+test.each([
+  { limits: { remaining_requests: 19 }, balance: 97 },
+  { days_left: 12, balance: 97 },
+  { low_balance_threshold: 10, balance: 97 },
+  { opening_balance: 100, credits_remaining: '97' },
+  { packages: [{ remaining: 50 }], total_remaining: 97 },
+])('what remains is not another number: %j', (document) => {
+  expect(remainingIn(leavesOf(document), null)).toBe(97)
+})
+
+test('figures may be texts, and an expiry may be Unix time as text, or be unreadable', () => {
+  const grants = (expires_at: unknown) =>
+    readCreditsBody({ grants: [{ name: 'a', remaining: '97.5', expires_at }] }).grants
+  expect(readCreditsBody({ balance: '97.5' }).remaining).toBe(97.5)
+  expect(grants('1793000000')).toEqual([{ name: 'a', credits: 97.5, expiresUs: 1793000000e6 }])
+  expect(grants('2026-10-01T00:00:00')[0]?.expiresUs).toBe(Date.UTC(2026, 9, 1) * 1000)
+  expect(grants(null)[0]?.expiresUs).toBeNull()
+  expect(grants('soon')).toEqual([])
 })
