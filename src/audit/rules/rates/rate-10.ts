@@ -1,6 +1,7 @@
 import { cellsNamed } from '../../../limits/band.ts'
 import { flightsOf, limitsInFlight } from '../../../limits/in-flight.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
+import { once } from '../../../user/once.ts'
 import { fail, inconclusive, passed } from '../../verdict.ts'
 import { type RateEvent, recordBegan, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
@@ -59,12 +60,3 @@ decision, the rule is inconclusive.`,
     return passed(observations, 'a rejection (429) with rate-limit headers')
   },
 })
-
-/** The result of a function, which is called when it is first needed. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
-}
