@@ -372,7 +372,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a 429 for overload is a rejection of a rate',
-    file: 'src/audit/rules/rates/rate-events.ts',
+    file: 'src/audit/rules/rates/other-429s.ts',
     is: ", ...refusalsFor('overload', contract)",
     was: '',
     ...{ test: 'test/audit/contract-words.test.ts', named: 'overload' },

@@ -17,8 +17,8 @@ export const besidePrompt: ReadonlySet<string> = new Set([
  */
 export function promptOf(exchange: Exchange, changed: JsonObject = {}): string {
   const body = exchange.requestJson
-  const fields: Record<string, Json | undefined> = { ...(isObject(body) ? body : {}), ...changed }
-  const parts = Object.entries(fields).filter(
+  const own = isObject(body) ? body : {}
+  const parts = Object.entries<Json | undefined>({ ...own, ...changed }).filter(
     ([name, value]) => value !== undefined && value !== null && !besidePrompt.has(name),
   )
   return JSON.stringify(parts.toSorted(([a], [b]) => (a < b ? -1 : 1)))

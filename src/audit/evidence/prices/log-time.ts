@@ -21,8 +21,9 @@ export function readTime(written: string): LogTime | null {
   const [, digits] = /^(\d+)(?:\.\d*)?$/.exec(text) ?? []
   const unitMs = digits === undefined ? undefined : unitsMs[digits.length]
   if (unitMs !== undefined) return { atMs: Number(text) * unitMs, isZoneOpen: false }
-  // Without a year of four digits, a parser makes a date of any number.
+  // Without a year of four digits, a parser makes a date of any number; of 09/11/2026 nobody knows which is the month.
   if (isPlainNumber(text) || !/(?:^|\D)\d{4}(?:\D|$)/.test(text)) return null
+  if (/^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}/.test(text)) return null
   const [found, day, time, fraction = '0', utc, hours, minutes = '00'] = dated.exec(text) ?? []
   const hasZone =
     found === undefined
