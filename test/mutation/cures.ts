@@ -297,7 +297,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a balance that stays at 0 while it serves passes',
     file: `${sums}/limits.ts`,
-    is: "if (terms.moves === 'up') return []",
+    is: "if (terms.moves === 'up' || terms.lowest?.numerator !== 0n) return []",
     was: "if (terms.moves === 'up' || unit !== '') return []",
     ...{ test: `${field}/paid-endpoints.test.ts`, named: 'a balance that stays at 0' },
   },
