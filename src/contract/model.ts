@@ -85,11 +85,16 @@ export interface FullModel extends PricedModel {
 export const modelNamed = <M extends Model>(models: readonly M[], name: string): M | undefined =>
   models.find((model) => namesOf(model).includes(name))
 
-/** Whether a response to a request for this name may name the other one. */
+/** Whether a response to a request for this name may name the other one, in capitals or with its maker before it. */
 export function mayBeNamed(models: readonly Model[], asked: string, answered: string): boolean {
-  if (asked === answered) return true
-  const model = modelNamed(models, asked)
-  return model !== undefined && (namesOf(model).includes(answered) || isDated(model, answered))
+  const [from, to] = [asked.toLowerCase(), answered.toLowerCase()]
+  const withoutMaker = to.slice(to.lastIndexOf('/') + 1)
+  if (to === from || withoutMaker === from) return true
+  return models.some((model) => {
+    const names = namesOf(model).map((name) => name.toLowerCase())
+    const isNamed = (name: string) => names.includes(name) || isDated(model, name)
+    return names.includes(from) && (isNamed(to) || isNamed(withoutMaker))
+  })
 }
 
 export const namesOf = ({ id, aliases = [], snapshots = [] }: Model): readonly string[] => [
@@ -103,4 +108,4 @@ export const datePattern = '[-@:]([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4})'
 const date = new RegExp(`^${datePattern}$`)
 
 const isDated = ({ id, snapshots }: Model, name: string): boolean =>
-  snapshots === 'dated' && name.startsWith(id) && date.test(name.slice(id.length))
+  snapshots === 'dated' && name.startsWith(id.toLowerCase()) && date.test(name.slice(id.length))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { mayBeNamed } from '../../src/contract/model.ts'
 import { type Answered, verdictOf } from './answered.ts'
 
 /** Requests and answers that the specification leaves open, as clients and services of the field write them. */
@@ -169,8 +170,12 @@ const refused = {
 } as const
 
 test('CHAT-12: a 400 for want of credits is no judgement of the request', async () => {
-  const answers = [{ asked: asked({ temperature: 0.7 }), ...refused }]
-  expect((await verdictOf('CHAT-12', answers, frugal)).verdict).toBe('not-observed')
+  const request = asked({ temperature: 0.7 })
+  const answers = [
+    { asked: request, body: text },
+    { asked: request, ...refused },
+  ]
+  expect((await verdictOf('CHAT-12', answers, frugal)).verdict).not.toBe('fail')
 })
 
 test('ERR-05: a 400 for want of credits may come before the path is looked up', async () => {
@@ -200,4 +205,53 @@ test('MODEL-03: the first page of a list misses no model', async () => {
   })
   expect((await verdictOf('MODEL-03', [list({ has_more: true })])).verdict).toBe('not-observed')
   expect((await verdictOf('MODEL-03', [list({})])).verdict).toBe('fail')
+})
+
+test.each(['SVC-K2', 'svc/svc-k2', 'SVC/SVC-K2'])(
+  'CHAT-03 and MSG-01: %s is svc-k2 in other letters, or with its maker',
+  async (responseModel) => {
+    const row = { model: 'svc-k2', responseModel }
+    const verdict = await verdictOf('CHAT-03', [{ asked: asked({}), body: text, row }])
+    expect(verdict.verdict).toBe('pass')
+    expect(mayBeNamed(defaultContract.models!, 'svc-k2', responseModel)).toBe(true)
+    expect(mayBeNamed(defaultContract.models!, 'svc-k2', 'svc/other')).toBe(false)
+  },
+)
+
+test('CHAT-12: a prompt above the window of its model may be refused', async () => {
+  const models = defaultContract.models!.map((model) => ({ ...model, contextWindowTokens: 4096 }))
+  const refusal = { code: 'invalid_request', type: 'invalid_request_error' }
+  const answerTo = (content: string) => ({
+    asked: asked({ messages: [user(content)], temperature: 0.7 }),
+    body: JSON.stringify({ error: refusal }),
+    row: {
+      outcome: 'http_error',
+      status: 400,
+      errorCode: refusal.code,
+      errorShape: 'chat',
+    } as const,
+  })
+  const contract = { ...defaultContract, models }
+  const served = { asked: asked({ temperature: 0.7 }), body: text }
+  const long = [served, answerTo('word '.repeat(5000))]
+  expect((await verdictOf('CHAT-12', long, contract)).verdict).not.toBe('fail')
+  const short = [served, answerTo('word')]
+  expect((await verdictOf('CHAT-12', short, contract)).verdict).toBe('fail')
+})
+
+test.each([
+  ['another sentence more', 'It is four. Indeed.', 'stop', 'not-observed'],
+  ['nothing, since its thoughts took all tokens', '', 'length', 'not-observed'],
+  ['a piece twice', 'It is is four.', 'stop', 'fail'],
+  ['no end', 'It is', 'stop', 'fail'],
+] as const)('SSE-05: a stream with %s', async (_, streamed, finishReason, is) => {
+  const request = asked({ temperature: 0 })
+  const chunk = { id: 'c', choices: [{ index: 0, delta: { content: streamed } }] }
+  const plain = { asked: request, body: message({ content: 'It is four.' }) }
+  const stream = {
+    asked: { ...request, stream: true },
+    body: `data: ${JSON.stringify(chunk)}\n\n`,
+    row: { finishReason },
+  }
+  expect((await verdictOf('SSE-05', [plain, plain, stream])).verdict).toBe(is)
 })

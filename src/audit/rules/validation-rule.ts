@@ -97,9 +97,14 @@ function isAboutTheRequest({ row }: Exchange): boolean {
 
 /** A known model and a prompt that fits, so only the parameters can be refused; two tokens for a character at most. */
 function isServed(exchange: Exchange, contract: Promising<'models'>): boolean {
-  const known = modelNamed(contract.models, String(exchange.requestField('model'))) !== undefined
+  const model = modelNamed(contract.models, String(exchange.requestField('model')))
+  if (model === undefined) return false
   const { maxInputTokens } = usualOf(contract).limits
-  return known && (exchange.row.requestBody?.length ?? 0) < maxInputTokens / 2
+  const window = model.contextWindowTokens ?? Infinity
+  const mostTokens = 2 * (exchange.row.requestBody?.length ?? 0)
+  const output = exchange.requestField('max_tokens')
+  const mostOutput = typeof output === 'number' ? output : 0
+  return mostTokens < maxInputTokens && mostTokens + mostOutput < window
 }
 
 /** A 400 with a code that is not of 400 alone (model_not_found, context_length_exceeded), or for want of credits, is not about validity. */

@@ -300,11 +300,15 @@ export function answerDigest(documents: readonly unknown[]): string | null {
   return digest.digest('hex')
 }
 
-function eachText(value: unknown, take: (text: string) => void): void {
-  if (Array.isArray(value)) for (const each of value) eachText(each, take)
+/** An answer that is nested deeper means nothing there. */
+const mostDepth = 100
+
+function eachText(value: unknown, take: (text: string) => void, depth = 0): void {
+  if (depth > mostDepth) return
+  if (Array.isArray(value)) for (const each of value) eachText(each, take, depth + 1)
   else if (isMapping(value))
     for (const [name, each] of Object.entries(value)) {
-      if (typeof each !== 'string') eachText(each, take)
+      if (typeof each !== 'string') eachText(each, take, depth + 1)
       else if (textFields.includes(name)) take(each)
     }
 }

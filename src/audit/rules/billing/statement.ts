@@ -55,7 +55,7 @@ export async function statementsOf(evidence: Evidence): Promise<readonly Account
 const amount = /^(?:credits|amount|delta|change)$/
 const kind = /^(?:kind|type|reason)$/
 const time = /^(?:at|time|date|timestamp|created_at)$/
-const expiry = /expir/
+const expiry = /^(?:expires?|expiry|expiration|valid_?until)(?:_?(?:at|on|date|time))?$/
 
 const field = (line: JsonObject, pattern: RegExp): Json | undefined =>
   Object.entries(line).find(([name]) => pattern.test(name.toLowerCase()))?.[1]
@@ -84,8 +84,9 @@ function isLot(line: JsonObject): boolean {
   return typeof field(line, amount) === 'number' && (expires === null || isTime(expires))
 }
 
+/** A text with a year: `12` is no time. */
 const isTime = (value: Json | undefined): value is string =>
-  typeof value === 'string' && !Number.isNaN(Date.parse(value))
+  typeof value === 'string' && /\d{4}/.test(value) && !Number.isNaN(Date.parse(value))
 
 function readLot(line: JsonObject): Lot {
   const expires = field(line, expiry)

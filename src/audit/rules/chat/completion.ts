@@ -84,31 +84,33 @@ export const chat03 = sqlRule({
   needs: ['passive'],
   promised: ['models'],
   explain: `Compares the model of each chat success, plain or streamed, with the one asked for. Its aliases and
-snapshots in the contract are the same model. A request for an unknown model is checked by MODEL-05.`,
+snapshots in the contract are the same model, in capitals or with their maker before them, too. A request for an unknown model is checked by MODEL-05.`,
   expected: 'the model that was asked for, or an alias or snapshot of it',
   observe: ({ models }) => `
     SELECT run_id, slot, retry,
-      CASE WHEN response_model <> model AND NOT ${isSameModel(models)}
+      CASE WHEN lower(response_model) <> lower(model) AND ${withoutMaker} <> lower(model) AND NOT ${isSameModel(models)}
            THEN response_model || ' for ' || model END AS observed
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND response_model IS NOT NULL
       AND model IS NOT NULL AND expects <> 'unknown-model'`,
   requires: 'a chat completion that names its model',
 })
 
+const withoutMaker = `regexp_replace(lower(response_model), '^.*/', '')`
+
 /** SQL: whether the response names the requested model in another way. */
 function isSameModel(models: readonly Model[]): string {
   const same = models.flatMap((model) => {
-    const names = sqlList(namesOf(model))
+    const names = sqlList(namesOf(model).map((name) => name.toLowerCase()))
     const { id, snapshots } = model
-    const rest = `substr(response_model, ${id.length + 1})`
-    return [
-      `model IN ${names} AND response_model IN ${names}`,
+    return ['lower(response_model)', withoutMaker].flatMap((answered) => [
+      `lower(model) IN ${names} AND ${answered} IN ${names}`,
       ...(snapshots === 'dated'
         ? [
-            `model IN ${names} AND starts_with(response_model, ${literal(id)}) AND regexp_full_match(${rest}, '${datePattern}')`,
+            `lower(model) IN ${names} AND starts_with(${answered}, ${literal(id.toLowerCase())})
+              AND regexp_full_match(substr(${answered}, ${id.length + 1}), '${datePattern}')`,
           ]
         : []),
-    ]
+    ])
   })
   return `(${same.join(' OR ')})`
 }

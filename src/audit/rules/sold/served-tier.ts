@@ -49,9 +49,9 @@ async function decide(
 
 function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): Verdict {
   const answered = exchanges.filter(({ isOk }) => isOk)
-  const paid = answered.filter((each) => each.requestField('service_tier') === tier)
+  const paid = answered.filter((each) => askedTier(each) === tier.toLowerCase())
   const named = paid.filter((each) => toldTier(each) !== null)
-  const downgraded = new Set(named.filter((each) => toldTier(each) !== tier))
+  const downgraded = new Set(named.filter((each) => toldTier(each) !== tier.toLowerCase()))
   if (ttft === undefined) {
     if (named.length === 0) return notObserved(`answers of the tier ${tier} that name their tier`)
     const said = `${named.length - downgraded.size} of ${paid.length} answers name ${tier}`
@@ -69,9 +69,9 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
     run
       .toSorted((a, b) => a.row.sentUs - b.row.sentUs)
       .flatMap((exchange) => {
-        const asked = exchange.requestField('service_tier')
-        const isPaid = asked === tier
-        const isDefault = asked === undefined || asked === 'default' || asked === 'auto'
+        const asked = askedTier(exchange)
+        const isPaid = asked === tier.toLowerCase()
+        const isDefault = asked === null || asked === 'default' || asked === 'auto'
         const ttftUs = ttftUsOf(exchange)
         if (ttftUs === null || downgraded.has(exchange) || !(isPaid || isDefault)) return []
         const promptTokens = exchange.row.promptTokens ?? 1
@@ -110,6 +110,12 @@ function verdictOf({ tier, ttft }: ServedTier, exchanges: readonly Exchange[]): 
   }
 }
 
+function askedTier(exchange: Exchange): string | null {
+  const asked = exchange.requestField('service_tier')
+  return typeof asked === 'string' ? asked.toLowerCase() : null
+}
+
+/** In lower case: some services write tiers in capitals. */
 function toldTier(exchange: Exchange): string | null {
   const documents = exchange.isStream
     ? (exchange.events?.events.map(({ json }) => json) ?? [])
@@ -117,5 +123,5 @@ function toldTier(exchange: Exchange): string | null {
   const named = documents.findLast(
     (json) => isObject(json) && typeof json.service_tier === 'string',
   )
-  return isObject(named) ? (named.service_tier as string) : null
+  return isObject(named) ? (named.service_tier as string).toLowerCase() : null
 }

@@ -115,13 +115,14 @@ function failing(said: string, expected: string, calls: readonly SeenCall[]): Ve
 /** The call that the request demanded; nothing for other requests, and for answers that are cut or not stored. */
 function callOf(exchange: Exchange): readonly SeenCall[] {
   const choice = exchange.requestField('tool_choice')
-  const demands = choice === 'required' || isObject(choice)
   const tools = exchange.requestField('tools')
   const [answer] = plainChoices(exchange) ?? []
-  if (!demands || !isList(tools) || answer === undefined || answer.finish_reason === 'length')
+  if (!demandsACall(choice) || !isList(tools) || answer === undefined || isUnfinished(answer))
     return []
   const message = answer.message
   const [call] = isObject(message) && isList(message.tool_calls) ? message.tool_calls : []
+  // A custom tool takes a text, which no schema describes.
+  if (isObject(call) && call.type === 'custom') return []
   const called = isObject(call) && isObject(call.function) ? call.function : undefined
   const parameters = tools
     .flatMap((tool) => (isObject(tool) && isObject(tool.function) ? [tool.function] : []))
@@ -141,6 +142,17 @@ function callOf(exchange: Exchange): readonly SeenCall[] {
     },
   ]
 }
+
+/** Among allowed tools, the answer may be a text unless one is required. */
+function demandsACall(choice: Json | undefined): boolean {
+  if (!isObject(choice)) return choice === 'required'
+  if (choice.type !== 'allowed_tools') return true
+  return isObject(choice.allowed_tools) && choice.allowed_tools.mode === 'required'
+}
+
+/** An answer that was cut or filtered, and a refusal, have no call. */
+const isUnfinished = ({ finish_reason: reason, message }: JsonObject): boolean =>
+  reason === 'length' || reason === 'content_filter' || (isObject(message) && !!message.refusal)
 
 /** The arguments that the last message asks for word by word; null if it asks for none. */
 function askedIn(exchange: Exchange): JsonObject | null {
@@ -179,6 +191,7 @@ function fitsSchema(value: Json | undefined, schema: JsonObject): boolean {
       const property = entryOf(properties, name)
       if (!isObject(property))
         return property === undefined ? schema.additionalProperties !== false : true
+      if (each === null && property.nullable === true) return true
       const allowed = isList(property.enum) ? property.enum.includes(each!) : true
       return allowed && (typeof property.type !== 'string' || isOfType(each!, property.type))
     })

@@ -10,7 +10,7 @@ export const sse05 = exchangesRule({
   severity: 'derived',
   needs: ['active'],
   explain: `Compares a stream with plain answers to the same request at temperature 0. At least
-two plain answers must exist, all alike. Even then a model may differ once, so a difference
+two plain answers must exist, all alike, and none that its limit cut. Even then a model may differ once, so a difference
 counts only if a piece is lost or repeated, if characters are broken, or if at least three streams
 all have the same other text.`,
   expected: 'the same text, streamed or not',
@@ -36,8 +36,13 @@ all have the same other text.`,
 })
 
 function isRepeatable(exchange: Exchange): boolean {
-  const { endpoint } = exchange.row
-  return endpoint === 'chat' && exchange.isOk && exchange.requestField('temperature') === 0
+  const { endpoint, finishReason } = exchange.row
+  return (
+    endpoint === 'chat' &&
+    exchange.isOk &&
+    finishReason !== 'length' &&
+    exchange.requestField('temperature') === 0
+  )
 }
 
 function textsBy(
@@ -60,7 +65,18 @@ function isDamaged(whole: string, text: string): boolean {
   const shorter = Math.min(whole.length, text.length)
   const start = alikeFor(whole, text)
   const end = alikeFor([...whole].reverse().join(''), [...text].reverse().join(''))
-  return start + end >= shorter
+  if (start + end < shorter || text === '') return false
+  return text.length < whole.length || isRepeated(whole, text, whole.length - end, start)
+}
+
+/** Whether what a longer text has more, from one of these places on, stands beside it, too: another word is no repeated piece. */
+function isRepeated(whole: string, text: string, first: number, last: number): boolean {
+  const length = text.length - whole.length
+  for (let at = Math.max(0, first); at <= last; at++) {
+    const more = text.slice(at, at + length)
+    if (whole.slice(0, at).endsWith(more) || whole.slice(at).startsWith(more)) return true
+  }
+  return false
 }
 
 /** Length of the common prefix of two texts. */
