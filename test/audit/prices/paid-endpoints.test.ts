@@ -19,6 +19,22 @@ test('a transcription that a step of another endpoint asks for has the price of 
   })
 })
 
+test('a least count that is not the promised one is told, and not as a multiple of the cost', async () => {
+  const heard = (seconds: string, cost: string): Sent => ({
+    ...transcription(seconds),
+    answer: `{"cost": ${cost}, "usage": {"type": "duration", "seconds": ${seconds}}}`,
+  })
+  const contract = contractOf({
+    models: [{ id: 'whisper', price: { second: { price: 0.0001, minimum: 10 } } }],
+    evidence: { cost: [{ body: 'cost' }] },
+  })
+  const sends = [heard('3.5', '0.003'), heard('7.25', '0.003'), heard('61.25', '0.006125')]
+  expect((await audited(sends, null, { contract }))['PRICE-03']).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('second counted as 30 at least'),
+  })
+})
+
 test('a paid request without a known price explains a charge, and makes it inconclusive', {
   tags: 'whole',
 }, async () => {

@@ -109,6 +109,17 @@ test('rejections beyond the promised number in flight are not those of the minut
   ).toMatchObject({ verdict: 'not-observed' })
 })
 
+test('rejections with fewer in flight than promised, and no window, are no pass', async () => {
+  const of = (most: number) => contractOf(`{ name: all, requests: {}, in_flight: ${most} }`)
+  expect(await decide('RATE-05', waves, of(8))).toMatchObject({ verdict: 'not-observed' })
+  expect(await decide('RATE-05', waves, of(11))).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining(
+      'with a limit of 11 in flight: only a limit that the contract does not name',
+    ),
+  })
+})
+
 test('a promised number in flight excuses no rejection of a request that was alone', async () => {
   const alone = [...waves.slice(0, 36), rowOf(72, 45_000, { status: 429 })]
   expect(

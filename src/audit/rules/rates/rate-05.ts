@@ -1,9 +1,11 @@
 import type { LimitWindow } from '../../../contract/contract.ts'
+import { bandsWithin } from '../../../limits/band.ts'
 import { countBelow } from '../../../limits/count-below.ts'
-import { limitsInFlight } from '../../../limits/in-flight.ts'
+import { flightsOf, limitsInFlight } from '../../../limits/in-flight.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { nameModels } from '../../../limits/models/fit.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
+import { smallest } from '../../../user/extremes.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import { unlessPooled } from './rate-14.ts'
@@ -23,13 +25,38 @@ A limiter that paces requests (a bucket of fewer than N) rejects earlier and sti
 the whole record is replayed through the models, and a rejection fails only if no pacing explains it.
 Attempts of other keys of the account may count, too (gap G-36). Other traffic with the same key looks
 like a fault. A rejection that may belong to another window, or to the promised number in flight, decides
-nothing. If a number in flight that nothing promises explains every decision as well as a pacing does, the
+nothing; one with fewer in flight than promised, where no window is promised, is inconclusive. If a number in flight that nothing promises explains every decision as well as a pacing does, the
 rule is inconclusive. So it is if counts of the key go on from another key (RATE-14), and if no rejection came after as many
 admitted requests as the limit allows, because rejected or earlier requests may have counted.`,
   decide(history, evidence) {
-    return unlessPooled(history, judgeRejections(history, evidence, 'minute'))
+    const judged = judgeRejections(history, evidence, 'minute')
+    const early = judged.verdict === 'not-observed' ? earlyInFlight(history, evidence) : null
+    return early ?? unlessPooled(history, judged)
   },
 })
+
+/** A rejection with fewer in flight than a band promises, where the band promises nothing else that could have caused it. */
+function earlyInFlight({ byKey }: RateHistory, { contract }: Known<'bands'>): Verdict | null {
+  for (const events of byKey.values()) {
+    const flights = flightsOf(events)
+    for (const event of events) {
+      if (event.decision !== 'rejected') continue
+      const bands = bandsWithin(contract, event.balance)
+      const least = smallest(bands.map(({ inFlight }) => inFlight ?? Infinity))
+      const isAlone = bands.every(
+        ({ requests, calendar }) => !calendar && !Object.values(requests).some(Number.isFinite),
+      )
+      const others = flights.atMost(event)
+      if (!isAlone || !Number.isFinite(least) || others >= least) continue
+      return inconclusive(
+        events.length,
+        `one was rejected beside ${others} in flight or fewer, with a limit of ${least} in flight: only a limit that the contract does not name explains it`,
+        [witnessOf(event, `rejected beside ${others} of ${least} in flight`)],
+      )
+    }
+  }
+  return null
+}
 
 interface Doubt {
   readonly request: LimitedRequest

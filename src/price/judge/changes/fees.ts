@@ -27,6 +27,9 @@ export function feeChanges(models: readonly ModelPrice[]): readonly Change[] {
   ])
 }
 
+/** Least counts that services bill: of seconds, images, searches. */
+const usualLeast = [1n, 5n, 6n, 10n, 15n, 20n, 30n, 60n, 100n]
+
 /** Another least count, or another step to which a count is rounded up. */
 function countChanges(fee: string): readonly Change[] {
   const step = (summary: string, to: Rational) =>
@@ -37,6 +40,12 @@ function countChanges(fee: string): readonly Change[] {
     ),
     step(`${fee} rounded up to whole numbers`, one),
     ...(fee === 'second' ? [step('second rounded up to whole minutes', rational(60n))] : []),
+    ...usualLeast.map((least) =>
+      onEntry(fee, `${fee} counted as ${least} at least`, (entry) => ({
+        ...entry,
+        minimum: rational(least),
+      })),
+    ),
   ]
 }
 
