@@ -304,8 +304,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'tokens that a refusal counts are a spend',
     file: 'src/audit/rules/prices/limit.ts',
-    is: 'isOfMoney(text) ? namedSpend',
-    was: "text !== '' ? namedSpend",
+    is: 'isOfMoney(text) ? patterns',
+    was: "text !== '' ? patterns",
     ...{ test: `${field}/prices.test.ts`, named: 'a refusal that counts tokens' },
   },
   {
