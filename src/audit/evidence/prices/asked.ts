@@ -1,16 +1,28 @@
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { jsonOf } from '../../../user/json-text.ts'
+import { isMapping } from '../../../user/mapping.ts'
+import { besidePrompt } from '../prompt.ts'
 import { atPlace } from './answer-json.ts'
 
 /** What the body of a request says of what it may cost. */
 
-/** No more tokens than bytes; a picture or a sound has more tokens than its name has bytes. */
+/** No more tokens than bytes; a picture, a sound and what a body only names have more tokens than their names have bytes. */
 export function askedBytes(body: string | null): number | null {
-  return body === null || media.some(({ shows }) => shows.test(body))
-    ? null
-    : Buffer.byteLength(body)
+  const isLonger = (text: string) =>
+    namedContent.test(text) || media.some(({ shows }) => shows.test(text))
+  return body === null || isLonger(body) ? null : Buffer.byteLength(body)
 }
+
+/** What adds tokens that a body does not hold: what was said before, files, pages, prompts by an id, and tools of the service. */
+const namedContent = new RegExp(
+  [
+    `"(?:previous_response_id|conversation|file_?ids?|file_?uri|file_?data|input_file|document|video(?:_url)?|url|cached_?content|mcp_servers|container)"`,
+    String.raw`"prompt"\s*:\s*\{`,
+    String.raw`"type"\s*:\s*"(?:\w+_20\d{6}|file_search|web_search\w*|code_interpreter|computer_use\w*|mcp|file)"`,
+  ].join('|'),
+  'i',
+)
 
 /** Parts that only exist if a request, or its answer, has such content. */
 const media = [
@@ -61,22 +73,33 @@ export function allowed(body: string | null): Pick<PricedRequest, 'maxOutputToke
   }
 }
 
-/** Requests with the same text are twins, streamed or plain. */
+/**
+ * Requests to one endpoint with the same prompt are twins, streamed or plain: what is equal is the model and all of the body that may
+ * add tokens, also a field whose meaning is unknown here, and the most tokens that the answer may have.
+ */
 export function promptKey({
+  path,
   requestBody,
   prompt,
 }: {
+  readonly path: string | null
   readonly requestBody: string | null
   readonly prompt: string | null
 }): string {
-  if (requestBody === null) return prompt ?? ''
-  try {
-    const { model, messages, input, prompt: text, max_tokens: most } = JSON.parse(requestBody)
-    return JSON.stringify([messages ?? input ?? text, most, model])
-  } catch {
-    return prompt ?? ''
-  }
+  const asked = requestBody === null ? undefined : jsonOf(requestBody)
+  if (!isMapping(asked)) return prompt ?? ''
+  const parts = Object.entries(asked).filter(
+    ([name, value]) => value !== null && (!besidePrompt.has(name) || name.startsWith('max_')),
+  )
+  return JSON.stringify([plainPath(path), ...parts.toSorted(([a], [b]) => (a < b ? -1 : 1))])
 }
+
+/** A path without what asks for a stream: Gemini's `:streamGenerateContent`, Bedrock's `/converse-stream`. */
+const plainPath = (path: string | null) =>
+  (path ?? '')
+    .replace(/\?.*$/, '')
+    .replace(/:stream([A-Z])/, (_, first: string) => `:${first.toLowerCase()}`)
+    .replace(/(?:-with-response)?-stream$/, '')
 
 export function requestedTier(requestBody: string | null): string | null {
   if (requestBody === null) return null

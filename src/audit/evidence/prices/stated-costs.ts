@@ -1,7 +1,8 @@
 import type { PriceTerms, StatedPlace } from '../../../contract/prices.ts'
 import { multiply } from '../../../money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
-import { type Amount, amountOf, atPlace, parseWritten } from './answer-json.ts'
+import { isMapping } from '../../../user/mapping.ts'
+import { type Amount, amountOf, atPlace, parseWritten, WrittenNumber } from './answer-json.ts'
 import { type UnreadableCost, unreadableText } from './unreadable.ts'
 
 /** What an answer states that it cost, at a place that the contract names. */
@@ -47,8 +48,15 @@ export function unreadableIn(
     const name = nameOf(place)
     if (request.stated.some((cost) => cost.place === name)) return []
     const text = valuesAt(place, texts, headers)
-      .map(unreadableText)
+      .map((value) => unreadableText(value) ?? otherThanAmount(value))
       .find((each) => each !== null)
     return text == null ? [] : [{ request, place: name, text }]
   })
+}
+
+/** A value that states something, and is neither a number nor a text; null if it says nothing. */
+function otherThanAmount(value: unknown): string | null {
+  if (Array.isArray(value)) return '[…]'
+  if (isMapping(value) && !(value instanceof WrittenNumber)) return '{…}'
+  return typeof value === 'boolean' ? String(value) : null
 }

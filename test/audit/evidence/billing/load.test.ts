@@ -135,7 +135,7 @@ test.each([
   ['a model may be named in another case', { model: 'SVC-K2.5' }, [charge, 2, 3]],
   ['one that the contract does not know may cost the most', { model: 'svc' }, [ambiguous, 2, -1]],
   ['a read costs nothing', { endpoint: 'models', model: null }, [read, 0, -1]],
-  ['embeddings have no price', { endpoint: 'embeddings' }, [read, 0, 0]],
+  ['embeddings may cost the price of their model', { endpoint: 'embeddings' }, [ambiguous, 1, 0]],
   ['a refused request is a failure', { outcome: 'http_error', status: 500 }, [failure, 1, 0]],
   ['a refused read is a read', { endpoint: 'credits', outcome: 'http_error' }, [read, 0, 0]],
   ['a broken one may be charged', { outcome: 'broken' }, [ambiguous, 1, 0]],
