@@ -32,9 +32,8 @@ const hoursSql = (from: string) => `
 /** What no answer tells apart. */
 const untold = ['source', 'quarter', 'width_us', 'account', 'error_code']
 const dayGroups = groupColumns.filter((name) => !untold.includes(name))
-const ofDays = ['quarter', 'width_us', ...dayGroups, ...summed]
 /** The columns of sums of local days that a session sees. */
-export const daySumColumns = ofDays.join(', ')
+const ofDays = ['quarter', 'width_us', ...dayGroups, ...summed]
 
 /** The names that sums of days tell apart. */
 const names = ['key_fp', 'model', 'endpoint', 'tags']
