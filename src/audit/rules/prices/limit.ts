@@ -97,7 +97,10 @@ It cannot know a limit that neither the contract nor the service states.`,
         `the limit of the balance is no number: ${JSON.stringify(limit)}`,
       )
     if (unread !== null) return unread
-    const left = values.filter(({ each }) => each.moves === 'down').flatMap((each) => each.readings)
+    const left = values
+      .filter(({ each }) => each.moves === 'down' && each.lowest !== null)
+      .flatMap((each) => each.readings)
+    const lowest = terms.lowest?.numerator === 0n ? '0' : 'what it may fall to'
     const spent = spendsOf(found, values)
     const compared = left.length + spent.limited.length + refusals.length + sums.compared
     if (compared === 0) return notObserved(takesLimit)
@@ -106,7 +109,7 @@ It cannot know a limit that neither the contract nor the service states.`,
       left.some(({ value, place }) => compare(value, place) <= 0) ||
       spent.limited.some(({ reading, limit: most }) => compare(reading.value, most) >= 0)
     const parts = [
-      counted(left.length, 'balance with 0', 'balances with 0'),
+      counted(left.length, `balance with ${lowest}`, `balances with ${lowest}`),
       counted(spent.limited.length, 'spend with its limit', 'spends with their limit'),
       counted(
         sums.compared,
