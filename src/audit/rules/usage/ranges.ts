@@ -84,17 +84,28 @@ function unequal(whole: Range, first: Range, second: Range): Observed {
   const [credits] = figures
   if (credits!.every((each) => each === credits![0]) && credits![0] !== 0) return undefined
   let isCompared = false
-  const mayShareADay = [first.from, first.to, second.to].every(isWholeDay)
   for (const [at, [all, one, other]] of figures.entries()) {
     if (all == null || one == null || other == null) continue
     const parts = withoutNoise(one + other)
-    if (mayShareADay && parts > all) continue
+    if (mayShareADay(first, second, parts - all, Math.min(one, other))) continue
     isCompared = true
     if (all === parts) continue
     const what = fields[at] === 'requests' ? 'requests' : 'credits'
     return `${all} ${what} in all, ${one} and ${other} in its parts`
   }
   return isCompared ? null : undefined
+}
+
+/** Whether what two ranges have too much may be the day between them, which some services count to both. */
+function mayShareADay(first: Range, second: Range, excess: number, least: number): boolean {
+  const isListed = ({ days }: UsageReport) =>
+    days === null || days.some(({ day }) => day === first.to)
+  return (
+    [first.from, first.to, second.to].every(isWholeDay) &&
+    excess > 0 &&
+    excess <= least &&
+    [first, second].every(({ report }) => isListed(report))
+  )
 }
 
 /** A day without a time of day, or an open end. */
