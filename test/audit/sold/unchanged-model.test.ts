@@ -117,7 +117,7 @@ test.each([
       verdict: 'inconclusive',
       why: expect.stringMatching(
         new RegExp(
-          `the 30 sessions ${which} answer otherwise than the others, by 0\\.\\d\\d on average \\(p 0\\.003\\), and did from the beginning`,
+          `the 30 sessions ${which} answer otherwise than the others, by 0\\.\\d\\d on average \\(p 0\\.001\\), and did from the beginning`,
         ),
       ),
     })
