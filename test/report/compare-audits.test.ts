@@ -184,7 +184,8 @@ test('terminal, Markdown and page say the same, and the terminal is 80 columns w
     /a million of text, o200k +0\.9986 to 1\.001 USD {4}1\.099 to 1\.101 USD/,
   )
   const flat = (text: string) => text.replace(/\s+/g, ' ')
-  const sentence = 'b breaks SOLD-01. For the same text b takes 10.0 % more (9.7 to 10.3 %).'
+  const sentence =
+    'b breaks SOLD-01 and counts 10.0 % more input tokens than its texts have. For the same text b takes 10.0 % more (9.7 to 10.3 %).'
   expect(flat(terminal)).toContain(sentence)
   expect(flat(markdownAudits(comparison)).replaceAll('**', '')).toContain(sentence)
   const page = renderAudits(comparison)

@@ -117,7 +117,8 @@ export function answerOf(comparison: AuditComparison): {
     comparison.rules.filter(({ [side]: finding }) => isBroken(finding))
   const failed = (['a', 'b'] as const).flatMap((side) => {
     const rules = broken(side)
-    return rules.length === 0 ? [] : [`${side} breaks ${rules.map(({ rule }) => rule).join(', ')}`]
+    if (rules.length === 0) return []
+    return [`${side} breaks ${rules.map(({ rule }) => rule).join(', ')}${countedToo(rules, side)}`]
   })
   const { dearer, rules } = comparison
   const hasDearer = dearer.some((each) => each.dearer !== 'neither')
@@ -131,6 +132,14 @@ export function answerOf(comparison: AuditComparison): {
         ? 'Which of them is dearer for the same text was not measured at both (scenarios/audit-integrity.yaml).'
         : dearer.map(dearerText).join(' '),
   }
+}
+
+/** How many more tokens a side counts than its texts have: ` and counts 10.0 % more input tokens than its texts have`. */
+function countedToo(broken: readonly ComparedRule[], side: 'a' | 'b'): string {
+  const figures = broken.flatMap((each) => each.figures)
+  const input = figures.find(({ name }) => name === 'input_tokens')?.[side]?.value
+  const more = input === undefined ? 0 : 100 * (input - 1)
+  return more < 0.1 ? '' : ` and counts ${more.toFixed(1)} % more input tokens than its texts have`
 }
 
 const [labelWidth, sideWidth] = [35, 23]
