@@ -77,6 +77,7 @@ test.each([
   'Rate limit reached for gpt-5.6 in organization org-1 on tokens per min (TPM): Limit 30000, Used 29400, Requested 1200. Please try again in 1.2s.',
   'Rate limit reached for big on requests per day (RPD): Limit 200, Used 200, Requested 1.',
   'You have used 14 of 15 requests in this minute.',
+  'Too many requests: current usage 200, at most 200 in this minute.',
 ])('a refusal that counts tokens or requests says nothing about the spend: %s', async (refusal) => {
   const { of } = await play({}, [], { refusal })
   // Neither it nor the page has a limit: nothing is compared.
