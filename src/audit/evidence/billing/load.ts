@@ -19,6 +19,7 @@ import {
 } from './history.ts'
 import { maybePaidSql } from './maybe-paid.ts'
 import { highestPrice, type PricedEvidence, priceTable } from './price-table.ts'
+import { toldBalances } from './told-balances.ts'
 
 interface AuditedAccounts {
   readonly runId: string
@@ -81,6 +82,7 @@ async function historiesOf(
   const small: string[] = []
   for (const sql of [keysSql, stepsSql])
     small.push(JSON.stringify(await evidence.store.rows(sql, [run.runId])))
+  small.push(JSON.stringify(await toldBalances(evidence, run.runId)))
   const query = {
     sql: historySql(contract, run.hasKeys),
     parameters: [run.runId, JSON.stringify(run.accounts), lifetimeUs, run.errorUs, ...small],
@@ -114,7 +116,8 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     owners AS (SELECT unnest(from_json($2, '["VARCHAR"]')) AS account, unnest(range(len(from_json($2, '["VARCHAR"]')))) AS owner),
     sent AS (SELECT *, ${accountSql} AS account_name FROM attempts WHERE run_id = $1 AND sent_us IS NOT NULL),
     keys AS (SELECT unnest(from_json($5, '[{"account_name": "VARCHAR", "key_fp": "VARCHAR", "nth": "INTEGER"}]'), recursive := true)),
-    steps AS (SELECT unnest(from_json($6, '[{"step": "VARCHAR", "nth": "INTEGER", "method": "VARCHAR"}]'), recursive := true))
+    steps AS (SELECT unnest(from_json($6, '[{"step": "VARCHAR", "nth": "INTEGER", "method": "VARCHAR"}]'), recursive := true)),
+    told AS (SELECT unnest(from_json($7, '[{"slot": "BIGINT", "retry": "INTEGER", "balance": "DOUBLE"}]'), recursive := true))
   SELECT owner::DOUBLE,
     ${columnsSql({
       slot: 'slot',
@@ -131,7 +134,7 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
          THEN ${effects.charge}
          ELSE ${effects.ambiguous} END`,
       costCredits: `CASE WHEN NOT (${generatesSql} OR ${maybePaid}) THEN 0 ELSE coalesce(price.cost, ${highestPrice(contract)}) END`,
-      value: `CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END`,
+      value: `CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, CASE WHEN endpoint = 'credits' THEN told.balance ELSE beside.balance END) END`,
       streamed: 'streamed',
       model: 'coalesce(price.place, -1)',
       key: 'coalesce(keys.nth, 0)',
@@ -149,8 +152,8 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     JOIN owners ON account_name = owners.account
     -- A service may accept a model's name in another case.
     LEFT JOIN price ON lower(sent.model) = lower(price.model)
-    LEFT JOIN (SELECT run_id, slot, retry, ${balanceTold} AS balance FROM bodies) told
-      USING (run_id, slot, retry)
+    LEFT JOIN told USING (slot, retry)
+    LEFT JOIN (SELECT slot, retry, ${balanceBeside} AS balance FROM bodies WHERE run_id = $1) beside USING (slot, retry)
     LEFT JOIN (${hasKeys ? repeatsOfKeys : noRepeats}) repeats USING (run_id, slot, retry)
     LEFT JOIN keys USING (account_name, key_fp)
     JOIN steps USING (step)`
@@ -162,8 +165,8 @@ function longestMsOf(contract: Contract): number {
   return Math.max(readMs, streamMs)
 }
 
-/** Without a header, the balance may be a number with such a name in the body of the credits endpoint. */
-const balanceTold = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
+/** Without a header, a generation may show the balance as a number with such a name beside its text. */
+const balanceBeside = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
 /** The key under which a request may be sent again, of the headers of its template; empty without one. */
 export const idempotencyKeySql = (headers: string) =>

@@ -95,6 +95,10 @@ export function readReport(
   }
 }
 
+/** The remaining credits that a body of the credits endpoint tells; null without such a number. */
+export const remainingOf = (body: JsonObject): number | null =>
+  leftIn(ofCredits(ofTheWhole(fieldsOf(body))).filter(({ name }) => !notLeft.test(name)))
+
 /** What is left; null if several different amounts may be it. */
 function leftIn(amounts: readonly Field[]): number | null {
   const [named] = numbersNamed(amounts, left)

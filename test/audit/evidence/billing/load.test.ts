@@ -191,15 +191,14 @@ test('the words for a lack of credits are those that the contract has for a 403 
 
 test('a value is that of the header, else a balance or remaining number in the body', async () => {
   const malformed = { flags: flags.malformedCredits }
+  const page = { endpoint: 'credits', model: null }
   const rows = [
     attempt(0, { creditsRemaining: 7 }),
     attempt(1, { creditsRemaining: 8, ...malformed }),
-    attempt(2),
-    attempt(3),
-    attempt(4, malformed),
-    attempt(5),
-    attempt(6),
-    attempt(7),
+    ...[2, 3].map((slot) => attempt(slot, page)),
+    attempt(4, { ...page, ...malformed }),
+    ...[5, 6, 7, 8, 9, 10, 11].map((slot) => attempt(slot, page)),
+    attempt(12),
   ]
   const body = (slot: number, text: string): BodyRow => ({
     ...{ runId: 'a', slot, retry: 0, headers: '', body: text, truncated: false },
@@ -207,9 +206,12 @@ test('a value is that of the header, else a balance or remaining number in the b
   const bodies = [
     ...[body(0, '{"balance":1}'), body(2, '{"credits_remaining": 42}'), body(3, '{"Balance":-3}')],
     ...[body(4, '{"balance":5}'), body(5, '{"credits":6}'), body(6, '{"balance":"6"}')],
+    ...[body(8, '{"low_balance_threshold":10,"balance":99}'), body(9, '{"balance":97.9}')],
+    body(10, '{"limits":{"remaining":20},"balance_updated_at":1790000002,"balance":99}'),
+    ...[body(11, '{"remaining_days":10,"balance":99}'), body(12, '{"balance":5}')],
   ]
   expect(await columns(rows, ['value'], { bodies })).toEqual({
-    value: [7, none, 42, -3, none, none, none, none],
+    value: [7, none, 42, -3, none, none, 6, none, 99, none, 99, 99, 5],
   })
 })
 
