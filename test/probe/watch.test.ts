@@ -31,7 +31,7 @@ test('figures are found by common names, the shallowest first', () => {
     requests: null,
   })
   expect(readCreditsBody({ a: { b: 3 }, consumed: 1 }, { consumed: 'a.b' }).consumed).toBe(3)
-  for (const nothing of [null, 'text', [], { consumed: '7' }]) {
+  for (const nothing of [null, 'text', [], { consumed: 'seven' }]) {
     expect(readCreditsBody(nothing).consumed).toBeNull()
   }
 })

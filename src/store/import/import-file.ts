@@ -218,7 +218,7 @@ async function readKnownLog(open: OpenLog, known: KnownFormat): Promise<ReadLog>
   // The rows have their tags already.
   const { tags, ...meaning } = options
   const { file, partial = false, bucket } = options
-  const whole = await wholeOf(open, undefined)
+  const whole = await wholeTextOf(open, undefined)
   const pages = await Promise.all(
     (options.pages ?? []).map(async (page, at) => ({
       file: page,
@@ -241,7 +241,7 @@ async function readByRules(
   ruled: Mapping,
   recognised: KnownFormat | null,
 ): Promise<ReadLog> {
-  const { path, isPartial } = await wholeOf(open, ruled.delimiter)
+  const { path, isPartial } = await wholeTextOf(open, ruled.delimiter)
   const rows = readLines({
     path,
     mapping: ruled,
@@ -269,7 +269,7 @@ function readColumns({ options, plain, named }: OpenLog): ReadLog {
 }
 
 /** The text of a log, if it is whole or may be cut. */
-function wholeOf(
+function wholeTextOf(
   { options: { file, partial = false }, plain, scratch }: OpenLog,
   delimiter: string | undefined,
 ): Promise<WholeText> {

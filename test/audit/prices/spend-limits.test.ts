@@ -138,17 +138,20 @@ test.each([
   expect(found.verdict).toBe('not-observed')
 })
 
-test.each(['spent $5', 'spend: 5 USD', 'current usage 5', 'used $5 of $4'])(
-  'a refusal that names another spend fails: %s',
-  async (said) => {
-    const refused: Sent = {
-      ...b,
-      answer: JSON.stringify({ error: { message: `Budget exceeded: ${said}` } }),
-      ended: { outcome: 'http_error', status: 403 },
-    }
-    expect((await price07([page('0'), a, page('0.00014'), refused])).verdict).toBe('fail')
-  },
-)
+test.each([
+  'spent $5',
+  'spend: 5 USD',
+  'the spend is 5 of 4 USD',
+  'current usage 5',
+  'used $5 of $4',
+])('a refusal that names another spend fails: %s', async (said) => {
+  const refused: Sent = {
+    ...b,
+    answer: JSON.stringify({ error: { message: `Budget exceeded: ${said}` } }),
+    ended: { outcome: 'http_error', status: 403 },
+  }
+  expect((await price07([page('0'), a, page('0.00014'), refused])).verdict).toBe('fail')
+})
 
 test('a limit of 0 that the contract does not name is none', async () => {
   const of = (spend: string) => page(`{"spend": ${spend}, "max_budget": 0}`)

@@ -29,7 +29,7 @@ const namedSpends = (currency: string): readonly RegExp[] => [
   new RegExp(String.raw`"(?:current_)?(?:spend|spent|cost)"\s*:\s*"?${number}`, 'i'),
   new RegExp(String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*[$€£¥]\s?${number}`, 'i'),
   new RegExp(
-    String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*${number}\s?${currency.replaceAll(/\W/g, '\\$&')}\b`,
+    String.raw`\b(?:spend|spent|used)(?: is| of)?\s*[:=]?\s*${number}(?:\s+of\s+[\d.]+)?\s?${currency.replaceAll(/\W/g, '\\$&')}\b`,
     'i',
   ),
   new RegExp(String.raw`\bused\s*${number}\s+(?:out )?of\s+(?:(?:your|the) )?(?:\w+ )?budget`, 'i'),
