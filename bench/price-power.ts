@@ -156,7 +156,12 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
   const { input, read, visible, reasoning } = counts
   return {
     ...{ runId: 'a', slot, retry: 0, requestedModel: 'big', returnedModel: 'big', isStream },
-    ...{ outcomes: ['success'], startMs: slot * 100, endMs: slot * 100 + 50 },
+    ...{
+      outcomes: ['success'],
+      startMs: slot * 100,
+      headMs: slot * 100 + 50,
+      endMs: slot * 100 + 50,
+    },
     ...{ serviceTier: null, isTierRead: true, hasHead: true, eventUsages: [], receivedEvents: 0 },
     ...{ receivedBytes: null, askedBytes: null },
     usage: normalUsage(

@@ -31,6 +31,7 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     isStream: false,
     outcomes: ['success'],
     startMs: at,
+    headMs: at,
     endMs: at,
     serviceTier: null,
     isTierRead: true,

@@ -142,6 +142,7 @@ function lineOf(
       isStream: isTrue(first(item.stream, item.is_stream, item.streamed)),
       outcomes: outcomesOf(item, normal, status),
       startMs: atMs ?? 0,
+      headMs: endMs ?? atMs ?? 0,
       endMs: endMs ?? atMs ?? 0,
       serviceTier: tier,
       isTierRead: tier !== null,

@@ -144,6 +144,7 @@ const plainRequest = (model: string, atMs: number): PricedRequest => ({
   isStream: false,
   outcomes: ['success'],
   startMs: atMs,
+  headMs: atMs,
   endMs: atMs,
   serviceTier: null,
   isTierRead: true,

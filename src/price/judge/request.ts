@@ -18,6 +18,8 @@ export interface PricedRequest extends RequestId {
   readonly outcomes: readonly ChargedOutcome[]
   /** By the client's clock, as UTC milliseconds. */
   readonly startMs: number
+  /** When the head of a stream had come; the end of every other answer. */
+  readonly headMs: number
   readonly endMs: number
   readonly serviceTier: string | null
   /** Whether the answer, which names the tier that served it, was read. If not, it may be any tier. */

@@ -136,6 +136,7 @@ test.each([
   ['a balance that is right where the log is wrong about an open cost', drawFaulty, 536],
   ['an older value than a payment, beside a fault of the log', drawFaulty, 503],
   ['a balance that shows fewer places than an earlier charge had', drawFaulty, 2008, 'wide'],
+  ['the head of a stream, older than a payment before which it came', drawHonest, 7012, 'wide'],
   ['an answer of a fallback model that reads a cache of the first one', drawHonest, 116, 'wide'],
 ] as const)('%s is accused of nothing (seed %#)', async (_, draw, seed, width?: Width) => {
   const { wrongly } = await outcomeOf(draw(seed, width))

@@ -39,7 +39,8 @@ export function readingsOf(
       {
         account: request.account,
         fromMs: request.startMs,
-        untilMs: request.endMs,
+        // What a head says was so when it came, however long its stream was.
+        untilMs: request.headMs,
         request,
         ...inCurrency(amount, terms),
       },

@@ -64,6 +64,7 @@ export function requestOf(
     isStream: row.streamed === 1,
     outcomes: outcomesOf(row, known, isFinal || endsAnyway, headers, model),
     startMs: row.startMs,
+    headMs: row.headMs,
     endMs: row.endMs,
     serviceTier: tier ?? requestedTier(row.requestBody),
     // A stream may name its tier at its end.

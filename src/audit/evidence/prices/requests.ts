@@ -77,6 +77,7 @@ async function storedRows({ store, runIds }: Evidence): Promise<readonly Row[]> 
        response_model AS "responseModel", response_id AS "responseId", outcome,
        finish_reason AS "finishReason", content_events AS "contentEvents", done_marks AS "doneMarks",
        epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "startMs",
+       epoch_us(started_at) / 1000 + coalesce(CASE WHEN streamed = 1 THEN headers_us END, closed_us, headers_us, sent_us) * time_scale / 1000 AS "headMs",
        epoch_us(started_at) / 1000 + coalesce(closed_us, headers_us, sent_us) * time_scale / 1000 AS "endMs",
        coalesce(account, key_fp, '') AS account, coalesce(key_fp, '') AS key,
        ${tokenColumnsSql}, ${severalPassesSql} AS "severalPasses",

@@ -18,6 +18,7 @@ export interface Row extends CountedAnswer {
   readonly contentEvents: number
   readonly doneMarks: number
   readonly startMs: number
+  readonly headMs: number
   readonly endMs: number
   readonly account: string
   readonly key: string
