@@ -176,9 +176,9 @@ test.skipIf(!isGiven)(
     for (const contract of ['named', 'unnamed']) {
       const verdicts = await verdictsOf(db, contract)
       expect(failed(verdicts)).toEqual(['SOLD-02'])
-      // 18 of the template and 30 that are put before, less what merges with the text: 43 to 50 were seen.
+      // 18 of the template and 30 that are put before, less what merges with the text: the tokenizer is made anew, and 41 to 50 were seen.
       expect(verdicts.get('SOLD-02')!.said).toMatch(
-        /counted (?:4[2-9]|50) tokens more than its text; .* at most 24/,
+        /counted (?:3[89]|4\d|50) tokens more than its text; .* at most 24/,
       )
     }
   },
