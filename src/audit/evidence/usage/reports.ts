@@ -68,7 +68,7 @@ export function readReport(
   const credits = (...patterns: readonly RegExp[]) => numbersNamed(amounts, ...patterns)[0] ?? null
   const ofAll = whole.filter(({ name }) => !ofAPart.test(name))
   const number = (...patterns: readonly RegExp[]) => numbersNamed(ofAll, ...patterns)[0] ?? null
-  const amountsLeft = amounts.filter(({ name }) => !notLeft.test(name))
+  const amountsLeft = perhapsLeftIn(fields)
   const remaining = leftIn(amountsLeft)
   const grants = numbersNamed(amounts, /granted/, /total_credits/)
   return {
@@ -97,7 +97,10 @@ export function readReport(
 
 /** The remaining credits that a body of the credits endpoint tells; null without such a number. */
 export const remainingOf = (body: JsonObject): number | null =>
-  leftIn(ofCredits(ofTheWhole(fieldsOf(body))).filter(({ name }) => !notLeft.test(name)))
+  leftIn(perhapsLeftIn(fieldsOf(body)))
+
+const perhapsLeftIn = (fields: readonly Field[]): readonly Field[] =>
+  ofCredits(ofTheWhole(fields)).filter(({ name }) => !notLeft.test(name))
 
 /** What is left; null if several different amounts may be it. */
 function leftIn(amounts: readonly Field[]): number | null {

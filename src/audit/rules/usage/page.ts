@@ -56,7 +56,8 @@ function showsOlder(html: string, { remaining, consumed }: UsageReport): boolean
 
 /** The text of a page. It reads the page once, whatever it holds. */
 function textOf(html: string): string {
-  const lower = html.toLowerCase()
+  // The letters of tags alone: the lower case of others may have another length.
+  const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   const texts: string[] = []
   let at = 0
   while (at < html.length) {
