@@ -1,8 +1,10 @@
 /** `assay/import`: logs of usage and records of other tools. A function loads its code when it is first called. */
-import type { FileImport, FileImported } from '../store/import/import-file.ts'
+import type { FileImported } from '../store/import/import-file.ts'
+import type { FileImport } from '../store/import/import-options.ts'
 import type { Store } from '../store/session/open.ts'
 
-export type { FileImport, FileImported, Meaning } from '../store/import/import-file.ts'
+export type { FileImported } from '../store/import/import-file.ts'
+export type { FileImport, Meaning } from '../store/import/import-options.ts'
 export { type Mapping, parseMapping } from '../store/import/mapping.ts'
 
 /**

@@ -2,8 +2,10 @@ import { shownAmount } from '../money/money.ts'
 import { divide, rational, readNumber } from '../money/rational.ts'
 import type { Card } from './banner.ts'
 import { formatCell, formatDuration, formatNumber, formatShare } from './format.ts'
+import type { Distribution, Percentile } from './summary/distribution-shape.ts'
 import { failureShare, reportsAllTokens } from './summary/figures.ts'
-import type { Distribution, Percentile, RunSummary, SummaryGroup } from './summary/shape.ts'
+import type { SummaryGroup } from './summary/group-shape.ts'
+import type { RunSummary } from './summary/shape.ts'
 
 /** @param closed whether part of the load is closed: it claims no rate and omits waiting */
 export function cardsOf(all: SummaryGroup, closed: boolean): readonly Card[] {

@@ -1,7 +1,7 @@
 import type { Check } from './banner.ts'
 import { formatCount, formatNumber, formatShare } from './format.ts'
 import { emptyShare, failureShare, unclosedText } from './summary/figures.ts'
-import type { SummaryGroup } from './summary/shape.ts'
+import type { SummaryGroup } from './summary/group-shape.ts'
 
 /** Doubts about this client in one line; their figures are at the end of the page. */
 export function doubtChecks(tests: readonly Check[]): readonly Check[] {

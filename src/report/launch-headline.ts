@@ -7,7 +7,7 @@ import { type PageVerdict, type SearchTrials, stoppedText } from './page-verdict
 import { stretchChecks } from './stretches.ts'
 import type { Balance } from './summary/balances.ts'
 import { emptyShare, failureShare } from './summary/figures.ts'
-import type { SummaryGroup } from './summary/shape.ts'
+import type { SummaryGroup } from './summary/group-shape.ts'
 
 /** What the headline of the launch page is about. */
 export interface LaunchRuns {

@@ -4,8 +4,9 @@ import { standings } from '../measure/standings.ts'
 import { literal } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { hasObjectives } from './scope.ts'
+import { percentiles } from './summary/distribution-shape.ts'
+import type { SummaryGroup } from './summary/group-shape.ts'
 import { readGroups } from './summary/groups.ts'
-import { percentiles, type SummaryGroup } from './summary/shape.ts'
 import { fillTable } from './temp-table.ts'
 
 const shown = shownIn('everywhere', 'pages')

@@ -10,12 +10,8 @@ import { printable } from '../../report/summary/printable.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import { importToClickhouse } from '../../store/clickhouse/import-log.ts'
 import { mustStandApart, type NamedFile } from '../../store/files/files-apart.ts'
-import {
-  type FileImport,
-  type FileImported,
-  type Meaning,
-  rejectsOf,
-} from '../../store/import/import-file.ts'
+import { type FileImported, rejectsOf } from '../../store/import/import-file.ts'
+import type { FileImport, Meaning } from '../../store/import/import-options.ts'
 import { pageGroups } from '../../store/import/log-pages.ts'
 import type { LogSummary } from '../../store/import/log-summary.ts'
 import { type Mapping, ownMapping, parseTags, widthPattern } from '../../store/import/mapping.ts'

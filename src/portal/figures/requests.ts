@@ -17,7 +17,7 @@ import {
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
-import type { RequestRow } from '../source/snapshot.ts'
+import type { RequestRow } from '../source/source.ts'
 import { moneyOf } from './sums.ts'
 
 const longestUs = 31 * dayUs + hourUs

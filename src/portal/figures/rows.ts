@@ -3,7 +3,7 @@ import { endOfDayUs, startOfDayUs } from '../../measure/usage/zone.ts'
 import type { Session } from '../../store/session/session.ts'
 import { hourUs } from '../../user/durations.ts'
 import type { AccountView } from '../settings/account-view.ts'
-import { dayView } from '../source/snapshot.ts'
+import { dayView } from '../source/account-views.ts'
 import { columnsOfDays, tableWith } from '../source/wide-sums.ts'
 
 type Span = Pick<Period, 'fromUs' | 'toUs'>

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../../report/usage/engine/clickhouse.ts'
 import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import type { ClickHouse } from '../../store/clickhouse/clickhouse.ts'
-import { arrivalsSql, entriesSql, type RequestRow, type Source } from './snapshot.ts'
+import { arrivalsSql, entriesSql, type RequestRow, type Source } from './source.ts'
 
 interface Day {
   readonly day: number

@@ -4,7 +4,8 @@ import { UserError } from '../../user/user-error.ts'
 import { causeOf } from '../api/refused.ts'
 import { Portal } from '../server.ts'
 import type { OpenedSettings } from '../settings/opened-settings.ts'
-import { Snapshot, type Source } from './snapshot.ts'
+import { Snapshot } from './snapshot.ts'
+import type { Source } from './source.ts'
 
 export interface FollowOptions {
   readonly source: Source

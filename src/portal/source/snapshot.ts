@@ -5,120 +5,20 @@ import { join } from 'node:path'
 import { quantities } from '../../measure/usage/quantities.ts'
 import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
 import { quarterCells } from '../../report/usage/engine/quarters-file.ts'
-import { billEntries } from '../../store/import/entry-types.ts'
 import { literal } from '../../store/literal.ts'
-import {
-  type AccountScope,
-  accountCondition,
-  pollKeysSql,
-  setAccount,
-} from '../../store/session/account.ts'
+import { type AccountScope, pollKeysSql, setAccount } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
-import type { ShownToken } from '../../tokens/kinds.ts'
-import { dayUs } from '../../user/durations.ts'
 import type { Work } from '../../user/work.ts'
 import type { ClosedMonth } from '../settings/account-view.ts'
-import {
-  columnsOfDays,
-  type DayTable,
-  type DayZones,
-  dayTables,
-  heldColumns,
-  WideSums,
-} from './wide-sums.ts'
-
-/** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
-export interface Source {
-  /** Null while nothing can have changed since the last copy. A changed mark means: look. */
-  mark(): string | null
-  /**
-   * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
-   * names), and, always whole, `sums` of longer intervals, `polls`, `entries`: the result of `entriesSql`,
-   * `held`: of `heldRowsSql`, and `arrivals`: of `arrivalsSql`.
-   *
-   * @throws UserError `store-held` while another process writes
-   */
-  copyTo(folder: string): Promise<Copied>
-  /** Single requests of one account, the newest first; null if it has only sums. */
-  requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
-  close(): Promise<void>
-}
-
-interface Copied {
-  /** UTC days whose events are all in the files; to those of other days they are added. */
-  readonly replaced: readonly number[]
-  /** To be called once the files are read: the next copy begins here. */
-  done(): void
-}
-
-export interface RequestRow extends Readonly<Record<ShownToken, number | null>> {
-  readonly at_us: number
-  readonly model: string | null
-  readonly key_fp: string | null
-  readonly endpoint: string | null
-  /** As `usage` has them. */
-  readonly tags: string | null
-  readonly outcome: string
-  readonly status: number | null
-  readonly credits: string | null
-  readonly unit: string
-  readonly latency_us: number | null
-}
-
-/** SQL for the entries of bills beside their use, of each account and moment. */
-export const entriesSql = (from: string) =>
-  `SELECT account, at_us, type, unit, sum(credits) AS amount, count(*) AS entries
-   FROM ${from} WHERE account IS NOT NULL AND type IN (${billEntries.map(literal).join(', ')})
-   GROUP BY account, at_us, type, unit`
-
-/** SQL for when the last line of each account and UTC day came. @param parts tables with the time of their rows */
-export const arrivalsSql = (parts: readonly (readonly [table: string, time: string])[]) =>
-  `SELECT account, day, max(came_us) AS came_us FROM (${parts
-    .map(
-      ([table, time]) =>
-        `SELECT account, CAST(floor(${time} / ${dayUs}) AS BIGINT) AS day, ingested_us AS came_us FROM ${table} WHERE account IS NOT NULL`,
-    )
-    .join(' UNION ALL ')}) AS parts GROUP BY account, day`
+import { accountViewsSql, keyDays } from './account-views.ts'
+import type { Source } from './source.ts'
+import { type DayZones, heldColumns, WideSums } from './wide-sums.ts'
 
 /** Changes with a file; null while there is none. */
 function fileMark(path: string): string | null {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false })
   return file === undefined ? null : `${file.ino}/${file.size}/${file.mtimeNs}`
-}
-
-/** The columns of sums that a session sees. */
-const shownColumns = Object.keys(quantities)
-  .filter((name) => name !== 'account')
-  .join(', ')
-
-/** The view of a session that has the rows of a table of days. */
-export const dayView = (view: 'my_day_sums' | 'my_use_days', table: DayTable) =>
-  table === 'all' ? view : `${view}_${table}`
-
-/** The keys of each account and day in `held`, with their first and last time and the sum of the hashes of their rows. */
-export const keyDays = 'held_key_days'
-
-const within = ({ fromUs, toUs }: ClosedMonth) => `first_us >= ${fromUs} AND first_us < ${toUs}`
-const isOf = (month: ClosedMonth) => `month = ${literal(month.month)} AND ${within(month)}`
-
-/**
- * SQL for what the sums of closed months are more or less now than they were, by unit, and when the last of it came: as `my_closings` of a
- * session. A difference of requests without an amount is 0 of its unit.
- */
-function closingsSql(mine: string, closed: readonly ClosedMonth[]): string {
-  const parts = closed.map((month) => {
-    const days = `day >= ${Math.floor(month.fromUs / dayUs)} AND day * ${dayUs} < ${month.toUs}`
-    return `SELECT ${literal(month.month)} AS month, unit, coalesce(sum(credits), 0)::DECIMAL(38, 18) AS amount, coalesce(sum(requests), 0)::BIGINT AS requests,
-        (SELECT max(came_us) FROM held_arrivals WHERE account = getvariable('usage_account') AND ${days}) AS at_us
-      FROM (
-        SELECT unit, credits, requests FROM held WHERE ${mine} AND ${within(month)}
-        UNION ALL
-        SELECT unit, -credits, -requests FROM held_closed WHERE ${mine} AND ${isOf(month)})
-      GROUP BY unit HAVING coalesce(sum(credits), 0) <> 0 OR coalesce(sum(requests), 0) <> 0`
-  })
-  const none = `SELECT NULL::VARCHAR AS month, NULL::VARCHAR AS unit, NULL::DECIMAL(38, 18) AS amount, NULL::BIGINT AS requests, NULL::BIGINT AS at_us WHERE false`
-  return [none, ...parts].join(' UNION ALL ')
 }
 
 /**
@@ -314,32 +214,9 @@ export class Snapshot {
   ): Promise<T> {
     return inSession(this.store, given, async (session) => {
       await setAccount(session, scope)
-      const mine = accountCondition(scope)
-      const wide = this.wide.tablesFor(scope.account, timezone)
-      const sums = (table: string, columns = shownColumns) =>
-        closed.length === 0
-          ? `SELECT ${columns} FROM ${table} WHERE ${mine}`
-          : `SELECT ${columns} FROM ${table} WHERE ${mine} AND NOT (${closed.map(within).join(' OR ')})
-             UNION ALL
-             SELECT ${columns} FROM held_closed WHERE ${mine} AND (${closed.map(isOf).join(' OR ')})`
-      // Sums of fewer names than keys have no keys to see some of.
-      const ofDays = dayTables
-        .map((table) => {
-          const from = wide.days[scope.keys === null ? table : 'all']
-          const columns = columnsOfDays(table)
-          return `CREATE TEMP VIEW ${dayView('my_day_sums', table)} AS ${sums(from, columns)};
-            CREATE TEMP VIEW ${dayView('my_use_days', table)} AS SELECT ${columns} FROM ${from} WHERE ${mine};`
-        })
-        .join('\n')
-      await session.execute(`
-        CREATE TEMP VIEW mine AS ${sums('held')};
-        CREATE TEMP VIEW my_hours AS ${sums(wide.hours)};
-        CREATE TEMP VIEW my_use AS SELECT ${shownColumns} FROM held WHERE ${mine};
-        ${ofDays}
-        CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
-        CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
-        CREATE TEMP VIEW my_held AS SELECT * EXCLUDE (account) FROM held_rows WHERE ${scope.keys === null ? accountCondition(scope) : 'false'};
-        CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${accountCondition(scope)}`)
+      await session.execute(
+        accountViewsSql(scope, this.wide.tablesFor(scope.account, timezone), closed),
+      )
       return work(session)
     })
   }

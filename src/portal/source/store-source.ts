@@ -13,7 +13,7 @@ import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { dayUs } from '../../user/durations.ts'
-import { arrivalsSql, entriesSql, type RequestRow, type Source } from './snapshot.ts'
+import { arrivalsSql, entriesSql, type RequestRow, type Source } from './source.ts'
 
 /** A customer does not wait long for a writer. */
 const waitMs = 2000

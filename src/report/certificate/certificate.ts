@@ -4,7 +4,7 @@ import type { Check, Tone } from '../banner.ts'
 import { formatNumber, formatShare } from '../format.ts'
 import { type StoredFinding, tones } from '../latest-findings.ts'
 import type { PageVerdict } from '../page-verdict.ts'
-import type { SummaryGroup } from '../summary/shape.ts'
+import type { SummaryGroup } from '../summary/group-shape.ts'
 import type { Certificate, CertificatePart, CertificateVerdict } from './shape.ts'
 
 /**

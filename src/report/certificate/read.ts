@@ -2,7 +2,7 @@ import type { RunRow } from '../../store/runs/runs.ts'
 import type { Session } from '../../store/session/session.ts'
 import { latestFindings } from '../latest-findings.ts'
 import { readPageVerdict } from '../page-verdict.ts'
-import type { SummaryGroup } from '../summary/shape.ts'
+import type { SummaryGroup } from '../summary/group-shape.ts'
 import { certificateOf } from './certificate.ts'
 import type { Certificate } from './shape.ts'
 

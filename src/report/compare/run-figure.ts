@@ -1,5 +1,7 @@
+import type { Percentile } from '../summary/distribution-shape.ts'
 import { reportsAllTokens } from '../summary/figures.ts'
-import type { Percentile, RunSummary, SummaryGroup } from '../summary/shape.ts'
+import type { SummaryGroup } from '../summary/group-shape.ts'
+import type { RunSummary } from '../summary/shape.ts'
 import type { Difference } from './differences.ts'
 
 /** The name of one figure of a run. */

@@ -1,6 +1,6 @@
 import { samplesNeeded } from '../../measure/percentile.ts'
 import type { EventIntervals } from '../../store/read/gaps.ts'
-import { type Distribution, percentiles } from './shape.ts'
+import { type Distribution, percentiles } from './distribution-shape.ts'
 
 /** One measure of one group, as SQL returns it. Without samples all values are null. */
 export interface Figures {

@@ -1,15 +1,9 @@
 import { type MeasureName, measureNames, measures } from '../../measure/measures.ts'
 import { grouped } from '../../user/grouped.ts'
 import { formatShare } from '../format.ts'
-import {
-  type Distribution,
-  type MetricName,
-  metricNames,
-  type Percentile,
-  percentiles,
-  type RunSummary,
-  type SummaryGroup,
-} from './shape.ts'
+import { type Distribution, type Percentile, percentiles } from './distribution-shape.ts'
+import { type MetricName, metricNames, type SummaryGroup } from './group-shape.ts'
+import type { RunSummary } from './shape.ts'
 
 export const metricTitles: Readonly<Record<MetricName, string>> = {
   ...(Object.fromEntries(measureNames.map((name) => [name, measures[name].title])) as Record<

@@ -10,7 +10,8 @@ import type { Cell, Session } from '../../store/session/session.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { mappingOf } from '../../user/mapping.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
-import { countsShape, type Distribution, percentiles, type SummaryGroup } from './shape.ts'
+import { type Distribution, percentiles } from './distribution-shape.ts'
+import { countsShape, type SummaryGroup } from './group-shape.ts'
 
 const countNames = Object.keys(countsShape.shape)
 

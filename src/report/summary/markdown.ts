@@ -1,4 +1,5 @@
 import { stretchText } from './balances.ts'
+import { percentiles } from './distribution-shape.ts'
 import {
   groupsOf,
   measuredMetrics,
@@ -14,7 +15,7 @@ import {
 import { machinesOf, machinesText } from './machines.ts'
 import { markdownCell } from './printable.ts'
 import { serviceLines } from './service-metrics.ts'
-import { percentiles, type RunSummary } from './shape.ts'
+import type { RunSummary } from './shape.ts'
 import {
   certified,
   creditsText,

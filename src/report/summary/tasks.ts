@@ -10,8 +10,9 @@ import { hasRows } from '../../store/has-rows.ts'
 import { literal } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import { distributionOf, type Figures } from './distribution.ts'
+import { percentiles } from './distribution-shape.ts'
 import { sumOf } from './money.ts'
-import { percentiles, type RunSummary } from './shape.ts'
+import type { RunSummary } from './shape.ts'
 
 type TaskSummary = RunSummary['tasks'][number]
 

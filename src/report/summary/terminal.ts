@@ -4,6 +4,7 @@ import { divide, rational, readNumber } from '../../money/rational.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { formatShare } from '../format.ts'
 import { stretchText } from './balances.ts'
+import { type Distribution, percentiles } from './distribution-shape.ts'
 import {
   groupsOf,
   measuredMetrics,
@@ -15,10 +16,11 @@ import {
   tokenRate,
   whole,
 } from './figures.ts'
+import type { SummaryGroup } from './group-shape.ts'
 import { machinesOf, machinesText } from './machines.ts'
 import { printable } from './printable.ts'
 import { serviceLines } from './service-metrics.ts'
-import { type Distribution, percentiles, type RunSummary, type SummaryGroup } from './shape.ts'
+import type { RunSummary } from './shape.ts'
 import { moneyEach } from './tasks.ts'
 import {
   certified,

@@ -5,8 +5,9 @@ import { certificateLines } from '../certificate/words.ts'
 import { formatCount } from '../format.ts'
 import { fewText, groupsOf, measuredMetrics, rate, tokenNotes, whole } from './figures.ts'
 import { fluidityNotes } from './fluidity.ts'
+import type { MetricName } from './group-shape.ts'
 import { lengthNotes } from './lengths.ts'
-import type { MetricName, RunSummary } from './shape.ts'
+import type { RunSummary } from './shape.ts'
 
 /** The times of a summary, in the order of its table. */
 export const shownTimes: readonly MetricName[] = [...shownIn('everywhere'), 'itl', 'failure']

@@ -1,8 +1,10 @@
 import { accessFaults } from './access.ts'
-import { billingFaults } from './billing.ts'
+import { balanceFaults } from './balances.ts'
+import { chargeFaults, retryFaults } from './charges.ts'
 import { chatFaults } from './chat.ts'
 import { errorFaults } from './errors.ts'
 import type { Fault } from './fault.ts'
+import { grantFaults } from './grants.ts'
 import { limitFaults } from './limits.ts'
 import { messagesFaults } from './messages.ts'
 import { modelFaults } from './models.ts'
@@ -22,7 +24,10 @@ export const faults: readonly Fault[] = [
   ...streamingFaults,
   ...errorFaults,
   ...tokenFaults,
-  ...billingFaults,
+  ...chargeFaults,
+  ...balanceFaults,
+  ...retryFaults,
+  ...grantFaults,
   ...limitFaults,
   ...usageFaults,
   ...soldFaults,

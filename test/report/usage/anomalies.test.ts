@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
+import { findAnomalies } from '../../../src/report/usage/anomalies.ts'
+import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import {
   chanceOfAtLeast,
-  findAnomalies,
   type HourFigures,
   judgeHours,
-} from '../../../src/report/usage/anomalies.ts'
-import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
+} from '../../../src/report/usage/odd-hours.ts'
 import { readUsage, readUsageIn } from '../../../src/report/usage/read.ts'
 import { judge } from '../../../src/report/usage/reconcile.ts'
 import type { UsageOptions } from '../../../src/report/usage/shape.ts'

@@ -1,0 +1,207 @@
+import { percentileOf } from '../../measure/percentile.ts'
+import type { Session } from '../../store/session/session.ts'
+import { unitName } from './figures.ts'
+import type { Anomaly } from './shape.ts'
+
+/** Hours with fewer requests are too small for an error rate. */
+const fewestRequests = 20
+
+export interface HourFigures {
+  readonly startUs: number
+  readonly label: string
+  readonly requests: number
+  /** Answers with an error but 429. */
+  readonly failed: number
+  readonly limited: number
+  readonly credits: number | null
+  /** Whether it is not over, or only a part of its log was imported: at least so much. Default: false. */
+  readonly open?: boolean
+}
+
+/** Hours that used unusually much, or in which unusually much failed. @param units of amounts; hours are judged in each of them */
+export async function oddHours(
+  store: Session,
+  units: readonly string[],
+): Promise<readonly Anomaly[]> {
+  const several = units.length > 1
+  const amounts = several
+    ? units.map((_, at) => `sum(amount_${at}::DOUBLE) AS amount_${at}`)
+    : [
+        'CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS amount_0',
+      ]
+  const hours = await store.rows<HourFigures & Readonly<Record<`amount_${number}`, number | null>>>(
+    `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
+       sum(failed - limited - ambiguous)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
+       ${amounts.join(', ')}, bool_or(open) AS open
+     FROM usage_hours WHERE requests IS NOT NULL GROUP BY start_us, label ORDER BY "startUs"`,
+  )
+  const judged = (several ? units : [units[0] ?? 'credits']).map((unit, at) =>
+    judgeHours(
+      hours.map((hour) => ({ ...hour, credits: hour[`amount_${at}`] ?? null })),
+      unit,
+    ),
+  )
+  // Errors and 429s have no unit.
+  const [first, ...others] = judged
+  return first!.map((anomaly) =>
+    anomaly.kind === 'unusual-hour' ? joined([anomaly, ...others.map(([each]) => each!)]) : anomaly,
+  )
+}
+
+/** Unusual hours of several units. */
+function joined(found: readonly Anomaly[]): Anomaly {
+  const rows = found.flatMap((each) => each.rows)
+  return { ...found[0]!, count: rows.length, summary: unusualSummary(rows.length), rows }
+}
+
+const unusualSummary = (count: number) =>
+  `${count} ${count === 1 ? 'hour' : 'hours'} used more than three robust sigmas above the median of the same time of day.`
+
+/** Accepted chance of a false alarm per hour. */
+const falseAlarm = 1e-5
+
+/** An hour is worth a look if its excess is at least this share of the median busy hour of the period. */
+const leastExcess = 0.25
+
+/**
+ * Finds two kinds of hours, each with the greatest excess first. Unusual hours exceed the usual burn of their time of
+ * day by three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts), and by a
+ * quarter of the median busy hour, so that a quiet night's small change is none. Jumps have more than twice the usual
+ * share of errors or 429s, significantly against all other hours. An open hour can be unusual, because more of it makes
+ * it only more so; what is usual, and jumps, are of whole hours, if there is a day of them.
+ *
+ * @param unit of the amounts
+ */
+export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): readonly Anomaly[] {
+  const whole = hours.filter(({ open = false }) => !open)
+  const usual = usualCredits(whole) ?? usualCredits(hours)
+  const excessOf = (hour: HourFigures) => (hour.credits ?? 0) - (usual?.of(hour).median ?? 0)
+  const unusual = hours.filter((hour) => {
+    if (usual === null || (hour.credits ?? 0) === 0) return false
+    const excess = excessOf(hour)
+    return excess > 3 * usual.of(hour).sigma && excess >= leastExcess * usual.all.median
+  })
+  const total = (of: (hour: HourFigures) => number) =>
+    whole.reduce((sum, hour) => sum + of(hour), 0)
+  const jumps = (of: (hour: HourFigures) => number) => {
+    const [allOf, all] = [total(of), total((hour) => hour.requests)]
+    return whole.filter((hour) => {
+      const [others, n] = [all - hour.requests, hour.requests]
+      if (n < fewestRequests || others < fewestRequests) return false
+      const usual = Math.max((allOf - of(hour)) / others, 1 / others)
+      return of(hour) > 2 * usual * n && chanceOfAtLeast(of(hour), usual * n) < falseAlarm
+    })
+  }
+  const flag = (
+    kind: Anomaly['kind'],
+    found: readonly HourFigures[],
+    summary: (count: number) => string,
+    shows: (hour: HourFigures) => string,
+    excess: (hour: HourFigures) => number,
+    more: (hour: HourFigures) => Partial<Anomaly['rows'][number]> = () => ({}),
+  ): Anomaly => ({
+    kind,
+    count: found.length,
+    summary: summary(found.length),
+    rows: found
+      .toSorted((a, b) => excess(b) - excess(a))
+      .map((hour) => ({
+        ...{ source: 'hour', id: hour.label, atUs: hour.startUs, shows: shows(hour) },
+        ...more(hour),
+      })),
+  })
+  const had = (what: string) => (count: number) =>
+    `${count} ${count === 1 ? 'hour' : 'hours'} had more ${what} than chance explains.`
+  const usualRequests = medianOf(whole.flatMap(({ requests }) => (requests > 0 ? [requests] : [])))
+  const share = (part: number, of: number) => `${((100 * part) / of).toFixed(1)} %`
+  return [
+    flag(
+      'unusual-hour',
+      unusual,
+      unusualSummary,
+      ({ open = false, ...hour }) =>
+        `${open ? 'at least ' : ''}${hour.credits} ${unitName(unit)}, usually ${usual?.of(hour).median}`,
+      excessOf,
+      (hour) => ({
+        hour: {
+          ...{ unit, amount: hour.credits ?? 0, usual: usual?.of(hour).median ?? 0 },
+          ...{ requests: hour.requests, usualRequests },
+        },
+      }),
+    ),
+    flag(
+      'error-jump',
+      jumps((hour) => hour.failed),
+      had('errors'),
+      (hour) => `${share(hour.failed, hour.requests)} of ${hour.requests} failed`,
+      (hour) => hour.failed,
+    ),
+    flag(
+      'limit-jump',
+      jumps((hour) => hour.limited),
+      had('429s'),
+      (hour) => `${share(hour.limited, hour.requests)} of ${hour.requests} were limited`,
+      (hour) => hour.limited,
+    ),
+  ]
+}
+
+interface Usual {
+  readonly median: number
+  readonly sigma: number
+}
+
+/**
+ * The usual burn of an hour: that of busy hours at the same time of day if there is a week of them, else of all busy
+ * hours; null with less than a day of them.
+ */
+function usualCredits(
+  hours: readonly HourFigures[],
+): { readonly all: Usual; readonly of: (hour: HourFigures) => Usual } | null {
+  const busy = hours.filter((hour) => (hour.credits ?? 0) > 0)
+  if (busy.length < 24) return null
+  const clock = (hour: HourFigures) => hour.label.slice(11, 16)
+  const groups = new Map<string, number[]>()
+  for (const hour of busy) {
+    const group = groups.get(clock(hour)) ?? []
+    group.push(hour.credits!)
+    groups.set(clock(hour), group)
+  }
+  const usualOf = (credits: readonly number[]): Usual => {
+    const median = medianOf(credits)
+    const deviation = medianOf(credits.map((each) => Math.abs(each - median)))
+    return { median, sigma: Math.max(1.4826 * deviation, Math.sqrt(median)) }
+  }
+  const all = usualOf(busy.map((hour) => hour.credits!))
+  const byClock = new Map(
+    [...groups].flatMap(([time, group]) =>
+      group.length >= 7 ? [[time, usualOf(group)] as const] : [],
+    ),
+  )
+  return { all, of: (hour) => byClock.get(clock(hour)) ?? all }
+}
+
+function medianOf(values: readonly number[]): number {
+  return (
+    percentileOf(
+      [...values].sort((a, b) => a - b),
+      0.5,
+    ) ?? 0
+  )
+}
+
+/** Poisson probability of at least `count` if `mean` are expected. */
+export function chanceOfAtLeast(count: number, mean: number): number {
+  let term = Math.exp(-mean)
+  if (term === 0) {
+    // The exponential is 0 for means above 745, so the bound of the normal tail replaces it.
+    const deviations = (count - mean) / Math.sqrt(mean)
+    return deviations <= 0 ? 1 : Math.exp(-(deviations ** 2) / 2) / 2
+  }
+  let below = 0
+  for (let at = 0; at < count; at++) {
+    below += term
+    term *= mean / (at + 1)
+  }
+  return Math.max(0, 1 - below)
+}

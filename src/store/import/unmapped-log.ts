@@ -1,0 +1,60 @@
+import { mappedNames } from '../../measure/usage/quantities.ts'
+import { type Mapping, parseMapping } from './mapping.ts'
+import { namesIn } from './recognised-log.ts'
+import { columnsSeen, shownText } from './suggest.ts'
+
+/** The first columns of a file, each with one value, and how to get a mapping. */
+export function columnsText(file: string, path: string): string {
+  const columns = columnsSeen(path)
+  if (columns.length === 0) return ''
+  const shown = columns
+    .slice(0, 12)
+    .map(({ name, value }) => `\n  ${shownText(name)}: ${shownText(value)}`)
+  const more = columns.length > 12 ? `\n  and ${columns.length - 12} more` : ''
+  return ` It has${shown.join('')}${more}\nA mapping to begin with: assay import ${file} --suggest > map.yaml`
+}
+
+/** A mapping for a file with the names of our own fields. */
+export function ownNames(path: string, format: string | null): Mapping | null {
+  if (format === 'parquet') return null
+  const names = namesIn(path)
+  const fields = plainFields.filter((name) => names.has(name))
+  const isOwn = names.has('time') && fields.some((name) => !sharedNames.includes(name))
+  return isOwn
+    ? parseMapping(
+        `fields: { time: time, ${fields.map((name) => `${name}: ${name}`).join(', ')} }`,
+        path,
+      )
+    : null
+}
+
+/** What columns of a log without a mapping seem to hold, and nobody reads. */
+export function unreadHint(path: string): readonly string[] {
+  const names = unreadNames(path)
+  return names.length === 0
+    ? []
+    : [`not read: ${names.join(', ')}; a --map says which fields they are`]
+}
+
+/** Names that look like money or tokens, and are no names of ours. */
+function unreadNames(path: string): readonly string[] {
+  return [...namesIn(path)].filter(
+    (name) =>
+      !plainFields.includes(name) &&
+      /cost|spend|spent|price|amount|charge|currency|(?<![a-z])(usd|eur)(?![a-z])|tokens?(?![a-z])/i.test(
+        name,
+      ),
+  )
+}
+
+/** Names that records of any kind have: they alone make no log of usage. */
+const sharedNames = [
+  ...['id', 'end', 'type', 'status', 'account', 'key', 'unit', 'name', 'priority', 'models'],
+  'expires',
+]
+
+const plainFields = [
+  ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'account', 'credits', 'unit'],
+  ...mappedNames,
+  ...['status', 'outcome', 'requests', 'refersTo', 'expires', 'name', 'priority', 'models'],
+]
