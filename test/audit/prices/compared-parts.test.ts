@@ -85,15 +85,28 @@ test('PRICE-03 says how many answers state no cost', async () => {
   })
 })
 
+/** A row of a request that was sent some seconds after its run began, and took 100 ms. */
+const sentAt = (seconds: number): NonNullable<Sent['ended']> => {
+  const us = seconds * 1e6
+  return {
+    ...{ intendedUs: us, dispatchedUs: us, sentUs: us },
+    ...{ headersUs: us + 1e3, doneUs: us + 1e5, closedUs: us + 1e5 },
+  }
+}
+
 describe('the clock of a log', () => {
   const at = (nth: number, aheadS: number) => novemberUs / 1000 + (nth + aheadS) * 1000
   const many = ['a', 'b', 'c'].map(chat)
-  const found = async (startTime: (nth: number) => string, sent: readonly Sent[] = many) => {
+  const found = async (
+    startTime: (nth: number) => string,
+    sent: readonly Sent[] = many,
+    contract = contractOf(),
+  ) => {
     const rows = many.map((_, nth) => ({
       ...row('abc'[nth]!, 0.00014, nth),
       startTime: startTime(nth),
     }))
-    return (await audited(sent, null, { log: rows }))['PRICE-05']!
+    return (await audited(sent, null, { log: rows, contract }))['PRICE-05']!
   }
   const local = (nth: number, hours: number) =>
     new Date(at(nth, hours * 3600)).toISOString().replace('Z', '').replace('T', ' ')
@@ -108,10 +121,46 @@ describe('the clock of a log', () => {
     },
   )
 
-  test('without a zone is wrong if not all of its times are of one', async () => {
-    expect((await found((nth) => local(nth, nth === 1 ? 3 : 2))).verdict).toBe('fail')
-    expect((await found((nth) => local(nth, nth === 1 ? 2 : 0))).verdict).toBe('fail')
+  test('without a zone is wrong if not all of its times are of one, and the others alone are told', async () => {
+    const one = { verdict: 'fail', observed: expect.stringMatching(/^[^(]* \(1\); joined/) }
+    expect(await found((nth) => local(nth, nth === 1 ? 3 : 2))).toMatchObject(one)
+    expect(await found((nth) => local(nth, nth === 1 ? 2 : 0))).toMatchObject(one)
     expect((await found((nth) => local(nth, 0.11))).verdict).toBe('fail')
+  })
+
+  test('without a zone is none that no clock on earth has', async () => {
+    expect((await found((nth) => local(nth, 0.25))).verdict).toBe('fail')
+    expect((await found((nth) => local(nth, 5.75))).verdict).toBe('pass')
+  })
+
+  test('without a zone may be late by what the contract says', async () => {
+    const slow = contractOf({
+      evidence: {
+        log: {
+          ...{ cost: 'spend', id: 'request_id', model: 'model', at: 'startTime' },
+          within: '10m',
+        },
+      },
+    })
+    const late = (nth: number) => local(nth, 2 + (8 + nth / 2) / 60)
+    const isNote = expect.stringContaining('120 minutes ahead of UTC')
+    expect(await found(late, many, slow)).toMatchObject({ verdict: 'pass', note: isNote })
+    expect((await found(late)).verdict).toBe('fail')
+  })
+
+  test('without a zone may change with the summer time of a place', async () => {
+    // On 2026-11-01, at 06:00 UTC, the clocks of New York went back from 4 hours behind UTC to 5.
+    const sentS = [3600, 7200, 3 * 86_400]
+    const sent = sentS.map((at, nth) => ({ ...many[nth]!, ended: sentAt(at) }))
+    const clock = (hours: readonly number[]) => (nth: number) => local(sentS[nth]!, hours[nth]!)
+    expect(await found(clock([-4, -4, -5]), sent)).toMatchObject({
+      verdict: 'pass',
+      note: expect.stringMatching(/have no zone, and are those of a place such as America\//),
+    })
+    // No clock changed before, or went forward, or by two hours.
+    expect((await found(clock([-4, -5, -5]), sent)).verdict).toBe('fail')
+    expect((await found(clock([-5, -5, -4]), sent)).verdict).toBe('fail')
+    expect((await found(clock([-4, -4, -6]), sent)).verdict).toBe('fail')
   })
 
   test('with a zone is wrong if its times are those of another', async () => {

@@ -29,15 +29,18 @@ const localText = (ms: number, zone: string) => clockOf(zone)!.format(ms)
 /** The day of a zone at a moment: `2026-10-01`. */
 export const dayIn = (zone: string, ms: number) => localText(ms, zone).slice(0, 10)
 
+/** How far the clock of a zone is ahead of UTC at a moment, in milliseconds. */
+export const aheadOfUtcMs = (zone: string, ms: number): number =>
+  Date.parse(`${localText(ms, zone).replace(' ', 'T')}Z`) - Math.floor(ms / 1e3) * 1e3
+
 /** How far clocks on earth are from UTC. */
 const furthestMs = { behind: -12 * hourMs, ahead: 14 * hourMs }
 
 /** How far the clock of a zone is ahead of UTC within a day of a moment; of any zone, if its name is none. */
 function offsetsOf(zone: string | null, ms: number): readonly [least: number, most: number] {
   if (!isZone(zone)) return [furthestMs.behind, furthestMs.ahead]
-  const at = (atMs: number) =>
-    Date.parse(`${localText(atMs, zone).replace(' ', 'T')}Z`) - Math.floor(atMs / 1e3) * 1e3
-  const [before, after] = [at(ms - dayMs), at(ms + dayMs)]
+  const before = aheadOfUtcMs(zone, ms - dayMs)
+  const after = aheadOfUtcMs(zone, ms + dayMs)
   return before < after ? [before, after] : [after, before]
 }
 

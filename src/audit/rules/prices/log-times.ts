@@ -4,18 +4,16 @@ import { largest } from '../../../user/extremes.ts'
 import type { Join } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
+import { clocksOnEarth, type LogClock, utc } from './log-clocks.ts'
 
 const minuteMs = 60_000
-const quarterMs = 15 * minuteMs
 /** How far a time of the log may be from that of its request, beside what the contract allows. */
 const slackMs = minuteMs
-/** The farthest that the clocks of zones are from UTC. */
-const mostZoneMs = 14 * 60 * minuteMs
 
 /** The times of a log, beside those of the client. */
 export interface LogTimes {
-  /** How far times that name no zone are ahead of UTC; 0 if they name one, or no zone explains all of them. */
-  readonly zoneMs: number
+  /** The clock of times that name no zone; UTC if they name one, or most of them fit no clock. */
+  readonly clock: LogClock
   /** By the client's clock, when the last row was written that belongs to a request; infinite if no row has a time. */
   readonly endMs: number
   /** Whether a row may be of a request, by the client's clock or by that of the service. */
@@ -40,50 +38,78 @@ export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogT
         atMs === null ? [] : [{ request: pair.request, atMs, isZoneOpen }],
       ),
     )
-  const times = timesIn(({ rows }) => rows)
   const isNear = (request: PricedRequest, atMs: number, shiftMs: number) =>
     atMs >= request.askedMs + shiftMs - slackMs &&
     atMs <= request.endMs + shiftMs + delayMs + slackMs
-  const isOfTime = (request: PricedRequest, atMs: number) =>
-    isNear(request, atMs, 0) || isNear(request, atMs, clockShiftMs(request))
+  const shifts = new Map(pairs.map(({ request }) => [request, clockShiftMs(request)]))
+  const shiftOf = (request: PricedRequest) => shifts.get(request) ?? clockShiftMs(request)
+  const isOfBy = (clock: LogClock, request: PricedRequest, atMs: number) =>
+    // A clock may change between a request and its row.
+    [request.startMs, request.endMs + delayMs].some((ms) => {
+      const inUtcMs = atMs - clock.aheadMs(ms)
+      return isNear(request, inUtcMs, 0) || isNear(request, inUtcMs, shiftOf(request))
+    })
   // Further rows of a request may settle it later.
   const firstTimes = timesIn(({ rows }) => rows.slice(0, 1))
-  const zoneMs = zoneOf(firstTimes, isOfTime)
-  // The log has the clock that more of its times fit.
-  const ofClient = firstTimes.filter(({ request, atMs }) => isNear(request, atMs - zoneMs, 0))
-  const shifts = firstTimes.map(({ request }) => clockShiftMs(request)).toSorted((a, b) => a - b)
-  const shiftMs = 2 * ofClient.length >= firstTimes.length ? 0 : shifts[shifts.length >> 1]!
-  const aheadMs = zoneMs + shiftMs
-  const endMs =
-    times.length === 0 ? Number.POSITIVE_INFINITY : largest(times.map(({ atMs }) => atMs)) - aheadMs
+  const clock = clockOf(firstTimes, delayMs, isOfBy)
+  const inUtc = (atMs: number) => atMs - clock.aheadMs(atMs - clock.aheadMs(atMs))
+  const shiftMs = shiftOfLog(
+    firstTimes.map(({ request, atMs }) => ({
+      shiftMs: shiftOf(request),
+      isOfClient: isNear(request, inUtc(atMs), 0),
+    })),
+  )
+  const times = timesIn(({ rows }) => rows).map(({ atMs }) => inUtc(atMs) - shiftMs)
+  const endMs = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
   return {
-    zoneMs,
+    clock,
     endMs,
-    isOf: (request, atMs) => isOfTime(request, atMs - zoneMs),
+    isOf: (request, atMs) => isOfBy(clock, request, atMs),
     isAfterEnd: (request) => request.endMs + delayMs > endMs + slackMs,
-    isBetween: (atMs, fromMs, untilMs) =>
-      atMs - aheadMs >= fromMs - slackMs && atMs - aheadMs <= untilMs + slackMs,
+    isBetween: (atMs, fromMs, untilMs) => {
+      const ofClientMs = inUtc(atMs) - shiftMs
+      return ofClientMs >= fromMs - slackMs && ofClientMs <= untilMs + slackMs
+    },
   }
 }
 
-function zoneOf(
-  times: readonly Timed[],
-  isOfTime: (request: PricedRequest, atMs: number) => boolean,
+/**
+ * How far the clock of the log is ahead of the client's: it is the client's or the service's, whichever fits most rows. In
+ * milliseconds.
+ */
+function shiftOfLog(
+  rows: readonly { readonly shiftMs: number; readonly isOfClient: boolean }[],
 ): number {
-  const [first] = times
-  if (first === undefined || !times.every(({ isZoneOpen }) => isZoneOpen)) return 0
-  const zoneMs = Math.round((first.atMs - first.request.startMs) / quarterMs) * quarterMs
-  const isZone =
-    zoneMs !== 0 &&
-    Math.abs(zoneMs) <= mostZoneMs &&
-    times.every(({ request, atMs }) => isOfTime(request, atMs - zoneMs) && !isOfTime(request, atMs))
-  return isZone ? zoneMs : 0
+  if (2 * rows.filter(({ isOfClient }) => isOfClient).length >= rows.length) return 0
+  const shifts = rows.map(({ shiftMs }) => shiftMs).toSorted((a, b) => a - b)
+  return shifts[shifts.length >> 1]!
+}
+
+/** The clock on earth that most times without a zone fit, and at least half of them; else UTC. */
+function clockOf(
+  times: readonly Timed[],
+  delayMs: number,
+  isOfBy: (clock: LogClock, request: PricedRequest, atMs: number) => boolean,
+): LogClock {
+  if (!times.every(({ isZoneOpen }) => isZoneOpen)) return utc
+  const fitting = (clock: LogClock) =>
+    times.filter(({ request, atMs }) => isOfBy(clock, request, atMs)).length
+  let best = utc
+  let most = fitting(utc)
+  if (most === times.length) return utc
+  const moments = times.flatMap(({ request }) => [request.startMs, request.endMs + delayMs])
+  for (const clock of clocksOnEarth(moments)) {
+    const count = fitting(clock)
+    if (count > most && 2 * count >= times.length) [best, most] = [clock, count]
+  }
+  return best
 }
 
 /** `; its times have no zone, and are 120 minutes ahead of UTC`; empty where they are UTC. */
-export function zoneText({ zoneMs }: LogTimes): string {
-  const minutes = `${Math.abs(zoneMs) / minuteMs} minutes`
-  return zoneMs === 0
-    ? ''
-    : `; its times have no zone, and are ${minutes} ${zoneMs > 0 ? 'ahead of' : 'behind'} UTC`
+export function zoneText({ clock }: LogTimes): string {
+  if (clock === utc) return ''
+  if (clock.place !== null)
+    return `; its times have no zone, and are those of a place such as ${clock.place}`
+  const minutes = clock.aheadMs(0) / minuteMs
+  return `; its times have no zone, and are ${Math.abs(minutes)} minutes ${minutes > 0 ? 'ahead of' : 'behind'} UTC`
 }

@@ -56,7 +56,11 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     })),
   ]
   if (issues.length > 0)
-    return failedBy(issues, pairs.length + missing.length + ofStrays.length, by)
+    return failedBy(
+      issues,
+      pairs.length + missing.length + ofStrays.length,
+      `${by}${zoneText(times)}`,
+    )
   return (
     cacheDoubt(absent, pairs.length) ??
     unreadDoubt(pairs) ??
