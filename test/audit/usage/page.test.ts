@@ -38,3 +38,52 @@ test('PAGE-01: a page of scripts without an end is read in one pass', async () =
   const page = '<script '.repeat(20_000)
   expect((await verdictOn('PAGE-01', before, now, page, now)).verdict).toBe('not-observed')
 })
+
+const page = (text: string) => `<!doctype html><title>Credits</title>${text}`
+const ofBalance = async (remaining: number, text: string, consumed = 23) => {
+  const credits = { remaining, consumed }
+  const older = { remaining: remaining + 7, consumed: consumed - 7 }
+  return (await verdictOn('PAGE-01', older, credits, page(text), credits)).verdict
+}
+
+test.each([
+  ['a width', '<p style="width:97%">104 remaining</p>'],
+  ['a style', '<style>.a{width:97px}</style><p>104 remaining</p>'],
+  ['a date', '<p>104 remaining on 2097-01-97</p>'],
+  ['a share', '<p>104 remaining, 97 % kept</p>'],
+  ['a longer number', '<p>104 remaining for 97.50</p>'],
+])('PAGE-01: %s that holds the digits is no balance', async (_, text) => {
+  expect(await ofBalance(97, text)).not.toBe('pass')
+  // The page shows the older figures.
+  expect(await ofBalance(97, `${text} 16 consumed`)).toBe('fail')
+  expect(await ofBalance(97, `${text} 97 remaining`)).toBe('pass')
+})
+
+test.each([
+  [12.5, '12.50 remaining'],
+  [12, '12.00 remaining'],
+  [0.0000005, '0.00000050 remaining'],
+  [-5, '\u22125 remaining'],
+  [-5, '-5 remaining'],
+])('PAGE-01: %d may be written as %s', async (remaining, text) => {
+  expect(await ofBalance(remaining, text)).toBe('pass')
+})
+
+test.each([
+  [97, '<input readonly value="97"> of 120'],
+  [97, '<b data-credits="97">…</b> of 120'],
+  [12.3456, '12.35 remaining'],
+  [12.3456, '12.34 remaining'],
+  [97, 'Sign in with the link that we sent'],
+  [97, '<form>Your address <input type="email"> <button>Continue</button></form> 120 free credits'],
+  [97, 'Weiter mit dem Link in Ihrer Post'],
+])('PAGE-01: nobody knows whether a page shows %d by %s', async (remaining, text) => {
+  expect(await ofBalance(remaining, text)).toBe('not-observed')
+})
+
+test('PAGE-01: a page of digits and commas is read in a moment', async () => {
+  const text = `1${',23'.repeat(60_000)}`
+  const startedMs = performance.now()
+  expect(await ofBalance(97, text)).toBe('fail')
+  expect(performance.now() - startedMs).toBeLessThan(5_000)
+})

@@ -45,15 +45,20 @@ const notLeft =
 /** Averages of a part of the tokens, and requests that failed. */
 const ofAPart = /input|prompt|output|completion|cache|reason|fail|reject|error|refus/
 
-/** All completely captured responses of the credits endpoint, in order of time for each account. */
+/** All completely captured responses of the credits endpoint, run by run, each in order of time. */
 export async function usageReports(evidence: Evidence): Promise<readonly UsageReport[]> {
   const exchanges = await exchangesOf(evidence)
   const names = evidence.contract.headers?.creditsRemaining ?? []
-  return exchanges.flatMap((exchange) => {
+  const reports = exchanges.flatMap((exchange) => {
     const body =
       exchange.row.endpoint === 'credits' && exchange.isOk ? exchange.responseJson : undefined
     return isObject(body) ? [readReport(exchange, body, names)] : []
   })
+  // A request that was sent again has an earlier slot than some that were sent before it.
+  const ofRuns = Map.groupBy(reports, ({ exchange }) => exchange.row.runId)
+  return [...ofRuns.values()].flatMap((ofRun) =>
+    ofRun.toSorted((a, b) => a.exchange.row.sentUs - b.exchange.row.sentUs),
+  )
 }
 
 /** What a body of the credits endpoint says, and the headers of its answer that show the remaining credits. */

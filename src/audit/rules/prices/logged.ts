@@ -55,8 +55,8 @@ export const price05: Rule = {
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with output for one request, a charge for an attempt without output beside them, other tokens, another model, another time, and another cost than the answer
 states. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
-cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone may be of any,
-if one zone explains all of them. Where the log was read by the ids of answers, an answer
+cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone are those
+of the clock on earth that most of them fit, also one that changes with summer time. Where the log was read by the ids of answers, an answer
 without an id is not missing in it. Rows of other keys are not those of these requests.
 It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
