@@ -10,10 +10,11 @@ import { judgeAmount } from '../../price/judge/judge.ts'
 import { otherCurrencies, type PriceJudge } from '../../price/judge/price-judge.ts'
 import type { StatedCost } from '../../price/judge/request.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
-import { delimiterOf, isJson } from '../../store/import/recognised-log.ts'
+import { isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { usageFlags } from '../../tokens/usage.ts'
+import { csvDelimiter } from '../../user/csv.ts'
 import { dayMs } from '../../user/durations.ts'
 import { lookup } from '../../user/lookup.ts'
 import { onceForEach } from '../../user/once.ts'
@@ -64,7 +65,7 @@ export async function auditLog(options: LogAudit): Promise<AuditReport> {
   try {
     const copy = join(scratch, 'text')
     const plain = await decodedFile(file, copy, options.signal)
-    const delimiter = isJson(plain.path) ? null : delimiterOf(beginningOf(plain.path))
+    const delimiter = isJson(plain.path) ? null : csvDelimiter(beginningOf(plain.path))
     const { path } = await wholeText({ file, plain, copy, delimiter, partial: false })
     const { findings, seen } = judgeLog({ ...options, path }, prices)
     const { rows, firstMs, lastMs } = seen

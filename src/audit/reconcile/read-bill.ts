@@ -9,11 +9,12 @@ import { beginningOf } from '../../store/import/csv-header.ts'
 import { readKnown } from '../../store/import/known-logs.ts'
 import { readLines } from '../../store/import/lines/read-lines.ts'
 import type { Mapping } from '../../store/import/mapping.ts'
-import { delimiterOf, isJson, knownFormat } from '../../store/import/recognised-log.ts'
+import { isJson, knownFormat } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { eachKind, kindCounts, mappedName } from '../../tokens/kinds.ts'
 import type { Usage } from '../../tokens/usage.ts'
+import { csvDelimiter } from '../../user/csv.ts'
 import { lookup } from '../../user/lookup.ts'
 import { onceForEach } from '../../user/once.ts'
 import { UserError } from '../../user/user-error.ts'
@@ -179,7 +180,7 @@ async function readable(
   const plain = await decodedFile(file, copy)
   const delimiter = isJson(plain.path)
     ? null
-    : (map?.delimiter ?? delimiterOf(beginningOf(plain.path)))
+    : (map?.delimiter ?? csvDelimiter(beginningOf(plain.path)))
   return (await wholeText({ file, plain, copy, delimiter, partial: false })).path
 }
 
@@ -223,7 +224,7 @@ function* billRows(
       ? readKnown(format!, [{ file, path }], { partial: false })
       : readLines({
           path,
-          delimiter: isJson(path) ? null : (map.delimiter ?? delimiterOf(beginningOf(path))),
+          delimiter: isJson(path) ? null : (map.delimiter ?? csvDelimiter(beginningOf(path))),
           mapping: map,
         })
   const names = map === undefined ? knownNames : mappedNames

@@ -18,13 +18,14 @@ import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { linesOf } from '../../store/import/formats/documents.ts'
 import { keyPattern, LogKeys } from '../../store/import/log-keys.ts'
-import { delimiterOf, isJson } from '../../store/import/recognised-log.ts'
+import { isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { assayVersion } from '../../store/runs/machine.ts'
 import { takeRun } from '../../store/runs/merge.ts'
 import { cannotWrite } from '../../store/session/errors.ts'
 import { openStore } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
+import { csvDelimiter } from '../../user/csv.ts'
 import { given } from '../../user/given.ts'
 import type { Work } from '../../user/work.ts'
 import { anonymousCsv, anonymousJson } from './anonymous.ts'
@@ -159,7 +160,7 @@ async function placeLog(
   const given = isAnonymous
     ? isLines
       ? anonymousJson(linesOf(path))
-      : anonymousCsv(path, delimiterOf(beginningOf(path)))
+      : anonymousCsv(path, csvDelimiter(beginningOf(path)))
     : linesOf(path)
   await pipeline(function* hidden() {
     for (const line of given)

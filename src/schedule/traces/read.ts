@@ -1,5 +1,6 @@
 import type { TraceColumns, TraceFormat, TraceUnit } from '../../scenario/loads.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
+import { firstCells } from '../../user/csv.ts'
 import { largest } from '../../user/extremes.ts'
 import { userError } from '../../user/user-error.ts'
 import { formatOf, type RecordFormat } from './detect.ts'
@@ -11,7 +12,7 @@ import { columns } from './formats/columns.ts'
 import { mooncake } from './formats/mooncake.ts'
 import { servegen, servegenWindows } from './formats/servegen.ts'
 import { weka } from './formats/weka.ts'
-import { cellsOf, recordsOf, type TraceRecord } from './records.ts'
+import { recordsOf, type TraceRecord } from './records.ts'
 import { type Trace, type TraceRow, type TraceRows, unitUs } from './trace.ts'
 import { unitOf } from './unit.ts'
 
@@ -112,7 +113,7 @@ const isOneObject = (text: string) => /^\{\s*"/.test(text) && /"requests"\s*:\s*
 
 /** A line of six cells without a header, such as `0,1.5,4.0,Gamma,0.0625,10.6667`. */
 const isServegen = (text: string) => {
-  const cells = cellsOf(text.slice(0, text.search(/[\r\n]|$/)))
+  const cells = firstCells(text, ',').map((cell) => cell.trim())
   return (
     cells.length === 6 && Number.isFinite(Number(cells[0])) && /^(Gamma|Weibull|)$/.test(cells[3]!)
   )

@@ -1,12 +1,13 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
+import { csvDelimiter, csvRecords } from '../../user/csv.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** One row of a trace as it is written: cells of a CSV, or fields of a JSON object. */
 export interface TraceRecord {
-  /** From 1. */
-  readonly line: number
+  /** Where it stands: `line 3` of a file, or `entry 3` of a list. */
+  readonly place: string
   readonly text: string
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -18,19 +19,8 @@ export interface TraceRecord {
  */
 export function recordsOf(text: string, path: string): readonly TraceRecord[] {
   if (/^\uFEFF?\s*\[/.test(text)) return listOf(text, path)
-  const lines = withoutMark(text).split(/\r?\n/)
-  const first = lines.findIndex((line) => line.trim() !== '')
-  if (first === -1) return []
-  const isJson = lines[first]!.trimStart().startsWith('{')
-  const delimiter = isJson ? ',' : delimiterOf(lines[first]!)
-  const head = isJson ? null : cellsOf(lines[first]!, delimiter)
-  const records: TraceRecord[] = []
-  for (const [at, line] of lines.entries()) {
-    if (line.trim() === '' || (head !== null && at === first)) continue
-    const fields = head === null ? jsonLine(line, path, at + 1) : csvLine(line, head, delimiter)
-    records.push({ line: at + 1, text: line, fields })
-  }
-  return records
+  const written = withoutMark(text)
+  return written.trimStart().startsWith('{') ? jsonLines(written, path) : csvLines(written, path)
 }
 
 function listOf(text: string, path: string): readonly TraceRecord[] {
@@ -43,47 +33,36 @@ function listOf(text: string, path: string): readonly TraceRecord[] {
     )
   }
   return list.map((value, at) => {
-    if (isMapping(value)) return { line: at + 1, text: JSON.stringify(value), fields: value }
-    throw userError.trace(`${path}, entry ${at + 1}: expected a JSON object.`)
+    const place = `entry ${at + 1}`
+    if (isMapping(value)) return { place, text: JSON.stringify(value), fields: value }
+    throw userError.trace(`${path}, ${place}: expected a JSON object.`)
   })
 }
 
-function csvLine(
-  line: string,
-  head: readonly string[],
-  delimiter: Delimiter,
-): TraceRecord['fields'] {
-  const cells = cellsOf(line, delimiter)
-  return Object.fromEntries(head.map((name, at) => [name, cells[at]]))
+function csvLines(text: string, path: string): readonly TraceRecord[] {
+  const written = [...csvRecords([text], csvDelimiter(text.trimStart()))]
+  const [head, ...rows] = written.filter((record) => record.text.trim() !== '')
+  const names = head?.cells.map((name) => name.trim()) ?? []
+  return rows.map(({ cells, text: row, line }) => {
+    const record = {
+      place: `line ${line}`,
+      text: row,
+      fields: Object.fromEntries(names.map((name, at) => [name, cells[at]?.trim()])),
+    }
+    // Its values would stand under other names.
+    const isTooLong = cells.slice(names.length).some((cell) => cell.trim() !== '')
+    return isTooLong ? refuse(record, path, `${names.length} cells, as in the header`) : record
+  })
 }
 
-type Delimiter = ',' | ';' | '\t'
-
-/** The one that a header has outside of its quotes. */
-function delimiterOf(header: string): Delimiter {
-  const bare = header.replaceAll(/"[^"]*"/g, '')
-  return ([',', ';', '\t'] as const).find((each) => bare.includes(each)) ?? ','
-}
-
-const cellsBy: Readonly<Record<Delimiter, RegExp>> = {
-  ',': /(?:^|,)(?: *"((?:[^"]|"")*)" *|([^,]*))/g,
-  ';': /(?:^|;)(?: *"((?:[^"]|"")*)" *|([^;]*))/g,
-  '\t': /(?:^|\t)(?: *"((?:[^"]|"")*)" *|([^\t]*))/g,
-}
-
-/** The cells of a line; a quoted cell may hold the delimiter. */
-export function cellsOf(line: string, delimiter: Delimiter = ','): readonly string[] {
-  const cells = line.matchAll(cellsBy[delimiter])
-  return Array.from(cells, ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain!.trim())
-}
-
-function jsonLine(line: string, path: string, number: number): TraceRecord['fields'] {
-  // Lines that were cut out of a list end with a comma.
-  const value = jsonOf(line.replace(/,\s*$/, ''))
-  if (typeof value === 'object' && value !== null) return value as TraceRecord['fields']
-  throw userError.trace(
-    `${path}, line ${number}: expected a JSON object; got ${line.slice(0, 80)}.`,
-  )
+function jsonLines(text: string, path: string): readonly TraceRecord[] {
+  return text.split(/\r?\n/).flatMap((line, at) => {
+    if (line.trim() === '') return []
+    // Lines that were cut out of a list end with a comma.
+    const value = jsonOf(line.replace(/,\s*$/, ''))
+    const record = { place: `line ${at + 1}`, text: line, fields: {} }
+    return [isMapping(value) ? { ...record, fields: value } : refuse(record, path, 'a JSON object')]
+  })
 }
 
 /** A number that a cell or a field holds; NaN for anything else. */
@@ -98,9 +77,9 @@ export function tokensOf(value: unknown): number | null {
   return Number.isFinite(number) && number >= 0 ? Math.round(number) : null
 }
 
-/** @throws UserError that names the line and what was expected there */
+/** @throws UserError that names the place and what was expected there */
 export function refuse(record: TraceRecord, path: string, expected: string): never {
   throw userError.trace(
-    `${path}, line ${record.line}: expected ${expected}; got ${record.text.slice(0, 80)}.`,
+    `${path}, ${record.place}: expected ${expected}; got ${record.text.slice(0, 80)}.`,
   )
 }

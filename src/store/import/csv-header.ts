@@ -1,3 +1,4 @@
+import { firstCells } from '../../user/csv.ts'
 import { userError } from '../../user/user-error.ts'
 import { firstBytes } from './first-bytes.ts'
 
@@ -17,7 +18,7 @@ export function headerOf(
   { file, read }: { readonly file: string; readonly read: string },
   delimiter: string,
 ): readonly string[] {
-  const first = firstRecord(beginningOf(read), delimiter)
+  const first = firstCells(beginningOf(read), delimiter)
   if (first.every((name) => name === '')) {
     throw userError.import(`${file} has no header: expected the names of columns in its first line`)
   }
@@ -26,26 +27,4 @@ export function headerOf(
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw userError.import(`${file} names the column "${twice}" twice`)
   return names
-}
-
-/** Cells of the first record. A quoted cell may hold delimiters, quotes (doubled) and line breaks. */
-export function firstRecord(text: string, delimiter: string): readonly string[] {
-  const cells: string[] = []
-  let cell = ''
-  let quoted = false
-  for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!
-    if (quoted) {
-      if (sign !== '"') cell += sign
-      else if (text[at + 1] === '"') cell += text[at++]
-      else quoted = false
-    } else if (sign === '"' && cell === '') quoted = true
-    else if (sign === delimiter) {
-      cells.push(cell)
-      cell = ''
-    } else if (sign === '\n' || sign === '\r') break
-    else cell += sign
-  }
-  cells.push(cell)
-  return cells
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { csvDelimiter } from '../../user/csv.ts'
 import { given } from '../../user/given.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
@@ -9,7 +10,7 @@ import type { FileImport, Meaning } from './import-options.ts'
 import { readKnown } from './known-logs.ts'
 import { hasLineRules, readLines } from './lines/read-lines.ts'
 import type { LogFormat, Mapping } from './mapping.ts'
-import { delimiterOf, isJson, knownFormat } from './recognised-log.ts'
+import { isJson, knownFormat } from './recognised-log.ts'
 import { columnsText, ownNames, unreadHint } from './unmapped-log.ts'
 import { formatOf, type ImportedLog, importUsageLog } from './usage-log.ts'
 import { type DecodedFile, decodedFile } from './whole/decoded-file.ts'
@@ -150,7 +151,7 @@ function wholeTextOf(
 
 /** The delimiter of CSV: the one of the mapping, or of the first line; null for JSON. */
 const delimiterIn = (path: string, mapped: string | undefined) =>
-  isJson(path) ? null : (mapped ?? delimiterOf(beginningOf(path)))
+  isJson(path) ? null : (mapped ?? csvDelimiter(beginningOf(path)))
 
 /** What to say of a mapping for a file that needs none. */
 function knownHint(

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { kindOfMapped } from '../../measure/usage/quantities.ts'
+import { csvDelimiter } from '../../user/csv.ts'
 import { isMapping } from '../../user/mapping.ts'
 import { userError } from '../../user/user-error.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
@@ -11,7 +12,7 @@ import { Identities } from './lines/identity.ts'
 import { ownTags, tagsOf } from './lines/read-lines.ts'
 import { missingPage } from './log-pages.ts'
 import type { Mapping } from './mapping.ts'
-import { delimiterOf, documentsOf, isJson, type KnownFile } from './recognised-log.ts'
+import { documentsOf, isJson, type KnownFile } from './recognised-log.ts'
 
 /** The rows of a known log, as the lines that `normalRows` maps, and what to say about them. */
 export interface KnownRows {
@@ -35,7 +36,7 @@ export function readKnown(
   { partial, bucket, tags = [] }: KnownReading,
 ): KnownRows {
   for (const { file, path } of files) {
-    if (!isJson(path)) headerOf({ file, read: path }, delimiterOf(beginningOf(path)))
+    if (!isJson(path)) headerOf({ file, read: path }, csvDelimiter(beginningOf(path)))
   }
   const notes = [...(format.note === undefined ? [] : [format.note])]
   const pages: { readonly file: string; readonly page: Page }[] = []

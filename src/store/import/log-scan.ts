@@ -1,7 +1,8 @@
+import { firstCells } from '../../user/csv.ts'
 import { userError } from '../../user/user-error.ts'
 import { identifier, literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session/session.ts'
-import { beginningOf, firstRecord, headerOf } from './csv-header.ts'
+import { beginningOf, headerOf } from './csv-header.ts'
 import { longestLine } from './formats/documents.ts'
 import type { FieldName, LogFormat, Mapping } from './mapping.ts'
 import {
@@ -141,7 +142,7 @@ function delimiterOf({ read, mapping }: ScannedLog): string {
   const text = beginningOf(read)
   const mapped = mappedColumns(mapping).map(nameOfColumn)
   const found = (delimiter: string) => {
-    const names = firstRecord(text, delimiter)
+    const names = firstCells(text, delimiter)
     return mapped.filter((name) => names.includes(name)).length
   }
   return delimiters.reduce((best, each) => (found(each) > found(best) ? each : best), ',')

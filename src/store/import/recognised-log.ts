@@ -1,6 +1,7 @@
+import { csvDelimiter, firstCells } from '../../user/csv.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping } from '../../user/mapping.ts'
-import { beginningOf, firstRecord } from './csv-header.ts'
+import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
 import type { KnownFormat } from './formats/format.ts'
 import { knownFormats } from './formats/list.ts'
@@ -12,8 +13,6 @@ export interface KnownFile {
   readonly path: string
 }
 
-const delimiters = [',', ';', '\t'] as const
-
 /** Recognises a known log by its beginning; null for any other file. */
 export function knownFormat(path: string): KnownFormat | null {
   const text = recognisableOf(path)
@@ -21,7 +20,7 @@ export function knownFormat(path: string): KnownFormat | null {
     const has = (name: string) => new RegExp(`"${name}"\\s*:`).test(text)
     return knownFormats.find((format) => format.recognises(has, text)) ?? null
   }
-  const names = firstRecord(text, delimiterOf(text))
+  const names = firstCells(text, csvDelimiter(text))
   const has = (name: string) => names.includes(name)
   return knownFormats.find((format) => format.recognises(has, text)) ?? null
 }
@@ -32,16 +31,10 @@ function recognisableOf(path: string): string {
   return text.includes('\n') ? text : beginningOf(path, longestLine)
 }
 
-/** The delimiter that cuts the first line most often. */
-export function delimiterOf(text: string): string {
-  const cells = (delimiter: string) => firstRecord(text, delimiter).length
-  return delimiters.reduce((best, each) => (cells(each) > cells(best) ? each : best), ',')
-}
-
 /** The names in a file: columns of CSV, or keys of the first hundred lines of JSON, those of a whole line without inner ones. */
 export function namesIn(path: string): ReadonlySet<string> {
   const text = beginningOf(path)
-  if (!isJson(path)) return new Set(firstRecord(text, delimiterOf(text)))
+  if (!isJson(path)) return new Set(firstCells(text, csvDelimiter(text)))
   const lines = text.trimStart().split('\n', 100)
   return new Set(
     lines.flatMap((line) => {
@@ -71,7 +64,7 @@ export function* plainDocuments(path: string): Generator<LogDocument> {
 
 /** The rows of a CSV file. A spreadsheet with decimal commas cuts its cells by semicolons. */
 function* cellsOf(path: string): Generator<LogDocument> {
-  const delimiter = delimiterOf(beginningOf(path))
+  const delimiter = csvDelimiter(beginningOf(path))
   const isSaved = delimiter === ';' && hasDecimalCommas(csvDocuments(path, delimiter))
   for (const document of csvDocuments(path, delimiter)) {
     yield isSaved ? plainCells(document) : document

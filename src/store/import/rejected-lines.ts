@@ -1,11 +1,12 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { firstCells } from '../../user/csv.ts'
 import { given } from '../../user/given.ts'
 import { jsonOf } from '../../user/json-text.ts'
 import { isMapping, mappingOf } from '../../user/mapping.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
-import { beginningOf, firstRecord } from './csv-header.ts'
+import { beginningOf } from './csv-header.ts'
 import { linesOf } from './formats/documents.ts'
 import { type DurationPlace, type Mapping, type Place, parseMapping } from './mapping.ts'
 
@@ -97,7 +98,7 @@ function unwrapped(text: string, mapping: Mapping, names: Set<string>): string {
     for (const name of Object.keys(mappingOf(fields))) names.add(name)
     return plain
   }
-  const cells = columns && firstRecord(line, delimiter ?? mapping.delimiter ?? ',')
+  const cells = columns && firstCells(line, delimiter ?? mapping.delimiter ?? ',')
   if (columns === null || cells?.length !== columns.length) return plain
   for (const name of columns) names.add(name)
   return JSON.stringify(Object.fromEntries(columns.map((name, at) => [name, cells[at]])))

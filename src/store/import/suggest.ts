@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { mappedName, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
+import { csvDelimiter } from '../../user/csv.ts'
 import { plainText } from '../../user/hostile.ts'
 import { lookup } from '../../user/lookup.ts'
 import { isMapping } from '../../user/mapping.ts'
@@ -11,7 +12,7 @@ import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
 import type { Fields } from './formats/row.ts'
 import { keyPattern } from './log-keys.ts'
-import { delimiterOf, isJson, knownFormat } from './recognised-log.ts'
+import { isJson, knownFormat } from './recognised-log.ts'
 import { decodedFile } from './whole/decoded-file.ts'
 
 /** Lines that a suggestion looks at. */
@@ -29,7 +30,7 @@ export function columnsSeen(path: string): readonly SeenColumn[] {
   let lines = 0
   const documents = isJson(path)
     ? jsonDocuments(path)
-    : csvDocuments(path, delimiterOf(beginningOf(path)))
+    : csvDocuments(path, csvDelimiter(beginningOf(path)))
   for (const document of documents) {
     if (lines++ === looked) break
     if (!('unread' in document)) addColumns(seen, document, '', 0)

@@ -312,3 +312,53 @@ describe('a client of ServeGen', () => {
     )
   })
 })
+
+describe('CSV', () => {
+  const named = { time: 'timestamp', input: 'in', output: 'out', session: 'user' }
+  const own = { columns: named, unit: 's' } as const
+  const lengthsOf = (text: string, given: Given = own) =>
+    read(text, given, 't.csv').requests.map(({ atUs, inputTokens, outputTokens, session }) => [
+      ...[atUs, inputTokens, outputTokens, session],
+    ])
+
+  test.each([',', ';', '\t'])('an empty first cell stays a cell, between %j', (delimiter) => {
+    const text = 'user,timestamp,in,out\n,5.0,100,20\na,6.0,7,8\n'.replaceAll(',', delimiter)
+    expect(lengthsOf(text)).toEqual([
+      [0, 100, 20, null],
+      [1_000_000, 7, 8, 'a'],
+    ])
+  })
+
+  test('an index without a name, as pandas writes it, is a column', () => {
+    const own = { columns: { time: 'timestamp', input: 'in', output: 'out' }, unit: 's' } as const
+    expect(lengthsOf(',timestamp,in,out\n0,1,2,3\n1,2,4,5\n', own)).toEqual([
+      [0, 2, 3, null],
+      [1_000_000, 4, 5, null],
+    ])
+  })
+
+  test('a cell in quotes may have several lines, and lines are counted as an editor does', () => {
+    const text = 'prompt,timestamp,in,out,user\n"a,\n""b""",1,2,3,x\n"c",2,4,5,x\n'
+    expect(lengthsOf(text)).toEqual([
+      [0, 2, 3, 'x'],
+      [1_000_000, 4, 5, 'x'],
+    ])
+    expect(() => lengthsOf(`${text}d,now,1,1,x\n`)).toThrow('t.csv, line 5: expected a time in')
+  })
+
+  test('a row with more cells than the header is refused, since its values would stand under other names', () => {
+    expect(() => lengthsOf('user,timestamp,in,out\nx,y,1,2,3\n')).toThrow(
+      't.csv, line 2: expected 4 cells, as in the header; got x,y,1,2,3.',
+    )
+    expect(lengthsOf('user,timestamp,in,out\nx,1,2,3,\n')).toEqual([[0, 2, 3, 'x']])
+  })
+})
+
+test('a line or an entry that is no object is refused by its place', () => {
+  expect(() => read('{"timestamp":1}\n[1,2]\n')).toThrow(
+    'line 2: expected a JSON object; got [1,2]',
+  )
+  const good = { timestamp: 1, input_length: 2, output_length: 3, hash_ids: [] }
+  const list = JSON.stringify([good, { ...good, input_length: 'x' }])
+  expect(() => read(list)).toThrow('t.jsonl, entry 2: expected')
+})

@@ -1,9 +1,10 @@
+import { type CsvRecord, csvRecords } from '../../../user/csv.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import { mappingOf } from '../../../user/mapping.ts'
 import { userError } from '../../../user/user-error.ts'
 import { WeightedChoice } from '../../draw.ts'
 import { RandomStream } from '../../random.ts'
-import { cellsOf, numberOf } from '../records.ts'
+import { numberOf } from '../records.ts'
 import { plainRow, type TraceRow, type TraceRows } from '../trace.ts'
 
 /** A client's load in a window: a renewal process, and two distributions of lengths. */
@@ -33,13 +34,13 @@ export function servegenWindows(
 ): readonly ServegenWindow[] {
   const lengths = lengthsOf(histograms, path)
   const read: ServegenWindow[] = []
-  for (const [at, line] of windows.split(/\r?\n/).entries()) {
-    if (line.trim() === '') continue
-    const window = windowOf(line, at + 1, path, lengths)
+  for (const record of csvRecords([windows], ',')) {
+    if (record.text.trim() === '') continue
+    const window = windowOf(record, path, lengths)
     const before = read.at(-1)
     if (before !== undefined && window.fromS <= before.fromS) {
       throw userError.trace(
-        `${path}, line ${at + 1}: expected a window that begins after the one before, at ${before.fromS} s; got ${window.fromS} s.`,
+        `${path}, line ${record.line}: expected a window that begins after the one before, at ${before.fromS} s; got ${window.fromS} s.`,
       )
     }
     read.push(window)
@@ -100,21 +101,19 @@ interface Lengths {
 }
 
 function windowOf(
-  line: string,
-  number: number,
+  { cells, text, line }: CsvRecord,
   path: string,
   lengths: readonly Lengths[],
 ): ServegenWindow {
-  const cells = cellsOf(line)
   const [fromS, ratePerS] = cells.slice(0, 2).map(numberOf) as [number, number]
   const [shape, scaleS] = cells.slice(4, 6).map(numberOf) as [number, number]
-  const named = cells[3]
+  const named = cells[3]?.trim()
   const silent = ratePerS === 0
   const pattern = silent ? null : named === 'Gamma' || named === 'Weibull' ? named : undefined
   const areNumbers = Number.isFinite(fromS) && Number.isFinite(ratePerS)
   if (pattern === undefined || !areNumbers || (!silent && !(shape > 0 && scaleS > 0))) {
     throw userError.trace(
-      `${path}, line ${number}: expected start (seconds), rate, cv, Gamma or Weibull, shape and scale; got ${line.slice(0, 80)}.`,
+      `${path}, line ${line}: expected start (seconds), rate, cv, Gamma or Weibull, shape and scale; got ${text.slice(0, 80)}.`,
     )
   }
   const own = lengths.findLast((each) => each.fromS <= fromS)

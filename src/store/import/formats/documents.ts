@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
+import { csvRecords } from '../../../user/csv.ts'
 import { jsonOf } from '../../../user/json-text.ts'
 import { isMapping } from '../../../user/mapping.ts'
 import { userError } from '../../../user/user-error.ts'
@@ -95,46 +96,13 @@ function* chunksOf(path: string): Generator<string> {
   }
 }
 
-/** The rows of a CSV file (RFC 4180), by the names of its header. A row with other cells than the header is unread. */
+/** The rows of a CSV file, by the names of its header. A row with other cells than the header is unread. */
 export function* csvDocuments(path: string, delimiter: string): Generator<LogDocument> {
   let names: readonly string[] | null = null
-  for (const { cells, text } of csvRows(path, delimiter)) {
+  for (const { cells, text } of csvRecords(chunksOf(path), delimiter)) {
     if (names === null) names = cells
     else if (cells.length === names.length) {
       yield Object.fromEntries(names.map((name, at) => [name, cells[at]]))
     } else yield { unread: text }
   }
-}
-
-function* csvRows(
-  path: string,
-  delimiter: string,
-): Generator<{ readonly cells: readonly string[]; readonly text: string }> {
-  let [cells, cell, text]: [string[], string, string] = [[], '', '']
-  let state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
-  for (const chunk of chunksOf(path)) {
-    for (const sign of chunk) {
-      if (state !== 'quoted' && sign === '\n') {
-        if (cells.length > 0 || cell !== '') yield { cells: [...cells, cell], text }
-        ;[cells, cell, text, state] = [[], '', '', 'start']
-        continue
-      }
-      text += sign
-      if (state === 'quoted') {
-        if (sign === '"') state = 'closed'
-        else cell += sign
-      } else if (sign === '"' && state === 'start') state = 'quoted'
-      else if (sign === '"' && state === 'closed') {
-        cell += '"'
-        state = 'quoted'
-      } else if (sign === delimiter) {
-        cells.push(cell)
-        ;[cell, state] = ['', 'start']
-      } else if (sign !== '\r') {
-        cell += sign
-        if (state === 'start') state = 'plain'
-      }
-    }
-  }
-  if (cells.length > 0 || cell !== '') yield { cells: [...cells, cell], text }
 }
