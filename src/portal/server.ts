@@ -111,8 +111,10 @@ export class Portal {
         typeof account === 'string'
           ? createHash('sha256').update(account).digest('hex').slice(0, 8)
           : '-'
+      // Not `req.path`, which is decoded: its line breaks and escapes would act in a terminal.
+      const { pathname } = new URL(context.req.url)
       log?.(
-        `${new Date(startMs).toISOString()} ${context.req.path} ${context.res.status} ${Math.round(now() - startMs)}ms ${who}`,
+        `${new Date(startMs).toISOString()} ${pathname} ${context.res.status} ${Math.round(now() - startMs)}ms ${who}`,
       )
     })
     app.use('*', async (context, next) => {
@@ -170,7 +172,10 @@ export class Portal {
     ) {
       throw new Problem(403, 'origin-not-allowed', 'The token is for another origin')
     }
-    context.header('RateLimit', this.limit.take(bearer.id, this.options.now()))
+    context.header(
+      'RateLimit',
+      this.limit.take(JSON.stringify([bearer.account, bearer.id]), this.options.now()),
+    )
     context.header('RateLimit-Policy', rateLimitPolicy)
     if (this.options.snapshot.refreshedMs === null) throw notReady()
     return bearer

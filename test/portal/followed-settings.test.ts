@@ -15,7 +15,8 @@ const text = settingsText.replace(/^locale:.*\n|^keyNames:.*\n/gm, '')
 const logo = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h1"/></svg>'
 const lines: string[] = []
 let close = async () => {}
-let ask: (path: string) => Promise<Response>
+let asked: (path: string, token: string) => Promise<Response>
+const ask = async (path: string) => asked(path, await tokenOf('a'))
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'logo.svg'), logo)
@@ -32,11 +33,9 @@ beforeAll(async () => {
   const log = (line: string) => lines.push(line)
   const portal = new Portal({ snapshot, settings, contract: null, now: () => nowMs, log })
   const handler = await portal.handler()
-  ask = async (path) =>
+  asked = (path, token) =>
     handler(
-      new Request(`http://usage.test${path}`, {
-        headers: { authorization: `Bearer ${await tokenOf('a')}` },
-      }),
+      new Request(`http://usage.test${path}`, { headers: { authorization: `Bearer ${token}` } }),
     )
 })
 afterAll(async () => {
@@ -129,4 +128,19 @@ test('an answer that failed has the id of a line that says why', async () => {
   } finally {
     Broken.prototype.within = within
   }
+})
+
+test('a line of the log has a path as it was sent, so that it cannot forge a line or act in a terminal', async () => {
+  lines.length = 0
+  await ask('/x%0A2026-11-28%20/v1/summary%20200%1b[2J')
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatch(/^\S+Z \/x%0A2026-11-28%20\/v1\/summary%20200%1b\[2J 404 \d+ms \S+$/)
+})
+
+test('accounts whose backend numbers tokens alike have an allowance each', async () => {
+  const one = async (account: string) => {
+    const token = await tokenOf(account, { jti: '1' })
+    return (await asked('/v1/account', token)).headers.get('ratelimit')
+  }
+  expect(await one('numbered-a')).toBe(await one('numbered-b'))
 })

@@ -145,3 +145,13 @@ test('the field says how many requests are left at once, and when all are', () =
   expect(limit.take('a', 1000)).toBe('"token";r=18;t=2')
   expect(limit.take('b', 1000)).toBe('"token";r=19;t=1')
 })
+
+test('a clock that is set back takes no request away, and no wait is longer than a second', () => {
+  const limit = new RequestLimit()
+  limit.take('a', 3_600_000)
+  expect(limit.take('a', 0)).toBe('"token";r=18;t=2')
+  for (let nth = 0; nth < 18; nth++) limit.take('a', 0)
+  expect(() => limit.take('a', 0)).toThrow(
+    expect.objectContaining({ retryAfterS: 1 }) as unknown as Error,
+  )
+})

@@ -21,7 +21,7 @@ import { nextLine, sayNextToPerson } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 
-/** Nothing in the answers is older than this. */
+/** A copy of what is new begins at least this often. */
 const mostEveryS = 10
 
 export async function serveAction(flags: ServeOptions): Promise<void> {
@@ -38,17 +38,17 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
     flags.engine === undefined
       ? storeSource(flags.db, contract ?? defaultContract)
       : clickhouseSource(await openClickhouse(flags.engine))
+  const settings = settingsOf(flags.settings)
+  const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
   const portal = await openPortal({
     source,
     contract,
-    settingsFile: settingsOf(flags.settings),
+    settingsFile: settings,
     refreshMs: everyS * 1000,
     host: host.replace(/^\[|\]$/g, ''),
     port: Number(port),
     log: (line) => process.stderr.write(`${line}\n`),
   })
-  const settings = settingsOf(flags.settings)
-  const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
   // Standard output is the address alone, since a program reads it.
   process.stdout.write(`${portal.url}\n`)
   process.stderr.write(

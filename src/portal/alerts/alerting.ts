@@ -134,13 +134,21 @@ export class Alerting {
     const { alerts, folder } = this.options.settings().settings
     const path = alerts === undefined ? null : resolve(folder, alerts.file)
     if ((this.opened?.path ?? null) !== path) {
-      this.opened?.lock?.release()
-      this.opened = null
+      this.leave()
       if (path === null) return null
       const journal = new Journal(path, this.options.now())
       this.opened = { path, journal, lock: null, isLogged: false }
     }
     return this.opened?.journal ?? null
+  }
+
+  /** Closes the file once the attempts that are under way are kept in it. */
+  private leave(): void {
+    const { opened } = this
+    this.opened = null
+    if (opened === null) return
+    opened.lock?.release()
+    void this.deliveries.end().then(() => opened.journal.close())
   }
 
   /**

@@ -85,12 +85,7 @@ export class Journal {
         `alerts.file: ${path} cannot be opened (${(error as NodeJS.ErrnoException).code}).`,
       )
     }
-    const { size, ino } = fstatSync(this.file)
-    this.identity = String(ino)
-    const last = Buffer.alloc(1)
-    if (size > 0 && readSync(this.file, last, 0, 1, size - 1) === 1 && last[0] !== 10) {
-      writeSync(this.file, '\n')
-    }
+    this.identity = String(fstatSync(this.file).ino)
     this.read()
     if (this.beganMs === Number.POSITIVE_INFINITY) this.write({ at: nowMs, began: true })
   }
@@ -98,6 +93,8 @@ export class Journal {
   /** Reads what was appended. */
   read(): void {
     const { size } = fstatSync(this.file)
+    // Whoever empties the file, such as logrotate, keeps the server.
+    if (size < this.offset) this.offset = 0
     const bytes = Buffer.alloc(Math.max(0, size - this.offset))
     const count = readSync(this.file, bytes, 0, bytes.length, this.offset)
     const end = bytes.subarray(0, count).lastIndexOf(10) + 1
@@ -115,8 +112,16 @@ export class Journal {
     return true
   }
 
+  /** Keeps an attempt: in memory also if the file cannot be written, since the alert has been sent. */
   attempted(id: string, webhook: string, status: number | string, nowMs: number): void {
-    this.write({ at: nowMs, attempted: id, webhook, status })
+    const line = { at: nowMs, attempted: id, webhook, status }
+    const deliveryOf = () => this.alerts.get(id)?.deliveries.get(webhook)
+    const before = deliveryOf()
+    try {
+      this.write(line)
+    } finally {
+      if (deliveryOf() === before) this.take(line)
+    }
   }
 
   /** Sends an alert once more to all that it went to. */
@@ -129,9 +134,25 @@ export class Journal {
   }
 
   private write(line: Line): void {
-    writeSync(this.file, `${JSON.stringify(line)}\n`)
-    fdatasyncSync(this.file)
     this.read()
+    try {
+      const wasEmptied = this.offset === 0 && this.beganMs !== Number.POSITIVE_INFINITY
+      const lines: Line[] = wasEmptied ? [{ at: this.beganMs, began: true }, line] : [line]
+      const text = lines.map((each) => `${JSON.stringify(each)}\n`).join('')
+      const bytes = Buffer.from(this.isCut() ? `\n${text}` : text)
+      // A disk that is nearly full takes a part.
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done)
+      fdatasyncSync(this.file)
+    } finally {
+      this.read()
+    }
+  }
+
+  /** Whether the file ends within a line. */
+  private isCut(): boolean {
+    const { size } = fstatSync(this.file)
+    const last = Buffer.alloc(1)
+    return size > 0 && readSync(this.file, last, 0, 1, size - 1) === 1 && last[0] !== 10
   }
 
   private take(line: Line): void {

@@ -19,7 +19,9 @@ export class RequestLimit {
   /** @returns the RateLimit field @throws Problem 429 */
   take(token: string, nowMs: number): string {
     const bucket = this.buckets.get(token) ?? { left: burst, atMs: nowMs }
-    const left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 1000) * perS)
+    // A clock that is set back takes nothing away.
+    const passedS = Math.max(0, nowMs - bucket.atMs) / 1000
+    const left = Math.min(burst, bucket.left + passedS * perS)
     if (left < 1) {
       const retryAfterS = Math.ceil((1 - left) / perS)
       throw new Problem(429, 'too-many-requests', 'Too many requests with this token', {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'hono'
+import { plainText } from '../../user/hostile.ts'
 import { UserError } from '../../user/user-error.ts'
 import { Problem } from './problem.ts'
 
@@ -33,12 +34,15 @@ function problemOf(error: unknown, log: (line: string) => void): Problem {
   return new Problem(500, 'internal', 'The service failed', { id })
 }
 
+/** What the log says of a failure: the words for a user, or one line on what failed and in which of our functions. */
+export const wordsOf = (error: unknown): string =>
+  error instanceof UserError ? plainText(error.message) : causeOf(error)
+
 /** One line: what failed, and in which of our functions. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error'
   const [, ...frames] = (error.stack ?? '').split(/\n\s*(?=at )/)
   const places = frames.filter((frame) => !/node_modules|node:/.test(frame)).slice(0, 2)
-  return [error.message.split('\n')[0]!.slice(0, 300), ...places.map((each) => each.trim())].join(
-    ' ',
-  )
+  const [message] = error.message.split('\n')
+  return [plainText(message!.slice(0, 300)), ...places.map((each) => each.trim())].join(' ')
 }

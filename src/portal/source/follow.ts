@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { openStore } from '../../store/session/open.ts'
 import { UserError } from '../../user/user-error.ts'
-import { causeOf } from '../api/refused.ts'
+import { wordsOf } from '../api/refused.ts'
 import { Portal } from '../server.ts'
 import type { OpenedSettings } from '../settings/opened-settings.ts'
 import { Snapshot } from './snapshot.ts'
@@ -12,7 +12,7 @@ export interface FollowOptions {
   readonly settings: () => OpenedSettings
   readonly contract: Contract | null
   readonly refreshMs: number
-  /** One line per request, and each failure to read. Never a token or the value of a filter. */
+  /** One line per request, and each failure to read; of a store that another process holds, its begin and its end. Never a token or the value of a filter. */
   readonly log: (line: string) => void
 }
 
@@ -33,29 +33,37 @@ const deliverEveryMs = 1000
  */
 export async function followSource(options: FollowOptions): Promise<FollowedPortal> {
   const { source, settings, contract, refreshMs, log } = options
-  const snapshot = await Snapshot.of(await openStore(':memory:'), source)
+  const store = await openStore(':memory:')
+  const snapshot = await Snapshot.of(store, source).catch((error: unknown) => {
+    store.close()
+    throw error
+  })
   const portal = new Portal({ snapshot, settings, contract, now: Date.now, log })
   const fetch = await portal.handler().catch(async (error: unknown) => {
     await snapshot.close()
     throw error
   })
   let isClosed = false
+  let isHeld = false
   let refreshing = Promise.resolve()
   const refresh = () => {
-    refreshing = portal.refresh().catch((error: unknown) => {
-      const isHeld = error instanceof UserError && error.code === 'store-held'
-      if (!isHeld)
-        log(
-          `the usage could not be read: ${error instanceof UserError ? error.message : causeOf(error)}`,
-        )
-    })
+    refreshing = portal.refresh().then(
+      () => {
+        if (isHeld) log('the usage is read again')
+        isHeld = false
+      },
+      (error: unknown) => {
+        const wasHeld = isHeld
+        isHeld = error instanceof UserError && error.code === 'store-held'
+        // A run may hold the store for hours.
+        if (!(wasHeld && isHeld)) log(`the usage could not be read: ${wordsOf(error)}`)
+      },
+    )
     return refreshing
   }
   await refresh()
   const tell = (work: () => Promise<void>) =>
-    work().catch((error: unknown) =>
-      log(`alerts: ${error instanceof UserError ? error.message : causeOf(error)}`),
-    )
+    work().catch((error: unknown) => log(`alerts: ${wordsOf(error)}`))
   // Alerts wait for forecasts, and figures do not wait for alerts.
   let isAlerting = false
   let alerting = Promise.resolve()

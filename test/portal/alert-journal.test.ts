@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
+import { Deliveries } from '../../src/portal/alerts/deliveries.ts'
+import { type Alert, Journal } from '../../src/portal/alerts/journal.ts'
+
+const disk = vi.hoisted(() => ({ room: Number.POSITIVE_INFINITY }))
+/** A disk that has room for so many bytes, and then takes a part of a line. */
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>()
+  const full = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+  return {
+    ...fs,
+    writeSync: (file: number, given: string | Buffer, from = 0) => {
+      const bytes = Buffer.from(given).subarray(from)
+      if (disk.room === 0) throw full()
+      const part = bytes.subarray(0, disk.room)
+      disk.room -= part.length
+      return fs.writeSync(file, part)
+    },
+  }
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-journal-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const journals: Journal[] = []
+afterEach(() => {
+  disk.room = Number.POSITIVE_INFINITY
+  for (const journal of journals.splice(0)) journal.close()
+})
+let made = 0
+function opened() {
+  const path = join(folder, `${made++}.jsonl`)
+  const journal = new Journal(path, 0)
+  journals.push(journal)
+  return { path, journal }
+}
+const alertOf = (id: string): Alert => ({
+  ...{ id, account: 'a', type: 'credits.below', needs: [], data: {} },
+})
+const webhook = { id: 'hook', url: 'https://a.example', secrets: [Buffer.alloc(32)] }
+
+test('an attempt that a full disk does not keep is waited for like any other', async () => {
+  const { journal } = opened()
+  journal.add(alertOf('one'), ['hook'], 0)
+  disk.room = 0
+  const log: string[] = []
+  let nowMs = 1000
+  const posted: number[] = []
+  const deliveries = new Deliveries(
+    async () => posted.push(nowMs) && 500,
+    () => nowMs,
+    (line) => log.push(line),
+  )
+  for (; nowMs < 5000; nowMs += 1000) {
+    deliveries.begin(journal, [webhook])
+    await deliveries.end()
+  }
+  expect(posted).toEqual([1000])
+  expect(log).toEqual(['alerts.file: ENOSPC: no space left on device'])
+  expect(journal.alerts.get('one')!.deliveries.get('hook')).toMatchObject({ attempts: 1 })
+})
+
+test('an alert that a full disk does not keep is not known, so it is never sent', () => {
+  const { journal } = opened()
+  disk.room = 10
+  expect(() => journal.add(alertOf('one'), ['hook'], 0)).toThrow('ENOSPC')
+  expect(journal.alerts.size).toBe(0)
+})
+
+test('a line of which a full disk kept a part does not spoil the next', () => {
+  const { path, journal } = opened()
+  disk.room = 30
+  expect(() => journal.add(alertOf('one'), ['hook'], 0)).toThrow('ENOSPC')
+  disk.room = Number.POSITIVE_INFINITY
+  journal.add(alertOf('two'), ['hook'], 0)
+  expect([...journal.alerts.keys()]).toEqual(['two'])
+  expect([...new Journal(path, 0).alerts.keys()]).toEqual(['two'])
+})
+
+test('a file that was emptied is read from its begin, and keeps when it began', () => {
+  const { path, journal } = opened()
+  journal.add(alertOf('one'), ['hook'], 5)
+  truncateSync(path)
+  expect(journal.add(alertOf('two'), ['hook'], 7)).toBe(true)
+  expect([...journal.alerts.keys()]).toEqual(['one', 'two'])
+  const after = new Journal(path, 9)
+  journals.push(after)
+  expect([after.beganMs, [...after.alerts.keys()]]).toEqual([0, ['two']])
+})
