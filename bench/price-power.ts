@@ -179,6 +179,7 @@ function requestOf(slot: number, counts: Counts, isStream: boolean): PricedReque
         once: null,
         askedMs: 0,
         maxOutputTokens: null,
+        thinking: '',
         mayCall: false,
         areCallsRead: true,
         shownCalls: [],

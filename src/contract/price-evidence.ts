@@ -6,6 +6,7 @@ import {
   type BalanceTerms,
   type BalanceValue,
   balanceMoves,
+  type GrantPlaces,
   type LogTerms,
   logTokens,
   type PriceEvidence,
@@ -73,7 +74,7 @@ function readStated(
 
 function readBalance(value: unknown, scaleOf: ScaleOf, reader: PriceReader): BalanceTerms {
   const path = 'evidence.balance'
-  const words = [...balanceWords, 'get', 'within', 'also', 'limit', 'lowest']
+  const words = [...balanceWords, 'get', 'within', 'also', 'limit', 'lowest', 'grants']
   const fields = reader.mapping(value, path, words)
   const get = reader.text(fields.get, `${path}.get`, 'a path such as /key/info')
   const own = readBalanceValue(fields, path, scaleOf, reader)
@@ -92,6 +93,7 @@ function readBalance(value: unknown, scaleOf: ScaleOf, reader: PriceReader): Bal
     also,
     ...readLimit(fields.limit, own.times, scaleOf, reader),
     lowest: readLowest(fields.lowest, own.times, reader),
+    grants: readGrants(fields.grants, get, reader),
     withinMs: reader.duration(fields.within, `${path}.within`),
     isWithinPromised: fields.within != null,
   }
@@ -106,6 +108,25 @@ function readLowest(given: unknown, own: Rational, reader: PriceReader): Rationa
   if (written === null)
     reader.issue('evidence.balance.lowest', 'an amount such as -50, or open', given)
   return multiply(written ?? zero, own)
+}
+
+/** `{ list: grants, left: amount_left, expires: expires_at }`; what is left may be a sum of places. */
+function readGrants(value: unknown, get: string | null, reader: PriceReader): GrantPlaces | null {
+  if (value === undefined || value === null) return null
+  const path = 'evidence.balance.grants'
+  const fields = reader.mapping(value, path, ['list', 'left', 'expires'])
+  const place = (word: string, of: unknown, what: string) => {
+    const read = reader.text(of, `${path}.${word}`, what)
+    if (read === null && (of === undefined || of === null))
+      reader.issue(`${path}.${word}`, what, of)
+    return read ?? ''
+  }
+  if (get === null) reader.issue(path, 'a page that lists them (get)', value)
+  return {
+    list: place('list', fields.list, 'the place of a list, such as grants'),
+    left: place('left', fields.left, 'a place in each grant, such as left'),
+    expires: place('expires', fields.expires, 'a place in each grant, such as expires_at'),
+  }
 }
 
 const balanceWords = ['header', 'value', 'moves', 'in', 'times'] as const

@@ -184,10 +184,19 @@ export interface BalanceTerms extends BalanceValue {
   readonly limitTimes: Rational
   /** The least that a balance may be, in the currency: below 0 where it is paid later; null if nothing promises it. */
   readonly lowest: Rational | null
+  /** Grants that the balance is the sum of, on the same page; null if nothing lists them. */
+  readonly grants: GrantPlaces | null
   /** How late the value may be. */
   readonly withinMs: number
   /** Whether the contract says so: what it leaves out is at once for a reader, and no promise. */
   readonly isWithinPromised: boolean
+}
+
+/** Where a page lists grants: the list, and in each of them what is left of it, and when that expires. */
+export interface GrantPlaces {
+  readonly list: string
+  readonly left: string
+  readonly expires: string
 }
 
 /** Each value of a balance, as the terms of that value alone. */

@@ -136,6 +136,7 @@ const writtenBalance = ({
   also,
   limit,
   lowest,
+  grants,
   withinMs,
   isWithinPromised,
   ...own
@@ -146,6 +147,7 @@ const writtenBalance = ({
     also: also.map(writtenValue),
     limit: typeof limit === 'string' ? limit : limit && number(limit),
     lowest: lowest === null ? 'open' : isZero(lowest) ? null : number(divide(lowest, own.times)),
+    grants,
   }),
   ...(isWithinPromised ? { within: `${withinMs}ms` } : {}),
 })

@@ -45,6 +45,7 @@ export function request(change: Partial<PricedRequest> = {}): PricedRequest {
     body: null,
     answer: null,
     maxOutputTokens: null,
+    thinking: '',
     mayCall: false,
     areCallsRead: true,
     shownCalls: [],

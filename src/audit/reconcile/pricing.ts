@@ -153,6 +153,7 @@ const plainRequest = (model: string, atMs: number): PricedRequest => ({
   eventUsages: [],
   receivedEvents: 0,
   maxOutputTokens: null,
+  thinking: '',
   mayCall: false,
   areCallsRead: true,
   shownCalls: [],

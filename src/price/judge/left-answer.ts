@@ -45,7 +45,7 @@ export function boundsOfLeft(
   if (request.mayCall && charge !== 'input' && pricesCalls(model)) return noBounds.calls
   const twin =
     twinUsage === null ? null : { usage: twinUsage, bytes: judge.twinBytesOf?.(request) ?? null }
-  const mayThink = !isStrict && likely?.hidesThoughts(model) === true
+  const mayThink = !isStrict && likely?.hidesThoughts(model, request) === true
   const outputs = outputOfLeft(request, charge, ownUsage, twin, mayThink)
   if (outputs === null) return noBounds.tokens
   const costs = prompt.mayBe

@@ -50,8 +50,8 @@ export interface PriceJudge {
 
 /** What the other answers of a run say of one that the client left. */
 export interface LikelyLeft {
-  /** Whether the model thinks before its text, and does not show all of it. */
-  readonly hidesThoughts: (model: ModelPrice) => boolean
+  /** Whether the model thinks before its text, and does not show all of it, where it is asked to think as this request asks. */
+  readonly hidesThoughts: (model: ModelPrice, request: PricedRequest) => boolean
   /** The most tokens of a prompt, by those that other requests to the model have for a byte; null if none says. */
   readonly mostPrompt: (request: PricedRequest) => number | null
 }

@@ -32,6 +32,8 @@ export interface PricedRequest extends RequestId {
   readonly receivedEvents: number
   /** The most tokens of output that the request allows, in all of its answers; null if it states none. */
   readonly maxOutputTokens: number | null
+  /** What it asks of the model's thinking, such as `reasoning_effort: high`; empty if nothing. */
+  readonly thinking: string
   /** Whether it lets the model search or call tools of the service; true if it was not stored. */
   readonly mayCall: boolean
   /** Whether what counts such calls was read. */
@@ -74,7 +76,7 @@ export interface PricedRequest extends RequestId {
 export const unsent = {
   ...{ runId: 'log', retry: 0, once: null, header: () => undefined, hasHead: false },
   ...{ eventUsages: [], receivedEvents: 0, receivedBytes: null, askedBytes: null },
-  ...{ maxOutputTokens: null, shownCalls: [], stated: [], body: null, answer: null },
+  ...{ maxOutputTokens: null, thinking: '', shownCalls: [], stated: [], body: null, answer: null },
   ...{ isFreeRepeat: false, isRepeat: false },
 } as const satisfies Partial<PricedRequest>
 

@@ -99,6 +99,7 @@ test('a balance on each of 60,000 answers is judged in a time that grows as the 
       limit: null,
       limitTimes: rational(1n),
       lowest: rational(0n),
+      grants: null,
     },
     moves: 'down' as const,
     times: rational(1n),

@@ -60,7 +60,10 @@ const readBalance = (fields: object) => {
   const pages = ['/me', '/you'].flatMap((path) =>
     [0, 10_000].map((at) => ({
       ...{ path, account: 'main', fromMs: at, untilMs: at, request: sent },
-      body: { left: String(9 - at / 10_000), kept: '5' },
+      body: {
+        ...{ left: String(9 - at / 10_000), kept: '5' },
+        grants: [{ left: '5', until: '1970-01-01T00:00:05Z' }],
+      },
     })),
   )
   const charged = request({
@@ -80,8 +83,8 @@ const readBalance = (fields: object) => {
       .map((each) => limitAt({ pages }, terms, each))
       .map((each) => each && decimalText(each)),
     terms.lowest && decimalText(terms.lowest),
-    stretchesOf(readings, [charged], terms, judge).map(({ isRight, taken, low }) => [
-      ...[isRight, decimalText(taken), decimalText(low)],
+    stretchesOf(readings, [charged], terms, judge).map(({ isRight, taken, low, high }) => [
+      ...[isRight, decimalText(taken), decimalText(low), high && decimalText(high)],
     ]),
   ])
 }
@@ -96,6 +99,7 @@ const ofBalance: Readonly<Record<string, object>> = {
   also: { also: [{ value: 'kept', moves: 'up' }] },
   limit: { limit: 'kept' },
   lowest: { lowest: -2 },
+  grants: { grants: { list: 'grants', left: 'left', expires: 'until' } },
 }
 
 test.each(Object.entries(ofLog))('evidence.log.%s changes what is read of a log', (_, change) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { audited, chat, contractOf, row, type Sent } from './paid.ts'
+import { audited, chat, contractOf, left, row, type Sent } from './paid.ts'
 
 /** Services that hold money back while a request runs, settle later, in batches, or give back by another entry: none of it is a wrong charge. */
 
@@ -60,6 +60,31 @@ describe('money held back while a request runs', () => {
       { moves: 'down', within: '1s' },
     )
     expect(settled).toMatchObject({ verdict: 'pass' })
+  })
+
+  test('is no charge at several values in a row, between which a charge may be late', async () => {
+    // 0.0002 is held for each of two requests that cost 0.00014.
+    const found = await price06(
+      [
+        ...[page('1.00000'), asked('a', { max_tokens: 8 }), asked('b', { max_tokens: 8 })],
+        ...[page('0.99960'), page('0.99960'), page('0.99960'), ...sleeping(6), page('0.99972')],
+      ],
+      { moves: 'down', within: '8s' },
+    )
+    expect(found).toMatchObject({ verdict: 'pass', note: expect.stringContaining('held back') })
+  })
+
+  test('is a wrong charge if it is kept where the client left, and the finding says so', async () => {
+    const sends = (last: string, then = last) => [
+      ...[page('1.00000'), asked('a', { max_tokens: 8 }), page('0.99980'), ...sleeping(3)],
+      ...[page('0.99986'), left(1), left(2), page(last), ...sleeping(3), page(then)],
+    ]
+    const terms = { moves: 'down', within: '2s' }
+    expect(await price06(sends('0.983748'), terms)).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining('charged for max_tokens where the client left'),
+    })
+    expect((await price06(sends('0.983748', '0.999268'), terms)).verdict).toBe('pass')
   })
 
   test('and given back late, within the promise of the contract', async () => {

@@ -239,6 +239,41 @@ test.each(Object.keys(formats))(
   },
 )
 
+/** The verdicts on three streams that ask for much thinking, beside a whole answer that thought of nothing. */
+async function besideEffort(effort: string, output: number) {
+  const asking = (sent: Sent, of: string): Sent => ({
+    ...sent,
+    body: JSON.stringify({ ...JSON.parse(sent.body!), reasoning_effort: of }),
+  })
+  const sends = [1, 2, 3].map((nth) => asking(formats.chat!(nth), 'high'))
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  const whole: Sent = {
+    ...asking(chat('whole'), effort),
+    answer: JSON.stringify({
+      ...{ id: 'whole', choices: [{ message: { content: 'All of it is said.' } }] },
+      usage: { ...usage, completion_tokens_details: { reasoning_tokens: 0 } },
+    }),
+  }
+  const [all, each] = [[whole, ...sends], costOf(output)]
+  const log = [
+    row('whole', 0.00014, 1),
+    ...sends.map(({ id }, at) => row(id!, each, at + 2, 14, output)),
+  ]
+  const spent = ['0', (0.00014 + 3 * each).toFixed(9)] as const
+  const found = [await audited(all, null, { log }), await audited(all, spent)]
+  return found
+    .flatMap((of) => [of['PRICE-04']!.verdict, of['PRICE-06']!.verdict])
+    .filter((verdict) => verdict !== 'not-observed')
+}
+
+test('a stream that asks to think more than the whole answers may have thought before its text', async () => {
+  expect(await besideEffort('low', 12)).toEqual(['pass', 'pass'])
+  expect(await besideEffort('low', 312)).toEqual(['inconclusive', 'inconclusive'])
+  expect(await besideEffort('low', 800)).toEqual(['fail', 'fail'])
+  // Asked alike, the whole answer shows that it thinks of nothing.
+  expect(await besideEffort('high', 312)).toEqual(['fail', 'fail'])
+})
+
 test('each of several answers to one request may be as long as max_tokens', async () => {
   const contract = contractOf({ charged: { success: 'full', refused: 'none', abort: 'full' } })
   const sends = [1, 2, 3].map(

@@ -59,7 +59,9 @@ export function withoutMedia(
 const callWords = /"[^"]*(?:search|tool|plugin)[^"]*"|:online"/i
 
 /** What the body of a request allows its answer. */
-export function allowed(body: string | null): Pick<PricedRequest, 'maxOutputTokens' | 'mayCall'> {
+export function allowed(
+  body: string | null,
+): Pick<PricedRequest, 'maxOutputTokens' | 'mayCall' | 'thinking'> {
   const asked = body === null ? undefined : jsonOf(body)
   const most = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
     .map((name) => atPlace(asked, name))
@@ -70,7 +72,23 @@ export function allowed(body: string | null): Pick<PricedRequest, 'maxOutputToke
   return {
     maxOutputTokens: most === undefined ? null : most * (typeof answers === 'number' ? answers : 1),
     mayCall: body === null || callWords.test(body),
+    thinking: thinkingOf(asked).toSorted().join(),
   }
+}
+
+/** Fields of a request that say how much a model thinks: `reasoning_effort`, `thinking.budget_tokens`, `enable_thinking`. */
+const thinkingWords = /reason|think|effort/i
+/** Fields of content, which may have such words. */
+const content: ReadonlySet<string> = new Set([
+  ...['messages', 'input', 'contents', 'system', 'prompt', 'tools', 'response_format', 'metadata'],
+])
+
+function thinkingOf(value: unknown): readonly string[] {
+  if (!isMapping(value)) return []
+  return Object.entries(value).flatMap(([name, each]) => {
+    if (content.has(name) || each === null) return []
+    return thinkingWords.test(name) ? [`${name} ${JSON.stringify(each)}`] : thinkingOf(each)
+  })
 }
 
 /**

@@ -16,7 +16,7 @@ import { type Parts, parts, unknownUsage } from '../../../tokens/usage.ts'
 import { smallest } from '../../../user/extremes.ts'
 import type { Reading } from './readings.ts'
 import { RequestsByStart } from './requests-by-start.ts'
-import { type Change, changesOf, stretchesOf } from './stretches.ts'
+import { type Change, type Changes, changesOf, stretchesOf } from './stretches.ts'
 
 /**
  * Values of a balance that money is held back in. A service may hold what a request can cost while it runs, and give back the rest when
@@ -45,7 +45,7 @@ export function settledReadings(...from: From): SettledReadings {
   const none: SettledReadings = { readings: all, held: [], unproven: [] }
   if (terms.header !== null || stretchesOf(...from).every(({ isRight }) => isRight)) return none
   const chains = chainsOf(from)
-  if (chains === null) return none
+  if (chains === null) return atRest(from) ?? none
   const held = new Set(chains.flatMap((chain) => chain.held))
   const readings = all.filter((reading) => !held.has(reading))
   const stretches = stretchesOf(readings, requests, terms, judge, recorded)
@@ -59,6 +59,27 @@ export function settledReadings(...from: From): SettledReadings {
   // A service that gave nothing back, with nothing running, is not taken for one that holds money.
   const holds = (reading: Reading) => unproven.length < held.size || isBesideOne(reading, requests)
   return unproven.every(holds) ? { readings, held: [...held], unproven } : none
+}
+
+/**
+ * The values at which nothing can be held, where a charge between them is wrong, and others show money that was given back: these tell
+ * nothing of the charge. Null where that is not so.
+ */
+function atRest(from: From): SettledReadings | null {
+  const [all, requests, terms, judge, recorded] = from
+  const byAccount = Map.groupBy(requests, ({ account }) => account)
+  const readings = [...Map.groupBy(all, ({ account }) => account)].flatMap(([account, own]) => {
+    const mostAt = mostHeldAt(new RequestsByStart(byAccount.get(account) ?? []), terms, judge)
+    return own.filter((reading) => mostAt(reading)?.numerator === 0n)
+  })
+  const rest = [readings, requests, terms, judge, recorded] as const
+  const isGivenBack = ({ taken, isRight }: Change) => taken.numerator < 0n && !isRight
+  const givesBack = (...of: From) =>
+    changesOf(...of).some((changes) => changes.all.some(isGivenBack))
+  const isWrong = stretchesOf(...rest).some(({ isRight }) => !isRight)
+  if (!isWrong || givesBack(...rest) || !givesBack(...from)) return null
+  const kept = new Set(readings)
+  return { readings, held: all.filter((reading) => !kept.has(reading)), unproven: [] }
 }
 
 /** Whether a request ran when the value was read. */
@@ -129,11 +150,11 @@ function chainsOf(from: From): readonly Chain[] | null {
   const [, requests, terms, judge] = from
   const byAccount = Map.groupBy(requests, ({ account }) => account)
   const chains: Chain[] = []
-  for (const { all } of changesOf(...from)) {
-    const [first] = all
+  for (const changes of changesOf(...from)) {
+    const [first] = changes.all
     if (first === undefined) continue
     const own = byAccount.get(first.first.account) ?? []
-    const chain = chainOf(all, mostHeldAt(new RequestsByStart(own), terms, judge))
+    const chain = chainOf(changes, mostHeldAt(new RequestsByStart(own), terms, judge))
     if (chain === null) return null
     chains.push(chain)
   }
@@ -146,12 +167,11 @@ interface Span {
   readonly most: Rational | null
 }
 
-function chainOf(
-  all: readonly Change[],
-  mostAt: (reading: Reading) => Rational | null,
-): Chain | null {
+function chainOf(changes: Changes, mostAt: (reading: Reading) => Rational | null): Chain | null {
+  const { all } = changes
   const readings = [all[0]!.first, ...all.map(({ last }) => last)]
   const spans: Span[] = readings.map((reading) => ({ least: zero, most: mostAt(reading) }))
+  if (!areBetweenRests(spans, readings, changes)) return null
   let givesBack = false
   for (const [at, change] of all.entries()) {
     const next = meeting(spans[at + 1]!, after(spans[at]!, change))
@@ -170,15 +190,60 @@ function chainOf(
   return { held: readings.filter((_, at) => spans[at]!.least.numerator > 0n), givesBack }
 }
 
+/**
+ * Narrows each value by the last one before it, and the first one after it, at which nothing can be held. A charge that may be late counts
+ * once between those two, and with each neighbour anew:
+ *
+ *     balance   1.00 ──── 0.90 ── 0.90 ──── 0.98     the charge of 0.02 is before, between, or after the two
+ *     nothing held ^                          ^      0.08 is held at both
+ *
+ * @returns false if no amount is possible at one of them
+ */
+function areBetweenRests(
+  spans: Span[],
+  readings: readonly Reading[],
+  { all, between }: Changes,
+): boolean {
+  const isRest = spans.map(({ most }) => most !== null && isZero(most))
+  const isPaid = (from: number, to: number) =>
+    all.slice(from, to).some(({ isLeftOut }) => isLeftOut)
+  const narrow = (at: number, other: Span, from: number, to: number): boolean => {
+    const both = meeting(spans[at]!, other)
+    if (both !== null) spans[at] = both
+    return both !== null || isPaid(from, to)
+  }
+  const forward = between()
+  for (let at = 1, rest = isRest[0] ? 0 : -1; at < readings.length; at++) {
+    if (rest >= 0) {
+      const held = after(nothingHeld, forward(readings[rest]!, readings[at]!))
+      if (!narrow(at, held, rest, at)) return false
+    }
+    if (isRest[at]) rest = at
+  }
+  const backward = between()
+  let rest = 0
+  for (let at = 0; at + 1 < readings.length; at++) {
+    while (rest <= at || (rest < readings.length && !isRest[rest])) rest++
+    if (rest >= readings.length) return true
+    const held = beforeOf(nothingHeld, backward(readings[at]!, readings[rest]!))
+    if (!narrow(at, held, at, rest)) return false
+  }
+  return true
+}
+
+const nothingHeld: Span = { least: zero, most: zero }
+
 /** What is held after a change: what was held before it, and what was taken beyond the costs. */
-function after({ least, most }: Span, { taken, low, high, slack }: Change): Span {
+function after({ least, most }: Span, { taken, low, high, slack }: Sums): Span {
   return {
     least: high === null ? zero : subtract(subtract(add(least, taken), high), slack),
     most: most === null ? null : add(subtract(add(most, taken), low), slack),
   }
 }
 
-function beforeOf({ least, most }: Span, { taken, low, high, slack }: Change): Span {
+type Sums = Pick<Change, 'taken' | 'low' | 'high' | 'slack'>
+
+function beforeOf({ least, most }: Span, { taken, low, high, slack }: Sums): Span {
   return {
     least: subtract(add(subtract(least, taken), low), slack),
     most: most === null || high === null ? null : add(add(subtract(most, taken), high), slack),

@@ -6,10 +6,11 @@ import { promptOf } from '../../../tokens/usage.ts'
 interface Seen {
   /** Tokens of a prompt for each byte of its request, at most. */
   tokensForByte: number
-  /** Whether whole answers count what was thought, though it be nothing. */
-  isCounted: boolean
-  /** Whether an answer showed less text than it counts, with its thoughts. */
-  hasHidden: boolean
+  /**
+   * By what was asked of the model's thinking, where whole answers count what was thought, though it be nothing: whether one showed less
+   * text than it counts, with its thoughts.
+   */
+  readonly hasHidden: Map<string, boolean>
 }
 
 /** A text with fewer bytes for each token is not all that was counted. */
@@ -24,25 +25,28 @@ const few = 16
  */
 export function likelyLeft(requests: readonly PricedRequest[], priceOf: PriceOf): LikelyLeft {
   const byModel = new Map<string, Seen>()
-  for (const { requestedModel, usage, outcomes, receivedBytes, askedBytes } of requests) {
+  for (const request of requests) {
+    const { requestedModel, usage, outcomes, receivedBytes, askedBytes, thinking } = request
     const id = priceOf(requestedModel)?.id
     if (id === undefined || usage === null) continue
-    const seen = byModel.get(id) ?? { tokensForByte: 0, isCounted: false, hasHidden: false }
+    const seen = byModel.get(id) ?? { tokensForByte: 0, hasHidden: new Map() }
     byModel.set(id, seen)
     const prompt = promptOf(usage.parts)
     if (prompt !== null && askedBytes !== null && askedBytes > 0)
       seen.tokensForByte = Math.max(seen.tokensForByte, prompt / askedBytes)
     const { reasoning, output_visible: visible } = usage.parts
     if (outcomes[0] !== 'success' || reasoning === null) continue
-    seen.isCounted = true
     const tokens = (visible ?? 0) + reasoning
     const isShown = receivedBytes !== null && receivedBytes >= leastBytes * tokens
-    if (reasoning > 0 && !isShown) seen.hasHidden = true
+    const isHidden = reasoning > 0 && !isShown
+    seen.hasHidden.set(thinking, isHidden || seen.hasHidden.get(thinking) === true)
   }
   return {
-    hidesThoughts({ id, price }) {
-      const seen = byModel.get(id)
-      return seen?.isCounted === true ? seen.hasHidden : price.reasoning !== undefined
+    hidesThoughts({ id, price }, { thinking }) {
+      const hasHidden = byModel.get(id)?.hasHidden ?? new Map<string, boolean>()
+      // Asked otherwise, it may think longer than in any answer that is known.
+      const isAsked = thinking !== '' || [...hasHidden.values()].includes(true)
+      return hasHidden.get(thinking) ?? (isAsked || price.reasoning !== undefined)
     },
     mostPrompt({ requestedModel, askedBytes }) {
       const { tokensForByte = 0 } = byModel.get(priceOf(requestedModel)?.id ?? '') ?? {}

@@ -11,6 +11,7 @@ import {
 } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
+import { expiredBetween } from './grants.ts'
 import type { PriceJudgements } from './judgements.ts'
 import { type Reading, readingsOf } from './readings.ts'
 import { computedBounds } from './request-charge.ts'
@@ -205,8 +206,21 @@ export function unequalSums(
         since.some((each, nth) => nth > 0 && is(each, since[nth - 1]!))
       const total = limit ?? before?.sum
       if (total !== undefined) compared++
+      const expired = since
+        .slice(1)
+        .map((each, nth) =>
+          expiredBetween(
+            since[nth]!.reading,
+            each.reading,
+            values.find(({ moves }) => moves === 'down')!,
+          ),
+        )
+        .reduce(add, zero)
       if (total === undefined || compare(absolute(subtract(sum, total)), slack) <= 0) return []
+      const isLost = compare(sum, total) < 0 && compare(add(add(sum, expired), slack), total) >= 0
+      if (limit === null && isLost) return []
       const unless = () => {
+        if (isLost) return 'a grant expired'
         if (limit !== null && !isFixed) return null
         if (did((each, last) => compare(each.used, last.used) < 0))
           return 'a period of what is used began anew'

@@ -18,6 +18,7 @@ import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { beyondSeen, isSeen, unseenText } from '../../../price/judge/unseen.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
+import { lessInOrder } from './charged-less.ts'
 import { cacheText } from './free-repeats.ts'
 import { roundedUpSomewhere } from './one-sided.ts'
 import { againText, chargedAgain } from './replays.ts'
@@ -47,6 +48,17 @@ export function placeVerdict(
   if (first === undefined)
     return { explanations: [], verdict: withoutWrong(judged, judge, unit, requires) }
   const { explanations, isWhole } = explain(judged, judge)
+  const areAll = of === undefined || of.all === judged.length
+  const less = areAll ? lessInOrder(judged, { explanations, isWhole }) : null
+  if (less !== null)
+    return {
+      explanations: [],
+      verdict: inconclusive(
+        judged.length,
+        `${wrong.length} of ${judged.length} costs ${placeWords(first)} are less than listed: ${less}`,
+        wrong.slice(0, 3).map((each) => witnessOf(each, unit)),
+      ),
+    }
   const why = explained(explanations, isWhole, wrong.length)
   const some = of?.wrong ?? wrong.length
   const all = of?.all ?? judged.length

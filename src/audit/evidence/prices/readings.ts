@@ -3,6 +3,7 @@ import { compare, isZero, multiply, powerOfTen, type Rational } from '../../../m
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
+import { grantsOn, type ShownGrant } from './grants.ts'
 import type { MoneyPage } from './requests.ts'
 
 /** A value of a balance or a spend. */
@@ -15,6 +16,10 @@ export interface Reading {
   readonly place: Rational
   readonly text: string
   readonly request: PricedRequest
+  /** The page that shows it; absent for a header. */
+  readonly page?: unknown
+  /** Grants that this page lists; absent without any. */
+  readonly grants?: readonly ShownGrant[]
 }
 
 /** The values that the service showed, in their order. */
@@ -30,7 +35,9 @@ export function readingsOf(
     const amount = amountOf(terms.value === null ? page.body : atPlace(page.body, terms.value))
     if (amount === null) return []
     const { account, fromMs, untilMs, request } = page
-    return [{ account, fromMs, untilMs, request, ...inCurrency(amount, terms) }]
+    const grants = grantsOn(page.body, terms)
+    const shown = { page: page.body, ...(grants.length === 0 ? {} : { grants }) }
+    return [{ account, fromMs, untilMs, request, ...inCurrency(amount, terms), ...shown }]
   })
   const fromHeaders = requests.flatMap((request): readonly Reading[] => {
     const amount = terms.header === null ? null : amountOf(request.header(terms.header))

@@ -14,6 +14,7 @@ import {
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { ChargeSums } from './charge-sums.ts'
+import { expiredBetween } from './grants.ts'
 import { type Reading, unitOfReadings } from './readings.ts'
 import {
   chargeOf,
@@ -33,8 +34,10 @@ export interface ReadingStretch {
   readonly taken: Rational
   /** Of the requests that surely were charged between, less those that the first reading may count and the last one not yet. */
   readonly low: Rational
-  /** And of those that perhaps were. Null without an upper bound: a cost is open. */
+  /** And of those that perhaps were, with what expired. Null without an upper bound: a cost is open. */
   readonly high: Rational | null
+  /** What may have expired of grants. */
+  readonly expired: Rational
   /** How many requests may have been charged between. */
   readonly count: number
   /** These requests. Each call lists them anew: neighbouring stretches share most of them where a value may be late. */
@@ -59,10 +62,12 @@ export interface Change extends Omit<ReadingStretch, 'isWhole'> {
 type Between = Omit<ReadingStretch, 'isWhole'>
 
 /** The changes from each value of an account to the next one, and from its first to its last. */
-interface Changes {
+export interface Changes {
   readonly all: readonly Change[]
   /** Null for two values or fewer. */
   readonly whole: Between | null
+  /** Begins to compare any two values, in the order of the first of them. */
+  readonly between: () => (first: Reading, last: Reading) => Between
   /** One unit of the last place that the values show. */
   readonly unit: Rational
 }
@@ -82,21 +87,25 @@ export function changesOf(
     const charges = (byAccount.get(account) ?? []).map((request) =>
       chargeOf(request, judge, recordedBounds(recorded.get(request), unit)),
     )
-    const sums = new ChargeSums(charges, terms.withinMs)
     // After a charge that is no whole unit, the balance is none either, and its values are rounded.
     const isRounded = charges.some(({ isWhole, high }) => !isWhole && high !== null)
     const areOfUnit = charges.every(
       ({ low, high }) => high !== null && isWholeIn(low, unit) && isWholeIn(high, unit),
     )
-    const stretch = (first: Reading, last: Reading) =>
-      stretchOf(first, last, sums, terms, { unit, smallest, isRounded, areOfUnit })
+    const between = () => {
+      const sums = new ChargeSums(charges, terms.withinMs)
+      return (first: Reading, last: Reading) =>
+        stretchOf(first, last, sums, terms, { unit, smallest, isRounded, areOfUnit })
+    }
+    const stretch = between()
     // The whole comes first: the sums go forward in time.
     const whole = own.length > 2 ? stretch(own[0]!, own.at(-1)!) : null
     const all = own.slice(1).map((last, at) => stretch(own[at]!, last))
     const added = all.filter((each) => isAdded(each, terms, unit)).map(({ last }) => last)
     const isLeftOut = (each: Between) =>
       isRestart(each, terms, unit) || isAdded(each, terms, unit) || mayPrecede(each, added, terms)
-    return { whole, all: all.map((each) => ({ ...each, isLeftOut: isLeftOut(each) })), unit }
+    const changes = all.map((each) => ({ ...each, isLeftOut: isLeftOut(each) }))
+    return { whole, all: changes, between, unit }
   })
 }
 
@@ -164,9 +173,14 @@ function isRestart(
  * A balance that rises by more than the requests between can have cost was added to: a payment, a grant. What they
  * cost is not known then. A smaller rise may be a charge that was given back.
  */
-function isAdded({ first, last, high }: Between, { moves }: BalanceTerms, unit: Rational): boolean {
+function isAdded(
+  { first, last, high, expired }: Between,
+  { moves }: BalanceTerms,
+  unit: Rational,
+): boolean {
   const rise = subtract(last.value, first.value)
-  return moves === 'down' && compare(rise, high === null ? unit : add(high, unit)) > 0
+  const most = high === null ? unit : add(subtract(high, expired), unit)
+  return moves === 'down' && compare(rise, most) > 0
 }
 
 /**
@@ -189,7 +203,7 @@ function stretchOf(
   first: Reading,
   last: Reading,
   sums: ChargeSums,
-  { moves }: BalanceTerms,
+  terms: BalanceTerms,
   {
     unit,
     smallest,
@@ -203,8 +217,11 @@ function stretchOf(
   },
 ): Between {
   const change = subtract(last.value, first.value)
-  const taken = moves === 'up' ? change : negate(change)
-  const { count, high, notComputed, notWhole } = sums.touching(first.fromMs, last.untilMs)
+  const taken = terms.moves === 'up' ? change : negate(change)
+  const touching = sums.touching(first.fromMs, last.untilMs)
+  const { count, notComputed, notWhole } = touching
+  const expired = expiredBetween(first, last, terms)
+  const high = touching.high === null ? null : add(touching.high, expired)
   // A late value may be older than the one before it: a cache or a replica is behind.
   const { surely, behind } = sums.between(first.untilMs, last.fromMs)
   const low = behind.high === null ? null : subtract(surely.low, behind.high)
@@ -222,6 +239,7 @@ function stretchOf(
     taken,
     low: low ?? zero,
     high,
+    expired,
     count,
     requests: () => sums.listed(first.fromMs, last.untilMs, first.untilMs, last.fromMs),
     slack,

@@ -1,9 +1,11 @@
 import { add, compare, decimalText, type Rational, roundTo, zero } from '../../../money/rational.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
+import { explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin } from '../../../price/judge/tolerance.ts'
 import type { VerdictTable } from '../../verdict.ts'
+import { lessInOrder } from './charged-less.ts'
 import { settledReadings } from './held.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 import { readingsOf } from './readings.ts'
@@ -29,8 +31,8 @@ export interface Sums {
   readonly differing: readonly PricedRequest[]
   /** What was taken over all readings, if no costs of the requests between them give it. */
   readonly wronglyTaken: ReadingStretch | null
-  /** Why it may be right all the same. */
-  readonly takenDoubt: string | null
+  /** Why what was taken, or what a place says, may be right all the same. */
+  readonly doubt: string | null
   readonly compared: number
 }
 
@@ -42,6 +44,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
   const sides = sidesOf(found)
   const unit = found.prices.currency.name
   const { whole, doubt } = allReadingsOf(found)
+  const less = lessOf(found)
   const taken = whole?.taken ?? null
   const places = (['computed', 'stated', 'logged'] as const).filter((place) =>
     sides.some((each) => each[place] !== null),
@@ -67,7 +70,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
       ...(taken === null ? [] : [at === 0 ? shown(taken) : '']),
     ]),
   }
-  const differing = sides.filter(differs)
+  const differing = sides.filter((each) => differs(each, less))
   const total = groups[0][1]
   return {
     table,
@@ -78,7 +81,7 @@ export function sumsOf(found: PriceJudgements): Sums | null {
     ].join(', '),
     differing: differing.map(({ request }) => request),
     wronglyTaken: whole === null || whole.isRight ? null : whole,
-    takenDoubt: doubt,
+    doubt: doubt ?? less.why,
     compared,
   }
 }
@@ -128,9 +131,25 @@ function sumText(sides: readonly Sides[], place: 'computed' | 'stated' | 'logged
 
 const shown = (value: Rational) => decimalText(roundTo(value, 12, 'half_even'))
 
+/** Amounts below the contract's that may be right, and why. */
+interface Less {
+  readonly amounts: ReadonlySet<Judged>
+  readonly why: string | null
+}
+
+function lessOf({ stated, logged, judge }: PriceJudgements): Less {
+  const found = [...stated.values(), logged].flatMap((place) => {
+    const wrong = place.filter(({ is }) => is === 'wrong')
+    const why = wrong.length === 0 ? null : lessInOrder(place, explain(place, judge))
+    return why === null ? [] : [{ wrong, why }]
+  })
+  return { amounts: new Set(found.flatMap(({ wrong }) => wrong)), why: found[0]?.why ?? null }
+}
+
 /** Whether two places that both know the cost of a request disagree, by more than either of them hides. */
-function differs({ computed, judged }: Sides): boolean {
-  if (computed !== null && judged.some(({ is }) => is === 'wrong')) return true
+function differs({ computed, judged }: Sides, { amounts }: Less): boolean {
+  const isWrong = (each: Judged) => each.is === 'wrong' && !amounts.has(each)
+  if (computed !== null && judged.some(isWrong)) return true
   const [first, ...rest] = judged
   return rest.some(({ statement, unit, expected }) => {
     const wider = compare(unit, first!.unit) > 0 ? unit : first!.unit

@@ -9,6 +9,9 @@ import {
   subtract,
 } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { takenLess } from './charged-less.ts'
+import { unnamedExpiry } from './expiries.ts'
+import { explainSums } from './explain-sums.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from './free-repeats.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 import { mayBeThousands, type Reading } from './readings.ts'
@@ -34,6 +37,8 @@ interface Taken {
  *     doubted        open costs are those of the log or the answers, which are wrong themselves
  *     paid in        each wrong stretch lacks a whole amount of the currency
  *     charged once   requests that were cut and sent again are charged for the one answer that came
+ *     expired        the page says that something expired then, and the contract names no grants
+ *     less           charges are below the list in an order that an allowance or a discount has
  *     cached         a cache of the gateway answered repeats whose cost no place shows
  */
 export function doubtOfTaken(
@@ -48,6 +53,8 @@ export function doubtOfTaken(
     doubted(taken) ??
     paidIn(taken) ??
     chargedForOneAnswer(taken) ??
+    expired(taken) ??
+    less(taken) ??
     cached(taken)
   )
 }
@@ -115,6 +122,23 @@ function chargedForOneAnswer(taken: Taken): string | null {
   return isSo
     ? `${takenText(taken)}, which is right if requests that were cut, and sent again under their key or id, were charged once for the answer that came`
     : null
+}
+
+function expired(taken: Taken): string | null {
+  const { found, readings, terms, recorded } = taken
+  const stretches = stretchesOf(readings, found.requests, terms, found.judge, recorded)
+  const place = unnamedExpiry(stretches, terms)
+  return place === null
+    ? null
+    : `${takenText(taken)}, which is right if the rest was lost when it expired, as the page says at ${place}; name the grants in the contract (evidence.balance.grants)`
+}
+
+function less(taken: Taken): string | null {
+  const { found, readings, terms, recorded } = taken
+  const of = [found.requests, terms, found.judge, recorded] as const
+  const stretches = stretchesOf(readings, ...of)
+  const why = takenLess(stretches, found.judge, explainSums(stretches, ...of))
+  return why === null ? null : `${takenText(taken)}: ${why}`
 }
 
 function cached(taken: Taken): string | null {

@@ -3,6 +3,7 @@ import {
   absolute,
   add,
   compare,
+  isZero,
   negate,
   type Rational,
   subtract,
@@ -11,6 +12,7 @@ import {
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { expiredBetween } from './grants.ts'
 import { type Reading, unitOfReadings } from './readings.ts'
 import { computedBounds, isWholeIn, type Recorded } from './request-charge.ts'
 import { RequestsByStart } from './requests-by-start.ts'
@@ -143,7 +145,7 @@ export function looseWindows(
 }
 
 function windowsIn(
-  { first, last, taken, requests }: ReadingStretch,
+  { first, last, taken, requests, expired }: ReadingStretch,
   { withinMs }: BalanceTerms,
   costOf: CostOf,
   unit: Rational,
@@ -152,7 +154,7 @@ function windowsIn(
   const isSure = ({ startMs, endMs }: PricedRequest) =>
     startMs >= first.untilMs && endMs + withinMs <= last.fromMs
   const perhaps = all.filter((each) => !isSure(each))
-  if (all.length > mostRequests || perhaps.length > mostPerhaps) return []
+  if (!isZero(expired) || all.length > mostRequests || perhaps.length > mostPerhaps) return []
   if (all.some((each) => costOf(each) === null)) return []
   const sets = perhaps.reduce<readonly (readonly PricedRequest[])[]>(
     (before, request) => before.flatMap((set) => [set, [...set, request]]),
@@ -237,12 +239,13 @@ function windowOf(
   first: Edge,
   last: Edge,
   { requests }: Line,
-  { moves }: BalanceTerms,
+  terms: BalanceTerms,
   costOf: CostOf,
   { unit, slack }: Pick<Window, 'unit' | 'slack'>,
 ): Window | null {
   const own = requests.slice(first.charged, last.charged)
-  if (own.length > mostRequests) return null
+  if (own.length > mostRequests || !isZero(expiredBetween(first.reading, last.reading, terms)))
+    return null
   let sum: Rational = zero
   for (const request of own) {
     const cost = costOf(request)
@@ -250,7 +253,7 @@ function windowOf(
     sum = add(sum, cost)
   }
   const change = subtract(last.reading.value, first.reading.value)
-  const apart = subtract(moves === 'up' ? change : negate(change), sum)
+  const apart = subtract(terms.moves === 'up' ? change : negate(change), sum)
   const { account, fromMs } = first.reading
   return {
     ...{ account, fromMs, untilMs: last.reading.untilMs, requests: own },

@@ -3,6 +3,7 @@ import { add, compare, zero } from '../../../money/rational.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
+import { expiredEarly } from '../../evidence/prices/expiries.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
@@ -12,6 +13,7 @@ import {
   priceJudgements,
   recordedCosts,
 } from '../../evidence/prices/judgements.ts'
+import { keptDeposits } from '../../evidence/prices/kept-deposits.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import { type Reading, readingsOf, unreadable, whyNone } from '../../evidence/prices/readings.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
@@ -56,7 +58,8 @@ stay so, are a wrong charge (a runs test, below one in 10,000); after the first 
 than a twentieth, it is inconclusive, too. Money may be held back for a request that runs, or has not settled: a value with too much taken beside
 one is left out where the next shows that it was given back, and inconclusive where none does. Values that are right if they may be later than the contract says
 fail, and are inconclusive where it says nothing. It is inconclusive, too, if a fifth of the requests with a cost have no value before them, or after them. It takes an account without other traffic. A rise of a
-balance by more than the requests between can have cost is a payment: that stretch is left out. Each value that
+balance by more than the requests between can have cost is a payment: that stretch is left out. What is left of a grant (evidence.balance.grants)
+may be lost when it expires, and not before. Charges below the prices whose order is that of free requests a day, or of a discount for volume, are inconclusive. Each value that
 evidence.balance.also names is compared likewise.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
@@ -103,7 +106,9 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
       (late === null
         ? ''
         : `: values are ${lateText(late)}, where the contract says ${secondsOf(terms.withinMs)} s`) ||
+      expiredEarly(stretches, unit) ||
       explainSums(stretches, found.requests, terms, found.judge, recorded) ||
+      keptDeposits(stretches, found.judge) ||
       unlikeValues(readings, found.requests, terms, found.judge, recorded)
     return fail(stretches.length, {
       expected: rangeOf(first, unit),

@@ -21,10 +21,10 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
     if (sums === null) return notObserved(requires)
-    const { table, rows, summary, differing, wronglyTaken, takenDoubt, compared } = sums
+    const { table, rows, summary, differing, wronglyTaken, doubt, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
-    if (takenDoubt !== null && differing.length === 0)
-      return { verdict: 'inconclusive', observations: compared, why: takenDoubt, tables }
+    if (doubt !== null && differing.length === 0)
+      return { verdict: 'inconclusive', observations: compared, why: doubt, tables }
     if (wronglyTaken !== null && differing.length === 0)
       return fail(compared, {
         expected: 'what is taken is the sum of the costs',

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { audited, chat, contractOf, row, type Sent } from './paid.ts'
+
+/** Charges below the price list in the order of time: an allowance of free requests, and a discount for volume. */
+
+const evidence = {
+  cost: [{ header: 'x-cost' }],
+  balance: { get: '/key/info', value: 'spend', moves: 'up' },
+  log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime' },
+}
+const contract = contractOf({ evidence })
+const page = (spend: number): Sent => ({
+  ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },
+  answer: `{"spend": ${spend.toFixed(6)}}`,
+})
+const price = 0.00014
+
+/** Every place shows these costs; a page of the spend is read before each so many. */
+async function play(costs: readonly number[], every = 1, more: Partial<Sent> = {}) {
+  let spend = 0
+  const sends = costs.flatMap((cost, nth) => {
+    const before = nth % every === 0 ? [page(spend)] : []
+    spend += cost
+    const sent = { ...chat(`id-${nth}`), headers: `x-cost: ${cost.toFixed(6)}`, ...more }
+    return [...before, { ...sent, body: `{"model":"big","messages":"Hello ${nth}"}` }]
+  })
+  const at = sends.flatMap(({ id }, slot) => (id === undefined ? [] : [slot]))
+  const log = costs.map((cost, nth) => row(`id-${nth}`, cost, at[nth]!))
+  return audited([...sends, page(spend)], null, { log, contract })
+}
+const rules = ['PRICE-03', 'PRICE-04', 'PRICE-06', 'PRICE-08'] as const
+const verdicts = (found: Awaited<ReturnType<typeof play>>) =>
+  rules.map((rule) => found[rule]!.verdict)
+const times = (count: number, cost: number) => Array.from({ length: count }, () => cost)
+const inconclusive = times(4, 0).map(() => 'inconclusive')
+
+describe('free requests a day', () => {
+  test.each([1, 4])('are no fault of the service, read every %d requests', async (every) => {
+    const found = await play([...times(5, 0), ...times(7, price)], every)
+    expect(verdicts(found)).toEqual(inconclusive)
+    for (const rule of rules)
+      expect(found[rule]).toMatchObject({
+        why: expect.stringContaining('the first 5 requests of a day cost nothing'),
+      })
+  })
+
+  test('may pay a part of the request after them', async () => {
+    expect(verdicts(await play([...times(5, 0), 0.00006, ...times(7, price)]))).toEqual(
+      inconclusive,
+    )
+  })
+
+  test.each([
+    ['are charges that are missing if they are in no order', [2, 5, 9]],
+    ['are charges that are missing if they are the last ones', [8, 9, 10, 11]],
+    ['are a missing charge if it is one', [0]],
+  ])('%s', async (_, free) => {
+    const found = await play(times(12, price).map((cost, nth) => (free.includes(nth) ? 0 : cost)))
+    expect([_, verdicts(found)]).toEqual([_, times(4, 0).map(() => 'fail')])
+  })
+
+  test('are a fault if each is free', async () => {
+    const found = await play(times(12, 0))
+    expect(found['PRICE-03']).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining('free'),
+    })
+    expect(found['PRICE-06']!.verdict).toBe('fail')
+  })
+
+  test('excuse no later charge that is too high', async () => {
+    const found = await play([...times(5, 0), ...times(6, price), 2 * price])
+    expect(verdicts(found)).toEqual(times(4, 0).map(() => 'fail'))
+  })
+})
+
+describe('a discount for what was used before', () => {
+  const dearer = [...times(6, price), ...times(6, 1.25 * price)]
+
+  test.each([1, 3])('is no fault of the service, read every %d requests', async (every) => {
+    const found = await play([...times(6, price), ...times(6, 0.8 * price)], every)
+    expect(verdicts(found)).toEqual(inconclusive)
+    expect(found['PRICE-03']).toMatchObject({
+      why: expect.stringMatching(
+        /charged less than listed from 2026-11-\d\d \d\d:\d\d:\d\d UTC on/,
+      ),
+    })
+  })
+
+  test('is none if it charges more', async () => {
+    expect(verdicts(await play(dearer))).toEqual(times(4, 0).map(() => 'fail'))
+  })
+
+  test('is a lower price if it is in no order', async () => {
+    const mixed = times(12, price).map((cost, nth) => (nth % 3 === 1 ? 0.8 * cost : cost))
+    expect(verdicts(await play(mixed))).toEqual(times(4, 0).map(() => 'fail'))
+  })
+})
