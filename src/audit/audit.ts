@@ -84,36 +84,36 @@ export function audit(store: Store, options: AuditOptions): Promise<AuditReport>
   )
 }
 
-async function decideAndKeep(store: Session, options: AuditOptions): Promise<AuditReport> {
+async function decideAndKeep(session: Session, options: AuditOptions): Promise<AuditReport> {
   const rules = chooseRules(options.rules ?? [])
-  const runs = await selectRuns(store, options.runIds ?? [], options.contract)
+  const runs = await selectRuns(session, options.runIds ?? [], options.contract)
   const attempts = runs.reduce((sum, run) => sum + run.attempts, 0)
   if (attempts <= (options.attemptsInMemory ?? usualInMemory))
-    return decideRuns(store, rules, runs, options)
-  const columns = new ColumnFile(store.path)
+    return decideRuns(session, rules, runs, options)
+  const columns = new ColumnFile(session.path)
   try {
-    return await decideRuns(store, rules, runs, options, { columns })
+    return await decideRuns(session, rules, runs, options, { columns })
   } finally {
     columns.close()
   }
 }
 
 async function decideRuns(
-  store: Session,
+  session: Session,
   rules: readonly Rule[],
   runs: readonly AuditedRun[],
   options: AuditOptions,
   disk: Pick<Evidence, 'columns'> = {},
 ): Promise<AuditReport> {
-  if (rules.length >= manyRules) await store.takeAttemptsAtHand()
+  if (rules.length >= manyRules) await session.takeAttemptsAtHand()
   const runIds = runs.map((run) => run.runId)
-  const contract = options.contract ?? (await contractOfService(store, runIds, options.profile))
+  const contract = options.contract ?? (await contractOfService(session, runIds, options.profile))
   const evidence: Evidence = {
-    store,
+    store: session,
     ...disk,
     runIds,
-    killedRunIds: await killedRuns(store, runIds),
-    missingParts: await missingParts(store, runIds),
+    killedRunIds: await killedRuns(session, runIds),
+    missingParts: await missingParts(session, runIds),
     contract,
     ...(options.profile === undefined ? {} : { profile: options.profile }),
     ...(options.log === undefined
@@ -125,7 +125,7 @@ async function decideRuns(
     ...(options.choices === undefined ? {} : { priceChoices: options.choices }),
   }
   const decided = await decideAll(rules, evidence, runs, options)
-  const findings = await withServiceSide(store, decided)
+  const findings = await withServiceSide(session, decided)
   const report: AuditReport = {
     auditId: options.auditId ?? randomUUID(),
     auditedAt: options.auditedAt ?? new Date(),
@@ -134,7 +134,7 @@ async function decideRuns(
     runs,
     findings: options.accounts === undefined ? findings : findings.map(asOfShare),
   }
-  if (options.accounts === undefined && options.keeps !== false) await keepFindings(store, report)
+  if (options.accounts === undefined && options.keeps !== false) await keepFindings(session, report)
   return report
 }
 
@@ -207,7 +207,7 @@ async function decideAll(
 
 /** Stores the verdicts for the pages. */
 export async function keepFindings(
-  store: Pick<Session, 'execute'>,
+  session: Pick<Session, 'execute'>,
   { auditId, auditedAt, runs, findings }: AuditReport,
 ): Promise<void> {
   const runIds = JSON.stringify(runs.map((run) => run.runId))
@@ -221,7 +221,7 @@ export async function keepFindings(
     detail: JSON.stringify(verdict),
   }))
   // One statement: each would be a transaction, and a write to the disk.
-  await store.execute(
+  await session.execute(
     `INSERT INTO findings
      SELECT $1, make_timestamp($2::BIGINT), from_json($3, '["VARCHAR"]'),
        rule, severity, verdict, observations, title, detail

@@ -89,7 +89,10 @@ export async function probe(given: ProbeOptions): Promise<ProbeResult> {
   return inSession(options.store, {}, (session) => askAll(session, options), { writes: 'attempts' })
 }
 
-async function askAll(store: Session, options: ReturnType<typeof complete>): Promise<ProbeResult> {
+async function askAll(
+  session: Session,
+  options: ReturnType<typeof complete>,
+): Promise<ProbeResult> {
   const { contract, runId, baseUrl } = options
   const url = new URL(baseUrl)
   const transport =
@@ -99,7 +102,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
       maxConnections: Number.POSITIVE_INFINITY,
       connectTimeoutMs: contract.timeouts.connectMs,
     })
-  await startRun(store, {
+  await startRun(session, {
     runId,
     kind: 'probe',
     scenario: 'probe',
@@ -112,7 +115,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
     assayVersion: assayVersion(),
     machineJson: machineJson(),
   })
-  const recorder = await Recorder.open(store)
+  const recorder = await Recorder.open(session)
   const budget = new ProbeBudget(options.maxCredits)
   const prober = new Prober({
     ...options,
@@ -183,7 +186,7 @@ async function askAll(store: Session, options: ReturnType<typeof complete>): Pro
     prober.recording.flush()
     if (balanceBefore !== null) await options.operator?.setBalance(balanceBefore)
     await recorder.close()
-    await endRun(store, runId, {
+    await endRun(session, runId, {
       endedUs: prober.now(),
       attemptCountsJson: JSON.stringify(countsOf(prober)),
       verdict: 'valid',

@@ -11,12 +11,12 @@ import type { Session } from './session/session.ts'
 
 /** Enters one row of a table by the names of its columns; the others are null. */
 export function insertRow(
-  store: Pick<Session, 'execute'>,
+  session: Pick<Session, 'execute'>,
   table: string,
   row: Readonly<Record<string, DuckDBValue>>,
 ): Promise<void> {
   const names = Object.keys(row)
-  return store.execute(
+  return session.execute(
     `INSERT INTO ${table} (${names.join()}) VALUES (${names.map((_, at) => `$${at + 1}`).join()})`,
     Object.values(row),
   )
@@ -24,11 +24,11 @@ export function insertRow(
 
 /** Enters many rows, whose cells are in the order of the table's columns. */
 export async function insertRows(
-  store: Pick<Session, 'createAppender'>,
+  session: Pick<Session, 'createAppender'>,
   table: string,
   rows: readonly (readonly RowCell[])[],
 ): Promise<void> {
-  const appender = await store.createAppender(table)
+  const appender = await session.createAppender(table)
   const types = columnTypesOf(appender)
   for (let from = 0; from < rows.length; from += chunkRows) {
     appender.appendDataChunk(chunkOf(types, rows.slice(from, from + chunkRows)))

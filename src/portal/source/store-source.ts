@@ -136,10 +136,10 @@ const quartersOf = (shown: string, buckets: string) =>
   `WITH usage_shown AS (${shown}), usage_shown_buckets AS (${buckets}), usage_cells AS (${cellsSql()}) ${quartersSql('usage_cells', false)}`
 
 /** Sums of single requests of logs: each stands alone, so all accounts are summed at once. */
-async function copyEvents(store: Session, days: readonly number[], file: string): Promise<void> {
+async function copyEvents(session: Session, days: readonly number[], file: string): Promise<void> {
   const within = `origin = 'import' AND account IS NOT NULL AND at_us // ${dayUs} IN (SELECT unnest([${days.join()}]::BIGINT[]))`
   const sql = quartersOf(`FROM usage WHERE ${within}`, `${shownBucketsSql('')} AND false`)
-  await store.execute(`COPY (${sql}) TO ${literal(file)} (FORMAT parquet)`)
+  await session.execute(`COPY (${sql}) TO ${literal(file)} (FORMAT parquet)`)
 }
 
 /** Sums of intervals and of runs depend on what else there is: each account is summed alone. */

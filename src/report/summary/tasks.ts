@@ -32,11 +32,11 @@ const chosenTasks = (runId: string) => `(
 
 /** Tasks of the steady part, or of the whole run if none is in it. */
 export async function readTasks(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
 ): Promise<RunSummary['tasks']> {
-  if (!(await hasRows(store, 'tasks WHERE run_id = $1', [runId]))) return []
+  if (!(await hasRows(session, 'tasks WHERE run_id = $1', [runId]))) return []
   const figures = names.map((name) => {
     const us = `${sqlName(name)}_us`
     return `{
@@ -51,7 +51,7 @@ export async function readTasks(
   })
   const ended = (outcome: string) => `count(*) FILTER (outcome = '${outcome}') AS ${outcome}`
   const credits = creditsSql(pricesOf(contract))
-  const rows = await store.rows<Row>(
+  const rows = await session.rows<Row>(
     `WITH
        spent AS (
          SELECT session, sum(${credits})::DOUBLE AS credits, bool_or((${credits}) IS NULL) AS is_open
@@ -65,17 +65,17 @@ export async function readTasks(
      FROM chosen GROUP BY task ORDER BY task`,
     [runId],
   )
-  const paid = await readTaskCosts(store, runId, contract)
+  const paid = await readTaskCosts(session, runId, contract)
   return rows.map((row) => ({ ...summaryOf(row), money: paid(row.task) }))
 }
 
 /** What the chosen tasks of a name cost together; null if the contract states no prices. */
 async function readTaskCosts(
-  store: Session,
+  session: Session,
   runId: string,
   contract: Contract,
 ): Promise<(task: string) => TaskSummary['money']> {
-  const priced = await readRunCosts(store, [runId], contract, {
+  const priced = await readRunCosts(session, [runId], contract, {
     by: 'attempts.task',
     where: `attempts.task IS NOT NULL AND attempts.session IN (SELECT session FROM ${chosenTasks(literal(runId))})`,
   })

@@ -16,16 +16,16 @@ type Row = Anomaly['rows'][number]
 
 /** Anomalies of the period that a person should check, with rows as examples. Only the audit gives verdicts. */
 export async function findAnomalies(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   contract: Contract | null,
   units: readonly string[],
   reconciliation: Reconciliation,
 ): Promise<readonly Anomaly[]> {
   const found = [
-    ...(engine.holdsRequests ? await oddRows(store, engine, contract) : []),
-    ...(await oddHoursAndKeys(store, engine, units)),
-    ...(await flatRemaining(store)),
+    ...(engine.holdsRequests ? await oddRows(session, engine, contract) : []),
+    ...(await oddHoursAndKeys(session, engine, units)),
+    ...(await flatRemaining(session)),
     ...differences(reconciliation),
   ]
   return found.filter((anomaly) => anomaly.count > 0)
@@ -33,18 +33,18 @@ export async function findAnomalies(
 
 /** The anomalies that sums show without the contract. @param units of amounts; hours are judged in each of them */
 export async function oddHoursAndKeys(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   units: readonly string[],
 ): Promise<readonly Anomaly[]> {
-  const found = [...(await oddHours(store, units)), ...(await newKeys(store, engine))]
+  const found = [...(await oddHours(session, units)), ...(await newKeys(session, engine))]
   return found.filter((anomaly) => anomaly.count > 0)
 }
 
 /** Keys first seen in the period, if there is a whole day of earlier usage. */
-async function newKeys(store: Session, engine: UsageEngine): Promise<readonly Anomaly[]> {
-  await engine.fill(store, 'usage_new_keys', queries.newKeys)
-  const rows = await store.rows<Row & { n: number }>(
+async function newKeys(session: Session, engine: UsageEngine): Promise<readonly Anomaly[]> {
+  await engine.fill(session, 'usage_new_keys', queries.newKeys)
+  const rows = await session.rows<Row & { n: number }>(
     `SELECT 'key' AS source, key_fp AS id, first_us AS "atUs",
        requests || ' requests in the period' AS shows, n::BIGINT AS n
      FROM usage_new_keys ORDER BY first_us, key_fp`,
@@ -61,9 +61,9 @@ async function newKeys(store: Session, engine: UsageEngine): Promise<readonly An
 }
 
 /** Balances that do not fall despite successes with a price: a cached header, or no charge. */
-async function flatRemaining(store: Session): Promise<readonly Anomaly[]> {
+async function flatRemaining(session: Session): Promise<readonly Anomaly[]> {
   const order = `${balanceOrder('headers_us', 'credits_remaining')}, slot, retry`
-  const rows = await store.rows<Row>(
+  const rows = await session.rows<Row>(
     `SELECT run_id AS source, any_value(coalesce(account, key_fp)) || ' at ' || remaining AS id,
        min(at_us) AS "atUs", count(*) || ' consecutive successes with an unchanged balance' AS shows
      FROM (

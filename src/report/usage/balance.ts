@@ -23,8 +23,8 @@ const seen = `
 const order = balanceOrder('at_us', 'remaining')
 
 /** The last balance of each quarter hour and account in the period. */
-export function readBalance(store: Session): Promise<readonly BalancePoint[]> {
-  return store.rows<BalancePoint>(
+export function readBalance(session: Session): Promise<readonly BalancePoint[]> {
+  return session.rows<BalancePoint>(
     `SELECT max(at_us) AS "atUs", account, arg_max(remaining, ${order}) AS remaining,
        arg_max(seen_in, ${order}) AS "from"
      FROM (${seen})
@@ -37,8 +37,11 @@ export function readBalance(store: Session): Promise<readonly BalancePoint[]> {
  * The grants held now: those in the last poll of each key, else that poll's balance, else the last X-Credits-Remaining
  * of each account, as one grant without expiry. Null without any of these.
  */
-export async function readGrants(store: Session, nowUs: number): Promise<readonly Grant[] | null> {
-  const polls = await store.rows<{ remaining: number | null; grants_json: string | null }>(
+export async function readGrants(
+  session: Session,
+  nowUs: number,
+): Promise<readonly Grant[] | null> {
+  const polls = await session.rows<{ remaining: number | null; grants_json: string | null }>(
     `SELECT arg_max(remaining::DOUBLE, polled_us) AS remaining,
        arg_max(grants_json, polled_us) AS grants_json
      FROM usage_polls WHERE remaining IS NOT NULL GROUP BY key_fp`,
@@ -51,7 +54,7 @@ export async function readGrants(store: Session, nowUs: number): Promise<readonl
         : [{ name: 'balance', credits: remaining!, expiresUs: null }]
     })
   }
-  const balances = await store.rows<{ account: string; remaining: number }>(
+  const balances = await session.rows<{ account: string; remaining: number }>(
     `SELECT account, arg_max(remaining, ${order}) AS remaining FROM (${seen})
      WHERE at_us <= $1 GROUP BY account ORDER BY account`,
     [BigInt(Math.round(nowUs))],

@@ -10,15 +10,15 @@ import { fillTable } from '../temp-table.ts'
  * Gives the requests of runs a cost in money, in the view `usage` of this operation, if their contract has prices. A cost
  * that is not known stays null.
  */
-export async function enterCosts(store: Session, contract: Contract): Promise<void> {
+export async function enterCosts(session: Session, contract: Contract): Promise<void> {
   if (contract.prices === undefined) return
-  const runs = await store.rows<{ id: string }>(
+  const runs = await session.rows<{ id: string }>(
     'SELECT run_id AS id FROM runs WHERE contract = $1',
     [contract.name],
   )
   if (runs.length === 0) return
   const priced = await readRunCosts(
-    store,
+    session,
     runs.map(({ id }) => id),
     contract,
   )
@@ -34,12 +34,12 @@ export async function enterCosts(store: Session, contract: Contract): Promise<vo
     amount: units === null ? null : decimalText(costRational(units)),
   }))
   const table = `cost_kinds (${keys}, run_id VARCHAR, step VARCHAR, amount DECIMAL(38,18))`
-  await fillTable(store, table, rows)
+  await fillTable(session, table, rows)
   const on = names.map(
     (name) => `cost_kinds."${name}" IS NOT DISTINCT FROM (${priced.keySql[name]})`,
   )
-  const [own] = await store.rows<{ name: string }>('SELECT current_database() AS name')
-  await store.execute(`
+  const [own] = await session.rows<{ name: string }>('SELECT current_database() AS name')
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE attempt_costs AS
       SELECT attempts.run_id, attempts.slot::VARCHAR || '.' || attempts.retry::VARCHAR AS id, amount
       FROM ${priced.from}

@@ -20,7 +20,7 @@ export interface HourFigures {
 
 /** Hours that used unusually much, or in which unusually much failed. @param units of amounts; hours are judged in each of them */
 export async function oddHours(
-  store: Session,
+  session: Session,
   units: readonly string[],
 ): Promise<readonly Anomaly[]> {
   const several = units.length > 1
@@ -29,7 +29,9 @@ export async function oddHours(
     : [
         'CASE WHEN count(*) FILTER (WHERE credits IS NULL) = 0 THEN sum(credits)::DOUBLE END AS amount_0',
       ]
-  const hours = await store.rows<HourFigures & Readonly<Record<`amount_${number}`, number | null>>>(
+  const hours = await session.rows<
+    HourFigures & Readonly<Record<`amount_${number}`, number | null>>
+  >(
     `SELECT start_us AS "startUs", label, sum(requests)::DOUBLE AS requests,
        sum(failed - limited - ambiguous)::DOUBLE AS failed, sum(limited)::DOUBLE AS limited,
        ${amounts.join(', ')}, bool_or(open) AS open

@@ -47,7 +47,7 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
 
 /** Requests with a charge, or counts, that a person should look at. @param contract null if none says what is charged */
 export async function oddRows(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   contract: Contract | null,
 ): Promise<readonly Anomaly[]> {
@@ -55,11 +55,11 @@ export async function oddRows(
   const priced = (contract === null ? [] : pricesOf(contract))
     .filter(({ costCredits }) => costCredits > 0)
     .map(({ id }) => id)
-  await store.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
+  await session.execute(`SET VARIABLE usage_priced = ${textList(priced)}`)
   const anomalies: Anomaly[] = []
   for (const { kind, when, shows, summary } of kinds) {
-    await engine.fill(store, 'usage_odd', queries.odd(when))
-    const rows = await store.rows<Anomaly['rows'][number] & { n: number }>(
+    await engine.fill(session, 'usage_odd', queries.odd(when))
+    const rows = await session.rows<Anomaly['rows'][number] & { n: number }>(
       `SELECT source, id, at_us AS "atUs", ${shows} AS shows, n::BIGINT AS n
        FROM usage_odd ORDER BY at_us, source, id`,
     )

@@ -9,15 +9,15 @@ import type { SeenPeak } from './shape.ts'
 
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   contract: Contract | null,
 ): Promise<SeenPeak> {
   const limits = contract?.bands?.map((band) => band.requests.minute) ?? []
   const lowest = smallest(limits, Number.MAX_SAFE_INTEGER)
-  await store.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
-  await engine.fill(store, 'usage_peaks', queries.peaks)
-  const [row] = await store.rows<Omit<SeenPeak, 'unknown'> & { width_us: number | null }>(
+  await session.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
+  await engine.fill(session, 'usage_peaks', queries.peaks)
+  const [row] = await session.rows<Omit<SeenPeak, 'unknown'> & { width_us: number | null }>(
     'FROM usage_peaks',
   )
   if (row === undefined) return { minute: null, hour: null, day: null, unknown: null }

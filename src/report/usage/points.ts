@@ -5,8 +5,8 @@ import { largest, smallest } from '../../user/extremes.ts'
 import { shortened, tokenColumns } from './quarter-sums.ts'
 import type { UsageScope } from './shape.ts'
 
-export async function prepareCalendar(store: Session): Promise<void> {
-  await store.execute(`
+export async function prepareCalendar(session: Session): Promise<void> {
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_calendar AS
     WITH quarters AS (
       SELECT unnest(range(getvariable('usage_from') // ${quarterUs}, getvariable('usage_to') // ${quarterUs}))
@@ -41,10 +41,10 @@ export async function prepareCalendar(store: Session): Promise<void> {
  * @returns the sources with UTC days
  */
 export async function placeBuckets(
-  store: Session,
+  session: Session,
   sources: UsageScope['sources'],
 ): Promise<ReadonlySet<string>> {
-  await store.execute(`
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_places AS
     SELECT bucket_source, bool_and(coalesce(first.day_us = last.day_us, false)) AS in_days,
       bool_and(coalesce(first.hour_us = last.hour_us, false)) AS in_hours
@@ -53,7 +53,7 @@ export async function placeBuckets(
     LEFT JOIN usage_calendar AS first USING (quarter)
     LEFT JOIN usage_calendar AS last ON last.quarter = (buckets.quarter * ${quarterUs} + width_us - 1) // ${quarterUs}
     GROUP BY bucket_source`)
-  const places = await store.rows<{ bucket_source: string; in_days: boolean; in_hours: boolean }>(
+  const places = await session.rows<{ bucket_source: string; in_days: boolean; in_hours: boolean }>(
     'FROM usage_places',
   )
   const placeOf = new Map(places.map((place) => [place.bucket_source, place]))
@@ -68,7 +68,7 @@ export async function placeBuckets(
       ? 'false'
       : `quarter >= ${Math.floor(from / quarterUs)} AND quarter <= ${Math.floor(to / quarterUs)}`
   }
-  await store.execute(`
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_calendar AS
     SELECT *, ${covering('in_days')} AS covered, ${covering('in_hours')} AS covered_in_hours,
       at_us + ${quarterUs} > least(getvariable('usage_now'), getvariable('usage_covered_to') + 1)
@@ -102,7 +102,7 @@ function pointSums(covered: string, units: readonly string[]): string {
 const inPlace = (is: 'in_days' | 'in_hours') =>
   `(bucket_source = '' OR bucket_source IN (SELECT bucket_source FROM usage_places WHERE ${is}))`
 
-export async function prepareBuckets(store: Session, units: readonly string[]): Promise<void> {
+export async function prepareBuckets(session: Session, units: readonly string[]): Promise<void> {
   const filled = (start: string, label: string, is: 'in_days' | 'in_hours') => {
     const covered = is === 'in_days' ? 'covered' : 'covered_in_hours'
     return `
@@ -134,7 +134,7 @@ export async function prepareBuckets(store: Session, units: readonly string[]): 
         FROM usage_quarters
         WHERE NOT ${inPlace('in_days')} AND quarter >= getvariable('usage_from') // ${quarterUs}))
     GROUP BY start_us, label, series`
-  await store.execute(`
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_hours AS ${filled('hour_us', 'hour_label', 'in_hours')} ORDER BY start_us, series;
     CREATE OR REPLACE TEMP TABLE usage_days AS
     SELECT * FROM (
@@ -145,8 +145,8 @@ export async function prepareBuckets(store: Session, units: readonly string[]): 
 }
 
 /** `usage_week_hours`: means by local weekday and hour. */
-export function prepareWeekHours(store: Session): Promise<void> {
-  return store.execute(`
+export function prepareWeekHours(session: Session): Promise<void> {
+  return session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_week_hours AS
     SELECT weekday, hour_of_day, avg(credits) AS credits, avg(requests) AS requests,
       count(requests) AS hours

@@ -27,13 +27,13 @@ import { accountOf, type UsageOptions, type UsageScope } from './shape.ts'
  * @throws UserError as `prepareDays` does
  */
 export async function prepareUsage(
-  store: Session,
+  session: Session,
   options: UsageOptions,
   engine: UsageEngine = storeEngine,
 ): Promise<UsageScope> {
-  const scope = await prepareDays(store, options, engine)
-  await prepareKeys(store, engine)
-  await prepareWeekHours(store)
+  const scope = await prepareDays(session, options, engine)
+  await prepareKeys(session, engine)
+  await prepareWeekHours(session)
   return scope
 }
 
@@ -54,16 +54,16 @@ export async function prepareUsage(
  * @throws UserError for an unknown zone, an empty period, sources that state the same use, or a store without usage
  */
 export async function prepareDays(
-  store: Session,
+  session: Session,
   options: UsageOptions,
   engine: UsageEngine,
 ): Promise<UsageScope> {
   checkTimeZone(options.timezone)
   const names = options.keyNames ?? {}
   const tag = tagOf(options.by)
-  await enterPrices(store, options.contract ?? defaultContract)
-  await enterCosts(store, options.contract ?? defaultContract)
-  await store.execute(`
+  await enterPrices(session, options.contract ?? defaultContract)
+  await enterCosts(session, options.contract ?? defaultContract)
+  await session.execute(`
     SET VARIABLE usage_runs = ${textList(options.runIds)};
     SET VARIABLE usage_sources = ${textList(options.sources)};
     SET VARIABLE usage_timezone = ${literal(options.timezone)};
@@ -73,25 +73,25 @@ export async function prepareDays(
     SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
     CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
   `)
-  await limitTo(store, accountOf(options), engine.keyTables)
-  await engine.begin(store, options)
-  await engine.fill(store, 'usage_coverage', queries.coverage)
+  await limitTo(session, accountOf(options), engine.keyTables)
+  await engine.begin(session, options)
+  await engine.fill(session, 'usage_coverage', queries.coverage)
   // Charts and forecasts are about one unit: that of most amounts.
-  const units = await readUnits(store)
-  await store.execute(`SET VARIABLE usage_unit = ${literal(units[0] ?? 'credits')}`)
-  const sources = await readSources(store, engine, options)
-  const twice = await sameUse(store, engine, options, sources)
+  const units = await readUnits(session)
+  await session.execute(`SET VARIABLE usage_unit = ${literal(units[0] ?? 'credits')}`)
+  const sources = await readSources(session, engine, options)
+  const twice = await sameUse(session, engine, options, sources)
   // A service in scaled time is ahead of our clock, but its past usage is not in the future.
   const nowUs = largest(
     sources.map((each) => each.lastUs + 1),
     Math.round(options.nowUs),
   )
-  const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(store, engine))
+  const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(session, engine))
   const [beforeFrom, beforeTo] = comparedPeriod(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
   // A balance does not show that there were no requests.
   const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs }] : sources
-  await store.execute(`
+  await session.execute(`
     SET VARIABLE usage_now = ${nowUs}::BIGINT;
     SET VARIABLE usage_from = ${scope.fromUs}::BIGINT;
     SET VARIABLE usage_to = ${scope.toUs}::BIGINT;
@@ -100,12 +100,12 @@ export async function prepareDays(
     SET VARIABLE usage_covered_from = ${smallest(covering.map((each) => each.firstUs))}::BIGINT;
     SET VARIABLE usage_covered_to = ${largest(covering.map((each) => each.lastUs))}::BIGINT;
   `)
-  await engine.enterPeriod(store)
-  await prepareQuarters(store, engine, units)
-  await prepareCalendar(store)
-  const partial = await readPartial(store, engine, sources)
-  const utc = await placeBuckets(store, sources)
-  await prepareBuckets(store, units)
+  await engine.enterPeriod(session)
+  await prepareQuarters(session, engine, units)
+  await prepareCalendar(session)
+  const partial = await readPartial(session, engine, sources)
+  const utc = await placeBuckets(session, sources)
+  await prepareBuckets(session, units)
   const inUtc = [...utc].sort()
   const utcNote =
     inUtc.length === 0
@@ -127,9 +127,9 @@ export async function prepareDays(
 }
 
 /** The first entry of a bill beside its use, such as the tax of a month; null if there is none. */
-async function firstOfBills(store: Session, engine: UsageEngine): Promise<number | null> {
-  await engine.fill(store, 'usage_first_of_bills', queries.firstOfBills)
-  const [first] = await store.rows<{ at_us: number | null }>('FROM usage_first_of_bills')
+async function firstOfBills(session: Session, engine: UsageEngine): Promise<number | null> {
+  await engine.fill(session, 'usage_first_of_bills', queries.firstOfBills)
+  const [first] = await session.rows<{ at_us: number | null }>('FROM usage_first_of_bills')
   return first?.at_us ?? null
 }
 
@@ -137,12 +137,12 @@ type Partial = NonNullable<UsageScope['sources'][number]['partial']>
 
 /** The time in which a part of a log is missing, by source. Fills `usage_partial`. */
 async function readPartial(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   sources: UsageScope['sources'],
 ): Promise<ReadonlyMap<string, Partial>> {
-  await engine.fill(store, 'usage_partial', queries.partial)
-  const rows = await store.rows<{ source: string; from_us: number; to_us: number }>(
+  await engine.fill(session, 'usage_partial', queries.partial)
+  const rows = await session.rows<{ source: string; from_us: number; to_us: number }>(
     'FROM usage_partial',
   )
   const partial = new Map<string, Partial>()
@@ -155,9 +155,9 @@ async function readPartial(
       toUs: Math.min(to_us, of.lastUs + 1),
     })
   }
-  await store.execute('DELETE FROM usage_partial')
+  await session.execute('DELETE FROM usage_partial')
   for (const [source, { fromUs, toUs }] of partial) {
-    await store.execute('INSERT INTO usage_partial VALUES ($1, $2, $3)', [
+    await session.execute('INSERT INTO usage_partial VALUES ($1, $2, $3)', [
       source,
       BigInt(fromUs),
       BigInt(toUs),
@@ -179,33 +179,33 @@ function partialNotes(partial: ReadonlyMap<string, Partial>, timeZone: string): 
 export class NoUsage extends UserError {}
 
 /** Enters the prices of the contract, which give attempts a cost in the view `usage`. */
-export async function enterPrices(store: Session, contract: Contract): Promise<void> {
-  await hideTable(store, 'model_prices')
+export async function enterPrices(session: Session, contract: Contract): Promise<void> {
+  await hideTable(session, 'model_prices')
   const prices = new Map(pricesOf(contract).map(({ id, costCredits }) => [id, costCredits]))
   const rows = JSON.stringify([...prices].map(([model, credits]) => ({ model, credits })))
   const priced = `(SELECT unnest(from_json($2, '[{"model": "VARCHAR", "credits": "DOUBLE"}]'), recursive := true))`
-  await store.execute(
+  await session.execute(
     `DELETE FROM model_prices WHERE contract = $1 AND model IN (SELECT model FROM ${priced})`,
     [contract.name, rows],
   )
-  await store.execute(`INSERT INTO model_prices SELECT $1, model, credits FROM ${priced}`, [
+  await session.execute(`INSERT INTO model_prices SELECT $1, model, credits FROM ${priced}`, [
     contract.name,
     rows,
   ])
 }
 
 async function readSources(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   options: UsageOptions,
 ): Promise<UsageScope['sources']> {
-  const rows = await store.rows<UsageScope['sources'][number]>(
+  const rows = await session.rows<UsageScope['sources'][number]>(
     `SELECT 'local' AS days, NULL AS partial, origin, source, sum(requests)::BIGINT AS requests, min(first_us) AS "firstUs", max(last_us) AS "lastUs",
        nullif(max(CASE WHEN width_us > ${quarterUs} THEN width_us // 1000000 ELSE 0 END), 0)::BIGINT AS "widestS"
      FROM usage_coverage GROUP BY origin, source ORDER BY "firstUs", source`,
   )
   if (rows.length > 0) return rows
-  const polls = await store.rows<UsageScope['sources'][number]>(
+  const polls = await session.rows<UsageScope['sources'][number]>(
     `SELECT 'local' AS days, NULL AS partial, 'poll' AS origin, base_url AS source, 0 AS requests, min(at_us) AS "firstUs",
        max(at_us) AS "lastUs", NULL AS "widestS"
      FROM poll_times WHERE remaining IS NOT NULL OR consumed IS NOT NULL
@@ -215,20 +215,20 @@ async function readSources(
     const { account, keys } = accountOf(options)
     if (account !== null || keys !== null) {
       throw userError.report(
-        `${engine.name ?? store.path} holds no usage of ${[account !== null && `the account "${account}"`, keys !== null && 'these keys'].filter(Boolean).join(' with ')}: expected the name of an account as the log or the run has it (assay usage --by account), and keys of --key-names or their fingerprints.`,
+        `${engine.name ?? session.path} holds no usage of ${[account !== null && `the account "${account}"`, keys !== null && 'these keys'].filter(Boolean).join(' with ')}: expected the name of an account as the log or the run has it (assay usage --by account), and keys of --key-names or their fingerprints.`,
       )
     }
     throw new NoUsage(
       'report',
-      `${engine.name ?? store.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
+      `${engine.name ?? session.path} holds no usage to show: make a run (assay run), import a log (assay import), poll a balance (assay usage watch), or name other runs and sources.`,
     )
   }
   return polls
 }
 
 /** The units of amounts, that of most amounts first. */
-async function readUnits(store: Session): Promise<readonly string[]> {
-  const rows = await store.rows<{ unit: string }>(
+async function readUnits(session: Session): Promise<readonly string[]> {
+  const rows = await session.rows<{ unit: string }>(
     'SELECT unit FROM usage_coverage WHERE amounts > 0 GROUP BY unit ORDER BY sum(amounts) DESC, unit',
   )
   return rows.map(({ unit }) => unit)

@@ -47,33 +47,33 @@ const usageSums = (() => {
 })()
 
 /** `usage_key_sums`: all sums of the twenty keys with the most credits; `usage_key_models`: the same by model. */
-export async function prepareKeys(store: Session, engine: UsageEngine): Promise<void> {
-  await engine.fill(store, 'usage_top_keys', queries.topKeys)
-  await store.execute(
+export async function prepareKeys(session: Session, engine: UsageEngine): Promise<void> {
+  await engine.fill(session, 'usage_top_keys', queries.topKeys)
+  await session.execute(
     `SET VARIABLE usage_top = (SELECT coalesce(list(coalesce(key_fp, '')), []) FROM usage_top_keys)`,
   )
-  await engine.fill(store, 'usage_key_outcomes', queries.keyOutcomes)
-  await store.execute(`
+  await engine.fill(session, 'usage_key_outcomes', queries.keyOutcomes)
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_key_sums AS
     SELECT key_fp, account, ${usageSums} FROM usage_key_outcomes GROUP BY ALL
   `)
-  await engine.fill(store, 'usage_key_models', queries.keyModels)
+  await engine.fill(session, 'usage_key_models', queries.keyModels)
 }
 
 export async function prepareQuarters(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   units: readonly string[],
 ): Promise<void> {
   const amounts = units
     .map((unit, at) => `, sum(credits) FILTER (WHERE unit = ${literal(unit)}) AS amount_${at}`)
     .join('')
-  await engine.fill(store, 'usage_series', queries.series)
-  await store.execute(
+  await engine.fill(session, 'usage_series', queries.series)
+  await session.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
   )
-  await engine.fill(store, 'usage_outcomes', queries.outcomes)
-  await store.execute(`
+  await engine.fill(session, 'usage_outcomes', queries.outcomes)
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_quarters AS
     SELECT quarter, width_us, bucket_source, ${shortened('series')} AS series, ${usageSums}${amounts} FROM usage_outcomes GROUP BY ALL
   `)

@@ -15,18 +15,18 @@ import { namedModels } from './payers.ts'
  * @returns null without a row that gives credits
  */
 export async function readImported(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   { account, burnOrder }: { readonly account: string | null; readonly burnOrder: BurnOrder },
 ): Promise<Holdings | null> {
-  await engine.fill(store, 'usage_held_rows', queries.heldRows)
-  const rows = await store.rows<HeldRow>(
+  await engine.fill(session, 'usage_held_rows', queries.heldRows)
+  const rows = await session.rows<HeldRow>(
     'SELECT source, id, at_us, type::VARCHAR AS type, credits::VARCHAR AS credits, unit, terms FROM usage_held_rows',
   )
   const holdings = holdingsOfRows(rows, burnOrder)
   if (holdings === null || account !== null) return holdings
-  await engine.fill(store, 'usage_used_by', queries.usedBy)
-  const [named] = await store.rows<{ accounts: number }>(
+  await engine.fill(session, 'usage_used_by', queries.usedBy)
+  const [named] = await session.rows<{ accounts: number }>(
     `SELECT count(DISTINCT coalesce(account, '')) AS accounts
      FROM (SELECT account FROM usage_held_rows UNION ALL SELECT account FROM usage_used_by)`,
   )
@@ -35,17 +35,17 @@ export async function readImported(
 
 /** The ledger of what an account got, after all its use in the relations of the engine. @param nowUs Unix microseconds */
 export async function readLedger(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   holdings: Holdings,
   nowUs: number,
 ): Promise<Ledger> {
   const { lots, burnOrder, taken, unit } = holdings
-  await store.execute(
+  await session.execute(
     `SET VARIABLE usage_lot_models = ${textList(namedModels(lots))}; SET VARIABLE usage_ledger_unit = ${literal(unit)}`,
   )
-  await engine.fill(store, 'usage_ledger_uses', queries.ledgerUses(holdings))
-  const rows = await store.rows<{ segment: number; named: string | null; credits: string }>(
+  await engine.fill(session, 'usage_ledger_uses', queries.ledgerUses(holdings))
+  const rows = await session.rows<{ segment: number; named: string | null; credits: string }>(
     `SELECT segment::INTEGER AS segment, named, credits::VARCHAR AS credits FROM usage_ledger_uses WHERE credits IS NOT NULL`,
   )
   const uses = rows.map(({ segment, named, credits }) => ({
@@ -57,13 +57,13 @@ export async function readLedger(
 
 /** Of which models the credits of the period are; undefined if no lot names one. `readLedger` comes first. */
 export async function readMix(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   { lots }: Holdings,
 ): Promise<readonly ModelShare[] | undefined> {
   if (namedModels(lots).length === 0) return undefined
-  await engine.fill(store, 'usage_ledger_mix', queries.ledgerMix(lots))
-  const rows = await store.rows<{ model: string | null; credits: number }>(
+  await engine.fill(session, 'usage_ledger_mix', queries.ledgerMix(lots))
+  const rows = await session.rows<{ model: string | null; credits: number }>(
     'SELECT named AS model, credits::DOUBLE AS credits FROM usage_ledger_mix WHERE credits > 0 ORDER BY named',
   )
   const all = rows.reduce((sum, { credits }) => sum + credits, 0)

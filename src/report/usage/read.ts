@@ -64,27 +64,27 @@ export function readUsage<Part extends UsagePart = UsagePart>(
  * @throws UserError as `prepareUsage` does
  */
 export async function readForecastIn(
-  store: Session,
+  session: Session,
   options: UsageOptions,
   engine: UsageEngine,
 ): Promise<UsageForecast> {
-  const scope = await prepareDays(store, options, engine)
-  const held = heldIn(store, options, engine)
-  const { future } = await foresee(store, options, scope, options.contract, { engine, held })
-  return { ...future, anomalies: await oddHoursAndKeys(store, engine, scope.units) }
+  const scope = await prepareDays(session, options, engine)
+  const held = heldIn(session, options, engine)
+  const { future } = await foresee(session, options, scope, options.contract, { engine, held })
+  return { ...future, anomalies: await oddHoursAndKeys(session, engine, scope.units) }
 }
 
 /** The page within the session of another operation, whose queries then read its tables. */
 export async function readUsageIn<Part extends UsagePart = UsagePart>(
-  store: Session,
+  session: Session,
   options: UsageOptions,
   engine: UsageEngine = storeEngine,
   parts?: readonly Part[],
 ): Promise<PartsOfUsage<Part>> {
-  const prepared = await prepareUsage(store, options, engine)
+  const prepared = await prepareUsage(session, options, engine)
   const { keys } = accountOf(options)
-  const balance = keys === null ? await readBalance(store) : []
-  const contract = options.contract ?? (await contractOf(store, prepared.sources))
+  const balance = keys === null ? await readBalance(session) : []
+  const contract = options.contract ?? (await contractOf(session, prepared.sources))
   const notes = [
     ...accountNotes(balance, options),
     ...(contract === null ? [contractNote] : []),
@@ -92,7 +92,7 @@ export async function readUsageIn<Part extends UsagePart = UsagePart>(
     ...(keys === null ? [] : [keysNote]),
   ]
   const scope = { ...prepared, notes: [...prepared.notes, ...notes] }
-  const whole = { store, options, engine, scope, contract, balance }
+  const whole = { session, options, engine, scope, contract, balance }
   const read = partsOf(whole)
   const page = new Map<string, unknown>([['scope', scope]])
   for (const part of usageParts)
@@ -102,7 +102,7 @@ export async function readUsageIn<Part extends UsagePart = UsagePart>(
 }
 
 interface WholePage {
-  readonly store: Session
+  readonly session: Session
   readonly options: UsageOptions
   readonly engine: UsageEngine
   readonly scope: UsageScope
@@ -111,14 +111,14 @@ interface WholePage {
 }
 
 /** How each part is read. What several parts need is read once. */
-function partsOf({ store, options, engine, scope, contract, balance }: WholePage): {
+function partsOf({ session, options, engine, scope, contract, balance }: WholePage): {
   readonly [Part in UsagePart]: () => UsagePage[Part] | Promise<UsagePage[Part]>
 } {
-  const held = heldIn(store, options, engine)
-  const foreseen = once(() => foresee(store, options, scope, contract, { engine, held }))
+  const held = heldIn(session, options, engine)
+  const foreseen = once(() => foresee(session, options, scope, contract, { engine, held }))
   const future = async () => (await foreseen()).future
-  const peak = once(() => readPeak(store, engine, contract))
-  const reconciliation = once(() => reconcile(store, engine))
+  const peak = once(() => readPeak(session, engine, contract))
+  const reconciliation = once(() => reconcile(session, engine))
   return {
     days: async () => (await future()).days,
     bandLosses: async () => (await future()).bandLosses,
@@ -130,45 +130,45 @@ function partsOf({ store, options, engine, scope, contract, balance }: WholePage
       const now = await held()
       return now === null ? null : { unit: now.holdings.unit, ...creditsHeld(now.ledger) }
     },
-    totals: () => readTotals(store, engine),
-    cards: () => readCards(store),
-    hours: () => readSeries(store, 'usage_hours', scope.units),
-    weekHours: () => readWeekHours(store),
+    totals: () => readTotals(session, engine),
+    cards: () => readCards(session),
+    hours: () => readSeries(session, 'usage_hours', scope.units),
+    weekHours: () => readWeekHours(session),
     balance: () => balance,
-    errors: () => readErrors(store, engine),
-    topKeys: () => readKeys(store),
+    errors: () => readErrors(session, engine),
+    topKeys: () => readKeys(session),
     peak,
     plan: async () => (await foreseen()).planned(await peak()),
     reconciliation,
     anomalies: async () =>
-      findAnomalies(store, engine, contract, scope.units, await reconciliation()),
+      findAnomalies(session, engine, contract, scope.units, await reconciliation()),
   }
 }
 
 /** What is held by the options or by imported rows, and its ledger, read once. A balance is of the whole account. */
-const heldIn = (store: Session, options: UsageOptions, engine: UsageEngine) =>
+const heldIn = (session: Session, options: UsageOptions, engine: UsageEngine) =>
   once(async () => {
     const { account, keys } = accountOf(options)
     if (keys !== null) return null
     const { burnOrder = 'expiry', nowUs } = options
     const holdings =
       options.holdings ??
-      (options.grants === null ? await readImported(store, engine, { account, burnOrder }) : null)
+      (options.grants === null ? await readImported(session, engine, { account, burnOrder }) : null)
     if (holdings === null) return null
-    return { holdings, ledger: await readLedger(store, engine, holdings, nowUs) }
+    return { holdings, ledger: await readLedger(session, engine, holdings, nowUs) }
   })
 
 /** The days so far and to come. */
 async function foresee(
-  store: Session,
+  session: Session,
   options: UsageOptions,
   scope: UsageScope,
   contract: Contract | null,
   { engine, held }: { engine: UsageEngine; held: ReturnType<typeof heldIn> },
 ) {
-  const days = await readSeries(store, 'usage_days', scope.units)
+  const days = await readSeries(session, 'usage_days', scope.units)
   // The forecast begins where what is known of the use ends, not at the end of the requested period.
-  const fromUs = knownTo(scope, await longestSilence(store))
+  const fromUs = knownTo(scope, await longestSilence(session))
   const burns = (scope.units.length === 0 ? [scope.unit] : scope.units).map((unit) => {
     const past = pastDays(days, scope, fromUs, unit)
     return { unit, past, forecast: forecastBurn(past, randomOf(options.seed), unit) }
@@ -183,8 +183,8 @@ async function foresee(
   }
   const grants =
     now?.ledger.grants ??
-    (keys === null ? (options.grants ?? (await readGrants(store, fromUs))) : null)
-  const mix = now === null ? undefined : await readMix(store, engine, now.holdings)
+    (keys === null ? (options.grants ?? (await readGrants(session, fromUs))) : null)
+  const mix = now === null ? undefined : await readMix(session, engine, now.holdings)
   const coming = comingDays(fromUs, options.timezone, horizonDays)
   const { depletion, bandLosses } = lookAhead(
     contract,
@@ -216,8 +216,8 @@ async function foresee(
 }
 
 /** The longest time between two uses, in microseconds. Use is known by quarters of an hour, so it may be two quarters longer than it looks. */
-async function longestSilence(store: Session): Promise<number> {
-  const [longest] = await store.rows<{ us: number | null }>(
+async function longestSilence(session: Session): Promise<number> {
+  const [longest] = await session.rows<{ us: number | null }>(
     `SELECT max(start_us - before_us)::DOUBLE AS us FROM (
        SELECT start_us, max(end_us) OVER (ORDER BY start_us ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_us
        FROM (SELECT quarter * ${quarterUs} AS start_us, max(quarter * ${quarterUs} + width_us) AS end_us
@@ -235,12 +235,13 @@ const quartersNote = 'The data are sums per quarter of an hour, so single reques
 
 /** The default contract, if all usage comes from runs with it; else null. */
 async function contractOf(
-  store: Session,
+  session: Session,
   sources: UsagePage['scope']['sources'],
 ): Promise<Contract | null> {
-  const runs = await store.rows<{ run_id: string }>('SELECT run_id FROM runs WHERE contract = $1', [
-    defaultContract.name,
-  ])
+  const runs = await session.rows<{ run_id: string }>(
+    'SELECT run_id FROM runs WHERE contract = $1',
+    [defaultContract.name],
+  )
   const own = new Set(runs.map(({ run_id }) => run_id))
   return sources.every(({ origin, source }) => origin === 'run' && own.has(source))
     ? defaultContract
@@ -259,8 +260,8 @@ function accountNotes(
   ]
 }
 
-function readWeekHours(store: Session): Promise<readonly WeekHour[]> {
-  return store.rows<WeekHour>(
+function readWeekHours(session: Session): Promise<readonly WeekHour[]> {
+  return session.rows<WeekHour>(
     `SELECT weekday, hour_of_day AS hour, credits, requests, hours FROM usage_week_hours
      ORDER BY weekday, hour`,
   )
@@ -276,13 +277,13 @@ function withPassedDate(depletion: Depletion, nowUs: number, fromUs: number): De
   }
 }
 
-async function readCards(store: Session): Promise<readonly Card[]> {
+async function readCards(session: Session): Promise<readonly Card[]> {
   const isNow = `quarter >= getvariable('usage_from') // ${quarterUs}`
-  const rows = await periodSums<{ readonly now: boolean }>(store, {
+  const rows = await periodSums<{ readonly now: boolean }>(session, {
     where: `(${isNow} OR quarter < getvariable('usage_before_to') // ${quarterUs})`,
     by: { now: isNow },
   })
-  const [unit] = await store.rows<{ unit: string }>(`SELECT getvariable('usage_unit') AS unit`)
+  const [unit] = await session.rows<{ unit: string }>(`SELECT getvariable('usage_unit') AS unit`)
   const [now, before] = [true, false].map((which) => rows.find((row) => row.now === which))
   const card = (
     name: Card['name'],
@@ -318,17 +319,17 @@ async function readCards(store: Session): Promise<readonly Card[]> {
   ]
 }
 
-async function readErrors(store: Session, engine: UsageEngine): Promise<readonly ErrorPoint[]> {
-  await engine.fill(store, 'usage_errors', queries.errors)
-  return store.rows<ErrorPoint>(
+async function readErrors(session: Session, engine: UsageEngine): Promise<readonly ErrorPoint[]> {
+  await engine.fill(session, 'usage_errors', queries.errors)
+  return session.rows<ErrorPoint>(
     `SELECT hour_us AS "startUs", any_value(hour_label) AS label, error, sum(requests)::BIGINT AS count
      FROM usage_errors JOIN usage_calendar USING (quarter) GROUP BY hour_us, error
      ORDER BY "startUs", error`,
   )
 }
 
-function readKeys(store: Session): Promise<readonly KeyRow[]> {
-  return store.rows<KeyRow>(
+function readKeys(session: Session): Promise<readonly KeyRow[]> {
+  return session.rows<KeyRow>(
     `SELECT coalesce(sums.key_fp, '(unknown)') AS "keyFp",
        getvariable('usage_key_names')[sums.key_fp] AS name, sums.account,
        first_us AS "firstUs", last_us AS "lastUs", sums.requests::BIGINT AS requests,

@@ -60,8 +60,8 @@ export function judge(intervals: readonly Interval[]): Reconciliation {
 /** Pairs of polls per query. Their keys and times are its parameters. */
 const pairsAtOnce = 5000
 
-export async function reconcile(store: Session, engine: UsageEngine): Promise<Reconciliation> {
-  await store.execute(
+export async function reconcile(session: Session, engine: UsageEngine): Promise<Reconciliation> {
+  await session.execute(
     `CREATE OR REPLACE TEMP TABLE usage_pairs AS
      WITH polls AS (
        SELECT key_fp, at_us, consumed, lag(at_us) OVER w AS from_us, lag(consumed) OVER w AS before
@@ -73,17 +73,17 @@ export async function reconcile(store: Session, engine: UsageEngine): Promise<Re
      WHERE before IS NOT NULL
        AND at_us > getvariable('usage_from') AND from_us < getvariable('usage_to')`,
   )
-  const [pairs] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM usage_pairs')
+  const [pairs] = await session.rows<{ n: number }>('SELECT count(*) AS n FROM usage_pairs')
   const intervals: Interval[] = []
   for (let at = 0; at < pairs!.n; at += pairsAtOnce) {
     const some = `FROM usage_pairs WHERE pair > ${at} AND pair <= ${at + pairsAtOnce}`
-    await store.execute(`
+    await session.execute(`
       SET VARIABLE usage_poll_keys = (SELECT list(key_fp ORDER BY pair) ${some});
       SET VARIABLE usage_poll_from = (SELECT list(from_us ORDER BY pair) ${some});
       SET VARIABLE usage_poll_to = (SELECT list(to_us ORDER BY pair) ${some});
     `)
-    await engine.fill(store, 'usage_seen', queries.seen)
-    for (const each of await store.rows<Interval>(
+    await engine.fill(session, 'usage_seen', queries.seen)
+    for (const each of await session.rows<Interval>(
       `SELECT pairs.key_fp AS account, from_us AS "fromUs", to_us AS "toUs",
            before::DOUBLE AS before, after::DOUBLE AS after,
            coalesce(usage_seen.credits, 0)::DOUBLE AS seen,

@@ -15,7 +15,7 @@ type Source = UsageScope['sources'][number]
  * @throws UserError `report` that names the sources, if he has not
  */
 export async function sameUse(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   options: UsageOptions,
   sources: readonly Source[],
@@ -28,14 +28,14 @@ export async function sameUse(
     }),
   )
   if (pairs.length === 0) return []
-  await engine.fill(store, 'usage_billing_sources', queries.billingSources)
-  const bills = await store.rows<{ source: string }>('FROM usage_billing_sources')
+  await engine.fill(session, 'usage_billing_sources', queries.billingSources)
+  const bills = await session.rows<{ source: string }>('FROM usage_billing_sources')
   const isBill = ({ source }: Source) => bills.some((bill) => bill.source === source)
   const found: string[] = []
   for (const { a, b, fromUs, toUs } of pairs) {
     const [bill, log] = isBill(a) ? [a, b] : [b, a]
     if (isBill(bill) && !isBill(log)) {
-      const [unit] = await unitsInCommon(store, a.source, b.source)
+      const [unit] = await unitsInCommon(session, a.source, b.source)
       if (unit === undefined) continue
       found.push(
         `The bill "${bill.source}" and the log "${log.source}" both have amounts in ${unit} of the same days: requests in both count twice.`,
@@ -43,7 +43,7 @@ export async function sameUse(
       continue
     }
     if (isBill(bill) || !engine.holdsRequests) continue
-    const example = await sameId(store, engine, [a.source, b.source], [fromUs, toUs])
+    const example = await sameId(session, engine, [a.source, b.source], [fromUs, toUs])
     if (example === null) continue
     const names = [a.source, b.source].toSorted().map((name) => `"${name}"`)
     found.push(
@@ -58,8 +58,8 @@ export async function sameUse(
 }
 
 /** Units in which both have amounts at a time that both cover. Read from the table of what is covered. */
-async function unitsInCommon(store: Session, a: string, b: string): Promise<readonly string[]> {
-  const rows = await store.rows<{ unit: string }>(
+async function unitsInCommon(session: Session, a: string, b: string): Promise<readonly string[]> {
+  const rows = await session.rows<{ unit: string }>(
     `WITH amounts AS (
        SELECT source, unit, min(first_us) AS first_us, max(last_us) AS last_us
        FROM usage_coverage WHERE origin = 'import' AND amounts > 0 GROUP BY source, unit)
@@ -74,17 +74,17 @@ async function unitsInCommon(store: Session, a: string, b: string): Promise<read
 
 /** An id that both logs have, or null. */
 async function sameId(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   logs: readonly [string, string],
   [fromUs, toUs]: readonly [number, number],
 ): Promise<string | null> {
-  await store.execute(`
+  await session.execute(`
     SET VARIABLE usage_two_logs = ${textList(logs)};
     SET VARIABLE usage_both_from = ${fromUs}::BIGINT;
     SET VARIABLE usage_both_to = ${toUs}::BIGINT;
   `)
-  await engine.fill(store, 'usage_same_ids', queries.sameIds)
-  const [row] = await store.rows<{ same: number; example: string }>('FROM usage_same_ids')
+  await engine.fill(session, 'usage_same_ids', queries.sameIds)
+  const [row] = await session.rows<{ same: number; example: string }>('FROM usage_same_ids')
   return row === undefined || row.same === 0 ? null : row.example
 }

@@ -22,21 +22,28 @@ const inPeriod = `quarter >= getvariable('usage_from') // 900000000`
 
 /** The sums of the rows of `usage_outcomes`; a group for each value of `by`. */
 export const periodSums = <Groups>(
-  store: Session,
+  session: Session,
   query: Pick<SumsQuery, 'where' | 'by'>,
 ): Promise<readonly (Sums & Groups)[]> =>
-  store.rows<Sums & Groups>(sumsSql({ from: 'usage_outcomes', figures: figuresOfEnded, ...query }))
+  session.rows<Sums & Groups>(
+    sumsSql({ from: 'usage_outcomes', figures: figuresOfEnded, ...query }),
+  )
 
 /** What was used in the period, from the sums of `prepareUsage`. */
-export async function readTotals(store: Session, engine: UsageEngine): Promise<UsageTotals> {
-  const [sums] = (await periodSums<object>(store, { where: inPeriod })) as [Sums]
-  await engine.fill(store, 'usage_ledger_sums', queries.ledger)
+export async function readTotals(session: Session, engine: UsageEngine): Promise<UsageTotals> {
+  const [sums] = (await periodSums<object>(session, { where: inPeriod })) as [Sums]
+  await engine.fill(session, 'usage_ledger_sums', queries.ledger)
   // Refunds are in the money.
-  const ledger = await store.rows<{ type: string; unit: string; entries: number; amount: string }>(
+  const ledger = await session.rows<{
+    type: string
+    unit: string
+    entries: number
+    amount: string
+  }>(
     `SELECT type, unit, sum(entries)::BIGINT AS entries, sum(amount)::VARCHAR AS amount
      FROM usage_ledger_sums WHERE type <> 'refund' GROUP BY ALL ORDER BY type, unit`,
   )
-  const prices = await store.rows<{ name: string }>(
+  const prices = await session.rows<{ name: string }>(
     'SELECT DISTINCT left(priced_by, 100) AS name FROM usage_coverage WHERE priced_by IS NOT NULL ORDER BY name LIMIT 20',
   )
   const requests = sums.requests ?? 0
@@ -61,13 +68,13 @@ export async function readTotals(store: Session, engine: UsageEngine): Promise<U
 
 /** Hours or days, each with its money in these units. */
 export async function readSeries(
-  store: Session,
+  session: Session,
   table: 'usage_hours' | 'usage_days',
   units: readonly string[],
 ): Promise<readonly SeriesPoint[]> {
   type Amounts = Readonly<Record<`amount_${number}`, string | null>>
   const amounts = units.map((_, at) => `, amount_${at}`).join('')
-  const points = await store.rows<Omit<SeriesPoint, 'money'> & Amounts>(
+  const points = await session.rows<Omit<SeriesPoint, 'money'> & Amounts>(
     `SELECT start_us AS "startUs", label, series, length_s AS "lengthS", timezone, open, requests, ok, failed,
        limited, ambiguous, credits, possible_credits AS "possibleCredits",
        ${tokenFieldsSql}, unknown_cost AS "unknownCost"${amounts}

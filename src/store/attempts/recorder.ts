@@ -81,7 +81,7 @@ const flushCharacters = 4 << 20
 export class Recorder {
   private readonly attempts: BatchAppender
   private readonly appenders = new Map<keyof EvidenceTables, DuckDBAppender>()
-  private readonly store: Session
+  private readonly session: Session
   private packedBodies: PackedBodies | null = null
   private roomForBodies = true
   private rows = 0
@@ -89,7 +89,7 @@ export class Recorder {
   bodiesGivenUp = 0
 
   private constructor(session: Session, attempts: BatchAppender) {
-    this.store = session
+    this.session = session
     this.attempts = attempts
   }
 
@@ -142,7 +142,7 @@ export class Recorder {
   }
 
   private storedBody(row: BodyRow): StoredBody {
-    const { path } = this.store
+    const { path } = this.session
     if (row.body.length <= longestInline || path === ':memory:') return { ...row, packedAt: null }
     this.packedBodies ??= new PackedBodies(path)
     return { ...row, body: null, packedAt: this.packedBodies.append(row.body) }
@@ -152,19 +152,19 @@ export class Recorder {
   flush(): void {
     this.attempts.flush()
     for (const appender of this.appenders.values()) appender.flushSync()
-    this.roomForBodies = hasRoomForBodies(this.store.path)
+    this.roomForBodies = hasRoomForBodies(this.session.path)
   }
 
   /** Commits and closes the appenders; the store stays open. */
   async close(): Promise<void> {
     // Writes the last rows directly into the file, without DuckDB's log. Each table then ends with a checkpoint, which few
     // rows are not worth: the file's closing makes one.
-    if (this.rows > batchRows) await this.store.execute(`SET checkpoint_threshold = '1KiB'`)
+    if (this.rows > batchRows) await this.session.execute(`SET checkpoint_threshold = '1KiB'`)
     this.attempts.close()
     for (const appender of this.appenders.values()) appender.closeSync()
     this.appenders.clear()
     this.packedBodies?.close()
-    await this.store.execute('RESET checkpoint_threshold')
+    await this.session.execute('RESET checkpoint_threshold')
   }
 
   /** Appends rows of evidence; bodies have `appendBodies`. */
@@ -173,7 +173,7 @@ export class Recorder {
     rows: readonly EvidenceTables[Table][],
   ): void {
     const appender = this.appenders.get(table)
-    if (appender === undefined) throw new Error(`recorder of ${this.store.path} is closed`)
+    if (appender === undefined) throw new Error(`recorder of ${this.session.path} is closed`)
     const names: readonly string[] = evidenceColumns[table]
     const types = columnTypesOf(appender)
     let waiting = 0

@@ -38,11 +38,11 @@ export function mergeParts(store: Store, options: MergeOptions): Promise<string>
   })
 }
 
-async function mergeInto(store: Session, options: MergeOptions): Promise<string> {
+async function mergeInto(session: Session, options: MergeOptions): Promise<string> {
   const { paths, allowMissing = false } = options
   const sources: Try[][] = []
   for (const path of paths) {
-    if (isSameFile(path, store.path)) continue
+    if (isSameFile(path, session.path)) continue
     const part = await openExistingStore(path)
     const shards = await inSession(part, {}, (session) => readShards(session)).finally(() =>
       part.close(),
@@ -55,11 +55,11 @@ async function mergeInto(store: Session, options: MergeOptions): Promise<string>
   const first = sources[0]?.[0]
   if (first === undefined) throw refused('name the stores of the shards, as out/*.duckdb.')
   const runId = runIdOfShard(first.shard.runId)
-  const here = (await readShards(store))
+  const here = (await readShards(session))
     .filter((shard) => runIdOfShard(shard.runId) === runId)
-    .map((shard) => ({ path: store.path, shard }))
-  if (here.length === 0 && (await hasRows(store, 'runs WHERE run_id = $1', [runId]))) {
-    throw refused(`${store.path} holds a run ${runId} of one machine. Use another --db.`)
+    .map((shard) => ({ path: session.path, shard }))
+  if (here.length === 0 && (await hasRows(session, 'runs WHERE run_id = $1', [runId]))) {
+    throw refused(`${session.path} holds a run ${runId} of one machine. Use another --db.`)
   }
   const counting = countingOf([here, ...sources].flat(), allowMissing)
   const known = new Set(here.map(({ shard }) => shard.attempt))
@@ -68,7 +68,7 @@ async function mergeInto(store: Session, options: MergeOptions): Promise<string>
     for (const [from, tries] of Map.groupBy(source, ({ shard }) => shard.runId)) {
       const late = tries.find(({ shard }) => !counting.has(shard.attempt))
       const { path } = tries[0]!
-      const isTaken = path === store.path && from === runId
+      const isTaken = path === session.path && from === runId
       if (late !== undefined && (tries.length > 1 || isTaken)) {
         throw refused(
           `${path} counts a try of shard ${late.shard.shard} that another came before. Merge the stores of the shards into a new --db.`,
@@ -81,7 +81,7 @@ async function mergeInto(store: Session, options: MergeOptions): Promise<string>
           `${path} holds shards that came before with others (${tries.map(({ shard }) => shard.shard).join(', ')}). Merge each shard once, or into a new --db.`,
         )
       }
-      await take(store, path, from, late === undefined ? runId : tryId(runId, late.shard))
+      await take(session, path, from, late === undefined ? runId : tryId(runId, late.shard))
       for (const { shard } of fresh) known.add(shard.attempt)
     }
   }

@@ -60,11 +60,11 @@ export const localSql = (us: string) =>
 
 /** Local hours, with fractions, of some moments. */
 export async function localHours(
-  store: Session,
+  session: Session,
   us: readonly number[],
 ): Promise<readonly number[]> {
   if (us.length === 0) return []
-  const rows = await store.rows<{ hour: number }>(
+  const rows = await session.rows<{ hour: number }>(
     `SELECT ${localSql('us')} / 3.6e9 AS hour FROM (SELECT unnest([${us.map(Math.round).join(', ')}]) AS us, generate_subscripts([${us.map(() => 0).join(', ')}], 1) AS nth) ORDER BY nth`,
   )
   return rows.map(({ hour }) => hour)
@@ -87,7 +87,7 @@ export const startSql: Readonly<Record<Width, string>> = {
  * @param hours of the period
  */
 export async function exceedsHours(
-  store: Session,
+  session: Session,
   {
     rows,
     wide,
@@ -102,14 +102,14 @@ export async function exceedsHours(
   hours: number,
 ): Promise<boolean> {
   if (owed(hours) === 'hour') return false
-  const [names] = await store.rows<Record<Dimension, number>>(
+  const [names] = await session.rows<Record<Dimension, number>>(
     `SELECT ${columns.map(([name, column]) => `(SELECT count(DISTINCT ${column})::INTEGER FROM ${wide(`${column} ${where}`)} WHERE ${where}) AS ${name}`).join(', ')}`,
   )
   const whole = columns.flatMap(([name, column]) =>
     names![name] < mostNames[0][name] ? [column] : [],
   )
   const countIn = async (from: string) => {
-    const [cells] = await store.rows<{ n: number }>(
+    const [cells] = await session.rows<{ n: number }>(
       `SELECT count(*)::INTEGER AS n FROM (
          SELECT DISTINCT ${[`first_us // ${hourUs}`, ...whole].join(', ')} FROM ${from} WHERE requests > 0 AND ${where})`,
     )
@@ -129,22 +129,22 @@ export async function exceedsHours(
  * @param hours of the period
  */
 export async function readCells(
-  store: Session,
+  session: Session,
   most: number,
   asked: Readonly<Record<Dimension, string>>,
   hours: number,
 ): Promise<Pick<BoardData, 'finest' | 'names' | 'cells' | 'folded'>> {
-  const finest = await fitted(store, most, asked, hours)
-  await store.execute(`CREATE OR REPLACE TEMP TABLE usage_board_names AS ${placesSql}`)
-  const names = await readNames(store)
-  const all = await store.rows<{ dimension: Dimension; names: number }>(
+  const finest = await fitted(session, most, asked, hours)
+  await session.execute(`CREATE OR REPLACE TEMP TABLE usage_board_names AS ${placesSql}`)
+  const names = await readNames(session)
+  const all = await session.rows<{ dimension: Dimension; names: number }>(
     'SELECT dimension, count(*)::INTEGER AS names FROM usage_board_ranks GROUP BY dimension',
   )
   const countOf = (name: Dimension) => all.find(({ dimension }) => dimension === name)?.names ?? 0
   const folded = Object.fromEntries(
     dimensions.map((name) => [name, countOf(name) - names.shown[name]]),
   ) as Record<Dimension, number>
-  return { finest, cells: await sumCells(store, finest), names: names.of, folded }
+  return { finest, cells: await sumCells(session, finest), names: names.of, folded }
 }
 
 /** The rank of what is `(other)`. */
@@ -158,7 +158,7 @@ const mostRank = (name: Dimension) => mostNames[0][name] + 1
  * of each rank, in short; cells of names that no board has are one.
  */
 async function rankCells(
-  store: Session,
+  session: Session,
   asked: Readonly<Record<Dimension, string>>,
 ): Promise<void> {
   const ranks = dimensions.map(
@@ -174,7 +174,7 @@ async function rankCells(
       SELECT whole, least(rank, ${mostRank(name)}) AS rank FROM usage_board_named JOIN usage_board_ranks USING (dimension, name) WHERE dimension = '${name}'
     ) AS of_${name} ON of_${name}.whole = board.${name}`,
   )
-  await store.execute(`
+  await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_board_named AS
     SELECT dimension, whole, ${shortSql('whole')} AS name, requests FROM (
       SELECT CASE ${dimension} END AS dimension, CASE ${whole} END AS whole, sum(requests) AS requests
@@ -193,33 +193,33 @@ async function rankCells(
 }
 
 /** Names beyond the limits become `(other)`. */
-function nameCells(store: Session, limits: (typeof mostNames)[number]): Promise<void> {
+function nameCells(session: Session, limits: (typeof mostNames)[number]): Promise<void> {
   const named = dimensions.map(
     (name) => `CASE WHEN ${name} <= ${limits[name]} THEN ${name} ELSE ${otherRank} END AS ${name}`,
   )
-  return store.execute(
+  return session.execute(
     `CREATE OR REPLACE TEMP VIEW usage_board_cells AS SELECT * REPLACE (${named.join(', ')}) FROM usage_board_ranked`,
   )
 }
 
 /** Names the cells, and finds their width. */
 async function fitted(
-  store: Session,
+  session: Session,
   most: number,
   asked: Readonly<Record<Dimension, string>>,
   hours: number,
 ): Promise<Width> {
   const cells = (width: Width) =>
     `(SELECT count(*)::INTEGER FROM (SELECT DISTINCT ${startSql[width]}, model, key, endpoint FROM usage_board_cells))`
-  await rankCells(store, asked)
-  await nameCells(store, mostNames[0])
-  const [wide] = await store.rows<{ us: number | null }>(
+  await rankCells(session, asked)
+  await nameCells(session, mostNames[0])
+  const [wide] = await session.rows<{ us: number | null }>(
     'SELECT max(width_us)::DOUBLE AS us FROM usage_board_cells',
   )
   const narrowest = (wide?.us ?? 0) > hourUs ? 1 : 0
   const widest = Math.max(narrowest, widths.indexOf(owed(hours)))
   const possible = widths.slice(narrowest, widest + 1)
-  const [counts] = await store.rows<Record<Width, number>>(
+  const [counts] = await session.rows<Record<Width, number>>(
     `SELECT ${possible.map((width) => `${cells(width)} AS ${width}`).join(', ')}`,
   )
   const fitting = possible.find((width) => counts![width] <= most)
@@ -227,11 +227,11 @@ async function fitted(
   const last = possible.at(-1)!
   for (const limits of mostNames.slice(1)) {
     const ranks = dimensions.map((name) => `least(${name}, ${limits[name] + 1})`)
-    const [row] = await store.rows<{ n: number }>(
+    const [row] = await session.rows<{ n: number }>(
       `SELECT count(*)::INTEGER AS n FROM (SELECT DISTINCT ${[startSql[last], ...ranks].join(', ')} FROM usage_board_ranked)`,
     )
     if (row!.n > most && limits !== mostNames.at(-1)) continue
-    await nameCells(store, limits)
+    await nameCells(session, limits)
     break
   }
   return last
@@ -271,10 +271,10 @@ const placesSql = dimensions
   )
   .join(' UNION ALL ')
 
-async function sumCells(store: Session, width: Width): Promise<Cells> {
+async function sumCells(session: Session, width: Width): Promise<Cells> {
   const placeOf = (name: Dimension) =>
     `(SELECT place FROM usage_board_names WHERE dimension = '${name}' AND rank = ${name})::INTEGER AS ${name}`
-  const rows = await store.rows<Record<keyof Cells, number>>(`
+  const rows = await session.rows<Record<keyof Cells, number>>(`
     SELECT start::DOUBLE AS hour, ${dimensions.map(placeOf).join(', ')}, ${Object.keys(wider).join(', ')}
     FROM (
       SELECT ${startSql[width]} AS start, ${dimensions.join(', ')}, ${Object.entries(wider)
@@ -292,11 +292,11 @@ const zeroOf = (name: string) =>
   ['requests', 'failed', 'limited', 'unknown'].includes(name) ? 0 : null
 
 /** The names of each dimension, and how many of them are names of one alone. */
-async function readNames(store: Session): Promise<{
+async function readNames(session: Session): Promise<{
   readonly of: BoardData['names']
   readonly shown: Readonly<Record<Dimension, number>>
 }> {
-  const rows = await store.rows<{ dimension: string; name: string; isOne: boolean }>(
+  const rows = await session.rows<{ dimension: string; name: string; isOne: boolean }>(
     `SELECT dimension, CASE WHEN dimension = 'key' THEN coalesce(getvariable('usage_key_names')[name], name) ELSE name END AS name,
        name <> '(other)' AS "isOne"
      FROM usage_board_names ORDER BY dimension, place`,

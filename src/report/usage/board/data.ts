@@ -118,14 +118,14 @@ const mostCells = 9000
 
 /** Reads the board of the usage page. `prepareUsage` must have run. */
 export function readBoard(
-  store: Session,
+  session: Session,
   engine: UsageEngine,
   page: ShownUsage,
 ): Promise<BoardData> {
   const { scope, anomalies } = page
   const some = scope.sources.filter(({ origin }) => origin !== 'poll')
   const unusual = anomalies.find(({ kind }) => kind === 'unusual-hour')?.rows ?? []
-  return readBoardOf(store, engine, {
+  return readBoardOf(session, engine, {
     fromUs: scope.fromUs,
     toUs: scope.toUs,
     nowUs: scope.nowUs,
@@ -163,16 +163,16 @@ function splitOf(by: UsageDimension): Pick<BoardScope, 'by' | 'keyIs' | 'words'>
  * `usage_key_names` and, unless `usage_by` puts accounts or tags in the place of keys, `usage_top` (keys that have a name of their own) must be set.
  */
 export async function readBoardOf(
-  store: Session,
+  session: Session,
   engine: Pick<UsageEngine, 'fill' | 'holdsRequests'> & { readonly cellsAreSums?: boolean },
   scope: BoardScope,
 ): Promise<BoardData> {
   const { unit, money, by, keyIs, page, locale, words } = scope
   // Of sums, no table is made: they are read as they are.
-  if (engine.cellsAreSums === true) await viewInStore(store, 'usage_board', queries.boardOfSums)
-  else await engine.fill(store, 'usage_board', queries.board)
+  if (engine.cellsAreSums === true) await viewInStore(session, 'usage_board', queries.boardOfSums)
+  else await engine.fill(session, 'usage_board', queries.board)
   const { finest, names, cells, folded } = await readCells(
-    store,
+    session,
     scope.mostCells,
     wanted(scope.asked),
     (scope.toUs - scope.fromUs) / hourUs,
@@ -180,7 +180,7 @@ export async function readBoardOf(
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
   const dears = scope.dears ?? []
   const blank = scope.blank ?? []
-  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(store, [
+  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(session, [
     ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
     ...scope.marks.map(({ atUs }) => atUs),
     ...dears.map(({ atUs }) => atUs),
@@ -216,9 +216,9 @@ export async function readBoardOf(
     finest,
     names,
     cells,
-    latency: engine.holdsRequests ? await readLatencies(store, finest, cells) : null,
-    requests: engine.holdsRequests ? await readRequests(store) : null,
-    outlook: await readOutlook(store, scope),
+    latency: engine.holdsRequests ? await readLatencies(session, finest, cells) : null,
+    requests: engine.holdsRequests ? await readRequests(session) : null,
+    outlook: await readOutlook(session, scope),
     splits: scope.splits ?? [],
     aboutUnit: scope.aboutUnit ?? null,
     marks: scope.marks.map(({ text }, at) => ({ hour: hours[at]!, text })),
@@ -229,7 +229,7 @@ export async function readBoardOf(
 
 /** The forecast of what is held, else the course of the unit. */
 async function readOutlook(
-  store: Session,
+  session: Session,
   { page, unit, course, nowUs }: BoardScope,
 ): Promise<Outlook | null> {
   const held = page === null ? null : outlookOf(page, unit, course?.budget ?? null, nowUs)
@@ -238,7 +238,7 @@ async function readOutlook(
   const { points, expiries, budget, runsOut } = moments
   const all = [...points, ...expiries, ...[budget, runsOut].filter((each) => each !== null)]
   const hours = await localHours(
-    store,
+    session,
     all.map(({ hour }) => hour),
   )
   const local = <Timed extends { readonly hour: number }>(each: Timed): Timed => ({

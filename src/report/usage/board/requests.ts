@@ -52,10 +52,10 @@ const placed = [
 ].join(', ')
 
 /** All single requests of the period in columns, if they are few. `readCells` must have run. */
-export async function readRequests(store: Session): Promise<Requests | null> {
-  const [count] = await store.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n ${withinSql}`)
+export async function readRequests(session: Session): Promise<Requests | null> {
+  const [count] = await session.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n ${withinSql}`)
   if (count!.n === 0 || count!.n > mostRequests) return null
-  const rows = await store.rows<Single>(`
+  const rows = await session.rows<Single>(`
     SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
       ${placed}, coalesce(status::VARCHAR, outcome) AS status,
       prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, credits::DOUBLE AS credits
@@ -76,11 +76,11 @@ export async function readRequests(store: Session): Promise<Requests | null> {
 
 /** The latencies of successes by cell. `readCells` must have run. */
 export async function readLatencies(
-  store: Session,
+  session: Session,
   width: Width,
   cells: Cells,
 ): Promise<Latencies | null> {
-  const rows = await store.rows<Record<'start' | Dimension | 'step' | 'n', number>>(
+  const rows = await session.rows<Record<'start' | Dimension | 'step' | 'n', number>>(
     `WITH named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${placed}, latency_us
        ${withinSql} AND outcome = 'ok' AND latency_us > 0)
      SELECT ${startSql[width]}::DOUBLE AS start, model, key, endpoint,

@@ -31,28 +31,28 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
   return {
     name: clickhouse.name,
     holdsRequests: true,
-    async begin(store, options) {
+    async begin(session, options) {
       scope = accountOf(options)
       const { sql, variables } = asked(pollsOf(scope))
-      await fetch(clickhouse, sql, await valuesOf(store, variables), (file) =>
-        enterPolls(store, file),
+      await fetch(clickhouse, sql, await valuesOf(session, variables), (file) =>
+        enterPolls(session, file),
       )
     },
     // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
-    async fill(store, table, query) {
+    async fill(session, table, query) {
       const { sql, variables } = asked(query, relationsOf(scope))
-      await fetch(clickhouse, sql, await valuesOf(store, variables), (file) =>
-        store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS FROM ${file}`),
+      await fetch(clickhouse, sql, await valuesOf(session, variables), (file) =>
+        session.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS FROM ${file}`),
       )
-      await narrow(store, table)
+      await narrow(session, table)
     },
   }
 }
 
-async function enterPolls(store: Session, file: string): Promise<void> {
-  await hideTable(store, 'usage_polls')
-  await store.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`)
+async function enterPolls(session: Session, file: string): Promise<void> {
+  await hideTable(session, 'usage_polls')
+  await session.execute(`DELETE FROM usage_polls; INSERT INTO usage_polls BY NAME FROM ${file}`)
 }
 
 function pollsOf(scope: AccountScope): PageQuery {
@@ -105,9 +105,9 @@ const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_poll_to: 'Array(Int64)',
 })
 
-async function valuesOf(store: Session, names: readonly string[]): Promise<Parameters> {
+async function valuesOf(session: Session, names: readonly string[]): Promise<Parameters> {
   if (names.length === 0) return {}
-  const [values] = await store.rows<Parameters>(
+  const [values] = await session.rows<Parameters>(
     `SELECT ${names.map((name) => `${sessionVariable(name)} AS ${name}`).join()}`,
   )
   // Queries before the period is known do not use it.
@@ -131,16 +131,16 @@ async function fetch(
 }
 
 /** Narrows decimals to the store's type if they fit, to get the same doubles. */
-async function narrow(store: Session, table: string): Promise<void> {
-  const columns = await store.rows<{ column_name: string }>(
+async function narrow(session: Session, table: string): Promise<void> {
+  const columns = await session.rows<{ column_name: string }>(
     `FROM (DESCRIBE ${table}) WHERE column_type = 'DECIMAL(38,18)'`,
   )
   for (const { column_name: name } of columns) {
-    const [row] = await store.rows<{ fits: boolean | null }>(
+    const [row] = await session.rows<{ fits: boolean | null }>(
       `SELECT bool_and(${name}::DECIMAL(38, 6) = ${name}) AS fits FROM ${table}`,
     )
     if (row!.fits !== false) {
-      await store.execute(`ALTER TABLE ${table} ALTER ${name} TYPE DECIMAL(38, 6)`)
+      await session.execute(`ALTER TABLE ${table} ALTER ${name} TYPE DECIMAL(38, 6)`)
     }
   }
 }

@@ -27,27 +27,27 @@ export interface UsageEngine {
   /** Tables that say whose keys are whose, if not those of the store. */
   readonly keyTables?: readonly string[]
   /** Prepares the relations that the queries read. */
-  begin(store: Session, options: UsageSelection): Promise<void>
+  begin(session: Session, options: UsageSelection): Promise<void>
   /** Called once the variables of the period are set. */
-  enterPeriod(store: Session): Promise<void>
+  enterPeriod(session: Session): Promise<void>
   /** Runs a query and stores its rows in a temporary table of the store. */
-  fill(store: Session, table: string, query: PageQuery): Promise<void>
+  fill(session: Session, table: string, query: PageQuery): Promise<void>
 }
 
 /** Runs a query in the store itself. */
-export function fillInStore(store: Session, table: string, query: PageQuery): Promise<void> {
+export function fillInStore(session: Session, table: string, query: PageQuery): Promise<void> {
   const sql = statementOf(query(sessionVariable))
-  return store.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
+  return session.execute(`CREATE OR REPLACE TEMP TABLE ${table} AS ${sql}`)
 }
 
 /** A query of the store as a view. */
-export function viewInStore(store: Session, view: string, query: PageQuery): Promise<void> {
+export function viewInStore(session: Session, view: string, query: PageQuery): Promise<void> {
   const sql = statementOf(query(sessionVariable))
-  return store.execute(`CREATE OR REPLACE TEMP VIEW ${view} AS ${sql}`)
+  return session.execute(`CREATE OR REPLACE TEMP VIEW ${view} AS ${sql}`)
 }
 
 const inDuckdb = {
-  enterPeriod: (store: Session) => fillInStore(store, 'usage_key_hours', keyHours),
+  enterPeriod: (session: Session) => fillInStore(session, 'usage_key_hours', keyHours),
   fill: fillInStore,
 }
 
@@ -56,10 +56,10 @@ export const storeEngine: UsageEngine = {
   ...inDuckdb,
   name: null,
   holdsRequests: true,
-  async begin(store, options) {
-    const isSmall = (await store.takeAttemptsAtHand()) && (await hasFewEvents(store))
-    if (!isSmall) await keepRunClocks(store)
-    await store.execute(`
+  async begin(session, options) {
+    const isSmall = (await session.takeAttemptsAtHand()) && (await hasFewEvents(session))
+    if (!isSmall) await keepRunClocks(session)
+    await session.execute(`
       ${relationSql('usage_shown', isSmall)} SELECT * FROM usage ${whereOf(options)};
       CREATE OR REPLACE TEMP TABLE usage_shown_buckets AS ${shownBucketsSql(importsOnly(options))};
       CREATE OR REPLACE TEMP VIEW usage_bills AS SELECT source FROM usage_shown_buckets WHERE measures = 'charges';
@@ -78,8 +78,8 @@ export const storeEngine: UsageEngine = {
 /** Up to this many lines of logs, a copy of the usage costs less than what it saves a page. */
 const fewEvents = 10_000
 
-async function hasFewEvents(store: Session): Promise<boolean> {
-  const [counted] = await store.rows<{ n: number }>('SELECT count(*) AS n FROM usage_events')
+async function hasFewEvents(session: Session): Promise<boolean> {
+  const [counted] = await session.rows<{ n: number }>('SELECT count(*) AS n FROM usage_events')
   return counted!.n <= fewEvents
 }
 
@@ -103,8 +103,8 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
     ...inDuckdb,
     name,
     holdsRequests: false,
-    begin: (store, options) =>
-      store.execute(`
+    begin: (session, options) =>
+      session.execute(`
         CREATE OR REPLACE TEMP VIEW usage_cells AS SELECT * FROM (${cells})
         WHERE ${accountCondition(accountOf(options))}
         ${options.sources.length > 0 ? `AND list_contains(getvariable('usage_sources'), source)` : ''};

@@ -17,12 +17,12 @@ export type TaskMoney =
  * @param tasks the `session` of each, at least one
  */
 export async function taskMoney(
-  store: Session,
+  session: Session,
   { runId, contract }: { readonly runId: string; readonly contract: Contract },
   tasks: ReadonlySet<string>,
   statistic: 'mean' | 'min' | 'max',
 ): Promise<TaskMoney> {
-  const priced = await readRunCosts(store, [runId], contract, {
+  const priced = await readRunCosts(session, [runId], contract, {
     by: 'attempts.session::VARCHAR',
     where: 'attempts.task IS NOT NULL',
   })

@@ -11,7 +11,7 @@ import { timeFigure } from './times.ts'
 
 /** A figure of whole tasks; the step of the threshold is the name of a task. */
 export async function taskFigure(
-  store: Session,
+  session: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<Figure> {
@@ -28,7 +28,7 @@ export async function taskFigure(
         : statistic.kind === 'rate'
           ? `${count} / ${seconds}`
           : count
-    const [row] = await store.rows<{ value: number | null; samples: number }>(
+    const [row] = await session.rows<{ value: number | null; samples: number }>(
       `SELECT (${select})::DOUBLE AS value, count(*) FILTER (judged) AS samples FROM ${from}`,
       parameters,
     )
@@ -36,7 +36,7 @@ export async function taskFigure(
     if (value === null || statistic.kind === 'count') return exactly(value, samples)
     const one = 'CASE WHEN judged THEN succeeded::INTEGER END'
     const [ordered] = await readOrdered(
-      store,
+      session,
       from,
       [{ value: one, cut: null }],
       parameters,
@@ -50,7 +50,7 @@ export async function taskFigure(
     const statisticSql = { mean: 'avg', min: 'min', max: 'max' }[
       statistic.kind as 'mean' | 'min' | 'max'
     ]
-    const [row] = await store.rows<{ value: number | null; samples: number; unknown: number }>(
+    const [row] = await session.rows<{ value: number | null; samples: number; unknown: number }>(
       `WITH spent AS (
          SELECT session, sum(${credits})::DOUBLE AS credits, count(*) FILTER ((${credits}) IS NULL) AS open
          FROM attempts WHERE run_id = $1 AND task IS NOT NULL GROUP BY session)
@@ -65,18 +65,18 @@ export async function taskFigure(
       : exactly(value, samples)
   }
   if (metric === 'task_cost') {
-    const rows = await store.rows<{ session: string }>(
+    const rows = await session.rows<{ session: string }>(
       `SELECT session::VARCHAR AS session FROM ${from} WHERE judged`,
       parameters,
     )
     if (rows.length === 0) return none
     const tasks = new Set(rows.map(({ session }) => session))
     const kind = statistic.kind as 'mean' | 'min' | 'max'
-    const money = await taskMoney(store, { runId, contract }, tasks, kind)
+    const money = await taskMoney(session, { runId, contract }, tasks, kind)
     return 'unknown' in money
       ? { ...none, samples: tasks.size, unknown: money.unknown }
       : { ...exactly(numberOf(money.amount), tasks.size), ...money }
   }
   const column = { value: `${metric}_us`, cut: 'cut' }
-  return timeFigure(store, threshold, { from, column, parameters, ties: 'session' })
+  return timeFigure(session, threshold, { from, column, parameters, ties: 'session' })
 }
