@@ -1,6 +1,6 @@
 import { type Data, field, parse, type Scale, type Spec, View } from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { warningsInto } from './warnings.ts'
 
 /** Scales that use the extent of their values. Other scales list the values, and may be empty. */
@@ -36,7 +36,7 @@ type HasValue = (data: string, column: string) => boolean
 
 /** A domain without its empty columns; null if none is left. */
 function filled(domain: unknown, hasValue: HasValue): unknown {
-  if (!isMapping(domain) || 'signal' in domain) return domain
+  if (!isObject(domain) || 'signal' in domain) return domain
   const { data, fields } = domain
   if (!Array.isArray(fields)) return isEmpty(domain, hasValue) ? null : domain
   const kept = fields.filter(
@@ -47,7 +47,7 @@ function filled(domain: unknown, hasValue: HasValue): unknown {
 
 function isEmpty(reference: unknown, hasValue: HasValue): boolean {
   return (
-    isMapping(reference) &&
+    isObject(reference) &&
     typeof reference.data === 'string' &&
     typeof reference.field === 'string' &&
     !hasValue(reference.data, reference.field)

@@ -1,4 +1,4 @@
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { userError } from '../user/user-error.ts'
 
 /** A row of a query: values by column. Dates are drawn in UTC. */
@@ -35,9 +35,9 @@ export function parseChart(text: string, from: string): ChartSpec {
   } catch (error) {
     throw userError.chart(`${from} is not JSON: ${error instanceof Error ? error.message : error}`)
   }
-  if (!isMapping(spec)) throw userError.chart(`${from}: expected a Vega-Lite object`)
+  if (!isObject(spec)) throw userError.chart(`${from}: expected a Vega-Lite object`)
   const { title, description, usermeta, height, ...rest } = spec
-  const meta = isMapping(usermeta) ? usermeta : {}
+  const meta = isObject(usermeta) ? usermeta : {}
   const issues = [
     ...(typeof title === 'string' ? [] : ['"title" must say what is seen, as a string']),
     ...(typeof description === 'string'
@@ -66,10 +66,10 @@ export function parseChart(text: string, from: string): ChartSpec {
 /** Finds data other than the query's rows: a URL would make the page load it from the network. */
 function foreignData(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((each, at) => foreignData(each, `${path}[${at}]`))
-  if (!isMapping(value)) return []
+  if (!isObject(value)) return []
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = path === '' ? key : `${path}.${key}`
-    if (key === 'data' && isMapping(inner) && inner.name !== 'rows') {
+    if (key === 'data' && isObject(inner) && inner.name !== 'rows') {
       return [`"${here}" must be { "name": "rows" }: rows come from the query next to the file`]
     }
     return key === 'url' ? [`"${here}" would load something`] : foreignData(inner, here)
@@ -78,17 +78,17 @@ function foreignData(value: unknown, path: string): readonly string[] {
 
 /** Axes without a title. */
 function untitledAxes(spec: Json): readonly string[] {
-  const views = [spec, ...(Array.isArray(spec.layer) ? spec.layer.filter(isMapping) : [])]
+  const views = [spec, ...(Array.isArray(spec.layer) ? spec.layer.filter(isObject) : [])]
   return (['x', 'y'] as const).flatMap((channel) => {
     const channels = views
-      .map((view) => (isMapping(view.encoding) ? view.encoding[channel] : undefined))
-      .filter(isMapping)
+      .map((view) => (isObject(view.encoding) ? view.encoding[channel] : undefined))
+      .filter(isObject)
     if (channels.length === 0) return []
     const said = channels.some(
       (each) =>
         each.axis === null ||
         typeof each.title === 'string' ||
-        (isMapping(each.axis) && typeof each.axis.title === 'string'),
+        (isObject(each.axis) && typeof each.axis.title === 'string'),
     )
     return said ? [] : [`"${channel}" must have a title, with its unit`]
   })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { dirname, parse as parsePath, resolve } from 'node:path'
 import { holdsItself } from '../user/holds-itself.ts'
+import { isObject, type JsonObject } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
-import { isMapping, type Mapping } from '../user/mapping.ts'
 import { readTextOr } from '../user/read-text.ts'
 import { UserError } from '../user/user-error.ts'
 import { parseYaml } from '../user/yaml.ts'
@@ -49,7 +49,7 @@ function readContractFile(path: string, shown: string): unknown {
  * @throws UserError with every issue
  */
 export function parseContract(given: unknown, where: string): Contract {
-  if (!isMapping(given))
+  if (!isObject(given))
     throw new UserError('contract', `${where}: expected a mapping such as "name: my-service"`)
   if (holdsItself(given))
     throw new UserError(
@@ -92,7 +92,7 @@ export function contractText(path: string, nameOf: (tokenizer: string) => string
   const given = readContractFile(path, path)
   // What is no contract is refused with every issue.
   const { name } = parseContract(given, path)
-  const { base, own } = extended(given as Mapping, path, [])
+  const { base, own } = extended(given as JsonObject, path, [])
   const extending = base === defaultContract ? { extends: defaultContract.name } : {}
   const named = withTokenizers(own, nameOf)
   return `${JSON.stringify({ ...extending, ...named, name }, null, 2)}\n`
@@ -100,10 +100,10 @@ export function contractText(path: string, nameOf: (tokenizer: string) => string
 
 /** What a file says with all that it extends (`none`, a whole contract, a file), merged field by field; a list replaces a list. */
 function extended(
-  given: Mapping,
+  given: JsonObject,
   where: string,
   files: readonly string[],
-): { readonly base: Partial<FullContract>; readonly own: Mapping } {
+): { readonly base: Partial<FullContract>; readonly own: JsonObject } {
   const { extends: named, ...rest } = given
   const own = withTokenizerPaths(rest, dirname(where))
   if (named === undefined || named === null || named === 'none') return { base: {}, own }
@@ -117,15 +117,15 @@ function extended(
   if (files.includes(path)) throw wrong(`"${named}" extends this file in turn`)
   if (!existsSync(path)) throw wrong(`got "${named}", and there is no such file`)
   const parent = readContractFile(path, named)
-  if (!isMapping(parent)) throw wrong(`"${named}" is no mapping`)
+  if (!isObject(parent)) throw wrong(`"${named}" is no mapping`)
   const { base, own: theirs } = extended(parent, path, [...files, path])
   return { base, own: mergedFiles(theirs, own) }
 }
 
-function mergedFiles(theirs: Mapping, own: Mapping): Mapping {
-  const both = merged(theirs, own) as Mapping
+function mergedFiles(theirs: JsonObject, own: JsonObject): JsonObject {
+  const both = merged(theirs, own) as JsonObject
   if (!Array.isArray(theirs.models) || !Array.isArray(own.models)) return both
-  const idOf = (model: unknown) => (isMapping(model) ? model.id : undefined)
+  const idOf = (model: unknown) => (isObject(model) ? model.id : undefined)
   /** The first of an id counts. */
   const byId = (models: readonly unknown[]) =>
     new Map([...models].reverse().map((model) => [idOf(model), model]))
@@ -149,9 +149,9 @@ export function loadFullContract(path?: string): FullContract {
 /** Fields of the whole contract that another one lacks; a reset header and windows of a band may be absent. */
 function missingFields(given: unknown, full: unknown, path: string): readonly string[] {
   if (given === undefined) return path === 'headers.rate_reset' ? [] : [path]
-  if (Array.isArray(full) && Array.isArray(given) && isMapping(full[0]))
+  if (Array.isArray(full) && Array.isArray(given) && isObject(full[0]))
     return given.flatMap((each, at) => missingFields(each, full[0], `${path}.${at}`))
-  if (!isMapping(full) || !isMapping(given)) return []
+  if (!isObject(full) || !isObject(given)) return []
   return Object.keys(full).flatMap((key) =>
     missingFields(given[key], full[key], path === '' ? snake(key) : `${path}.${snake(key)}`),
   )

@@ -1,9 +1,9 @@
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 
 /** `cost_credits` as `costCredits`, at any depth. */
 export function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys)
-  if (!isMapping(value)) return value
+  if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [
       key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
@@ -18,8 +18,8 @@ export const snake = (key: string): string =>
 
 /** Merges mappings field by field, and replaces everything else. */
 export function merged(base: unknown, over: unknown): unknown {
-  if (!isMapping(base) || !isMapping(over)) return over === undefined ? base : over
-  const fields = { ...base }
+  if (!isObject(base) || !isObject(over)) return over === undefined ? base : over
+  const fields = { ...base } as Record<string, unknown>
   for (const [key, value] of Object.entries(over)) {
     if (Object.hasOwn(Object.prototype, key)) continue
     fields[key] = merged(base[key], value)
@@ -29,7 +29,7 @@ export function merged(base: unknown, over: unknown): unknown {
 
 /** Sections and their fields that are null are left out. Deeper, null is a value: a band without an end. */
 export function withoutNulls(value: unknown, depth = 2): unknown {
-  if (!isMapping(value) || depth === 0) return value
+  if (!isObject(value) || depth === 0) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, inner]) =>
       inner === null ? [] : [[key, withoutNulls(inner, depth - 1)]],

@@ -1,6 +1,6 @@
 import type { Currency } from '../money/money.ts'
 import { divide, multiply, one, type Rational, readNumber, zero } from '../money/rational.ts'
-import { isMapping, type Mapping } from '../user/mapping.ts'
+import { isObject, type JsonObject } from '../user/json.ts'
 import type { PriceReader } from './price-reader.ts'
 import {
   type BalanceTerms,
@@ -29,7 +29,7 @@ export function readPriceEvidence(
     log: fields.log === undefined ? null : readLog(fields.log, scaleOf, reader),
   }
 
-  function scaleOf(fields: Mapping, path: string): Rational {
+  function scaleOf(fields: JsonObject, path: string): Rational {
     const times =
       fields.times === undefined ? one : (reader.number(fields.times, `${path}.times`) ?? one)
     const name = reader.text(fields.in, `${path}.in`, 'a currency') ?? unit.name
@@ -53,7 +53,7 @@ export function placesOf(
 }
 
 /** The factor from the unit of a place to the contract's currency: `in: USD`, or `times: 1/10000000000`. */
-type ScaleOf = (fields: Mapping, path: string) => Rational
+type ScaleOf = (fields: JsonObject, path: string) => Rational
 
 function readStated(
   value: unknown,
@@ -132,7 +132,7 @@ function readGrants(value: unknown, get: string | null, reader: PriceReader): Gr
 const balanceWords = ['header', 'value', 'moves', 'in', 'times'] as const
 
 function readBalanceValue(
-  fields: Mapping,
+  fields: JsonObject,
   path: string,
   scaleOf: ScaleOf,
   reader: PriceReader,
@@ -155,7 +155,7 @@ function readLimit(
 ): Pick<BalanceTerms, 'limit' | 'limitTimes'> {
   const path = 'evidence.balance.limit'
   if (given === undefined || given === null) return { limit: null, limitTimes: own }
-  const hasUnit = isMapping(given)
+  const hasUnit = isObject(given)
   const fields = hasUnit ? reader.mapping(given, path, ['value', 'in', 'times']) : {}
   const value = hasUnit ? fields.value : given
   const says = 'an amount, or a place such as info.max_budget'

@@ -1,6 +1,6 @@
 import { type Rational, readNumber } from '../money/rational.ts'
 import { largest } from '../user/extremes.ts'
-import { isMapping, type Mapping } from '../user/mapping.ts'
+import { isObject, type JsonObject } from '../user/json.ts'
 import { suggestion } from '../user/nearest.ts'
 
 /** Most significant digits of a number: those that a YAML number keeps. */
@@ -17,9 +17,9 @@ export class PriceReader {
   }
 
   /** A mapping with these words only; an empty one for any other value, with an issue. */
-  mapping(value: unknown, path: string, words: readonly string[] | null): Mapping {
+  mapping(value: unknown, path: string, words: readonly string[] | null): JsonObject {
     if (value === undefined || value === null) return {}
-    if (!isMapping(value)) {
+    if (!isObject(value)) {
       this.issue(path, 'a mapping', value)
       return {}
     }

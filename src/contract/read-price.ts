@@ -1,6 +1,6 @@
 import { compare, multiply, one, type Rational, rational, zero } from '../money/rational.ts'
+import type { JsonObject } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
-import type { Mapping } from '../user/mapping.ts'
 import type { PriceReader } from './price-reader.ts'
 import {
   feeNames,
@@ -18,7 +18,7 @@ import {
 export const overlayWords = ['price', 'tiers', 'times'] as const
 
 export function readOverlay(
-  fields: Mapping,
+  fields: JsonObject,
   path: string,
   reader: PriceReader,
   hasTimes = false,

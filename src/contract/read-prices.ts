@@ -1,7 +1,7 @@
 import { type Currency, currency, MoneyError, mostDigits } from '../money/money.ts'
 import { compare, decimalsOf, decimalText, divide, one, type Rational } from '../money/rational.ts'
 import { answerDialectNames } from '../tokens/dialects.ts'
-import type { Mapping } from '../user/mapping.ts'
+import type { JsonObject } from '../user/json.ts'
 import { readPriceEvidence } from './price-evidence.ts'
 import { PriceReader } from './price-reader.ts'
 import {
@@ -31,8 +31,8 @@ export interface ReadPrices {
 
 /** Reads the price fields of a contract: those of `topPriceWords`, and of each model its id and `modelPriceWords`. */
 export function readPrices(
-  top: Mapping,
-  models: readonly { readonly id: string; readonly fields: Mapping }[],
+  top: JsonObject,
+  models: readonly { readonly id: string; readonly fields: JsonObject }[],
 ): ReadPrices {
   const reader = new PriceReader()
   const unit = readCurrency(top, reader)
@@ -50,7 +50,7 @@ export function readPrices(
   return { terms, issues: reader.issues, warnings: reader.warnings }
 }
 
-function readCurrency(top: Mapping, reader: PriceReader): Currency {
+function readCurrency(top: JsonObject, reader: PriceReader): Currency {
   const name = reader.text(top.currency, 'currency', 'a word such as USD or credits') ?? 'USD'
   const digits = reader.wholeNumber(top.digits, 'digits', 0, mostDigits)
   try {
@@ -64,8 +64,8 @@ function readCurrency(top: Mapping, reader: PriceReader): Currency {
 /** @param terms the model's fields over those at the top */
 function readModel(
   id: string,
-  terms: Mapping,
-  own: Mapping,
+  terms: JsonObject,
+  own: JsonObject,
   path: string,
   reader: PriceReader,
 ): ModelPrice {
@@ -136,7 +136,7 @@ function readBy(value: unknown, path: string, reader: PriceReader): ModelPrice['
 }
 
 /** `clock` may also stand in an entry of `hours`. */
-function clockOf(own: Mapping, terms: Mapping): unknown {
+function clockOf(own: JsonObject, terms: JsonObject): unknown {
   const inHours = Array.isArray(own.hours)
     ? own.hours.find((entry) => entry?.clock !== undefined)?.clock
     : undefined

@@ -1,25 +1,25 @@
 import { decimalsOf, readNumber, zero } from '../money/rational.ts'
 import { largest } from '../user/extremes.ts'
-import { isMapping, type Mapping } from '../user/mapping.ts'
+import { isList, isObject, type Json, type JsonObject } from '../user/json.ts'
 import { modelPriceWords, type ReadPrices, readPrices, topPriceWords } from './read-prices.ts'
 
 /** Takes the price fields out of a contract as written, and reads them: null if it has none. */
-export function splitPrices(given: Mapping): {
-  readonly rest: Mapping
+export function splitPrices(given: JsonObject): {
+  readonly rest: JsonObject
   readonly prices: ReadPrices | null
 } {
   const [stated, rest] = parted(given, topPriceWords)
   const decimals = creditDecimals(given)
-  const listed = Array.isArray(given.models) ? given.models : []
+  const listed = isList(given.models) ? given.models : []
   const models = decimals === 0 ? listed : listed.map(asPrice)
-  const split = models.map((model: unknown) =>
-    isMapping(model) ? parted(model, modelPriceWords) : ([{}, model] as const),
+  const split = models.map((model) =>
+    isObject(model) ? parted(model, modelPriceWords) : ([{}, model] as const),
   )
   const top = { ...(decimals === 0 ? {} : { currency: 'credits', digits: decimals }), ...stated }
   const isPriced = Object.keys(top).length > 0 || split.some(([own]) => Object.keys(own).length > 0)
   if (!isPriced) return { rest: given, prices: null }
   const entries = split.map(([fields, other]) => ({
-    id: isMapping(other) && typeof other.id === 'string' ? other.id : '',
+    id: isObject(other) && typeof other.id === 'string' ? other.id : '',
     fields,
   }))
   return {
@@ -29,23 +29,23 @@ export function splitPrices(given: Mapping): {
 }
 
 /** Decimals of the prices in credits: `cost_credits: 0.0004` has 4. */
-function creditDecimals(given: Mapping): number {
-  const costs = (Array.isArray(given.models) ? given.models : []).flatMap((model: unknown) =>
-    isMapping(model) && typeof model.cost_credits === 'number' ? [model.cost_credits] : [],
+function creditDecimals(given: JsonObject): number {
+  const costs = (isList(given.models) ? given.models : []).flatMap((model) =>
+    isObject(model) && typeof model.cost_credits === 'number' ? [model.cost_credits] : [],
   )
   const decimals = costs.map((cost) => decimalsOf(readNumber(String(cost)) ?? zero) ?? 0)
   return largest(decimals, 0)
 }
 
 /** A price in credits as a price of any kind. */
-function asPrice(model: unknown): unknown {
-  if (!isMapping(model) || typeof model.cost_credits !== 'number') return model
+function asPrice(model: Json): Json {
+  if (!isObject(model) || typeof model.cost_credits !== 'number') return model
   const { cost_credits: cost, ...fields } = model
   return { price: { request: cost }, ...fields }
 }
 
 /** @returns the fields with these names, and the others */
-function parted(fields: Mapping, names: readonly string[]): readonly [Mapping, Mapping] {
+function parted(fields: JsonObject, names: readonly string[]): readonly [JsonObject, JsonObject] {
   const entries = Object.entries(fields)
   const isNamed = ([name]: readonly [string, unknown]) => names.includes(name)
   return [

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
-import { isMapping, type Mapping } from '../user/mapping.ts'
+import { isList, isObject, type JsonObject } from '../user/json.ts'
 import { type Contract, isTokenizerFile, type TokenizerFile } from './contract.ts'
 
 /** What a file says, with another name for each file of a tokenizer. */
-export function withTokenizers(own: Mapping, nameOf: (tokenizer: string) => string): Mapping {
+export function withTokenizers(own: JsonObject, nameOf: (tokenizer: string) => string): JsonObject {
   const { models } = own
-  if (!Array.isArray(models)) return own
-  const named = models.map((model: unknown) =>
-    isMapping(model) && typeof model.tokenizer === 'string' && isTokenizerFile(model.tokenizer)
+  if (!isList(models)) return own
+  const named = models.map((model) =>
+    isObject(model) && typeof model.tokenizer === 'string' && isTokenizerFile(model.tokenizer)
       ? { ...model, tokenizer: nameOf(model.tokenizer) }
       : model,
   )
@@ -15,7 +15,7 @@ export function withTokenizers(own: Mapping, nameOf: (tokenizer: string) => stri
 }
 
 /** The same with absolute paths: those in a file are relative to its folder. */
-export const withTokenizerPaths = (own: Mapping, folder: string): Mapping =>
+export const withTokenizerPaths = (own: JsonObject, folder: string): JsonObject =>
   withTokenizers(own, (path) => resolve(folder, path))
 
 /** The files of tokenizers that a contract names, each once. */

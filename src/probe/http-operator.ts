@@ -1,5 +1,5 @@
 import { isHeaderValue } from '../contract/request.ts'
-import { jsonOf } from '../user/json-text.ts'
+import { jsonOf } from '../user/json.ts'
 import { UserError } from '../user/user-error.ts'
 import type { Operator } from './operator.ts'
 

@@ -2,7 +2,7 @@ import type { AttemptRow } from '../attempt/columns.ts'
 import { headerLines } from '../attempt/header-lines.ts'
 import type { RequestSpec } from '../client/call/request.ts'
 import type { Received, ReceivedEvent } from '../client/call/send-once.ts'
-import { jsonOf } from '../user/json-text.ts'
+import { jsonOf } from '../user/json.ts'
 
 /** The response to one request, parsed as far as possible. */
 export interface ProbeResponse {

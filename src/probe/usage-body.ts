@@ -1,5 +1,5 @@
 import type { Grant } from '../contract/grant.ts'
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { numberIn } from './credits-body.ts'
 
 /** The figures in `GET /user/credits`, as far as known. The specification leaves its body open. */
@@ -79,7 +79,7 @@ interface NumberPlace {
 function numbersOf(value: unknown, path: readonly string[]): readonly NumberPlace[] {
   const number = numberIn(value)
   if (number !== null && path.length > 0) return [{ path, value: number }]
-  if (!isMapping(value) || path.length >= deepest) return []
+  if (!isObject(value) || path.length >= deepest) return []
   return Object.entries(value).flatMap(([name, inner]) => numbersOf(inner, [...path, name]))
 }
 
@@ -90,7 +90,7 @@ function grantsOf(value: unknown, depth: number): readonly Grant[] {
     const grants = value.map(grantOf)
     return grants.every((grant) => grant !== null) ? grants : []
   }
-  if (!isMapping(value)) return []
+  if (!isObject(value)) return []
   for (const inner of Object.values(value)) {
     const grants = grantsOf(inner, depth + 1)
     if (grants.length > 0) return grants
@@ -99,7 +99,7 @@ function grantsOf(value: unknown, depth: number): readonly Grant[] {
 }
 
 function grantOf(value: unknown): Grant | null {
-  if (!isMapping(value)) return null
+  if (!isObject(value)) return null
   const fields = Object.entries(value).map(([name, inner]) => [letters(name), inner] as const)
   const left = fields
     .filter(([name]) => ['remaining', 'creditsremaining', 'left', 'creditsleft'].includes(name))

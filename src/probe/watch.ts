@@ -7,7 +7,7 @@ import { insertRow } from '../store/insert-row.ts'
 import { withoutCredentials } from '../store/runs/runs.ts'
 import { openStore, type Store } from '../store/session/open.ts'
 import { openSoon } from '../store/session/open-soon.ts'
-import { jsonOf } from '../user/json-text.ts'
+import { jsonOf } from '../user/json.ts'
 import { UserError } from '../user/user-error.ts'
 import { type CreditsFieldMap, type CreditsFigures, readCreditsBody } from './usage-body.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonOf } from '../user/json-text.ts'
+import { jsonOf } from '../user/json.ts'
 
 const shape = z.looseObject({
   phases: z.array(

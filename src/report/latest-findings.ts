@@ -2,7 +2,7 @@ import type { Failure } from '../audit/format/reproduce.ts'
 import { severities, type Verdict, verdictSchema } from '../audit/verdict.ts'
 import { textList } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
-import { jsonOf } from '../user/json-text.ts'
+import { jsonOf } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
 import type { Tone } from './banner.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonOf } from '../user/json-text.ts'
+import { jsonOf } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
 import { askForTokens } from './ask-for-tokens.ts'
 import type { Check, Tone } from './banner.ts'

@@ -1,4 +1,4 @@
-import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type JsonObject, objectOf } from '../user/json.ts'
 import { type Found, foundIf, type Path, show, unknownNames } from './issues.ts'
 import { entries, items } from './loose.ts'
 import { ratePerSOf } from './quantity.ts'
@@ -6,10 +6,10 @@ import { ratePerSOf } from './quantity.ts'
 const openLoads = ['constant', 'poisson', 'gamma']
 
 /** Issues of a phase that its fields have together, or with the rest of the scenario. */
-export function phaseIssues(scenario: Mapping): readonly Found[] {
+export function phaseIssues(scenario: JsonObject): readonly Found[] {
   const weights = new Map(entries(scenario.steps).map(([name, step]) => [name, step.weight]))
   const steps = [...weights.keys()]
-  const phases = items(scenario.phases).map(mappingOf)
+  const phases = items(scenario.phases).map(objectOf)
   const names = phases.map(({ name }) => name)
   return phases.flatMap((phase, at) => {
     const path = ['phases', at]
@@ -66,7 +66,7 @@ function weightIssues(
 }
 
 /** A trace decides the length of each request, which turns of a conversation cannot have. */
-function replayIssues(scenario: Mapping, phase: Mapping, path: Path): readonly Found[] {
+function replayIssues(scenario: JsonObject, phase: JsonObject, path: Path): readonly Found[] {
   const named = items(phase.steps)
   const drawn = entries(scenario.steps).filter(([name, { weight }]) =>
     named.length > 0 ? named.includes(name) : weight !== 0,
@@ -80,7 +80,7 @@ function replayIssues(scenario: Mapping, phase: Mapping, path: Path): readonly F
 }
 
 /** Rates or weights that are all 0 would send nothing. */
-function silentIssues(phase: Mapping, path: Path): readonly Found[] {
+function silentIssues(phase: JsonObject, path: Path): readonly Found[] {
   const isZero = (amount: unknown) =>
     amount === 0 || (typeof amount === 'string' && ratePerSOf(amount) === 0)
   const isSilent = (amounts: readonly unknown[]) => amounts.length > 0 && amounts.every(isZero)
@@ -109,7 +109,7 @@ function silentIssues(phase: Mapping, path: Path): readonly Found[] {
 
 /** A rate, or both ends of a ramp, as written. */
 function ratesOf(rated: unknown): readonly unknown[] {
-  const { rate } = mappingOf(rated)
-  const { from, to } = mappingOf(rate)
+  const { rate } = objectOf(rated)
+  const { from, to } = objectOf(rate)
   return typeof rate === 'object' ? [from, to] : [rate]
 }

@@ -1,10 +1,10 @@
-import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type JsonObject, objectOf } from '../user/json.ts'
 import { type Found, foundIf, type Path } from './issues.ts'
 
 /** A pool repeats whole prompts, so a prefix would share nothing more. */
-export function prefixIssues(prompt: Mapping, path: Path): readonly Found[] {
+export function prefixIssues(prompt: JsonObject, path: Path): readonly Found[] {
   if (prompt.prefix === undefined) return []
-  const { shared, groups } = mappingOf(prompt.prefix)
+  const { shared, groups } = objectOf(prompt.prefix)
   const isOfPool = prompt.pool !== undefined
   const [isShared, hasGroups] = [shared === 'group', groups !== undefined]
   return foundIf(

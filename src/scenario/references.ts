@@ -10,7 +10,7 @@ import {
   wrongRequests,
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
-import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type JsonObject, objectOf } from '../user/json.ts'
 import { type Found, foundIf, type Path, unknownName, unknownNames } from './issues.ts'
 import { entries, items } from './loose.ts'
 import { phaseIssues } from './phase-issues.ts'
@@ -24,7 +24,7 @@ import { parseThreshold, type Threshold, taskMetrics } from './threshold.ts'
  * issues of shape do not hide these.
  */
 export function crossIssues(data: unknown): readonly Found[] {
-  const scenario = mappingOf(data)
+  const scenario = objectOf(data)
   return [
     ...nameIssues(data, []),
     ...hostileNames(scenario),
@@ -50,7 +50,7 @@ function nameIssues(value: unknown, path: Path): readonly Found[] {
 }
 
 /** Names are shown while a run lasts, and on pages. */
-function hostileNames(scenario: Mapping): readonly Found[] {
+function hostileNames(scenario: JsonObject): readonly Found[] {
   const names: readonly (readonly [Path, unknown])[] = [
     ...(['steps', 'tasks', 'keys'] as const).flatMap((list) =>
       entries(scenario[list]).map(([name]) => [[list, name], name] as const),
@@ -59,7 +59,7 @@ function hostileNames(scenario: Mapping): readonly Found[] {
       ([name, { account }]) => [['keys', name, 'account'], account] as const,
     ),
     ...items(scenario.phases).map(
-      (phase, at) => [['phases', at, 'name'], mappingOf(phase).name] as const,
+      (phase, at) => [['phases', at, 'name'], objectOf(phase).name] as const,
     ),
   ]
   return names.flatMap(([path, name]) =>
@@ -70,14 +70,14 @@ function hostileNames(scenario: Mapping): readonly Found[] {
 }
 
 /** A certificate and its key need each other. */
-function identityIssues(scenario: Mapping): readonly Found[] {
+function identityIssues(scenario: JsonObject): readonly Found[] {
   const pair = ['cert_file', 'key_file'] as const
   const [given, other] = scenario.cert_file === undefined ? [pair[1], pair[0]] : pair
   const isAlone = scenario[given] !== undefined && scenario[other] === undefined
   return foundIf([given], [isAlone, `${given} also needs ${other}: a certificate and its key.`])
 }
 
-function stepIssues(scenario: Mapping): readonly Found[] {
+function stepIssues(scenario: JsonObject): readonly Found[] {
   const steps = entries(scenario.steps)
   const isEmpty = 'steps' in scenario && steps.length === 0
   return [
@@ -89,12 +89,12 @@ function stepIssues(scenario: Mapping): readonly Found[] {
 /** Fields that only a request with a prompt has. */
 const fieldsOfPrompts = 'stream session max_tokens output_tokens system prompt'.split(' ')
 
-function issuesOfStep(scenario: Mapping, name: string, step: Mapping): readonly Found[] {
+function issuesOfStep(scenario: JsonObject, name: string, step: JsonObject): readonly Found[] {
   const path = ['steps', name]
   const { endpoint, max_tokens: most, output_tokens: asked } = step
   const own = String(endpoint)
   const wrong = wrongRequests.find((known) => known === step.wrong)
-  const keys = Object.keys(mappingOf(scenario.keys))
+  const keys = Object.keys(objectOf(scenario.keys))
   const takes = (field: string) =>
     !plain.has(endpoint) && (endpoint !== 'embeddings' || field === 'prompt')
   return [
@@ -125,7 +125,7 @@ function issuesOfStep(scenario: Mapping, name: string, step: Mapping): readonly 
         'include_usage',
       ],
     ),
-    ...prefixIssues(mappingOf(step.prompt), [...path, 'prompt']),
+    ...prefixIssues(objectOf(step.prompt), [...path, 'prompt']),
     ...expectIssues(step, [...path, 'expect']),
     ...headerIssues(step.headers, [...path, 'headers']),
     ...abortIssues(step, [...path, 'abort']),
@@ -147,9 +147,9 @@ function issuesOfStep(scenario: Mapping, name: string, step: Mapping): readonly 
 
 /** A length has one source: the step, or the trace of a replay. */
 function lengthIssues(
-  scenario: Mapping,
+  scenario: JsonObject,
   name: string,
-  step: Mapping,
+  step: JsonObject,
   path: Path,
 ): readonly Found[] {
   const { output_tokens: asked, max_tokens: most, enforce_output: enforced } = step
@@ -162,7 +162,7 @@ function lengthIssues(
     return foundIf(path, [true, message, 'max_tokens'])
   }
   const replayed = items(scenario.phases)
-    .map(mappingOf)
+    .map(objectOf)
     .filter((phase) => {
       const named = items(phase.steps)
       return named.length === 0 ? step.weight !== 0 : named.includes(name)
@@ -184,16 +184,16 @@ function lengthIssues(
 }
 
 /** Only an answer that may succeed can be correct. */
-function expectIssues(step: Mapping, path: Path): readonly Found[] {
+function expectIssues(step: JsonObject, path: Path): readonly Found[] {
   const { expect, endpoint } = step
   if (expect === undefined) return []
-  const { matches } = mappingOf(expect)
+  const { matches } = objectOf(expect)
   const mayHave: readonly unknown[] = [...generating, 'other']
   const noRegExp = typeof matches === 'string' ? noRegExpBecause(matches) : null
   return foundIf(
     path,
     [
-      Object.keys(mappingOf(expect)).length === 0,
+      Object.keys(objectOf(expect)).length === 0,
       'expected something that the answer must hold; got nothing.',
     ],
     [
@@ -220,7 +220,7 @@ function noRegExpBecause(text: string): string | null {
 const plain: ReadonlySet<unknown> = new Set(plainReads)
 
 function headerIssues(headers: unknown, path: Path): readonly Found[] {
-  return Object.entries(mappingOf(headers)).flatMap(([name, value]) => {
+  return Object.entries(objectOf(headers)).flatMap(([name, value]) => {
     const issue = keyHeader.test(name)
       ? `header ${name} carries a key, which must not be in a scenario; name its source under keys`
       : headerIssue(name, String(value))
@@ -232,10 +232,10 @@ function headerIssues(headers: unknown, path: Path): readonly Found[] {
 const keyHeader = /(?:^|-)(?:authorization|cookie|api-?key|(?:auth|access)-token)$/i
 
 /** A plain response has no events to abort at: it would be read to its end and count as complete. */
-function abortIssues(step: Mapping, path: Path): readonly Found[] {
+function abortIssues(step: JsonObject, path: Path): readonly Found[] {
   const { abort, endpoint } = step
-  const point = typeof abort === 'object' ? Object.keys(mappingOf(abort))[0] : abort
-  const streamed = step.stream === true || mappingOf(step.body).stream === true
+  const point = typeof abort === 'object' ? Object.keys(objectOf(abort))[0] : abort
+  const streamed = step.stream === true || objectOf(step.body).stream === true
   return foundIf(path, [
     !streamed && endpoint !== 'other' && streamPoints.includes(point),
     `${String(point)} is a point of a stream, but this step does not stream; give it stream: true.`,
@@ -244,18 +244,18 @@ function abortIssues(step: Mapping, path: Path): readonly Found[] {
 
 const streamPoints: readonly unknown[] = ['first-event', 'before-done', 'events']
 
-function keyIssues(scenario: Mapping): readonly Found[] {
+function keyIssues(scenario: JsonObject): readonly Found[] {
   return entries(scenario.keys).flatMap(([name, key]) => {
-    const written = mappingOf(scenario.keys)[name]
-    const isMapping = typeof written === 'object' && written !== null
+    const written = objectOf(scenario.keys)[name]
+    const isObject = typeof written === 'object' && written !== null
     const message = 'expected either env: NAME or file: path, and exactly one of them.'
-    return foundIf(['keys', name], [isMapping && 'env' in key === 'file' in key, message])
+    return foundIf(['keys', name], [isObject && 'env' in key === 'file' in key, message])
   })
 }
 
-function thresholdIssues(scenario: Mapping): readonly Found[] {
+function thresholdIssues(scenario: JsonObject): readonly Found[] {
   return items(scenario.thresholds).flatMap((item, at) => {
-    const text = typeof item === 'string' ? item : mappingOf(item).check
+    const text = typeof item === 'string' ? item : objectOf(item).check
     const read = typeof text === 'string' ? parseThreshold(text) : null
     return read === null || typeof read === 'string'
       ? []
@@ -264,18 +264,18 @@ function thresholdIssues(scenario: Mapping): readonly Found[] {
 }
 
 function issuesOfThreshold(
-  scenario: Mapping,
+  scenario: JsonObject,
   { metric, step, phase, filter }: Threshold,
   path: Path,
 ): readonly Found[] {
-  const tasks = Object.keys(mappingOf(scenario.tasks))
-  const phases = items(scenario.phases).map((each) => String(mappingOf(each).name))
+  const tasks = Object.keys(objectOf(scenario.tasks))
+  const phases = items(scenario.phases).map((each) => String(objectOf(each).name))
   const isOfTasks = taskMetrics.includes(metric)
   const [named, what] = isOfTasks
     ? [tasks, 'task']
-    : [Object.keys(mappingOf(scenario.steps)), 'step']
+    : [Object.keys(objectOf(scenario.steps)), 'step']
   const hasFilter = Object.keys(filter).length > 0
-  const objectives = Object.keys(mappingOf(scenario.objectives)).filter((name) => name !== 'task')
+  const objectives = Object.keys(objectOf(scenario.objectives)).filter((name) => name !== 'task')
   const expecting = entries(scenario.steps).filter(([, { expect }]) => expect !== undefined)
   const isExpected = expecting.some(([name]) => step === null || step === name)
   const who = step === null ? 'no step says' : `step ${step} does not say`

@@ -1,4 +1,4 @@
-import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type JsonObject, objectOf } from '../user/json.ts'
 import { type Found, foundIf } from './issues.ts'
 import { entries, items } from './loose.ts'
 
@@ -6,7 +6,7 @@ import { entries, items } from './loose.ts'
 const timed = ['constant', 'poisson', 'gamma', 'replay']
 
 /** Issues of two targets: requests must have one address each, and stay pairs. */
-export function targetIssues(scenario: Mapping): readonly Found[] {
+export function targetIssues(scenario: JsonObject): readonly Found[] {
   if (scenario.targets === undefined) return []
   return foundIf(
     [],
@@ -23,7 +23,7 @@ export function targetIssues(scenario: Mapping): readonly Found[] {
       .slice(0, 1)
       .map(([name]) => [true, notPairs('a task'), 'tasks', name] as const),
     ...items(scenario.phases).flatMap((item, at) => {
-      const { load, gaps, users } = mappingOf(item)
+      const { load, gaps, users } = objectOf(item)
       const isUntimed = load !== undefined && !timed.includes(String(load))
       const waits = load === 'replay' && (gaps !== undefined || users !== undefined)
       return [

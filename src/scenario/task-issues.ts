@@ -1,22 +1,22 @@
-import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type JsonObject, objectOf } from '../user/json.ts'
 import { type Found, foundIf, type Path, unknownName } from './issues.ts'
 import { items, namesIn } from './loose.ts'
 import { prefixIssues } from './prefix-issues.ts'
 import { toolIssues, turnIssues } from './turn-issues.ts'
 
-export function taskIssues(scenario: Mapping): readonly Found[] {
-  const steps = mappingOf(scenario.steps)
-  const ofTasks = Object.entries(mappingOf(scenario.tasks)).flatMap(([name, written]) => {
-    const turns = items(mappingOf(written).turns).map(mappingOf)
+export function taskIssues(scenario: JsonObject): readonly Found[] {
+  const steps = objectOf(scenario.steps)
+  const ofTasks = Object.entries(objectOf(scenario.tasks)).flatMap(([name, written]) => {
+    const turns = items(objectOf(written).turns).map(objectOf)
     const path = ['tasks', name, 'turns']
     return [
       ...turnIssues(turns, steps, path),
       ...toolIssues(turns, steps, path),
-      ...prefixIssues(mappingOf(written), ['tasks', name]),
+      ...prefixIssues(objectOf(written), ['tasks', name]),
     ]
   })
-  const names = Object.keys(mappingOf(scenario.tasks))
-  const phases = items(scenario.phases).map(mappingOf)
+  const names = Object.keys(objectOf(scenario.tasks))
+  const phases = items(scenario.phases).map(objectOf)
   return [
     ...ofTasks,
     ...objectiveIssues(scenario, names, phases),
@@ -26,11 +26,11 @@ export function taskIssues(scenario: Mapping): readonly Found[] {
 
 /** An objective of whole tasks needs a search that judges them. */
 function objectiveIssues(
-  { objectives }: Mapping,
+  { objectives }: JsonObject,
   tasks: readonly string[],
-  phases: readonly Mapping[],
+  phases: readonly JsonObject[],
 ): readonly Found[] {
-  if (mappingOf(objectives).task === undefined) return []
+  if (objectOf(objectives).task === undefined) return []
   const isSearched = phases.some(
     (phase) => phase.load === 'sweep' && namesIn(phase.tasks).length > 0,
   )
@@ -43,7 +43,11 @@ function objectiveIssues(
 }
 
 /** Tasks that a phase names, and fields that do not go with them. */
-function namedTaskIssues(phase: Mapping, tasks: readonly string[], path: Path): readonly Found[] {
+function namedTaskIssues(
+  phase: JsonObject,
+  tasks: readonly string[],
+  path: Path,
+): readonly Found[] {
   const named = namesIn(phase.tasks)
   if (named.length === 0) {
     // The start of a search is its first rate.

@@ -1,5 +1,5 @@
 import { generating } from '../contract/request.ts'
-import { type Mapping, mappingOf } from '../user/mapping.ts'
+import { type JsonObject, objectOf } from '../user/json.ts'
 import { type Found, foundIf, type Path, unknownName } from './issues.ts'
 import { namesIn } from './loose.ts'
 
@@ -7,8 +7,8 @@ import { namesIn } from './loose.ts'
 const mostRequests = 10_000
 
 export function turnIssues(
-  turns: readonly Mapping[],
-  steps: Mapping,
+  turns: readonly JsonObject[],
+  steps: JsonObject,
   path: Path,
 ): readonly Found[] {
   const names = turns.map(({ name }) => String(name))
@@ -37,9 +37,9 @@ export function turnIssues(
 
 /** Issues of what a turn waits for, and whose answers it takes. */
 function waitIssues(
-  { after, takes, join }: Mapping,
+  { after, takes, join }: JsonObject,
   own: string,
-  turns: readonly Mapping[],
+  turns: readonly JsonObject[],
   path: Path,
 ): readonly Found[] {
   const names = turns.map(({ name }) => String(name))
@@ -71,14 +71,14 @@ function waitIssues(
 
 /** The calls of tools are written as the endpoint wants them, so a conversation stays with one. */
 export function toolIssues(
-  turns: readonly Mapping[],
-  steps: Mapping,
+  turns: readonly JsonObject[],
+  steps: JsonObject,
   path: Path,
 ): readonly Found[] {
   const at = turns.findIndex(({ tools }) => tools === true)
   if (at === -1) return []
   // A step that is not there has an issue of its own.
-  const endpointOf = ({ step }: Mapping) => mappingOf(steps[String(step)]).endpoint
+  const endpointOf = ({ step }: JsonObject) => objectOf(steps[String(step)]).endpoint
   const own = endpointOf(turns[at]!)
   const other = turns.find((turn) => ![undefined, own].includes(endpointOf(turn)))
   if (own === undefined || other === undefined) return []
@@ -90,17 +90,17 @@ export function toolIssues(
   ]
 }
 
-function mostOf({ repeat, children }: Mapping): number {
-  const times = typeof repeat === 'number' ? repeat : Number(mappingOf(repeat).max ?? 1)
+function mostOf({ repeat, children }: JsonObject): number {
+  const times = typeof repeat === 'number' ? repeat : Number(objectOf(repeat).max ?? 1)
   return times * Number(children ?? 1)
 }
 
 /** A turn needs an answer with a text, and sends what its task decides. */
-function stepIssues(name: unknown, steps: Mapping, path: Path): readonly Found[] {
+function stepIssues(name: unknown, steps: JsonObject, path: Path): readonly Found[] {
   if (typeof name !== 'string') return []
   const known = Object.keys(steps)
   if (!known.includes(name)) return [{ path, message: unknownName(name, known, 'step') }]
-  const step = mappingOf(steps[name])
+  const step = objectOf(steps[name])
   const unfit = (['wrong', 'abort', 'session'] as const).find((field) => step[field] !== undefined)
   if (unfit !== undefined) {
     return [{ path, message: `step ${name} has ${unfit}, which a turn of a task cannot have.` }]
@@ -111,7 +111,7 @@ function stepIssues(name: unknown, steps: Mapping, path: Path): readonly Found[]
 }
 
 /** The turns that must end before a turn, the nearest first, each with the turn that waits for it. */
-function ancestors(name: string, turns: readonly Mapping[]): ReadonlyMap<string, string> {
+function ancestors(name: string, turns: readonly JsonObject[]): ReadonlyMap<string, string> {
   const waits = new Map<string, string>()
   const reached = [name]
   for (const of of reached) {

@@ -1,4 +1,4 @@
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { hashText, seededRandom } from './random.ts'
 import type { GenerationRequest } from './request/generation-request.ts'
 import { piecesOf } from './tokens.ts'
@@ -53,7 +53,7 @@ export function intendedText(
 /** The text itself if it is a JSON object, or one that holds it. */
 function asObject(text: string): string {
   try {
-    if (isMapping(JSON.parse(text))) return text
+    if (isObject(JSON.parse(text))) return text
   } catch {
     // Words, which most answers are.
   }

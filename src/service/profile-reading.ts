@@ -1,5 +1,5 @@
 import { type Document, isMap, isScalar, LineCounter } from 'yaml'
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { readTextOr } from '../user/read-text.ts'
 import { userError } from '../user/user-error.ts'
 import { yamlDocument } from '../user/yaml.ts'
@@ -33,7 +33,7 @@ function answersIn(path: string): ProfileAnswers {
     )
   }
   const answers: unknown = document.toJS() ?? {}
-  if (!isMapping(answers)) {
+  if (!isObject(answers)) {
     throw userError.service(`${path}: expected "question: answer" lines; got something else`)
   }
   parseProfile(answers, path, (place) => lineOf(document, lines, place))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { nearest } from '../user/nearest.ts'
 import { userError } from '../user/user-error.ts'
 import { algorithms } from './limiter/limiter.ts'
@@ -179,7 +179,7 @@ function expectedOf({ code, path, message }: z.core.$ZodIssue): string {
 
 /** The given value, shortened, on one line. */
 function shown(given: unknown, place: readonly PropertyKey[]): string {
-  const value = place.reduce((at: unknown, part) => (isMapping(at) ? at[String(part)] : at), given)
+  const value = place.reduce((at: unknown, part) => (isObject(at) ? at[String(part)] : at), given)
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -1,6 +1,5 @@
-import { jsonOf } from '../user/json-text.ts'
+import { isObject, type JsonObject, jsonOf } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
-import { isMapping, type Mapping } from '../user/mapping.ts'
 import { onceForObject } from '../user/once.ts'
 import type { Dialect } from './dialect.ts'
 import { type DialectName, dialects } from './dialects.ts'
@@ -28,7 +27,7 @@ import { namedIn } from './usage-names.ts'
  * @param usage parsed JSON; inner JSON texts, as in CSV cells, are parsed on the way
  */
 export function readUsage(usage: unknown, dialect: DialectName): Usage {
-  if (!isMapping(usage)) return unknownUsage
+  if (!isObject(usage)) return unknownUsage
   const form = dialects[formOf(usage, dialect)]
   const counts: { -readonly [Name in keyof StatedCounts]: number } = {}
   let isWrong = false
@@ -51,7 +50,7 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
 /** The same, with what the usage names beside its counts, and with the passes of the answer: all that a price may depend on. */
 export function readWholeUsage(usage: unknown, dialect: DialectName): Usage {
   const read = readUsage(usage, dialect)
-  if (!isMapping(usage)) return read
+  if (!isObject(usage)) return read
   const named = namedIn(usage)
   const calls = { ...otherCalls(named, dialect), ...read.calls }
   const beside = unreadCounts(usage, dialects[formOf(usage, dialect)], read.parts)
@@ -67,7 +66,7 @@ export function readWholeUsage(usage: unknown, dialect: DialectName): Usage {
 }
 
 /** What the stated total has beyond prompt and output; null without one of them. */
-function beyondParts(usage: Mapping, { parts }: Usage, dialect: DialectName): number | null {
+function beyondParts(usage: JsonObject, { parts }: Usage, dialect: DialectName): number | null {
   const total = countOf(firstOf(usage, (dialects[dialect].counts.total ?? []).map(placeOf)))
   const [prompt, output] = [promptOf(parts), outputOf(parts)]
   return total === null || prompt === null || output === null ? null : total - prompt - output
@@ -96,7 +95,7 @@ export function dialectOf(
   endpoint?: 'chat' | 'messages' | 'responses' | string,
 ): DialectName {
   const has = (...names: readonly string[]) =>
-    isMapping(usage) && names.some((name) => usage[name] !== undefined && usage[name] !== null)
+    isObject(usage) && names.some((name) => usage[name] !== undefined && usage[name] !== null)
   if (has('promptTokenCount', 'candidatesTokenCount', 'total_input_tokens')) return 'gemini'
   if (has('inputTokens', 'outputTokens')) return 'bedrock-converse'
   if (has('billed_units')) return 'cohere'
@@ -123,7 +122,7 @@ export function dialectOf(
 }
 
 /** The passes of an answer, and lists of counts that are none. */
-function passesOf(usage: Mapping, top: Usage, dialect: DialectName) {
+function passesOf(usage: JsonObject, top: Usage, dialect: DialectName) {
   const { passes, unread } = listsOfCounts(usage, dialect)
   // One pass with the counts of the answer, or without any, says nothing more.
   const [first] = passes
@@ -135,7 +134,7 @@ function passesOf(usage: Mapping, top: Usage, dialect: DialectName) {
 }
 
 function listsOfCounts(
-  usage: Mapping,
+  usage: JsonObject,
   dialect: DialectName,
 ): { readonly passes: readonly UsagePass[]; readonly unread: readonly string[] } {
   const elements = elementFields(dialect)
@@ -143,7 +142,7 @@ function listsOfCounts(
   const unread: string[] = []
   for (const [name, list] of Object.entries(usage)) {
     if (!Array.isArray(list) || elements.has(name)) continue
-    const read = list.filter(isMapping).map((each): UsagePass => {
+    const read = list.filter(isObject).map((each): UsagePass => {
       const counted = readWholeUsage(each, dialect)
       const isCounted = Object.values(counted.parts).some((count) => count !== null)
       return {
@@ -171,7 +170,7 @@ function isSameCount({ parts: a }: Usage, { parts: b }: Usage): boolean {
   return Object.entries(a).every(([part, count]) => (count ?? 0) === (b[part as Part] ?? 0))
 }
 
-function formOf(usage: Mapping, dialect: DialectName): DialectName {
+function formOf(usage: JsonObject, dialect: DialectName): DialectName {
   if (dialect === 'new-api' && usage.usage_semantic === 'anthropic') return 'new-api-anthropic'
   if (dialect === 'new-api-log' && firstOf(usage, [placeOf('other.claude')]) === true)
     return 'new-api-log-claude'
@@ -207,7 +206,7 @@ const fieldsOf = onceForObject(
 )
 
 /** The first value that is there and not null. */
-function firstOf(usage: Mapping, places: readonly Place[]): unknown {
+function firstOf(usage: JsonObject, places: readonly Place[]): unknown {
   for (const place of places) {
     const value = Object.hasOwn(usage, place.flat) ? usage[place.flat] : valueAt(usage, place)
     if (value !== undefined && value !== null && value !== '') return value
@@ -215,18 +214,18 @@ function firstOf(usage: Mapping, places: readonly Place[]): unknown {
   return undefined
 }
 
-function valueAt(usage: Mapping, { steps, element }: Place): unknown {
+function valueAt(usage: JsonObject, { steps, element }: Place): unknown {
   let value: unknown = usage
   for (const step of steps) {
     if (typeof value === 'string') value = jsonOf(value)
-    if (!isMapping(value) || !Object.hasOwn(value, step)) return undefined
+    if (!isObject(value) || !Object.hasOwn(value, step)) return undefined
     value = value[step]
   }
   if (element === undefined) return value
   if (!Array.isArray(value)) return undefined
   const found = value.find(
     (one) =>
-      isMapping(one) && (String(one.modality).toUpperCase() === element || one.ttl === element),
+      isObject(one) && (String(one.modality).toUpperCase() === element || one.ttl === element),
   )
   // A list without this modality says that it has none.
   return found === undefined ? 0 : (found.tokenCount ?? found.tokens ?? found.inputTokens)

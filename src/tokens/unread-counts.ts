@@ -1,4 +1,4 @@
-import { isMapping } from '../user/mapping.ts'
+import { isObject } from '../user/json.ts'
 import { onceForObject } from '../user/once.ts'
 import type { Dialect } from './dialect.ts'
 import { freshOf, outputOf, type Parts, promptOf, type UsageFlag } from './usage.ts'
@@ -33,7 +33,7 @@ export function unreadCounts(
     places.has(place) ||
     (dialect.input === 'all' && /cache/i.test(place) && !inner.has(place.split('.')[0]!))
   const named = Object.entries(usage).flatMap(([name, value]): (readonly [string, unknown])[] =>
-    inner.has(name) && isMapping(value)
+    inner.has(name) && isObject(value)
       ? Object.entries(value).map(([own, count]) => [`${name}.${own}`, count] as const)
       : [[name, value]],
   )

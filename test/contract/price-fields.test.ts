@@ -8,6 +8,7 @@ import { expectedCosts } from '../../src/price/judge/expected.ts'
 import { otherCurrencies } from '../../src/price/judge/price-judge.ts'
 import type { PricedRequest } from '../../src/price/judge/request.ts'
 import { type Usage, unknownUsage } from '../../src/tokens/usage.ts'
+import type { JsonObject } from '../../src/user/json.ts'
 import { request } from '../price/made-requests.ts'
 
 /** Each field that prices of a contract accept changes a cost: none is read by nobody. */
@@ -41,8 +42,8 @@ const requests: readonly PricedRequest[] = [
 
 /** What each of the requests may cost by these prices. */
 function costsBy(top: Fields, model: Fields): string {
-  const { terms, issues } = readPrices(top, [
-    { id: 'm', fields: model },
+  const { terms, issues } = readPrices(top as JsonObject, [
+    { id: 'm', fields: model as JsonObject },
     { id: 'n', fields: { price: { input: 1, output: 2 } } },
   ])
   expect(issues).toEqual([])

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { readPrices } from '../../src/contract/read-prices.ts'
+import type { JsonObject } from '../../src/user/json.ts'
 
 const read = (
   fields: Readonly<Record<string, unknown>>,
   top: Readonly<Record<string, unknown>> = {},
-) => readPrices(top, [{ id: 'm', fields }])
+) => readPrices(top as JsonObject, [{ id: 'm', fields: fields as JsonObject }])
 
 test('unknown words are errors with the nearest word', () => {
   expect(

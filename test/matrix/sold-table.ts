@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Finding } from '../../src/audit/verdict.ts'
-import { jsonOf } from '../../src/user/json-text.ts'
+import { jsonOf } from '../../src/user/json.ts'
 import type { QuietVariant } from './sold-quiet.ts'
 
 const row = z.object({

@@ -3,9 +3,10 @@ import type { ModelPrice } from '../../src/contract/prices.ts'
 import { readPrices } from '../../src/contract/read-prices.ts'
 import { readNumber } from '../../src/money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../src/price/judge/request.ts'
+import type { JsonObject } from '../../src/user/json.ts'
 
 export function modelOf(fields: Readonly<Record<string, unknown>>, currency = 'USD'): ModelPrice {
-  const { terms, issues } = readPrices({ currency }, [{ id: 'm', fields }])
+  const { terms, issues } = readPrices({ currency }, [{ id: 'm', fields: fields as JsonObject }])
   expect(issues).toEqual([])
   return terms.models[0]!
 }

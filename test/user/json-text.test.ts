@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { withoutMark } from '../../src/user/byte-order-mark.ts'
-import { jsonOf } from '../../src/user/json-text.ts'
+import { jsonOf } from '../../src/user/json.ts'
 
 test('a byte order mark before JSON is skipped, and a second one is not', () => {
   expect(jsonOf('\ufeff{"a":"\ufeffb"}')).toEqual({ a: '\ufeffb' })

@@ -1,5 +1,5 @@
+import { isList, isObject, type Json, type JsonObject } from '../../user/json.ts'
 import type { Exchange } from './exchange.ts'
-import { isList, isObject, type Json, type JsonObject } from './json.ts'
 
 /** The choices of a plain chat success; undefined for anything else. */
 export function plainChoices(exchange: Exchange): readonly JsonObject[] | undefined {

@@ -1,5 +1,5 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
-import type { Json } from './json.ts'
+import type { Json } from '../../user/json.ts'
 
 export interface StreamEvent {
   /** Of the `event:` line; null without one. */

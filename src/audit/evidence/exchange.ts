@@ -2,11 +2,10 @@ import { flags } from '../../attempt/flags.ts'
 import type { Outcome } from '../../attempt/outcome.ts'
 import type { Endpoint } from '../../contract/request.ts'
 import { readPackedBodies } from '../../store/attempts/packed-bodies.ts'
-import { jsonOf } from '../../user/json-text.ts'
+import { isObject, type Json, jsonOf } from '../../user/json.ts'
 import type { Evidence } from '../rule.ts'
 import { type Witness, witnessAt } from '../verdict.ts'
 import { decodeEvents, type StreamEvents } from './events.ts'
-import { isObject, type Json } from './json.ts'
 import { oncePerEvidence } from './once.ts'
 
 /** A row with its request and response, as far as captured. */
@@ -165,5 +164,4 @@ async function load({ store, runIds }: Evidence): Promise<readonly Exchange[]> {
   )
 }
 
-const parse = (text: string | null): Json | undefined =>
-  text === null ? undefined : (jsonOf(text) as Json | undefined)
+const parse = (text: string | null): Json | undefined => (text === null ? undefined : jsonOf(text))

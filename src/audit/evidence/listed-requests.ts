@@ -1,7 +1,7 @@
 import { largest } from '../../user/extremes.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../user/json.ts'
 import type { Evidence } from '../rule.ts'
 import type { Exchange } from './exchange.ts'
-import { isList, isObject, type Json, type JsonObject } from './json.ts'
 import { usageReports } from './usage/reports.ts'
 
 /** A request that the credits endpoint lists as charged. */

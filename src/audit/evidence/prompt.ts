@@ -1,5 +1,5 @@
+import { isObject, type Json, type JsonObject } from '../../user/json.ts'
 import type { Exchange } from './exchange.ts'
-import { isObject, type Json, type JsonObject } from './json.ts'
 
 /** Fields of a request that add no token to its prompt. */
 export const besidePrompt: ReadonlySet<string> = new Set([

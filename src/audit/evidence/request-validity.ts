@@ -1,6 +1,6 @@
 import type { Contract, Range } from '../../contract/contract.ts'
 import type { Promised } from '../../contract/request.ts'
-import { isList, isObject, type Json, type JsonObject } from './json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../user/json.ts'
 
 /** The specification's judgement of a request: the promises that it breaks, each with its rule, and what is left open. */
 export interface RequestValidity {

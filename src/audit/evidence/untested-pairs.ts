@@ -1,7 +1,7 @@
 import { type Model, modelNamed } from '../../contract/contract.ts'
+import { isList, isObject } from '../../user/json.ts'
 import { lookup } from '../../user/lookup.ts'
 import type { Exchange } from './exchange.ts'
-import { isList, isObject } from './json.ts'
 
 /** Whether the request has a system prompt, in either format. */
 export function hasSystemPrompt(exchange: Exchange): boolean {

@@ -13,7 +13,7 @@ import { knownFormat, plainDocuments } from '../../store/import/recognised-log.t
 import { eachKind, statedCounts } from '../../tokens/kinds.ts'
 import { dialectOf, readUsage, readWholeUsage } from '../../tokens/read-usage.ts'
 import { normalUsage, type StatedCounts, type Usage } from '../../tokens/usage.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { amountOf, atPlace } from '../evidence/prices/answer-json.ts'
 import { inContract, isRowOf, type Money, placed, usualPlaces } from '../evidence/prices/log.ts'
 import { rowsIn } from '../evidence/prices/log-rows.ts'
@@ -64,7 +64,7 @@ export function* logLines({ path, ...of }: ReadLog): Generator<LoggedRequest> {
     const items = format === null ? rowsIn(document, isRow) : itemsOf(format, document)
     for (const item of items) {
       line++
-      if (!isMapping(item)) continue
+      if (!isObject(item)) continue
       const normal = format === null ? null : onlyRow(format, item)
       if (normal?.type !== undefined && normal.type !== 'usage') continue
       yield lineOf(item, normal, line, of)
@@ -185,7 +185,7 @@ const endings: readonly (readonly [says: RegExp, outcome: ChargedOutcome])[] = [
 const succeeded = /^(?:ok|true|success.*|succeeded|completed?|finished|done|stop|end_turn|length)?$/
 
 const saysError = (error: unknown) =>
-  (isMapping(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
+  (isObject(error) && Object.keys(error).length > 0) || (typeof error === 'string' && error !== '')
 
 /** Places of counts whose names in a contract differ from those of stated counts. */
 const countNames: Readonly<Record<LogToken, keyof StatedCounts>> = {
@@ -232,7 +232,7 @@ function usageOf(
 /** The usage of the answer, where a row keeps it whole: LiteLLM does in its metadata. */
 function keptUsage(item: Fields): Fields | null {
   const places = ['usage', 'response.usage', 'metadata.usage_object']
-  return places.map((place) => atPlace(item, place)).find(isMapping) ?? null
+  return places.map((place) => atPlace(item, place)).find(isObject) ?? null
 }
 
 /** Columns that choose a price, whatever the contract says. */

@@ -14,8 +14,7 @@ import { writeOutput } from '../../store/files/output.ts'
 import { dialectOf, readWholeUsage } from '../../tokens/read-usage.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { visible } from '../../user/hostile.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject, jsonOf } from '../../user/json.ts'
 import { suggestion } from '../../user/nearest.ts'
 import { userError } from '../../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../commands/contract.ts'
@@ -106,7 +105,7 @@ function countsOf(text: string | undefined): Readonly<Record<string, Rational>> 
   const wrong = () =>
     userError.usage(`--counts: expected a JSON object of numbers, as {"search": 3}; got "${text}"`)
   const given = jsonOf(text)
-  if (!isMapping(given)) throw wrong()
+  if (!isObject(given)) throw wrong()
   return Object.fromEntries(
     Object.entries(given).map(([name, count]) => {
       const number = readNumber(String(count))

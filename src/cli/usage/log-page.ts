@@ -4,7 +4,7 @@ import { isRowOf, placed, usualPlaces } from '../../audit/evidence/prices/log.ts
 import { rowsIn } from '../../audit/evidence/prices/log-rows.ts'
 import type { LogTerms } from '../../contract/prices.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
-import { isMapping, type Mapping } from '../../user/mapping.ts'
+import { isObject, type JsonObject } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import { type LogAnswer, logAnswer, shownPath } from './log-answer.ts'
 import { type More, moreOf } from './more-rows.ts'
@@ -74,15 +74,15 @@ function linesOf(text: string): readonly string[] {
   )
 }
 
-const isDocument = (value: unknown) => Array.isArray(value) || isMapping(value)
+const isDocument = (value: unknown) => Array.isArray(value) || isObject(value)
 
 /** What a service says instead of rows, with a status that says that all is well; null if it says nothing. */
 function refusalIn(document: unknown): string | null {
-  if (!isMapping(document)) return null
+  if (!isObject(document)) return null
   const { error, success, ok } = document
   const isError = error !== undefined && error !== null && error !== false && error !== ''
   if (!isError && success !== false && ok !== false) return null
-  const texts = [isMapping(error) ? (error as Mapping).message : error]
+  const texts = [isObject(error) ? (error as JsonObject).message : error]
   const said = [...texts, document.message, document.msg, document.detail].find(
     (each) => typeof each === 'string' && each !== '',
   )

@@ -1,6 +1,6 @@
 import { amountOf, WrittenNumber } from '../../audit/evidence/prices/answer-json.ts'
 import type { IsRow } from '../../audit/evidence/prices/log-rows.ts'
-import { isMapping, type Mapping } from '../../user/mapping.ts'
+import { isObject, type JsonObject } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import { shownPath } from './log-answer.ts'
 
@@ -75,8 +75,8 @@ interface Field {
 
 /** Fields of a page and of the objects in it, two deep. A row has its own fields, which say nothing of the page. */
 function fieldsOf(documents: readonly unknown[], isRow: IsRow): readonly Field[] {
-  const around = (each: unknown): each is Mapping =>
-    isMapping(each) && !(each instanceof WrittenNumber) && !isRow(each)
+  const around = (each: unknown): each is JsonObject =>
+    isObject(each) && !(each instanceof WrittenNumber) && !isRow(each)
   const top = documents.filter(around)
   const inner = top.flatMap((each) => Object.values(each)).filter(around)
   const deep = inner.flatMap((each) => Object.values(each)).filter(around)
@@ -95,7 +95,7 @@ function linkIn(header: string): string | null {
 }
 
 function addressIn(value: unknown): string | null {
-  const text = isMapping(value) ? value.href : value
+  const text = isObject(value) ? value.href : value
   return typeof text === 'string' && /^(?:https?:\/\/|[/?])./.test(text) ? text : null
 }
 

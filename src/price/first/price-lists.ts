@@ -9,19 +9,19 @@ import {
   roundTo,
   zero,
 } from '../../money/rational.ts'
-import { isMapping, type Mapping } from '../../user/mapping.ts'
+import { isObject, type JsonObject } from '../../user/json.ts'
 
 /** The models of a contract, as its file states them, from the price list of a service. */
 export interface ListedPrices {
-  readonly models: readonly Mapping[]
+  readonly models: readonly JsonObject[]
   /** Fields at the top of the contract, such as the ratios of groups. */
-  readonly top: Mapping
+  readonly top: JsonObject
   /** What could not be taken as it is. */
   readonly notes: readonly string[]
 }
 
-const rowsOf = (body: unknown): readonly Mapping[] =>
-  isMapping(body) && Array.isArray(body.data) ? body.data.filter(isMapping) : []
+const rowsOf = (body: unknown): readonly JsonObject[] =>
+  isObject(body) && Array.isArray(body.data) ? body.data.filter(isObject) : []
 
 /** Where each kind of service has its list, and how to read it. */
 export const priceLists = {
@@ -52,9 +52,9 @@ const litellmFees: Readonly<Record<string, string>> = {
 /** `GET /model/info` of LiteLLM's proxy. */
 function readLitellm(body: unknown): ListedPrices {
   const notes: string[] = []
-  const models = new Map<string, Mapping>()
+  const models = new Map<string, JsonObject>()
   for (const { model_name: name, model_info: info } of rowsOf(body)) {
-    if (typeof name !== 'string' || !isMapping(info)) continue
+    if (typeof name !== 'string' || !isObject(info)) continue
     if (models.has(name)) {
       notes.push(`${name}: several deployments; the prices are those of the first`)
       continue
@@ -99,14 +99,14 @@ function readLitellm(body: unknown): ListedPrices {
 }
 
 /** LiteLLM bills a tier without a price of its own at the usual one. */
-const withUsualTiers = (service: Mapping): Mapping => ({
+const withUsualTiers = (service: JsonObject): JsonObject => ({
   flex: { times: 1 },
   priority: { times: 1 },
   ...service,
 })
 
 /** The sizes of context above which a LiteLLM model has other prices. */
-function tiersOf(info: Mapping): readonly { readonly above: number; readonly suffix: string }[] {
+function tiersOf(info: JsonObject): readonly { readonly above: number; readonly suffix: string }[] {
   const suffixes = Object.entries(info).flatMap(([name, value]) => {
     const match = /_above_(\d+)k_tokens$/.exec(name)
     return match === null || value === null ? [] : [match]
@@ -115,8 +115,8 @@ function tiersOf(info: Mapping): readonly { readonly above: number; readonly suf
   return sizes.map((size) => ({ above: size * 1000, suffix: `_above_${size}k_tokens` }))
 }
 
-function searchPrice(value: unknown, note: (text: string) => void): Mapping {
-  if (!isMapping(value)) return {}
+function searchPrice(value: unknown, note: (text: string) => void): JsonObject {
+  if (!isObject(value)) return {}
   const sizes = Object.entries(value)
   if (sizes.length > 1)
     note(
@@ -130,7 +130,7 @@ function searchPrice(value: unknown, note: (text: string) => void): Mapping {
 function readOpenrouter(body: unknown): ListedPrices {
   const notes: string[] = []
   const models = rowsOf(body).flatMap(({ id, pricing }) => {
-    if (typeof id !== 'string' || !isMapping(pricing)) return []
+    if (typeof id !== 'string' || !isObject(pricing)) return []
     const note = (text: string) => notes.push(`${id}: ${text}`)
     const tokens = {
       prompt: 'input',
@@ -156,8 +156,8 @@ function readOpenrouter(body: unknown): ListedPrices {
 /** `GET /api/pricing` of new-api: ratios, or a price of each call in US dollars. */
 function readNewApi(body: unknown): ListedPrices {
   const notes: string[] = []
-  const groups = isMapping(body) && isMapping(body.group_ratio) ? body.group_ratio : {}
-  const models = rowsOf(body).flatMap((row): readonly Mapping[] => {
+  const groups = isObject(body) && isObject(body.group_ratio) ? body.group_ratio : {}
+  const models = rowsOf(body).flatMap((row): readonly JsonObject[] => {
     const { model_name: name, quota_type: kind } = row
     if (typeof name !== 'string') return []
     const note = (text: string) => notes.push(`${name}: ${text}`)
@@ -204,7 +204,7 @@ const million = powerOfTen(6)
 const unit = rational(1n)
 
 function named(
-  fields: Mapping,
+  fields: JsonObject,
   names: Readonly<Record<string, string>>,
   suffix: string,
   times: Rational,

@@ -6,8 +6,7 @@ import {
   rational,
   readNumber,
 } from '../../money/rational.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject, jsonOf } from '../../user/json.ts'
 import { words } from '../../user/words.ts'
 import { type FocusColumn, type FocusRow, focusColumns } from './columns.ts'
 
@@ -96,7 +95,7 @@ function issuesOf(row: FocusRow): readonly string[] {
     if (text === '') continue
     if (kind === 'time' && !timePattern.test(text))
       issue(column, 'expected a time such as 2026-11-03T09:00:00Z')
-    if (kind === 'json' && !isMapping(jsonOf(text))) issue(column, 'expected a JSON object')
+    if (kind === 'json' && !isObject(jsonOf(text))) issue(column, 'expected a JSON object')
     const pattern = name.startsWith('x_') ? countPattern : numberPattern
     if (kind === 'number' && !pattern.test(text)) issue(column, 'expected a decimal')
   }

@@ -7,8 +7,7 @@ import { cachedShareSql } from '../../measure/shares.ts'
 import { countedOfRun } from '../../measure/standings.ts'
 import { type EventIntervals, readGaps } from '../../store/read/gaps.ts'
 import type { Cell, Session } from '../../store/session/session.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../user/json.ts'
 import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles } from './distribution-shape.ts'
 import { countsShape, type SummaryGroup } from './group-shape.ts'
@@ -55,8 +54,8 @@ export function countedOf(runId: string, scenarioJson: string): Counted {
 
 /** What makes a request of a stored scenario good, as SQL, read leniently. */
 function goodOf(scenarioJson: string): Pick<Counted, 'good' | 'maybeGood'> {
-  const { objectives, steps } = mappingOf(jsonOf(scenarioJson))
-  const bounds = mappingOf(objectives)
+  const { objectives, steps } = objectOf(jsonOf(scenarioJson))
+  const bounds = objectOf(objectives)
   const expects =
     Array.isArray(steps) && steps.some(({ expect }: StoredStep) => (expect?.length ?? 0) > 0)
   const boundOf = (name: string) => {

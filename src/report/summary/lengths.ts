@@ -1,7 +1,6 @@
 import { outputLength } from '../../measure/shares.ts'
 import type { Session } from '../../store/session/session.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../user/json.ts'
 import { formatShare } from '../format.ts'
 import { whole } from './figures.ts'
 import type { Counted } from './groups.ts'
@@ -49,7 +48,7 @@ function askedIn(scenarioJson: string): Asked {
   }
   const namesOf = (list: unknown, is: (each: Named) => boolean) =>
     Array.isArray(list) ? (list as readonly Named[]).filter(is).map(({ name }) => name) : []
-  const { steps, phases } = mappingOf(jsonOf(scenarioJson))
+  const { steps, phases } = objectOf(jsonOf(scenarioJson))
   return {
     steps: namesOf(steps, ({ output }) => output !== undefined),
     phases: namesOf(phases, ({ load }) => load?.kind === 'replay'),

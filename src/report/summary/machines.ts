@@ -1,10 +1,9 @@
 import { largest } from '../../user/extremes.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { type Mapping, mappingOf } from '../../user/mapping.ts'
+import { type JsonObject, jsonOf, objectOf } from '../../user/json.ts'
 
 /** The machine record of a run; empty if it is not an object. */
-export function machineOf(text: string): Mapping {
-  return mappingOf(jsonOf(text))
+export function machineOf(text: string): JsonObject {
+  return objectOf(jsonOf(text))
 }
 
 /** The number of machines that sent a run; 1 if the record has none. */

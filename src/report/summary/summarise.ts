@@ -5,8 +5,7 @@ import { otherTries } from '../../store/runs/run-shards.ts'
 import { type RunRow, resolveRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject, jsonOf } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import { readCertificate } from '../certificate/read.ts'
 import { closedPhases } from '../closed-phases.ts'
@@ -154,5 +153,5 @@ async function readSpent(session: Session, runId: string, contract: Contract): P
 function testsOf(text: string | null): unknown[] {
   const value = text === null ? [] : jsonOf(text)
   if (Array.isArray(value)) return value
-  return isMapping(value) ? (Object.values(value).find(Array.isArray) ?? [value]) : []
+  return isObject(value) ? (Object.values(value).find(Array.isArray) ?? [value]) : []
 }

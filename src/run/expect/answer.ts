@@ -1,6 +1,5 @@
 import type { Captured } from '../../client/row/capture.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping, type Mapping } from '../../user/mapping.ts'
+import { isObject, type JsonObject, jsonOf } from '../../user/json.ts'
 
 /** What a response says, in any format: of a plain body or a stream. */
 export interface AnswerContent {
@@ -89,7 +88,7 @@ class Content {
     return { text: this.pieces.length === 0 ? null : this.pieces.join(''), tools }
   }
 
-  private takeChoice(message: Mapping | null): void {
+  private takeChoice(message: JsonObject | null): void {
     if (message === null) return
     this.add(message.content)
     for (const [at, call] of list(message.tool_calls).entries()) {
@@ -99,7 +98,7 @@ class Content {
   }
 
   /** A block of the messages format. */
-  private takeBlock(block: Mapping, at: unknown): void {
+  private takeBlock(block: JsonObject, at: unknown): void {
     if (block.type !== 'tool_use') this.add(block.text)
     // A stream begins with an empty input, and then sends it in pieces.
     else {
@@ -109,7 +108,7 @@ class Content {
   }
 
   /** An item of the Responses format. */
-  private takeItem(item: Mapping, at: unknown): void {
+  private takeItem(item: JsonObject, at: unknown): void {
     if (item.type === 'function_call') {
       this.call(at, { id: item.call_id, name: item.name, piece: item.arguments })
     }
@@ -120,7 +119,7 @@ class Content {
     if (typeof text === 'string') this.pieces.push(text)
   }
 
-  private call(at: unknown, { id, name, piece }: Mapping): void {
+  private call(at: unknown, { id, name, piece }: JsonObject): void {
     if (typeof name !== 'string' && typeof piece !== 'string') return
     const call = this.calls.get(String(at)) ?? { id: null, name: '', pieces: [] }
     this.calls.set(String(at), call)
@@ -130,10 +129,10 @@ class Content {
   }
 }
 
-const object = (value: unknown): Mapping | null => (isMapping(value) ? value : null)
+const object = (value: unknown): JsonObject | null => (isObject(value) ? value : null)
 
-const list = (value: unknown): readonly Mapping[] =>
-  Array.isArray(value) ? value.filter(isMapping) : []
+const list = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
 
 const empty = (value: unknown) => {
   const fields = object(value)

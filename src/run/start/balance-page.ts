@@ -5,7 +5,7 @@ import { placesOf } from '../../contract/price-evidence.ts'
 import { type BalanceTerms, valuesOf } from '../../contract/prices.ts'
 import { readNumber } from '../../money/rational.ts'
 import { withoutHostile } from '../../user/hostile.ts'
-import { jsonOf } from '../../user/json-text.ts'
+import { jsonOf } from '../../user/json.ts'
 
 /** Where a page is read, and with which key. */
 export interface PageReader {

@@ -1,7 +1,6 @@
 import type { Message } from '../../client/call/request.ts'
 import type { Endpoint } from '../../contract/request.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../user/json.ts'
 import type { ToolCall } from '../expect/answer.ts'
 
 const name = 'look_up'
@@ -95,4 +94,4 @@ export function resultMessages(
 const idOf = ({ id }: ToolCall, at: number) => id ?? `call_${at}`
 
 /** The messages format wants arguments as an object, whatever the model wrote. */
-const inputOf = (written: string): object => mappingOf(jsonOf(written))
+const inputOf = (written: string): object => objectOf(jsonOf(written))

@@ -1,7 +1,6 @@
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { csvDelimiter, csvRecords } from '../../user/csv.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject, jsonOf } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** One row of a trace as it is written: cells of a CSV, or fields of a JSON object. */
@@ -34,7 +33,7 @@ function listOf(text: string, path: string): readonly TraceRecord[] {
   }
   return list.map((value, at) => {
     const place = `entry ${at + 1}`
-    if (isMapping(value)) return { place, text: JSON.stringify(value), fields: value }
+    if (isObject(value)) return { place, text: JSON.stringify(value), fields: value }
     throw userError.trace(`${path}, ${place}: expected a JSON object.`)
   })
 }
@@ -61,7 +60,7 @@ function jsonLines(text: string, path: string): readonly TraceRecord[] {
     // Lines that were cut out of a list end with a comma.
     const value = jsonOf(line.replace(/,\s*$/, ''))
     const record = { place: `line ${at + 1}`, text: line, fields: {} }
-    return [isMapping(value) ? { ...record, fields: value } : refuse(record, path, 'a JSON object')]
+    return [isObject(value) ? { ...record, fields: value } : refuse(record, path, 'a JSON object')]
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Range } from '../../contract/contract.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import type { RequestRules } from './rules.ts'
 
 /** The first error of a request, described for its sender. */
@@ -58,7 +58,7 @@ export class Fields {
 
   record(name: string): Json | undefined {
     const value = this.get(name)
-    if (value === undefined || isMapping(value)) return value
+    if (value === undefined || isObject(value)) return value
     throw new InvalidRequest(`${name}: expected an object; got ${typeName(value)}`)
   }
 

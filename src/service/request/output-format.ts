@@ -1,4 +1,4 @@
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { type Fields, InvalidRequest, type Json, shown } from './fields.ts'
 import type { Format, OutputFormat } from './generation-request.ts'
 import { schemaIssue } from './schema-value.ts'
@@ -12,7 +12,7 @@ export function readOutput(fields: Fields, format: Format): OutputFormat {
   const wanted = config?.format ?? fields.record('output_format')
   if (wanted === undefined || wanted === null) return text
   const name = config === undefined ? 'output_format' : 'output_config.format'
-  if (isMapping(wanted) && wanted.type === 'json_schema') {
+  if (isObject(wanted) && wanted.type === 'json_schema') {
     return schemaOutput(wanted.schema, `${name}.schema`)
   }
   throw new InvalidRequest(
@@ -29,7 +29,7 @@ function chatOutput(wanted: Json | undefined): OutputFormat {
     case 'json_schema': {
       const { json_schema: named } = wanted
       return schemaOutput(
-        isMapping(named) ? named.schema : undefined,
+        isObject(named) ? named.schema : undefined,
         'response_format.json_schema.schema',
       )
     }
@@ -41,7 +41,7 @@ function chatOutput(wanted: Json | undefined): OutputFormat {
 }
 
 function schemaOutput(schema: unknown, where: string): OutputFormat {
-  if (!isMapping(schema)) {
+  if (!isObject(schema)) {
     throw new InvalidRequest(`${where}: expected a JSON Schema; got ${shown(schema)}`)
   }
   const issue = schemaIssue(schema)

@@ -1,4 +1,4 @@
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { Fields, InvalidRequest, typeName } from './fields.ts'
 import type { Format, GenerationRequest } from './generation-request.ts'
 import { readOutput } from './output-format.ts'
@@ -14,7 +14,7 @@ export function readRequest(
   format: Format,
   rules: RequestRules,
 ): GenerationRequest | InvalidRequest {
-  if (!isMapping(body))
+  if (!isObject(body))
     return new InvalidRequest(`the body: expected a JSON object; got ${typeName(body)}`)
   try {
     return read(new Fields(body, rules), format, rules)

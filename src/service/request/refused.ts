@@ -1,5 +1,5 @@
+import { isObject } from '../../user/json.ts'
 import { lookup } from '../../user/lookup.ts'
-import { isMapping } from '../../user/mapping.ts'
 import { type Fields, InvalidRequest } from './fields.ts'
 import type { Format } from './generation-request.ts'
 
@@ -46,7 +46,7 @@ const notDone: Readonly<Record<Format, readonly Parameter[]>> = {
     },
     {
       name: 'logit_bias',
-      asks: (value) => !isMapping(value) || Object.keys(value).length > 0,
+      asks: (value) => !isObject(value) || Object.keys(value).length > 0,
       why: 'this service computes no probabilities of tokens',
     },
     {

@@ -1,6 +1,6 @@
 import { decoded } from '../../user/decoded.ts'
+import { isObject } from '../../user/json.ts'
 import { lookup } from '../../user/lookup.ts'
-import { isMapping } from '../../user/mapping.ts'
 import type { Random } from '../random.ts'
 import { words } from '../vocabulary.ts'
 import type { Json } from './fields.ts'
@@ -54,7 +54,7 @@ class Maker {
 
   value(schema: unknown, depth: number): unknown {
     if (schema === true || schema === undefined) return this.#word()
-    if (!isMapping(schema)) throw new NoValue('expected a schema that has values; got false')
+    if (!isObject(schema)) throw new NoValue('expected a schema that has values; got false')
     if (++this.#values > maxValues) {
       throw new NoValue(`expected a schema whose value has at most ${maxValues} parts`)
     }
@@ -110,7 +110,7 @@ class Maker {
   }
 
   #object(schema: Json, depth: number): object {
-    const properties = isMapping(schema.properties) ? schema.properties : {}
+    const properties = isObject(schema.properties) ? schema.properties : {}
     const required = Array.isArray(schema.required) ? schema.required.map(String) : []
     const made: Record<string, unknown> = Object.create(null)
     for (const [name, each] of Object.entries(properties)) {
@@ -181,10 +181,10 @@ class Maker {
         throw new NoValue(`$ref: expected a place in this schema; got ${ref}`)
       for (const part of ref.slice(2).split('/')) {
         const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
-        at = isMapping(at) && Object.hasOwn(at, name) ? at[name] : undefined
+        at = isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined
       }
     }
-    if (isMapping(at)) return at
+    if (isObject(at)) return at
     throw new NoValue(`$ref: expected a place in this schema; got ${ref}`)
   }
 }
@@ -247,7 +247,7 @@ function without(schema: Json, name: string): Json {
 
 /** Both schemas in one: properties and required names add up, the rest is the later's. */
 function merged(one: Json, other: unknown): Json {
-  if (!isMapping(other)) {
+  if (!isObject(other)) {
     if (other === true) return one
     throw new NoValue('expected a schema that has values; got false')
   }
@@ -262,7 +262,7 @@ function merged(one: Json, other: unknown): Json {
 }
 
 function record(value: unknown): Json {
-  return isMapping(value) ? value : {}
+  return isObject(value) ? value : {}
 }
 
 function list(value: unknown): readonly unknown[] {

@@ -1,4 +1,4 @@
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { type Fields, InvalidRequest, shown } from './fields.ts'
 import type { Format, JsonSchema, Tool, ToolChoice } from './generation-request.ts'
 import { schemaIssue } from './schema-value.ts'
@@ -16,7 +16,7 @@ export function readTools(
   const given = fields.array('tools') ?? []
   return given.flatMap((tool, index) => {
     // A search that the service makes itself. Its price is on the list.
-    if (sells.has('search') && isMapping(tool) && /^web_search/.test(String(tool.type))) return []
+    if (sells.has('search') && isObject(tool) && /^web_search/.test(String(tool.type))) return []
     const where = `tools[${index}]`
     const { name, parameters } =
       format === 'chat' ? chatTool(tool, where) : messagesTool(tool, where)
@@ -24,7 +24,7 @@ export function readTools(
       throw new InvalidRequest(`${where}: expected a name; got ${shown(name)}`)
     }
     const schema = parameters ?? {}
-    if (!isMapping(schema)) {
+    if (!isObject(schema)) {
       throw new InvalidRequest(
         `${where}: expected a JSON Schema of its input; got ${shown(schema)}`,
       )
@@ -41,20 +41,20 @@ interface Parts {
 }
 
 function chatTool(tool: unknown, where: string): Parts {
-  if (isMapping(tool) && tool.type === 'function' && isMapping(tool.function)) {
+  if (isObject(tool) && tool.type === 'function' && isObject(tool.function)) {
     return { name: tool.function.name, parameters: tool.function.parameters }
   }
   throw new InvalidRequest(
-    `${where}: expected an object with type function, and the function; got ${shown(isMapping(tool) ? tool.type : tool)}`,
+    `${where}: expected an object with type function, and the function; got ${shown(isObject(tool) ? tool.type : tool)}`,
   )
 }
 
 function messagesTool(tool: unknown, where: string): Parts {
-  if (isMapping(tool) && (tool.type ?? 'custom') === 'custom') {
+  if (isObject(tool) && (tool.type ?? 'custom') === 'custom') {
     return { name: tool.name, parameters: tool.input_schema }
   }
   throw new InvalidRequest(
-    `${where}: expected a tool of your own (name, input_schema); this service runs none itself; got ${shown(isMapping(tool) ? tool.type : tool)}`,
+    `${where}: expected a tool of your own (name, input_schema); this service runs none itself; got ${shown(isObject(tool) ? tool.type : tool)}`,
   )
 }
 
@@ -81,12 +81,12 @@ export function readToolChoice(fields: Fields, format: Format, tools: readonly T
 
 function chatChoice(given: unknown): ToolChoice | null {
   if (given === 'none' || given === 'auto' || given === 'required') return { kind: given }
-  const named = isMapping(given) && given.type === 'function' ? given.function : null
-  return isMapping(named) ? namedChoice(named.name) : null
+  const named = isObject(given) && given.type === 'function' ? given.function : null
+  return isObject(named) ? namedChoice(named.name) : null
 }
 
 function messagesChoice(given: unknown): ToolChoice | null {
-  if (!isMapping(given)) return null
+  if (!isObject(given)) return null
   const { type, name } = given
   if (type === 'none' || type === 'auto') return { kind: type }
   if (type === 'any') return { kind: 'required' }

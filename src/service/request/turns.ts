@@ -1,4 +1,4 @@
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { type Fields, InvalidRequest, type Json, shown, typeName } from './fields.ts'
 import type { Format, ReadMessage } from './generation-request.ts'
 import type { RequestRules } from './rules.ts'
@@ -30,7 +30,7 @@ export function readSystem(fields: Fields): string | null {
   }
   return system
     .map((block: unknown, index) => {
-      if (isMapping(block) && block.type === 'text' && typeof block.text === 'string') {
+      if (isObject(block) && block.type === 'text' && typeof block.text === 'string') {
         return block.text
       }
       throw new InvalidRequest(`system[${index}]: expected a text block; got ${blockName(block)}`)
@@ -52,7 +52,7 @@ class TurnReader {
   }
 
   turn(message: unknown, where: string): ReadMessage {
-    if (!isMapping(message)) {
+    if (!isObject(message)) {
       throw new InvalidRequest(`${where}: expected an object; got ${typeName(message)}`)
     }
     const { role } = message
@@ -84,7 +84,7 @@ class TurnReader {
     return content
       .map((block: unknown, index) => {
         const at = `${where}[${index}]`
-        const text = isMapping(block) ? this.#block(block, at) : null
+        const text = isObject(block) ? this.#block(block, at) : null
         if (text !== null) return text
         const what = this.#format === 'chat' ? 'a text part' : 'a text block'
         throw new InvalidRequest(`${at}: expected ${what}; got ${blockName(block)}`)
@@ -102,7 +102,7 @@ class TurnReader {
     if (type === 'refusal' && typeof refusal === 'string') return refusal
     if (this.#rules.relayed) return typeof type === 'string' ? '' : null
     if (type !== 'image_url') return null
-    return this.#image(isMapping(image) ? image.url : image, where)
+    return this.#image(isObject(image) ? image.url : image, where)
   }
 
   #otherBlock(block: Json, where: string): string | null {
@@ -110,11 +110,11 @@ class TurnReader {
     // Clients send it back with an earlier answer. It has no further use.
     if (type === 'thinking' || type === 'redacted_thinking') return ''
     if (type === 'tool_use' && typeof block.id === 'string' && typeof name === 'string') {
-      if (!isMapping(input)) return null
+      if (!isObject(input)) return null
       this.#calls.add(block.id)
       return `${name} ${JSON.stringify(input)}`
     }
-    if (type === 'image' && isMapping(source)) return this.#image(source.data ?? source.url, where)
+    if (type === 'image' && isObject(source)) return this.#image(source.data ?? source.url, where)
     if (type !== 'tool_result' || typeof answered !== 'string') return null
     if (!Array.isArray(content) && typeof content !== 'string') return null
     const id = `${where}.tool_use_id`
@@ -123,7 +123,7 @@ class TurnReader {
       return content
     }
     const texts = content.map((each: unknown) =>
-      isMapping(each) && (each.type === 'text' || each.type === 'image')
+      isObject(each) && (each.type === 'text' || each.type === 'image')
         ? this.#block(each, where)
         : null,
     )
@@ -149,8 +149,8 @@ class TurnReader {
     }
     return calls
       .map((call: unknown, index) => {
-        const { id, function: called }: Json = isMapping(call) ? call : {}
-        const { name, arguments: given }: Json = isMapping(called) ? called : {}
+        const { id, function: called }: Json = isObject(call) ? call : {}
+        const { name, arguments: given }: Json = isObject(called) ? called : {}
         if (typeof id === 'string' && typeof name === 'string' && typeof given === 'string') {
           this.#calls.add(id)
           return `${name} ${given}`
@@ -170,5 +170,5 @@ class TurnReader {
 }
 
 function blockName(block: unknown): string {
-  return isMapping(block) ? `a block of type ${shown(block.type)}` : typeName(block)
+  return isObject(block) ? `a block of type ${shown(block.type)}` : typeName(block)
 }

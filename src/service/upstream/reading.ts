@@ -1,5 +1,4 @@
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject, jsonOf } from '../../user/json.ts'
 import type { Secrets } from '../../user/secrets/secrets.ts'
 import { StreamedText } from '../../user/secrets/streamed-text.ts'
 import type { Piece } from '../behaviour.ts'
@@ -66,7 +65,7 @@ export class Reading {
     for (const [nth, choice] of listOf(chunk.choices).entries()) {
       const index = typeof choice.index === 'number' ? choice.index : 0
       const draft = this.#draft(index)
-      const delta = isMapping(deltas[nth]) ? this.#streamed(deltas[nth], `${index}`) : {}
+      const delta = isObject(deltas[nth]) ? this.#streamed(deltas[nth], `${index}`) : {}
       const text = textOf(delta.content)
       const reasoning = reasoningOf(delta)
       draft.text += text
@@ -95,7 +94,7 @@ export class Reading {
     const body = withoutSecrets(parseObject(data), data, this.#secrets)
     this.#readUsage(body.usage)
     for (const choice of listOf(body.choices)) {
-      if (!isMapping(choice.message)) throw new BrokenStream('a choice without a message')
+      if (!isObject(choice.message)) throw new BrokenStream('a choice without a message')
       const draft = this.#draft(typeof choice.index === 'number' ? choice.index : 0)
       draft.text = textOf(choice.message.content)
       draft.reasoning = reasoningOf(choice.message)
@@ -132,10 +131,10 @@ export class Reading {
       if (typeof value === 'string') return this.#textAt(at).next(value)
       if (Array.isArray(value)) {
         return value.map((each, nth) =>
-          next(each, `${at}/${isMapping(each) ? (each.index ?? nth) : nth}`),
+          next(each, `${at}/${isObject(each) ? (each.index ?? nth) : nth}`),
         )
       }
-      return isMapping(value) ? this.#streamed(value, at) : value
+      return isObject(value) ? this.#streamed(value, at) : value
     }
     return Object.fromEntries(
       Object.entries(delta).map(([name, value]) => [
@@ -178,7 +177,7 @@ export class Reading {
   }
 
   #readUsage(usage: unknown): void {
-    if (!isMapping(usage)) return
+    if (!isObject(usage)) return
     const { prompt_tokens: prompt, completion_tokens: completion } = usage
     if (isCount(prompt) && isCount(completion)) this.#usage = { prompt, completion }
   }
@@ -215,13 +214,13 @@ function isCount(value: unknown): value is number {
 }
 
 function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isMapping) : []
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 function parseObject(data: string): Json {
   const value = jsonOf(data)
   if (value === undefined) throw new BrokenStream('data that is not JSON')
-  if (!isMapping(value)) throw new BrokenStream('data that is not a JSON object')
+  if (!isObject(value)) throw new BrokenStream('data that is not a JSON object')
   return value
 }
 
@@ -233,7 +232,7 @@ function withoutSecrets(value: Json, data: string, secrets: Secrets): Json {
 function cleaned(value: unknown, secrets: Secrets): unknown {
   if (typeof value === 'string') return secrets.without(value)
   if (Array.isArray(value)) return value.map((each) => cleaned(each, secrets))
-  if (!isMapping(value)) return value
+  if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [secrets.without(name), cleaned(each, secrets)]),
   )

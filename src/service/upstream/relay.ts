@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as send } from 'undici'
 import type { FullContract } from '../../contract/contract.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../user/json.ts'
 import { Secrets, secrets } from '../../user/secrets/secrets.ts'
 import type { Behaviour, Kit, Sink } from '../behaviour.ts'
 import type { Call } from '../call.ts'
@@ -231,7 +230,7 @@ async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promis
 
 /** The `code` and `message` of an error body, if it has them. */
 function errorIn(text: string): { readonly code: unknown; readonly message: string | null } {
-  const { code, message } = mappingOf(mappingOf(jsonOf(text)).error)
+  const { code, message } = objectOf(objectOf(jsonOf(text)).error)
   return { code, message: typeof message === 'string' ? message : null }
 }
 

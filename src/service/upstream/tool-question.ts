@@ -1,4 +1,4 @@
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 
 /** A content block of a checked request. */
 type Block =
@@ -57,7 +57,7 @@ export function chatTools({ tools, tool_choice: choice }: Json): object {
     type: 'function',
     function: { name, description, parameters: input_schema },
   }))
-  if (!isMapping(choice)) return { tools: functions }
+  if (!isObject(choice)) return { tools: functions }
   const { type, name, disable_parallel_tool_use: alone } = choice
   return {
     tools: functions,
@@ -75,7 +75,7 @@ export function chatTools({ tools, tool_choice: choice }: Json): object {
 export function faultInTools({ tools, tool_choice: choice }: Json): string | null {
   if ((tools ?? null) !== null && !Array.isArray(tools)) return 'tools: expected an array'
   const unknown = ((tools ?? []) as readonly unknown[]).findIndex(
-    (tool) => !isMapping(tool) || typeof tool.name !== 'string' || !isMapping(tool.input_schema),
+    (tool) => !isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.input_schema),
   )
   if (unknown >= 0) {
     return `tools[${unknown}]: expected a name and an input_schema; others are not translated`
@@ -84,6 +84,6 @@ export function faultInTools({ tools, tool_choice: choice }: Json): string | nul
   if (((tools ?? []) as readonly unknown[]).length === 0) {
     return 'tool_choice: expected tools to choose from; got none'
   }
-  const known = isMapping(choice) && ['auto', 'any', 'none', 'tool'].includes(String(choice.type))
+  const known = isObject(choice) && ['auto', 'any', 'none', 'tool'].includes(String(choice.type))
   return known ? null : 'tool_choice: expected an object with type auto, any, none or tool'
 }

@@ -1,4 +1,4 @@
-import { jsonOf } from '../../user/json-text.ts'
+import { jsonOf } from '../../user/json.ts'
 import type { Behaviour, Piece, StreamEvent } from '../behaviour.ts'
 import type { Call } from '../call.ts'
 import { closeBlock, type Message, named, openBlock } from '../format/messages.ts'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { largest } from '../../user/extremes.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import type { ForeignAttempt, ForeignRun, Reject } from './foreign-attempt.ts'
 
@@ -93,8 +92,8 @@ function parse(line: string): AiperfRecord | string {
 
 /** Some fields had other names before version 0.3. */
 function inTodaysNames(value: unknown): unknown {
-  const record = mappingOf(value)
-  const [metadata, metrics] = [mappingOf(record.metadata), mappingOf(record.metrics)]
+  const record = objectOf(value)
+  const [metadata, metrics] = [objectOf(record.metadata), objectOf(record.metrics)]
   if (!('timestamp_ns' in metadata)) return value
   const { timestamp_ns: request_start_ns, credit_phase: benchmark_phase } = metadata
   const { ttft } = metrics

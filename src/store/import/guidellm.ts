@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { smallest } from '../../user/extremes.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { objectOf } from '../../user/json.ts'
 import { documentsOf, shaped } from './documents.ts'
 import { type ForeignAttempt, type ForeignRun, lastLine } from './foreign-attempt.ts'
 
@@ -87,7 +87,7 @@ export function readGuidellm(
         name: 'guidellm',
         attempts: timed.map((request, slot) => attemptOf(request, { slot, originS, model })),
         gapsUs: [],
-        settings: mappingOf(benchmark.config ?? benchmark.args),
+        settings: objectOf(benchmark.config ?? benchmark.args),
         lacks: [
           'gaps between tokens: ITL is not known',
           ...(timed.some(({ times }) => times.targetS !== null)

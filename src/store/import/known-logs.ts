@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { kindOfMapped } from '../../measure/usage/quantities.ts'
 import { csvDelimiter } from '../../user/csv.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
 import { type FormatReader, itemsOf, type KnownFormat, type Page } from './formats/format.ts'
@@ -44,7 +44,7 @@ export function readKnown(
   const overlapping = new Set<unknown>()
   let rows = 0
   for (const { file, document } of documentsOf(files)) {
-    if (!isMapping(document) || 'unread' in document) continue
+    if (!isObject(document) || 'unread' in document) continue
     const page = format.page?.(document) ?? null
     if (page !== null) pages.push({ file, page })
     const stated = format.stated?.(document) ?? null

@@ -2,7 +2,7 @@ import { YAMLParseError } from 'yaml'
 import { z } from 'zod'
 import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/quantities.ts'
 import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject } from '../../user/json.ts'
 import { isTimeZone } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
@@ -66,7 +66,7 @@ const tagName = z.string().superRefine((name, context) => {
  */
 const tags = z.preprocess(
   (given) => {
-    if (isMapping(given) && !(given instanceof Map)) return new Map(Object.entries(given))
+    if (isObject(given) && !(given instanceof Map)) return new Map(Object.entries(given))
     const arePairs = Array.isArray(given) && given.every((each) => Array.isArray(each))
     return arePairs ? new Map(given as [unknown, unknown][]) : given
   },

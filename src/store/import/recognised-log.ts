@@ -1,6 +1,5 @@
 import { csvDelimiter, firstCells } from '../../user/csv.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping } from '../../user/mapping.ts'
+import { isObject, jsonOf } from '../../user/json.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments, type LogDocument, longestLine } from './formats/documents.ts'
 import type { KnownFormat } from './formats/format.ts'
@@ -39,7 +38,7 @@ export function namesIn(path: string): ReadonlySet<string> {
   return new Set(
     lines.flatMap((line) => {
       const value = jsonOf(line)
-      if (isMapping(value)) return Object.keys(value)
+      if (isObject(value)) return Object.keys(value)
       return [...line.matchAll(/"(\w+)"\s*:/g)].map(([, name]) => name!)
     }),
   )

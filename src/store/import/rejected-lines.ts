@@ -2,8 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { firstCells } from '../../user/csv.ts'
 import { given } from '../../user/given.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { isMapping, mappingOf } from '../../user/mapping.ts'
+import { isObject, jsonOf, objectOf } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf } from './csv-header.ts'
@@ -28,7 +27,7 @@ interface RejectedRow {
 
 function rowOf(text: string): RejectedRow | null {
   const row = jsonOf(text)
-  if (!isMapping(row) || typeof row.reason !== 'string' || typeof row.line !== 'string') return null
+  if (!isObject(row) || typeof row.reason !== 'string' || typeof row.line !== 'string') return null
   const { reason, line, columns = null, delimiter = null, ...others } = row
   if (Object.keys(others).length > 0) return null
   return {
@@ -95,7 +94,7 @@ function unwrapped(text: string, mapping: Mapping, names: Set<string>): string {
   const plain = line.replaceAll('\n', ' ')
   const fields = jsonOf(plain)
   if (fields !== undefined) {
-    for (const name of Object.keys(mappingOf(fields))) names.add(name)
+    for (const name of Object.keys(objectOf(fields))) names.add(name)
     return plain
   }
   const cells = columns && firstCells(line, delimiter ?? mapping.delimiter ?? ',')

@@ -5,8 +5,8 @@ import { stringify } from 'yaml'
 import { mappedName, tokenKinds, tokenNames } from '../../tokens/kinds.ts'
 import { csvDelimiter } from '../../user/csv.ts'
 import { plainText } from '../../user/hostile.ts'
+import { isObject } from '../../user/json.ts'
 import { lookup } from '../../user/lookup.ts'
-import { isMapping } from '../../user/mapping.ts'
 import { userError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
@@ -53,7 +53,7 @@ export const shownText = (text: string) => plainText(text).replace(/\s+/g, ' ').
 function addColumns(seen: Map<string, string>, document: Fields, before: string, depth: number) {
   for (const [name, value] of Object.entries(document)) {
     const path = `${before}${name}`
-    if (isMapping(value) && depth < deepest) addColumns(seen, value, `${path}.`, depth + 1)
+    if (isObject(value) && depth < deepest) addColumns(seen, value, `${path}.`, depth + 1)
     else if (!seen.get(path)) {
       const text =
         value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)

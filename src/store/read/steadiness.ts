@@ -8,8 +8,7 @@ import {
 import { levelOf } from '../../measure/interval/level.ts'
 import { columnOf, type MeasureName, measures } from '../../measure/measures.ts'
 import { countedOfRun } from '../../measure/standings.ts'
-import { jsonOf } from '../../user/json-text.ts'
-import { mappingOf } from '../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../user/json.ts'
 import type { Session } from '../session/session.ts'
 import { type Ordered, readOrdered } from './ordered.ts'
 
@@ -147,7 +146,7 @@ async function* readSeries(session: Session, runId: string): AsyncGenerator<Time
 
 /** Phases whose load is meant to change; none of a run from another tool, which says nothing of its load. */
 function unevenPhases(scenarioJson: string): ReadonlySet<string> {
-  const { phases: stored } = mappingOf(jsonOf(scenarioJson))
+  const { phases: stored } = objectOf(jsonOf(scenarioJson))
   const phases: readonly StoredPhase[] = Array.isArray(stored) ? stored : []
   return new Set(phases.filter(({ load }) => !isEven(load)).map(({ name }) => name))
 }

@@ -8,11 +8,13 @@ import { PriceReader } from '../../../src/contract/price-reader.ts'
 import { type PriceTerms, valuesOf } from '../../../src/contract/prices.ts'
 import { readPrices } from '../../../src/contract/read-prices.ts'
 import { decimalText } from '../../../src/money/rational.ts'
+import type { JsonObject } from '../../../src/user/json.ts'
 import { modelOf, request } from '../../price/made-requests.ts'
 
 /** Each field that a contract accepts for a log and a balance changes what an audit reads: none is read by nobody. */
 
-const termsOf = (evidence: object): PriceTerms['evidence'] => {
+const termsOf = (given: object): PriceTerms['evidence'] => {
+  const evidence = given as JsonObject
   const { terms, issues } = readPrices({ currency: 'USD', is: { CNY: '0.125' }, evidence }, [])
   expect(issues).toEqual([])
   return terms.evidence

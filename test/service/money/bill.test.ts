@@ -9,11 +9,14 @@ import type { Metered } from '../../../src/service/money/metered.ts'
 import { usageReport } from '../../../src/service/money/usage-dialects.ts'
 import { answerDialectNames } from '../../../src/tokens/dialects.ts'
 import { readUsage } from '../../../src/tokens/read-usage.ts'
+import type { JsonObject } from '../../../src/user/json.ts'
 import { type PriceVector, priceVectors } from '../../contract/price-vectors/vectors.ts'
 
 function termsOf({ model, unit }: PriceVector) {
   const { id: _, aliases: __, ...fields } = model
-  const { terms, issues } = readPrices({ currency: unit }, [{ id: 'm', fields }])
+  const { terms, issues } = readPrices({ currency: unit }, [
+    { id: 'm', fields: fields as JsonObject },
+  ])
   expect(issues).toEqual([])
   return terms
 }

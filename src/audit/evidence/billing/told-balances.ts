@@ -1,6 +1,5 @@
 import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { isObject, type Json } from '../json.ts'
+import { isObject, jsonOf } from '../../../user/json.ts'
 import { remainingOf } from '../usage/reports.ts'
 import type { PricedEvidence } from './price-table.ts'
 
@@ -32,7 +31,7 @@ export async function toldBalances(
     rows.map(({ packedAt }) => packedAt),
   )
   return rows.flatMap(({ slot, retry, body }, at) => {
-    const told = jsonOf(body ?? packed[at] ?? '') as Json | undefined
+    const told = jsonOf(body ?? packed[at] ?? '')
     const balance = isObject(told) ? remainingOf(told) : null
     return balance !== null && Number.isSafeInteger(balance) ? [{ slot, retry, balance }] : []
   })

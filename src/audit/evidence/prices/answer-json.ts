@@ -5,9 +5,8 @@ import type { DialectName } from '../../../tokens/dialects.ts'
 import { dialectOf, readUsage, readWholeUsage } from '../../../tokens/read-usage.ts'
 import { type Part, parts, type Usage, type UsagePass } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
-import { jsonOf } from '../../../user/json-text.ts'
+import { isObject, jsonOf } from '../../../user/json.ts'
 import { lookup } from '../../../user/lookup.ts'
-import { isMapping } from '../../../user/mapping.ts'
 
 /** A JSON number as it is written. */
 export class WrittenNumber {
@@ -35,7 +34,7 @@ export function atPlace(document: unknown, place: string): unknown {
     // A log may have a JSON text within a row, as new-api's `other`.
     if (typeof value === 'string' && value.startsWith('{')) value = parseWritten(value)
     if (Array.isArray(value)) value = value[Number(step)]
-    else if (isMapping(value) && Object.hasOwn(value, step)) value = value[step]
+    else if (isObject(value) && Object.hasOwn(value, step)) value = value[step]
     else return undefined
   }
   return value
@@ -85,7 +84,7 @@ function usagesOf(document: unknown): readonly Readonly<Record<string, unknown>>
   ]
   for (const place of places) {
     const usage = atPlace(document, place)
-    if (isMapping(usage)) return [place === 'meta.billed_units' ? { billed_units: usage } : usage]
+    if (isObject(usage)) return [place === 'meta.billed_units' ? { billed_units: usage } : usage]
   }
   return []
 }
@@ -263,7 +262,7 @@ function laid(
   for (const [name, value] of Object.entries(after)) {
     const was = before[name]
     if (value === null || (value === 0 && typeof was === 'number' && was > 0)) continue
-    merged[name] = isMapping(value) && isMapping(was) ? laid(was, value) : value
+    merged[name] = isObject(value) && isObject(was) ? laid(was, value) : value
   }
   return merged
 }
@@ -306,7 +305,7 @@ const mostDepth = 100
 function eachText(value: unknown, take: (text: string) => void, depth = 0): void {
   if (depth > mostDepth) return
   if (Array.isArray(value)) for (const each of value) eachText(each, take, depth + 1)
-  else if (isMapping(value))
+  else if (isObject(value))
     for (const [name, each] of Object.entries(value)) {
       if (typeof each !== 'string') eachText(each, take, depth + 1)
       else if (textFields.includes(name)) take(each)

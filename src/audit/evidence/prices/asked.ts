@@ -1,7 +1,6 @@
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Usage } from '../../../tokens/usage.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject, jsonOf } from '../../../user/json.ts'
 import { besidePrompt } from '../prompt.ts'
 import { atPlace } from './answer-json.ts'
 
@@ -105,7 +104,7 @@ export function promptKey({
   readonly prompt: string | null
 }): string {
   const asked = requestBody === null ? undefined : jsonOf(requestBody)
-  if (!isMapping(asked)) return prompt ?? ''
+  if (!isObject(asked)) return prompt ?? ''
   const parts = Object.entries(asked).filter(
     ([name, value]) => value !== null && (!besidePrompt.has(name) || name.startsWith('max_')),
   )

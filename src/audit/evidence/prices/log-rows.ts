@@ -1,4 +1,4 @@
-import { isMapping, type Mapping } from '../../../user/mapping.ts'
+import { isObject, type JsonObject } from '../../../user/json.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { parseWritten, WrittenNumber } from './answer-json.ts'
 import { csvRows } from './csv.ts'
@@ -32,7 +32,7 @@ export function logRows(text: string, file: string, isRow: IsRow): readonly unkn
   })
 }
 
-const isDocument = (value: unknown) => Array.isArray(value) || isMapping(value)
+const isDocument = (value: unknown) => Array.isArray(value) || isObject(value)
 
 /** Fields in which services put the rows of a page, or the one row. */
 const pageFields = ['data', 'logs', 'items', 'rows', 'results', 'result', 'records']
@@ -42,10 +42,10 @@ const mostDeep = 4
 
 /** The rows of a document: its elements, itself, or what a page has in it. */
 export function rowsIn(document: unknown, isRow: IsRow): readonly unknown[] {
-  if (Array.isArray(document)) return document.filter(isMapping)
-  if (!isMapping(document)) return []
+  if (Array.isArray(document)) return document.filter(isObject)
+  if (!isObject(document)) return []
   if (isRowItself(document, isRow)) return [document]
-  let level: readonly Mapping[] = [document]
+  let level: readonly JsonObject[] = [document]
   for (let deep = 0; deep < mostDeep && level.length > 0; deep++) {
     const lists = level.map((each) => listOfRows(each, isRow)).find(({ length }) => length > 0)
     const rows =
@@ -60,47 +60,47 @@ export function rowsIn(document: unknown, isRow: IsRow): readonly unknown[] {
  * Whether a document is a row, and no page with a sum: `{ date, cost: 3, logs: [rows] }`. A row says what it is for, whatever lists it
  * has.
  */
-function isRowItself(document: Mapping, isRow: IsRow): boolean {
+function isRowItself(document: JsonObject, isRow: IsRow): boolean {
   if (!isRow(document)) return false
   const isNamed = Object.keys(document).some((name) => /^(?:(?:.*_)?id|.*model.*)$/i.test(name))
   return isNamed || listOfRows(document, isRow).length === 0
 }
 
 /** The first list of an object that has rows, or all of its lists by day or hour. */
-function listOfRows(parent: Mapping, isRow: IsRow): readonly unknown[] {
+function listOfRows(parent: JsonObject, isRow: IsRow): readonly unknown[] {
   const lists = fieldsOf(parent).filter(([, value]) => Array.isArray(value) && value.some(isRow))
   const [first] = lists
   if (first === undefined) return []
   const isByTime = ([name]: readonly [string, unknown]) => /^\d/.test(name)
   const all = isByTime(first) ? lists.filter(isByTime) : [first]
-  return all.flatMap(([, list]) => (list as readonly unknown[]).filter(isMapping))
+  return all.flatMap(([, list]) => (list as readonly unknown[]).filter(isObject))
 }
 
 /** Rows that an object has by name: all of it, `{ a: row, b: row }`, or one beside other fields, `{ data: row }`. */
-function rowsByName(parent: Mapping, isRow: IsRow): readonly unknown[] {
+function rowsByName(parent: JsonObject, isRow: IsRow): readonly unknown[] {
   const objects = objectsIn(parent)
   const rows = objects.filter((each) => isRowItself(each, isRow))
   return rows.length === objects.length ? rows : rows.slice(0, 1)
 }
 
 /** Fields of an object, those that usually have rows first. */
-function fieldsOf(parent: Mapping): readonly (readonly [string, unknown])[] {
+function fieldsOf(parent: JsonObject): readonly (readonly [string, unknown])[] {
   const fields = Object.entries(parent)
   const named = pageFields.flatMap((name) => fields.filter((field) => field[0] === name))
   return [...named, ...fields.filter((field) => !named.includes(field))]
 }
 
-const objectsIn = (parent: Mapping): readonly Mapping[] =>
+const objectsIn = (parent: JsonObject): readonly JsonObject[] =>
   fieldsOf(parent).flatMap(([, value]) =>
-    isMapping(value) && !(value instanceof WrittenNumber) ? [value] : [],
+    isObject(value) && !(value instanceof WrittenNumber) ? [value] : [],
   )
 
 /** What may be the rows of a page where none has a cost: its first list, or else an object. */
-function withoutCosts(document: Mapping): readonly unknown[] {
+function withoutCosts(document: JsonObject): readonly unknown[] {
   const inner = objectsIn(document)
   const lists = [document, ...inner].flatMap((each) =>
     fieldsOf(each).flatMap(([, value]) => (Array.isArray(value) ? [value] : [])),
   )
-  if (lists.length > 0) return lists[0]!.filter(isMapping)
+  if (lists.length > 0) return lists[0]!.filter(isObject)
   return Object.keys(document).length === 0 ? [] : [inner[0] ?? document]
 }

@@ -1,8 +1,7 @@
 import { pricesOutput } from '../../../contract/price-entry.ts'
 import type { ModelPrice, Price } from '../../../contract/prices.ts'
 import { type Usage, unknownUsage } from '../../../tokens/usage.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject, jsonOf } from '../../../user/json.ts'
 import { atPlace } from './answer-json.ts'
 
 /**
@@ -86,7 +85,7 @@ export function shownCalls(documents: readonly unknown[], asked: string | null):
   for (const document of documents) {
     const step = atPlace(document, 'item')
     const steps = [...listAt(document, 'output'), ...listAt(document, 'response.output')]
-    for (const { type } of [...steps, ...(isMapping(step) ? [step] : [])]) {
+    for (const { type } of [...steps, ...(isObject(step) ? [step] : [])]) {
       const name = typeof type === 'string' ? paidSteps.get(type) : undefined
       if (name !== undefined) names.add(name)
     }
@@ -111,5 +110,5 @@ function showsSearch(document: unknown): boolean {
 
 function listAt(document: unknown, place: string): readonly Readonly<Record<string, unknown>>[] {
   const list = atPlace(document, place)
-  return Array.isArray(list) ? list.filter(isMapping) : []
+  return Array.isArray(list) ? list.filter(isObject) : []
 }

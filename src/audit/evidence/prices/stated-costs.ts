@@ -1,7 +1,7 @@
 import type { PriceTerms, StatedPlace } from '../../../contract/prices.ts'
 import { multiply } from '../../../money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject } from '../../../user/json.ts'
 import { type Amount, amountOf, atPlace, parseWritten, WrittenNumber } from './answer-json.ts'
 import { type UnreadableCost, unreadableText } from './unreadable.ts'
 
@@ -57,6 +57,6 @@ export function unreadableIn(
 /** A value that states something, and is neither a number nor a text; null if it says nothing. */
 function otherThanAmount(value: unknown): string | null {
   if (Array.isArray(value)) return '[…]'
-  if (isMapping(value) && !(value instanceof WrittenNumber)) return '{…}'
+  if (isObject(value) && !(value instanceof WrittenNumber)) return '{…}'
   return typeof value === 'boolean' ? String(value) : null
 }

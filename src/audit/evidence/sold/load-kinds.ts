@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { jsonOf } from '../../../user/json-text.ts'
+import { jsonOf } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
 
 /** How many requests a phase has in flight: one user has one at most. Unknown of a run whose scenario is not stored. */

@@ -4,10 +4,9 @@ import { numberOf } from '../../../money/rational.ts'
 import { AttemptCosts, costRational } from '../../../price/attempts/attempt-costs.ts'
 import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
 import { tierSql } from '../../../price/attempts/run-costs.ts'
-import { jsonOf } from '../../../user/json-text.ts'
+import { jsonOf } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
 import type { MeasuredFigure } from '../../verdict.ts'
-import type { Json } from '../json.ts'
 import { exactAmount } from '../prices/stake.ts'
 import type { Part } from './parts.ts'
 import { soleTextOf } from './sole-texts.ts'
@@ -62,7 +61,7 @@ export async function overcharge(
   const texts = new Map(
     bodies.map(({ runId, template, body }) => [
       `${runId} ${template}`,
-      body === null ? null : soleTextOf(jsonOf(body) as Json | undefined),
+      body === null ? null : soleTextOf(jsonOf(body)),
     ]),
   )
   const { prices } = contract

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../tokens/usage.ts'
+import { isObject } from '../../../user/json.ts'
 import { showsMoreThanText } from '../chat-texts.ts'
 import type { Exchange } from '../exchange.ts'
-import { isObject } from '../json.ts'
 import { answerUsage } from '../prices/answer-json.ts'
 import { judgeRatio, leastPairs, type Ratio, ratioOf } from './ratio.ts'
 import type { HiddenStream } from './speed.ts'

@@ -1,9 +1,8 @@
 import { type Model, modelNamed } from '../../../contract/contract.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
-import { jsonOf } from '../../../user/json-text.ts'
+import { isList, isObject, type Json, jsonOf } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
 import type { Witness } from '../../verdict.ts'
-import { isList, isObject, type Json } from '../json.ts'
 import { leastPrompts } from './apart.ts'
 import { type LoadKind, loadKinds } from './load-kinds.ts'
 import { soleTextOf } from './sole-texts.ts'
@@ -131,7 +130,7 @@ async function tokenPhases(
   const texts = new Map<string, string | null>()
   const promptOf = (body: string) => {
     if (!texts.has(body)) {
-      const text = soleTextOf(jsonOf(body) as Json | undefined)
+      const text = soleTextOf(jsonOf(body))
       texts.set(body, text === null || text.length > mostPromptLetters ? null : text)
     }
     return texts.get(body)!
@@ -141,7 +140,7 @@ async function tokenPhases(
     const model = modelNamed(models, row.model)
     if (model === undefined || (promised !== null && model[promised] === undefined)) continue
     const prompt = promptOf(row.request)
-    const token = firstTokenOf(jsonOf(row.response) as Json | undefined)
+    const token = firstTokenOf(jsonOf(row.response))
     if (prompt === null || token === null) continue
     const { runId } = row
     const name = JSON.stringify([runId, row.phase, model.id])

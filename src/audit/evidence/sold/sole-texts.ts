@@ -1,8 +1,8 @@
 import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import { isTokenizerFile, type Model, modelNamed } from '../../../contract/contract.ts'
+import { isList, isObject, type Json } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
-import { isList, isObject, type Json } from '../json.ts'
 import { oncePerEvidence } from '../once.ts'
 import { besidePrompt } from '../prompt.ts'
 

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import type { TokenizerFile } from '../../../contract/contract.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { isMapping, type Mapping } from '../../../user/mapping.ts'
+import { isObject, type JsonObject, jsonOf } from '../../../user/json.ts'
 import { readText } from '../../../user/read-text.ts'
 import { UserError } from '../../../user/user-error.ts'
 
@@ -20,7 +19,7 @@ const counts = new Map<TokenizerFile, Promise<(text: string) => number>>()
 
 async function loadCount(file: TokenizerFile): Promise<(text: string) => number> {
   const { Tokenizer } = await loadLibrary(file)
-  const own = mappingOf(file)
+  const own = readObject(file)
   try {
     const tokenizer = new Tokenizer(own, {})
     const count = (text: string) => tokenizer.encode(text, { add_special_tokens: false }).ids.length
@@ -32,9 +31,9 @@ async function loadCount(file: TokenizerFile): Promise<(text: string) => number>
   }
 }
 
-function mappingOf(file: string): Mapping {
+function readObject(file: string): JsonObject {
   const parsed = jsonOf(readText(file))
-  if (!isMapping(parsed)) throw wrongFile(file, 'it is no JSON object')
+  if (!isObject(parsed)) throw wrongFile(file, 'it is no JSON object')
   return parsed
 }
 

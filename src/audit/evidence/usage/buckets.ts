@@ -1,5 +1,5 @@
 import { dayMs, hourMs } from '../../../user/durations.ts'
-import { isList, isObject, type Json, type JsonObject } from '../json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import {
   type Field,
   fieldsOf,

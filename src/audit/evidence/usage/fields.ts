@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject } from '../json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 
 /** A field of a body, at any depth of objects. Lists hold lines, not fields. */
 export interface Field {

@@ -1,6 +1,6 @@
+import { isObject, type JsonObject } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
-import { isObject, type JsonObject } from '../json.ts'
 import { type Breakdowns, breakdownsOf } from './buckets.ts'
 import {
   type Field,

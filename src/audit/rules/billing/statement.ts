@@ -1,4 +1,4 @@
-import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import type { Evidence } from '../../rule.ts'
 

@@ -1,6 +1,6 @@
 import { isSharedTemplate } from '../../../attempt/evidence.ts'
+import { isList, isObject, type Json } from '../../../user/json.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
-import { isList, isObject, type Json } from '../../evidence/json.ts'
 import { promptOf } from '../../evidence/prompt.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'

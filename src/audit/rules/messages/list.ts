@@ -1,7 +1,7 @@
 import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import { type Model, mayBeNamed } from '../../../contract/contract.ts'
+import { isList, isObject, type JsonObject } from '../../../user/json.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
-import { isList, isObject, type JsonObject } from '../../evidence/json.ts'
 import { promptOf } from '../../evidence/prompt.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'

@@ -1,6 +1,6 @@
 import type { Model, ServedTier } from '../../../contract/contract.ts'
+import { isObject } from '../../../user/json.ts'
 import { type Exchange, firstShown } from '../../evidence/exchange.ts'
-import { isObject } from '../../evidence/json.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { drawsOf } from '../../evidence/sold/chance.ts'
 import { measuredIn, measuring, promisesThat } from '../../evidence/sold/measured.ts'

@@ -1,9 +1,8 @@
 import type { ToolPromise } from '../../../contract/contract.ts'
-import { jsonOf } from '../../../user/json-text.ts'
+import { isList, isObject, type Json, type JsonObject, jsonOf } from '../../../user/json.ts'
 import { entryOf } from '../../../user/lookup.ts'
 import { plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, firstShown } from '../../evidence/exchange.ts'
-import { isList, isObject, type Json, type JsonObject } from '../../evidence/json.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
 import { shareBetween } from '../../evidence/sold/chance.ts'
 import { judgedOrMeasured, promisesThat } from '../../evidence/sold/measured.ts'
@@ -127,10 +126,7 @@ function callOf(exchange: Exchange): readonly SeenCall[] {
   const parameters = tools
     .flatMap((tool) => (isObject(tool) && isObject(tool.function) ? [tool.function] : []))
     .find(({ name }) => name === called?.name)?.parameters
-  const given =
-    typeof called?.arguments === 'string'
-      ? (jsonOf(called.arguments) as Json | undefined)
-      : undefined
+  const given = typeof called?.arguments === 'string' ? jsonOf(called.arguments) : undefined
   const asked = askedIn(exchange)
   return [
     {
@@ -160,7 +156,7 @@ function askedIn(exchange: Exchange): JsonObject | null {
   const last = isList(messages) ? messages.at(-1) : undefined
   const text = isObject(last) && typeof last.content === 'string' ? last.content : ''
   const written = /\bexactly these arguments: (\{.*\})/i.exec(text)?.[1]
-  const asked = written === undefined ? undefined : (jsonOf(written) as Json | undefined)
+  const asked = written === undefined ? undefined : jsonOf(written)
   return isObject(asked) ? asked : null
 }
 

@@ -1,6 +1,6 @@
+import { isObject } from '../../../user/json.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
-import { isObject } from '../../evidence/json.ts'
 import { exchangesRule } from '../exchange-rule.ts'
 
 export const sse05 = exchangesRule({

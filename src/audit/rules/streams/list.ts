@@ -1,7 +1,7 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { promisedSql } from '../../../contract/request.ts'
+import { isList, isObject, type Json } from '../../../user/json.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
-import { isList, isObject, type Json } from '../../evidence/json.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
 import { exchangeRule, type Observed } from '../exchange-rule.ts'

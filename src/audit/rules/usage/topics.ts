@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../evidence/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import { type Field, fieldsOf } from '../../evidence/usage/fields.ts'
 import { reportRule } from './report-rule.ts'
 

@@ -1,6 +1,5 @@
 import { type CsvRecord, csvRecords } from '../../../user/csv.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { mappingOf } from '../../../user/mapping.ts'
+import { jsonOf, objectOf } from '../../../user/json.ts'
 import { userError } from '../../../user/user-error.ts'
 import { WeightedChoice } from '../../draw.ts'
 import { RandomStream } from '../../random.ts'
@@ -130,7 +129,7 @@ function windowOf(
 
 /** Histograms are text inside JSON in Python's notation: `{100: 0.5, 200: 0.5}`. They are read, never evaluated. */
 function lengthsOf(text: string, path: string): readonly Lengths[] {
-  const written = Object.entries(mappingOf(jsonOf(text)))
+  const written = Object.entries(objectOf(jsonOf(text)))
   if (written.length === 0 || written.some(([start]) => !Number.isFinite(Number(start)))) {
     throw userError.trace(
       `The histograms of ${path} are not JSON by the second at which they begin, such as {"0": {"input_tokens": "{100: 1}", "output_tokens": "{50: 1}"}}.`,
@@ -139,8 +138,8 @@ function lengthsOf(text: string, path: string): readonly Lengths[] {
   return written
     .map(([start, lengths]) => ({
       fromS: Number(start),
-      input: histogramOf(mappingOf(lengths).input_tokens, path, start),
-      output: histogramOf(mappingOf(lengths).output_tokens, path, start),
+      input: histogramOf(objectOf(lengths).input_tokens, path, start),
+      output: histogramOf(objectOf(lengths).output_tokens, path, start),
     }))
     .sort((a, b) => a.fromS - b.fromS)
 }

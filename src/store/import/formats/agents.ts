@@ -1,4 +1,4 @@
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject } from '../../../user/json.ts'
 import { RunningTotals } from '../lines/running-totals.ts'
 import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
@@ -21,7 +21,7 @@ export const claudeCode: KnownFormat = {
   leavesOut: 'no answer with usage',
   *rows(document) {
     const { message } = document
-    if (document.type !== 'assistant' || !isMapping(message) || !isMapping(message.usage)) return
+    if (document.type !== 'assistant' || !isObject(message) || !isObject(message.usage)) return
     if (message.model === '<synthetic>') return
     yield {
       id: String(first(message.id, document.requestId, document.uuid) ?? ''),
@@ -63,11 +63,11 @@ export const codex: KnownFormat = {
     return {
       *rows(document): Generator<NormalRow> {
         const { payload, type } = document
-        if (!isMapping(payload)) return
+        if (!isObject(payload)) return
         if (type === 'session_meta') session = String(payload.id ?? session)
         if (type === 'turn_context') models.set(session, payload.model)
         const total = at(payload, 'info', 'total_token_usage')
-        if (type !== 'event_msg' || payload.type !== 'token_count' || !isMapping(total)) return
+        if (type !== 'event_msg' || payload.type !== 'token_count' || !isObject(total)) return
         const stated = codexTotals.map((name) =>
           first(total[name]) === undefined ? null : String(total[name]),
         )
@@ -151,7 +151,7 @@ export const geminiCli: KnownFormat = {
 
 function* geminiRow(message: Fields, version: unknown): Generator<NormalRow> {
   const { tokens } = message
-  if (message.type !== 'gemini' || !isMapping(tokens)) return
+  if (message.type !== 'gemini' || !isObject(tokens)) return
   const count = (name: string) => (first(tokens[name]) === undefined ? null : Number(tokens[name]))
   const [input, output] = [count('input'), count('output')]
   yield {

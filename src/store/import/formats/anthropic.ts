@@ -1,5 +1,5 @@
 import { rational } from '../../../money/rational.ts'
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject } from '../../../user/json.ts'
 import { words } from '../../../user/words.ts'
 import type { KnownFormat, Page } from './format.ts'
 import { at, type Fields, first, listOf, one, scaled, tokensOf } from './row.ts'
@@ -89,8 +89,8 @@ export const anthropicAnalytics: KnownFormat = {
   items: resultsOf,
   page: pageOf,
   *rows(row) {
-    const group = isMapping(row.group) ? row.group : {}
-    const usage = isMapping(row.usage) ? row.usage : {}
+    const group = isObject(row.group) ? row.group : {}
+    const usage = isObject(row.usage) ? row.usage : {}
     yield {
       ...sharedColumns({ ...group, starting_at: row.starting_at, ending_at: row.ending_at }),
       user_id: group.user_id,

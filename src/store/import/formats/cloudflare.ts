@@ -1,4 +1,4 @@
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject } from '../../../user/json.ts'
 import type { KnownFormat, Page } from './format.ts'
 import { at, type Fields, first, listOf, one, tokensOf } from './row.ts'
 
@@ -6,7 +6,7 @@ const rowsOf = (document: Fields) => ('result' in document ? listOf(document.res
 
 function pageOf(document: Fields): Page | null {
   const info = document.result_info
-  if (!isMapping(info) || first(info.total_count) === undefined) return null
+  if (!isObject(info) || first(info.total_count) === undefined) return null
   return { rows: rowsOf(document).length, total: Number(info.total_count) }
 }
 

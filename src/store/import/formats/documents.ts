@@ -1,8 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { csvRecords } from '../../../user/csv.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject, jsonOf } from '../../../user/json.ts'
 import { userError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { jsonValues } from '../whole/json-values.ts'
@@ -41,7 +40,7 @@ export function* jsonDocuments(path: string, file = path): Generator<LogDocument
   if (isOne) {
     for (const whole of wholeValues(readFileSync(path, 'utf8'), file)) {
       for (const each of Array.isArray(whole) ? whole : [whole]) {
-        yield isMapping(each) ? each : { unread: JSON.stringify(each) }
+        yield isObject(each) ? each : { unread: JSON.stringify(each) }
       }
     }
     return
@@ -54,7 +53,7 @@ export function* jsonDocuments(path: string, file = path): Generator<LogDocument
     } catch {
       // The line is rejected.
     }
-    yield isMapping(document) ? document : { unread: text }
+    yield isObject(document) ? document : { unread: text }
   }
 }
 

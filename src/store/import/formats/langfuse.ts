@@ -1,6 +1,5 @@
-import { jsonOf } from '../../../user/json-text.ts'
+import { isObject, type Json, jsonOf } from '../../../user/json.ts'
 import { lookup } from '../../../user/lookup.ts'
-import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
 
@@ -8,7 +7,7 @@ const rowsOf = (document: Fields) => ('data' in document ? listOf(document.data)
 
 function pageOf(document: Fields): Page | null {
   const meta = document.meta
-  if (!isMapping(meta)) return null
+  if (!isObject(meta)) return null
   if ('cursor' in meta) {
     return { rows: rowsOf(document).length, hasMore: first(meta.cursor) !== undefined }
   }
@@ -36,9 +35,9 @@ function countsOf(row: Fields): Fields {
   const details = first(row.usage_details, row.usageDetails)
   const parsed = typeof details === 'string' ? jsonOf(details) : details
   const older =
-    isMapping(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
-  const named = isMapping(parsed) && Object.keys(parsed).length > 0 ? parsed : older
-  const sums: Record<string, unknown> = lookup()
+    isObject(row.usage) && /^(TOKENS)?$/.test(String(row.usage.unit ?? '')) ? row.usage : {}
+  const named = isObject(parsed) && Object.keys(parsed).length > 0 ? parsed : older
+  const sums: Record<string, Json | undefined> = lookup()
   for (const [name, count] of Object.entries(named)) {
     const part = partOf(name)
     if (part === null || first(count) === undefined || /cost/i.test(name)) continue

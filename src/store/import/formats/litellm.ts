@@ -1,6 +1,6 @@
 import { add, decimalText, readNumber, zero } from '../../../money/rational.ts'
+import { isObject } from '../../../user/json.ts'
 import { lookup } from '../../../user/lookup.ts'
-import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, nextDay, tokensOf } from './row.ts'
 
@@ -15,7 +15,7 @@ const endpoints: Readonly<Record<string, string>> = lookup({
 const number = (value: unknown) => (first(value) === undefined ? undefined : Number(value))
 
 function pageOf(document: Fields): Page | null {
-  const meta = isMapping(document.metadata) ? document.metadata : document
+  const meta = isObject(document.metadata) ? document.metadata : document
   const pages = number(first(meta.total_pages, document.total_pages))
   if (pages === undefined && meta.has_more === undefined) return null
   return {
@@ -55,7 +55,7 @@ function spendRow(row: Fields): NormalRow {
   const tokens = tokensOf(row, 'litellm-log')
   // LiteLLM writes 0 tokens for a failure without a usage object.
   const isUnknown =
-    hasFailed && !isMapping(at(row.metadata, 'usage_object')) && !tokens.input && !tokens.output
+    hasFailed && !isObject(at(row.metadata, 'usage_object')) && !tokens.input && !tokens.output
   const callType = String(row.call_type ?? '')
   const code = first(at(row.metadata, 'error_information', 'error_code'))
   const isStatus = /^[1-5]\d\d$/.test(String(code ?? ''))
@@ -112,11 +112,11 @@ export const litellmActivity: KnownFormat = {
 
 function* activityRows(result: Fields): Generator<NormalRow> {
   const models = at(result, 'breakdown', 'models')
-  if (!isMapping(models) || Object.keys(models).length === 0)
+  if (!isObject(models) || Object.keys(models).length === 0)
     return yield* activity(result, result.metrics, {})
   for (const [model, of] of Object.entries(models)) {
     const keys = at(of, 'api_key_breakdown')
-    if (!isMapping(keys) || Object.keys(keys).length === 0) {
+    if (!isObject(keys) || Object.keys(keys).length === 0) {
       yield* activity(result, at(of, 'metrics'), { model })
       continue
     }
@@ -132,7 +132,7 @@ function* activity(
   metrics: unknown,
   of: Partial<NormalRow>,
 ): Generator<NormalRow> {
-  if (!isMapping(metrics)) return
+  if (!isObject(metrics)) return
   const day = { time: date, end: nextDay(String(date)), unit: 'USD', ...of }
   const failed = number(metrics.failed_requests)
   const succeeded = number(metrics.successful_requests)

@@ -1,18 +1,18 @@
 import { rational } from '../../../money/rational.ts'
+import { isObject } from '../../../user/json.ts'
 import { lookup } from '../../../user/lookup.ts'
-import { isMapping } from '../../../user/mapping.ts'
 import type { KnownFormat, Page } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, one, scaled, tokensOf } from './row.ts'
 
 /** `{ data: { items, total } }`, `{ data: […] }`, a list, or one row. */
 function rowsOf(document: Fields): readonly Fields[] {
-  if (isMapping(document.data)) return listOf(document.data.items)
+  if (isObject(document.data)) return listOf(document.data.items)
   if (Array.isArray(document.data)) return listOf(document.data)
   return 'items' in document ? listOf(document.items) : [document]
 }
 
 function pageOf(document: Fields): Page | null {
-  const data = isMapping(document.data) ? document.data : document
+  const data = isObject(document.data) ? document.data : document
   const total = first(data.total)
   return total === undefined || !('items' in data)
     ? null

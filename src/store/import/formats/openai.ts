@@ -1,3 +1,4 @@
+import type { Json } from '../../../user/json.ts'
 import { pageOf } from './anthropic.ts'
 import type { KnownFormat } from './format.ts'
 import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.ts'
@@ -55,7 +56,7 @@ export const openaiUsage: KnownFormat = {
 }
 
 /** A table writes whole numbers with a column for unknown ones as `10.0`. */
-const wholeText = (value: unknown) =>
+const wholeText = (value: Json | undefined) =>
   typeof value === 'string' && /^\d+\.0+$/.test(value) ? value.slice(0, value.indexOf('.')) : value
 
 /** OpenAI's older endpoint: sums of five minutes. */

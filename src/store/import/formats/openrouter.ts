@@ -1,11 +1,11 @@
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject } from '../../../user/json.ts'
 import type { KnownFormat } from './format.ts'
 import { type Fields, first, isTrue, listOf, nextDay, one, tokensOf } from './row.ts'
 
 const rowsOf = (document: Fields) =>
   Array.isArray(document.data)
     ? listOf(document.data)
-    : isMapping(document.data)
+    : isObject(document.data)
       ? [document.data]
       : [document]
 

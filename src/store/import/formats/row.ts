@@ -2,11 +2,10 @@ import { decimalText, multiply, type Rational, readNumber } from '../../../money
 import { type DialectName, dialects } from '../../../tokens/dialects.ts'
 import { type KindCounts, kindCounts } from '../../../tokens/kinds.ts'
 import { readUsage } from '../../../tokens/read-usage.ts'
-import { jsonOf } from '../../../user/json-text.ts'
-import { isMapping, type Mapping } from '../../../user/mapping.ts'
+import { isObject, type Json, type JsonObject, jsonOf } from '../../../user/json.ts'
 
 /** A parsed object of a log. Numbers that a double would change are text. */
-export type Fields = Mapping
+export type Fields = JsonObject
 
 /** One row of a known log. Absent: not known. Numbers and times are as the log has them; `normalRows` checks them. */
 export interface NormalRow extends Partial<KindCounts> {
@@ -48,22 +47,22 @@ export const one = (of: (item: Fields) => NormalRow) => (item: Fields) => [of(it
 
 /** The objects of a list; empty for anything else. */
 export function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isMapping) : []
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 /** The value at a path, through objects and JSON text. */
-export function at(value: unknown, ...steps: readonly string[]): unknown {
-  let here = value
+export function at(value: unknown, ...steps: readonly string[]): Json | undefined {
+  let here = value as Json | undefined
   for (const step of steps) {
     if (typeof here === 'string') here = jsonOf(here)
-    if (!isMapping(here)) return undefined
+    if (!isObject(here)) return undefined
     here = here[step]
   }
   return here
 }
 
 /** The first value that is not null or empty. */
-export function first(...values: readonly unknown[]): unknown {
+export function first<Value>(...values: readonly Value[]): Value | undefined {
   return values.find((value) => value !== null && value !== undefined && value !== '')
 }
 

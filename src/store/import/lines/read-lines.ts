@@ -1,8 +1,8 @@
 import { tagDimension } from '../../../measure/usage/tags.ts'
 import { decimalText, multiply, readNumber } from '../../../money/rational.ts'
 import { mappedName, shownTokens, tokenKinds } from '../../../tokens/kinds.ts'
+import { isObject } from '../../../user/json.ts'
 import { lookup } from '../../../user/lookup.ts'
-import { isMapping } from '../../../user/mapping.ts'
 import { csvDocuments, jsonDocuments, type LogDocument } from '../formats/documents.ts'
 import type { Fields } from '../formats/row.ts'
 import { joinedId } from '../joined-id.ts'
@@ -139,7 +139,7 @@ function setAt(row: Row, [step, ...rest]: readonly string[], value: string | nul
   if (step === undefined) return
   if (rest.length === 0) row[step] ??= value
   else {
-    const inner = isMapping(row[step]) ? { ...row[step] } : {}
+    const inner = isObject(row[step]) ? { ...row[step] } : {}
     setAt(inner, rest, value)
     row[step] = inner
   }
