@@ -83,7 +83,7 @@ const content: ReadonlySet<string> = new Set([
 ])
 
 function thinkingOf(value: unknown): readonly string[] {
-  if (!isMapping(value)) return []
+  if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, each]) => {
     if (content.has(name) || each === null) return []
     return thinkingWords.test(name) ? [`${name} ${JSON.stringify(each)}`] : thinkingOf(each)

@@ -8,7 +8,7 @@ import {
   subtract,
   zero,
 } from '../../../money/rational.ts'
-import { isMapping } from '../../../user/mapping.ts'
+import { isObject } from '../../../user/json.ts'
 import { amountOf } from './answer-json.ts'
 import { clockErrorMs, isBetween } from './grants.ts'
 import { timeOf } from './log.ts'
@@ -60,7 +60,7 @@ function expiringAt(
   if (typeof value !== 'object' || value === null) return null
   const entries = Object.entries(value)
   const amounts = entries.flatMap(([, each]) => amountOf(each)?.value ?? [])
-  for (const [name, each] of isMapping(value) ? entries : []) {
+  for (const [name, each] of isObject(value) ? entries : []) {
     const atMs = expiryNames.test(name) ? timeOf(each) : null
     if (atMs !== null && is(atMs, amounts)) return place === '' ? name : `${place}.${name}`
   }
