@@ -1,34 +1,51 @@
+import type { Dimension } from '../../report/usage/board/cells.ts'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
+import { amountIn, nameIn } from '../../report/usage/board/tables.js'
+import { shortName } from '../../report/usage/short-name.ts'
+import { visible } from '../../user/hostile.ts'
 import type { Answers } from '../api/shapes.ts'
 import { outcomeWords } from './board-words.ts'
 import type { Speech } from './speech.ts'
 
-/** The single requests of a file, if they are few; the newest come first. */
+type Request = Answers['requests']['requests'][number]
+
+/**
+ * The single requests of a file, if they are few, the oldest first.
+ *
+ * @param requests the newest first
+ * @param tag the tag whose values stand in place of keys; null for keys
+ */
 export function withRequests(
   data: BoardData,
-  requests: Answers['requests']['requests'],
+  requests: readonly Request[],
   speech: Speech,
+  tag: string | null,
 ): BoardData {
   if (requests.length === 0 || requests.length > mostRequests) return data
-  const all = [...requests].reverse()
+  const all = requests.toReversed()
   const words = outcomeWords(speech)
-  const placeOf = (dimension: 'model' | 'key' | 'endpoint', name: string | null) => {
-    const place = data.names[dimension].indexOf(name ?? '(unknown)')
-    return place >= 0 ? place : data.names[dimension].indexOf('(other)')
+  const places = (dimension: Dimension) => {
+    const names = data.names[dimension]
+    const isKey = dimension === 'key' && tag === null
+    return all.map((each) => {
+      const name = nameIn(each, dimension, tag)
+      const place = names.indexOf(visible(isKey ? name : shortName(name)))
+      return place >= 0 ? place : names.indexOf('(other)')
+    })
   }
   return {
     ...data,
     requests: {
       hour: all.map(({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / 3_600_000),
       clock: all.map(({ at }) => at.slice(11, 19)),
-      model: all.map(({ model }) => placeOf('model', model)),
-      key: all.map(({ key }) => placeOf('key', key)),
-      endpoint: all.map(({ endpoint }) => placeOf('endpoint', endpoint)),
+      model: places('model'),
+      key: places('key'),
+      endpoint: places('endpoint'),
       status: all.map(({ outcome }) => words[outcome]),
       input: all.map(({ input }) => input),
       output: all.map(({ output }) => output),
-      credits: all.map(({ credits }) => (credits === null ? null : Number(credits))),
+      credits: all.map((each) => amountIn(each, data.unit)),
     },
   }
 }

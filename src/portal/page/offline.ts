@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import { tagOf } from '../../measure/usage/tags.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import { openStore } from '../../store/session/open.ts'
 import type { Asked } from '../api/asked.ts'
@@ -72,7 +73,8 @@ export async function offlinePageOf(
       const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
       const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
       const requests = await requestsOf(asked, data, snapshot)
-      const board = data.board === null ? null : withRequests(data.board, requests, speech)
+      const tag = tagOf(search.get('by') ?? '')
+      const board = data.board === null ? null : withRequests(data.board, requests, speech, tag)
       const body = pageBody({ ...data, board }, settings, view, speech)
       return offlineDocument(body, settings, speech, readLogo(settings))
     },

@@ -6,6 +6,7 @@
 import { startBoard } from '../../report/usage/board/browser.js'
 import { speechOf } from '../../report/usage/board/speech.js'
 import { dateOf, dimensions } from '../../report/usage/board/sums.js'
+import { amountIn, nameIn } from '../../report/usage/board/tables.js'
 
 ;(() => {
   const source = 'assay-usage'
@@ -187,6 +188,7 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     /** @param {number} hour */
     const clock = (hour) => `${dateOf(hour)}T${String(hour % 24).padStart(2, '0')}:00`
     const query = new URLSearchParams(location.search)
+    const tag = data.keyIs === 'tag' && query.get('by')?.slice(4)
     query.set('from', clock(choice.from))
     query.set('to', clock(choice.to))
     query.set('limit', '200')
@@ -199,19 +201,13 @@ import { dateOf, dimensions } from '../../report/usage/board/sums.js'
     const speech = speechOf(data)
     /** @type {Answers['requests']} */
     const { requests: found } = await answer.json()
-    const tag = new URLSearchParams(location.search).get('by')?.replace(/^tag:/, '')
-    /** @type {(each: Answers['requests']['requests'][number], name: typeof dimensions[number]) => string | null | undefined} */
-    const nameIn = (each, name) =>
-      name === 'key' && data.keyIs === 'tag'
-        ? each.tags.find((own) => own.name === tag)?.value
-        : each[name]
     return found
       .toReversed()
       .map((each) => [
         each.at.slice(11, 19),
-        ...dimensions.map((name) => speech.nameOf(nameIn(each, name) ?? '(unknown)', name)),
+        ...dimensions.map((name) => speech.nameOf(nameIn(each, name, tag), name)),
         words[each.outcome],
-        ...[each.input, each.output, each.credits === null ? null : Number(each.credits)],
+        ...[each.input, each.output, amountIn(each, data.unit)],
       ])
   }
   function watchExpiry() {

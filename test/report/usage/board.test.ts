@@ -592,6 +592,18 @@ test('an hour opens its requests, in the order of time', { tags: 'whole' }, asyn
   expect(requestsOf(board, initial(board))).toBe(null)
 })
 
+test('an amount in another unit than that of the page is not listed under its head', async () => {
+  const own = await openStore(':memory:')
+  await enterEvents(own, [
+    { atUs: utc(2026, 11, 1, 3, 10), unit: 'EUR', credits: 2 },
+    { atUs: utc(2026, 11, 1, 3, 20), unit: 'EUR', credits: 3 },
+    { atUs: utc(2026, 11, 1, 3, 30), unit: 'USD', credits: 5 },
+  ])
+  const board = await boardOf(own)
+  own.close()
+  expect([board.unit, board.requests?.credits]).toEqual(['EUR', [2, 3, null]])
+})
+
 test('without credits, tokens lead, and no card is empty', { tags: 'whole' }, async () => {
   const own = await openStore(':memory:')
   await enterEvents(own, [{ atUs: utc(2026, 11, 1, 3), credits: null }])

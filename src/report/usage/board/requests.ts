@@ -13,13 +13,14 @@ interface Single extends Readonly<Record<Dimension, number>> {
   readonly status: string
   readonly input: number | null
   readonly output: number | null
+  /** In the unit of the board; null in another. */
   readonly credits: number | null
 }
 
 /** Single requests in columns, as `Cells`. */
 export type Requests = { readonly [Column in keyof Single]: readonly Single[Column][] }
 
-/** How many successes of a cell had a latency of a step (`sums.js`), in columns. */
+/** How many successes of a cell had a latency of a step (`latency.js`), in columns. */
 export interface Latencies {
   readonly cell: readonly number[]
   readonly step: readonly number[]
@@ -58,7 +59,8 @@ export async function readRequests(session: Session): Promise<Requests | null> {
   const rows = await session.rows<Single>(`
     SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
       ${placed}, coalesce(status::VARCHAR, outcome) AS status,
-      prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output, credits::DOUBLE AS credits
+      prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output,
+      CASE WHEN unit = getvariable('usage_unit') THEN credits::DOUBLE END AS credits
     FROM (SELECT *, ${localSql('at_us')} AS local ${withinSql})
     ORDER BY local, id`)
   return {

@@ -156,6 +156,33 @@ export function requestHeads(data) {
 }
 
 /**
+ * What a request of the usage API cost in the unit of a board; null in another unit. Its costs have credits at their price, too.
+ *
+ * @param {{ readonly credits: string | null, readonly cost: readonly { readonly currency: string, readonly value: string }[] }} request
+ * @param {string} unit
+ * @returns {number | null}
+ */
+export function amountIn({ credits, cost }, unit) {
+  const own =
+    credits === null
+      ? cost.find(({ currency }) => currency === unit)?.value
+      : unit === 'credits' && credits
+  return own ? Number(own) : null
+}
+
+/**
+ * The name of such a request in a dimension; where the value of a tag stands in place of keys, that value.
+ *
+ * @param {Readonly<Record<Dimension, string | null>> & { readonly tags: readonly { readonly name: string, readonly value: string }[] }} request
+ * @param {Dimension} name
+ * @param {string | false | null | undefined} tag
+ * @returns {string}
+ */
+export const nameIn = (request, name, tag) =>
+  (name === 'key' && tag ? request.tags.find((each) => each.name === tag)?.value : request[name]) ??
+  '(unknown)'
+
+/**
  * The requests of an hour, if the page holds them.
  *
  * @param {BoardData} data
