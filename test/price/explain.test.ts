@@ -96,10 +96,19 @@ test('streams that a service counted itself are told with its count, where nothi
       { priceOf: () => model },
     ).explanations.map(({ summary, scope }) => `${summary} ${scope}`)
   // 42 tokens of the prompt cost 168 millionths, and 51 of them 204; 9 of output 180.
-  expect(told(of(42, 9, '0.000384', true), of(42, 9, '0.000348', false))).toEqual([
+  // Of the next one, 61 tokens are charged as 68.
+  const streams = [of(42, 9, '0.000384000', true), of(61, 13, '0.000532000', true)]
+  expect(told(...streams, of(42, 9, '0.000348', false))).toEqual([
+    'another count of input tokens: 51, where the answer states 42 of streams',
+  ])
+  // One amount fits a count and a price.
+  expect(told(streams[0]!, of(42, 9, '0.000348', false))).toEqual([
+    'output at 1.2 times its price of streams',
     'another count of input tokens: 51, where the answer states 42 of streams',
   ])
   // A difference that no whole count gives, and a plain answer, which is counted by its upstream.
-  expect(told(of(42, 9, '0.0003855', true))).toEqual([])
+  expect(told(of(42, 9, '0.000385500', true))).toEqual([])
   expect(told(of(42, 9, '0.000384', false))).toEqual([])
+  // One of four amounts in whole millionths is that of some count.
+  expect(told(of(42, 9, '0.000384', true))).toEqual([])
 })

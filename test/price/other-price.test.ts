@@ -62,6 +62,6 @@ test('a broken answer that is charged, and must cost nothing, is named by how it
   const broken = { request: request({ outcomes: ['broken'] }), statement: statement('0.00031') }
   const { explanations } = explain(judgePlace([broken], judge), { priceOf: () => free })
   expect(explanations.map(({ summary }) => summary)).toEqual([
-    'broken answers were charged, which cost nothing',
+    'answers that the service broke off were charged, which cost nothing',
   ])
 })

@@ -108,6 +108,7 @@ function judgeLog(
     clockErrorMs: 2_000,
     twinOf: () => null,
     others: otherCurrencies(prices),
+    models: prices.models,
   }
   const judged = (line: LoggedRequest, statement: StatedCost) =>
     judgeAmount({ request: line.request, statement }, seen.unit, judge)

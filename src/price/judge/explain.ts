@@ -1,6 +1,7 @@
 import { isEqual, isZero } from '../../money/rational.ts'
-import { smallest } from '../../user/extremes.ts'
-import type { Change } from './changes/change.ts'
+import { spread } from '../../user/spread.ts'
+import { isByChance, unlikeAmounts } from './by-chance.ts'
+import { type Change, summaryFor } from './changes/change.ts'
 import { changesFor } from './changes/changes.ts'
 import { freeOfCharge } from './changes/whole.ts'
 import { wideChanges } from './changes/wide.ts'
@@ -8,6 +9,7 @@ import type { Judged } from './judge.ts'
 import { otherCauses } from './other-causes.ts'
 import type { KnownCauses } from './price-judge.ts'
 import { onlyThese, scopeOf } from './scope.ts'
+import { type Kind, simplestOf } from './simplest.ts'
 import { isExactly, isWithin } from './tolerance.ts'
 
 /** A single change that gives wrong costs exactly. */
@@ -20,6 +22,10 @@ export interface Explanation {
   readonly spares: number
   /** What the wrong ones have in common that the spared ones have not: `of streams`. */
   readonly scope: string
+  /** Numbers that were fitted to the wrong costs: a price, a fee, a moment (`simplest.ts`). */
+  readonly numbers: number
+  /** Whether it gives more, or finer, amounts than any change gives by chance: only then it accuses a price. */
+  readonly isSure: boolean
 }
 
 /** Wrong costs with which changes are looked for. What gives these is compared with the others, and with right ones. */
@@ -28,9 +34,9 @@ const mostTried = 300
 const mostCompared = 20_000
 
 /**
- * The causes of wrong costs: changes that give all of them exactly, the likelier kinds first. A cause that would have changed right costs, too,
- * which no trait tells from the wrong ones, contradicts these: it is named only if no kind has another one. If no change gives all,
- * those that give the most.
+ * The causes of wrong costs: the simplest single changes that give all of them exactly (`simplest.ts`). A cause that would have changed right
+ * costs, too, which no trait tells from the wrong ones, contradicts these: it is named only if there is no other one. If no change
+ * gives all, those that give the most.
  */
 export function explain(
   judged: readonly Judged[],
@@ -46,18 +52,28 @@ export function explain(
     mostCompared,
   )
   const some = spread(wrong, mostTried)
-  const models = modelsOf([...wrong, ...right])
+  const models = modelsOf([...wrong, ...right], causes)
   const told = (
     { summary, about }: Pick<Explanation, 'summary' | 'about'>,
     fits: readonly Judged[],
     spared: readonly Judged[],
-  ): Explanation => ({
-    ...{ summary, about, fits: fits.length, spares: spared.length },
-    scope: scopeOf(fits, spared),
-  })
+    fitted = 0,
+  ): Explanation => {
+    const { words, numbers } = scopeOf(fits, spared)
+    const counts = { fits: fits.length, spares: spared.length }
+    // Places that show few decimals are what a rounding makes.
+    const isSure = about === 'round' || !isByChance(fits)
+    return { summary, about, ...counts, scope: words, numbers: fitted + numbers, isSure }
+  }
   const byChange = (change: Change, fits: readonly Judged[]) =>
     told(
-      change,
+      {
+        summary: summaryFor(
+          change,
+          fits.map(({ request }) => request),
+        ),
+        about: change.about,
+      },
       fits,
       right.filter((each) => isGivenBy(change, each) === false),
     )
@@ -67,17 +83,30 @@ export function explain(
       .filter((change) => some.every(isFit(change)) && wrong.every(isFit(change)))
       .map((change) => byChange(change, wrong))
   const likely = changesFor(models, causes)
-  const kinds: readonly (() => readonly Explanation[])[] = [
-    () => ofAll(likely),
-    () => ofAll(wideChanges(models, causes)),
-    ...otherCauses.map(
-      (find) => () => find(wrong, right).map((each) => told(each, wrong, each.spared)),
-    ),
+  const ofLikely = ofAll(likely)
+  const fitted = otherCauses.map(
+    (find) => () =>
+      find(wrong, right, causes).map((each) => told(each, wrong, each.spared, each.numbers)),
+  )
+  // One amount says nothing of the kind of a number that was fitted to it.
+  const isOneAmount = unlikeAmounts(wrong).length === 1
+  const kinds: readonly Kind<Explanation>[] = [
+    { numbers: 0, find: () => ofLikely },
+    { numbers: 0, find: () => ofAll(wideChanges(models, causes)) },
+    ...(isOneAmount ? [() => fitted.flatMap((find) => find())] : fitted).map((find) => ({
+      ...{ numbers: 1, find },
+    })),
   ]
-  const whole = firstOf(kinds)
+  const whole = simplestOf(kinds, (each) => ({
+    isContradicted: isContradicted(each),
+    numbers: each.numbers,
+    spares: isOneAmount && each.numbers > 0 ? 0 : each.spares,
+  }))
   // What costs nothing was free, whatever else would have spared more: a rounding that a smallest charge hides.
-  const isNothing = wrong.every(({ statement }) => isZero(statement.value))
-  if (whole.length > 0) return { explanations: plainest(whole, isNothing), isWhole: true }
+  const free = wrong.every(({ statement }) => isZero(statement.value))
+    ? ofLikely.filter(({ summary }) => summary === freeOfCharge)
+    : []
+  if (whole.length > 0) return { explanations: plainest([...whole, ...free]), isWhole: true }
   const someRight = spread(right, mostTried)
   const partly = likely
     .map((change) => ({ change, gives: some.filter(isFit(change)).length }))
@@ -96,41 +125,26 @@ export function explain(
 
 const isContradicted = ({ scope }: Explanation) => scope === onlyThese
 
-/** The causes of the first kind that right costs do not contradict; if there are none, those of the first kind. */
-function firstOf(kinds: readonly (() => readonly Explanation[])[]): readonly Explanation[] {
-  let contradicted: readonly Explanation[] = []
-  for (const kind of kinds) {
-    const found = kind()
-    if (found.some((each) => !isContradicted(each))) return found
-    if (contradicted.length === 0) contradicted = found
-  }
-  return contradicted
-}
-
 /** A finding that names more names none. */
 const mostNamed = 2
 
-/** Those that spare the fewest right costs. Of roundings that give the same, one is enough. */
-function plainest(found: readonly Explanation[], isNothing: boolean): readonly Explanation[] {
-  const sound = found.filter((each) => !isContradicted(each))
-  const kept = sound.length > 0 ? sound : found
-  const fewest = smallest(kept.map(({ spares }) => spares))
-  const best = found.filter(
-    (each) =>
-      (kept.includes(each) && each.spares === fewest) ||
-      (isNothing && each.summary === freeOfCharge),
-  )
-  const unique = best.filter(
+/** The first of these, each once. Of roundings that give the same, one is enough. */
+function plainest(found: readonly Explanation[]): readonly Explanation[] {
+  const unique = found.filter(
     ({ summary, about }, at) =>
-      best.findIndex((each) => each.summary === summary) === at &&
-      (about !== 'round' || best.findIndex((each) => each.about === 'round') === at),
+      found.findIndex((each) => each.summary === summary) === at &&
+      (about !== 'round' || found.findIndex((each) => each.about === 'round') === at),
   )
-  return unique.toSorted((a, b) => a.spares - b.spares).slice(0, mostNamed)
+  const named = unique.toSorted((a, b) => a.spares - b.spares).slice(0, mostNamed)
+  // A cause that is not named leaves it open which price is wrong, too.
+  const isOpen = unique.some(({ about }) => named.every((each) => each.about !== about))
+  return isOpen ? named.map((each) => ({ ...each, about: 'several' })) : named
 }
 
 /**
- * What is told of the first change, and of the next one that gives others. Where right costs contradict a change, one amount that it gives
- * is one by chance. If another change gives the same, it is open which price is wrong.
+ * What is told of the first change, and of the next one that gives others. One that gives so few and so coarse amounts as any change does is
+ * not told. Where right costs contradict a change, one amount that it gives is one by chance, too. If another change gives the
+ * same, it is open which price is wrong.
  *
  * @param found changes that give some of the wrong costs, those that give the most first
  */
@@ -141,7 +155,7 @@ function coverOf<Found>(
   const named: { readonly fits: ReadonlySet<Judged>; explanation: Explanation }[] = []
   for (const each of found) {
     const { fits, explanation } = tell(each)
-    if (isContradicted(explanation) && !areSeveral(fits)) continue
+    if (!explanation.isSure || (isContradicted(explanation) && !areSeveral(fits))) continue
     const isSame = ({ fits: of }: (typeof named)[number]) =>
       of.size === fits.length && fits.every((one) => of.has(one))
     const rival = named.find(isSame)
@@ -162,11 +176,13 @@ const areSeveral = (fits: readonly Judged[]) =>
       (nearest === null || fits[0]!.nearest === null || !isEqual(nearest, fits[0]!.nearest)),
   )
 
-const modelsOf = (judged: readonly Judged[]) => [
+/** Those of the requests first: a service may take the price of a model that nobody asked for. */
+const modelsOf = (judged: readonly Judged[], { models = [] }: KnownCauses) => [
   ...new Map(
-    judged.flatMap(({ expected }) =>
-      expected.readings.map(({ model }) => [model.id, model] as const),
-    ),
+    [
+      ...judged.flatMap(({ expected }) => expected.readings.map(({ model }) => model)),
+      ...models,
+    ].map((model) => [model.id, model] as const),
   ).values(),
 ]
 
@@ -183,11 +199,4 @@ function isGivenBy(change: Change, { request, statement, expected, unit }: Judge
     if (isExactly(statement.value, cost, unit, model)) return true
   }
   return applies ? false : null
-}
-
-/** So many of them at most, evenly spread. */
-function spread(judged: readonly Judged[], most: number): readonly Judged[] {
-  if (judged.length <= most) return judged
-  const step = judged.length / most
-  return Array.from({ length: most }, (_, at) => judged[Math.floor(at * step)]!)
 }

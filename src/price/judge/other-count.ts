@@ -1,7 +1,7 @@
 import {
   compare,
   divide,
-  isZero,
+  isEqual,
   multiply,
   type Rational,
   rational,
@@ -32,6 +32,14 @@ export function otherCount(
   return counts.find((count) => count !== null) ?? null
 }
 
+/** What one more token of a part costs; null if nothing says. */
+export function priceOfCount({ model, usage, context }: Reading, part: CountedPart) {
+  const stated = usage.parts[part] ?? 0
+  const costOf = (count: number) => calculate(model, withCount(usage, part, count), context).cost
+  const [own, next] = [costOf(stated), costOf(stated + 1)]
+  return own === null || next === null || isEqual(own, next) ? null : subtract(next, own)
+}
+
 function countBy(
   amount: Rational,
   { model, usage, context }: Reading,
@@ -41,10 +49,10 @@ function countBy(
   const stated = usage.parts[part]
   if (stated === null || model.round !== null) return null
   const costOf = (count: number) => calculate(model, withCount(usage, part, count), context).cost
-  const [own, next] = [costOf(stated), costOf(stated + 1)]
-  if (own === null || next === null) return null
-  const each = subtract(next, own)
-  if (isZero(each) || compare(each, multiply(unit, rational(2n))) < 0) return null
+  const own = costOf(stated)
+  const each = priceOfCount({ model, usage, context }, part)
+  if (own === null || each === null) return null
+  if (compare(each, multiply(unit, rational(2n))) < 0) return null
   const more = Number(roundWhole(divide(subtract(amount, own), each), 'half_even'))
   const count = stated + more
   if (more === 0 || !Number.isSafeInteger(count)) return null

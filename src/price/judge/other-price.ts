@@ -18,7 +18,9 @@ import {
 } from '../../money/rational.ts'
 import type { Part } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
+import { leastChance } from './by-chance.ts'
 import type { Reading } from './expected.ts'
+import type { OtherCurrency } from './price-judge.ts'
 
 /** A wrong amount, with what it should have been computed from: one request, or those between two values of a balance. */
 export interface WrongAmount {
@@ -28,12 +30,14 @@ export interface WrongAmount {
   readonly readings: readonly Reading[]
 }
 
-/** One price, or the whole cost, at another number than the contract has. */
+/** One price, the whole cost, or a rate at another number than the contract has. */
 export interface OtherPrice {
-  /** `input at 1.1 times its price`, or `1.1 times the cost`. */
+  /** `input at 1.1 times its price`, `1.1 times the cost`, or `converted from CNY at a rate of 7.5, where the contract has 7.2`. */
   readonly summary: string
   /** The price; `the whole cost`. */
   readonly about: string
+  /** The share of it that was charged. */
+  readonly times: Rational
 }
 
 /**
@@ -41,42 +45,126 @@ export interface OtherPrice {
  *
  * A cost is linear in each of its prices: a wrong amount gives the share that it was charged at, up to the place that it shows.
  * The shares of all wrong amounts must meet in a short decimal, such as 1.1. Amounts that have another cause do so by chance: the
- * coarser they are, and the longer the decimal, the more often; more often than once in a thousand explains nothing. A cost
- * that its smallest charge makes is not linear.
+ * coarser they are, and the longer the decimal, the more often; more often than once in a thousand explains nothing. A charge
+ * that is the smallest one is not linear.
  *
  * @param right amounts that a price at another number would have moved
  */
 export function otherPrices(
   wrong: readonly WrongAmount[],
   right: readonly WrongAmount[] = [],
+  others: readonly OtherCurrency[] = [],
 ): readonly OtherPrice[] {
   const sums = wrong.map(sumOf)
   if (sums.length === 0 || sums.some((sum) => sum === null)) return []
-  const known = sums as readonly Sum[]
+  const known = unlike(sums as readonly Sum[])
   const spared = right.flatMap((each) => sumOf(each) ?? [])
   const names = new Set(known.flatMap(({ shares }) => [...shares.keys()]))
   return [
     ...[...names].flatMap((name) => {
       const times = commonShare(known, spared, ({ shares }) => shares.get(name) ?? zero)
-      return times === null ? [] : [{ summary: `${name} at ${times} times its price`, about: name }]
+      return times === null
+        ? []
+        : [
+            {
+              ...{ summary: `${name} at ${times} times its price`, about: name },
+              times: readNumber(times)!,
+            },
+          ]
     }),
+    ...ratesOf(known, spared, others),
     ...[commonShare(known, spared, ({ cost }) => cost)].flatMap((times) =>
       times === null
         ? []
-        : [{ summary: `${times} times the cost${asTax(times)}`, about: 'the whole cost' }],
+        : [
+            {
+              summary: `${times} times the cost${usualReason(times)}`,
+              ...{ about: wholeCost, times: readNumber(times)! },
+            },
+          ],
     ),
   ]
 }
 
+const wholeCost = 'the whole cost'
+
+/** Whether a right amount would be another one at such a price: if it has the price, and its smallest charge does not hide it. */
+export function isMovedBy({ about, times }: OtherPrice, right: WrongAmount): boolean {
+  const sum = linear(right)
+  if (sum === null) return false
+  const part = about === wholeCost ? sum.cost : (sum.shares.get(about) ?? zero)
+  const moved = add(sum.cost, multiply(part, subtract(times, one)))
+  const charged = (cost: Rational) =>
+    right.readings.reduce(
+      (most, { model: { minimum } }) =>
+        minimum !== null && compare(most, minimum) < 0 ? minimum : most,
+      cost,
+    )
+  return compare(absolute(subtract(charged(moved), charged(sum.cost))), right.unit) > 0
+}
+
+/** Amounts that follow from the same parts are one amount, however often it was charged. */
+function unlike(sums: readonly Sum[]): readonly Sum[] {
+  const seen = new Map<string, Sum>()
+  for (const sum of sums)
+    seen.set(
+      JSON.stringify([sum.amount, sum.cost, ...sum.shares].flat(), (_, value) =>
+        typeof value === 'bigint' ? String(value) : value,
+      ),
+      sum,
+    )
+  return [...seen.values()]
+}
+
+/** A rate within so many times that of the contract is a wrong rate of that currency. */
+const nearRate = rational(3n, 2n)
+
+/** The rates of currencies of the contract by which all amounts follow: one that was converted at another rate, or not at all. */
+function ratesOf(
+  wrong: readonly Sum[],
+  spared: readonly Sum[],
+  others: readonly OtherCurrency[],
+): readonly OtherPrice[] {
+  return others
+    .filter(({ isNamed }) => isNamed === true)
+    .flatMap(({ name, rate }) => {
+      const promised = divide(one, rate)
+      const found = (unit: Rational, how: string) => {
+        const times = commonShare(wrong, spared, ({ cost }) => cost, unit)
+        return times === null || !isNear(readNumber(times)!, promised)
+          ? []
+          : [
+              {
+                summary: `${how} at a rate of ${times}, where the contract has ${shortText(promised)}`,
+                ...{ about: wholeCost, times: multiply(readNumber(times)!, unit) },
+              },
+            ]
+      }
+      return [
+        ...found(rate, `converted from ${name}`),
+        ...found(one, `in ${name}, not converted, as`),
+      ]
+    })
+}
+
+const isNear = (a: Rational, b: Rational) =>
+  compare(multiply(a, nearRate), b) >= 0 && compare(multiply(b, nearRate), a) >= 0
+
+/** A number with so many decimals at most. */
+const shortText = (value: Rational) => decimalText(roundTo(value, mostPlaces, 'half_even'))
+
 /** What is added to prices in whole percents is often a tax, of so many at most. */
 const mostTax = 27
 
-function asTax(times: string): string {
+/** What makes whole costs another number by the same share: a tax, or else the rate of a currency. */
+function usualReason(times: string): string {
   const percent = multiply(subtract(readNumber(times)!, one), rational(100n))
-  const isWhole = percent.denominator === 1n && percent.numerator > 0n
-  return isWhole && percent.numerator <= BigInt(mostTax)
-    ? `, as with a tax or fee of ${percent.numerator} %`
-    : ''
+  const isTax = percent.denominator === 1n && percent.numerator > 0n
+  if (isTax && percent.numerator <= BigInt(mostTax))
+    return `, as with a tax or fee of ${percent.numerator} %`
+  return percent.numerator < 0n
+    ? ', as with a discount, or with another currency at that rate'
+    : ', as with another currency at that rate'
 }
 
 /** A right cost, and what of it each price is. */
@@ -85,19 +173,32 @@ interface Sum {
   readonly slack: Rational
   readonly cost: Rational
   readonly shares: ReadonlyMap<string, Rational>
+  /** Whether one of its requests costs less than its smallest charge. */
+  readonly isBelowLeast: boolean
 }
 
-function sumOf({ amount, unit, readings }: WrongAmount): Sum | null {
+/** Null if an amount does not follow from prices alone: its smallest charge makes it. */
+function sumOf(of: WrongAmount): Sum | null {
+  const { amount, readings } = of
+  const sum = linear(of)
+  if (sum === null) return null
+  const isLeast = readings.some(
+    ({ model: { minimum } }) => minimum !== null && compare(amount, minimum) <= 0,
+  )
+  // One charge above the smallest one follows from the prices, whatever the right cost is.
+  return isLeast || (sum.isBelowLeast && readings.length > 1) ? null : sum
+}
+
+function linear({ amount, unit, readings }: WrongAmount): Sum | null {
   const shares = new Map<string, Rational>()
   let [cost, slack] = [zero, unit]
+  let isBelowLeast = false
   for (const { model, usage, context } of readings) {
     const found = calculate({ ...model, round: null, minimum: null }, usage, context)
     const lines = found.lines.map((line) => line.cost).reduce(add, zero)
     if (found.cost === null) return null
-    const { minimum } = model
-    const isLeast = minimum !== null && compare(found.cost, minimum) < 0
-    if (isLeast || (minimum !== null && compare(amount, minimum) <= 0)) return null
-    const { round } = model
+    const { round, minimum } = model
+    if (minimum !== null && compare(found.cost, minimum) < 0) isBelowLeast = true
     if (round !== null) {
       const rounded = round.at === 'request' ? 1 : found.lines.length
       slack = add(slack, multiply(powerOfTen(-round.digits), rational(BigInt(rounded))))
@@ -110,19 +211,22 @@ function sumOf({ amount, unit, readings }: WrongAmount): Sum | null {
       shares.set(name, add(shares.get(name) ?? zero, multiply(line.cost, factor)))
     }
   }
-  return { amount, slack, cost, shares }
+  return { amount, slack, cost, shares, isBelowLeast }
 }
 
 /** A decimal of so many places at most is short. */
 const mostPlaces = 4
-/** Once in so many is by chance. */
-const leastChance = rational(1n, 1000n)
 
-/** The one share of a price that gives all amounts; null if there is none, or if it may be one by chance. */
+/**
+ * The one share of a price that gives all amounts; null if there is none, or if it may be one by chance.
+ *
+ * @param unit what one of the share is, of the price: the rate of a currency
+ */
 function commonShare(
   sums: readonly Sum[],
   spared: readonly Sum[],
   of: (sum: Sum) => Rational,
+  unit: Rational = one,
 ): string | null {
   let [low, high]: [Rational | null, Rational | null] = [null, null]
   let chance = one
@@ -130,7 +234,7 @@ function commonShare(
     const part = of(sum)
     if (part.numerator <= 0n) return null
     const [least, most] = [subtract(sum.amount, sum.slack), add(sum.amount, sum.slack)].map(
-      (amount) => add(one, divide(subtract(amount, sum.cost), part)),
+      (amount) => divide(add(one, divide(subtract(amount, sum.cost), part)), unit),
     ) as [Rational, Rational]
     const width = subtract(most, least)
     if (compare(width, one) < 0) chance = multiply(chance, width)
@@ -144,12 +248,11 @@ function commonShare(
     if (compare(short, low) < 0 || compare(short, high) > 0) continue
     const isSure = compare(chance, multiply(leastChance, powerOfTen(-places))) <= 0
     const isSpared = spared.some((sum) => {
-      const moved = multiply(of(sum), subtract(short, one))
+      const moved = multiply(of(sum), subtract(multiply(short, unit), one))
       return compare(absolute(moved), sum.slack) > 0
     })
-    return isSure && !isSpared && short.numerator > 0n && compare(short, one) !== 0
-      ? decimalText(short)
-      : null
+    const isOwn = compare(multiply(short, unit), one) === 0
+    return isSure && !isSpared && short.numerator > 0n && !isOwn ? decimalText(short) : null
   }
   return null
 }

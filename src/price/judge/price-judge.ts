@@ -42,6 +42,8 @@ export interface PriceJudge {
   readonly namesOf?: (model: ModelPrice) => SeenNames
   /** Currencies in which the service may have rounded what it took. */
   readonly others?: readonly OtherCurrency[]
+  /** All models of the contract, also those that no request asked for; absent: those of the requests. */
+  readonly models?: readonly ModelPrice[]
   /** What other answers say of those that the client left; absent: nothing. */
   readonly likely?: LikelyLeft
   /** Whether what nobody but the service counts of an answer that was left is taken to be no more than `likely` says (`unseen.ts`). */
@@ -57,7 +59,7 @@ export interface LikelyLeft {
 }
 
 /** What a judgement knows that may explain a wrong cost. */
-export type KnownCauses = Pick<PriceJudge, 'priceOf' | 'loggedOf' | 'others'>
+export type KnownCauses = Pick<PriceJudge, 'priceOf' | 'loggedOf' | 'others' | 'models'>
 
 /** Another currency than that of the contract. */
 export interface OtherCurrency {

@@ -1,28 +1,42 @@
-import { promptOf } from '../../tokens/usage.ts'
+import { type Part, parts, promptOf } from '../../tokens/usage.ts'
 import { largest, smallest } from '../../user/extremes.ts'
+import { endedWords } from './ended-words.ts'
 import type { Judged } from './judge.ts'
 
 /** Nothing tells these requests from right ones that their cause would have changed. */
 export const onlyThese = 'only these requests'
+
+/** What some requests have in common, in words, and the numbers that were fitted to them: the moment of `from 12:00 on`. */
+export interface Scope {
+  readonly words: string
+  readonly numbers: number
+}
 
 /**
  * What requests that a cause explains have in common, and those that it would have changed, and that are right, have not: `of streams`,
  * `of model big`. A cause with such a trait contradicts nothing.
  *
  * @param spared right ones that the cause would have changed
- * @returns empty without any, `only these requests` where no trait tells them apart
+ * @returns no words without any, `only these requests` where no trait tells them apart
  */
-export function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): string {
-  if (spared.length === 0) return ''
+export function scopeOf(fits: readonly Judged[], spared: readonly Judged[]): Scope {
+  if (spared.length === 0) return { words: '', numbers: 0 }
+  const trait = traitOf(fits, spared)
+  if (trait !== null) return { words: trait, numbers: 0 }
+  const side = sideOf(fits, spared)
+  return side === null ? { words: onlyThese, numbers: 0 } : { words: side, numbers: 1 }
+}
+
+function traitOf(fits: readonly Judged[], spared: readonly Judged[]): string | null {
   for (const [trait, has] of traits) {
     if (fits.every(has) && !spared.some(has)) return trait
   }
   for (const [word, of] of names) {
     const value = of(fits[0]!)
     const isCommon = value !== null && fits.every((each) => of(each) === value)
-    if (isCommon && !spared.some((each) => of(each) === value)) return `of ${word} ${value}`
+    if (isCommon && !spared.some((each) => of(each) === value)) return `of ${word}${value}`
   }
-  return sideOf(fits, spared) ?? onlyThese
+  return null
 }
 
 const traits: readonly (readonly [string, (each: Judged) => boolean])[] = [
@@ -32,12 +46,25 @@ const traits: readonly (readonly [string, (each: Judged) => boolean])[] = [
     'of requests by an alias',
     ({ request, expected }) => expected.readings[0]?.model.id !== request.requestedModel,
   ],
+  ...innerParts().map(
+    (part) =>
+      [
+        `of requests with ${part}`,
+        ({ expected }: Judged) => (expected.readings[0]?.usage.parts[part] ?? 0) > 0,
+      ] as const,
+  ),
 ]
 
+/** Parts that most requests do not have. */
+function innerParts(): readonly Part[] {
+  return parts.filter((part) => part !== 'input_uncached' && part !== 'output_visible')
+}
+
 const names: readonly (readonly [string, (each: Judged) => string | null])[] = [
-  ['model', ({ request }) => request.requestedModel],
-  ['account', ({ request }) => request.account],
-  ['service tier', ({ request }) => request.serviceTier],
+  ['', ({ request }) => endedWords(request)],
+  ['model ', ({ request }) => request.requestedModel],
+  ['account ', ({ request }) => request.account],
+  ['service tier ', ({ request }) => request.serviceTier],
 ]
 
 /** A side that so many orders of these requests would have by chance is no trait. */

@@ -111,7 +111,9 @@ describe.each(Object.entries(arrived))(
       const found = await audited(sends, ['0', (2 * costOf(400)).toFixed(9)], { contract })
       expect(found['PRICE-06']).toMatchObject({
         verdict: 'fail',
-        observed: expect.stringContaining('abort answers were charged, which cost nothing'),
+        observed: expect.stringContaining(
+          'answers whose client left before the end were charged, which cost nothing',
+        ),
       })
     })
 

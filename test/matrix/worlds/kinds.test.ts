@@ -166,7 +166,7 @@ test.each([
   ],
   [
     'a balance names the one way to end that costs nothing and was charged',
-    ...['PRICE-06', 146, /abort answers were charged, which cost nothing/],
+    ...['PRICE-06', 146, /left before the end were charged, which cost nothing/],
   ],
   [
     'a log names the tokens that were charged for a stream beyond what arrived',

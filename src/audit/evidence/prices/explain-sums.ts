@@ -7,7 +7,9 @@ import type { ReadingStretch } from './stretches.ts'
 import {
   chargedEnding,
   countedOtherwise,
+  forEachRequest,
   ofAnotherAccount,
+  ofAnotherKey,
   pricedInOne,
   pricedOtherwise,
   takenAlone,
@@ -37,7 +39,7 @@ export function explainSums(
       windows
         .filter((each) => each.isRight === isRight)
         .toSorted((a, b) => a.requests.length - b.requests.length)
-    const names = causesOf(those(false), those(true), judge)
+    const names = causesOf(those(false), those(true), requests, judge)
     if (names.length > 0) return named(names)
   }
   const loose = looseWindows(stretches, terms, judge, recorded)
@@ -49,30 +51,40 @@ export function explainSums(
 const named = (names: readonly string[]) =>
   names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
 
+/** The simplest causes of wrong windows: those with fewer fitted numbers first, as `simplestOf` has them. */
 function causesOf(
   wrong: readonly Window[],
   right: readonly Window[],
+  requests: readonly PricedRequest[],
   judge: PriceJudge,
 ): readonly string[] {
   const groups = wrong.map((window) => [window])
   const rightGroups = right.map((window) => [window])
   const causes = changeCauses(groups, rightGroups, judge)
   const plain = plainest(causes)
-  if (causes.length > 0 && !areContradicted(causes)) return plain
-  const found = [
+  const unit = judge.currency.name
+  const isPlain = causes.length > 0 && !areContradicted(causes)
+  const kinds: readonly (() => readonly string[])[] = [
+    // No fitted number.
+    () => (isPlain ? plain : []),
     () => lessLikely(groups, rightGroups, judge),
+    () => ofAnotherAccount(wrong),
+    () => ofAnotherKey(wrong, requests, judge),
+    // One, that all windows share.
     () => pricedOtherwise(wrong, right, judge),
     () => leastCharge(wrong, right, judge),
+    () => forEachRequest(wrong, right, judge),
+    // One request of each window, or others that right windows contradict.
     () => plain,
     () => pricedInOne(wrong, judge),
+    // One for each window.
     () => countedOtherwise(wrong, judge),
-    () => ofAnotherAccount(wrong),
-    () => withoutRequest(wrong, judge.currency.name),
+    () => withoutRequest(wrong, unit),
     () => chargedEnding(groups, judge),
-    () => takenAlone(wrong, judge.currency.name),
+    () => takenAlone(wrong, unit),
   ]
-  for (const cause of found) {
-    const names = cause()
+  for (const find of kinds) {
+    const names = find()
     if (names.length > 0) return names
   }
   return []

@@ -87,6 +87,7 @@ function judgedBy(
     namesOf: seenNames(found.requests, priceOf),
     likely: likelyLeft(found.requests, priceOf),
     others: otherCurrencies(prices),
+    models: prices.models,
   }
   const amounts = found.requests.flatMap((request) =>
     request.stated.map((statement) => ({ request, statement })),

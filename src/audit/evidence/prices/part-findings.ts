@@ -63,6 +63,11 @@ function partVerdict(name: string, judged: readonly Judged[], result: PlaceResul
       having.length,
       `${blamed.map(({ summary }) => summary).join(', or ')} gives the wrong costs, and so does: ${rival.summary}`,
     )
+  if (first !== undefined && blamed.length > 0 && !blamed.some(({ isSure }) => isSure))
+    return inconclusive(
+      having.length,
+      `${blamed[0]!.summary} gives the wrong costs, which are so few or show so few decimals that another price may give them, too`,
+    )
   if (first !== undefined && blamed.length > 0) {
     const { request, statement } = first
     return fail(having.length, {

@@ -10,6 +10,7 @@ import {
   subtract,
 } from '../../../money/rational.ts'
 import { formulaText } from '../../../price/formula-text.ts'
+import { endings } from '../../../price/judge/ended-words.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import { type Explanation, explain } from '../../../price/judge/explain.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
@@ -215,14 +216,9 @@ function witnessOf(judged: Judged, unit: string): Witness {
 export const unreadCacheText = (what: string) =>
   `${what} right only if a cache of the gateway answered, and no head was stored that would say so (capture: all)`
 
-/** Endings of an answer, as a sentence says them. What a client left may be charged or not, the others hardly for nothing. */
-const endings: Readonly<Partial<Record<ChargedOutcome, string>>> = {
-  abort: 'whose client left before the end',
-  broken: 'that the service broke off',
-  refused: 'that were refused',
-  empty: 'without text',
-  filtered: 'that a filter ended',
-}
+/** What a client left may be charged or not, the others hardly for nothing. An answer that came again has no end of its own. */
+const isEnding = (outcome: ChargedOutcome) =>
+  outcome !== 'gateway_cache' && endings[outcome] !== undefined
 
 /**
  * How a request ended, if the contract does not say what such an end costs. One that cost nothing says enough, unless its client
@@ -237,15 +233,14 @@ export function silenceOn(
 ): ChargedOutcome | null {
   const silent = request.outcomes.find(
     (outcome) =>
-      endings[outcome] !== undefined &&
-      expectedCosts(request, judge).open.includes(`charged.${outcome}`),
+      isEnding(outcome) && expectedCosts(request, judge).open.includes(`charged.${outcome}`),
   )
   const isFree = silent !== 'abort' && taken?.numerator === 0n
   return silent === undefined || isFree ? null : silent
 }
 
 export function silenceText(silent: readonly PricedRequest[]): string {
-  const byEnd = Map.groupBy(silent, ({ outcomes }) => outcomes.find((each) => endings[each]) ?? '')
+  const byEnd = Map.groupBy(silent, ({ outcomes }) => outcomes.find(isEnding) ?? '')
   const texts = [...byEnd].map(
     ([outcome, { length }]) =>
       `${length === 1 ? 'an answer costs' : `${length} answers cost`} ${endings[outcome as ChargedOutcome]} (charged.${outcome}: none, received or full)`,

@@ -10,7 +10,7 @@ import {
   subtract,
   zero,
 } from '../../../money/rational.ts'
-import type { Change } from '../../../price/judge/changes/change.ts'
+import { type Change, summaryFor } from '../../../price/judge/changes/change.ts'
 import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { wideChanges } from '../../../price/judge/changes/wide.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
@@ -104,11 +104,14 @@ export function lessLikely(wrong: Groups, right: Groups, judge: PriceJudge): rea
   return plainest(causes.filter(isSound))
 }
 
-function modelsOf(windows: readonly Window[], { priceOf }: PriceJudge): readonly ModelPrice[] {
+function modelsOf(
+  windows: readonly Window[],
+  { priceOf, models = [] }: PriceJudge,
+): readonly ModelPrice[] {
   const named = windows.flatMap(({ requests }) =>
     requests.flatMap(({ requestedModel }) => priceOf(requestedModel) ?? []),
   )
-  return [...new Map(named.map((model) => [model.id, model])).values()]
+  return [...new Map([...named, ...models].map((model) => [model.id, model])).values()]
 }
 
 const movesOf = (change: Change, judge: PriceJudge) =>
@@ -124,15 +127,20 @@ function movedBy(change: Change, request: PricedRequest, judge: PriceJudge): Rat
 }
 
 function causesBy(
-  { summary, about }: Pick<Change, 'summary' | 'about'>,
+  change: Pick<Change, 'summary' | 'about' | 'whom'>,
   moved: (request: PricedRequest) => Rational | null,
   wrong: Groups,
   right: Groups,
   by: readonly Form[],
 ): readonly Cause[] {
-  const cause = (words: string, extras: number): readonly Cause[] => [
-    { summary: summary + words, isRounding: about === 'round', extras },
-  ]
+  const cause = (words: string, extras: number): readonly Cause[] => {
+    const own = wrong.flat().flatMap(({ requests }) => requests)
+    const summary = summaryFor(
+      change,
+      change.whom === undefined ? [] : own.filter((each) => moved(each) !== null),
+    )
+    return [{ summary: summary + words, isRounding: change.about === 'round', extras }]
+  }
   const isLoose = wrong.some(({ length }) => length > 1)
   let isGivenByAll = false
   let isGivenByForm = false

@@ -10,6 +10,8 @@ export interface Change {
   readonly summary: string
   /** The part or step of the price that it is about: `cache_read`, `tiers`, `round`. */
   readonly about: string
+  /** What the summary says of the requests that it is true of, by one of them: `answers that were refused`. Absent: nothing. */
+  readonly whom?: (request: PricedRequest) => string
   /** Null if it does not apply to the request. */
   readonly costOf: (
     request: PricedRequest,
@@ -17,6 +19,14 @@ export interface Change {
     usage: Usage,
     context: PriceContext,
   ) => Rational | null
+}
+
+/** `charged in full: answers that were refused`, where it is told of these requests. */
+export function summaryFor(
+  { summary, whom }: Pick<Change, 'summary' | 'whom'>,
+  requests: readonly PricedRequest[],
+): string {
+  return whom === undefined ? summary : `${summary}: ${[...new Set(requests.map(whom))].join(', ')}`
 }
 
 /** A change to the usage, in each pass of the answer; null if it applies to none. */

@@ -34,13 +34,13 @@ function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', rea
         const n = count(usage)
         return n === null ? null : set(usage, { [part]: 2 * n })
       }),
-      // Where each line is rounded, a line that is charged twice is another cost than one of twice the count.
+      // Where each line is rounded, or a tier begins at a count, a line that is charged twice is another cost than one of twice the count.
       repriced(
         'beside',
         `${own} counted twice`,
         name,
         (line) => (line.name === part ? line.cost : null),
-        (usage, { round }) => round?.at === 'component' && has(usage),
+        (usage, { round, tiers }) => (round?.at === 'component' || tiers !== null) && has(usage),
       ),
     ],
     free: [withTierOf(`${own} free`, name, part)],
@@ -159,7 +159,7 @@ export function repriced(
 }
 
 /** The price of one token of a parent of the part, in the tier of this request. */
-function parentPrice(
+export function parentPrice(
   model: ModelPrice,
   usage: Usage,
   context: PriceContext,

@@ -1,7 +1,8 @@
-import type { ModelPrice } from '../../../contract/prices.ts'
+import type { Charge, ModelPrice } from '../../../contract/prices.ts'
 import {
   add,
   divide,
+  isEqual,
   isZero,
   multiply,
   one,
@@ -12,6 +13,7 @@ import {
 } from '../../../money/rational.ts'
 import { type Parts, parts } from '../../../tokens/usage.ts'
 import { calculate } from '../../calculate.ts'
+import { endedWords } from '../ended-words.ts'
 import type { OtherCurrency, PriceOf } from '../price-judge.ts'
 import type { PricedRequest } from '../request.ts'
 import { type Change, onModel, onTerms, onUsage } from './change.ts'
@@ -23,13 +25,19 @@ export const outcomeChanges: readonly Change[] = (
     ['its input charged', 'input'],
     ['not charged', 'none'],
   ] as const
-).map(([summary, charge]) =>
-  onTerms(summary, 'charged', ({ model, context: { outcome } }) =>
-    outcome === 'success' || model.charged[outcome] === charge
-      ? null
-      : { model: { ...model, charged: { ...model.charged, [outcome]: charge } } },
-  ),
-)
+).map(([summary, charge]) => ({
+  ...{ summary, about: 'charged', whom: endedWords },
+  costOf(_, model, usage, context) {
+    const { outcome } = context
+    const costBy = (by: Charge) =>
+      calculate({ ...model, charged: { ...model.charged, [outcome]: by } }, usage, context).cost
+    if (outcome === 'success' || model.charged[outcome] === charge) return null
+    const cost = costBy(charge)
+    // Where nothing is charged for output, the input is all there is.
+    const full = charge === 'input' ? costBy('full') : null
+    return cost !== null && full !== null && isEqual(cost, full) ? null : cost
+  },
+}))
 
 /** The price of another name. */
 export function nameChanges(models: readonly ModelPrice[], priceOf: PriceOf): readonly Change[] {

@@ -4,14 +4,14 @@ import {
   type PriceEntry,
   priceOfPart,
 } from '../../../contract/prices.ts'
-import { zero } from '../../../money/rational.ts'
+import { multiply, rational, zero } from '../../../money/rational.ts'
 import { outputOf, outputParts, parts } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
 import { calculate } from '../../calculate.ts'
 import type { KnownCauses } from '../price-judge.ts'
 import { type Change, calculateWith, type OtherTerms, onModel, onTerms, onUsage } from './change.ts'
 import { loggedChanges } from './logged.ts'
-import { finishedLike, shownOf } from './parts.ts'
+import { ancestorsOf, finishedLike, parentPrice, shownOf } from './parts.ts'
 import { allDay, inTier, namedAs, valuesOf, withChanges } from './steps.ts'
 import { roundingsTo, unconvertedIn } from './whole.ts'
 
@@ -28,6 +28,7 @@ export function wideChanges(
   return [
     ...sheets.flatMap(wholeChangeOf),
     ...ofParts,
+    ...besideChanges(models),
     ...feePairs(models),
     // Those of a currency that the contract names are likely, and tried before.
     ...others.filter(({ isNamed }) => isNamed !== true).flatMap(unconvertedIn),
@@ -151,6 +152,33 @@ function partChangesOf({ name, about, of }: OtherSheet): readonly Change[] {
       return finishedLike(model, usage, context, costs)
     },
   }))
+}
+
+/** A part also charged as its parent, for all models at the price of one of them. */
+function besideChanges(models: readonly ModelPrice[]): readonly Change[] {
+  if (models.length < 2) return []
+  return parts.flatMap((part) =>
+    ancestorsOf(priceOfPart[part]).flatMap((parent) =>
+      models.slice(0, mostModels).map(
+        (other): Change => ({
+          summary: `${shownOf(part)} also charged as ${parent} of ${other.id}`,
+          about: priceOfPart[part],
+          costOf(_, model, usage, context) {
+            const count = usage.parts[part] ?? 0
+            if (count === 0 || usage.passes.length > 0) return null
+            const right = calculate(model, usage, context)
+            const price = parentPrice(other, usage, context, part, parent)
+            if (right.cost === null || price === null) return null
+            const more = multiply(rational(BigInt(count)), price)
+            return finishedLike(model, usage, context, [
+              ...right.lines.map(({ cost }) => cost),
+              more,
+            ])
+          },
+        }),
+      ),
+    ),
+  )
 }
 
 /** A call at the price of another. */
