@@ -231,3 +231,12 @@ test('prices of hours are those of the clock of the service, as the Date of its 
   expect((await found(dated)).verdict).toBe('pass')
   expect((await found(chat('a'))).verdict).toBe('fail')
 })
+
+test('PRICE-08 names the currency of what was taken', async () => {
+  expect((await audited(sends, ['0', '0.5']))['PRICE-08']).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'what was taken differs from the costs, 0.00028 USD by the contract',
+    ),
+  })
+})

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { play, type Sent, traffic } from './gateway.ts'
-import { audited, chat, contractOf, row } from './paid.ts'
+import { audited, chat, contractOf, type Sent as Paid, row } from './paid.ts'
 
 const [plain] = traffic as readonly [Sent]
 const sends = ['a', 'b', 'c', 'd'].map((prompt, nth) => ({ ...plain, prompt, at: 10 * nth }))
@@ -79,6 +79,41 @@ test('a header of the balance that no stored answer has is no pass', async () =>
   expect(found['PRICE-06']).toMatchObject({
     verdict: 'inconclusive',
     why: 'none of 2 stored answers has the header x-left',
+  })
+})
+
+describe('a header of the balance', () => {
+  const contract = contractOf({ evidence: { balance: { header: 'x-left', moves: 'down' } } })
+  const shows = (left: number, account = 'main'): Paid => ({
+    ...chat(`id-${left}`),
+    body: JSON.stringify({ model: 'big', messages: String(left) }),
+    headers: `x-left: ${left.toFixed(5)}`,
+    ended: { account },
+  })
+  const price06 = async (paid: readonly Paid[]) =>
+    (await audited(paid, null, { contract }))['PRICE-06']!
+
+  test('that one answer shows has nothing to be compared with', async () => {
+    expect((await price06([shows(1)])).verdict).toBe('not-observed')
+  })
+
+  test('that one of three answers shows is absent in two', async () => {
+    expect(await price06([shows(1), ...two])).toMatchObject({
+      verdict: 'inconclusive',
+      why: '2 of 3 stored answers have no header x-left',
+    })
+  })
+
+  test('that two accounts show once each has nothing between', async () => {
+    expect((await price06([shows(1), shows(2, 'other')])).verdict).toBe('not-observed')
+  })
+
+  test('that some answers do not have is noted where the others are right', async () => {
+    const found = await price06([shows(1), ...two, shows(0.99958)])
+    expect(found).toMatchObject({
+      verdict: 'pass',
+      note: '2 of 4 stored answers have no header x-left',
+    })
   })
 })
 

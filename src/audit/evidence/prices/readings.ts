@@ -74,8 +74,8 @@ export function unreadable(
 }
 
 /**
- * Why there is no value of the balance although it was shown, or answers were stored that should have it; null if nothing says so. What
- * a contract promises is not dropped because it is not there.
+ * How many answers have no value of the balance, although they should; null if each has one, or none was stored. What a contract
+ * promises is not dropped because it is not there.
  */
 export function whyNone(
   { requests, pages }: Parameters<typeof readingsOf>[0],
@@ -83,9 +83,11 @@ export function whyNone(
 ): string | null {
   if (header !== null) {
     const stored = requests.filter(({ outcomes, hasHead }) => hasHead && outcomes[0] === 'success')
-    return stored.length === 0
-      ? null
-      : `none of ${stored.length} stored answers has the header ${header}`
+    const without = stored.filter((request) => amountOf(request.header(header)) === null)
+    if (without.length === 0) return null
+    return without.length === stored.length
+      ? `none of ${stored.length} stored answers has the header ${header}`
+      : `${without.length} of ${stored.length} stored answers have no header ${header}`
   }
   const read = pages.filter(({ path, request }) => isAt(path, get) && !isRefused(request))
   const blank = read.filter(
@@ -100,10 +102,13 @@ const isAt = (path: string, get: string | null) =>
   get !== null && path.split('?')[0] === get.split('?')[0]
 const isRefused = ({ outcomes }: PricedRequest) => outcomes[0] === 'refused'
 
-/** Numbers that have three decimals each time, or are below 1,000: they may be thousands with a point. */
+/** `1.499`, which may be thousands with a point. */
 const withPoint = /^\d{1,3}\.\d{3}$/
 
-/** A value that may be another number, where the currency has too few decimals for it: `1.499` credits; null without one. */
+/**
+ * A value that may be another number, where the currency has too few decimals for it: `1.499` credits, among values that have three
+ * decimals each time, or are below 1,000. Null without one.
+ */
 export function mayBeThousands(
   readings: readonly Reading[],
   { digits }: PriceJudge['currency'],
@@ -121,17 +126,20 @@ function inCurrency(
   return { text, value: multiply(value, times), place: multiply(powerOfTen(-decimals), times) }
 }
 
-/** The last place that the values show, those of all accounts: a round value of one hides no more than those of the others. */
+/**
+ * The finest unit that any value shows, of all accounts: a value that happens to be round shows fewer decimals than the service
+ * keeps.
+ */
 export function unitOfReadings(
   readings: readonly Reading[],
   { moves }: BalanceTerms,
   { currency }: PriceJudge,
 ): Rational {
-  const smallest = powerOfTen(-currency.digits)
+  const ofCurrency = powerOfTen(-currency.digits)
   // A spend that stays at 0 shows no place, and no charge either.
   const places = readings.flatMap(({ value, place }) =>
     moves === 'up' && isZero(value) ? [] : [place],
   )
-  const [finest = smallest] = places.toSorted(compare)
-  return compare(finest, smallest) < 0 ? smallest : finest
+  const [finest = ofCurrency] = places.toSorted(compare)
+  return compare(finest, ofCurrency) < 0 ? ofCurrency : finest
 }

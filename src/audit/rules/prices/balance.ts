@@ -2,6 +2,7 @@ import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import { add, compare, zero } from '../../../money/rational.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
+import type { PricedRequest } from '../../../price/judge/request.ts'
 import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
 import { expiredEarly } from '../../evidence/prices/expiries.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
@@ -69,9 +70,24 @@ evidence.balance.also names is compared likewise.`,
     const worst = (['fail', 'inconclusive', 'not-observed'] as const)
       .flatMap((is) => each.find(({ verdict }) => verdict.verdict === is) ?? [])
       .at(0)
-    if (each.length === 1 || worst === undefined) return each[0]!.verdict
-    return ofValue(worst.value.value ?? worst.value.header ?? '', worst.verdict)
+    if (each.length === 1) return each[0]!.verdict
+    if (worst === undefined)
+      return withNotes(each.map(({ value, verdict }) => ({ name: nameOf(value), verdict })))
+    return ofValue(nameOf(worst.value), worst.verdict)
   }),
+}
+
+const nameOf = ({ value, header }: BalanceTerms) => value ?? header ?? ''
+
+/** A pass of several values has the notes of each. */
+function withNotes(each: readonly { readonly name: string; readonly verdict: Verdict }[]): Verdict {
+  const notes = each.flatMap(({ name, verdict }) =>
+    verdict.verdict === 'pass' && verdict.note !== undefined ? [`${name}: ${verdict.note}`] : [],
+  )
+  const first = each[0]!.verdict
+  return notes.length === 0 || first.verdict !== 'pass'
+    ? first
+    : { ...first, note: notes.join('; ') }
 }
 
 /** A verdict on one of several values names it. */
@@ -85,54 +101,111 @@ function ofValue(name: string, verdict: Verdict): Verdict {
 /** A pass over the rest of the requests needs at most this part of them to be beside the values. */
 const mostBeside = 0.2
 
+/** What the values of a balance did, beside the costs of the requests between them. */
+interface Moves {
+  readonly found: PriceJudgements
+  readonly terms: BalanceTerms
+  /** The currency, or credits. */
+  readonly unit: string
+  readonly recorded: Recorded
+  readonly readings: readonly Reading[]
+  readonly held: readonly Reading[]
+  readonly unproven: readonly Reading[]
+  readonly stretches: readonly ReadingStretch[]
+  /** Stretches that are right, and whose costs are large enough to show an error. */
+  readonly shown: readonly ReadingStretch[]
+}
+
+/** A verdict; null if the check says nothing, and the next one is asked. */
+type Check = (moves: Moves) => Verdict | null
+
+/** What speaks against a pass, in the order in which it counts. */
+const checks: readonly Check[] = [
+  wrongStretch,
+  stillHeld,
+  misfit,
+  unread,
+  silentEnd,
+  newRepeat,
+  unseenTokens,
+  offByOnePlace,
+  hiddenByOthers,
+  mostlyBeside,
+  right,
+  nothingBetween,
+]
+
 function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const recorded = recordedCosts(found)
   const of = [found.requests, terms, found.judge, recorded] as const
-  const { readings, held, unproven } = settledReadings(readingsOf(found, terms), ...of)
-  const stretches = stretchesOf(readings, ...of)
-  const wrong = stretches.filter(({ isRight }) => !isRight)
+  const settled = settledReadings(readingsOf(found, terms), ...of)
+  const stretches = stretchesOf(settled.readings, ...of)
   const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
   const unit = found.prices.currency.name
-  const [first] = wrong
-  if (first !== undefined) {
-    const late = latenessOf(readings, ...of)
-    const unless = unpromised(late, terms) ?? heldInHeaders(readings, of)
-    const doubt =
-      unless === null
-        ? doubtOfTaken(found, readings, terms, first)
-        : `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unless}`
-    if (doubt !== null) return inconclusive(stretches.length, doubt, [witnessOf(first, unit)])
-    const why =
-      (late === null
-        ? ''
-        : `: values are ${lateText(late)}, where the contract says ${secondsOf(terms.withinMs)} s`) ||
-      expiredEarly(stretches, unit) ||
-      explainSums(stretches, found.requests, terms, found.judge, recorded) ||
-      keptDeposits(stretches, found.judge) ||
-      unlikeValues(readings, found.requests, terms, found.judge, recorded)
-    return fail(stretches.length, {
-      expected: rangeOf(first, unit),
-      fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
-      observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${why}`,
-      witnesses: wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit)),
-    })
+  const moves: Moves = { found, terms, unit, recorded, ...settled, stretches, shown }
+  for (const check of checks) {
+    const verdict = check(moves)
+    if (verdict !== null) return verdict
   }
-  const [unsettled] = unproven
-  if (unsettled !== undefined)
-    return inconclusive(
-      stretches.length + unproven.length,
-      `more was taken by the value ${unsettled.text} than the requests cost: a wrong charge, or money that is held back for requests that ran or could still settle; read the balance once more after them`,
-      [witnessAt(unsettled.request, `shows ${unsettled.text}`)],
-    )
+  return openOrSmall(moves)
+}
+
+const fromMoves = ({ found, terms, recorded }: Moves) =>
+  [found.requests, terms, found.judge, recorded] as const
+
+function wrongStretch(moves: Moves): Verdict | null {
+  const { found, terms, unit, readings, stretches } = moves
+  const wrong = stretches.filter(({ isRight }) => !isRight)
+  const [first] = wrong
+  if (first === undefined) return null
+  const of = fromMoves(moves)
+  const late = latenessOf(readings, ...of)
+  const unless = unpromised(late, terms) ?? heldInHeaders(readings, of)
+  const doubt =
+    unless === null
+      ? doubtOfTaken(found, readings, terms, first)
+      : `${short(first.taken)} ${unit} between two readings, expected ${rangeOf(first, unit)}, which is right if ${unless}`
+  if (doubt !== null) return inconclusive(stretches.length, doubt, [witnessOf(first, unit)])
+  const why =
+    (late === null
+      ? ''
+      : `: values are ${lateText(late)}, where the contract says ${secondsOf(terms.withinMs)} s`) ||
+    expiredEarly(stretches, unit) ||
+    explainSums(stretches, ...of) ||
+    keptDeposits(stretches, found.judge) ||
+    unlikeValues(readings, ...of)
+  return fail(stretches.length, {
+    expected: rangeOf(first, unit),
+    fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
+    observed: `${short(first.taken)} ${unit} between two readings; ${wrong.length} of ${stretches.length} stretches are wrong${why}`,
+    witnesses: wrong.slice(0, 5).map((stretch) => witnessOf(stretch, unit)),
+  })
+}
+
+function stillHeld({ unproven, stretches }: Moves): Verdict | null {
+  const [first] = unproven
+  return first === undefined
+    ? null
+    : inconclusive(
+        stretches.length + unproven.length,
+        `more was taken by the value ${first.text} than the requests cost: a wrong charge, or money that is held back for requests that ran or could still settle; read the balance once more after them`,
+        [witnessAt(first.request, `shows ${first.text}`)],
+      )
+}
+
+function misfit({ found, terms, recorded, stretches }: Moves): Verdict | null {
   const perhapsFree = new Set(repeatsOf(found.requests).filter((each) => !recorded.has(each)))
-  const misfit = misfitOf(stretches, found.requests, terms, found.judge, perhapsFree)
-  if (misfit !== null) return misfitVerdict(misfit, stretches, found, terms)
-  const unread = unreadableValues(unreadable(found, terms), readings.length)
-  if (unread !== null) return unread
-  const accounts = new Set(readings.map(({ account }) => account)).size
-  const leftOut = readings.length - accounts - stretches.filter(({ isWhole }) => !isWhole).length
-  const note = `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`
-  // What is taken beyond the certain costs, where no place shows a cost, may be that of any end.
+  const first = misfitOf(stretches, found.requests, terms, found.judge, perhapsFree)
+  return first === null ? null : misfitVerdict(first, stretches, found, terms)
+}
+
+function unread({ found, terms, readings }: Moves): Verdict | null {
+  return unreadableValues(unreadable(found, terms), readings.length)
+}
+
+/** Requests that ended in a way of which the contract does not say what it costs, and for which something may have been taken. */
+function silentEnd({ found, recorded, stretches, shown }: Moves): Verdict | null {
+  // No place shows what they cost, and more than the certain costs was taken while they ran.
   const beyond = new Set(
     stretches
       .filter(({ high, low, taken }) => high === null && compare(taken, low) > 0)
@@ -142,56 +215,115 @@ function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
     const shownCost = recorded.get(request)?.value ?? (beyond.has(request) ? null : zero)
     return silenceOn(request, found.judge, shownCost) !== null
   })
-  if (shown.length + beyond.size > 0 && silent.length > 0)
-    return inconclusive(stretches.length, silenceText(silent))
-  const again = found.requests.filter((each) => mayBeNew(each, found.judge))
-  const areRight = (requests: PriceJudgements['requests'], judge = found.judge) =>
-    stretchesOf(readings, requests, terms, judge, recorded).every(({ isRight }) => isRight)
-  if (again.length > 0 && !areRight(asSurelyAgain(found.requests, found.judge)))
-    return inconclusive(stretches.length, againText(again.length))
-  const strict = strictJudge(found.requests, found.judge)
-  if (shown.length > 0 && strict !== null && !areRight(found.requests, strict))
-    return inconclusive(stretches.length, unseenText('some of what was taken is'))
+  return shown.length + beyond.size > 0 && silent.length > 0
+    ? inconclusive(stretches.length, silenceText(silent))
+    : null
+}
+
+/** Whether the stretches are right also with these requests, or by another judge. */
+const areRight = (
+  { found, terms, recorded, readings }: Moves,
+  requests: readonly PricedRequest[],
+  judge = found.judge,
+) => stretchesOf(readings, requests, terms, judge, recorded).every(({ isRight }) => isRight)
+
+function newRepeat(moves: Moves): Verdict | null {
+  const { requests, judge } = moves.found
+  const again = requests.filter((each) => mayBeNew(each, judge))
+  return again.length > 0 && !areRight(moves, asSurelyAgain(requests, judge))
+    ? inconclusive(moves.stretches.length, againText(again.length))
+    : null
+}
+
+/** What was taken is right only if the service counted what it does not show. */
+function unseenTokens(moves: Moves): Verdict | null {
+  const { requests, judge } = moves.found
+  const strict = strictJudge(requests, judge)
+  return moves.shown.length > 0 && strict !== null && !areRight(moves, requests, strict)
+    ? inconclusive(moves.stretches.length, unseenText('some of what was taken is'))
+    : null
+}
+
+function offByOnePlace({ unit, stretches, shown }: Moves): Verdict | null {
   const off = stretches.find(
     (each) => each.isOffByPlace && (each.isWhole || stretches.length === 1),
   )
-  if (shown.length > 0 && off !== undefined)
-    return inconclusive(
-      stretches.length,
-      `${short(off.taken)} ${unit} taken, where ${off.count} requests cost ${rangeOf(off, unit)}: one unit of the last place of the balance, which is a wrong charge, or a smaller amount that it does not show`,
-      [witnessOf(off, unit)],
-    )
+  return shown.length > 0 && off !== undefined
+    ? inconclusive(
+        stretches.length,
+        `${short(off.taken)} ${unit} taken, where ${off.count} requests cost ${rangeOf(off, unit)}: one unit of the last place of the balance, which is a wrong charge, or a smaller amount that it does not show`,
+        [witnessOf(off, unit)],
+      )
+    : null
+}
+
+function hiddenByOthers({ found, terms, unit, stretches, shown }: Moves): Verdict | null {
   const hidden = hiddenBeside(stretches, found.requests, terms, found.judge)
-  if (shown.length > 0 && hidden !== null)
-    return inconclusive(
-      stretches.length,
-      `most values were read while other requests were in flight, so wrong charges of up to ${short(hidden)} ${unit} would not show; read the balance with nothing in flight`,
-    )
-  const { paid, beside } = besideReadings(readings, found.requests, terms, found.judge)
-  const unjudged = `${beside.length} of ${paid} requests with a cost have no value of the balance of their account before them, or none after them`
-  if (shown.length > 0 && beside.length > mostBeside * paid)
-    return inconclusive(stretches.length, unjudged)
+  return shown.length > 0 && hidden !== null
+    ? inconclusive(
+        stretches.length,
+        `most values were read while other requests were in flight, so wrong charges of up to ${short(hidden)} ${unit} would not show; read the balance with nothing in flight`,
+      )
+    : null
+}
+
+function mostlyBeside(moves: Moves): Verdict | null {
+  const { paid, beside } = besideOf(moves)
+  return moves.shown.length > 0 && beside.length > mostBeside * paid
+    ? inconclusive(moves.stretches.length, besideText(moves))
+    : null
+}
+
+const besideOf = ({ found, terms, readings }: Moves) =>
+  besideReadings(readings, found.requests, terms, found.judge)
+
+function besideText(moves: Moves): string {
+  const { paid, beside } = besideOf(moves)
+  return `${beside.length} of ${paid} requests with a cost have no value of the balance of their account before them, or none after them`
+}
+
+function right(moves: Moves): Verdict | null {
+  const { found, terms, readings, held, stretches, shown } = moves
+  if (shown.length === 0) return null
   const each = stretches.filter(({ isWhole }) => !isWhole)
   const open = each.filter(({ high }) => high === null).length
-  const undecided = `${open} of ${each.length} stretches have a cost that is open${openNames(found)}`
+  const accounts = new Set(readings.map(({ account }) => account)).size
+  const leftOut = readings.length - accounts - each.length
+  const absent = whyNone(found, terms)
   const notes = [
-    ...(leftOut === 0 ? [] : [note]),
+    ...(leftOut === 0
+      ? []
+      : [
+          `${leftOut} ${leftOut === 1 ? 'stretch was' : 'stretches were'} left out, in which the balance was added to, or a spend began anew`,
+        ]),
     ...(held.length === 0 ? [] : [heldNote(held.length)]),
-    ...(beside.length === 0 ? [] : [unjudged]),
-    ...(open === 0 ? [] : [undecided]),
+    ...(besideOf(moves).beside.length === 0 ? [] : [besideText(moves)]),
+    ...(open === 0
+      ? []
+      : [`${open} of ${each.length} stretches have a cost that is open${openNames(found)}`]),
+    ...(absent === null ? [] : [absent]),
   ]
-  if (shown.length > 0)
-    return pass(shown.length, notes.length === 0 ? {} : { note: notes.join('; ') })
-  if (readings.length < 2) {
-    const why = whyNone(found, terms)
-    return why === null ? notObserved(requires) : inconclusive(readings.length, why)
-  }
-  return inconclusive(
+  return pass(shown.length, notes.length === 0 ? {} : { note: notes.join('; ') })
+}
+
+/** No account has two values, so that nothing is between them. */
+function nothingBetween({ found, terms, readings, stretches, held }: Moves): Verdict | null {
+  if (stretches.length + held.length > 0) return null
+  const why = whyNone(found, terms)
+  if (why !== null) return inconclusive(readings.length, why)
+  return hasTwo(readings) ? null : notObserved(requires)
+}
+
+/** Whether an account has two values. */
+const hasTwo = (readings: readonly Reading[]) =>
+  new Set(readings.map(({ account }) => account)).size < readings.length
+
+const openOrSmall = ({ found, readings }: Moves): Verdict =>
+  inconclusive(
     readings.length,
     thousandsText(readings, found) ??
       `the costs between the readings are open${openNames(found)}, or smaller than the place that the balance shows`,
   )
-}
 
 /** Why a value that is late is no wrong charge where the contract does not say how late it may be; null if it is, or says so. */
 const unpromised = (lateMs: number | null, { isWithinPromised }: BalanceTerms) =>
@@ -202,10 +334,7 @@ const unpromised = (lateMs: number | null, { isWithinPromised }: BalanceTerms) =
 const lateText = (ms: number) => `up to ${secondsOf(ms)} s late`
 const secondsOf = (ms: number) => Math.ceil(ms / 100) / 10
 
-const heldInHeaders = (
-  readings: readonly Reading[],
-  of: readonly [PriceJudgements['requests'], BalanceTerms, PriceJudge, Recorded],
-) =>
+const heldInHeaders = (readings: readonly Reading[], of: ReturnType<typeof fromMoves>) =>
   isHeldInHeaders(readings, ...of)
     ? 'money is held back for a stream in the header of its answer, as a fall of what was taken shows; read the balance with nothing in flight'
     : null

@@ -1,7 +1,6 @@
-import { decimalText, isEqual, type Rational, roundTo } from '../../../money/rational.ts'
 import { priceJudgements } from '../../evidence/prices/judgements.ts'
-import type { ReadingStretch } from '../../evidence/prices/stretches.ts'
 import { sumsOf } from '../../evidence/prices/sums.ts'
+import { rangeOf } from '../../evidence/prices/taken-doubt.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
 
@@ -15,12 +14,13 @@ export const price08: Rule = {
   needs: ['passive'],
   explain: `Shows the sums of all places beside each other, by model and form, with the requests whose costs differ. Computed is
 what the contract gives for the usage; a request that may have several right costs is left out of it. Taken is what
-the balance lost, or the spend gained, between the first and the last reading; it differs if no costs that are right give it.
+the balance lost, or the spend gained, between the first and the last reading; it differs if no costs that are right give it, and is
+inconclusive where PRICE-06 would be: a payment may have come in between, or another amount is meant.
 It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     const sums = found === null ? null : sumsOf(found)
-    if (sums === null) return notObserved(requires)
+    if (found === null || sums === null) return notObserved(requires)
     const { table, rows, summary, differing, wronglyTaken, doubt, compared } = sums
     const tables = rows === null ? [table] : [table, rows]
     if (doubt !== null && differing.length === 0)
@@ -28,7 +28,7 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     if (wronglyTaken !== null && differing.length === 0)
       return fail(compared, {
         expected: 'what is taken is the sum of the costs',
-        observed: `what was taken differs from the costs, ${boundsText(wronglyTaken)} by the contract: ${summary}`,
+        observed: `what was taken differs from the costs, ${rangeOf(wronglyTaken, found.prices.currency.name)} by the contract: ${summary}`,
         witnesses: [witnessAt(wronglyTaken.last.request, 'the last value of the balance')],
         tables,
       })
@@ -44,11 +44,3 @@ It is a view of what PRICE-03 to PRICE-06 judge, and decides nothing else.`,
     })
   }),
 }
-
-/** `0.1 to 0.3`, `0.2`, `0.1 or more`. */
-function boundsText({ low, high }: ReadingStretch): string {
-  if (high === null) return `${amountText(low)} or more`
-  return isEqual(low, high) ? amountText(low) : `${amountText(low)} to ${amountText(high)}`
-}
-
-const amountText = (value: Rational) => decimalText(roundTo(value, 12, 'half_even'))
