@@ -2,7 +2,8 @@ import type { Contract } from '../../../contract/contract.ts'
 import { statusesForCredits } from '../../../contract/refusals.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
-import { effects } from '../../evidence/billing/history.ts'
+import type { Stretch } from '../../evidence/billing/conservation.ts'
+import { type BalanceHistory, effects } from '../../evidence/billing/history.ts'
 import { mayBeMoved, otherCause } from '../../evidence/other-cause.ts'
 import { fail, inconclusive, notObserved, pass, passed, type Verdict } from '../../verdict.ts'
 import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
@@ -10,18 +11,10 @@ import { type Known, knownBalances, mostAtFirst } from './known-balance.ts'
 const isRefused = ({ reading: { history }, row }: Known) => history.insufficient[row] === 1
 const isServed = ({ reading: { history }, row }: Known) => history.effect[row] === effects.charge
 
-/**
- * Whether covered requests took another amount than their price, and nothing else moved the balance: it may then cover more or
- * fewer. If others of `like`'s model took their price, only what its model took counts.
- */
-function tookAnother(
-  which: 'less' | 'more',
-  { conservation, history }: BalanceReading,
-  contract: Contract,
-  like?: number,
-) {
+/** Stretches that show what their successes took: nothing else moved the balance, which covered them. */
+function clearStretches({ conservation }: BalanceReading, contract: Contract): readonly Stretch[] {
   const { stretches, balance } = conservation
-  const clear = stretches.filter(
+  return stretches.filter(
     (stretch, at) =>
       stretch.charges > 0 &&
       stretch.ambiguous === 0 &&
@@ -29,14 +22,30 @@ function tookAnother(
       balance[at]! >= stretch.sure &&
       !mayBeMoved(contract, stretch),
   )
-  const { effect, model } = history
-  const ofModel = clear.filter(
-    ({ from, to }) =>
-      like === undefined ||
-      model
-        .subarray(from + 1, to)
-        .some((each, at) => each === model[like] && effect[from + 1 + at] === effects.charge),
-  )
+}
+
+/** Whether a success of a model was charged in a stretch: called after its first value, up to its last one. */
+const isChargedIn = ({ from, to }: Stretch, { effect, model }: BalanceHistory, of: number) =>
+  model
+    .subarray(from + 1, to + 1)
+    .some((each, at) => each === of && effect[from + 1 + at] === effects.charge)
+
+/**
+ * Whether requests that the balance covered took less, or more, than their price: it may then cover more, or fewer. Where stretches
+ * have requests of the model of a row, only these count.
+ */
+function tookAnother(
+  which: 'less' | 'more',
+  reading: BalanceReading,
+  contract: Contract,
+  row?: number,
+): boolean {
+  const { history } = reading
+  const clear = clearStretches(reading, contract)
+  const ofModel =
+    row === undefined
+      ? clear
+      : clear.filter((stretch) => isChargedIn(stretch, history, history.model[row]!))
   return (ofModel.length > 0 ? ofModel : clear).some(({ taken, sure }) =>
     which === 'less' ? taken < sure : taken > sure,
   )
@@ -67,11 +76,13 @@ the next idle value, nothing is decided. If requests of its model that the balan
   decideBy(readings, { contract }) {
     const poor = knownBalances(readings, contract).filter(({ atMost, cost }) => atMost < cost)
     const judged = poor.filter((known) => isRefused(known) || isServed(known))
-    const served = judged.find(isServed)
+    const allServed = judged.filter(isServed)
     if (judged.length === 0) return notObserved(takesPoor)
-    if (served === undefined) return pass(judged.length)
-    if (tookAnother('less', served.reading, contract, served.row))
-      return inconclusive(judged.length, otherPrice('less'))
+    if (allServed.length === 0) return pass(judged.length)
+    const served = allServed.find(
+      ({ reading, row }) => !tookAnother('less', reading, contract, row),
+    )
+    if (served === undefined) return inconclusive(judged.length, otherPrice('less'))
     return fail(judged.length, {
       expected: `${refusalOf(contract)} for a request of ${credits(served.cost)} at a balance of ${served.atMost}`,
       observed: 'a success',
@@ -94,10 +105,11 @@ next idle value, nothing is decided. Only requests at the very end of a balance 
 than their price, it is inconclusive.`,
   decideBy(readings, { contract }): Verdict {
     const known = knownBalances(readings, contract).filter(({ atLeast, cost }) => atLeast >= cost)
-    const refused = known.find(isRefused)
+    const allRefused = known.filter(isRefused)
+    const refused = allRefused.find(
+      ({ reading, row }) => !tookAnother('more', reading, contract, row),
+    )
     const last = known.filter((each) => isServed(each) && each.atLeast - each.cost < each.cost)
-    if (refused !== undefined && tookAnother('more', refused.reading, contract, refused.row))
-      return inconclusive(known.length, otherPrice('more'))
     if (refused !== undefined)
       return fail(known.length, {
         expected: `a request of ${credits(refused.cost)} served at a balance of ${refused.atLeast}`,
@@ -106,6 +118,7 @@ than their price, it is inconclusive.`,
           witnessOf(refused.reading, refused.row, `refused at a balance of ${refused.atLeast}`),
         ],
       })
+    if (allRefused.length > 0) return inconclusive(known.length, otherPrice('more'))
     return passed(last.length, 'an account spent to its last credit, one request at a time')
   },
 })
@@ -156,6 +169,8 @@ a refusal for insufficient credits. If requests that the balance covered took le
       }
       if (spent > had && !risen)
         return overdrawn(reading, last, `successes of ${credits(spent)} from a balance of ${had}`)
+      // Something else raised the balance.
+      if (spent > had) continue
       if (refused > 0 && together > 0) observations += together
     }
     return (

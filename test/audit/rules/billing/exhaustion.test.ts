@@ -42,7 +42,47 @@ const sevenToOne = [7, 6, 5, 4, 3, 2].flatMap((balance) => [balance, shows(balan
 const tookLess = [4, ...[3, 2, 1, 0].flatMap((balance) => [dear, balance])]
 const tookMore = [7, dear, 4, dear, 1]
 
+/** One request at a time, each of which shows the balance after it: those of one credit take it, one of two credits takes one. */
+const oneLess = [
+  ...[8, 7, 6, 5].flatMap((balance) => [balance, shows(balance - 1)]),
+  ...[4, { ...dear, ...shows(3) }],
+  ...[3, 2, 1].flatMap((balance) => [balance, shows(balance - 1)]),
+  ...[0, {}],
+]
+/** The same, where one of a credit takes two. */
+const oneMore = [
+  ...[9, 8, 7, 6].flatMap((balance) => [balance, shows(balance - 1)]),
+  ...[5, { ...dear, ...shows(2) }],
+  ...[2, shows(1), 1, refused],
+]
+const ofOther = (rows: ReturnType<typeof inTurn>) =>
+  rows.map((row) => ({ ...row, account: 'other', slot: row.slot + 100 }))
+
 testCases([
+  [
+    'requests of a model that took their price say what the balance covers, also where another model took less',
+    bill13,
+    inTurn(...oneLess),
+    { verdict: 'fail', observed: 'a success' },
+  ],
+  [
+    'requests of a model that took their price say what the balance covers, also where another model took more',
+    bill14,
+    inTurn(...oneMore),
+    { verdict: 'fail', observed: 'refused' },
+  ],
+  [
+    'an account whose prices are known decides beside one whose prices are not',
+    bill13,
+    [...inTurn(...tookLess), ...ofOther(inTurn(2, shows(1), 1, shows(0), 0, {}))],
+    { verdict: 'fail', observed: 'a success' },
+  ],
+  [
+    'an account whose prices are known decides beside one whose prices are not',
+    bill14,
+    [...inTurn(...tookMore, refused), ...ofOther(inTurn(3, shows(2), 2, shows(1), 1, refused))],
+    { verdict: 'fail', observed: 'refused' },
+  ],
   [
     'requests that took less than their price leave open what the balance covers',
     bill13,
