@@ -85,16 +85,39 @@ export interface FullModel extends PricedModel {
 export const modelNamed = <M extends Model>(models: readonly M[], name: string): M | undefined =>
   models.find((model) => namesOf(model).includes(name))
 
-/** Whether a response to a request for this name may name the other one, in capitals or with its maker before it. */
+/**
+ * Whether a response to a request for this name may name the other one: an alias or a snapshot of the same model, a dated release
+ * where the contract allows it, each written as `isSameName` allows. Names of two models in the contract are never one.
+ */
 export function mayBeNamed(models: readonly Model[], asked: string, answered: string): boolean {
-  const [from, to] = [asked.toLowerCase(), answered.toLowerCase()]
-  const withoutMaker = to.slice(to.lastIndexOf('/') + 1)
-  if (to === from || withoutMaker === from) return true
-  return models.some((model) => {
-    const names = namesOf(model).map((name) => name.toLowerCase())
-    const isNamed = (name: string) => names.includes(name) || isDated(model, name)
-    return names.includes(from) && (isNamed(to) || isNamed(withoutMaker))
-  })
+  const [from, to] = [asked, answered].map((name) =>
+    models.find((model) => namesOf(model).some((own) => inOneCase(own) === inOneCase(name))),
+  )
+  if (from !== undefined && to !== undefined) return from === to
+  return (
+    isSameName(asked, answered) ||
+    models.some((model) => {
+      const isOurs = (name: string) => namesOf(model).some((own) => isSameName(own, name))
+      const isDated = model.snapshots === 'dated' && isReleaseOf(model.id, answered)
+      return isOurs(asked) && (isOurs(answered) || isDated)
+    })
+  )
+}
+
+/** Whether two names mean one model: in any case, and with its maker before it or not, as in `openai/gpt-5` or `anthropic.claude`. */
+export function isSameName(name: string, other: string): boolean {
+  const [one, two] = [inOneCase(name), inOneCase(other)]
+  const hasMaker = (long: string, short: string) =>
+    long.endsWith(short) && /[/.:]$/.test(long.slice(0, -short.length || undefined))
+  return one === two || hasMaker(one, two) || hasMaker(two, one)
+}
+
+const inOneCase = (name: string): string => name.toLowerCase()
+
+/** Whether a name is that of a dated release of a model: `gpt-4o-2024-07-18`, `@20240718` or `-0718` after its own. */
+export function isReleaseOf(name: string, release: string): boolean {
+  const [, undated] = /^(.+)[-@:](?:\d{4}-\d\d-\d\d|\d{8}|\d{4})$/.exec(release) ?? []
+  return undated !== undefined && isSameName(name, undated)
 }
 
 export const namesOf = ({ id, aliases = [], snapshots = [] }: Model): readonly string[] => [
@@ -102,10 +125,3 @@ export const namesOf = ({ id, aliases = [], snapshots = [] }: Model): readonly s
   ...aliases,
   ...(snapshots === 'dated' ? [] : snapshots),
 ]
-
-/** A regular expression: `-2024-07-18`, `-20240718`, `@20240718` or `-0718` after an id. */
-export const datePattern = '[-@:]([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}|[0-9]{4})'
-const date = new RegExp(`^${datePattern}$`)
-
-const isDated = ({ id, snapshots }: Model, name: string): boolean =>
-  snapshots === 'dated' && name.startsWith(id.toLowerCase()) && date.test(name.slice(id.length))

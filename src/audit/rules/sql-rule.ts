@@ -23,6 +23,8 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
    * contract must be quoted with `sqlList`.
    */
   readonly observe: (contract: Promising<P>) => string
+  /** What an observation breaks, in a few words; null if the promise was kept. Absent: each observation breaks it. */
+  readonly wrong?: (observed: string, contract: Promising<P>) => string | null
   /**
    * The parts that the promise has, if it has several: `observe` then has a column `part` with one of them. A pass names those that no
    * row tested.
@@ -38,6 +40,7 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
 export function sqlRule<const P extends PromiseName = never>({
   expected,
   observe,
+  wrong = (observed) => observed,
   parts,
   requires,
   lone,
@@ -47,7 +50,7 @@ export function sqlRule<const P extends PromiseName = never>({
   return {
     ...rule,
     ...whenPromised(promised, async ({ store, runIds, contract }) => {
-      const groups = await store.rows<Group>(
+      const found = await store.rows<Group>(
         // A copy of all columns of all attempts would not fit in memory.
         `WITH seen AS NOT MATERIALIZED (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
@@ -61,6 +64,10 @@ export function sqlRule<const P extends PromiseName = never>({
          ORDER BY n DESC, observed`,
         [JSON.stringify(runIds)],
       )
+      const groups = found.map(({ observed, ...group }) => ({
+        ...group,
+        observed: observed === null ? null : wrong(observed, contract),
+      }))
       const observations = groups.reduce((sum, { n }) => sum + n, 0)
       if (observations === 0) return notObserved(requires)
       const broken = groups.filter((group) => group.observed !== null)

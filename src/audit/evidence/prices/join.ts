@@ -1,3 +1,4 @@
+import { isSameName } from '../../../contract/contract.ts'
 import type { LogTerms } from '../../../contract/prices.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
@@ -182,7 +183,8 @@ function isAlike(request: PricedRequest, { models, atMs, tokens }: LogRow): bool
     return false
   const { requestedModel, returnedModel } = request
   const isOurs = (logged: string) =>
-    isModel(requestedModel, logged) || (returnedModel !== null && isModel(returnedModel, logged))
+    isSameName(requestedModel, logged) ||
+    (returnedModel !== null && isSameName(returnedModel, logged))
   if (models.length > 0 && !models.some(isOurs)) return false
   if (request.usage === null) return true
   const [prompt, output] = [promptOf(request.usage.parts), outputOf(request.usage.parts)]
@@ -190,18 +192,4 @@ function isAlike(request: PricedRequest, { models, atMs, tokens }: LogRow): bool
     (tokens.prompt === null || prompt === null || tokens.prompt === prompt) &&
     (tokens.completion === null || output === null || tokens.completion === output)
   )
-}
-
-/** A log may name the maker before the model, `openai/gpt-5` or `anthropic.claude`, and write it in another case. */
-export function isModel(name: string, logged: string): boolean {
-  const [one, other] = [name.toLowerCase(), logged.toLowerCase()]
-  const hasMaker = (long: string, short: string) =>
-    long.endsWith(short) && /[/.:]$/.test(long.slice(0, -short.length || undefined))
-  return one === other || hasMaker(one, other) || hasMaker(other, one)
-}
-
-/** Whether a log names a dated release of a model: `gpt-5-2026-10-01` for `gpt-5`. */
-export function isDatedModel(name: string, logged: string): boolean {
-  const [, undated] = /^(.+)[-@](?:\d{4}-\d\d-\d\d|\d{8})$/.exec(logged) ?? []
-  return undated !== undefined && isModel(name, undated)
 }

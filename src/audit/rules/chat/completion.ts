@@ -1,6 +1,5 @@
-import { type Contract, datePattern, type Model, namesOf } from '../../../contract/contract.ts'
+import { type Contract, mayBeNamed } from '../../../contract/contract.ts'
 import { usualOf } from '../../../contract/usual.ts'
-import { literal } from '../../../store/literal.ts'
 import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import { chatTexts, plainChoices } from '../../evidence/chat-texts.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
@@ -86,34 +85,16 @@ export const chat03 = sqlRule({
   explain: `Compares the model of each chat success, plain or streamed, with the one asked for. Its aliases and
 snapshots in the contract are the same model, in capitals or with their maker before them, too. A request for an unknown model is checked by MODEL-05.`,
   expected: 'the model that was asked for, or an alias or snapshot of it',
-  observe: ({ models }) => `
-    SELECT run_id, slot, retry,
-      CASE WHEN lower(response_model) <> lower(model) AND ${withoutMaker} <> lower(model) AND NOT ${isSameModel(models)}
-           THEN response_model || ' for ' || model END AS observed
+  observe: () => `
+    SELECT run_id, slot, retry, to_json([response_model, model])::VARCHAR AS observed
     FROM seen WHERE endpoint = 'chat' AND outcome = 'ok' AND response_model IS NOT NULL
       AND model IS NOT NULL AND expects <> 'unknown-model'`,
+  wrong(names, { models }) {
+    const [answered, asked] = JSON.parse(names) as readonly [string, string]
+    return mayBeNamed(models, asked, answered) ? null : `${answered} for ${asked}`
+  },
   requires: 'a chat completion that names its model',
 })
-
-const withoutMaker = `regexp_replace(lower(response_model), '^.*/', '')`
-
-/** SQL: whether the response names the requested model in another way. */
-function isSameModel(models: readonly Model[]): string {
-  const same = models.flatMap((model) => {
-    const names = sqlList(namesOf(model).map((name) => name.toLowerCase()))
-    const { id, snapshots } = model
-    return ['lower(response_model)', withoutMaker].flatMap((answered) => [
-      `lower(model) IN ${names} AND ${answered} IN ${names}`,
-      ...(snapshots === 'dated'
-        ? [
-            `lower(model) IN ${names} AND starts_with(${answered}, ${literal(id.toLowerCase())})
-              AND regexp_full_match(substr(${answered}, ${id.length + 1}), '${datePattern}')`,
-          ]
-        : []),
-    ])
-  })
-  return `(${same.join(' OR ')})`
-}
 
 export const chat04 = exchangeRule({
   id: 'CHAT-04',

@@ -1,3 +1,4 @@
+import { isReleaseOf, isSameName } from '../../../contract/contract.ts'
 import { type LoggedTokens, type LogToken, logTokens } from '../../../contract/prices.ts'
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
@@ -5,7 +6,6 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { tokenKinds } from '../../../tokens/kinds.ts'
 import { outputOf, type Parts, promptOf, type Usage } from '../../../tokens/usage.ts'
-import { isDatedModel, isModel } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import type { LogTimes } from './log-times.ts'
@@ -50,7 +50,7 @@ export function issuesOf(
     for (const issue of tokenIssues(request.usage!, row.tokens)) issues.push(issue)
   const [model] = row.models
   const names = namesOf(request, judge.priceOf)
-  const isNamed = row.models.some((each) => names.some((name) => isModel(name, each)))
+  const isNamed = row.models.some((each) => names.some((name) => isSameName(name, each)))
   if (model !== undefined && !isNamed && datedModelOf(request, row, judge.priceOf) === null)
     issues.push({
       kind: `model ${model} for ${request.requestedModel}`,
@@ -99,8 +99,8 @@ export function datedModelOf(
   priceOf: PriceJudgements['judge']['priceOf'],
 ): string | null {
   const names = namesOf(request, priceOf)
-  if (models.some((each) => names.some((name) => isModel(name, each)))) return null
-  const dated = models.find((each) => names.some((name) => isDatedModel(name, each)))
+  if (models.some((each) => names.some((name) => isSameName(name, each)))) return null
+  const dated = models.find((each) => names.some((name) => isReleaseOf(name, each)))
   return dated === undefined || priceOf(dated)?.id === dated ? null : dated
 }
 
