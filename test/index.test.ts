@@ -87,7 +87,9 @@ test('a report and an export report their progress, and a signal aborts them', {
   expect(doing.at(-1)).toBe(`writing runs to ${file}`)
 })
 
-test('a watch polls credits until a signal, and each poll is in the store', async () => {
+test('a watch polls credits until a signal, and each poll is in the store', {
+  tags: 'whole',
+}, async () => {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json')
     response.end('{"consumed":3,"remaining":4}')

@@ -83,7 +83,7 @@ test('with the picture of the recipe the query is a chart of the page', {
   expect(mine.slice(0, mine.indexOf('<h2>', 1))).toMatch(/<figure[\s\S]*Attempts of each step/)
 })
 
-test('the rule of the recipe is decided over a store', async () => {
+test('the rule of the recipe is decided over a store', { tags: 'whole' }, async () => {
   const store = await seededStore({ attempts: 200 })
   onTestFinished(() => store.close())
   const { rule } = (await moduleOf('A rule')) as { readonly rule: Rule }

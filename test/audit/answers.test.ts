@@ -77,7 +77,9 @@ test('chunks without an error are judged even if an error key is present (SSE-03
   })
 })
 
-test('chunks of one stream have one id, and the first may have none (SSE-03)', async () => {
+test('chunks of one stream have one id, and the first may have none (SSE-03)', {
+  tags: 'whole',
+}, async () => {
   const chunk = (id: string) =>
     `data: ${JSON.stringify({ id, choices: [{ index: 0, delta: { content: 'a' } }] })}\n\n`
   const of = (...ids: string[]) =>
@@ -189,7 +191,9 @@ test('two answers to the same Idempotency-Key may share a message id (MSG-01)', 
   expect(await twice({})).toMatchObject({ verdict: 'fail' })
 })
 
-test('one response that was cut off is inconclusive, a second one is a failure (LIM-04)', async () => {
+test('one response that was cut off is inconclusive, a second one is a failure (LIM-04)', {
+  tags: 'whole',
+}, async () => {
   const cut: Answered = {
     ...{ asked: hello(), body: streamed('a') },
     row: { outcome: 'broken', reason: 'reset', sentUs: 0, closedUs: 14e6 },
@@ -225,7 +229,9 @@ test('a token count far above the length of the prompt is no evidence about limi
   expect((await verdictOf('LIM-03', sent(words))).verdict).toBe('fail')
 })
 
-test('a 404 is about the model only if its format served another request (MODEL-04)', async () => {
+test('a 404 is about the model only if its format served another request (MODEL-04)', {
+  tags: 'whole',
+}, async () => {
   const asked = { model: 'svc-k2', messages: [{ role: 'user', content: 'Hi' }] }
   const missing = { outcome: 'http_error', status: 404 } as const
   const body = JSON.stringify({ error: { message: 'nothing here', code: null } })
@@ -239,7 +245,7 @@ test('a 404 is about the model only if its format served another request (MODEL-
 
 const stopped = (text: string): Answered => ({ asked: repeat('two'), body: plain(text) })
 
-test('stop sequences are kept in all texts or in none (CHAT-07)', async () => {
+test('stop sequences are kept in all texts or in none (CHAT-07)', { tags: 'whole' }, async () => {
   const [kept, dropped] = [stopped('one\ntwo'), stopped('one')]
   expect((await verdictOf('CHAT-07', [kept, kept])).verdict).toBe('pass')
   expect((await verdictOf('CHAT-07', [dropped, dropped])).verdict).toBe('pass')

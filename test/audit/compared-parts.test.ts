@@ -77,7 +77,9 @@ describe('a pass names what was not tested', () => {
     )
   })
 
-  test('RATE-06: the charge of a rejection that is not between two balances', async () => {
+  test('RATE-06: the charge of a rejection that is not between two balances', {
+    tags: 'whole',
+  }, async () => {
     const rejected = attempt(1, {
       ...{ outcome: 'http_error', status: 429, errorShape: 'chat' },
       ...{ errorCode: 'rate_limit_exceeded', errorType: 'rate_limit_error' },
@@ -99,7 +101,7 @@ describe('what compares nothing is not observed', () => {
     expect(await notedBy('CHAT-02', [answer(0), answer(1)])).toBe('all')
   })
 
-  test('BILL-11: one value, which fits any history', async () => {
+  test('BILL-11: one value, which fits any history', { tags: 'whole' }, async () => {
     const rows = (second: number | null) => [
       inFlight(0, 1, 3, 99),
       inFlight(1, 2, 4, second),
@@ -122,7 +124,7 @@ describe('what compares nothing is not observed', () => {
     expect(await notedBy('AUTH-01', [attempt(0, { template: 0 })], { templates })).toBe('all')
   })
 
-  test('USE-02: two pages between which nothing was consumed', async () => {
+  test('USE-02: two pages between which nothing was consumed', { tags: 'whole' }, async () => {
     const page = (consumed: number, remaining: number) => ({ granted: 100, consumed, remaining })
     expect((await verdictOn('USE-02', page(10, 90), page(10, 90))).verdict).toBe('not-observed')
     expect((await verdictOn('USE-02', page(10, 90), page(11, 89))).verdict).toBe('pass')
@@ -138,7 +140,7 @@ describe('what compares nothing is not observed', () => {
     expect((await verdictOn('USE-03', page(5))).verdict).toBe('pass')
   })
 
-  test('USE-05: an average of days that all have the same one', async () => {
+  test('USE-05: an average of days that all have the same one', { tags: 'whole' }, async () => {
     const page = (
       average: number,
       ...days: readonly (readonly [requests: number, tokens: number])[]
@@ -156,7 +158,7 @@ describe('what compares nothing is not observed', () => {
     expect((await verdictOn('USE-05', page(32.5, [1, 50], [4, 60]))).verdict).toBe('fail')
   })
 
-  test('RATE-12: one answer, which has one unit in any case', async () => {
+  test('RATE-12: one answer, which has one unit in any case', { tags: 'whole' }, async () => {
     const epochS = Date.UTC(2026, 10, 1) / 1000
     const shown = (slot: number) =>
       attempt(slot, {
@@ -188,7 +190,7 @@ describe('a model, a status or an account that was not compared is no pass', () 
     expect(await notedBy('BILL-01', rows)).toBe('not tested: svc-k2-0905, svc-k2-thinking')
   })
 
-  test('BILL-05: a status that was seen and not compared is named', async () => {
+  test('BILL-05: a status that was seen and not compared is named', { tags: 'whole' }, async () => {
     const refused = (slot: number, fromS: number, status: number, toS = fromS + 0.5) =>
       inFlight(slot, fromS, toS, null, { outcome: 'http_error', status })
     const rows = [read(0, 0, 100), refused(1, 1, 400), read(2, 3, 100)]

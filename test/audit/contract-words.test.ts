@@ -33,7 +33,7 @@ describe('one code with several types, or several statuses', () => {
   const denied = { code: 'no_such_model', type: 'invalid_request_error', status: 403 }
   const contract = having([perRequests, perTokens, absent, denied])
 
-  test('ERR-04 accepts each type of the code, and no other', async () => {
+  test('ERR-04 accepts each type of the code, and no other', { tags: 'whole' }, async () => {
     for (const type of ['requests', 'tokens'])
       expect(await one('ERR-04', contract, failed(429, type, 'rate_limit_exceeded'))).toBe('pass')
     expect(await one('ERR-04', contract, failed(429, 'server_error', 'rate_limit_exceeded'))).toBe(
@@ -41,7 +41,7 @@ describe('one code with several types, or several statuses', () => {
     )
   })
 
-  test('ERR-05 accepts each status of the code, and no other', async () => {
+  test('ERR-05 accepts each status of the code, and no other', { tags: 'whole' }, async () => {
     for (const status of [403, 404])
       expect(
         await one('ERR-05', contract, failed(status, 'invalid_request_error', 'no_such_model')),
@@ -71,14 +71,16 @@ describe('keys', () => {
   ])
   const wrongKey = { expects: 'invalid-key' }
 
-  test('are refused with the status that the contract has for them', async () => {
+  test('are refused with the status that the contract has for them', {
+    tags: 'whole',
+  }, async () => {
     const refused = failed(400, 'invalid_argument', 'invalid_api_key', wrongKey)
     expect(await one('AUTH-04', badRequest, refused)).toBe('pass')
     expect(await one('AUTH-04', badRequest, { ...refused, status: 404 })).toBe('status 404 on chat')
     expect(await one('AUTH-04', defaultContract, refused)).toBe('status 400 on chat')
   })
 
-  test('may be refused with several statuses', async () => {
+  test('may be refused with several statuses', { tags: 'whole' }, async () => {
     const forbidden = failed(403, 'authentication_error', 'invalid_api_key', wrongKey)
     expect(await one('AUTH-04', both, forbidden)).toBe('pass')
     const missing = failed(401, 'authentication_error', 'missing_api_key', {
@@ -88,7 +90,9 @@ describe('keys', () => {
     expect(await one('AUTH-04', both, { ...forbidden, status: 400 })).toBe('status 400 on chat')
   })
 
-  test('carry the words of the contract at each of these statuses (AUTH-05)', async () => {
+  test('carry the words of the contract at each of these statuses (AUTH-05)', {
+    tags: 'whole',
+  }, async () => {
     const forbidden = failed(403, 'authentication_error', 'invalid_api_key', wrongKey)
     expect(await one('AUTH-05', both, forbidden)).toBe('pass')
     expect(await one('AUTH-05', both, { ...forbidden, errorCode: 'no_permission' })).toBe(
@@ -102,7 +106,9 @@ describe('keys', () => {
     expect(await one('AUTH-05', both, denied)).toBe('not-observed')
   })
 
-  test('that are valid and refused with the status for keys break AUTH-01', async () => {
+  test('that are valid and refused with the status for keys break AUTH-01', {
+    tags: 'whole',
+  }, async () => {
     const template = {
       ...{ runId: 'a', template: 0, step: 's', method: 'POST', path: '/v1/chat/completions' },
       headers: JSON.stringify({ authorization: 'Bearer $ASSAY_API_KEY' }),
@@ -150,14 +156,14 @@ describe.each(Object.entries(poor))('want of credits as %s', (_, [status, type, 
   const contract = having([others, { code, type, status }])
   const refused = failed(status, type, code)
 
-  test('is a refusal for want of credits', async () => {
+  test('is a refusal for want of credits', { tags: 'whole' }, async () => {
     const early = [read(0, 0, 100), inFlight(1, 1, 2, null, refused), read(2, 3, 100)]
     expect(await told('BILL-14', contract, ...early)).toBe('refused')
     const last = [read(0, 0, 1), inFlight(1, 1, 2, 0), inFlight(2, 3, 4, 0, refused), read(3, 5, 0)]
     expect(await told('BILL-13', contract, ...last)).toBe('pass')
   })
 
-  test('is no rejection of a rate', async () => {
+  test('is no rejection of a rate', { tags: 'whole' }, async () => {
     const rate = (remaining: number) => ({ rateLimit: 20, rateRemaining: remaining })
     const served = [1, 2, 3].map((at) => inFlight(at, at, at + 0.5, 3 - at, rate(20 - at)))
     const rows = [
@@ -170,7 +176,7 @@ describe.each(Object.entries(poor))('want of credits as %s', (_, [status, type, 
     expect(await told('RATE-10', contract, ...rows)).toBe('not-observed')
   })
 
-  test('comes before a missing path or model', async () => {
+  test('comes before a missing path or model', { tags: 'whole' }, async () => {
     expect(await one('TRN-06', contract, { ...refused, expects: 'unknown-path' })).toBe(
       'not-observed',
     )
@@ -179,7 +185,9 @@ describe.each(Object.entries(poor))('want of credits as %s', (_, [status, type, 
     expect(await one('MODEL-05', named, unknown)).toBe('not-observed')
   })
 
-  test('is expected with its own status where a request is served that the balance does not cover', async () => {
+  test('is expected with its own status where a request is served that the balance does not cover', {
+    tags: 'whole',
+  }, async () => {
     const rows = [read(0, 0, 0), inFlight(1, 1, 2, 0), read(2, 3, 0)]
     const verdict = await verdictOver('BILL-13', rows, { contract })
     expect(verdict).toMatchObject({
@@ -201,7 +209,7 @@ describe('overload', () => {
     ],
   }
 
-  test('as 529 has the words of the contract', async () => {
+  test('as 529 has the words of the contract', { tags: 'whole' }, async () => {
     const busy = ofMessages(529, 'overloaded_error')
     for (const rule of ['ERR-01', 'ERR-05'])
       expect([rule, await one(rule, anthropic, busy)]).toEqual([rule, 'pass'])
@@ -219,6 +227,7 @@ describe('overload', () => {
 
   test.each(['engine_overloaded', 'service_tier_capacity_exceeded', 'server_busy'])(
     'as a 429 of its own is no rejection of a rate (%s)',
+    { tags: 'whole' },
     async (code) => {
       const contract = having([others, { code, type: 'server_error', status: 429 }])
       const rate = (remaining: number) => ({ rateLimit: 20, rateRemaining: remaining })
@@ -237,7 +246,9 @@ describe('overload', () => {
   )
 })
 
-test('an error as plain text is told where the contract promises words (ERR-02), and is no other fault', async () => {
+test('an error as plain text is told where the contract promises words (ERR-02), and is no other fault', {
+  tags: 'whole',
+}, async () => {
   const plain = failed(429, null, null, { errorShape: 'other' })
   const contract = having([others])
   expect(await one('ERR-02', contract, plain)).toBe('an error of shape other with 429')

@@ -32,12 +32,16 @@ describe('TRN-03 requires Access-Control-Allow-Origin if the request had an Orig
     expect((await verdictOver('TRN-03', [answer()])).verdict).toBe('not-observed')
   })
 
-  test.each([200, 401, 429, 503])('a response with %i must allow the origin', async (status) => {
-    const templates = [template(page)]
-    const verdictOf = (row: AttemptRow) => verdictOver('TRN-03', [row], { templates })
-    expect((await verdictOf(answer({ status }))).verdict).toBe('fail')
-    expect((await verdictOf(answer({ status, flags: flags.allowOrigin }))).verdict).toBe('pass')
-  })
+  test.each([200, 401, 429, 503])(
+    'a response with %i must allow the origin',
+    { tags: 'whole' },
+    async (status) => {
+      const templates = [template(page)]
+      const verdictOf = (row: AttemptRow) => verdictOver('TRN-03', [row], { templates })
+      expect((await verdictOf(answer({ status }))).verdict).toBe('fail')
+      expect((await verdictOf(answer({ status, flags: flags.allowOrigin }))).verdict).toBe('pass')
+    },
+  )
 })
 
 describe('TRN-03 requires of a preflight the headers that the format of its path needs', () => {
@@ -84,7 +88,7 @@ describe('TRN-03 requires of a preflight the headers that the format of its path
     expect((await verdictOf('*', 200, messages)).verdict).toBe('pass')
   })
 
-  test('a refused preflight fails, an outage decides nothing', async () => {
+  test('a refused preflight fails, an outage decides nothing', { tags: 'whole' }, async () => {
     expect((await verdictOf(null, 405)).verdict).toBe('fail')
     for (const status of [429, 503]) {
       expect((await verdictOf(null, status)).verdict).toBe('not-observed')

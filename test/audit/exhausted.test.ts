@@ -58,7 +58,7 @@ test('BILL-14: a concurrent request may take the last credit first', async () =>
   expect(await verdictOf('BILL-14', rows)).toBe('not-observed')
 })
 
-test('BILL-13: a success at a balance of zero fails', async () => {
+test('BILL-13: a success at a balance of zero fails', { tags: 'whole' }, async () => {
   const rows = [read(0, 0, 0), inFlight(1, 1, 2, -1), read(2, 3, -1)]
   expect(await verdictOf('BILL-13', rows)).toBe('fail')
 })
@@ -74,7 +74,9 @@ const spentBy = (model: string, took: number) => [
   read(6, 9, 1),
 ]
 
-test('BILL-14: another model that took too much is no reason to refuse a request that the balance covers', async () => {
+test('BILL-14: another model that took too much is no reason to refuse a request that the balance covers', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf('BILL-14', spentBy('svc-k2.5', 3))).toBe('fail')
 })
 

@@ -42,7 +42,9 @@ test.each([
   expect((await verdictOf('CHAT-09', [one, other])).verdict).toBe(is)
 })
 
-test('CHAT-09: a template that drops earlier thoughts may count fewer tokens', async () => {
+test('CHAT-09: a template that drops earlier thoughts may count fewer tokens', {
+  tags: 'whole',
+}, async () => {
   const messages = [
     user('Hello.'),
     { role: 'assistant', content: 'Hi.', reasoning_content: 'long' },

@@ -27,7 +27,9 @@ test('BILL-07: a charge for an earlier abandoned stream is not a second charge f
   expect(await verdictOf(readWhileOpen(98))).not.toBe('fail')
 })
 
-test('BILL-07: a charge for a stream that the service cut off is not a second charge for the next stream', async () => {
+test('BILL-07: a charge for a stream that the service cut off is not a second charge for the next stream', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(brokeOff(99))).not.toBe('fail')
 })
 

@@ -24,7 +24,9 @@ const use04 = async (sent: Partial<AttemptRow>, after: number) => {
   return verdict.verdict
 }
 
-test('USE-04 leaves out what costs an unknown amount, and reads names without case', async () => {
+test('USE-04 leaves out what costs an unknown amount, and reads names without case', {
+  tags: 'whole',
+}, async () => {
   expect(await use04({}, 12)).toBe('fail')
   expect(await use04({ model: 'SVC-K2.5' }, 12)).toBe('pass')
   expect(await use04({ model: 'unknown' }, 13)).not.toBe('fail')

@@ -92,7 +92,9 @@ test('a profile decides whether the service is svc', { tags: 'whole' }, async ()
   expect((await audit(store, { profile: other })).contract).toBe(formatsOnly.name)
 })
 
-test('a contract with a name and models promises only these models', async () => {
+test('a contract with a name and models promises only these models', {
+  tags: 'whole',
+}, async () => {
   const contract = parseContract({ name: 'mine', models: [{ id: 'gpt-4o-mini' }] }, 'mine.yaml')
   await appendAttempts(store, [foreign(0)])
   const { findings } = await audit(store, { contract })

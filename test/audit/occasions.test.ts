@@ -35,7 +35,9 @@ describe('SSE-07', () => {
     expect(await said('SSE-07', [attempt(0, stream), attempt(1, stream)])).toBe('not-observed')
   })
 
-  test('passes on a stream that was refused, and fails on an error event before the first token', async () => {
+  test('passes on a stream that was refused, and fails on an error event before the first token', {
+    tags: 'whole',
+  }, async () => {
     const refused = attempt(1, { streamed: 1, outcome: 'http_error', status: 400 })
     expect(await said('SSE-07', [attempt(0, stream), refused])).toBe('pass')
     const event = attempt(1, {

@@ -36,13 +36,18 @@ const moves: Readonly<Record<string, readonly { readonly atS: number; readonly b
 }
 
 describe.each(Object.entries(contracts))('an honest service %s', (_name, contract) => {
-  test.each(Object.entries(moves))('is accused by no rule where %s', async (_is, moved) => {
-    const { rows, ...more } = madeAccount(2000, [...loads, ...moved, ...after])
-    expect(await failuresOver(rows, { ...more, contract })).toEqual({})
-  })
+  test.each(Object.entries(moves))(
+    'is accused by no rule where %s',
+    { tags: 'whole' },
+    async (_is, moved) => {
+      const { rows, ...more } = madeAccount(2000, [...loads, ...moved, ...after])
+      expect(await failuresOver(rows, { ...more, contract })).toEqual({})
+    },
+  )
 
   test.each(Object.entries(moves))(
     'whose twin takes two credits for one is accused also where %s',
+    { tags: 'whole' },
     async (_is, moved) => {
       const twin = [...loads, ...moved, ...after].map((each, nth) =>
         'cost' in each && nth % 5 === 2 ? { ...each, cost: 2 } : each,
@@ -63,7 +68,7 @@ test.each([
       { atS: 41.4, by: 5000 },
     ],
   ],
-])('credits that expired are no charge: %s', async (_is, moved) => {
+])('credits that expired are no charge: %s', { tags: 'whole' }, async (_is, moved) => {
   const { rows, ...more } = madeAccount(2000, [...loads, ...moved, ...after])
   expect(await failuresOver(rows, more)).toEqual({})
 })
@@ -97,12 +102,16 @@ describe.each(Object.entries(prices))('requests that are %s', (_is, cost) => {
       ...[...hidden(16, 4, cost), pageAt(30)],
     ],
   }
-  test.each(Object.entries(pages))('accuse no page: %s', async (_where, events) => {
-    const { rows, ...more } = madeAccount(500, events)
-    const failed = await failuresOver(rows, more)
-    expect(Object.keys(failed)).not.toContain('BILL-12')
-    expect(Object.keys(failed)).not.toContain('USE-04')
-  })
+  test.each(Object.entries(pages))(
+    'accuse no page: %s',
+    { tags: 'whole' },
+    async (_where, events) => {
+      const { rows, ...more } = madeAccount(500, events)
+      const failed = await failuresOver(rows, more)
+      expect(Object.keys(failed)).not.toContain('BILL-12')
+      expect(Object.keys(failed)).not.toContain('USE-04')
+    },
+  )
 })
 
 test('a page that misses a charge is accused where a header before and after it shows the charge', async () => {
@@ -127,7 +136,9 @@ test('a page that misses a charge is accused where a header before and after it 
   })
 })
 
-test('a page whose consumed credits differ from what its balance lost is accused (USE-04)', async () => {
+test('a page whose consumed credits differ from what its balance lost is accused (USE-04)', {
+  tags: 'whole',
+}, async () => {
   const { rows, bodies, templates } = madeAccount(500, [
     ...[pageAt(0), ...hidden(2, 4, () => 1), pageAt(14)],
   ])
@@ -165,7 +176,9 @@ const mixed = [
 ]
 
 describe.each(Object.entries(kept))('a balance that is kept %s', (_is, shown) => {
-  test('is told by the rules on one balance, and no other rule accuses a charge', async () => {
+  test('is told by the rules on one balance, and no other rule accuses a charge', {
+    tags: 'whole',
+  }, async () => {
     const { rows, ...more } = madeAccount(1000, mixed, shown)
     const failed = Object.keys(await failuresOver(rows, more))
     const ofOneBalance = ['BILL-08', 'BILL-10', 'BILL-11', 'BILL-12', 'BILL-16']
@@ -177,7 +190,7 @@ describe.each(Object.entries(kept))('a balance that is kept %s', (_is, shown) =>
   })
 })
 
-test('two workers that share one balance are no several balances', async () => {
+test('two workers that share one balance are no several balances', { tags: 'whole' }, async () => {
   const { rows, ...more } = madeAccount(1000, mixed)
   expect(await failuresOver(rows, more)).toEqual({})
 })

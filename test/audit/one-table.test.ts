@@ -50,7 +50,9 @@ test('ERR-05 judges the errors of chat by their table where messages have none',
   expect(await told('ERR-05', rate(503))).toBe('rate_limit_exceeded with status 503')
 })
 
-test('ERR-05 judges no errors of a format without a table, nor of the lists', async () => {
+test('ERR-05 judges no errors of a format without a table, nor of the lists', {
+  tags: 'whole',
+}, async () => {
   expect(await told('ERR-05', failed('messages', 503, 'rate_limit_error', null))).toBe(
     'not-observed',
   )
@@ -73,7 +75,9 @@ test('ERR-05 without any table is not promised', async () => {
   })
 })
 
-test('AUTH-05 judges the words for a key on the format that has them', async () => {
+test('AUTH-05 judges the words for a key on the format that has them', {
+  tags: 'whole',
+}, async () => {
   const refused = (type: string, code: string) => failed('chat', 401, type, code, noKey)
   expect(await told('AUTH-05', refused('invalid_request_error', 'invalid_api_key'))).toBe('pass')
   expect(await told('AUTH-05', refused('invalid_request_error', 'who_are_you'))).toBe(
@@ -87,7 +91,7 @@ test('AUTH-05 judges the words for a key on the format that has them', async () 
   ).toBe('code none, type anything on messages')
 })
 
-test('RATE-06 demands no words of a format without a table', async () => {
+test('RATE-06 demands no words of a format without a table', { tags: 'whole' }, async () => {
   expect(await told('RATE-06', failed('messages', 429, 'slow_down', null))).toBe('pass')
   expect(await told('RATE-06', failed('chat', 429, 'slow_down', 'slow'))).toBe(
     '429 with type slow_down',
@@ -100,7 +104,7 @@ test('RATE-06 demands no words of a format without a table', async () => {
   )
 })
 
-test('MODEL-05 judges a service that has messages alone', async () => {
+test('MODEL-05 judges a service that has messages alone', { tags: 'whole' }, async () => {
   const unknown = { expects: 'unknown-model', model: 'nobody' } as const
   const refused = failed('messages', 404, 'not_found_error', null, unknown)
   expect(await told('MODEL-05', refused, messagesAlone)).toBe('pass')
@@ -111,14 +115,20 @@ test('MODEL-05 judges a service that has messages alone', async () => {
 test.each([
   ['AUTH-03', 'missing-key'],
   ['AUTH-04', 'invalid-key'],
-] as const)('%s judges the format whose key header is promised', async (rule, expects) => {
-  const contract = contractOf({ auth: { chat: { name: 'authorization', prefix: 'Bearer ' } } })
-  const served = (endpoint: AttemptRow['endpoint']) => attempt(0, { endpoint, expects })
-  expect(await told(rule, served('chat'), contract)).toBe('status 200 on chat')
-  expect(await told(rule, served('messages'), contract)).not.toMatch(/status 200/)
-})
+] as const)(
+  '%s judges the format whose key header is promised',
+  { tags: 'whole' },
+  async (rule, expects) => {
+    const contract = contractOf({ auth: { chat: { name: 'authorization', prefix: 'Bearer ' } } })
+    const served = (endpoint: AttemptRow['endpoint']) => attempt(0, { endpoint, expects })
+    expect(await told(rule, served('chat'), contract)).toBe('status 200 on chat')
+    expect(await told(rule, served('messages'), contract)).not.toMatch(/status 200/)
+  },
+)
 
-test('RATE-07 demands the headers that the contract names, also without that of the limit', async () => {
+test('RATE-07 demands the headers that the contract names, also without that of the limit', {
+  tags: 'whole',
+}, async () => {
   const contract = contractOf({ headers: { rate_remaining: ['x-left'] } })
   expect(await told('RATE-07', attempt(0, { rateRemaining: null }), contract)).toBe(
     'x-left is missing',

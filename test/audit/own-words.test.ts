@@ -56,7 +56,9 @@ test('MODEL-05 demands the code of an unknown model only of a contract that has 
   expect(await told('MODEL-05', refused, defaultContract)).toBe('code "no_such_model"')
 })
 
-test('a refusal for want of credits is what the contract says, whatever its status', async () => {
+test('a refusal for want of credits is what the contract says, whatever its status', {
+  tags: 'whole',
+}, async () => {
   const refused = failed(429, 'insufficient_quota', 'insufficient_quota')
   const rows = [read(0, 0, 100), inFlight(1, 1, 2, null, refused), read(2, 3, 100)]
   const of = (each: Contract) => verdictOver('BILL-14', rows, { contract: each })
@@ -81,6 +83,7 @@ const slow = failed(429, 'rate_limited', 'slow_down', rate(16))
 
 test.each(['RATE-10', 'RATE-11'])(
   '%s does not take a 429 for want of credits for one of a rate',
+  { tags: 'whole' },
   async (rule) => {
     const after = async (second: object, of = others) => {
       const served = [1, 2, 3].map((at) => inFlight(at, at, at + 0.5, 3 - at, rate(20 - at)))
@@ -98,20 +101,26 @@ test.each(['RATE-10', 'RATE-11'])(
 test.each([
   ['AUTH-03', 'missing-key'],
   ['AUTH-04', 'invalid-key'],
-])('%s demands the status that the tables have for a key', async (rule, expects) => {
-  const forbidden = failed(403, 'key_error', 'key_unknown', { expects })
-  expect(await told(rule, forbidden, others)).toBe('pass')
-  expect(await told(rule, { ...forbidden, status: 400 }, others)).toBe('status 400 on chat')
-  expect(await told(rule, forbidden, defaultContract)).toBe('status 403 on chat')
-  // A 403 that the table has for credits alone is not for keys.
-  const ofCredits = {
-    ...others,
-    chatErrors: [{ code: 'insufficient_credits', type: 'insufficient_quota', status: 403 }],
-  }
-  expect(await told(rule, forbidden, ofCredits)).toBe('status 403 on chat')
-})
+])(
+  '%s demands the status that the tables have for a key',
+  { tags: 'whole' },
+  async (rule, expects) => {
+    const forbidden = failed(403, 'key_error', 'key_unknown', { expects })
+    expect(await told(rule, forbidden, others)).toBe('pass')
+    expect(await told(rule, { ...forbidden, status: 400 }, others)).toBe('status 400 on chat')
+    expect(await told(rule, forbidden, defaultContract)).toBe('status 403 on chat')
+    // A 403 that the table has for credits alone is not for keys.
+    const ofCredits = {
+      ...others,
+      chatErrors: [{ code: 'insufficient_credits', type: 'insufficient_quota', status: 403 }],
+    }
+    expect(await told(rule, forbidden, ofCredits)).toBe('status 403 on chat')
+  },
+)
 
-test('AUTH-05 knows every code that the contract has for a 401, and demands none of a table without one', async () => {
+test('AUTH-05 knows every code that the contract has for a 401, and demands none of a table without one', {
+  tags: 'whole',
+}, async () => {
   const expired = { code: 'key_expired', type: 'invalid_request_error', status: 401 }
   const two = { ...defaultContract, chatErrors: [...defaultContract.chatErrors, expired] }
   const refused = failed(401, 'invalid_request_error', 'key_expired', { expects: 'invalid-key' })
@@ -125,7 +134,9 @@ test('AUTH-05 knows every code that the contract has for a 401, and demands none
   )
 })
 
-test('a model that is not found in the words of the contract is no missing path, and is told of a model that it has', async () => {
+test('a model that is not found in the words of the contract is no missing path, and is told of a model that it has', {
+  tags: 'whole',
+}, async () => {
   const unknown = failed(404, 'request_error', 'no_such_model', { model: 'nobody' })
   const alone = (row: object, of = others) =>
     verdictOver('TRN-05', [inFlight(0, 0, 1, null, row)], { contract: of })

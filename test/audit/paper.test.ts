@@ -125,7 +125,9 @@ test('T1: header values shown a moment late are legal, though none is exact', {
   expect(verdict).toHaveProperty('note', expect.stringContaining('not an exact balance'))
 })
 
-test('T1: charges that settle late are not lost, and the verdict is inconclusive', async () => {
+test('T1: charges that settle late are not lost, and the verdict is inconclusive', {
+  tags: 'whole',
+}, async () => {
   // Each shows the balance without the charges of the last seconds: 100, 100, 99. Read as balances
   // after their own charge, they lost updates; but the read long after shows all four charges.
   const verdict = await verdictOf('BILL-11', [
@@ -140,7 +142,9 @@ test('T1: charges that settle late are not lost, and the verdict is inconclusive
   expect(verdict).toHaveProperty('why', expect.stringContaining('settle up to'))
 })
 
-test('T2: an early header bounds the balance and contradicts nothing', async () => {
+test('T2: an early header bounds the balance and contradicts nothing', {
+  tags: 'whole',
+}, async () => {
   // 3 was called after 2 had shown 98, and shows 97: no rise. 1 was in flight throughout: any
   // order.
   const verdict = await verdictOf('BILL-11', [
@@ -151,7 +155,9 @@ test('T2: an early header bounds the balance and contradicts nothing', async () 
   expect(verdict).toMatchObject({ verdict: 'pass', observations: 3 })
 })
 
-test('T2: a fall by far more than the charges may be an expiry, so it decides nothing', async () => {
+test('T2: a fall by far more than the charges may be an expiry, so it decides nothing', {
+  tags: 'whole',
+}, async () => {
   // 500 credits are missing between two requests of 1: no bound at the start fits both, but an
   // expired package would look the same.
   const verdict = await verdictOf('BILL-11', [
@@ -166,7 +172,9 @@ test('T2: a fall by far more than the charges may be an expiry, so it decides no
   expect(verdict).toHaveProperty('why', expect.stringContaining('expired'))
 })
 
-test('T2: a balance above one that was shown before the call is a failure', async () => {
+test('T2: a balance above one that was shown before the call is a failure', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-11', [
     inFlight(1, 1, 5, 97),
     inFlight(2, 2, 3, 98),
@@ -217,7 +225,9 @@ test('T3: a header that lags one request is reported as lagging, not as missing 
   expect(slots(verdict)).toEqual([2, 1])
 })
 
-test('T3: touching intervals in an order that the clock allows are exact', async () => {
+test('T3: touching intervals in an order that the clock allows are exact', {
+  tags: 'whole',
+}, async () => {
   // [99,100) [98,99) [96,98) for a request of 2, [95,96): no overlap, no balance gap; 3 ended after 2 was called.
   const verdict = await verdictOf('BILL-11', [
     read(0, 0, 100),
@@ -234,7 +244,9 @@ test('T3: touching intervals in an order that the clock allows are exact', async
   })
 })
 
-test('T3 alone detects a double charge that was refunded, and the verdict is inconclusive', async () => {
+test('T3 alone detects a double charge that was refunded, and the verdict is inconclusive', {
+  tags: 'whole',
+}, async () => {
   const exact = Array.from({ length: 20 }, (_, at) =>
     inFlight(10 + at, 20 + at, 21.5 + at, 94 - at),
   )
@@ -269,7 +281,9 @@ test('without balances, no billing rule is observed', async () => {
   ])
 })
 
-test('a package bought during a run makes a balance rise inconclusive', async () => {
+test('a package bought during a run makes a balance rise inconclusive', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('BILL-10', [read(0, 0, 100), read(1, 1, 600), read(2, 2, 600)])
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })

@@ -164,7 +164,9 @@ test('a proxy that buffers is named, if every stream is joined', { tags: 'whole'
   expect((await verdictOf(times(4, [12_000, 20, 400, 9_000]))).verdict).toBe('not-observed')
 })
 
-test('joined reads of a fast stream, or of a client that stalled, name no proxy', async () => {
+test('joined reads of a fast stream, or of a client that stalled, name no proxy', {
+  tags: 'whole',
+}, async () => {
   // Ten events in 10 ms: as fast as a read.
   expect((await verdictOf(times(5, [200, 20, 200, 190]))).verdict).toBe('pass')
   const long = times(5, [4_500, 20, 400, 4_000] as const)

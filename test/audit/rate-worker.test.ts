@@ -17,7 +17,9 @@ afterEach(() => store.close())
 
 const evidence = (): Evidence => ({ store, runIds: ['run'], contract: defaultContract })
 
-test('rules reach the same verdicts in a worker thread as in the main thread', async () => {
+test('rules reach the same verdicts in a worker thread as in the main thread', {
+  tags: 'whole',
+}, async () => {
   const rows = Array.from({ length: 40 }, (_, slot) =>
     attempt(slot, {
       runId: 'run',
@@ -53,7 +55,9 @@ test('the worker thread tells of each rule as it begins, in order', async () => 
   expect(findings.map(({ rule }) => rule)).toEqual(begun)
 })
 
-test('an aborted signal ends the worker thread, before a query of it is answered', async () => {
+test('an aborted signal ends the worker thread, before a query of it is answered', {
+  tags: 'whole',
+}, async () => {
   const stop = new AbortController()
   const silent: Evidence['store'] = { ...store, rows: () => new Promise(() => {}) }
   const decided = decideInWorker(['RATE'], { ...evidence(), store: silent }, stop, () =>

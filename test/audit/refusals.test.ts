@@ -21,7 +21,7 @@ describe('ERR-02 decides nothing where the table has no code (G-28)', () => {
     ['500 with code null on chat', failed(500, { errorType: 'server_error' })],
     ['503 with a numeric code on chat', failed(503, { errorType: null })],
     ['401 with only a message on the models', failed(401, { endpoint: 'models', errorType: null })],
-  ])('%s', async (_, row) => {
+  ])('%s', { tags: 'whole' }, async (_, row) => {
     expect((await verdictOver('ERR-02', [row])).verdict).toBe('not-observed')
   })
 

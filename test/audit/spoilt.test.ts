@@ -32,7 +32,9 @@ test('other traffic that the rate limit counts is named, and no price is called 
   }
 })
 
-test('extra counts only beside long answers, or failures at a gateway, may be its repeats', async () => {
+test('extra counts only beside long answers, or failures at a gateway, may be its repeats', {
+  tags: 'whole',
+}, async () => {
   const made = [0, 2, 0, 0, 2, 0, 0]
   const end = (row: AttemptRow, atS: number) => {
     const us = atS * 1e6
@@ -139,6 +141,7 @@ test.each([
   ['two keys', { keyFp: 'another' }],
 ])(
   "two concurrent runs on one account, with %s, are not accused of each other's cost",
+  { tags: 'whole' },
   async (_, more) => {
     const rows = (change: Partial<AttemptRow>) => lone([1, 1, 1, 1, 1], { ...without, ...change })
     const both = [...rows({ runId: 'a' }), ...rows({ runId: 'b', ...more })]

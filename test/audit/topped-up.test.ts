@@ -30,7 +30,9 @@ test('BILL-14: credits that expired after they were read cover nothing', async (
   expect(await verdictOf('BILL-14', rows)).toBe('not-observed')
 })
 
-test('BILL-15: successes may cost the balance plus what was bought', async () => {
+test('BILL-15: successes may cost the balance plus what was bought', {
+  tags: 'whole',
+}, async () => {
   const refusals = [inFlight(1000, 50, 51, null, insufficient)]
   const rows = [read(0, 0, 100), ...load(600), ...refusals, read(1001, 60, 0)]
   expect(await verdictOf('BILL-15', rows)).toBe('pass')

@@ -56,7 +56,9 @@ test('one explanation of credits that are added during the load holds for all ru
   }
 })
 
-test('a contract without packages leaves a rise to the rule of the sums', async () => {
+test('a contract without packages leaves a rise to the rule of the sums', {
+  tags: 'whole',
+}, async () => {
   const { packages: _, grants: __, ...contract } = defaultContract
   const of = async (rule: string) => (await verdictOver(rule, underLoad(200), { contract })).verdict
   expect([await of('BILL-10'), await of('BILL-11'), await of('BILL-19')]).toEqual([
@@ -66,7 +68,7 @@ test('a contract without packages leaves a rise to the rule of the sums', async 
   ])
 })
 
-test('a rise does not excuse charges that are wrong beside it', async () => {
+test('a rise does not excuse charges that are wrong beside it', { tags: 'whole' }, async () => {
   const wrong = toppedUp.with(-1, read(7, 9, 871))
   expect((await verdictOver('BILL-10', wrong)).verdict).toBe('fail')
 })

@@ -25,7 +25,9 @@ const rows = Array.from({ length: 60 }, (_, t) => ({
 const size = { id: 'c1', widthPx: 500 }
 
 describe('a drawing', () => {
-  test('has the same bytes for the same rows, whatever was drawn before', async () => {
+  test('has the same bytes for the same rows, whatever was drawn before', {
+    tags: 'whole',
+  }, async () => {
     const first = await renderSvg(chart, rows, size)
     await renderSvg(chart, rows, { ...size, id: 'other' })
     expect((await renderSvg(chart, rows, size)).svg).toBe(first.svg)

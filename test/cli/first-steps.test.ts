@@ -17,7 +17,9 @@ function emptyFolder(): string {
   return folder
 }
 
-test('init writes a scenario that runs unchanged, and never replaces a file', async () => {
+test('init writes a scenario that runs unchanged, and never replaces a file', {
+  tags: 'whole',
+}, async () => {
   const folder = emptyFolder()
   const made = assay(folder, 'init', 'a.yaml', '--base-url', 'http://127.0.0.1:9', '--model', 'a"b')
   expect(made).toMatchObject({

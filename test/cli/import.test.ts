@@ -36,7 +36,9 @@ async function interrupted(db: string, logs: readonly string[]) {
   return { ...told, code: process.exitCode ?? 0 }
 }
 
-test('a signal after the last log is in says that all of it was imported', async () => {
+test('a signal after the last log is in says that all of it was imported', {
+  tags: 'whole',
+}, async () => {
   const log = logOf('only')
   expect(await interrupted('one.duckdb', [log])).toEqual({
     out: `${log}: 1 lines = 1 accepted + 0 known + 0 rejected\nNext: assay usage --db ${join(folder, 'one.duckdb')}  # prints what was used\n`,

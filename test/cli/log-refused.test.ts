@@ -46,7 +46,7 @@ test('a failure on a later page is no end of the log', async () => {
 test.each([
   ['429 with the seconds to wait', { status: 429, headers: { 'retry-after': '0' } }],
   ['503 without a word', { status: 503 }],
-])('a log that answers %s is asked again', async (_, busy) => {
+])('a log that answers %s is asked again', { tags: 'whole' }, async (_, busy) => {
   const { base, asked } = await logServer((_path, nth) => (nth < 2 ? busy : `[${rowOf('a')}]`))
   expect(await idsAt(base, '/log')).toEqual(['a'])
   expect(asked).toHaveLength(3)

@@ -79,7 +79,7 @@ test('--explain takes several rules, and an unknown rule is an error', { tags: '
   })
 })
 
-test('code compiled at one start is cached for the next', () => {
+test('code compiled at one start is cached for the next', { tags: 'whole' }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-compiled-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const command = new URL('../../src/cli/assay.js', import.meta.url).pathname

@@ -126,7 +126,7 @@ test.each([
   expect(ended).toEqual({ code: 4, out: '' })
 })
 
-test('bench with --ca-file reaches a service of that authority', async () => {
+test('bench with --ca-file reaches a service of that authority', { tags: 'whole' }, async () => {
   const { port, sent } = await listen(true)
   const authority = new URL('../client/tls/authority.pem', import.meta.url).pathname
   const { error } = await bench('right', `https://127.0.0.1:${port}/llm`, '--ca-file', authority)
@@ -134,7 +134,7 @@ test('bench with --ca-file reaches a service of that authority', async () => {
   expect(sent).toEqual([list])
 })
 
-test('bench of a closed port says so in one sentence', async () => {
+test('bench of a closed port says so in one sentence', { tags: 'whole' }, async () => {
   const { port, server } = await listen(false)
   await new Promise((closed) => server.close(closed))
   expect(await bench('right', `http://127.0.0.1:${port}/llm`)).toEqual({

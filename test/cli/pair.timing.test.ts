@@ -8,7 +8,9 @@ import { answerChat, key, startTarget } from '../run/target.ts'
 
 const env = { ASSAY_API_KEY: key }
 
-test('two targets in one run: 5 % is found, each is judged by its own contract, and mistakes are named', async () => {
+test('two targets in one run: 5 % is found, each is judged by its own contract, and mistakes are named', {
+  tags: 'whole',
+}, async () => {
   const start = (ms: number) =>
     startTarget((_, response) => {
       setTimeout(() => answerChat(response, 'Yes.', 2), ms)

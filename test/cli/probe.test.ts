@@ -221,6 +221,7 @@ const refusing: readonly (readonly [string, RequestListener, RegExp])[] = [
 
 test.each(refusing)(
   '%s is not a usable service: one sentence, and no profile',
+  { tags: 'whole' },
   async (_, on, summary) => {
     const server = createServer(on)
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))

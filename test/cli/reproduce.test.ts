@@ -96,6 +96,7 @@ phases:
 `
 
 test('of a run each line sends the request again, short or too long to be printed', {
+  tags: 'whole',
   timeout: 300_000,
 }, async () => {
   const service = await startService({ seed: 1, faults: ['context-truncated', 'fingerprint-null'] })

@@ -105,7 +105,7 @@ test('an invalid scenario is refused with every fault and its line, and exit cod
   expect(error).not.toMatch(/\n\s+at /)
 })
 
-test('a closed port ends with exit code 4 and one sentence', async () => {
+test('a closed port ends with exit code 4 and one sentence', { tags: 'whole' }, async () => {
   const path = scenarioFile(
     'dead',
     'phases: [{ name: a, load: poisson, rate: 5/s, duration: 60s }]',

@@ -101,7 +101,9 @@ test('a bucket that refuses is reported in one sentence without the secret, and 
   expect(stderr).not.toContain(secret)
 })
 
-test('an address that is not a bucket is refused before anything is sent', async () => {
+test('an address that is not a bucket is refused before anything is sent', {
+  tags: 'whole',
+}, async () => {
   const { code, stderr } = await assay(
     ['bench', 'http://127.0.0.1:1', '--model', 'm', '--upload', 'https://x'],
     {},

@@ -146,7 +146,7 @@ describe('an attempt past a deadline is a row that is censored at the deadline',
     expect(columns.closedUs! - columns.sentUs!).toBeGreaterThanOrEqual(50_000)
   })
 
-  test('idle, reset by each read', async () => {
+  test('idle, reset by each read', { tags: 'whole' }, async () => {
     // On a clock of the test, so no gap is longer than intended.
     let us = 0
     let read = Promise.withResolvers<void>()

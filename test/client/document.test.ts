@@ -48,7 +48,7 @@ const token = fc.constantFrom(
   ...['"index"', '"usage"', '"message"', '"delta"', '"content"', '"error"', '"tool_calls"'],
 )
 
-test('the reader refuses exactly what JSON.parse refuses', () => {
+test('the reader refuses exactly what JSON.parse refuses', { tags: 'whole' }, () => {
   fc.assert(
     fc.property(fc.array(token, { maxLength: 9 }), (tokens) => {
       const text = tokens.join('')
@@ -316,7 +316,7 @@ const document = fc.oneof(
   })),
 )
 
-test('a reader with known shapes finds the same as a fresh reader', () => {
+test('a reader with known shapes finds the same as a fresh reader', { tags: 'whole' }, () => {
   const damage = fc.option(
     fc.record({ at: fc.nat(), byte: fc.constantFrom(34, 44, 48, 92, 123, 233) }),
   )

@@ -12,6 +12,7 @@ test.each([
   ['events', streamHead, 'data: ['],
 ])(
   '%s that are never whole hold no more than the memory of all answers',
+  { tags: 'whole' },
   async (_what, head, begin) => {
     const answers = 8
     let begun = 0

@@ -170,6 +170,7 @@ describe.each(transports)('%s', (name, open) => {
 
   test.each(['http', 'https'] as const)(
     'a late second response over %s is not taken for the next response',
+    { tags: 'whole' },
     async (scheme) => {
       const { origin } = await serverThread(`${scheme} answers twice`)
       const transport = openOn(open, origin, { ca: authority })

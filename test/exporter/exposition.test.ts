@@ -80,7 +80,7 @@ test('every label and number that is written is read', () => {
   )
 })
 
-test('five megabytes are read', () => {
+test('five megabytes are read', { tags: 'whole' }, () => {
   const text = Array.from(
     { length: 60_000 },
     (_, at) => `m{model="some-long-name",at="${at}"} ${at}\n`,

@@ -69,6 +69,7 @@ test.skipIf(skipped)(
 
 test.skipIf(skipped)(
   `the other shards stop waiting at their deadline and name the shard that never joined${why}`,
+  { tags: 'whole' },
   async () => {
     const runId = newRun()
     const came = await Promise.all([0, 2].map((index) => shard(runId, index, 4, 400)))
@@ -92,6 +93,7 @@ test.skipIf(skipped)(
 
 test.skipIf(skipped)(
   `without shard 0 there is no clock, and the wait also ends${why}`,
+  { tags: 'whole' },
   async () => {
     const runId = newRun()
     const alone = await shard(runId, 1, 2, 400)
@@ -132,6 +134,7 @@ test.skipIf(skipped)(`shards with different plans refuse each other${why}`, asyn
 
 test.skipIf(skipped)(
   `a gathering gives every word to all shards by index, and null if a word is missing${why}`,
+  { tags: 'whole' },
   async () => {
     const shards = await fleet(3)
     const said = await Promise.all(shards.map((each, at) => each.gather('trial 1', { good: at })))

@@ -89,7 +89,9 @@ test('the operator sees for each customer and unit what was used, how it changed
   expect(of(hostile)).toMatchObject({ requests: 27, failed: 27 })
 })
 
-test('its text names who grows, who is over a budget and who fails most, and no name is markup', async () => {
+test('its text names who grows, who is over a budget and who fails most, and no name is markup', {
+  tags: 'whole',
+}, async () => {
   const all = await accounts()
   const text = accountsText(all, 'md')
   expect(text).toContain('Grows most in credits: Grows \\& Co')
@@ -161,7 +163,7 @@ test('of two budgets in a unit, the one that is over or will be first is told', 
   expect(withBudgets(week, day, over)).toContain('Over a budget: Grows \\& Co, 110 % of 5,000')
 })
 
-test('who fails most and who fails most often are two customers', async () => {
+test('who fails most and who fails most often are two customers', { tags: 'whole' }, async () => {
   const [grows, euro] = ['grows', 'euro'].map((name) => ({
     label: name,
     account: name,

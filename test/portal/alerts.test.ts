@@ -404,7 +404,9 @@ test('a receiver may be given a new secret while it still has the old one', asyn
   journal.close()
 })
 
-test('a receiver that answers late, in pieces and twice gets each message once', async () => {
+test('a receiver that answers late, in pieces and twice gets each message once', {
+  tags: 'whole',
+}, async () => {
   const got: string[] = []
   const receiver = createServer((socket) => {
     let text = ''

@@ -203,7 +203,7 @@ describe('a token', () => {
     rmSync(folder, { recursive: true })
   })
 
-  test('issued before a revocation is refused', async () => {
+  test('issued before a revocation is refused', { tags: 'whole' }, async () => {
     const revoked = await served(
       [subject],
       settingsOf(`revokedBefore: { ${subject.name}: 2026-11-28T12:00:00Z }\n`),

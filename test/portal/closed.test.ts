@@ -61,7 +61,9 @@ const late = {
   at: '2026-11-12T08:00:00+00:00',
 }
 
-test('a closed month keeps its figures, and what came later stands in the month when it came', async () => {
+test('a closed month keeps its figures, and what came later stands in the month when it came', {
+  tags: 'whole',
+}, async () => {
   expect((await summaryOf(open, october)).credits?.value).toBe('33.5')
   const then = await summaryOf(closed, october)
   expect([then.credits?.value, then.requests.value, then.entries]).toEqual(['30', '2', []])
@@ -107,7 +109,9 @@ test('a file has a line of what came later, with its month', async () => {
   expect(await (await open.ask(`/v1/export?${november}`, token)).text()).not.toContain('closed')
 })
 
-test('the page says what came later and when, and that a month is closed', async () => {
+test('the page says what came later and when, and that a month is closed', {
+  tags: 'whole',
+}, async () => {
   const token = await tokenOf('a')
   const page = async (period: string) => (await closed.ask(`/page?${period}`, token)).text()
   expect(await page(november)).toMatch(

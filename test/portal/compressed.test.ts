@@ -21,7 +21,9 @@ const ask = async (path: string, accepted: string | null, more: Record<string, s
   })
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
-test('a page and a long answer are compressed for those who take gzip, in a third of their bytes', async () => {
+test('a page and a long answer are compressed for those who take gzip, in a third of their bytes', {
+  tags: 'whole',
+}, async () => {
   for (const path of [paths.page, paths.days]) {
     // The forecast is made, and so is the answer that stays.
     await bytesOf(await ask(path, null))

@@ -47,6 +47,7 @@ const bytesIn = async ({ ask }: Served, path: string, claims = {}) =>
   bytesOf(await ask(path, await tokenOf(subject.name, { ...claims, jti: `${Math.random()}` })))
 
 test('sums of days of another account change no byte of an answer, and none of it is in one', {
+  tags: 'whole',
   timeout: 120_000,
 }, async () => {
   const held = await both.store.rows<{ table: string }>(

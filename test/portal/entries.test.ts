@@ -70,7 +70,7 @@ test('the entries of the page of a customer are those of `usage --json`', async 
   ])
 })
 
-test('a new entry alone makes the answers new', async () => {
+test('a new entry alone makes the answers new', { tags: 'whole' }, async () => {
   const service = await portal()
   const token = await tokenOf('a')
   const path = `/v1/usage/summary?${november}`

@@ -51,7 +51,9 @@ const boardOf = (page: string) =>
   }
 const hourOf = (date: string) => Date.parse(`${date}T00:00Z`) / 3_600_000
 
-test('the line of a budget ends where it begins anew, and the run-out date is marked where the forecast meets what is held', async () => {
+test('the line of a budget ends where it begins anew, and the run-out date is marked where the forecast meets what is held', {
+  tags: 'whole',
+}, async () => {
   const page = await pageOf(
     even(),
     "accounts: { a: { budget: '900', grants: [{ name: Pack, credits: 2000 }] } }\n",
@@ -85,6 +87,7 @@ test.each([
   ['en', 'credits', null, '15 requests · 100.0%', '1 request'],
 ] as const)(
   'a name that a filter leaves keeps the unit of its amount, in %s with %s of %s',
+  { tags: 'whole' },
   async (locale, unit, credits, said, one) => {
     const rare = even({ unit, credits }).map((event, at) => ({
       ...event,

@@ -32,7 +32,9 @@ async function pageOf(events: ReturnType<typeof even>) {
   return { about: Number(about), board, page }
 }
 
-test('after an ordinary silence, a forecast begins now: what was not used today is not expected any more', async () => {
+test('after an ordinary silence, a forecast begins now: what was not used today is not expected any more', {
+  tags: 'whole',
+}, async () => {
   // The last use is of 27 November, 21 o'clock; now is noon of the 28th.
   const { about, board, page } = await pageOf(even(utc(2026, 11, 27, 21)))
   // By hand: 27 days of 2 euros, and the two and a half days to come, of 2 euros or a little less.

@@ -105,7 +105,9 @@ test('days of fewer names have the sums of all, also of the rows that a conditio
   expect(fewer.at(-1)!.rows).toBeLessThan(days!.rows)
 })
 
-test('requests that are alone in their hour have no sums of hours, until others are denser', async () => {
+test('requests that are alone in their hour have no sums of hours, until others are denser', {
+  tags: 'whole',
+}, async () => {
   const alone = await served([], undefined, (store) =>
     enterEvents(
       store,
@@ -216,7 +218,9 @@ test.each(ownZones)(
   },
 )
 
-test('days of another zone are made once the settings have it, and answers are right before that', async () => {
+test('days of another zone are made once the settings have it, and answers are right before that', {
+  tags: 'whole',
+}, async () => {
   let settings = openSettings(inZone('Europe/Berlin'), env)
   const own = await served([], settings.settings, enter, undefined, { settings: () => settings })
   try {

@@ -45,7 +45,9 @@ async function serving(lines: readonly string[], more = ''): Promise<Served> {
 const creditsOf = async ({ ask }: Served, account: string, claims = {}) =>
   (await (await ask('/v1/credits', await tokenOf(account, claims))).json()) as Answers['credits']
 
-test('grants of imported rows are held, used and left in the API, on the page and for programs', async () => {
+test('grants of imported rows are held, used and left in the API, on the page and for programs', {
+  tags: 'whole',
+}, async () => {
   const { ask, file } = await serving([...rowsOfA, ...rowsOfB])
   // Nine days by the pack alone, then ten by the bonus, which is used first, then the pack again.
   const expected = {
@@ -99,7 +101,9 @@ test('grants of imported rows are held, used and left in the API, on the page an
   }
 })
 
-test('without an account, grants of imported rows are those of all use, if there is one account', async () => {
+test('without an account, grants of imported rows are those of all use, if there is one account', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   try {
     await enterEvents(store, use('a'))
@@ -128,7 +132,9 @@ test('what the settings say of an account comes before imported rows, and their 
   })
 })
 
-test('a token sees no row of another account, and one of some keys sees none', async () => {
+test('a token sees no row of another account, and one of some keys sees none', {
+  tags: 'whole',
+}, async () => {
   const { ask } = await serving([...rowsOfA, ...rowsOfB])
   for (const path of ['/v1/credits', '/v1/credits/outlook', '/v1/notices', '/v1/alerts', '/page']) {
     const text = await (await ask(path, await tokenOf('a'))).text()
@@ -144,7 +150,9 @@ test('a token sees no row of another account, and one of some keys sees none', a
   expect(hidden).not.toContain('Secret of b')
 })
 
-test('rows that are imported while the server runs are in the next answer, and its mark changes', async () => {
+test('rows that are imported while the server runs are in the next answer, and its mark changes', {
+  tags: 'whole',
+}, async () => {
   const { ask, file, portal } = await serving(rowsOfB)
   const before = await ask('/v1/credits', await tokenOf('a'))
   expect(await before.json()).toMatchObject({ source: 'none', grants: [] })

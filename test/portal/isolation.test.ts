@@ -182,6 +182,7 @@ test('500 drawn questions are answered with the same bytes', {
 
 test.each([subject.keys[0], others[3]!.keys[0]])(
   'the cost of a key that used nothing in any currency is an answer (%s)',
+  { tags: 'whole' },
   async (only) => {
     const path = '/v1/usage/series?from=2026-11-01&to=2026-12-24&metric=cost'
     for (const by of ['', '&by=model', '&by=key'])
@@ -189,7 +190,9 @@ test.each([subject.keys[0], others[3]!.keys[0]])(
   },
 )
 
-test('keys, models and cursors of others are answered as those of nobody', async () => {
+test('keys, models and cursors of others are answered as those of nobody', {
+  tags: 'whole',
+}, async () => {
   const ask = async (query: string) =>
     (await answers(`/v1/usage/summary?from=2026-11-01&to=2026-12-01&${query}`)).replace(
       /ratelimit: .*/,

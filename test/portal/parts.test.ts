@@ -64,7 +64,9 @@ async function queriesOf(work: () => Promise<unknown>): Promise<readonly string[
   return texts
 }
 
-test('a first page reads the hours of its account twice at most, and the page after it nothing', async () => {
+test('a first page reads the hours of its account twice at most, and the page after it nothing', {
+  tags: 'whole',
+}, async () => {
   service.portal.forget()
   // Its forecast is made, and is no part of the page.
   await service.ask('/v1/credits/outlook', await tokenOf(subject.name))
@@ -77,7 +79,7 @@ test('a first page reads the hours of its account twice at most, and the page af
   expect(await queriesOf(page)).toEqual([])
 })
 
-test('a page that waited for its forecast is not made again', async () => {
+test('a page that waited for its forecast is not made again', { tags: 'whole' }, async () => {
   service.portal.forget()
   await page()
   expect(await queriesOf(page)).toEqual([])

@@ -54,7 +54,9 @@ const expected = {
   ...{ unit: 'USD', held: '70', used: '28.75', remaining: '41.25', expired: '0', uncovered: '0' },
 }
 
-test('prepaid money of imported rows is held, used and left alike in the API, on the page and for programs', async () => {
+test('prepaid money of imported rows is held, used and left alike in the API, on the page and for programs', {
+  tags: 'whole',
+}, async () => {
   const { ask, file } = await serving(rows)
   expect(await answer<'credits'>('/v1/credits', 'a')).toMatchObject({
     ...expected,
@@ -102,7 +104,9 @@ test('prepaid money of imported rows is held, used and left alike in the API, on
   }
 })
 
-test('a token without costs sees no prepaid money, and one without credits sees it', async () => {
+test('a token without costs sees no prepaid money, and one without credits sees it', {
+  tags: 'whole',
+}, async () => {
   const { ask } = await serving(rows)
   const without = await tokenOf('a', { shows: ['credits', 'models'] })
   for (const path of ['/v1/credits', '/v1/credits/outlook', '/page', '/v1/notices', '/v1/alerts']) {
@@ -116,7 +120,9 @@ test('a token without costs sees no prepaid money, and one without credits sees 
   expect(page).toContain('$41.25')
 })
 
-test('money beside rows that give credits was paid for them, and is no balance', async () => {
+test('money beside rows that give credits was paid for them, and is no balance', {
+  tags: 'whole',
+}, async () => {
   const lines = [
     'c1,2026-11-01T00:00:00Z,grant,a,400,credits,,Pack',
     'p1,2026-11-01T00:00:00Z,purchase,a,50.00,USD,,Payment',

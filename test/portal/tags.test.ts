@@ -23,7 +23,9 @@ test('a tag of another account is the same bytes as one of nobody', async () => 
   expect(own).toContain('"requests":{"value":"20"')
 })
 
-test('a tag that the settings do not name is the same bytes as one that no log has', async () => {
+test('a tag that the settings do not name is the same bytes as one that no log has', {
+  tags: 'whole',
+}, async () => {
   const hidden = await served(
     [subject],
     settingsOf().tags.length > 0 ? { ...settingsOf(), tags: [] } : settingsOf(),
@@ -48,7 +50,7 @@ test('a tag that the settings do not name is the same bytes as one that no log h
   }
 })
 
-test('a token that does not show tags sees none', async () => {
+test('a token that does not show tags sees none', { tags: 'whole' }, async () => {
   const claims = { shows: ['credits', 'requests', 'export', 'models'] }
   expect(await answer(`${breakdown}tag:team`, claims)).toContain('"not-shown"')
   expect(await answer(`${summary}&tag=team:${subject.tag}`, claims)).toContain('"not-shown"')
@@ -71,7 +73,9 @@ test('a split that is none is refused with what is known', async () => {
   expect(await answer(`${summary}&tag=team`)).toContain('For example, tag=team:search.')
 })
 
-test('the page has a table of a tag, and a filter by it that can be taken away', async () => {
+test('the page has a table of a tag, and a filter by it that can be taken away', {
+  tags: 'whole',
+}, async () => {
   const page = await answer(`/page?${november}&tag=team:${subject.tag}`)
   expect(page).toContain(`team:${subject.tag} `)
   expect(page).toContain('<h3>Team</h3>')
@@ -81,7 +85,7 @@ test('the page has a table of a tag, and a filter by it that can be taken away',
   expect(oddTag).toContain('__proto__')
 })
 
-test('the chart of a page can be split by a tag', async () => {
+test('the chart of a page can be split by a tag', { tags: 'whole' }, async () => {
   const boardOf = (page: string) =>
     JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as {
       readonly keyIs: string

@@ -47,7 +47,9 @@ describe('an account whose use went from dollars to euros', () => {
       textOf(cell!).trim(),
     )
 
-  test('opens in the unit of now, or of the end of the period; a late refund changes nothing', async () => {
+  test('opens in the unit of now, or of the end of the period; a late refund changes nothing', {
+    tags: 'whole',
+  }, async () => {
     const unitOf = async (query: string) =>
       /aria-current="true">(USD|EUR)</.exec(await ask(`/page${query}`))?.[1]
     expect(await unitOf('')).toBe('EUR')

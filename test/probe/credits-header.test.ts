@@ -68,7 +68,9 @@ test.each<[string, Fake]>([
   },
 )
 
-test('one endpoint that shows the meaning of a read decides it for the others', async () => {
+test('one endpoint that shows the meaning of a read decides it for the others', {
+  tags: 'whole',
+}, async () => {
   const header = (state: FakeState, price: number) =>
     state.stream ? state.balance : uncharged(state, price)
   const { answers } = await probeFake({ readPrice: 1, contract, header }, ['G-12'])

@@ -77,7 +77,9 @@ async function soonFree(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a 400 right after a rejection leaves the order open if a plain request is then admitted', async () => {
+test('a 400 right after a rejection leaves the order open if a plain request is then admitted', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   onTestFinished(() => store.close())
   const { profile } = await probe({

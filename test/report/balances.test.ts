@@ -132,7 +132,7 @@ test('a header without its own charge counts the first one, and not the last', a
   ])
 })
 
-test('a request in flight at the last reading may be in it or not', async () => {
+test('a request in flight at the last reading may be in it or not', { tags: 'whole' }, async () => {
   const rows = inTurn(10)
   const last = rows.at(-1)!
   const flying = { ...last, slot: 10, creditsRemaining: null, headersUs: last.headersUs! + 9000 }
@@ -142,7 +142,7 @@ test('a request in flight at the last reading may be in it or not', async () => 
   ])
 })
 
-test('an aborted request may be charged, and a failure may not', async () => {
+test('an aborted request may be charged, and a failure may not', { tags: 'whole' }, async () => {
   const rows = inTurn(10)
   rows[4] = { ...rows[4]!, outcome: 'aborted' }
   rows[6] = { ...rows[6]!, outcome: 'http_error', status: 500 }

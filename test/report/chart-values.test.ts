@@ -62,7 +62,9 @@ describe('the load charts of a search', () => {
   const columns = (rows: readonly Record<string, unknown>[]) =>
     rows.map((row) => [row.offered_per_s, row.statistic, rounded(row.ms), row.n, row.verdict])
 
-  test('have a dot for each trial and percentile with enough samples, and mark the safe rate', async () => {
+  test('have a dot for each trial and percentile with enough samples, and mark the safe rate', {
+    tags: 'whole',
+  }, async () => {
     const rows = await behind(store, 'launch', 'launch', '04-response-by-load', ['run-sweep'])
     expect(columns(rows)).toEqual(shown(({ ms }) => ms))
     expect(rows.map(({ first, safe_per_s }) => [first, safe_per_s])).toEqual(
@@ -70,14 +72,16 @@ describe('the load charts of a search', () => {
     )
   })
 
-  test('have the share of each trial within the objective, also of a trial that failed at once', async () => {
+  test('have the share of each trial within the objective, also of a trial that failed at once', {
+    tags: 'whole',
+  }, async () => {
     const rows = await behind(store, 'launch', 'launch', '02-goodput-by-load', ['run-sweep'])
     const shares = rows.filter(({ what }) => what === 'good')
     expect(shares.map(({ offered_per_s }) => offered_per_s)).toEqual(trials.map(({ perS }) => perS))
     expect(shares.filter(({ share }) => typeof share !== 'number')).toEqual([])
   })
 
-  test('show time to first token with its objective', async () => {
+  test('show time to first token with its objective', { tags: 'whole' }, async () => {
     const rows = await behind(store, 'launch', 'launch', '03-first-token-by-load', ['run-streams'])
     expect(columns(rows)).toEqual(shown(({ base, ms }) => ms.map(() => base * 0.9 - 0.3)))
     expect(new Set(rows.map(({ objective_ms }) => objective_ms))).toEqual(new Set([95]))
@@ -120,7 +124,9 @@ describe('a chart of one run', () => {
     expect(shown.map(({ objective_ms }) => objective_ms)).toEqual(shown.map(() => 150))
   })
 
-  test('never shows fewer credits spent than before, though answers come out of order', async () => {
+  test('never shows fewer credits spent than before, though answers come out of order', {
+    tags: 'whole',
+  }, async () => {
     await runOf(
       [1000, 882, 948, 870].map((creditsRemaining, slot) => attempt(slot, { creditsRemaining })),
     )
@@ -166,7 +172,9 @@ describe('a chart of one run', () => {
     ])
   })
 
-  test('names five kinds of errors, and the rest together and last', async () => {
+  test('names five kinds of errors, and the rest together and last', {
+    tags: 'whole',
+  }, async () => {
     const codes = ['a', 'a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e', 'f', 'g']
     await runOf(
       codes.map((errorCode, slot) =>

@@ -18,7 +18,7 @@ test('closed phases are found by their load, and any other scenario text has non
   }
 })
 
-test('the page of a run names its closed loads, as data', async () => {
+test('the page of a run names its closed loads, as data', { tags: 'whole' }, async () => {
   const store = await openStore(':memory:')
   await enterRun(store, 'a', { scenarioJson: JSON.stringify(scenario) })
   await appendAttempts(store, [attempt(0)])
@@ -28,7 +28,9 @@ test('the page of a run names its closed loads, as data', async () => {
   expect(top).toContain('Closed load (users, flat &#60;out&#62;): its users wait for answers')
 })
 
-test('with a closed load, the cards claim no rate and say what response time leaves out', async () => {
+test('with a closed load, the cards claim no rate and say what response time leaves out', {
+  tags: 'whole',
+}, async () => {
   const topOf = async (scenarioJson: string) => {
     const store = await openStore(':memory:')
     await enterRun(store, 'a', { scenarioJson })

@@ -139,12 +139,16 @@ test('an amount with bounds has no unit if it has none, and signs of Markdown st
   expect(figureText(figure)).toBe('1.000 to 3.000')
 })
 
-test('a shop that counts 1.1 times at a price a fifth lower is cheaper for the same text', async () => {
+test('a shop that counts 1.1 times at a price a fifth lower is cheaper for the same text', {
+  tags: 'whole',
+}, async () => {
   const { dearer } = await compared(shop(price), shop({ input: 0.8, output: 4 }))
   expect(dearer[0]).toMatchObject({ dearer: 'a', ratio: expect.closeTo(0.88, 3) })
 })
 
-test('without prices tokens are compared, and without a tokenizer those of common words', async () => {
+test('without prices tokens are compared, and without a tokenizer those of common words', {
+  tags: 'whole',
+}, async () => {
   const without = (more: object) =>
     parseContract({ name: 'shop', models: [{ id: 'svc-k2', ...more }] }, 'shop.yaml')
   expect((await compared(without({ tokenizer: 'o200k' }))).dearer[0]).toMatchObject({
@@ -155,7 +159,9 @@ test('without prices tokens are compared, and without a tokenizer those of commo
   })
 })
 
-test('prices in two currencies, and texts counted by two encodings, are not compared', async () => {
+test('prices in two currencies, and texts counted by two encodings, are not compared', {
+  tags: 'whole',
+}, async () => {
   const euro = {
     ...{ name: 'shop', currency: 'EUR' },
     models: [{ id: 'svc-k2', tokenizer: 'o200k', price }],
@@ -202,7 +208,9 @@ test('a comparison of audits changes neither store', async () => {
   expect([await findings(honest), await findings(inflated)]).toEqual(before)
 })
 
-test('a shop that counts as much for plain words, and Chinese 1.4 times, is not said to take as much for every text', async () => {
+test('a shop that counts as much for plain words, and Chinese 1.4 times, is not said to take as much for every text', {
+  tags: 'whole',
+}, async () => {
   const chinese = await shopStore((tokens, text) =>
     /\p{Script=Han}/u.test(text) ? Math.round(tokens * 1.4) : tokens,
   )

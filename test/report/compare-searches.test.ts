@@ -110,7 +110,9 @@ test('a trial has the interval of its share within the objective', async () => {
   expect(searches!.a.trials[0]!.low).toBeCloseTo(0.025 ** (1 / 50), 6)
 })
 
-test('searches of different objectives are not compared by their rates', async () => {
+test('searches of different objectives are not compared by their rates', {
+  tags: 'whole',
+}, async () => {
   const { summary, because } = headlineOf(await compared('run-sweep', 'run-other'), [])
   expect(summary).toBe('The searches have different objectives, so their rates are not compared')
   expect(because).toContain('95 % of answers within 1 s')

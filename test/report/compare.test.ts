@@ -158,7 +158,7 @@ describe('two runs', () => {
     expect(terminalComparison(cutB, [])).toMatch(/service p95 +\d[\d.]* +>\d/)
   })
 
-  test('of different conditions get a warning for each', async () => {
+  test('of different conditions get a warning for each', { tags: 'whole' }, async () => {
     const comparison = await compared(1, 1, {
       run: { scenario: 'other', seed: 9, machineJson: '{"cores":64}', assayVersion: '0.2.0' },
       n: 50,
@@ -258,7 +258,9 @@ test('more errors are the headline, whatever the latency of the other requests',
   expect(markdownComparison(comparison, [])).toContain('b fails more')
 })
 
-test('a run that reports the tokens of half its answers is not called slower in tokens', async () => {
+test('a run that reports the tokens of half its answers is not called slower in tokens', {
+  tags: 'whole',
+}, async () => {
   const rateOf = (comparison: Comparison) =>
     comparison.differences.find(({ step, metric }) => step === null && metric === 'tokens')
   const whole = rateOf(await compared(1, 3))

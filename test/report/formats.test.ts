@@ -56,7 +56,9 @@ const hostile = [
 ]
 
 describe('a summary in every format', () => {
-  test('the terminal fits 80 columns and marks percentiles with too few samples or lower bounds', async () => {
+  test('the terminal fits 80 columns and marks percentiles with too few samples or lower bounds', {
+    tags: 'whole',
+  }, async () => {
     const store = await storeOf()
     const text = terminalSummary(await summarise(store, 'a', defaultContract))
     store.close()
@@ -195,7 +197,9 @@ describe('a summary in every format', () => {
     }
   })
 
-  test('the published schema matches the code, and a summary is valid by it', async () => {
+  test('the published schema matches the code, and a summary is valid by it', {
+    tags: 'whole',
+  }, async () => {
     const published = readFileSync(
       new URL('../../docs/schema/run-summary.json', import.meta.url),
       'utf8',
@@ -211,7 +215,7 @@ describe('a summary in every format', () => {
     expect(validator.safeParse(broken).success).toBe(false)
   })
 
-  test('the vLLM block has the layout and the definitions of vLLM', async () => {
+  test('the vLLM block has the layout and the definitions of vLLM', { tags: 'whole' }, async () => {
     const store = await storeOf()
     const summary = await summarise(store, 'a', defaultContract)
     const block = vllmBlock(await vllmFigures(store, 'a'), summary)
@@ -228,7 +232,7 @@ describe('a summary in every format', () => {
     expect(lines.at(-1)).toBe('='.repeat(50))
   })
 
-  test('CSV and Parquet hold a row for each step and metric', async () => {
+  test('CSV and Parquet hold a row for each step and metric', { tags: 'whole' }, async () => {
     const store = await storeOf()
     const rows = flatRows(await summarise(store, 'a', defaultContract))
     const file = join(folder, "it's.parquet")

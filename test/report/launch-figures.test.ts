@@ -138,7 +138,7 @@ describe('the figures of the launch page', () => {
   })
 })
 
-test('error kinds beyond thirty are counted in one row', async () => {
+test('error kinds beyond thirty are counted in one row', { tags: 'whole' }, async () => {
   const many = await openStore(':memory:')
   await enterRun(many)
   await appendAttempts(
@@ -165,7 +165,7 @@ test('error kinds beyond thirty are counted in one row', async () => {
   })
 })
 
-test('a self-test that was not judged does not count as held', async () => {
+test('a self-test that was not judged does not count as held', { tags: 'whole' }, async () => {
   const tests = ['held', 'held', 'not judged', 'degraded'].map((result, at) => ({
     ...{ name: `test ${at}`, result, figure: '1', bound: '< 2', remedy: '' },
   }))
@@ -221,7 +221,7 @@ describe('the answer of the launch page', () => {
     )
   })
 
-  test('says a safe rate once, with its reason', async () => {
+  test('says a safe rate once, with its reason', { tags: 'whole' }, async () => {
     const sweep = {
       ...{ phase: 'trial', objective: '95 % of answers within 1 s', cachedShare: 0, trials: [] },
       safeRate: { kind: 'held', heldPerS: 40, safePerS: 36, failedPerS: 80, budget: 'quick' },

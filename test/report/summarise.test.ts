@@ -44,7 +44,9 @@ test('percentiles of rows are linear interpolations of the sorted values', {
   )
 })
 
-test('a timeout counts as at least its deadline, and marks every percentile above it', async () => {
+test('a timeout counts as at least its deadline, and marks every percentile above it', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   const timeout = { outcome: 'timeout', status: null, doneUs: null } as const
@@ -104,7 +106,9 @@ test('a percentile between a finished request and one that was cut off is at lea
   expect(between).toMatchObject({ us: expect.closeTo(707_000, 3), mark: 'at-least' })
 })
 
-test('a request that was cut off in one step leaves the percentiles of the others exact', async () => {
+test('a request that was cut off in one step leaves the percentiles of the others exact', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   const timeout = { outcome: 'timeout', status: null, doneUs: null } as const
@@ -148,7 +152,7 @@ test('measures that are read one query each have the figures of those that are r
   ])
 })
 
-test('a fast failure is not part of the latency of successes', async () => {
+test('a fast failure is not part of the latency of successes', { tags: 'whole' }, async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(store, [
@@ -182,7 +186,9 @@ test('a fast failure is not part of the latency of successes', async () => {
   ])
 })
 
-test('metrics cover the steady part, credits the whole run at contract prices', async () => {
+test('metrics cover the steady part, credits the whole run at contract prices', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(store, [
@@ -228,7 +234,7 @@ test('of balances at the same time the lower is the later', { tags: 'whole' }, a
   }
 })
 
-test('a value that was not measured is null, never 0', async () => {
+test('a value that was not measured is null, never 0', { tags: 'whole' }, async () => {
   const store = await openStore(':memory:')
   await enterRun(store)
   await appendAttempts(store, [

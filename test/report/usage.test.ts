@@ -169,7 +169,9 @@ describe('missing measurements', () => {
     ])
   })
 
-  test('requests without credits or tokens are counted as unmeasured, never as 0', async () => {
+  test('requests without credits or tokens are counted as unmeasured, never as 0', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 3), credits: null, promptTokens: null },
       { atUs: utc(2026, 11, 4), credits: 2, promptTokens: 5, completionTokens: 7 },
@@ -188,7 +190,9 @@ describe('missing measurements', () => {
     expect(terminal).toContain('of 2 of 3 requests')
   })
 
-  test('the average is the sum over the number of successes, not a mean of means', async () => {
+  test('the average is the sum over the number of successes, not a mean of means', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [
       { atUs: utc(2026, 11, 3), promptTokens: 100, completionTokens: 0 },
       ...Array.from({ length: 9 }, () => ({
@@ -201,7 +205,7 @@ describe('missing measurements', () => {
     expect(page.cards[3]).toMatchObject({ name: 'averageTokens', value: 19, n: 10 })
   })
 
-  test('rows with only one kind of token are not in the average', async () => {
+  test('rows with only one kind of token are not in the average', { tags: 'whole' }, async () => {
     await enterEvents(
       store,
       Array.from({ length: 100 }, (_, at) => ({

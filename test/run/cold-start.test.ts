@@ -61,7 +61,9 @@ test('a cold start is told, with its size and length, and cuts nothing by itself
   level.close()
 })
 
-test('warmup: auto moves the first requests to the part warmup, and all figures and thresholds follow', async () => {
+test('warmup: auto moves the first requests to the part warmup, and all figures and thresholds follow', {
+  tags: 'whole',
+}, async () => {
   const store = await entered()
   const session = await store.session()
   const judged = async () => {
@@ -104,7 +106,7 @@ test('warmup: auto moves the first requests to the part warmup, and all figures 
   store.close()
 })
 
-test('a comparison warns of a run that begins cold', async () => {
+test('a comparison warns of a run that begins cold', { tags: 'whole' }, async () => {
   const [cold, level] = [await entered('cold'), await entered('level', 10)]
   const { warnings } = await compareRuns(
     { store: level, runId: 'level' },

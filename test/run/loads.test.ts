@@ -86,7 +86,9 @@ test('a scenario in TypeScript sends the prompts of its functions, the same for 
   expect(await prompts(1)).toEqual(said)
 })
 
-test('a prompt function that throws is reported as an error of the scenario, without a stack', async () => {
+test('a prompt function that throws is reported as an error of the scenario, without a stack', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   const folder = mkdtempSync(join(tmpdir(), 'assay-prompt-'))
   const path = join(folder, 'throws.mjs')

@@ -56,7 +56,9 @@ thresholds:
   - chat.output_length.min >= 0.5
 `
 
-test('output_tokens asks for so many tokens, and makes a server that can give them', async () => {
+test('output_tokens asks for so many tokens, and makes a server that can give them', {
+  tags: 'whole',
+}, async () => {
   const { bodies, result, summary } = await ran(scenarioOf('output_tokens: 1024'), true)
   for (const { max_tokens, min_tokens, ignore_eos } of bodies)
     expect([max_tokens, min_tokens, ignore_eos]).toEqual([1024, 1024, true])
@@ -69,7 +71,9 @@ test('output_tokens asks for so many tokens, and makes a server that can give th
   ])
 })
 
-test('asked 1,024, got 300 is a figure, which misses its thresholds', async () => {
+test('asked 1,024, got 300 is a figure, which misses its thresholds', {
+  tags: 'whole',
+}, async () => {
   const { bodies, result, summary } = await ran(
     scenarioOf('output_tokens: 1024, enforce_output: false'),
     true,
@@ -89,14 +93,16 @@ test('asked 1,024, got 300 is a figure, which misses its thresholds', async () =
   expect(markdownSummary(summary)).toContain(told)
 })
 
-test('a step without output_tokens tells nothing of lengths, but a threshold on them is judged', async () => {
+test('a step without output_tokens tells nothing of lengths, but a threshold on them is judged', {
+  tags: 'whole',
+}, async () => {
   const { summary, result } = await ran(scenarioOf('max_tokens: 600'), false)
   expect(summary.lengths).toEqual([])
   expect(result.thresholds.map(({ value }) => value)).toEqual([0.5, 0.5])
   expect(result.thresholds.map(({ result: each }) => each)).toEqual(['missed', 'held'])
 })
 
-test('a replay says how far its answers are from its trace', async () => {
+test('a replay says how far its answers are from its trace', { tags: 'whole' }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-lengths-'))
   try {
     const trace = join(folder, 'trace.csv')
@@ -132,7 +138,9 @@ test.each([
   expect(() => parseScenario(scenarioOf(step), 'a.yaml', defaultContract)).toThrow(message)
 })
 
-test('a service that refuses the fields is asked before the load, and the refusal names the way out', async () => {
+test('a service that refuses the fields is asked before the load, and the refusal names the way out', {
+  tags: 'whole',
+}, async () => {
   let asked = 0
   const target = await startTarget((_, response, text) => {
     asked++

@@ -160,7 +160,9 @@ test('a run stops by itself after consecutive failures', { tags: 'whole' }, asyn
   target.close()
 })
 
-test('a deadline ends an attempt as a timeout that is at least as long', async () => {
+test('a deadline ends an attempt as a timeout that is at least as long', {
+  tags: 'whole',
+}, async () => {
   const target = await startTarget(() => {})
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario(

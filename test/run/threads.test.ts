@@ -72,7 +72,7 @@ test('the thread count of a scenario is used, and shards have one thread by defa
   expect(threads(load, 'threads: 3', steps.plain, { of: 2 })).toBe(3)
 })
 
-test('a run stores its thread count with its scenario', async () => {
+test('a run stores its thread count with its scenario', { tags: 'whole' }, async () => {
   const target = await startTarget((_, response) => answerChat(response))
   await withStorePath(async (dbPath) => {
     const scenario = chatScenario('  - { name: p, load: constant, rate: 50/s, duration: 0.1s }')

@@ -83,7 +83,7 @@ const inOrder = (times: readonly number[]) =>
 /** 10, 20 … 1000 ms, six times, without a pattern. */
 const mixed = Array.from({ length: 600 }, (_, at) => 10 * ((at + 1) ** 7 % 101 || 50))
 
-test('a percentile is decided by an interval of its true value', async () => {
+test('a percentile is decided by an interval of its true value', { tags: 'whole' }, async () => {
   const p95 = (bound: string) => check(`chat.service.p95 < ${bound}`, inOrder(mixed))
   const held = await p95('999ms')
   expect(held).toMatchObject({ result: 'held', needs: null, samples: 600 })
@@ -99,7 +99,9 @@ test('a percentile is decided by an interval of its true value', async () => {
   expect(await check('chat.service.p95 > 2s', inOrder(mixed))).toMatchObject({ result: 'missed' })
 })
 
-test('requests that wait together are worth few, whatever the order of the rows', async () => {
+test('requests that wait together are worth few, whatever the order of the rows', {
+  tags: 'whole',
+}, async () => {
   // The same times in six busy stretches: what one request met, its neighbours met too.
   const stretches = mixed.map(
     (_, at) => mixed.toSorted((a, b) => a - b)[((at * 6) % 600) + ((at / 100) | 0)]!,
@@ -227,7 +229,9 @@ test('streams that hang until their timeout are in TTFT, and a held bound counts
   expect(await check('ttft.p50 < 800ms', hung)).toMatchObject({ result: 'held' })
 })
 
-test('failed streams have no tokens, and unreported tokens are not counted as zero', async () => {
+test('failed streams have no tokens, and unreported tokens are not counted as zero', {
+  tags: 'whole',
+}, async () => {
   const broken = successes.slice(0, 60).map((row) => ({ ...row, outcome: 'broken' as const }))
   expect(await check('tokens.rate > 1/s', broken)).toMatchObject({
     result: 'inconclusive',
@@ -350,7 +354,7 @@ test('goodput is the share of successes and failures that meet every objective',
   expect(await check('goodput >= 35%', rows, 999)).toMatchObject({ value: 0, result: 'missed' })
 })
 
-test('counts, rates and credits are of sent requests', async () => {
+test('counts, rates and credits are of sent requests', { tags: 'whole' }, async () => {
   const rows = [...successes, failure(300, { outcome: 'not_sent', dispatchedUs: null })]
   expect(await check('requests.count == 100', rows)).toMatchObject({ result: 'held' })
   expect(await check('credits == 100', rows)).toMatchObject({ result: 'held' })
@@ -385,7 +389,9 @@ const byLength = Array.from({ length: 600 }, (_, at): AttemptRow => {
   }
 })
 
-test('a limit by length is held if enough requests are within their own limits', async () => {
+test('a limit by length is held if enough requests are within their own limits', {
+  tags: 'whole',
+}, async () => {
   const share = { unit: 'share', shareOf: 'within their own limits', unknown: null }
   expect(await check('ttft.p95 < 100.001ms + 0.1ms/input_token', byLength)).toMatchObject({
     ...{ ...share, result: 'held', value: 1, bound: 0.95, samples: 600 },
@@ -420,7 +426,9 @@ test('a limit by length is held if enough requests are within their own limits',
   expect(await check('service.p50 < 10s/output_token', byLength)).toMatchObject({ value: 1 })
 })
 
-test('a request whose tokens are not known may be within its limit or not, and a timeout is not', async () => {
+test('a request whose tokens are not known may be within its limit or not, and a timeout is not', {
+  tags: 'whole',
+}, async () => {
   const unknown = (of: (slot: number) => boolean) =>
     byLength.map((row) => (of(row.slot) ? { ...row, promptTokens: null } : row))
   const p95 = (rows: readonly AttemptRow[]) => check('ttft.p95 < 101ms + 0.1ms/input_token', rows)

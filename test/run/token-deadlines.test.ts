@@ -72,7 +72,9 @@ const fewBad = Array.from({ length: 800 }, (_, at) => ({
   missedDeadlines: ((at + 1) ** 7 % 101) % 50 === 7 ? 4 : 0,
 }))
 
-test('a low percentile of fluidity is held or missed as a high one of the misses', async () => {
+test('a low percentile of fluidity is held or missed as a high one of the misses', {
+  tags: 'whole',
+}, async () => {
   const bad = fewBad.filter(({ missedDeadlines }) => missedDeadlines > 0).length
   expect(bad).toBeGreaterThan(10)
   expect(bad).toBeLessThan(30)
@@ -120,7 +122,9 @@ ${deadlines}
 thresholds: [fluidity.min >= 90%]
 `
 
-test('a run counts the deadlines of its streams, and says how many were kept', async () => {
+test('a run counts the deadlines of its streams, and says how many were kept', {
+  tags: 'whole',
+}, async () => {
   const chunk = (more: object) =>
     `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'svc-k2', choices: [], ...more })}\n\n`
   const said = (content: string, finish: string | null = null) =>

@@ -46,7 +46,9 @@ const longestShared = (prompts: readonly string[]) => {
   return Math.max(...sorted.slice(1).map((prompt, at) => sharedWords(sorted[at]!, prompt)))
 }
 
-test('a scenario that captures all keeps each prompt as it was sent, for whoever counts its tokens', async () => {
+test('a scenario that captures all keeps each prompt as it was sent, for whoever counts its tokens', {
+  tags: 'whole',
+}, async () => {
   const { prompts, templates } = await promptsOf('{ synthetic: 50 }', {
     requests: 12,
     more: 'capture: all,',

@@ -44,7 +44,9 @@ test('the plan of a replay shows how many requests its trace has', async () => {
   expect(plan).toMatchObject({ load: 'replay', requests: 120, mostCredits: 120 })
 })
 
-test('thresholds of shipped scenarios use only percentiles that their samples can decide', async () => {
+test('thresholds of shipped scenarios use only percentiles that their samples can decide', {
+  tags: 'whole',
+}, async () => {
   const asked: string[] = []
   for (const file of files) {
     const scenario = await loadScenario(join(folder, file))

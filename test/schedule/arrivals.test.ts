@@ -182,7 +182,7 @@ test('the last arrival of billions is found, and skipping equals walking', () =>
   expect(Math.abs(far.index - 6e6)).toBeLessThan(3 * 2449)
 })
 
-test('Poisson gaps are exponential and independent, by 40 seeds', () => {
+test('Poisson gaps are exponential and independent, by 40 seeds', { tags: 'whole' }, () => {
   const distances: number[] = []
   const sums: number[] = []
   for (let seed = 1; seed <= 40; seed++) {

@@ -21,7 +21,9 @@ test('a body that is too long is a request error: its key is checked before', {
   ])
 })
 
-test('its place among other errors, and whether it counts, depend on the profile', async () => {
+test('its place among other errors, and whether it counts, depend on the profile', {
+  tags: 'whole',
+}, async () => {
   const accounts = [{ name: 'empty', balance: 0 }]
   for (const [precedence, status] of [
     [['key', 'credits', 'request', 'rate'], 403],

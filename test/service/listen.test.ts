@@ -26,7 +26,7 @@ test('an address of another machine is reported as such', async () => {
   )
 })
 
-test('a service that could not start releases its ledger', async () => {
+test('a service that could not start releases its ledger', { tags: 'whole' }, async () => {
   const { service } = await serving()
   const port = Number(new URL(service.baseUrl).port)
   const dataPath = join(folder(), 'ledger.db')

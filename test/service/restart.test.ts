@@ -37,7 +37,9 @@ async function idsOf(target: Target) {
   return [id, ...others.map(({ headers }) => headers.get('x-request-id'))]
 }
 
-test('no id is repeated after a restart with the same seed, and a new file repeats them all', async () => {
+test('no id is repeated after a restart with the same seed, and a new file repeats them all', {
+  tags: 'whole',
+}, async () => {
   const dataPath = newFile()
   const first = await life({ dataPath }, idsOf)
   const more = [await life({ dataPath }, idsOf), await life({ dataPath }, idsOf)].flat()

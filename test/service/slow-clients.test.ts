@@ -40,13 +40,13 @@ async function endlessHeads(drips: boolean): Promise<readonly string[]> {
   return answers
 }
 
-test('a head that does not end in time is closed with the reason', async () => {
+test('a head that does not end in time is closed with the reason', { tags: 'whole' }, async () => {
   const answers = await endlessHeads(false)
   const why = answers.filter((answer) => answer.includes('the request did not end in time'))
   expect(why).toHaveLength(20)
 })
 
-test('a byte at a time does not keep a head open', async () => {
+test('a byte at a time does not keep a head open', { tags: 'whole' }, async () => {
   expect(await endlessHeads(true)).toHaveLength(20)
 })
 

@@ -44,7 +44,9 @@ const samples = fc.array(
   { minLength: 1, maxLength: 30 },
 )
 
-test('the figures of gaps are those of HdrHistogram, also where histograms merge', async () => {
+test('the figures of gaps are those of HdrHistogram, also where histograms merge', {
+  tags: 'whole',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(samples, samples, async (some, others) => {
       const gaps = await readGaps(holding([histogramOf(some), histogramOf(others)]), 'true')

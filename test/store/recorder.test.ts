@@ -101,7 +101,9 @@ test('rows of a batch are told as they are stored, also at half a microsecond', 
 const inOrder = (row: AttemptRow) =>
   Object.fromEntries(columnNames.map((name) => [name, row[name]]))
 
-test('each sender has its own word codes, and a word list grows over many batches', async () => {
+test('each sender has its own word codes, and a word list grows over many batches', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   const recorder = await Recorder.open(store)
   const senders = [new Dictionary(), new Dictionary()]

@@ -57,7 +57,7 @@ describe('a file that is opened twice in a process', () => {
     second.close()
   })
 
-  test('by another thread is refused as store-held', async () => {
+  test('by another thread is refused as store-held', { tags: 'whole' }, async () => {
     const thread = new Worker(
       `import { DuckDBInstance } from '@duckdb/node-api'
        import { parentPort, workerData } from 'node:worker_threads'
@@ -191,7 +191,9 @@ describe('two operations at once on one store', () => {
   })
 })
 
-test('batches of doubles hold every row in order, with NaN for null', async () => {
+test('batches of doubles hold every row in order, with NaN for null', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   const seen: Float64Array[] = []
   await inSession(store, {}, (session) =>

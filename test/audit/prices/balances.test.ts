@@ -25,25 +25,29 @@ test.each([
   ['a place with its own unit', { limit: { value: 'total', in: 'USD' } }],
   ['an amount with its own unit', { limit: { value: 100, in: 'USD' } }],
   ['a place in thousandths', { limit: { value: 'mills', times: '0.001' } }],
-])('what remains in cents and what is used in dollars add up to a limit: %s', async (_, limit) => {
-  const page = (left: string, used: string, dollars = 100) =>
-    JSON.stringify({ total: dollars, total_cents: dollars * 100, mills: dollars * 1000 }).replace(
-      '{',
-      `{"left_cents": ${left}, "used": ${used}, `,
-    )
-  const before = page('9990.000', '0.10000')
-  const right = await audited(sends, [before, page('9989.972', '0.10028')], {
-    contract: cents(limit),
-  })
-  expect(verdictsOf(right)).toEqual(['pass', 'pass'])
-  const wrong = await audited(sends, [page('8990.000', '0.10000'), page('8989.972', '0.10028')], {
-    contract: cents(limit),
-  })
-  expect(wrong['PRICE-07']).toMatchObject({
-    verdict: 'fail',
-    observed: expect.stringContaining('where the limit has 100'),
-  })
-})
+])(
+  'what remains in cents and what is used in dollars add up to a limit: %s',
+  { tags: 'whole' },
+  async (_, limit) => {
+    const page = (left: string, used: string, dollars = 100) =>
+      JSON.stringify({ total: dollars, total_cents: dollars * 100, mills: dollars * 1000 }).replace(
+        '{',
+        `{"left_cents": ${left}, "used": ${used}, `,
+      )
+    const before = page('9990.000', '0.10000')
+    const right = await audited(sends, [before, page('9989.972', '0.10028')], {
+      contract: cents(limit),
+    })
+    expect(verdictsOf(right)).toEqual(['pass', 'pass'])
+    const wrong = await audited(sends, [page('8990.000', '0.10000'), page('8989.972', '0.10028')], {
+      contract: cents(limit),
+    })
+    expect(wrong['PRICE-07']).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringContaining('where the limit has 100'),
+    })
+  },
+)
 
 test('a limit of another shape is refused with its path', () => {
   expect(() => cents({ limit: { in: 'USD' } })).toThrow(/evidence\.balance\.limit/)
@@ -83,7 +87,9 @@ test('a quota that begins anew with what was used of it passes', async () => {
   expect(found['PRICE-06']!.verdict).not.toBe('fail')
 })
 
-test('a request after the last page that shows 0 may have been paid for; before it, it was served at 0', async () => {
+test('a request after the last page that shows 0 may have been paid for; before it, it was served at 0', {
+  tags: 'whole',
+}, async () => {
   const shows = (left: string): Sent => ({
     ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },
     answer: `{"left": ${left}, "used": 1.00000}`,
@@ -142,7 +148,9 @@ test.each([
   expect(found['PRICE-06']).toMatchObject({ verdict: is })
 })
 
-test('requests after the last page, or of an account that nobody read, are no pass', async () => {
+test('requests after the last page, or of an account that nobody read, are no pass', {
+  tags: 'whole',
+}, async () => {
   const page = (spend: string, account = 'main'): Sent => ({
     ...{
       path: '/key/info',

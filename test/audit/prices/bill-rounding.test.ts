@@ -43,12 +43,12 @@ describe('rounding of a bill', () => {
     expect(judged['PRICE-08']!.verdict).not.toBe('fail')
   })
 
-  test('hides less than a unit for each request', async () => {
+  test('hides less than a unit for each request', { tags: 'whole' }, async () => {
     const judged = await found(12, 5, (of) => rounded(of * cost, 4, Math.ceil) + of * 0.0001, 4)
     expect(judged['PRICE-06']!.verdict).toBe('fail')
   })
 
-  test('to a place that costs do not have is exact', async () => {
+  test('to a place that costs do not have is exact', { tags: 'whole' }, async () => {
     const judged = await found(12, 5, (of) => of * cost, 6)
     expect(judged['PRICE-06']!.verdict).toBe('pass')
     const twice = await found(12, 5, (of) => of * cost + 0.000001, 6)

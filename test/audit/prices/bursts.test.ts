@@ -81,6 +81,7 @@ describe.each(Object.entries(arrived))(
   (_is, { answer, tokens, isWhole }) => {
     test.each(['none', 'received', 'full'] as const)(
       'may cost what had been sent of it (%s)',
+      { tags: 'whole' },
       async (abort) => {
         const contract = contractOf({ charged: { success: 'full', refused: 'none', abort } })
         for (const hasTwin of [true, false]) {
@@ -117,7 +118,9 @@ describe.each(Object.entries(arrived))(
       })
     })
 
-    test('that was charged for all that it may have had is accused where it costs what was received', async () => {
+    test('that was charged for all that it may have had is accused where it costs what was received', {
+      tags: 'whole',
+    }, async () => {
       const contract = contractOf({
         charged: { success: 'full', refused: 'none', abort: 'received' },
       })

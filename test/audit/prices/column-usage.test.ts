@@ -67,7 +67,9 @@ test('a dialect that the client reads as another one is unknown', () => {
 
 const both = ['chat', 'messages'] as const
 
-test('an honest gateway raises no alarm if no answer was stored, and its log passes', async () => {
+test('an honest gateway raises no alarm if no answer was stored, and its log passes', {
+  tags: 'whole',
+}, async () => {
   for (const dialect of both) {
     const { failed, of } = await play({}, [], { dialect, stored: false })
     expect(failed).toEqual([])
@@ -75,7 +77,9 @@ test('an honest gateway raises no alarm if no answer was stored, and its log pas
   }
 })
 
-test('cached tokens at the full price are told from the log if no answer was stored', async () => {
+test('cached tokens at the full price are told from the log if no answer was stored', {
+  tags: 'whole',
+}, async () => {
   for (const dialect of both) {
     const { failed } = await play(
       {

@@ -9,7 +9,7 @@ const spends = ['0', '0.00028'] as const
 const log = [row('a', 0.00014, 1), row('b', 0.00014, 2)]
 
 describe('what compares nothing is not observed', () => {
-  test('PRICE-01: counts of answers that were not stored', async () => {
+  test('PRICE-01: counts of answers that were not stored', { tags: 'whole' }, async () => {
     const kept: Sent = { ...chat('a'), isStored: false }
     expect((await audited([kept], spends))['PRICE-01']!.verdict).toBe('not-observed')
     expect((await audited(sends, spends))['PRICE-01']).toMatchObject({ observations: 2 })
@@ -36,7 +36,9 @@ describe('what compares nothing is not observed', () => {
 })
 
 describe('a part of the log', () => {
-  test('PRICE-05: that ends long before the requests is inconclusive', async () => {
+  test('PRICE-05: that ends long before the requests is inconclusive', {
+    tags: 'whole',
+  }, async () => {
     const many = Array.from({ length: 100 }, (_, nth) => chat(`id-${nth}`))
     const rows = many.map((_, nth) => row(`id-${nth}`, 0.00014, nth))
     const found = async (some: typeof rows) =>
@@ -168,7 +170,9 @@ describe('the clock of a log', () => {
     expect((await found(written)).verdict).toBe('fail')
   })
 
-  test('may be apart from that of the client, as the Date of the answers shows', async () => {
+  test('may be apart from that of the client, as the Date of the answers shows', {
+    tags: 'whole',
+  }, async () => {
     const ahead = (nth: number) => new Date(at(nth, 300)).toISOString()
     const dated = many.map((each, nth) => ({
       ...each,
@@ -181,7 +185,9 @@ describe('the clock of a log', () => {
     expect((await found(before, dated)).verdict).toBe('fail')
   })
 
-  test('of the service says where a log ends, and which rows are of the run', async () => {
+  test('of the service says where a log ends, and which rows are of the run', {
+    tags: 'whole',
+  }, async () => {
     const aheadS = 300
     const dateOf = (nth: number) => `date: ${new Date(at(nth, aheadS)).toUTCString()}`
     const dated = (each: Sent, nth: number): Sent => ({ ...each, headers: dateOf(nth) })

@@ -28,6 +28,7 @@ test.each([
   'PROHIBITED_CONTENT',
 ])(
   'an answer that a filter ended with a word of its own is filtered (%s)',
+  { tags: 'whole' },
   async (finishReason) => {
     const contract = contractOf({ charged: { success: 'full', filtered: 'none' } })
     const sends = [chat('whole'), { ...chat('a'), ended: { finishReason } }]
@@ -68,6 +69,7 @@ test.each(Object.entries(endings))(
 
 test.each(Object.entries(endings))(
   'a contract that says that answers that were %s are free or not decides',
+  { tags: 'whole' },
   async (name, ended) => {
     const kind = name.startsWith('refused, in') ? 'filtered' : name
     const sends = [chat('whole'), ended('a'), ended('b')]

@@ -46,7 +46,7 @@ describe('money held back while a request runs', () => {
     })
   })
 
-  test('is no charge of a balance either', async () => {
+  test('is no charge of a balance either', { tags: 'whole' }, async () => {
     const found = await price06(
       [page('1.00000'), asked('a'), taking('b', 2, 3), page('0.99786'), page('0.99972')],
       { moves: 'down', within: '1s' },
@@ -190,7 +190,9 @@ describe('charges in batches', () => {
     expect(await price06(sends, { within: '8s' })).toMatchObject({ verdict: 'pass' })
   })
 
-  test('are inconclusive where the contract does not say how late a value may be', async () => {
+  test('are inconclusive where the contract does not say how late a value may be', {
+    tags: 'whole',
+  }, async () => {
     expect(await price06(sends)).toMatchObject({
       verdict: 'inconclusive',
       why: expect.stringMatching(/up to \d+(?:\.\d+)? s late.*evidence\.balance\.within/),

@@ -30,16 +30,24 @@ describe('a balance in whole millionths, of requests that cost 4.5 of them', () 
     ['half_down', 4],
     ['up', 5],
     ['down', 4],
-  ] as const)('with the promised rounding %s each takes %d', async (mode, each) => {
-    const round = { at: 'request', digits: 6, mode }
-    expect(await takes(each, { round })).toBe('pass')
-    expect(await takes(9 - each, { round })).toBe('fail')
-  })
+  ] as const)(
+    'with the promised rounding %s each takes %d',
+    { tags: 'whole' },
+    async (mode, each) => {
+      const round = { at: 'request', digits: 6, mode }
+      expect(await takes(each, { round })).toBe('pass')
+      expect(await takes(9 - each, { round })).toBe('fail')
+    },
+  )
 
-  test.each([4, 5])('where the contract has no finer unit, each may take %d', async (each) => {
-    expect(await takes(each, { digits: 6 })).not.toBe('fail')
-    expect(await takes(each === 4 ? 3 : 6, { digits: 6 })).toBe('fail')
-  })
+  test.each([4, 5])(
+    'where the contract has no finer unit, each may take %d',
+    { tags: 'whole' },
+    async (each) => {
+      expect(await takes(each, { digits: 6 })).not.toBe('fail')
+      expect(await takes(each === 4 ? 3 : 6, { digits: 6 })).toBe('fail')
+    },
+  )
 })
 
 describe('money that comes back after an error', () => {
@@ -49,7 +57,7 @@ describe('money that comes back after an error', () => {
     ended: { outcome: 'broken', reason: 'error-in-stream', status: 200 },
   }
 
-  test('is no fault in a log that has the charge and its refund', async () => {
+  test('is no fault in a log that has the charge and its refund', { tags: 'whole' }, async () => {
     const rows = [row('a', 0.00014, 1), row('b', 0.00014, 2), row('b', -0.00014, 2, 0, 0)]
     const found = await audited([chat('a'), broken], ['0', '0.00014'], {
       log: rows,

@@ -70,6 +70,7 @@ const places = ['log', 'balance', 'both'] as const
 
 test.each(Object.entries(formats))(
   'streams of %s that are charged for max_tokens fail, and those charged for what came do not',
+  { tags: 'whole' },
   async (_, of) => {
     const sends = [1, 2, 3, 4].map((nth) => of(nth))
     for (const by of places) {
@@ -137,6 +138,7 @@ test.each(Object.entries(formats))(
 
 test.each(['chat', 'Responses'])(
   'a doubled prompt of streams of %s is no pass where only other prompts say how many tokens a text has',
+  { tags: 'whole' },
   async (name) => {
     const [prompt, said] = [1200, (word: string) => `${word} words `.repeat(400)]
     const whole: Sent = {
@@ -222,6 +224,7 @@ async function besideThoughts(name: string, output: number, shown = '') {
 
 test.each(Object.keys(formats))(
   'streams of %s of a model that hides its thoughts are charged for what came, or nobody can say',
+  { tags: 'whole' },
   async (name) => {
     const all = (verdict: string) => [verdict, verdict, verdict]
     expect(await besideThoughts(name, 12)).toEqual(all('pass'))
@@ -234,6 +237,7 @@ test.each(Object.keys(formats))(
 
 test.each(Object.keys(formats))(
   'streams of %s of a model that shows its thoughts fail if they are charged for others',
+  { tags: 'whole' },
   async (name) => {
     expect(await besideThoughts(name, 312, word.repeat(300))).toEqual(['fail', 'fail', 'fail'])
   },
@@ -274,7 +278,9 @@ test('a stream that asks to think more than the whole answers may have thought b
   expect(await besideEffort('high', 312)).toEqual(['fail', 'fail'])
 })
 
-test('each of several answers to one request may be as long as max_tokens', async () => {
+test('each of several answers to one request may be as long as max_tokens', {
+  tags: 'whole',
+}, async () => {
   const contract = contractOf({ charged: { success: 'full', refused: 'none', abort: 'full' } })
   const sends = [1, 2, 3].map(
     (nth): Sent => ({
@@ -292,7 +298,9 @@ test('each of several answers to one request may be as long as max_tokens', asyn
   }
 })
 
-test('pieces of many tokens each are counted by the text of an equal answer', async () => {
+test('pieces of many tokens each are counted by the text of an equal answer', {
+  tags: 'whole',
+}, async () => {
   const piece = 'eight words of text are in each piece '
   const body = '{"model":"big","stream":true,"messages":"Tell all.","max_tokens":400}'
   const tokens = 12 * 8

@@ -13,7 +13,9 @@ const judged = async (log: readonly object[]) => {
 }
 const changed = (change: object) => rows.map((each) => ({ ...each, ...change }))
 
-test('a row for the prompt and one for the output are one charge in parts', async () => {
+test('a row for the prompt and one for the output are one charge in parts', {
+  tags: 'whole',
+}, async () => {
   const inParts = (none: number | null) =>
     rows.flatMap((each) => [
       { ...each, spend: 0.00004, completion_tokens: none },
@@ -24,7 +26,9 @@ test('a row for the prompt and one for the output are one charge in parts', asyn
   expect(await judged([...rows, rows[0]!])).toMatch(/^2 rows with tokens for one request/)
 })
 
-test('a total and a payment are no charge of a request, and a fee leaves it open', async () => {
+test('a total and a payment are no charge of a request, and a fee leaves it open', {
+  tags: 'whole',
+}, async () => {
   const total = { request_id: 'Total', spend: 0.00042, prompt_tokens: 30, completion_tokens: 15 }
   expect(await judged([...rows, total])).toBe('pass')
   expect(await judged([...rows, { ...total, spend: 0.0005 }])).toMatch(/Total.* belongs to no/)
@@ -35,7 +39,9 @@ test('a total and a payment are no charge of a request, and a fee leaves it open
   expect(await judged([...rows, { ...rows[0]!, request_id: 'other' }])).toMatch(/belongs to no/)
 })
 
-test('a log may name a model in another case, and its maker before it', async () => {
+test('a log may name a model in another case, and its maker before it', {
+  tags: 'whole',
+}, async () => {
   for (const model of ['BIG', 'maker/big', 'maker.big', 'maker:big'])
     expect(await judged(changed({ model }))).toBe('pass')
   expect(await judged(changed({ model: 'big-2026-10-01' }))).toBe('inconclusive')

@@ -122,12 +122,16 @@ const wrong: Readonly<Record<string, readonly [World, RegExp]>> = {
   ],
 }
 
-test.each(Object.entries(wrong))('%s among 81 requests fails', async (_, [world, says]) => {
-  expect(await balanceOf(world)).toMatchObject({
-    verdict: 'fail',
-    observed: expect.stringMatching(says),
-  })
-})
+test.each(Object.entries(wrong))(
+  '%s among 81 requests fails',
+  { tags: 'whole' },
+  async (_, [world, says]) => {
+    expect(await balanceOf(world)).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringMatching(says),
+    })
+  },
+)
 
 test('a double charge of the second request may be a first value before its charge: inconclusive', async () => {
   const why = expect.stringMatching(/2 credits taken.*read before its own charge/)
@@ -184,10 +188,14 @@ const units: Readonly<Record<string, readonly [ReturnType<typeof contractOf>, Wo
   ],
 }
 
-test.each(Object.entries(units))('one double charge in %s fails', async (_, [contract, world]) => {
-  expect(await balanceOf(world, contract)).toMatchObject({ verdict: 'pass' })
-  expect(await balanceOf({ ...world, takes: twice }, contract)).toMatchObject({ verdict: 'fail' })
-})
+test.each(Object.entries(units))(
+  'one double charge in %s fails',
+  { tags: 'whole' },
+  async (_, [contract, world]) => {
+    expect(await balanceOf(world, contract)).toMatchObject({ verdict: 'pass' })
+    expect(await balanceOf({ ...world, takes: twice }, contract)).toMatchObject({ verdict: 'fail' })
+  },
+)
 
 /** Waves of eight requests at once. */
 const inWaves = (sends: readonly Sent[]): readonly Sent[] =>
@@ -198,7 +206,9 @@ const inWaves = (sends: readonly Sent[]): readonly Sent[] =>
     return { ...sent, ended: { ...sent.ended, ...times } }
   })
 
-test('double charges that the values of concurrent requests hide are no pass, and right ones no fault', async () => {
+test('double charges that the values of concurrent requests hide are no pass, and right ones no fault', {
+  tags: 'whole',
+}, async () => {
   const found = async (takes: (due: number, nth: number) => number) =>
     (await audited(inWaves(sendsOf({ takes })), null, { contract: credits }))['PRICE-06']!
   const hides = { verdict: 'inconclusive', why: expect.stringContaining('nothing in flight') }
@@ -209,7 +219,9 @@ test('double charges that the values of concurrent requests hide are no pass, an
   expect(await found((due) => 2 * due)).toMatchObject({ verdict: 'fail' })
 })
 
-test('a read with nothing in flight before and after concurrent requests shows one double charge', async () => {
+test('a read with nothing in flight before and after concurrent requests shows one double charge', {
+  tags: 'whole',
+}, async () => {
   const page = (left: number, atS: number): Sent => ({
     ...{ path: '/credits', method: 'GET', model: null, endpoint: 'other' },
     answer: `{"left": ${left}}`,
@@ -228,7 +240,9 @@ test('a read with nothing in flight before and after concurrent requests shows o
   }
 })
 
-test('a cent more than so many requests of a cent each, on a page that shows cents, is no pass', async () => {
+test('a cent more than so many requests of a cent each, on a page that shows cents, is no pass', {
+  tags: 'whole',
+}, async () => {
   const contract = contractOf({
     models: request('0.01'),
     evidence: { balance: { get: '/key/info', value: 'spend', moves: 'up' } },
@@ -245,7 +259,9 @@ test('a cent more than so many requests of a cent each, on a page that shows cen
   expect(await found('10.85')).toMatchObject({ verdict: 'fail' })
 })
 
-test('equal requests that a cache may answer for nothing accuse nobody, and a double charge of one fails', async () => {
+test('equal requests that a cache may answer for nothing accuse nobody, and a double charge of one fails', {
+  tags: 'whole',
+}, async () => {
   const alike = (takes: (due: number, nth: number) => number) =>
     sendsOf({ takes }).map((sent) => ({ ...sent, body: '{"model":"small","messages":"Hello"}' }))
   const found = async (takes: (due: number, nth: number) => number) =>

@@ -8,7 +8,9 @@ const transcription = (seconds: string): Sent => ({
   answer: `{"text": "Hello", "usage": {"type": "duration", "seconds": ${seconds}}}`,
 })
 
-test('a transcription that a step of another endpoint asks for has the price of its seconds', async () => {
+test('a transcription that a step of another endpoint asks for has the price of its seconds', {
+  tags: 'whole',
+}, async () => {
   const right = await audited([transcription('1.9'), transcription('10')], ['0', '0.00238'])
   expect(right['PRICE-06']).toMatchObject({ verdict: 'pass' })
   const wrong = await audited([transcription('1.9'), transcription('10')], ['0', '0.00242'])
@@ -53,6 +55,7 @@ test('a paid request without a known price explains a charge, and makes it incon
 
 test.each(['embeddings', 'other'])(
   'embeddings whose usage counts an output of 0, as LiteLLM writes it, are no empty answers (%s)',
+  { tags: 'whole' },
   async (endpoint) => {
     const embedding = (input: number): Sent => ({
       ...{
@@ -76,7 +79,9 @@ test.each(['embeddings', 'other'])(
   },
 )
 
-test('a log that was read by the ids of answers misses no row of an answer without an id', async () => {
+test('a log that was read by the ids of answers misses no row of an answer without an id', {
+  tags: 'whole',
+}, async () => {
   const embedding: Sent = {
     ...{ endpoint: 'embeddings', path: '/v1/embeddings', model: 'embed' },
     answer: '{"data":[{"embedding":[0.1]}],"usage":{"prompt_tokens":35,"total_tokens":35}}',
@@ -98,7 +103,9 @@ test('a log that was read by the ids of answers misses no row of an answer witho
   expect(missed['PRICE-05']!.verdict).toBe('fail')
 })
 
-test('a row of an attempt that failed inside the gateway, beside that of the answer, may be free and not charged', async () => {
+test('a row of an attempt that failed inside the gateway, beside that of the answer, may be free and not charged', {
+  tags: 'whole',
+}, async () => {
   const attempt = (spend: number) => row('a', spend, 1, 10, 0)
   const audit = (spend: number) =>
     audited([chat('a'), chat('b')], null, {
@@ -118,7 +125,9 @@ test('a row of an attempt that failed inside the gateway, beside that of the ans
   })
 })
 
-test('an answer in several passes that was not stored leaves its cost open, with the name of the field', async () => {
+test('an answer in several passes that was not stored leaves its cost open, with the name of the field', {
+  tags: 'whole',
+}, async () => {
   const usage = { input_tokens: 23_000, output_tokens: 1000 }
   const sent = (answer: string | null): Sent => ({
     ...{ endpoint: 'messages', path: '/v1/messages', id: 'a', isPassed: true },
@@ -164,6 +173,7 @@ test.each([
   ['the balance alone', false],
 ])(
   'streams that were left and charged for all that they may have had fail, shown by %s',
+  { tags: 'whole' },
   async (_, hasLog) => {
     const sends = [1, 2, 3, 4].map(left)
     const charged = (output: number) => (14 * 4 + output * 20) / 1e6
@@ -203,6 +213,7 @@ test.each([
   ['its text alone', 120, '', 'received'],
 ] as const)(
   'a stream that arrived in one burst with %s costs what was sent, counted or not (%i tokens)',
+  { tags: 'whole' },
   async (_, tokens, end, abort) => {
     const twin: Sent = {
       ...left(1),
@@ -350,7 +361,9 @@ test('what remains and what is used are both compared with the costs, and with e
   expect((await found(money('0.99972', '0.00028'), { limit: 2 }))['PRICE-07']!.verdict).toBe('fail')
 })
 
-test('a payment between two pages explains that what remains and is used pass the amount of the contract', async () => {
+test('a payment between two pages explains that what remains and is used pass the amount of the contract', {
+  tags: 'whole',
+}, async () => {
   const contract = both({ limit: 100 })
   const pages = (last: string) =>
     audited([chat('a')], ['{"remaining": 60, "used": 40}', last], { contract })
@@ -392,7 +405,9 @@ test('a spend above the limit that the contract states fails, and a limit in the
   expect(within['PRICE-07']!.verdict).toBe('pass')
 })
 
-test('a balance that stays at 0 while requests are served was overdrawn', async () => {
+test('a balance that stays at 0 while requests are served was overdrawn', {
+  tags: 'whole',
+}, async () => {
   const contract = contractOf({
     evidence: { balance: { get: '/key/info', value: 'left', moves: 'down' } },
   })
@@ -458,6 +473,7 @@ const leftIn: Readonly<
 
 test.each(Object.keys(leftIn))(
   'a stream of %s that came in one burst costs what was sent, with its end and without',
+  { tags: 'whole' },
   async (format) => {
     const tokens = 60
     const costOf = (output: number) => (14 * 4 + output * 20) / 1e6
@@ -510,6 +526,7 @@ const repeated: Readonly<Record<string, Sent>> = {
 
 test.each(Object.entries(repeated))(
   'a service that answers %s again for nothing, with no row of its own, is not accused',
+  { tags: 'whole' },
   async (name, sent) => {
     const [prompt, completion] = name === 'embeddings' ? [35, 0] : [10, 5]
     const one = { ...row('a', 0.00014, 1, prompt, completion), model: sent.model ?? 'big' }

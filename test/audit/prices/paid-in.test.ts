@@ -56,7 +56,9 @@ describe('credits that are added while requests are charged', () => {
     },
   )
 
-  test('recharges in two stretches decide nothing either, and a missing charge beside one fails', async () => {
+  test('recharges in two stretches decide nothing either, and a missing charge beside one fails', {
+    tags: 'whole',
+  }, async () => {
     const more = [5, 6].map((nth) => sent(nth, 3_000_309))
     const first = leftAfter(100, 20)
     const second = (Number(first) - 24.002472 + 10).toFixed(6)

@@ -4,7 +4,9 @@ import { play } from './gateway.ts'
 
 const ruleOf = { stated: 'PRICE-03', log: 'PRICE-04', balance: 'PRICE-06' } as const
 
-test('an honest gateway raises no alarm, and each part of a price that the traffic had passes', async () => {
+test('an honest gateway raises no alarm, and each part of a price that the traffic had passes', {
+  tags: 'whole',
+}, async () => {
   for (const dialect of ['chat', 'messages'] as const) {
     const { findings, failed } = await play({}, [], { dialect })
     expect(failed).toEqual([])
@@ -57,7 +59,9 @@ for (const { id, name, fault, places, summary, rules, dialects = both } of fault
   })
 }
 
-test('a spend above its limit that still serves, and a refusal that names another spend, fail', async () => {
+test('a spend above its limit that still serves, and a refusal that names another spend, fail', {
+  tags: 'whole',
+}, async () => {
   const spend = (limit: number) => ({ page: { max_budget: limit } })
   const { of: within } = await play({}, [], spend(10))
   expect(within('PRICE-07').verdict.verdict).toBe('pass')

@@ -23,18 +23,22 @@ describe('what a contract promises of an answer that is given again', () => {
     ['none', full, [full + input, 2 * full, 3 * full]],
     ['input', full + 2 * input, [full, 2 * full + input, 3 * full]],
     ['full', 3 * full, [full, 2 * full, full + 2 * input]],
-  ] as const)('decides what the balance takes (%s)', async (promised, right, wrong) => {
-    const options = { contract: charging(promised) }
-    const sends = [first, first, first]
-    expect((await audited(sends, ['0', money(right)], options))['PRICE-06']).toMatchObject({
-      verdict: 'pass',
-    })
-    for (const taken of wrong)
-      expect([
-        taken,
-        (await audited(sends, ['0', money(taken)], options))['PRICE-06']!.verdict,
-      ]).toEqual([taken, 'fail'])
-  })
+  ] as const)(
+    'decides what the balance takes (%s)',
+    { tags: 'whole' },
+    async (promised, right, wrong) => {
+      const options = { contract: charging(promised) }
+      const sends = [first, first, first]
+      expect((await audited(sends, ['0', money(right)], options))['PRICE-06']).toMatchObject({
+        verdict: 'pass',
+      })
+      for (const taken of wrong)
+        expect([
+          taken,
+          (await audited(sends, ['0', money(taken)], options))['PRICE-06']!.verdict,
+        ]).toEqual([taken, 'fail'])
+    },
+  )
 
   test('decides what the answer states, and names the cache', async () => {
     const stating = (cost: number): Sent => ({
@@ -67,7 +71,9 @@ describe('what a contract promises of an answer that is given again', () => {
     expect(failedIn(await found(full))).toEqual(expect.arrayContaining(['PRICE-04', 'PRICE-06']))
   })
 
-  test('holds in a stream, in Messages, and where another model was asked for', async () => {
+  test('holds in a stream, in Messages, and where another model was asked for', {
+    tags: 'whole',
+  }, async () => {
     const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
     const stream: Sent = {
@@ -92,7 +98,9 @@ describe('what a contract promises of an answer that is given again', () => {
     }
   })
 
-  test('holds where a header says that a cache answered, under an id of its own', async () => {
+  test('holds where a header says that a cache answered, under an id of its own', {
+    tags: 'whole',
+  }, async () => {
     for (const headers of [
       'x-cache: HIT',
       'cf-aig-cache-status: HIT',
@@ -109,7 +117,9 @@ describe('what a contract promises of an answer that is given again', () => {
     }
   })
 
-  test('leaves a charge undecided where the id is so short that two answers may have it by chance', async () => {
+  test('leaves a charge undecided where the id is so short that two answers may have it by chance', {
+    tags: 'whole',
+  }, async () => {
     const short = (nth: number): Sent => ({ ...chat('chatcmpl-417'), body: `{"n":${nth}}` })
     const contract = charging('none')
     const charged = await audited([short(1), short(2)], ['0', money(2 * full)], { contract })
@@ -134,7 +144,7 @@ describe('an answer that was cut and is given whole for the same key', () => {
   test.each([
     ['left by its client', { isLeft: true, id }],
     ['broken off by the service', { ended: { outcome: 'broken', streamed: 1 }, id }],
-  ] as const)('is charged once, with one row (%s)', async (_, how) => {
+  ] as const)('is charged once, with one row (%s)', { tags: 'whole' }, async (_, how) => {
     const cut: Sent = { ...left(1), isLeft: false, once: 'k', ...how }
     for (const abort of ['none', 'received'] as const) {
       const contract = charging('none', { abort, broken: abort })
@@ -148,7 +158,9 @@ describe('an answer that was cut and is given whole for the same key', () => {
     }
   })
 
-  test('may be charged to the attempt that timed out, whose row is older than the answer', async () => {
+  test('may be charged to the attempt that timed out, whose row is older than the answer', {
+    tags: 'whole',
+  }, async () => {
     const asked = { once: 'k', body: '{"model":"big","messages":"Tell.","max_tokens":400}' }
     const late: Sent = {
       ...{ ...asked, id: null, answer: '', isStored: false },
@@ -185,7 +197,7 @@ describe('an answer that was cut and is given whole for the same key', () => {
     expect((await found(apart, cost))['PRICE-06']!.verdict).toBe('inconclusive')
   })
 
-  test('has a row of the first attempt, however long ago it was', async () => {
+  test('has a row of the first attempt, however long ago it was', { tags: 'whole' }, async () => {
     const asked = { once: 'k', body: '{"model":"big","messages":"Tell."}' }
     const late: Sent = {
       ...{ ...asked, id: null, answer: '', isStored: false },
@@ -213,7 +225,9 @@ describe('an answer that was cut and is given whole for the same key', () => {
 })
 
 describe('requests under a key that was used', () => {
-  test('are free where they are refused as a conflict, for another body, or while the first runs', async () => {
+  test('are free where they are refused as a conflict, for another body, or while the first runs', {
+    tags: 'whole',
+  }, async () => {
     for (const status of [409, 422]) {
       const refused: Sent = {
         ...{ id: null, once: 'k', body: '{"model":"big","messages":"Other"}' },
@@ -226,7 +240,7 @@ describe('requests under a key that was used', () => {
     }
   })
 
-  test('cost their price where the first attempt was refused', async () => {
+  test('cost their price where the first attempt was refused', { tags: 'whole' }, async () => {
     const failed: Sent = {
       ...{ ...first, id: null, answer: '{"error":{"type":"api_error"}}' },
       ended: { outcome: 'http_error', status: 500 },

@@ -103,7 +103,9 @@ for (const dialect of both) {
     expect(played.failed).toEqual([])
   })
 
-  test(`an answer of the gateway's cache whose head was not stored is no lost charge (${dialect})`, async () => {
+  test(`an answer of the gateway's cache whose head was not stored is no lost charge (${dialect})`, {
+    tags: 'whole',
+  }, async () => {
     const isCached = ({ header }: Sent) => header !== undefined
     const hit = { ...plain, prompt: 'asked yesterday', header: 'x-litellm-cache-hit: true' }
     const of = contractOf({}, { gateway_cache: 'none' })
@@ -122,7 +124,9 @@ for (const dialect of both) {
     expect(half.failed).toContain('PRICE-04')
   })
 
-  test(`a stream that the client left before it named its model may be any model's (${dialect})`, async () => {
+  test(`a stream that the client left before it named its model may be any model's (${dialect})`, {
+    tags: 'whole',
+  }, async () => {
     const unnamed = { ...left, returned: null } as never as Sent
     for (const model of [{ served: 'any' }, { priced: 'returned' }]) {
       const played = await play(

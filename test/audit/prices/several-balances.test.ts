@@ -73,7 +73,7 @@ describe('credit that is paid in advance, and then what is due', () => {
   const net = { value: 'prepaid - due', moves: 'down' }
   const [before, after] = [page(0.0002, 0), page(0, 0.00008)]
 
-  test('a balance may be a sum of places', async () => {
+  test('a balance may be a sum of places', { tags: 'whole' }, async () => {
     const right = await audit([before, after], { ...net, lowest: 'open' })
     expect(right['PRICE-06']).toMatchObject({ verdict: 'pass' })
     const wrong = await audit([before, page(0, 0.00022)], { ...net, lowest: 'open' })
@@ -83,7 +83,7 @@ describe('credit that is paid in advance, and then what is due', () => {
     })
   })
 
-  test('it may fall as low as the contract says', async () => {
+  test('it may fall as low as the contract says', { tags: 'whole' }, async () => {
     const lowest = async (balance: object) =>
       (await audit([before, after], { ...net, ...balance }))['PRICE-07']
     expect(await lowest({ lowest: 'open' })).toMatchObject({ verdict: 'not-observed' })

@@ -256,6 +256,7 @@ const kinds: readonly Kind[] = [
 
 test.each(kinds.map((kind) => [kind.name, kind] as const))(
   '%s: an honest service is never accused, and a wrong cost is told or has a reason',
+  { tags: 'whole' },
   async (_, { price, model, send, cost, open }) => {
     const of = contract(price, model)
     const stated = (amount: number) =>
@@ -318,6 +319,7 @@ test.each([
   ['responses', '/v1/responses', response],
 ] as const)(
   'several answers in one stream of %s cost their sum, with one row of the log or a row for each',
+  { tags: 'whole' },
   async (endpoint, path, answer) => {
     const stream: Sent = {
       ...{ path, endpoint, id: 'a', body: '{"model":"big","stream":true}' },
@@ -356,7 +358,9 @@ test('one answer whose chunks have ids of their own, or whose usage is said agai
   }
 })
 
-test('writes that the log counts as all, or by their life, are those of the answer', async () => {
+test('writes that the log counts as all, or by their life, are those of the answer', {
+  tags: 'whole',
+}, async () => {
   const answer: Sent = {
     ...{ id: 'a', endpoint: 'messages', path: '/v1/messages' },
     answer: JSON.stringify({
@@ -389,7 +393,9 @@ test('writes that the log counts as all, or by their life, are those of the answ
   })
 })
 
-test('a row that names another currency is converted by the contract, or is no cost of its own', async () => {
+test('a row that names another currency is converted by the contract, or is no cost of its own', {
+  tags: 'whole',
+}, async () => {
   const answer: Sent = { id: 'a', answer: JSON.stringify({ id: 'a', usage: chatUsage }) }
   const found = async (rate: object, spend: number, currency = 'EUR') => {
     const logged = [{ ...row('a', spend, 1, 1000, 100), currency }]

@@ -40,7 +40,7 @@ describe('a spend without a limit', () => {
     expect((await price07([of('0'), a, of('0.00014')])).verdict).toBe('not-observed')
   })
 
-  test('is compared with the spend that a refusal names', async () => {
+  test('is compared with the spend that a refusal names', { tags: 'whole' }, async () => {
     const refused = (text: string): Sent => ({
       ...b,
       answer: JSON.stringify({ error: { message: `Budget exceeded. Current cost: ${text}` } }),
@@ -105,7 +105,7 @@ describe('a spend above its limit', () => {
     expect((await price07(sends, { limit: 10 })).verdict).not.toBe('fail')
   })
 
-  test('that still serves requests fails', async () => {
+  test('that still serves requests fails', { tags: 'whole' }, async () => {
     const sends = [page('9.99990'), a, page('10.00004'), b, c, page('10.00032')]
     expect(await price07(sends, { limit: 10 })).toMatchObject({
       verdict: 'fail',

@@ -126,7 +126,7 @@ test.each([
   ['-1', 'not-observed'],
   ['1', 'pass'],
   ['0.4', 'fail'],
-])('a limit of %j is %s for a spend of 0.5', async (limit, verdict) => {
+])('a limit of %j is %s for a spend of 0.5', { tags: 'whole' }, async (limit, verdict) => {
   const page = (spend: string) => `{"spend": ${spend}, "max_budget": ${JSON.stringify(limit)}}`
   const found = await audited(two, [page('0.5'), page('0.50028')])
   expect(found['PRICE-07']).toMatchObject({
@@ -149,18 +149,22 @@ test.each([
   ['counts with points', { completion_tokens: '1.005' }, 'completion "1.005"'],
   ['counts with a unit', { completion_tokens: '5 tokens' }, 'completion "5 tokens"'],
   ['times of another notation', { startTime: '09/11/2026 10:00' }, 'at "09/11/2026 10:00"'],
-])('a log with %s says that they were not compared', async (_, change, words) => {
-  const log = [{ ...row('a', 0.00014, 1), ...change }, row('b', 0.00014, 2)]
-  const found = await audited(two, ['0', '0.00028'], { log })
-  expect(found['PRICE-05']).toMatchObject({
-    verdict: 'inconclusive',
-    why: `1 of 2 rows of the log has a value that nobody can read: ${words}`,
-  })
-  expect(verdicts(found)).not.toContain('fail')
-  // What can be read still decides.
-  const other = [{ ...log[0], model: 'other' }, log[1]!]
-  expect((await audited(two, ['0', '0.00028'], { log: other }))['PRICE-05']!.verdict).toBe('fail')
-})
+])(
+  'a log with %s says that they were not compared',
+  { tags: 'whole' },
+  async (_, change, words) => {
+    const log = [{ ...row('a', 0.00014, 1), ...change }, row('b', 0.00014, 2)]
+    const found = await audited(two, ['0', '0.00028'], { log })
+    expect(found['PRICE-05']).toMatchObject({
+      verdict: 'inconclusive',
+      why: `1 of 2 rows of the log has a value that nobody can read: ${words}`,
+    })
+    expect(verdicts(found)).not.toContain('fail')
+    // What can be read still decides.
+    const other = [{ ...log[0], model: 'other' }, log[1]!]
+    expect((await audited(two, ['0', '0.00028'], { log: other }))['PRICE-05']!.verdict).toBe('fail')
+  },
+)
 
 test.each([
   ['1.502', '1.500'],

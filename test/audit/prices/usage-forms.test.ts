@@ -58,14 +58,16 @@ const asked = (
   ...more,
 })
 
-test('PRICE-02: a cache holds the beginning of another prompt, too', async () => {
+test('PRICE-02: a cache holds the beginning of another prompt, too', {
+  tags: 'whole',
+}, async () => {
   const of = (...sends: readonly Sent[]) => verdictOf('PRICE-02', sends, cached)
   expect(await of(asked('1', 0, 0), asked('2', 0, 1000), asked('1', 1000, 0))).toBe('pass')
   expect(await of(asked('1', 0, 0), asked('1', 1000, 0))).toMatch(/^reads 1000 cached tokens/)
   expect(await of(asked('1', 0, 0), asked('2', 0, 500), asked('1', 1000, 0))).toMatch(/^reads 1000/)
 })
 
-test('PRICE-03: a service may write its tier in another case', async () => {
+test('PRICE-03: a service may write its tier in another case', { tags: 'whole' }, async () => {
   const contract = contractOf({
     models: [{ id: 'big', price: { input: 4, output: 20 }, service: { flex: { times: '0.5' } } }],
     evidence: { cost: [{ body: 'usage.cost' }] },

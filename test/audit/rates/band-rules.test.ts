@@ -32,6 +32,7 @@ function walk(
 describe('RATE-01', () => {
   test.each(['before', 'after'] as const)(
     'passes over every edge if the band is chosen by the balance %s the charge',
+    { tags: 'whole' },
     async (basis) => {
       for (const [from, to] of [
         [103, 97],
@@ -66,7 +67,9 @@ describe('RATE-01', () => {
     expect(verdict).toMatchObject({ verdict: 'inconclusive', observations: 5 })
   })
 
-  test('lets an old band apply for one window after the edge, and no longer', async () => {
+  test('lets an old band apply for one window after the edge, and no longer', {
+    tags: 'whole',
+  }, async () => {
     const stale = (startMs: number) =>
       evidenceOf([
         ...walk(103, 101),
@@ -90,7 +93,9 @@ describe('RATE-01', () => {
     expect((await rate01.decide(await evidenceOf(rows, 60))).verdict).toBe('fail')
   })
 
-  test('widens the bracket by requests in flight, so concurrent requests across an edge pass', async () => {
+  test('widens the bracket by requests in flight, so concurrent requests across an edge pass', {
+    tags: 'whole',
+  }, async () => {
     const rows = Array.from({ length: 10 }, (_, index) =>
       rowOf(index, index * 0.01, {
         headersUs: 50_000 + index,
@@ -120,7 +125,7 @@ describe('RATE-02', () => {
     },
   )
 
-  test('passes at 10,000 for either of the two rows', async () => {
+  test('passes at 10,000 for either of the two rows', { tags: 'whole' }, async () => {
     const upper = walk(10_003, 9_997, { limitAt: (balance) => (balance >= 10_000 ? 500 : 200) })
     const lower = walk(10_003, 9_997, { limitAt: (balance) => (balance > 10_000 ? 500 : 200) })
     expect((await rate02.decide(await evidenceOf(upper))).verdict).toBe('pass')

@@ -114,6 +114,7 @@ describe('what no limit promises', () => {
 
   test.each(['RATE-05', 'RATE-16', 'RATE-17'])(
     '%s: a rejection of a window without a limit fails nothing',
+    { tags: 'whole' },
     async (rule) => {
       const first = rowOf(0, 0, { rateLimit: 10, rateRemaining: 9 })
       const rows = [first, ...sent(14, 100, 10).slice(1)]
@@ -144,7 +145,7 @@ describe('a window of a calendar', () => {
     ['each: month, requests: 30, zone: "+05:30"', '2026-11-30T18:29:50Z', 'not-observed'],
     ['each: minute, requests: 30, zone: UTC', '2026-11-30T18:29:50Z', 'not-observed'],
     ['each: minute, requests: 30, zone: UTC', '2026-11-30T18:29:20Z', 'fail'],
-  ])('{ %s } and 40 requests from %s on: %s', async (limit, from, is) => {
+  ])('{ %s } and 40 requests from %s on: %s', { tags: 'whole' }, async (limit, from, is) => {
     const rule = limit.includes('minute') ? 'RATE-16' : 'RATE-17'
     expect((await decide(rule, sent(40, 500, 40, from), of(limit))).verdict).toBe(is)
   })
@@ -208,7 +209,9 @@ describe('requests in flight', () => {
     })
   })
 
-  test('the promised number, and that of each of two keys, does not', async () => {
+  test('the promised number, and that of each of two keys, does not', {
+    tags: 'whole',
+  }, async () => {
     expect((await decide('RATE-03', streams(8), promised)).verdict).toBe('pass')
     const two = streams(16, ['key-a', 'key-b'])
     expect((await decide('RATE-03', two, promised)).verdict).toBe('pass')

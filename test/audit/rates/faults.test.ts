@@ -221,7 +221,9 @@ describe('each rate rule decides on its own fault', () => {
     })
   })
 
-  test('RATE-09: requests whose client left before the head may be counted late', async () => {
+  test('RATE-09: requests whose client left before the head may be counted late', {
+    tags: 'whole',
+  }, async () => {
     const shown = (slot: number, atMs: number, rateRemaining: number) =>
       rowOf(slot, atMs, { rateLimit: 200, rateRemaining })
     const aborted = (slot: number, atMs: number) => ({
@@ -356,7 +358,9 @@ describe('each rate rule decides on its own fault', () => {
     },
   )
 
-  test('RATE-13: a window that reopens early fails if all of it is free again at once', async () => {
+  test('RATE-13: a window that reopens early fails if all of it is free again at once', {
+    tags: 'whole',
+  }, async () => {
     // The record begins in mid-window, so a bucket or a log may explain its decisions.
     const reopened = async (rateRemaining: number) => {
       const rows = [3, 2, 1, 0].map((left, nth) =>
@@ -380,7 +384,7 @@ describe('each rate rule decides on its own fault', () => {
     expect((await reopened(1)).verdict).not.toBe('fail')
   })
 
-  test('RATE-14: answers that show the count of another key fail', async () => {
+  test('RATE-14: answers that show the count of another key fail', { tags: 'whole' }, async () => {
     const counts = { a: 0, b: 0 }
     const rows = (shownBy: (own: 'a' | 'b') => 'a' | 'b') =>
       play(
@@ -473,7 +477,9 @@ describe('each rate rule decides on its own fault', () => {
     })
   })
 
-  test('RATE-19: a Retry-After that ends in another rejection fails', async () => {
+  test('RATE-19: a Retry-After that ends in another rejection fails', {
+    tags: 'whole',
+  }, async () => {
     const waiting = (retryAfter: number) =>
       play(fixedAnchored(20), probing, ({ status }) => (status === 429 ? { retryAfter } : {}))
     expect(await decide('RATE-19', waiting(0))).toMatchObject({
@@ -483,7 +489,7 @@ describe('each rate rule decides on its own fault', () => {
     expect((await decide('RATE-19', waiting(59))).verdict).toBe('pass')
   })
 
-  test('RATE-19: an epoch or milliseconds in Retry-After fail', async () => {
+  test('RATE-19: an epoch or milliseconds in Retry-After fail', { tags: 'whole' }, async () => {
     for (const retryAfter of [1_767_225_600, 42_000]) {
       const rows = play(fixedAnchored(20), probing, ({ status }) =>
         status === 429 ? { retryAfter } : {},

@@ -39,14 +39,16 @@ const shown = (slot: number, rateReset: number, more: Partial<AttemptRow> = {}) 
     ...more,
   })
 
-test('RATE-12: Unix seconds of a time without a Date are left out', async () => {
+test('RATE-12: Unix seconds of a time without a Date are left out', { tags: 'whole' }, async () => {
   const timed: Contract = { ...defaultContract, resetFormat: 'time' }
   const rows = [0, 1, 2].map((slot) => shown(slot, dateS + 60, { dateS: null }))
   expect(await of('RATE-12', rows, timed)).toBe('not-observed')
   expect(await of('RATE-12', rows)).toBe('pass')
 })
 
-test('RATE-12: a 0 beside epochs decides nothing where nothing was counted', async () => {
+test('RATE-12: a 0 beside epochs decides nothing where nothing was counted', {
+  tags: 'whole',
+}, async () => {
   const epochs = [0, 1, 2].map((slot) => shown(slot, dateS + 60))
   expect(await of('RATE-12', [...epochs, shown(3, 0, { rateRemaining: 60 })])).toBe('inconclusive')
   expect(await of('RATE-12', [...epochs, shown(3, 0)])).toBe('fail')

@@ -25,7 +25,7 @@ const withTokens: Contract = {
 const tokens = (tokenRemaining: number | null) => ({ tokenLimit: 10_000, tokenRemaining })
 const used = { promptTokens: 10, completionTokens: 50, totalTokens: 60, ...tokens(400) }
 
-test('RATE-10: a 429 by a limit of tokens decides nothing', async () => {
+test('RATE-10: a 429 by a limit of tokens decides nothing', { tags: 'whole' }, async () => {
   const after = (last: Partial<AttemptRow>) =>
     decide([served(0, 59, used), served(1, 58, used), refused(2, 57, last)], withTokens)
   expect(await after(tokens(0))).not.toBe('fail')
@@ -34,7 +34,9 @@ test('RATE-10: a 429 by a limit of tokens decides nothing', async () => {
   expect(await after(tokens(9_000))).toBe('fail')
 })
 
-test('RATE-10: a 429 for overload decides nothing, also if the contract has no word for it', async () => {
+test('RATE-10: a 429 for overload decides nothing, also if the contract has no word for it', {
+  tags: 'whole',
+}, async () => {
   const after = (last: Partial<AttemptRow>) =>
     decide([served(0, 59), served(1, 58), refused(2, 57, last)])
   expect(await after({ errorCode: 'engine_overloaded', errorType: 'overloaded_error' })).not.toBe(

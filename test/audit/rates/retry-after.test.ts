@@ -61,12 +61,16 @@ test.each([
   ['milliseconds', 45_000],
   ['an epoch', dateS + 45],
   ['a negative number', -3],
-])('RATE-19: %s where the limit of a minute is named are no seconds', async (_, retryAfter) => {
-  const contract = banded('{ name: all, requests: { minute: 60 } }')
-  const named = { rateLimit: 60, rateRemaining: 0 }
-  expect((await decide('RATE-19', told(retryAfter, named), contract)).verdict).toBe('fail')
-  expect((await decide('RATE-19', told(45, named), contract)).verdict).toBe('pass')
-})
+])(
+  'RATE-19: %s where the limit of a minute is named are no seconds',
+  { tags: 'whole' },
+  async (_, retryAfter) => {
+    const contract = banded('{ name: all, requests: { minute: 60 } }')
+    const named = { rateLimit: 60, rateRemaining: 0 }
+    expect((await decide('RATE-19', told(retryAfter, named), contract)).verdict).toBe('fail')
+    expect((await decide('RATE-19', told(45, named), contract)).verdict).toBe('pass')
+  },
+)
 
 /** Answers of a service that names its limit, with the seconds until its reset. */
 const resetting = (limit: number, untilS: readonly number[]) =>
@@ -94,36 +98,44 @@ describe('RATE-12: a reset', () => {
     ['within a rolling week', '{ name: all, requests: { 7d: 900 } }', 900, 6 * days, 20 * days],
     ['within five hours', '{ name: all, requests: { 5h: 40 } }', 40, 4 * hours, 40 * hours],
     ['within a minute', '{ name: all, requests: { minute: 60 } }', 60, 55, 20 * hours],
-  ] as const)('%s is no further than its window', async (_, band, limit, right, wrong) => {
-    const contract = banded(
-      band,
-      'headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: delta-s',
-    )
-    const verdictOf = async (from: number) =>
-      (await decide('RATE-12', resetting(limit, falling(from)), contract)).verdict
-    expect([await verdictOf(right), await verdictOf(wrong)]).toEqual(['pass', 'fail'])
-  })
+  ] as const)(
+    '%s is no further than its window',
+    { tags: 'whole' },
+    async (_, band, limit, right, wrong) => {
+      const contract = banded(
+        band,
+        'headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: delta-s',
+      )
+      const verdictOf = async (from: number) =>
+        (await decide('RATE-12', resetting(limit, falling(from)), contract)).verdict
+      expect([await verdictOf(right), await verdictOf(wrong)]).toEqual(['pass', 'fail'])
+    },
+  )
 
   test.each([
     ['delta-s', (s: number) => s],
     ['delta-ms', (s: number) => s * 1000],
     ['epoch-s', (s: number, nth: number) => dateS + nth * 10 + s],
     ['epoch-ms', (s: number, nth: number) => (dateS + nth * 10 + s) * 1000],
-  ] as const)('in the form %s is read as the contract promises', async (format, write) => {
-    const contract = banded(
-      '{ name: all, requests: { hour: 600 } }',
-      `headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: ${format}`,
-    )
-    const rows = (from: number) =>
-      resetting(
-        600,
-        falling(from).map((s, nth) => write(s, nth)),
+  ] as const)(
+    'in the form %s is read as the contract promises',
+    { tags: 'whole' },
+    async (format, write) => {
+      const contract = banded(
+        '{ name: all, requests: { hour: 600 } }',
+        `headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: ${format}`,
       )
-    expect((await decide('RATE-12', rows(3000), contract)).verdict).toBe('pass')
-    expect((await decide('RATE-12', rows(30 * days), contract)).verdict).toBe('fail')
-  })
+      const rows = (from: number) =>
+        resetting(
+          600,
+          falling(from).map((s, nth) => write(s, nth)),
+        )
+      expect((await decide('RATE-12', rows(3000), contract)).verdict).toBe('pass')
+      expect((await decide('RATE-12', rows(30 * days), contract)).verdict).toBe('fail')
+    },
+  )
 
-  test('in another unit than the contract promises is told', async () => {
+  test('in another unit than the contract promises is told', { tags: 'whole' }, async () => {
     const contract = banded(
       '{ name: all, requests: { hour: 600 } }',
       'headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: delta-s',

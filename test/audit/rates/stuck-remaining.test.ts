@@ -57,7 +57,9 @@ describe('a value that does not fall while requests are served', () => {
     expect((await judged(every(1.01, 0, times(12, 0)))).verdict).not.toBe('fail')
   })
 
-  test('is what a log shows that forgets as many as came one window earlier', async () => {
+  test('is what a log shows that forgets as many as came one window earlier', {
+    tags: 'whole',
+  }, async () => {
     const earlier = every(0.5, 0, [19, 18, 17, 16, 15, 14, 13, 12, 11, 10])
     const later = every(0.5, 60.1, times(9, 10))
     expect((await judged([...earlier, ...later], 20)).verdict).not.toBe('fail')
@@ -96,7 +98,9 @@ describe('a value that does not fall while requests are served', () => {
   })
 })
 
-test('answers of which none shows less than the one before it decide nothing', async () => {
+test('answers of which none shows less than the one before it decide nothing', {
+  tags: 'whole',
+}, async () => {
   expect((await judged(every(30, 0, [59, 59]))).verdict).toBe('not-observed')
   expect((await judged(every(0.1, 0, [59, 58]))).verdict).toBe('pass')
 })

@@ -109,7 +109,9 @@ test('rejections beyond the promised number in flight are not those of the minut
   ).toMatchObject({ verdict: 'not-observed' })
 })
 
-test('rejections with fewer in flight than promised, and no window, are no pass', async () => {
+test('rejections with fewer in flight than promised, and no window, are no pass', {
+  tags: 'whole',
+}, async () => {
   const of = (most: number) => contractOf(`{ name: all, requests: {}, in_flight: ${most} }`)
   expect(await decide('RATE-05', waves, of(8))).toMatchObject({ verdict: 'not-observed' })
   expect(await decide('RATE-05', waves, of(11))).toMatchObject({

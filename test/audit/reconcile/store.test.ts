@@ -106,38 +106,42 @@ test.each([
   ['cursor.csv', 'USD'],
   ['focus-charges.csv', 'USD'],
   ['focus-litellm.csv', 'USD'],
-])('%s from a store has the sums and the causes that its file has', async (name, unit) => {
-  const files = {
-    ...{ bill: join(samples, name), log },
-    contract: parseContract(
-      parseYaml(
-        `{ name: c, extends: none, currency: ${unit}, models: [{ id: none, price: { input: 4, output: 20 } }] }`,
+])(
+  '%s from a store has the sums and the causes that its file has',
+  { tags: 'whole' },
+  async (name, unit) => {
+    const files = {
+      ...{ bill: join(samples, name), log },
+      contract: parseContract(
+        parseYaml(
+          `{ name: c, extends: none, currency: ${unit}, models: [{ id: none, price: { input: 4, output: 20 } }] }`,
+        ),
+        'c.yaml',
       ),
-      'c.yaml',
-    ),
-  }
-  const store = await openStore(':memory:')
-  try {
-    const named = async (file: string) => {
-      const imported = await importFile(store, { file })
-      return sourceNamed(store, 'source' in imported ? imported.source : '', '--bill')
     }
-    const stored = { ...files, bill: await named(files.bill), log: await named(log) }
-    const said = async (each: ReconcileFiles) => {
-      const { bill, expected, difference, causes, unknown } = sumsOf(
-        (await reconcileFiles(each)).cells,
-      )
-      return {
-        ...{ bill: decimalText(bill), expected: decimalText(expected!), unknown },
-        difference: decimalText(difference),
-        causes: causes.map(({ cause, amount }) => [cause, decimalText(amount)]),
+    const store = await openStore(':memory:')
+    try {
+      const named = async (file: string) => {
+        const imported = await importFile(store, { file })
+        return sourceNamed(store, 'source' in imported ? imported.source : '', '--bill')
       }
+      const stored = { ...files, bill: await named(files.bill), log: await named(log) }
+      const said = async (each: ReconcileFiles) => {
+        const { bill, expected, difference, causes, unknown } = sumsOf(
+          (await reconcileFiles(each)).cells,
+        )
+        return {
+          ...{ bill: decimalText(bill), expected: decimalText(expected!), unknown },
+          difference: decimalText(difference),
+          causes: causes.map(({ cause, amount }) => [cause, decimalText(amount)]),
+        }
+      }
+      expect(await said(stored)).toEqual(await said(files))
+    } finally {
+      store.close()
     }
-    expect(await said(stored)).toEqual(await said(files))
-  } finally {
-    store.close()
-  }
-})
+  },
+)
 
 test('an amount that prices gave is none that the bill states, and a source that is not there is named', async () => {
   const store = await openStore(':memory:')

@@ -7,7 +7,9 @@ import { decimalText, powerOfTen, rational } from '../../../src/money/rational.t
 import { eachKind } from '../../../src/tokens/kinds.ts'
 import { contract, dayText, expectCauses, sidesOf, world } from './world.ts'
 
-test('each cause of a difference has its exact amount in 200 random worlds', () => {
+test('each cause of a difference has its exact amount in 200 random worlds', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(world, (each) => {
       const sides = sidesOf(each)

@@ -53,7 +53,9 @@ for (const streamed of [0, 1]) {
     expect(await judged(answers, streamed)).toEqual({ verdict: 'pass', observations: 4 })
   })
 
-  test(`${how} without a tool to call fails with the reason of a call`, async () => {
+  test(`${how} without a tool to call fails with the reason of a call`, {
+    tags: 'whole',
+  }, async () => {
     const answers = [
       ['tool_calls', {}],
       ['tool_calls', { tools: [] }],
@@ -81,7 +83,9 @@ test('other reasons fail also with tools', async () => {
   })
 })
 
-test('the reason of a call decides nothing if the request was not stored', async () => {
+test('the reason of a call decides nothing if the request was not stored', {
+  tags: 'whole',
+}, async () => {
   expect(await judged([['tool_calls', null]])).toMatchObject({ verdict: 'not-observed' })
   expect(await judged([['end_turn', null]])).toMatchObject({
     verdict: 'fail',

@@ -86,7 +86,9 @@ test('nine answers do not decide', async () => {
   expect(verdict).toMatchObject({ verdict: 'inconclusive' })
 })
 
-test('a model with reasoning, and an answer that shows some, are left out', async () => {
+test('a model with reasoning, and an answer that shows some, are left out', {
+  tags: 'whole',
+}, async () => {
   const thinking = await verdictOn('SOLD-09', { ...named, reasoning: true }, counted(1.5))
   expect(thinking).toMatchObject({ verdict: 'not-observed' })
   const shown = counted(1.5).map((answer) => ({ ...answer, message: { reasoning_content: 'Hm.' } }))
@@ -177,7 +179,9 @@ const streamed = (streams: readonly Times[], shown = '') =>
 const thinking = (count: number, reasoning = 300): readonly Times[] =>
   Array.from({ length: count }, () => [reasoning, 101, 10 * reasoning, 10 * reasoning + 1_000])
 
-test('reasoning that takes its time is possible, and one that takes none is not', async () => {
+test('reasoning that takes its time is possible, and one that takes none is not', {
+  tags: 'whole',
+}, async () => {
   expect(await streamed(thinking(10))).toMatchObject({ verdict: 'inconclusive' })
   // Twice as fast as its text is possible; in the time of its text alone it is not.
   expect(await streamed([...thinking(9), [300, 101, 1_200, 2_200]])).toMatchObject({
@@ -190,7 +194,9 @@ test('reasoning that takes its time is possible, and one that takes none is not'
   })
 })
 
-test('nine streams, text that arrives at once, and reasoning that is shown tell no speed', async () => {
+test('nine streams, text that arrives at once, and reasoning that is shown tell no speed', {
+  tags: 'whole',
+}, async () => {
   const quick: Times = [600, 101, 20, 1_020]
   expect(await streamed([...thinking(8), quick])).toMatchObject({ verdict: 'inconclusive' })
   const buffered: Times = [10, 101, 500, 500]

@@ -30,7 +30,7 @@ test('a template of the promised size passes, and what it has is noted', async (
   })
 })
 
-test('a hidden prompt of 30 tokens fails', async () => {
+test('a hidden prompt of 30 tokens fails', { tags: 'whole' }, async () => {
   expect(await verdictOf([37, 37, 36, 37, 37])).toMatchObject({
     verdict: 'fail',
     observed: expect.stringContaining(
@@ -157,7 +157,9 @@ const ofTwo = (texts: readonly string[], beside: number) =>
     completionTokens: 1,
   }))
 
-test('without an encoding, a tokenizer with two tokens a word does not make a template of 12 a hidden prompt', async () => {
+test('without an encoding, a tokenizer with two tokens a word does not make a template of 12 a hidden prompt', {
+  tags: 'whole',
+}, async () => {
   expect(await ofTwo([...words, ...repeated], 12)).toMatchObject({
     verdict: 'pass',
     note: 'svc-k2: 12 tokens beside the text',
@@ -231,7 +233,9 @@ test('a template that is longer than promised fails, and the finding says that t
   })
 })
 
-test('a template as promised fails if the reference counts less: the contract says that it is the same model', async () => {
+test('a template as promised fails if the reference counts less: the contract says that it is the same model', {
+  tags: 'whole',
+}, async () => {
   const named = { tokenizer: 'o200k', template_tokens: 40 }
   expect(await atBoth(37, 7, named)).toMatchObject({ verdict: 'fail' })
   expect(await atBoth(10, 7, named)).toMatchObject({
@@ -249,7 +253,9 @@ test('without a run at the reference its own is not observed', async () => {
   })
 })
 
-test('a prompt that is put before two of five requests is no pass, though the middle one has none', async () => {
+test('a prompt that is put before two of five requests is no pass, though the middle one has none', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf([12, 42, 12, 42, 12])).toMatchObject({
     verdict: 'inconclusive',
     why: 'svc-k2: 12 tokens beside the text, of 12 promised; but 2 of 5 prompts have more, as if a prompt were put before a part of the requests',

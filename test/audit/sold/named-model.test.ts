@@ -32,7 +32,9 @@ const inTurn = (count: number, service: TokenModel, reference = model): readonly
 const verdictOf = (sessions: readonly Session[], more: object = promise) =>
   verdictOnSessions('SOLD-06', sessions, more)
 
-test('a service that answers as its reference passes, though the newest run is one of the reference', async () => {
+test('a service that answers as its reference passes, though the newest run is one of the reference', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(inTurn(10, model))).toMatchObject({
     verdict: 'pass',
     observations: 20,
@@ -40,7 +42,9 @@ test('a service that answers as its reference passes, though the newest run is o
   })
 })
 
-test('another model fails by its difference, which is not yet called another model', async () => {
+test('another model fails by its difference, which is not yet called another model', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(inTurn(10, otherThan(model)))).toMatchObject({
     verdict: 'fail',
     observed: expect.stringMatching(
@@ -71,7 +75,9 @@ test('four pairs decide nothing, and ten sessions after ten others are one pair'
   expect(await verdictOf(apart)).toMatchObject({ verdict: 'inconclusive', observations: 2 })
 })
 
-test('without sessions of the reference nothing is observed, and without a reference nothing is promised', async () => {
+test('without sessions of the reference nothing is observed, and without a reference nothing is promised', {
+  tags: 'whole',
+}, async () => {
   const own = inTurn(10, model).filter(({ baseUrl }) => baseUrl === undefined)
   expect(await verdictOf(own)).toMatchObject({ verdict: 'not-observed' })
   expect(await verdictOf(own, {})).toMatchObject({
@@ -116,7 +122,9 @@ test.each([
   expect(read).not.toThrow(/sk-abcdef|secret/)
 })
 
-test('sessions with other prompts than those of the reference compare nothing, and are no pass', async () => {
+test('sessions with other prompts than those of the reference compare nothing, and are no pass', {
+  tags: 'whole',
+}, async () => {
   const sessions = inTurn(10, model).map((session) =>
     session.baseUrl === official
       ? { ...session, prompts: words.map((word) => `${word}s`) }
@@ -128,7 +136,9 @@ test('sessions with other prompts than those of the reference compare nothing, a
   })
 })
 
-test('answers without any text, as of a model that reasons in its one token, compare nothing', async () => {
+test('answers without any text, as of a model that reasons in its one token, compare nothing', {
+  tags: 'whole',
+}, async () => {
   const sessions = inTurn(10, model).map((session) => ({ ...session, text: '' }))
   expect(await verdictOf(sessions)).toMatchObject({ verdict: 'not-observed' })
 })

@@ -18,7 +18,9 @@ const template = (number: number, more: object) => ({
 })
 const templates = [template(0, {}), template(1, { service_tier: 'priority' })]
 
-test('a witness of a slow tier has its own time to the first token, and an unknown time is none', async () => {
+test('a witness of a slow tier has its own time to the first token, and an unknown time is none', {
+  tags: 'whole',
+}, async () => {
   // The first five of the paid tier have no first token; the others are as slow as the default.
   const rows = Array.from({ length: 70 }, (_, slot) => {
     const isPaid = slot < 5 || [1, 2].includes(slot % 4)

@@ -53,7 +53,9 @@ const verdictOf = (
     completionTokens: 1,
   }))
 
-test('the tokenizer.json of a model counts its texts: an honest service passes, whatever its pieces', async () => {
+test('the tokenizer.json of a model counts its texts: an honest service passes, whatever its pieces', {
+  tags: 'whole',
+}, async () => {
   const path = contractFile('pieces.json')
   expect(await verdictOf('SOLD-01', path, audited, (tokens) => tokens + 12)).toMatchObject({
     verdict: 'pass',
@@ -65,7 +67,9 @@ test('the tokenizer.json of a model counts its texts: an honest service passes, 
   })
 })
 
-test('by it, a factor that repeats of words do not show fails, with what it cost', async () => {
+test('by it, a factor that repeats of words do not show fails, with what it cost', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOf('SOLD-01', contractFile('pieces.json'), audited, (tokens) =>
     Math.round(2 * (tokens + 12)),
   )
@@ -77,7 +81,9 @@ test('by it, a factor that repeats of words do not show fails, with what it cost
   })
 })
 
-test('an honest service of another encoding than the file is not accused', async () => {
+test('an honest service of another encoding than the file is not accused', {
+  tags: 'whole',
+}, async () => {
   for (const count of [
     (text: string) => 2 * letters(text) + text.split(' ').length,
     (text: string) => Buffer.byteLength(text),

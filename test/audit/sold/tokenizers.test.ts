@@ -37,7 +37,7 @@ describe.each(Object.entries(honest))('an honest tokenizer with %s is not accuse
     ['if nothing names it', {}, repeated],
     ['if the contract names another', { tokenizer: 'o200k' }, [...audited, ...repeated]],
     ['if the contract names another, and no word is repeated', { tokenizer: 'o200k' }, audited],
-  ])('%s', async (_, more, texts) => {
+  ])('%s', { tags: 'whole' }, async (_, more, texts) => {
     const counts = texts.map(count)
     for (const template of templates) {
       const verdict = await verdictOnTexts('SOLD-01', contractOf(more), texts, (_, at) => ({
@@ -49,7 +49,7 @@ describe.each(Object.entries(honest))('an honest tokenizer with %s is not accuse
   })
 })
 
-test('a prompt that is cut has fewer tokens, and is no factor', async () => {
+test('a prompt that is cut has fewer tokens, and is no factor', { tags: 'whole' }, async () => {
   const ofTwo = (text: string) => 2 * text.split(' ').length + 7
   for (const limit of [2_048, 2_500, 2_900]) {
     const verdict = await verdictOnTexts(
@@ -65,7 +65,9 @@ test('a prompt that is cut has fewer tokens, and is no factor', async () => {
   }
 })
 
-test('a factor is told from any of these encodings where it gives what none has', async () => {
+test('a factor is told from any of these encodings where it gives what none has', {
+  tags: 'whole',
+}, async () => {
   for (const count of Object.values(honest).slice(0, 6)) {
     const counts = repeated.map(count)
     const verdict = await verdictOnTexts('SOLD-01', contractOf({}), repeated, (_, at) => ({

@@ -45,7 +45,9 @@ test('of 1,000 honest watches of 60 sessions at most 1 % ever alarm', { tags: 'w
   expect(alarms.length).toBeLessThanOrEqual(10)
 })
 
-test('a change at the 40th of 60 sessions is found in 19 of 20 watches, and its interval holds it in 9 of 10', () => {
+test('a change at the 40th of 60 sessions is found in 19 of 20 watches, and its interval holds it in 9 of 10', {
+  tags: 'whole',
+}, () => {
   const found = Array.from({ length: 200 }, (_, at) => watch(`changed ${at}`, 60, 39)).flatMap(
     ({ scores, alarm }) =>
       alarm < 0 ? [] : [{ alarm, date: changeOf(scores.slice(0, alarm + 1))! }],

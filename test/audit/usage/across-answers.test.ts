@@ -58,7 +58,9 @@ test('USE-04 compares each reading with what its own account sent since the one 
   expect(await verdictOf(honest)).toMatchObject({ verdict: 'pass', observations: 3 })
 })
 
-test('USE-04 names the reading whose account was charged for a request of the other', async () => {
+test('USE-04 names the reading whose account was charged for a request of the other', {
+  tags: 'whole',
+}, async () => {
   const wrong = honest.map((each, slot) => (slot === 8 ? (['other', 74] as const) : each))
   expect(await verdictOf(wrong)).toMatchObject({
     verdict: 'fail',

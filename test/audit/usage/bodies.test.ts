@@ -42,7 +42,9 @@ test.each([
   expect((await verdictOn('USE-02', ...bodies)).verdict).not.toBe('fail')
 })
 
-test('USE-02: consumption that exceeds the fall of the balance is a contradiction', async () => {
+test('USE-02: consumption that exceeds the fall of the balance is a contradiction', {
+  tags: 'whole',
+}, async () => {
   const verdict = await verdictOn(
     'USE-02',
     { data: { granted: 100, consumed: 3, remaining: 97 } },
@@ -294,7 +296,7 @@ test('times and failures are no credits and no requests', () => {
   expect(report).toMatchObject({ consumed: null, requests: 9, averageTokens: 775 })
 })
 
-test('USE-05: an average that leaves its fraction out is right', async () => {
+test('USE-05: an average that leaves its fraction out is right', { tags: 'whole' }, async () => {
   const [first, second] = days(2, {})
   const verdictOf = async (average: number) =>
     (

@@ -18,19 +18,23 @@ test.each([
   ['Unix seconds', { start: 1_790_877_600 }, { start: 1_790_841_600 }],
   ['Unix milliseconds', { timestamp: 1_790_877_600_000 }, { timestamp: 1_790_841_600_000 }],
   ['Unix seconds as a text', { hour: '1790877600' }, { hour: '1790841600' }],
-])('USE-03: an hour of the future is found, written as %s', async (_, ahead, past) => {
-  const verdictOf = async (hour: object) => {
-    const body = {
-      timezone: 'UTC',
-      by_day: [{ date: '2026-10-01', ...usage }],
-      by_hour: [{ ...hour, ...usage }],
+])(
+  'USE-03: an hour of the future is found, written as %s',
+  { tags: 'whole' },
+  async (_, ahead, past) => {
+    const verdictOf = async (hour: object) => {
+      const body = {
+        timezone: 'UTC',
+        by_day: [{ date: '2026-10-01', ...usage }],
+        by_hour: [{ ...hour, ...usage }],
+      }
+      const answer = { path: '/user/credits', body, headers: at0930 }
+      return (await verdictOfAnswers('USE-03', [answer])).verdict
     }
-    const answer = { path: '/user/credits', body, headers: at0930 }
-    return (await verdictOfAnswers('USE-03', [answer])).verdict
-  }
-  expect(await verdictOf(ahead)).toBe('fail')
-  expect(await verdictOf(past)).toBe('pass')
-})
+    expect(await verdictOf(ahead)).toBe('fail')
+    expect(await verdictOf(past)).toBe('pass')
+  },
+)
 
 test.each([
   // 17:00 to 18:00 UTC is 02:00 to 03:00 of the next day in Tokyo.
@@ -119,24 +123,31 @@ test.each([
   ['today', 'by_day', { date: '2026-10-01' }, 'UTC', 'pass'],
   ['yesterday, which no zone has any more', 'by_day', { date: '2026-09-29' }, undefined, 'fail'],
   ['yesterday, which some zone still has', 'by_day', { date: '2026-09-30' }, undefined, 'pass'],
-] as const)('USE-04: requests that are booked under %s', async (_, list, line, zone, is) => {
-  const told = await bookedUnder(
-    { [list]: [{ ...line, ...of(4) }] },
-    { [list]: [{ ...line, ...of(6) }] },
-    zone,
-  )
-  expect(told.verdict).toBe(is)
-  if (told.verdict === 'fail') expect(told.observed).toMatch(/^2 requests were booked under .*over/)
-})
+] as const)(
+  'USE-04: requests that are booked under %s',
+  { tags: 'whole' },
+  async (_, list, line, zone, is) => {
+    const told = await bookedUnder(
+      { [list]: [{ ...line, ...of(4) }] },
+      { [list]: [{ ...line, ...of(6) }] },
+      zone,
+    )
+    expect(told.verdict).toBe(is)
+    if (told.verdict === 'fail')
+      expect(told.observed).toMatch(/^2 requests were booked under .*over/)
+  },
+)
 
-test('USE-04: a line that is new is booked with all that it has', async () => {
+test('USE-04: a line that is new is booked with all that it has', { tags: 'whole' }, async () => {
   const line = { date: '2026-09-29', ...of(2) }
   const today = { date: '2026-10-01', ...of(10) }
   const told = await bookedUnder({ by_day: [today] }, { by_day: [line, today] }, 'UTC')
   expect(told).toMatchObject({ verdict: 'fail', observed: expect.stringContaining('2026-09-29') })
 })
 
-test('USE-04: what an earlier day gains beside other usage may be that of another time', async () => {
+test('USE-04: what an earlier day gains beside other usage may be that of another time', {
+  tags: 'whole',
+}, async () => {
   const lines = (yesterday: number, today: number) => ({
     by_day: [
       { date: '2026-09-30', ...of(yesterday) },
@@ -179,6 +190,7 @@ test.each([
   ['of 25 hours', 1_792_879_200, '2026-10-25T22:00:00Z', '2026-10-25T23:00:00Z'],
 ])(
   'USE-03: a day %s in Berlin has its hours, and not the next one',
+  { tags: 'whole' },
   async (_, start, last, next) => {
     const verdictOf = async (hour: string) => {
       const timezone = 'Europe/Berlin'

@@ -65,7 +65,7 @@ test.each([
   [0.0000005, '0.00000050 remaining'],
   [-5, '\u22125 remaining'],
   [-5, '-5 remaining'],
-])('PAGE-01: %d may be written as %s', async (remaining, text) => {
+])('PAGE-01: %d may be written as %s', { tags: 'whole' }, async (remaining, text) => {
   expect(await ofBalance(remaining, text)).toBe('pass')
 })
 

@@ -18,7 +18,9 @@ function verdictOf(whole: number, first: number, second: number) {
   ])
 }
 
-test('USE-06 fails if the parts of a range add up to less than the range', async () => {
+test('USE-06 fails if the parts of a range add up to less than the range', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(50, 20, 20)).toMatchObject({
     verdict: 'fail',
     observed: '50 credits in all, 20 and 20 in its parts',
@@ -30,7 +32,9 @@ test('USE-06 is not observed if the service gives the same for every range', asy
   expect(await verdictOf(50, 50, 50)).toMatchObject({ verdict: 'not-observed' })
 })
 
-test('USE-06 compares no ranges between which a request was sent, though it was free', async () => {
+test('USE-06 compares no ranges between which a request was sent, though it was free', {
+  tags: 'whole',
+}, async () => {
   const ranges = ['1/3', '1/2', '2/3'].map((range) => range.split('/'))
   const bodies = [16, 9, 6].map((requests) => ({ remaining: 50, requests }))
   const answersAt = (...slots: readonly number[]) =>
@@ -59,7 +63,9 @@ test('USE-06 compares no ranges between which a request was sent, though it was 
   })
 })
 
-test('USE-06 does not decide if the day between two ranges may be in both, or if no figure is known', async () => {
+test('USE-06 does not decide if the day between two ranges may be in both, or if no figure is known', {
+  tags: 'whole',
+}, async () => {
   expect(await verdictOf(30, 20, 20)).toMatchObject({ verdict: 'not-observed' })
   const answer = (from: number, to: number, body: object) => ({
     path: `/user/credits?from=2026-11-0${from}&to=2026-11-0${to}`,

@@ -18,7 +18,7 @@ test.each([
   expect(await verdictOn('USE-01', body)).toMatchObject({ verdict: 'pass' })
 })
 
-test('USE-01: a body with unknown words is not judged', async () => {
+test('USE-01: a body with unknown words is not judged', { tags: 'whole' }, async () => {
   expect(await verdictOn('USE-01', { guthaben: 97, verbraucht: 3 })).toMatchObject({
     verdict: 'not-observed',
   })

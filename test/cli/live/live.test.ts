@@ -127,7 +127,7 @@ test(
     }),
 )
 
-test('only local requests are answered: no other host, origin or method', () =>
+test('only local requests are answered: no other host, origin or method', { tags: 'whole' }, () =>
   withLive(watchOf, async (url) => {
     const port = new URL(url).port
     expect(await statusOf(url, {})).toBe(200)
@@ -141,7 +141,8 @@ test('only local requests are answered: no other host, origin or method', () =>
     }
     expect(await statusOf(url, {}, 'POST')).toBe(405)
     expect(await statusOf(`${url}store`, {})).toBe(404)
-  }))
+  }),
+)
 
 test('a watch exports its polls and the latest balance as Prometheus text', { tags: 'whole' }, () =>
   withLive(watchOf, async (url) => {

@@ -138,10 +138,14 @@ test.each([
   ['a balance that shows fewer places than an earlier charge had', drawFaulty, 2008, 'wide'],
   ['the head of a stream, older than a payment before which it came', drawHonest, 7012, 'wide'],
   ['an answer of a fallback model that reads a cache of the first one', drawHonest, 116, 'wide'],
-] as const)('%s is accused of nothing (seed %#)', async (_, draw, seed, width?: Width) => {
-  const { wrongly } = await outcomeOf(draw(seed, width))
-  expect(wrongly).toEqual([])
-})
+] as const)(
+  '%s is accused of nothing (seed %#)',
+  { tags: 'whole' },
+  async (_, draw, seed, width?: Width) => {
+    const { wrongly } = await outcomeOf(draw(seed, width))
+    expect(wrongly).toEqual([])
+  },
+)
 
 test.each([
   ['what is taken without a request', 1, /0\.5 USD taken without a request/],
@@ -150,7 +154,7 @@ test.each([
   ['one free request of several between two values', 36, /stretches are wrong: free \(only these/],
   ['a price at another number', 126, /output at 1\.1 times its price/],
   ['a wrong form of requests beside others', 276, /charged twice \(of streams\)/],
-] as const)('a balance names %s (seed %#)', async (_, seed, words) => {
+] as const)('a balance names %s (seed %#)', { tags: 'whole' }, async (_, seed, words) => {
   const { findings } = await outcomeOf(drawFaulty(seed))
   expect(wordsOf(findings.find(({ rule }) => rule === 'PRICE-06')!)).toMatch(words)
 })
@@ -172,16 +176,22 @@ test.each([
     'a log names the tokens that were charged for a stream beyond what arrived',
     ...['PRICE-04', 116, /charged in full: 39 tokens of output, where 11 pieces of text came/],
   ],
-] as [string, string, number, RegExp][])('%s (seed %#)', async (_, rule, seed, words) => {
-  const { findings } = await outcomeOf(drawFaulty(seed, 'wide'))
-  expect(wordsOf(findings.find((finding) => finding.rule === rule)!)).toMatch(words)
-})
+] as [string, string, number, RegExp][])(
+  '%s (seed %#)',
+  { tags: 'whole' },
+  async (_, rule, seed, words) => {
+    const { findings } = await outcomeOf(drawFaulty(seed, 'wide'))
+    expect(wordsOf(findings.find((finding) => finding.rule === rule)!)).toMatch(words)
+  },
+)
 
 test('a row that is missing is told where answers of the cache cost as much as others, and none was stored', async () => {
   expect((await outcomeOf(drawFaulty(239))).is).toBe('by cause')
 })
 
-test('a value that is round in one account is as exact as those of the others', async () => {
+test('a value that is round in one account is as exact as those of the others', {
+  tags: 'whole',
+}, async () => {
   const { findings } = await outcomeOf(drawFaulty(327))
   expect(findings.find(({ rule }) => rule === 'PRICE-06')!.verdict).toMatchObject({
     verdict: 'fail',

@@ -47,7 +47,7 @@ const cold = (times: Float64Array) => times.map((time, at) => time * (1 + 2 * Ma
 const meanOf = (values: Float64Array) =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-test('a cut takes nearly all of what a cold start adds to a mean', () => {
+test('a cut takes nearly all of what a cold start adds to a mean', { tags: 'whole' }, () => {
   for (const [name, n, most] of [
     ['independent', 2_000, 0.02],
     ['8 workers, load 0.7', 2_000, 0.02],

@@ -183,7 +183,9 @@ describe('anomalies', () => {
   const kinds = async () =>
     (await readUsage(store, usageOptions())).anomalies.map(({ kind, count }) => [kind, count])
 
-  test('are charges without success, successes without charge, and tokens over the limit', async () => {
+  test('are charges without success, successes without charge, and tokens over the limit', {
+    tags: 'whole',
+  }, async () => {
     const at = utc(2026, 11, 3)
     await enterEvents(store, [
       { atUs: at, outcome: 'http_error', status: 500, credits: 1 },
@@ -238,7 +240,7 @@ describe('anomalies', () => {
     expect(chanceOfAtLeast(5_000, 1_000)).toBeLessThan(1e-12)
   })
 
-  test('a balance that does not fall despite charges is flagged', async () => {
+  test('a balance that does not fall despite charges is flagged', { tags: 'whole' }, async () => {
     await enterRun(store)
     await appendAttempts(
       store,
@@ -249,7 +251,9 @@ describe('anomalies', () => {
     expect(await kinds()).toEqual([['flat-remaining', 1]])
   })
 
-  test('a balance that answers read at the same time show in turns is flat while it is the same', async () => {
+  test('a balance that answers read at the same time show in turns is flat while it is the same', {
+    tags: 'whole',
+  }, async () => {
     await enterRun(store)
     // Ten polls, each of which read ten answers: the balance falls once, in the middle of a poll.
     const rows = Array.from({ length: 100 }, (_, at) =>
@@ -273,7 +277,9 @@ describe('anomalies', () => {
     (await readUsage(store, usageOptions(change))).anomalies.find((each) => each.kind === kind) ??
     null
 
-  test('charged failures are shown with status and credits, up to five', async () => {
+  test('charged failures are shown with status and credits, up to five', {
+    tags: 'whole',
+  }, async () => {
     const failed = { outcome: 'http_error', credits: 2, source: 'log' }
     await enterEvents(store, [
       { ...failed, atUs: at, id: 'a', status: 500 },
@@ -307,7 +313,9 @@ describe('anomalies', () => {
     })
   })
 
-  test('a success without a charge is flagged if its model has a price', async () => {
+  test('a success without a charge is flagged if its model has a price', {
+    tags: 'whole',
+  }, async () => {
     const contract = {
       ...defaultContract,
       models: defaultContract.models.map((model) =>
@@ -335,7 +343,7 @@ describe('anomalies', () => {
     })
   })
 
-  test('tokens over a limit are flagged by the mean of a row', async () => {
+  test('tokens over a limit are flagged by the mean of a row', { tags: 'whole' }, async () => {
     const contract = {
       ...defaultContract,
       limits: { ...defaultContract.limits, maxInputTokens: 1_000, maxOutputTokens: 5_000 },

@@ -120,7 +120,7 @@ test('without a poll they are the last header of each account so far, and null w
   expect(await readGrants(store, novemberUs + 0.5e6)).toBeNull()
 })
 
-test('of balances at the same time the lower is the later', async () => {
+test('of balances at the same time the lower is the later', { tags: 'whole' }, async () => {
   await enterRun(store)
   const together = { headersUs: 3e6 }
   await appendAttempts(store, [

@@ -14,7 +14,9 @@ const perDay = (past: ReturnType<typeof days>) => {
   return forecast
 }
 
-test('one day far above all others changes no day to come, wherever it is', () => {
+test('one day far above all others changes no day to come, wherever it is', {
+  tags: 'whole',
+}, () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 10, max: 42 }),

@@ -311,7 +311,9 @@ const anyScoped = fc.record({
   coming: fc.array(fc.constantFrom(0, 0, 1, 2), { minLength: 10, maxLength: 10 }),
 })
 
-test('a forecast says of a future what the ledger says once that future has come', () => {
+test('a forecast says of a future what the ledger says once that future has come', {
+  tags: 'whole',
+}, () => {
   let [covered, empty] = [0, 0]
   fc.assert(
     fc.property(anyScoped, ({ lots: drawn, past, coming }) => {

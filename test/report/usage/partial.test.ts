@@ -56,7 +56,9 @@ test('the bars of a part of a log are open on the interactive page', () => {
   expect(bars.map(({ open }) => open)).toEqual([false, false, true, true, false])
 })
 
-test('a daily sum is a flat bar of its mean in the chart by the hour, and no hour has its sum', async () => {
+test('a daily sum is a flat bar of its mean in the chart by the hour, and no hour has its sum', {
+  tags: 'whole',
+}, async () => {
   const store = await openStore(':memory:')
   const file = join(folder, 'daily.csv')
   writeFileSync(file, 'time,end,credits,requests\n2026-11-03,2026-11-04,48,1440\n')

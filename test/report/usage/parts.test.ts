@@ -14,7 +14,9 @@ async function storeOfThree() {
 const query = { account: subject.name, nowUs: Date.UTC(2026, 11, 20) * 1000 }
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
-test('usage of one account has the parts that were asked, each as on the whole page', async () => {
+test('usage of one account has the parts that were asked, each as on the whole page', {
+  tags: 'whole',
+}, async () => {
   const store = await storeOfThree()
   const whole = await api.readUsage(store, { ...query, parts: usageParts })
   expect(Object.keys(whole)).toEqual(['scope', ...usageParts])
@@ -25,7 +27,7 @@ test('usage of one account has the parts that were asked, each as on the whole p
   expect(totals.money.map(({ unit }) => unit)).toEqual(['credits'])
 })
 
-test('the hours, most of a page, come only if they are asked', async () => {
+test('the hours, most of a page, come only if they are asked', { tags: 'whole' }, async () => {
   const store = await storeOfThree()
   const usual = await api.readUsage(store, query)
   expect(Object.keys(usual)).toEqual(['scope', ...usageParts.filter((part) => part !== 'hours')])

@@ -205,7 +205,7 @@ describe('the period before', () => {
       null,
     ],
   ]
-  test.each(cases)('%s', async (...[, change, firstUs, lastUs, before]) => {
+  test.each(cases)('%s', { tags: 'whole' }, async (...[, change, firstUs, lastUs, before]) => {
     await enterEvents(store, [{ atUs: firstUs }, { atUs: lastUs, source: 'other' }])
     await prepare(change)
     const [row] = await store.rows<{ a: number; b: number }>(
@@ -216,7 +216,9 @@ describe('the period before', () => {
 })
 
 describe('sums', () => {
-  test('a quarter, an hour and a day have the sums of every outcome', async () => {
+  test('a quarter, an hour and a day have the sums of every outcome', {
+    tags: 'whole',
+  }, async () => {
     const tokens = { promptTokens: 10, cachedTokens: 4, completionTokens: 20 }
     const failed = { outcome: 'http_error', credits: 0 }
     await enterEvents(

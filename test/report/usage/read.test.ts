@@ -19,7 +19,7 @@ const hourUs = 3600e6
 const read = (change: Partial<UsageOptions> = {}) => readUsage(store, usageOptions(change))
 
 describe('cards', () => {
-  test('they sum the period, and the same part of the one before', async () => {
+  test('they sum the period, and the same part of the one before', { tags: 'whole' }, async () => {
     const tokens = (promptTokens: number | null, completionTokens: number | null) => ({
       promptTokens,
       completionTokens,
@@ -58,7 +58,9 @@ describe('cards', () => {
     ])
   })
 
-  test('a value without measurements is null, and a change from zero is null', async () => {
+  test('a value without measurements is null, and a change from zero is null', {
+    tags: 'whole',
+  }, async () => {
     await enterEvents(store, [
       { atUs: at - 2 * hourUs, credits: 0, promptTokens: null, completionTokens: null },
       { atUs: at + hourUs, credits: 5, promptTokens: null, completionTokens: 7 },
@@ -82,7 +84,9 @@ describe('cards', () => {
   })
 })
 
-test('errors are summed by hour, and keys over all of their requests', async () => {
+test('errors are summed by hour, and keys over all of their requests', {
+  tags: 'whole',
+}, async () => {
   const error = { outcome: 'http_error', credits: 0 }
   await enterEvents(store, [
     { atUs: at, ...error, status: 500 },
@@ -164,7 +168,7 @@ describe('the outlook', () => {
     )
   const grants = [{ name: 'held', credits: 480, expiresUs: null }]
 
-  test('it begins where use is known, and covers a year', async () => {
+  test('it begins where use is known, and covers a year', { tags: 'whole' }, async () => {
     await enterDays(4)
     const page = await read({ grants, nowUs: utc(2026, 11, 5) })
     // The last request was at 23:00, and no hour is silent for longer.

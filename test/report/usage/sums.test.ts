@@ -46,7 +46,7 @@ test('sums by any two dimensions add up to the whole, with what is not known cou
   store.close()
 })
 
-test('days are local, and the end of a period is not in it', async () => {
+test('days are local, and the end of a period is not in it', { tags: 'whole' }, async () => {
   const out = join(folder, 'days.csv')
   const made = await assay([
     'export',

@@ -295,7 +295,7 @@ describe('limits', () => {
     },
   )
 
-  test('counter-doubled refuses at half, and names its counter', async () => {
+  test('counter-doubled refuses at half, and names its counter', { tags: 'whole' }, async () => {
     const target = await gateway({ contract, faults: ['counter-doubled'] })
     const { spend, refusal } = await spendAll(target, 100)
     expect(spend).toBeLessThan(90)

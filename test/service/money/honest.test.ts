@@ -133,6 +133,7 @@ describe('conduct that is right and looks wrong', () => {
     ['rich-no-deposit', 'poorKey', true],
   ] as const)(
     'N4, N5 %s: the balance of the %s falls in between: %s',
+    { tags: 'whole' },
     async (conduct, which, falls) => {
       const slow = { timeToFirstUs: { kind: 'constant', value: 400_000 } } as const
       const contract = contractWith({}, { price: { input: 400, output: 20_000 } })

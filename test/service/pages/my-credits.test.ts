@@ -43,7 +43,9 @@ test('the page shows the figures of GET /user/credits, right after each request 
   }
 })
 
-test('the average is tokens over successes: failures and the order of days do not matter', async () => {
+test('the average is tokens over successes: failures and the order of days do not matter', {
+  tags: 'whole',
+}, async () => {
   const { target, visitor, clock } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')
@@ -60,7 +62,9 @@ test('the average is tokens over successes: failures and the order of days do no
   expect(shown(text).average).toBe(String(Math.round((tokens / 4) * 10) / 10))
 })
 
-test('an hour that is repeated in autumn is two lines, and no request is lost', async () => {
+test('an hour that is repeated in autumn is two lines, and no request is lost', {
+  tags: 'whole',
+}, async () => {
   // 2026-10-25 00:30 UTC is 02:30 in Berlin, for the first time.
   const clock = manualClock(Date.UTC(2026, 9, 25, 0, 30) * 1000)
   const target = await serving({ clock, accounts: [{ name: 'ready', balance: 100 }] })
@@ -95,7 +99,9 @@ test('expiring credits are listed in the order of spending', async () => {
   expect((await ada.get('/my-credits')).text).toContain('25,000 expire on 28 Feb 2026, 12:00:00')
 })
 
-test('usage by key has names and last letters, and a range leaves out older usage', async () => {
+test('usage by key has names and last letters, and a range leaves out older usage', {
+  tags: 'whole',
+}, async () => {
   const { target, visitor, clock } = await openHouse()
   const ada = visitor()
   await ada.register('ada@example.com')

@@ -63,7 +63,9 @@ test.each(['log.csv', 'log.csv.gz'])(
   },
 )
 
-test('an id is whole or refused: two that differ late are never one', async () => {
+test('an id is whole or refused: two that differ late are never one', {
+  tags: 'whole',
+}, async () => {
   const file = join(folder, 'ids.jsonl')
   const long = 'ä'.repeat(199)
   const line = (id: string, change: object) =>

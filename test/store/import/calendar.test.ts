@@ -163,7 +163,7 @@ test('local times of a Parquet file are placed like those of a text', async () =
   expect(rows.map(({ at }) => at)).toEqual(['23:30', '00:30', '01:10', '02:30'])
 })
 
-test('a time that says its zone is not that of the log', async () => {
+test('a time that says its zone is not that of the log', { tags: 'whole' }, async () => {
   const rows = ['1,2026-03-29 02:30:00 UTC', '2,2026-10-25 02:30:00 UTC', '3,2026-10-25T02:30:00Z']
   const imported = await take(`id: id, ${berlin}`, 'id,time', rows)
   expect(imported).toMatchObject({ accepted: 3, rejected: 0, notes: [] })

@@ -627,7 +627,7 @@ test('a page of Langfuse with a cursor is one of several', { tags: 'whole' }, as
   expect(await totalsOf('last.json', page(null))).toMatchObject({ requests: 1 })
 })
 
-test('pages that are compressed belong together like others', async () => {
+test('pages that are compressed belong together like others', { tags: 'whole' }, async () => {
   const first = { ...pageOf(bucketOf(openaiResult)), has_more: true, next_page: 'x' }
   const later = { ...bucketOf(openaiResult), start_time: dayS + 86_400, end_time: dayS + 172_800 }
   const files = [first, pageOf(later)].map((page, at) => {
@@ -668,7 +668,9 @@ describe('pages of one list with a cursor', () => {
     expect(await pageGroups(files)).toEqual(groups)
   })
 
-  test('are imported in any order, and two lists out of order are refused with what to do', async () => {
+  test('are imported in any order, and two lists out of order are refused with what to do', {
+    tags: 'whole',
+  }, async () => {
     const store = await openStore(':memory:')
     expect(await importFile(store, { file: end, pages: [one, two] })).toMatchObject({ accepted: 3 })
     const mixed = [end, one, other[1]!, other[0]!]
@@ -705,7 +707,7 @@ test.each([
       )
       .join('\n'),
   ],
-])('tokens of %s that are no number refuse their line', async (name, text) => {
+])('tokens of %s that are no number refuse their line', { tags: 'whole' }, async (name, text) => {
   const { requests, tokens, rejected } = await totalsOf(name, text)
   expect([requests, tokens[0], rejected]).toEqual([1, 10, 2])
 })
@@ -751,7 +753,7 @@ test('daily sums keep their UTC days in another zone, and have no busiest minute
 const csv = (...rows: readonly string[]) =>
   `id;time;credits\n${rows.map((row) => `${row}\n`).join('')}`
 
-test('a German spreadsheet is read by all of its cells', async () => {
+test('a German spreadsheet is read by all of its cells', { tags: 'whole' }, async () => {
   const text = `\uFEFF${csv('r1;24.10.2026 23:30;1.234,50', 'r2;25.10.2026 02:30;0,125', 'r3;26.10.2026 00:05;1.000.000,01')}`
   const got = await totalsOf('de.csv', text, { timezone: 'Europe/Berlin' }, 'Europe/Berlin')
   expect(got).toMatchObject({
@@ -831,7 +833,9 @@ test('entries of a ledger have the sign of their type, and only usage is a reque
   expect(two.notes).toEqual(['2 units: EUR, USD; they are not added up'])
 })
 
-test('names that look like money or tokens and are not read are told', async () => {
+test('names that look like money or tokens and are not read are told', {
+  tags: 'whole',
+}, async () => {
   const { notes, requests } = await totalsOf(
     'own.jsonl',
     lines({ id: 'a', time: '2026-11-03T10:00:00Z', model: 'm', input_tokens: 10, cost: 0.5 }),
@@ -853,7 +857,9 @@ test('reordered columns, a byte-order mark, CRLF and a quoted line break change 
   expect(found.days).toEqual(['2026-11-03 UTC: 1 0.00123', '2026-11-04 UTC: 1 0.000045'])
 })
 
-test('epochs in seconds, with a fraction, in ms, us and ns are one moment', async () => {
+test('epochs in seconds, with a fraction, in ms, us and ns are one moment', {
+  tags: 'whole',
+}, async () => {
   const times = [1793700000, 1793700000.5, 1793700000000, 1793700000000000, '1793700000000000000']
   const found = await totalsOf(
     'epochs.jsonl',
@@ -863,7 +869,9 @@ test('epochs in seconds, with a fraction, in ms, us and ns are one moment', asyn
   expect(found.days).toEqual(['2026-11-03 UTC: 5 5'])
 })
 
-test("LiteLLM's times without an offset are UTC, and an offset counts", async () => {
+test("LiteLLM's times without an offset are UTC, and an offset counts", {
+  tags: 'whole',
+}, async () => {
   const row = (request_id: string, startTime: string, spend: unknown) => ({
     ...{ request_id, call_type: 'acompletion', api_key: 'h', spend, status: 'success' },
     ...{ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30, model: 'a', metadata: {} },

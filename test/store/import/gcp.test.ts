@@ -94,7 +94,9 @@ test('a bill of Google Cloud has its credits, its tax and its rounding beside th
   expect(notes.join('\n')).toContain('28 USD: they are of other services (Compute Engine).')
 })
 
-test('rows of Google Cloud that two exports share count once, and equal rows of one export each', async () => {
+test('rows of Google Cloud that two exports share count once, and equal rows of one export each', {
+  tags: 'whole',
+}, async () => {
   const later = { ...input, export_time: '2026-11-09 19:00:00 UTC', cost: -0.25, credits: [] }
   const { cost } = await read([input, input], [input, input, later])
   expect(cost).toEqual({

@@ -41,7 +41,9 @@ const asBefore = () =>
        array_to_string(json_extract_string(substr(id, strpos(id, '{')), '$.*'), '/'))`,
   )
 
-test('two sums whose names have slashes are two, however the slashes fall', async () => {
+test('two sums whose names have slashes are two, however the slashes fall', {
+  tags: 'whole',
+}, async () => {
   await sums('a/b,c,1', 'a,b/c,2')
   expect(await counted()).toEqual([
     { model: 'a', account: 'b/c', n: 2 },
@@ -82,7 +84,9 @@ test('sums are as many as their names are different, whatever signs these have',
   )
 })
 
-test('sums by two kinds of names are two sets, though a name of both is the same', async () => {
+test('sums by two kinds of names are two sets, though a name of both is the same', {
+  tags: 'whole',
+}, async () => {
   await take('source: sums\nbucket: 1d\nfields: { time: day, model: model, requests: n }', [
     'day,model,n',
     '2026-11-03,x,5',
@@ -94,7 +98,9 @@ test('sums by two kinds of names are two sets, though a name of both is the same
   expect(await store.rows('SELECT count(*)::INTEGER AS n FROM usage_buckets')).toEqual([{ n: 2 }])
 })
 
-test('a sum of a store that a former release wrote is known, and replaced by its newer figures', async () => {
+test('a sum of a store that a former release wrote is known, and replaced by its newer figures', {
+  tags: 'whole',
+}, async () => {
   await sums('openai/large,org/team,1', 'small,team,2')
   await asBefore()
   const again = await sums('openai/large,org/team,1', 'small,team,2')
@@ -107,7 +113,9 @@ test('a sum of a store that a former release wrote is known, and replaced by its
   ])
 })
 
-test('two sums that became one in a store of a former release are two again once the file comes again', async () => {
+test('two sums that became one in a store of a former release are two again once the file comes again', {
+  tags: 'whole',
+}, async () => {
   await sums('a/b,c,3')
   await asBefore()
   await store.execute('UPDATE usage_statements SET model = NULL, account = NULL')
@@ -120,7 +128,9 @@ test('two sums that became one in a store of a former release are two again once
   }
 })
 
-test('a sum with slashes that is new does not replace another that was there', async () => {
+test('a sum with slashes that is new does not replace another that was there', {
+  tags: 'whole',
+}, async () => {
   await sums('a/b,c,1')
   await asBefore()
   await sums('a/b,c,1', 'a,b/c,2')

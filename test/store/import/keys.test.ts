@@ -75,7 +75,9 @@ function expectNoPartOf(text: string, keys: readonly string[]) {
 const line = (n: number, key: string, rest: object = {}) =>
   `${JSON.stringify({ id: `r${n}`, at: '2026-01-01T00:00:00Z', model: 'svc-k2', who: 'acme', auth: { key }, cost: n, ...rest })}\n`
 
-test('a key of the file reaches no other column of any row, in any encoding, and equal values stay equal', async () => {
+test('a key of the file reaches no other column of any row, in any encoding, and equal values stay equal', {
+  tags: 'whole',
+}, async () => {
   const encoded = Buffer.from(first).toString('base64')
   const { rows, left, counts } = await imported(
     [
@@ -96,7 +98,9 @@ test('a key of the file reaches no other column of any row, in any encoding, and
   expect(new Set(rows.map((row) => row.id)).size).toBe(4)
 })
 
-test('a log that is imported again is known, though its ids hold keys', async () => {
+test('a log that is imported again is known, though its ids hold keys', {
+  tags: 'whole',
+}, async () => {
   const path = join(folder, 'again.duckdb')
   const file = join(folder, 'again.jsonl')
   writeFileSync(file, line(1, first, { id: `${first}/1` }) + line(2, second, { id: `${second}/1` }))
@@ -110,7 +114,7 @@ test('a log that is imported again is known, though its ids hold keys', async ()
   ])
 })
 
-test('a key reaches neither the reason nor the line of a reject', async () => {
+test('a key reaches neither the reason nor the line of a reject', { tags: 'whole' }, async () => {
   const { rejects, left, counts } = await imported(
     line(1, first) +
       line(2, second, { cost: `${first} credits` }) +
@@ -180,7 +184,9 @@ test('a short key replaces its own value and no other text', { tags: 'whole' }, 
   })
 })
 
-test('what looks like a key is hidden in a log without a column of keys', async () => {
+test('what looks like a key is hidden in a log without a column of keys', {
+  tags: 'whole',
+}, async () => {
   const { rows, left } = await imported(
     `${JSON.stringify({ id: 'r1', at: '2026-01-01T00:00:00Z', error: `Incorrect API key provided: ${first}.`, who: 'task-0123456789abcdef', cost: 1 })}\n`,
     'log.jsonl',

@@ -33,7 +33,9 @@ const header = 'id,time,type,account,credits,expires,name,priority,models,refers
 const table = (...lines: readonly string[]) => `${[header, ...lines].join('\n')}\n`
 const pack = 'p1,2026-11-01T08:00:00Z,purchase,a,4000,2026-12-31,Pack,,,'
 
-test('rows of grants keep when they expire, what they are called, their priority and their models', async () => {
+test('rows of grants keep when they expire, what they are called, their priority and their models', {
+  tags: 'whole',
+}, async () => {
   const imported = await importText(
     table(
       pack,
@@ -78,7 +80,9 @@ test('rows of grants keep when they expire, what they are called, their priority
   )
 })
 
-test('a ledger that is imported again adds nothing, and one with another expiry is refused', async () => {
+test('a ledger that is imported again adds nothing, and one with another expiry is refused', {
+  tags: 'whole',
+}, async () => {
   await importText(table(pack))
   const again = await importText(table(pack, 'p2,2026-11-05T08:00:00Z,purchase,a,10,,,,,'))
   expect(again).toMatchObject({ accepted: 1, duplicates: 1, rejected: 0 })
@@ -88,7 +92,9 @@ test('a ledger that is imported again adds nothing, and one with another expiry 
   expect(await count()).toBe(2)
 })
 
-test('the newest version of a grant counts, if rows have a version', async () => {
+test('the newest version of a grant counts, if rows have a version', {
+  tags: 'whole',
+}, async () => {
   const mapping =
     'fields: { id: id, time: time, type: type, account: account, credits: credits, expires: expires, version: changed }'
   const row = (expires: string, changed: string) =>
@@ -118,15 +124,21 @@ test.each([
   ['p2,2026-11-05T08:00:00Z,grant,a,10,2026-11-04,,,,', 'row 2: expires: expected a time after'],
   ['p2,2026-11-05T08:00:00Z,grant,a,10,,,high,,', 'row 2: priority: expected a whole number'],
   ['p2,yesterday,grant,a,10,,,,,', 'row 2: time: expected a time between 2000 and 2100'],
-])('a ledger with the row %s is refused whole, with the reason', async (line, why) => {
-  await expect(importText(table(pack, line))).rejects.toThrow(why)
-  await expect(importText(table(pack, line))).rejects.toThrow(
-    /ledger\.csv: credits that are held need every row of their ledger, .* Nothing was imported\./,
-  )
-  expect(await count()).toBe(0)
-})
+])(
+  'a ledger with the row %s is refused whole, with the reason',
+  { tags: 'whole' },
+  async (line, why) => {
+    await expect(importText(table(pack, line))).rejects.toThrow(why)
+    await expect(importText(table(pack, line))).rejects.toThrow(
+      /ledger\.csv: credits that are held need every row of their ledger, .* Nothing was imported\./,
+    )
+    expect(await count()).toBe(0)
+  },
+)
 
-test('a line of usage may be rejected beside a ledger, as in any log', async () => {
+test('a line of usage may be rejected beside a ledger, as in any log', {
+  tags: 'whole',
+}, async () => {
   const imported = await importText(
     table(
       pack,
@@ -144,7 +156,7 @@ test('a file that ends in the middle is no ledger', async () => {
   expect(await count()).toBe(0)
 })
 
-test('keys in names of grants are hidden', async () => {
+test('keys in names of grants are hidden', { tags: 'whole' }, async () => {
   await importText(table(pack.replace('Pack', 'for sk-abcdefghijklmnopqrstuvwx')))
   const [{ terms }] = (await rows()) as [{ terms: string }]
   expect(terms).not.toContain('sk-abcdef')
@@ -283,22 +295,26 @@ fields:
   },
 } as const
 
-test.each(Object.entries(exports))('%s is mapped by its columns', async (name, given) => {
-  const lines = given.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-  const imported = await importText(lines, given.mapping, `${name.split(':')[0]}.jsonl`)
-  expect(imported).toMatchObject({ rejected: 0, accepted: given.found.length })
-  const known = (of: string) =>
-    Object.fromEntries(Object.entries(JSON.parse(of)).filter(([, value]) => value !== null))
-  const found = (await rows()) as {
-    readonly id: string
-    readonly type: string
-    readonly credits: number
-    readonly account: string
-    readonly terms: string
-  }[]
-  expect(found.map(({ id, type, credits }) => [id, type, credits])).toEqual(
-    given.found.map((row) => row.slice(0, 3)),
-  )
-  expect(found.map(({ terms }) => known(terms))).toMatchObject(given.found.map((row) => row[3]))
-  expect(new Set(found.map(({ account }) => account))).toEqual(new Set(['a']))
-})
+test.each(Object.entries(exports))(
+  '%s is mapped by its columns',
+  { tags: 'whole' },
+  async (name, given) => {
+    const lines = given.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    const imported = await importText(lines, given.mapping, `${name.split(':')[0]}.jsonl`)
+    expect(imported).toMatchObject({ rejected: 0, accepted: given.found.length })
+    const known = (of: string) =>
+      Object.fromEntries(Object.entries(JSON.parse(of)).filter(([, value]) => value !== null))
+    const found = (await rows()) as {
+      readonly id: string
+      readonly type: string
+      readonly credits: number
+      readonly account: string
+      readonly terms: string
+    }[]
+    expect(found.map(({ id, type, credits }) => [id, type, credits])).toEqual(
+      given.found.map((row) => row.slice(0, 3)),
+    )
+    expect(found.map(({ terms }) => known(terms))).toMatchObject(given.found.map((row) => row[3]))
+    expect(new Set(found.map(({ account }) => account))).toEqual(new Set(['a']))
+  },
+)

@@ -157,6 +157,7 @@ const changes: Readonly<Record<string, Change>> = {
 
 test.each(Object.entries(changes))(
   '%s changes what is imported',
+  { tags: 'whole' },
   async (_, [before, after, text]) => {
     expect(await imported(after, text)).not.toBe(await imported(before, text))
   },

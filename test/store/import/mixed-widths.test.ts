@@ -31,7 +31,9 @@ async function used(lines: readonly string[], rules = '') {
   }
 }
 
-test('a monthly charge beside hours is refused until the mapping says that amounts are disjoint', async () => {
+test('a monthly charge beside hours is refused until the mapping says that amounts are disjoint', {
+  tags: 'whole',
+}, async () => {
   const lines = [hour(10, '0.01'), hour(11, '0.02'), month('20')]
   await expect(used(lines)).rejects.toThrow(
     '20 USD from 2026-11-01 00:00 to 2026-12-01 00:00 UTC is not the sum of the narrower amounts within that time',

@@ -83,7 +83,7 @@ describe('AIPerf', () => {
     'null',
   ].join('\n')
 
-  test('its records become a run with its figures', async () => {
+  test('its records become a run with its figures', { tags: 'whole' }, async () => {
     const { ledger } = await importText(text, 'llama')
     expect(ledger).toMatchObject({ accepted: 4, duplicates: 0, rejected: 3 })
     expect(ledger.lacks.join(' ')).toMatch(/intended times.*credits and rate-limit headers/)
@@ -353,7 +353,9 @@ describe('vLLM', () => {
     errors: ['', '', 'Traceback (most recent call last):\n  File "x"\nTimeoutError: slow'],
   }
 
-  test('its detailed result becomes a run, with latencies from TTFT and gaps if it has none', async () => {
+  test('its detailed result becomes a run, with latencies from TTFT and gaps if it has none', {
+    tags: 'whole',
+  }, async () => {
     const { ledger } = await importText(JSON.stringify(result))
     expect(ledger).toMatchObject({ accepted: 3, rejected: 0 })
     expect(ledger.lacks.join(' ')).toMatch(/latencies.*statuses/)

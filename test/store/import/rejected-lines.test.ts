@@ -52,23 +52,29 @@ test.each([
     (rejects: string) =>
       rejects.replaceAll('two', '2,00').replaceAll('13.11.2026;z', '13.11.2026;z;3,00'),
   ],
-] as const)('rejected lines of %s are corrected and imported whole', async (...of) => {
-  const [, name, text, model, correction] = of
-  const mapping = parseMapping(
-    `source: gateway\nfields: { id: id, time: at, model: ${model}, credits: cost }`,
-    'map.yaml',
-  )
-  const { first, again, rows } = await correct(name, text, { mapping }, correction)
-  expect(first).toMatchObject({ accepted: 1, rejected: 2 })
-  expect(again).toMatchObject({ accepted: 2, rejected: 0, source: 'gateway' })
-  expect(rows).toEqual([
-    { id: 'a', model: 'x', credits: 1, source: 'gateway' },
-    { id: 'b', model: 'y', credits: 2, source: 'gateway' },
-    { id: 'c', model: 'z', credits: 3, source: 'gateway' },
-  ])
-})
+] as const)(
+  'rejected lines of %s are corrected and imported whole',
+  { tags: 'whole' },
+  async (...of) => {
+    const [, name, text, model, correction] = of
+    const mapping = parseMapping(
+      `source: gateway\nfields: { id: id, time: at, model: ${model}, credits: cost }`,
+      'map.yaml',
+    )
+    const { first, again, rows } = await correct(name, text, { mapping }, correction)
+    expect(first).toMatchObject({ accepted: 1, rejected: 2 })
+    expect(again).toMatchObject({ accepted: 2, rejected: 0, source: 'gateway' })
+    expect(rows).toEqual([
+      { id: 'a', model: 'x', credits: 1, source: 'gateway' },
+      { id: 'b', model: 'y', credits: 2, source: 'gateway' },
+      { id: 'c', model: 'z', credits: 3, source: 'gateway' },
+    ])
+  },
+)
 
-test('a line with a known id and other content is written as it was, and gets an id of its own', async () => {
+test('a line with a known id and other content is written as it was, and gets an id of its own', {
+  tags: 'whole',
+}, async () => {
   const mapping = parseMapping(
     'fields: { id: id, time: at, model: model, credits: cost }',
     'map.yaml',

@@ -70,7 +70,9 @@ test('names and values of tags are data, sorted by name, without keys, and a lon
   expect(rejects).toContain('expected at most 200 characters')
 })
 
-test('the rejected lines of a log keep their tags once they are mended', async () => {
+test('the rejected lines of a log keep their tags once they are mended', {
+  tags: 'whole',
+}, async () => {
   await importLines([{ ...lines[0]!, id: 'm1', at: 'never' }], {}, 'mend.jsonl')
   const rejects = join(folder, 'mend.jsonl.rejects.jsonl')
   writeFileSync(rejects, readFileSync(rejects, 'utf8').replaceAll('never', '2026-11-02T11:00:00Z'))

@@ -303,7 +303,9 @@ test('bad lines go to the rejects file with the expected and the given value, th
   expect(rejects().find((reject) => reject.reason === 'line: expected JSON')!.line).toBe('no json')
 })
 
-test('importing the same file again adds nothing, and a longer one adds its new lines, late or not', async () => {
+test('importing the same file again adds nothing, and a longer one adds its new lines, late or not', {
+  tags: 'whole',
+}, async () => {
   const line = (id: number, time = at) => `{"request":{"id":"${id}"},"at":${time},"cost":1}\n`
   const first = await importText(line(1) + line(2, at + 7e9) + line(2, at + 7e9))
   expect(first.ledger).toMatchObject({ lines: 3, accepted: 2, duplicates: 1, rejected: 0 })

@@ -36,7 +36,9 @@ test('charge intervals agree with an exhaustive search on 20,000 histories with 
   expect(Math.min(counts.clean, counts.faulty)).toBeGreaterThan(4_000)
 })
 
-test('no history that has an explanation fails where unseen charges have mixed sizes', () => {
+test('no history that has an explanation fails where unseen charges have mixed sizes', {
+  tags: 'whole',
+}, () => {
   const shape = { charges: 4, unseen: 2, reads: 1, ambiguous: 2, costs: [1, 2, 3], expire: true }
   const counts = compare(shape, 10_000, 3)
   expect(counts.falseAlarms).toBe(0)

@@ -139,7 +139,7 @@ test.each([
   ['a refused request is a failure', { outcome: 'http_error', status: 500 }, [failure, 1, 0]],
   ['a refused read is a read', { endpoint: 'credits', outcome: 'http_error' }, [read, 0, 0]],
   ['a broken one may be charged', { outcome: 'broken' }, [ambiguous, 1, 0]],
-] as const)('%s', async (_, change, [effect, cost, model]) => {
+] as const)('%s', { tags: 'whole' }, async (_, change, [effect, cost, model]) => {
   expect(await columns([attempt(0, change)], ['effect', 'costCredits', 'model'])).toEqual({
     ...{ effect: [effect], costCredits: [cost], model: [model] },
   })

@@ -359,7 +359,9 @@ test('no policy of charging abandoned requests raises an alarm by itself', {
   }
 })
 
-test('a package bought during a burst leaves both sides of the burst decided', () => {
+test('a package bought during a burst leaves both sides of the burst decided', {
+  tags: 'whole',
+}, () => {
   const options = { header: 'atomic', requests: 2_000, concurrency: 64 } as const
   const bought = (fault: 'none' | 'double charge', seed: number) => {
     const history = simulate({ ...options, fault }, seeded(seed))

@@ -145,7 +145,9 @@ describe("answers that may come from the gateway's own cache (N2)", () => {
     /^\d of \d requests cost 0, and each repeats .* gateway's own cache .*charged: \{ gateway_cache: none \}/,
   )
 
-  test('are inconclusive, and the cache is named, where the contract is silent about them', async () => {
+  test('are inconclusive, and the cache is named, where the contract is silent about them', {
+    tags: 'whole',
+  }, async () => {
     const { stated, logged, balance } = await verdicts({}, cache, [hello, hello, again, again])
     expect(stated).toMatchObject({ verdict: 'inconclusive', observations: 4, why })
     expect(logged).toMatchObject({ verdict: 'inconclusive', observations: 4, why })
@@ -175,7 +177,9 @@ describe("answers that may come from the gateway's own cache (N2)", () => {
     expect([stated.verdict, logged.verdict, balance.verdict]).toEqual(['fail', 'fail', 'fail'])
   })
 
-  test('do not excuse a repeat that is free once, and charged later', async () => {
+  test('do not excuse a repeat that is free once, and charged later', {
+    tags: 'whole',
+  }, async () => {
     const bodies = Array.from({ length: 6 }, () => stream)
     const { stated, logged } = await verdicts({}, { faults: ['stream-free=#2'] }, bodies)
     expect([stated.verdict, logged.verdict]).toEqual(['fail', 'fail'])

@@ -35,11 +35,11 @@ async function verdictsOf({ kept = {}, promised = {}, faults = [], count = 40 }:
   return { balance: told('PRICE-06'), sums: told('PRICE-08') }
 }
 
-test('a service that keeps whole credits passes', async () => {
+test('a service that keeps whole credits passes', { tags: 'whole' }, async () => {
   expect(await verdictsOf({})).toEqual({ balance: 'pass', sums: 'pass' })
 })
 
-test('two credits for each request at a price of one fail', async () => {
+test('two credits for each request at a price of one fail', { tags: 'whole' }, async () => {
   const kept = { models: [{ ...small, price: { request: 2 } }, large] }
   expect(await verdictsOf({ kept })).toEqual({
     balance: expect.stringMatching(/^78 credits between two readings/),
@@ -47,7 +47,9 @@ test('two credits for each request at a price of one fail', async () => {
   })
 })
 
-test('a few double charges among eighty requests of one credit fail', async () => {
+test('a few double charges among eighty requests of one credit fail', {
+  tags: 'whole',
+}, async () => {
   const { balance, sums } = await verdictsOf({ faults: ['reservation-kept=0.06'], count: 80 })
   expect(balance).toMatch(/^8[2-9] credits between two readings/)
   expect(sums).toMatch(/computed 80 credits, taken 8[2-9] credits/)

@@ -27,10 +27,14 @@ test.each([
   [['a'], [], ['run a']],
   [[], ['a'], ['import a']],
   [['b'], ['a', 'b'], ['import a', 'run b']],
-])('for runs %j and sources %j the page shows %j', async (runIds, sources, shown) => {
-  const scope = await prepareUsage(store, usageOptions({ runIds, sources }))
-  expect(scope.sources.map(({ origin, source }) => `${origin} ${source}`).sort()).toEqual(shown)
-})
+])(
+  'for runs %j and sources %j the page shows %j',
+  { tags: 'whole' },
+  async (runIds, sources, shown) => {
+    const scope = await prepareUsage(store, usageOptions({ runIds, sources }))
+    expect(scope.sources.map(({ origin, source }) => `${origin} ${source}`).sort()).toEqual(shown)
+  },
+)
 
 test('the engine of the store has no name and holds single requests', () => {
   expect([storeEngine.name, storeEngine.holdsRequests]).toEqual([null, true])
