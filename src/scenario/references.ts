@@ -1,6 +1,5 @@
 import {
   generating,
-  headerIssue,
   isPromised,
   plainReads,
   promised,
@@ -11,6 +10,7 @@ import {
 } from '../contract/request.ts'
 import { plainText } from '../user/hostile.ts'
 import { type JsonObject, objectOf } from '../user/json.ts'
+import { scenarioHeaderIssue } from './header-issue.ts'
 import { type Found, foundIf, type Path, unknownName, unknownNames } from './issues.ts'
 import { entries, items } from './loose.ts'
 import { phaseIssues } from './phase-issues.ts'
@@ -219,17 +219,11 @@ function noRegExpBecause(text: string): string | null {
 
 const plain: ReadonlySet<unknown> = new Set(plainReads)
 
-function headerIssues(headers: unknown, path: Path): readonly Found[] {
-  return Object.entries(objectOf(headers)).flatMap(([name, value]) => {
-    const issue = keyHeader.test(name)
-      ? `header ${name} carries a key, which must not be in a scenario; name its source under keys`
-      : headerIssue(name, String(value))
-    return issue === null ? [] : [{ path: [...path, name], message: `${issue}.` }]
+const headerIssues = (headers: unknown, path: Path): readonly Found[] =>
+  Object.entries(objectOf(headers)).flatMap(([name, value]) => {
+    const message = scenarioHeaderIssue(name, String(value))
+    return message === null ? [] : [{ path: [...path, name], message }]
   })
-}
-
-/** Headers are stored as evidence, but a key must not be. */
-const keyHeader = /(?:^|-)(?:authorization|cookie|api-?key|(?:auth|access)-token)$/i
 
 /** A plain response has no events to abort at: it would be read to its end and count as complete. */
 function abortIssues(step: JsonObject, path: Path): readonly Found[] {

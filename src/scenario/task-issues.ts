@@ -1,4 +1,5 @@
 import { type JsonObject, objectOf } from '../user/json.ts'
+import { scenarioHeaderIssue } from './header-issue.ts'
 import { type Found, foundIf, type Path, unknownName } from './issues.ts'
 import { items, namesIn } from './loose.ts'
 import { prefixIssues } from './prefix-issues.ts'
@@ -7,9 +8,12 @@ import { toolIssues, turnIssues } from './turn-issues.ts'
 export function taskIssues(scenario: JsonObject): readonly Found[] {
   const steps = objectOf(scenario.steps)
   const ofTasks = Object.entries(objectOf(scenario.tasks)).flatMap(([name, written]) => {
-    const turns = items(objectOf(written).turns).map(objectOf)
+    const { turns: writtenTurns, affinity, context } = objectOf(written)
+    const turns = items(writtenTurns).map(objectOf)
     const path = ['tasks', name, 'turns']
     return [
+      ...affinityIssues(affinity, ['tasks', name, 'affinity']),
+      ...contextIssues(context, ['tasks', name, 'context']),
       ...turnIssues(turns, steps, path),
       ...toolIssues(turns, steps, path),
       ...prefixIssues(objectOf(written), ['tasks', name]),
@@ -22,6 +26,22 @@ export function taskIssues(scenario: JsonObject): readonly Found[] {
     ...objectiveIssues(scenario, names, phases),
     ...phases.flatMap((phase, at) => namedTaskIssues(phase, names, ['phases', at])),
   ]
+}
+
+/** The header is sent with each request, and stored. */
+const affinityIssues = (affinity: unknown, path: Path): readonly Found[] =>
+  Object.entries(objectOf(affinity)).flatMap(([field, name]) => {
+    const message = typeof name === 'string' ? scenarioHeaderIssue(name, '') : null
+    return message === null ? [] : [{ path: [...path, field], message }]
+  })
+
+/** What takes the place of a conversation is not longer than it. */
+function contextIssues(context: unknown, path: Path): readonly Found[] {
+  const { limit, at_limit } = objectOf(context)
+  const { compact } = objectOf(at_limit)
+  const isLonger = typeof limit === 'number' && typeof compact === 'number' && compact > limit
+  const message = `expected at most the limit of ${String(limit)}: a longer text takes the place of no conversation.`
+  return foundIf([...path, 'at_limit'], [isLonger, message, 'compact'])
 }
 
 /** An objective of whole tasks needs a search that judges them. */

@@ -191,10 +191,44 @@ test.each([
   ['tools', [{ type: 'function', function: { name: 'look_up' } }]],
   ['response_format', { type: 'json_object' }],
   ['instructions', 'Be brief'],
+  ['tool_choice', 'required'],
+  ['thinking', { type: 'enabled', budget_tokens: 1024 }],
+  ['previous_response_id', 'resp_1'],
+  ['prompt', { id: 'pmpt_1' }],
+  ['a_field_of_tomorrow', 'x'],
 ])('%s of the body are part of a prompt', (name, value) => {
   const hash = (body: object) =>
     build({ endpoint: 'responses', body: { ...body } }).template.promptHash
   expect(hash({ [name]: value })).not.toBe(hash({}))
+})
+
+test.each(['max_completion_tokens', 'temperature', 'prompt_cache_key'])(
+  '%s of the body is beside the prompt',
+  (name) => {
+    const hash = (body: object) => build({ body: { ...body } }).template.promptHash
+    expect(hash({ [name]: 1 })).toBe(hash({}))
+  },
+)
+
+test.each([
+  ['chat', 'max_tokens'],
+  ['chat', 'max_completion_tokens'],
+  ['responses', 'max_output_tokens'],
+] as const)('the most tokens of an answer are known: %s with %s', (endpoint, name) => {
+  expect(build({ endpoint, body: { [name]: 50_000 } }).template.maxTokens).toBe(50_000)
+})
+
+test('a stream that the body asks for is one in every header and field, and so is none', () => {
+  const sent = (spec: Partial<RequestSpec>) => {
+    const { template, headers, body } = build({ includeUsage: true, ...spec })
+    return [template.streamed, headers.accept, JSON.parse(body!).stream_options]
+  }
+  const streamed = [true, 'text/event-stream', { include_usage: true }]
+  expect(sent({ stream: true })).toEqual(streamed)
+  expect(sent({ body: { stream: true } })).toEqual(streamed)
+  expect(sent({ stream: true, body: { stream: false } })).toEqual([
+    ...[false, 'application/json', undefined],
+  ])
 })
 
 test('reads carry the key in both headers, because it is open which one they take', () => {

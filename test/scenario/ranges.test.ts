@@ -142,6 +142,32 @@ test('a header with a key is an issue, and its value is not shown', () => {
   ])
 })
 
+test('the header that ties a task together is one that a step may send', () => {
+  const told = (affinity: string) =>
+    issuesOf(plain, {
+      more: `tasks: { talk: { turns: [{ name: a, step: chat }], affinity: ${affinity} } }`,
+    })
+  expect(told('{ header: x-session, }')).toEqual([])
+  expect(told('{ header: session id }')).toEqual([
+    '  line 8, tasks.talk.affinity.header: header "session id": a name is letters, digits and -, a value printable ASCII on one line.',
+  ])
+  expect(told('{ header: Content-Length }')).toHaveLength(1)
+  for (const affinity of ['{ header: Authorization }', '{ repeat: X-Access-Token }']) {
+    expect(told(affinity)).toEqual([expect.stringContaining('carries a key')])
+  }
+})
+
+test('what takes the place of a conversation is not longer than its limit', () => {
+  const told = (limit: number, compact: number) =>
+    issuesOf(plain, {
+      more: `tasks: { talk: { turns: [{ name: a, step: chat }], context: { limit: ${limit}, at_limit: { compact: ${compact} } } } }`,
+    })
+  expect(told(1000, 1000)).toEqual([])
+  expect(told(1000, 1001)).toEqual([
+    '  line 8, tasks.talk.context.at_limit.compact: expected at most the limit of 1000: a longer text takes the place of no conversation.',
+  ])
+})
+
 test('a base URL with more than host, port and path is an issue, shown without the rest', () => {
   const expected =
     'expected an http or https URL without user, password, query or fragment: none of them would be sent'

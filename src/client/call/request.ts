@@ -14,6 +14,7 @@ import {
   type WrongRequest,
   wrongNeedsBody,
 } from '../../contract/request.ts'
+import { maxTokensOf, promptParts } from '../../contract/request-fields.ts'
 import { usualOf } from '../../contract/usual.ts'
 import { lookup } from '../../user/lookup.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
@@ -53,7 +54,7 @@ export interface RequestSpec {
   readonly system: string | null
   /** Null omits `max_tokens`; the messages format needs it, so it gets the contract's default. */
   readonly maxTokens: number | null
-  /** Override our own headers. */
+  /** Override our own headers, except those of the key. */
   readonly headers: Readonly<Record<string, string>>
   /** Fields of the JSON body that override our own; `undefined` removes a field. */
   readonly body: Readonly<Record<string, unknown>>
@@ -130,11 +131,11 @@ export function buildTemplate(
   const fields = prompted ? bodyFields(contract, spec) : spec.body
   const body = spec.rawBody ?? bodyBytes(fields, spec.wrong, prompted)
   // Fields of `body` override ours.
-  const { stream = spec.stream, model = spec.model } = spec.body
+  const { model = spec.model } = spec.body
   const method = spec.method ?? (body.length > 0 ? 'POST' : 'GET')
   return {
     endpoint: spec.endpoint,
-    streamed: stream === true,
+    streamed: isStreamed(spec),
     model: typeof model === 'string' ? model : null,
     abort: spec.abort,
     method,
@@ -143,7 +144,7 @@ export function buildTemplate(
     auth: authOf(contract, spec),
     badKey: badKeyOf(spec.wrong),
     body,
-    maxTokens: numberOrNull(fields.max_tokens ?? fields.max_output_tokens),
+    maxTokens: numberOrNull(maxTokensOf(fields)),
     n: numberOrNull(fields.n),
     promptHash: prompted ? promptHashOf(fields) : null,
   }
@@ -219,11 +220,14 @@ function bodyFields(contract: Contract, spec: RequestSpec): Record<string, unkno
   if (maxTokens !== null && generates(endpoint))
     fields[endpoint === 'responses' ? 'max_output_tokens' : 'max_tokens'] = maxTokens
   if (spec.stream) fields.stream = true
-  if (spec.stream && chat && spec.includeUsage) fields.stream_options = { include_usage: true }
+  if (isStreamed(spec) && chat && spec.includeUsage) fields.stream_options = { include_usage: true }
   Object.assign(fields, spec.body)
   spoilFields(fields, spec.wrong, contract)
   return fields
 }
+
+/** Fields of `body` override ours, and an undefined one removes it. */
+const isStreamed = ({ stream, body }: RequestSpec): boolean => ({ stream, ...body }).stream === true
 
 function bodyBytes(
   fields: Readonly<Record<string, unknown>>,
@@ -258,7 +262,7 @@ function authOf(contract: Contract, spec: RequestSpec): readonly AuthHeader[] {
 function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [string, string])[] {
   const headers = new Map<string, string>()
   if (hasBody) headers.set('content-type', 'application/json')
-  headers.set('accept', spec.stream ? 'text/event-stream' : 'application/json')
+  headers.set('accept', isStreamed(spec) ? 'text/event-stream' : 'application/json')
   // No body is decompressed, because the bytes on the wire are measured.
   headers.set('accept-encoding', 'identity')
   headers.set('user-agent', 'assay')
@@ -273,24 +277,9 @@ function headersOf(spec: RequestSpec, hasBody: boolean): readonly (readonly [str
 const numberOrNull = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : null
 
-/** Fields beside model, system and messages whose content is part of a prompt. */
-const promptFields = [
-  'instructions',
-  'input',
-  'tools',
-  'functions',
-  'response_format',
-  'text',
-] as const
-
-/** Equal for requests that must cost equal prompt tokens: the same model, and the same in every field of the prompt. */
-function promptHashOf(fields: Readonly<Record<string, unknown>>): string {
-  const { model, system, messages } = fields
-  const others = promptFields.flatMap((name) =>
-    fields[name] === undefined ? [] : [[name, fields[name]]],
-  )
-  return createHash('sha256')
-    .update(JSON.stringify([model ?? null, system ?? null, messages ?? null, ...others]))
+/** Equal for requests that must cost equal prompt tokens: those with the same parts of a prompt. */
+const promptHashOf = (fields: Readonly<Record<string, unknown>>): string =>
+  createHash('sha256')
+    .update(JSON.stringify(promptParts(fields)))
     .digest('hex')
     .slice(0, 16)
-}

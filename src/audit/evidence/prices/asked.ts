@@ -1,7 +1,7 @@
+import { besidePrompt, maxTokensOf } from '../../../contract/request-fields.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { isObject, jsonOf } from '../../../user/json.ts'
-import { besidePrompt } from '../prompt.ts'
 import { atPlace } from './answer-json.ts'
 
 /** What the body of a request says of what it may cost. */
@@ -62,14 +62,12 @@ export function allowed(
   body: string | null,
 ): Pick<PricedRequest, 'maxOutputTokens' | 'mayCall' | 'thinking'> {
   const asked = body === null ? undefined : jsonOf(body)
-  const most = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
-    .map((name) => atPlace(asked, name))
-    .find((count) => typeof count === 'number')
+  const most = isObject(asked) ? maxTokensOf(asked) : null
   const answers = ['n', 'best_of']
     .map((name) => atPlace(asked, name))
     .find((count) => typeof count === 'number' && count > 1)
   return {
-    maxOutputTokens: most === undefined ? null : most * (typeof answers === 'number' ? answers : 1),
+    maxOutputTokens: most === null ? null : most * (typeof answers === 'number' ? answers : 1),
     mayCall: body === null || callWords.test(body),
     thinking: thinkingOf(asked).toSorted().join(),
   }

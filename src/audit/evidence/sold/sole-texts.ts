@@ -1,10 +1,10 @@
 import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import { isTokenizerFile, type Model, modelNamed } from '../../../contract/contract.ts'
+import { besidePrompt } from '../../../contract/request-fields.ts'
 import { isList, isObject, type Json } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
 import { oncePerEvidence } from '../once.ts'
-import { besidePrompt } from '../prompt.ts'
 
 /** An answered request whose prompt is one text of one user message, and nothing else that has tokens. */
 export interface SoleText {

@@ -1,5 +1,7 @@
 import type { Model } from '../../../contract/contract.ts'
+import { maxTokensOf } from '../../../contract/request-fields.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
+import { isObject } from '../../../user/json.ts'
 import { chatTexts } from '../../evidence/chat-texts.ts'
 import { type Exchange, firstShown, shownBy } from '../../evidence/exchange.ts'
 import { exchangesByModel, overModels } from '../../evidence/sold/by-model.ts'
@@ -72,10 +74,8 @@ async function decide(
 const mostTemplate = 500
 
 /** Tokens of output that the request reserves in the window. */
-function mostOutputOf(exchange: Exchange): number {
-  const most = exchange.requestField('max_tokens') ?? exchange.requestField('max_completion_tokens')
-  return typeof most === 'number' ? most : 0
-}
+const mostOutputOf = ({ requestJson }: Exchange): number =>
+  (isObject(requestJson) ? maxTokensOf(requestJson) : null) ?? 0
 
 const unknownTokens =
   'the contract names no tokenizer, and no short prompt with codes shows how many tokens the model has for such a text'
