@@ -16,6 +16,7 @@ const mayImport: Record<string, readonly string[]> = {
   attempt: [],
   measure: ['tokens', 'contract', 'attempt'],
   limits: ['contract'],
+  credits: [],
   chart: [],
   scenario: ['contract', 'measure'],
   schedule: ['scenario'],
@@ -35,8 +36,8 @@ const mayImport: Record<string, readonly string[]> = {
     'store',
     'exporter',
   ],
-  probe: ['money', 'tokens', 'contract', 'attempt', 'limits', 'client', 'store'],
-  audit: ['price', 'money', 'tokens', 'contract', 'attempt', 'limits', 'store'],
+  probe: ['money', 'tokens', 'contract', 'attempt', 'limits', 'credits', 'client', 'store'],
+  audit: ['price', 'money', 'tokens', 'contract', 'attempt', 'limits', 'credits', 'store'],
   report: [
     'price',
     'money',

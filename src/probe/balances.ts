@@ -1,4 +1,6 @@
-import { leavesOf, remainingIn } from './credits-body.ts'
+import { likelyRemaining } from '../credits/said.ts'
+import { objectOf } from '../user/json.ts'
+import { leavesOf } from './credits-body.ts'
 import type { ProbeResponse } from './probe-response.ts'
 import type { Prober } from './prober.ts'
 
@@ -45,7 +47,9 @@ export class Balances {
   async read(): Promise<number | null> {
     const { json, columns, status } = await this.#prober.read('credits', {}, { step: 'balance' })
     if (status !== 200) return null
-    const shown = remainingIn(leavesOf(json), this.remainingPath) ?? columns.creditsRemaining
+    const path = this.remainingPath
+    const told = path === null ? likelyRemaining(objectOf(json)) : leavesOf(json).get(path)
+    const shown = told ?? columns.creditsRemaining
     return shown === null ? null : shown + this.spentOnReads
   }
 

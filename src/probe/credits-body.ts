@@ -1,3 +1,5 @@
+import { numeric } from '../credits/fields.ts'
+
 /** A figure is nowhere deeper than this. A document may be nested as deeply as it is long, and the stack is not. */
 const mostDepth = 50
 
@@ -5,7 +7,7 @@ const mostDepth = 50
 export function leavesOf(json: unknown): ReadonlyMap<string, number> {
   const leaves = new Map<string, number>()
   const walk = (value: unknown, path: readonly string[]) => {
-    const number = numberIn(value)
+    const number = numeric(value)
     if (number !== null) leaves.set(path.join('.'), number)
     else if (typeof value === 'object' && value !== null && path.length < mostDepth) {
       for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name])
@@ -49,38 +51,3 @@ export function movedBy(
 
 /** Ids of rows grow with the requests, too: in a list with the newest row first they look like a counter. */
 const isName = (path: string): boolean => /(?:^|[._])id$/i.test(path)
-
-/** A number, or the text of one: `"97.5"`. */
-export function numberIn(value: unknown): number | null {
-  const isText = typeof value === 'string' && /^-?\d{1,15}(?:\.\d{1,15})?$/.test(value)
-  const number = isText ? Number(value) : value
-  return typeof number === 'number' ? number : null
-}
-
-/** Counts of other things than credits, times, bounds, and amounts of another time or of a part. */
-const isOther =
-  /request|token|limit|percent|today|hour|da(?:y|ily)|week|month|threshold|opening|closing|initial|previous|pending|reserved|held|(?:_at|_on)$/i
-
-/** Names of what is left: the whole name first, then a name or a group with such a word. */
-const ofWhatIsLeft = [
-  /(?:^|\.)(?:(?:total|current|available)_?)?(?:credits?_?)?(?:remaining|balance|left)(?:_?credits?)?$/i,
-  /(?:remaining|left)[^.]*$/i,
-  /balance[^.]*$/i,
-  /remaining|balance|left/i,
-]
-
-/** The remaining credits of a body, at their `known` path, or the first number with a matching name or group, of the whole before parts in lists. */
-export function remainingIn(
-  leaves: ReadonlyMap<string, number>,
-  known: string | null,
-): number | null {
-  if (known !== null) return leaves.get(known) ?? null
-  const isInList = ([path]: readonly [string, number]) => /(?:^|\.)\d+\./.test(path)
-  const amounts = [...leaves].filter(([path]) => !isOther.test(path))
-  const inOrder = [...amounts.filter((each) => !isInList(each)), ...amounts.filter(isInList)]
-  for (const name of ofWhatIsLeft) {
-    const found = inOrder.find(([path]) => name.test(path))
-    if (found !== undefined) return found[1]
-  }
-  return null
-}

@@ -1,6 +1,7 @@
 import type { Grant } from '../contract/grant.ts'
-import { isObject } from '../user/json.ts'
-import { numberIn } from './credits-body.ts'
+import { fieldsOf, numeric } from '../credits/fields.ts'
+import { saidIn } from '../credits/said.ts'
+import { isObject, objectOf } from '../user/json.ts'
 
 /** The figures in `GET /user/credits`, as far as known. The specification leaves its body open. */
 export interface CreditsFigures {
@@ -17,49 +18,19 @@ export type CreditsField = (typeof creditsFields)[number]
 /** Paths of the fields in a deployment's body: `usage.total`. */
 export type CreditsFieldMap = Readonly<Partial<Record<CreditsField, string>>>
 
-/** Common names in services, most specific first; letters only, in lower case. */
-const names: Readonly<Record<CreditsField, readonly string[]>> = {
-  consumed: [
-    'totalconsumed',
-    'totalcreditsconsumed',
-    'creditsconsumed',
-    'consumed',
-    'creditsused',
-    'totalused',
-    'totalusage',
-    'used',
-  ],
-  remaining: ['creditsremaining', 'remainingcredits', 'remaining', 'balance', 'creditbalance'],
-  requests: ['totalrequests', 'requestcount', 'requests'],
-  averageTokens: [
-    'averagetokensperrequest',
-    'avgtokensperrequest',
-    'averagetokens',
-    'avgtokens',
-    'tokensperrequest',
-  ],
-}
-
 const deepest = 4
 /** The store keeps smaller figures only; a larger one is not known. */
 const beyond = 1e12
 
-/** The figures of a body by the map, or else names: shallowest, then most specific. Null if missing or 10^12 and more. */
+/** The figures of a body by the map, or else by their names. Null if missing or 10^12 and more. */
 export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): CreditsFigures {
-  const places = numbersOf(body, [])
-  const figure = (field: CreditsField): number | null => {
-    const value = named(field)
+  const fields = fieldsOf(objectOf(body))
+  const said = saidIn(fields)
+  const figure = (name: CreditsField): number | null => {
+    const path = map[name]
+    const value =
+      path === undefined ? said[name] : numeric(fields.find((field) => field.path === path)?.value)
     return value !== null && Math.abs(value) < beyond ? value : null
-  }
-  const named = (field: CreditsField): number | null => {
-    const path = map[field]
-    if (path !== undefined)
-      return places.find((place) => place.path.join('.') === path)?.value ?? null
-    const fitting = places
-      .map((place) => ({ place, rank: names[field].indexOf(letters(place.path.at(-1)!)) }))
-      .filter(({ rank }) => rank !== -1)
-      .sort((a, b) => a.place.path.length - b.place.path.length || a.rank - b.rank)
-    return fitting[0]?.place.value ?? null
   }
   return {
     consumed: figure('consumed'),
@@ -68,19 +39,6 @@ export function readCreditsBody(body: unknown, map: CreditsFieldMap = {}): Credi
     averageTokens: figure('averageTokens'),
     grants: grantsOf(body, 0),
   }
-}
-
-interface NumberPlace {
-  readonly path: readonly string[]
-  readonly value: number
-}
-
-/** Numbers of nested objects. Lists are skipped: they hold histories, not totals. */
-function numbersOf(value: unknown, path: readonly string[]): readonly NumberPlace[] {
-  const number = numberIn(value)
-  if (number !== null && path.length > 0) return [{ path, value: number }]
-  if (!isObject(value) || path.length >= deepest) return []
-  return Object.entries(value).flatMap(([name, inner]) => numbersOf(inner, [...path, name]))
 }
 
 /** A list of objects that each have credits and an optional expiry. */
@@ -103,7 +61,7 @@ function grantOf(value: unknown): Grant | null {
   const fields = Object.entries(value).map(([name, inner]) => [letters(name), inner] as const)
   const left = fields
     .filter(([name]) => ['remaining', 'creditsremaining', 'left', 'creditsleft'].includes(name))
-    .map(([, inner]) => numberIn(inner))
+    .map(([, inner]) => numeric(inner))
     .find((amount) => amount !== null)
   const expiry = fields.find(([name]) => /^(expires(at|us|ms)?|expiry|expiresinus)$/.test(name))
   if (left == null || Math.abs(left) >= beyond || expiry === undefined) return null
@@ -126,7 +84,7 @@ function grantOf(value: unknown): Grant | null {
  */
 function momentUs(value: unknown): number | null | undefined {
   if (value === undefined || value === null || value === '') return null
-  const number = numberIn(value)
+  const number = numeric(value)
   if (number !== null) return number < 1e11 ? number * 1e6 : number < 1e14 ? number * 1e3 : number
   if (typeof value !== 'string') return undefined
   if (/^(?:never|none)$/i.test(value)) return null

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
-import { leavesOf, movedBy, remainingIn } from '../../src/probe/credits-body.ts'
+import { likelyRemaining } from '../../src/credits/said.ts'
+import { leavesOf, movedBy } from '../../src/probe/credits-body.ts'
 import { readCreditsBody } from '../../src/probe/usage-body.ts'
 import { type FakeState, probeFake } from './fake-api.ts'
 
@@ -67,8 +68,11 @@ test.each([
   { low_balance_threshold: 10, balance: 97 },
   { opening_balance: 100, credits_remaining: '97' },
   { packages: [{ remaining: 50 }], total_remaining: 97 },
+  { requests: { remaining: 19 }, data: { balance: 97 } },
+  { balance: { amount: 97, pending: 3 } },
+  { balance_infos: [{ currency: 'CNY', total_balance: '97.00' }] },
 ])('what remains is not another number: %j', (document) => {
-  expect(remainingIn(leavesOf(document), null)).toBe(97)
+  expect(likelyRemaining(document)).toBe(97)
 })
 
 test('figures may be texts, and an expiry may be Unix time as text, or be unreadable', () => {

@@ -1,6 +1,6 @@
+import { remainingOf } from '../../../credits/said.ts'
 import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
 import { isObject, jsonOf } from '../../../user/json.ts'
-import { remainingOf } from '../usage/reports.ts'
 import type { PricedEvidence } from './price-table.ts'
 
 /** A balance that the body of an answer of the credits endpoint tells. */

@@ -1,5 +1,3 @@
-import { dayMs, hourMs } from '../../../user/durations.ts'
-import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import {
   type Field,
   fieldsOf,
@@ -9,7 +7,9 @@ import {
   spent,
   timeZoneNamed,
   withoutNoise,
-} from './fields.ts'
+} from '../../../credits/fields.ts'
+import { dayMs, hourMs } from '../../../user/durations.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import { dayIn, isZone, localSpan } from './zones.ts'
 
 /** A line of a breakdown. */

@@ -1,6 +1,6 @@
 import { promisedSql } from '../../../contract/request.ts'
 import { sumOf } from '../../evidence/usage/buckets.ts'
-import { withoutNoise } from '../../evidence/usage/fields.ts'
+import { withoutNoise } from '../../../credits/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { sentBetween } from '../../evidence/usage/sent-between.ts'
 import type { SentBetween } from '../../evidence/usage/sent-by-moment.ts'

@@ -1,4 +1,4 @@
-import { withoutNoise } from '../../evidence/usage/fields.ts'
+import { withoutNoise } from '../../../credits/fields.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { isAfter, pairs } from './pairs.ts'

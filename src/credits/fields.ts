@@ -1,9 +1,11 @@
-import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../user/json.ts'
 
-/** A field of a body, at any depth of objects. Lists hold lines, not fields. */
+/** A field of an answer of the credits endpoint, at any depth of objects. Lists hold lines, not fields. */
 export interface Field {
   /** In lower case with underscores: `byDay` is `by_day`. */
   readonly name: string
+  /** As the body has it: `usage.byDay`. */
+  readonly path: string
   /** Names of the enclosing objects, outermost first. */
   readonly within: string
   readonly value: Json | undefined
@@ -22,17 +24,16 @@ export function fieldsOf(
   which: 'without lines' | 'and lines' = 'without lines',
 ): readonly Field[] {
   const fields: Field[] = []
-  let level: readonly { readonly value: Json | undefined; readonly within: string }[] = [
-    { value: body, within: '' },
-  ]
+  let level: readonly Omit<Field, 'name'>[] = [{ value: body, path: '', within: '' }]
   for (let depth = 0; depth < mostDepth && level.length > 0; depth++) {
-    level = level.flatMap(({ value: each, within }) => {
-      if (isList(each)) return which === 'and lines' ? each.map((value) => ({ value, within })) : []
+    level = level.flatMap(({ value: each, path, within }) => {
+      if (isList(each))
+        return which === 'and lines' ? each.map((value) => ({ value, path, within })) : []
       if (!isObject(each)) return []
       return Object.entries(each).map(([written, value]) => {
-        const name = snaked(written)
-        fields.push({ name, within, value })
-        return { value, within: `${within} ${name}` }
+        const field = { name: snaked(written), path: `${path}${written}`, within, value }
+        fields.push(field)
+        return { value, path: `${field.path}.`, within: `${within} ${field.name}` }
       })
     })
   }
@@ -82,7 +83,7 @@ export const numbersNamed = (fields: readonly Field[], ...patterns: readonly Reg
     .filter((number) => number !== null)
 
 /** A number, even as text: "97"; null if no double holds it exactly. */
-export function numeric(value: Json | undefined): number | null {
+export function numeric(value: unknown): number | null {
   const isDecimal = typeof value === 'string' && /^-?\d+(?:\.\d+)?$/.test(value)
   const number = isDecimal ? Number(value) : value
   if (typeof number !== 'number') return null

@@ -1,0 +1,97 @@
+import type { JsonObject } from '../user/json.ts'
+import {
+  type Field,
+  fieldsOf,
+  numbersNamed,
+  ofCredits,
+  ofTheWhole,
+  spent,
+  unreadableNamed,
+} from './fields.ts'
+
+/** What an answer of the credits endpoint says. Its field names are open (gap G-09): words in them identify them at any depth. */
+export interface SaidCredits {
+  /** Null if several numbers fit. */
+  readonly granted: number | null
+  readonly expired: number | null
+  /** Over all time. */
+  readonly consumed: number | null
+  /** In the requested range, if the answer reports it separately. */
+  readonly consumedInRange: number | null
+  readonly remaining: number | null
+  /** What stands where the remaining credits should be, and is no number: `1,499`; null without one. */
+  readonly unreadable: string | null
+  readonly requests: number | null
+  readonly averageTokens: number | null
+}
+
+/** Averages of a part of the tokens, and requests that failed. */
+const ofAPart = /input|prompt|output|completion|cache|reason|fail|reject|error|refus/
+
+export function saidIn(fields: readonly Field[]): SaidCredits {
+  const whole = ofTheWhole(fields)
+  const amounts = ofCredits(whole)
+  const credits = (...patterns: readonly RegExp[]) => numbersNamed(amounts, ...patterns)[0] ?? null
+  const ofAll = whole.filter(({ name }) => !ofAPart.test(name))
+  const number = (...patterns: readonly RegExp[]) => numbersNamed(ofAll, ...patterns)[0] ?? null
+  const amountsLeft = perhapsLeftIn(fields)
+  const remaining = leftIn(amountsLeft)
+  const grants = numbersNamed(amounts, /granted/, /total_credits/)
+  return {
+    granted: grants.length === 1 ? grants[0]! : null,
+    expired: credits(/expired/, /lapsed/),
+    consumed: credits(/total_(?:consumed|used|spent|usage)/, ...spent),
+    consumedInRange: credits(/^(?:consumed|used|spent|usage)$/, ...spent),
+    remaining,
+    unreadable: remaining === null ? unreadableNamed(amountsLeft, ...perhapsLeft) : null,
+    requests: number(/^(?:total_)?requests$/, /^request_count$/, /total_requests/, /request_count/),
+    averageTokens: number(
+      /^(?:average|avg|mean)_(?:total_)?tokens(?:_per_request)?$/,
+      /^tokens?_per_request$/,
+      /(?:average|avg|mean).*token/,
+      /tokens?_per_request/,
+    ),
+  }
+}
+
+/** The remaining credits of a body; null without such a number, or if several different numbers may be it. */
+export const remainingOf = (body: JsonObject): number | null =>
+  leftIn(perhapsLeftIn(fieldsOf(body)))
+
+/**
+ * The same, or the likeliest of several: for who looks how it moves. The whole comes before lines of lists, and a name before the name
+ * of the object around it.
+ */
+export function likelyRemaining(body: JsonObject): number | null {
+  for (const which of ['without lines', 'and lines'] as const) {
+    const amounts = perhapsLeftIn(fieldsOf(body, which))
+    const grouped = amounts.filter(({ within }) => perhapsLeft.some((word) => word.test(within)))
+    const [likeliest] = [
+      ...numbersNamed(amounts, left, ...perhapsLeft),
+      ...numbersNamed(grouped, /./),
+    ]
+    if (likeliest !== undefined) return likeliest
+  }
+  return null
+}
+
+/** Names of what is left, and then names that contain such a word. */
+const left =
+  /^(?:(?:total|current|available)_)?(?:credits?_)?(?:remaining|balance|left)(?:_credits?)?$/
+const perhapsLeft = [/remaining/, /balance/, /left/]
+/** Amounts beside what is left: of another time, of a part, or a bound. */
+const notLeft =
+  /threshold|opening|closing|start|initial|previous|pending|reserved|held|min(?:imum)?(?:_|$)|low_|alert|overdraft/
+
+const perhapsLeftIn = (fields: readonly Field[]): readonly Field[] =>
+  ofCredits(ofTheWhole(fields)).filter(
+    ({ name, within }) => !notLeft.test(name) && !/request|token/.test(within),
+  )
+
+/** What is left; null if several different amounts may be it. */
+function leftIn(amounts: readonly Field[]): number | null {
+  const [named] = numbersNamed(amounts, left)
+  if (named !== undefined) return named
+  const others = new Set(numbersNamed(amounts, ...perhapsLeft))
+  return others.size === 1 ? [...others][0]! : null
+}
