@@ -10,7 +10,7 @@ const settleReads = 12
 /** The longest time from a response to its charge, microseconds: a ledger may wait for its disk. */
 const mostLateUs = 400_000
 
-/** Most reads of the first balance, before a price is announced. Four reveal that each costs one credit. */
+/** Most reads of the first balance, before a price is announced. Four reveal what each costs. */
 export const firstReads = 6
 
 /** Reads of the balance, as if they were free (gap G-17): differences are the cost of other requests. */
@@ -53,31 +53,49 @@ export class Balances {
     return shown === null ? null : shown + this.spentOnReads
   }
 
-  /** The balance while nothing is in flight: read until two agree, or several in a row cost a credit each; null if it cannot be read. */
+  /**
+   * The balance while nothing is in flight: read until two agree, or until several in a row fall by the same whole number of credits,
+   * which is then the price of a read; null if it cannot be read, or never stays.
+   */
   async idle(mostReads = settleReads): Promise<number | null> {
     const { budget, sleep } = this.#prober.options
     await this.chargesAreIn()
+    const falls: number[] = []
     let last: number | null = null
-    let falls = 0
     for (let reads = 1; reads <= mostReads; reads++) {
-      let balance = await this.read()
+      const balance = await this.read()
       if (balance === null) return null
-      falls = last !== null && last - balance === 1 ? falls + 1 : 0
-      if (falls === 3 && reads < mostReads) {
-        this.readPrices.credits = 1
-        // From here on, balances ignore the cost of reads, so the next read agrees.
-        last = balance
-        reads++
-        balance = await this.read()
-        if (balance === null) return null
-      }
       if (balance === last) {
         budget.observe(balance - this.spentOnReads)
         return balance
       }
+      if (last !== null) falls.push(last - balance)
       last = balance
-      await sleep(20_000)
+      const price = priceOfRead(falls)
+      if (price === null) await sleep(20_000)
+      else {
+        // From here on, balances ignore the cost of reads, so the next read agrees.
+        this.readPrices.credits += price
+        this.#prober.readsCost(this.readPrices.credits)
+        falls.length = 0
+      }
     }
-    return last
+    return null
   }
+}
+
+/** So many equal falls in a row are the price of a read. */
+const equalFalls = 3
+
+/** The whole number of credits by which the last reads fell; null without one. */
+function priceOfRead(falls: readonly number[]): number | null {
+  const some = falls.slice(-equalFalls)
+  const [first] = some
+  return some.length === equalFalls &&
+    first !== undefined &&
+    first > 0 &&
+    Number.isInteger(first) &&
+    some.every((fall) => fall === first)
+    ? first
+    : null
 }

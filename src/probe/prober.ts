@@ -244,6 +244,15 @@ export class Prober {
     return response
   }
 
+  /** Counts reads at this price, also those that were sent before it was known, if it is above what a read was taken for. */
+  readsCost(credits: number): void {
+    const more = credits - this.readCredits
+    if (more <= 0) return
+    this.readCredits = credits
+    const sent = this.responses.filter(({ spec, status }) => isRead(spec) && status === 200)
+    this.options.budget.reserve(more * sent.length)
+  }
+
   private priceOf(spec: RequestSpec, n: number | null): number {
     if (isRead(spec)) return this.readCredits
     const { most } = pricesOf(this.contract)

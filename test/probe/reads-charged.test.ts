@@ -42,3 +42,21 @@ test('a price of a read that is not a whole number is left open', async () => {
     between: { models: ['free', '1 credit each'] },
   })
 })
+
+test('reads of two credits each are told, and no other cost holds them', async () => {
+  const { answers, profile, state } = await probeFake({ readPrice: 2 }, ['G-17', 'G-12'])
+  expect(answers['G-17']).toMatchObject({
+    status: 'answered',
+    is: { models: '2 credits each', credits: '2 credits each' },
+  })
+  expect(answers['G-12']).toMatchObject({ is: { chat: 'after own charge' } })
+  expect(profile.credits_spent).toBeGreaterThanOrEqual(900 - state.balance)
+})
+
+test('a balance that never stays is none', async () => {
+  const { answers } = await probeFake(
+    { creditsBody: ({ balance, reads }) => ({ remaining: balance - reads.credits ** 2 }) },
+    ['G-17'],
+  )
+  expect(answers['G-17']).toMatchObject({ status: 'not-askable' })
+})

@@ -81,14 +81,14 @@ async function settledLeaves(prober: Prober): Promise<ReadonlyMap<string, number
 /** Reads of each endpoint between two balances. */
 const reads = 4
 
-/** G-17: whether reads cost a credit. */
+/** G-17: what reads cost. */
 export const readsCharged: Question = {
   gaps: ['G-17'],
   price: ({ readCredits }) => (idleReads + 2 * reads + 2) * readCredits,
   async ask(prober) {
     const { balances } = prober
     if ((await prober.idleBalance()) === null)
-      return { 'G-17': notAskable('no balance can be read') }
+      return { 'G-17': notAskable('no balance can be read that stays') }
     const shown: number[] = []
     const look = async () => {
       const balance = await balances.read()
@@ -105,7 +105,7 @@ export const readsCharged: Question = {
     const credits = (shown[0]! - shown[reads]!) / reads
     const models = (shown[reads]! - shown[reads + 1]! - credits) / served
     // Failed reads cost nothing and reveal nothing.
-    if (served > 0) balances.readPrices.models = models === 1 ? 1 : 0
+    if (served > 0) balances.readPrices.models = Number.isInteger(models) && models > 0 ? models : 0
     if (credits === 0 && models === 0) prober.readCredits = 0
     return {
       'G-17': ofFacets(
