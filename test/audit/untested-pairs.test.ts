@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Exchange, type ExchangeRow } from '../../src/audit/evidence/exchange.ts'
-import { untestedPairs } from '../../src/audit/evidence/untested-pairs.ts'
+import { hasSystemPrompt, untestedPairs } from '../../src/audit/evidence/untested-pairs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { loadScenario } from '../../src/scenario/parse.ts'
 
@@ -38,6 +38,18 @@ test('each model is listed with the forms that no success of it had', () => {
     'b with chat streamed, messages plain, messages streamed, n of 3 or more, a system prompt',
   ])
   expect(untestedPairs(models, [])).toEqual(['a', 'b'])
+})
+
+test('a service without messages lacks none of their forms', () => {
+  const chat = everything('a').filter(({ row }) => row.endpoint === 'chat')
+  const paths = { chat: '/v1/chat/completions', credits: '/me' }
+  expect(untestedPairs(models.slice(0, 1), chat, paths)).toEqual([])
+  expect(untestedPairs(models.slice(0, 1), chat, { credits: '/me' })).toHaveLength(2)
+})
+
+test('a developer message is a system prompt', () => {
+  const messages = [{ role: 'developer', content: 'Be brief.' }]
+  expect(hasSystemPrompt(success('a', 'chat', 0, { messages }))).toBe(true)
 })
 
 test('an extra is listed with the forms that it was not seen in', () => {

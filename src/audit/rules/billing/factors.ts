@@ -1,4 +1,4 @@
-import type { Model } from '../../../contract/contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
 import { billingRule, credits, witnessOf } from '../../evidence/balances.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { untestedPairs } from '../../evidence/untested-pairs.ts'
@@ -64,7 +64,7 @@ streamed in each format, n of 3 or more, a system prompt.`,
     if (wrong === 0 && beside > 0) return misreadVerdict(singles.length + beside, beside)
     return wrong === 0
       ? pass(singles.length, {
-          note: `seen at two levels: ${varied.join(', ')}${promptRange(singles.map(({ exchange }) => exchange))}${untested(contract.models ?? [], all)}`,
+          note: `seen at two levels: ${varied.join(', ')}${promptRange(singles.map(({ exchange }) => exchange))}${untested(contract, all)}`,
         })
       : inconclusive(
           singles.length,
@@ -73,9 +73,10 @@ streamed in each format, n of 3 or more, a system prompt.`,
   },
 })
 
-/** The pairs that no request tested, as the end of a note. */
-function untested(models: readonly Model[], exchanges: readonly Exchange[]): string {
-  const pairs = untestedPairs(models, exchanges)
+/** The pairs that no request tested, as the end of a note; empty where the contract names no models. */
+function untested({ models = [], paths }: Contract, exchanges: readonly Exchange[]): string {
+  if (models.length === 0) return ''
+  const pairs = untestedPairs(models, exchanges, paths)
   return pairs.length === 0 ? '; every pair was tested' : `; no success had: ${pairs.join('; ')}`
 }
 
