@@ -19,6 +19,8 @@ export interface ResetSample {
   readonly value: number
   /** The reset lies at most this far ahead. */
   readonly windowUs: number
+  /** The unit that the value itself says, as `9.123s` and `1m30s` do; absent for a number alone. */
+  readonly stated?: ResetUnit
 }
 
 export interface UnitInference {
@@ -159,8 +161,8 @@ export function resetInstant(
 const earliestEpochUs = 1e15
 
 function inRange(unit: ResetUnit, sample: ResetSample, clock: ServiceClock | null): boolean {
-  const { value, windowUs } = sample
-  if (value < 0) return false
+  const { value, windowUs, stated } = sample
+  if (value < 0 || (stated !== undefined && stated !== unit)) return false
   if (!isEpoch(unit)) return value * unitUs[unit] <= windowUs + slackUs
   if (clock === null) {
     return value * unitUs[unit] >= earliestEpochUs && value * unitUs[unit] < 10 * earliestEpochUs

@@ -96,3 +96,38 @@ test('PRICE-06 says how many stretches have a cost that is open', async () => {
     note: expect.stringMatching(/^1 of 2 stretches have a cost that is open/),
   })
 })
+
+describe('an account without a limit', () => {
+  const terms = { get: '/key/info', value: 'left', moves: 'down' }
+  const contract = contractOf({ evidence: { balance: terms } })
+  const left = (value: number, more: object = {}): Sent => ({
+    ...page,
+    answer: JSON.stringify({ left: value, ...more }),
+  })
+  const verdicts = async (sends: readonly Sent[]) =>
+    verdictsOf(await audited(sends, null, { contract }), 'PRICE-06', 'PRICE-07')
+
+  test('may show -1 for its balance', async () => {
+    const found = await verdicts([left(-1), chat('a'), left(-1), chat('b'), left(-1)])
+    expect(found[0]).toBe('inconclusive')
+    expect(found[1]).not.toBe('fail')
+  })
+
+  test('may fall below 0 where the page says that it is unlimited, and else may not', async () => {
+    const below = (more: object) => [left(-5, more), chat('a'), left(-5.00014, more)]
+    expect(await verdicts(below({ unlimited_quota: true }))).toEqual(['pass', 'pass'])
+    expect(await verdicts(below({ unlimited_quota: false }))).toEqual(['pass', 'fail'])
+  })
+})
+
+test('a log of debits, each with a minus, is open, and one that is wrong as well fails', async () => {
+  const judged = async (...costs: readonly number[]) => {
+    const log = costs.map((cost, at) => row(`id-${at}`, cost, at + 1))
+    const sends = costs.map((_, at) => chat(`id-${at}`))
+    return verdictsOf(await audited(sends, null, { log }), 'PRICE-04', 'PRICE-08')
+  }
+  const each = -0.00014
+  expect(await judged(each, each, each)).toEqual(['inconclusive', 'inconclusive'])
+  expect(await judged(each, each, -0.0002)).toEqual(['fail', 'fail'])
+  expect(await judged(-each, -each, each)).toEqual(['fail', 'fail'])
+})

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { timeOf } from '../../../src/audit/evidence/prices/log.ts'
 import { readUsage } from '../../../src/tokens/read-usage.ts'
-import { audited, chat, row } from './paid.ts'
+import { audited, chat, left, row } from './paid.ts'
 
 /** Forms that honest logs have, and faults beside them. */
 
@@ -24,6 +24,22 @@ test('a row for the prompt and one for the output are one charge in parts', {
   expect(await judged(inParts(0))).toBe('pass')
   expect(await judged(inParts(null))).toBe('pass')
   expect(await judged([...rows, rows[0]!])).toMatch(/^2 rows with tokens for one request/)
+})
+
+test('rows by kind of token bound an answer that was left by all of their counts', async () => {
+  // A row for the output comes first, and that of the prompt names its tokens.
+  const judgedLeft = async (prompt: number) => {
+    const { id = '' } = left(1)
+    const log = [
+      { ...row(id!, 0.00024, 1, 0, 12), prompt_tokens: null },
+      { ...row(id!, (prompt * 4) / 1e6, 1, 14, 0), completion_tokens: null },
+    ]
+    return (await audited([left(1), chat('a')], null, { log: [...log, row('a', 0.00014, 2)] }))[
+      'PRICE-04'
+    ]!.verdict
+  }
+  expect(await judgedLeft(14)).not.toBe('fail')
+  expect(await judgedLeft(350)).toBe('fail')
 })
 
 test('a total and a payment are no charge of a request, and a fee leaves it open', {

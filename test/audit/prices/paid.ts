@@ -1,4 +1,5 @@
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { firstUniqueTemplate } from '../../../src/attempt/evidence.ts'
 import { flags } from '../../../src/attempt/flags.ts'
 import { audit } from '../../../src/audit/audit.ts'
 import { parseContract } from '../../../src/contract/load.ts'
@@ -26,6 +27,8 @@ export interface Sent {
   readonly events?: number
   /** False: the client kept the counts of the answer alone. */
   readonly isStored?: boolean
+  /** Whether its body is only an example: each such request has a prompt of its own. */
+  readonly isShared?: boolean
   /** Whether its usage lists several passes. */
   readonly isPassed?: boolean
 }
@@ -73,13 +76,14 @@ export async function audited(
     },
   ])
   const all: readonly Sent[] = [...before, ...sends, ...after]
+  const templateOf = (slot: number) => (all[slot]!.isShared ? firstUniqueTemplate : 0) + slot
   const rows = all.map(
     (
       { model = 'big', endpoint = 'chat', id = null, isLeft = false, events = 0, ...sent },
       slot,
     ): AttemptRow =>
       attempt(slot, {
-        ...{ endpoint, model, responseModel: model, responseId: id, template: slot },
+        ...{ endpoint, model, responseModel: model, responseId: id, template: templateOf(slot) },
         ...(sent.isStored === false
           ? { promptTokens: 23_000, completionTokens: 1000, totalTokens: null }
           : { promptTokens: null, completionTokens: null, totalTokens: null }),
@@ -100,9 +104,9 @@ export async function audited(
       all.map(
         (
           { path = '/v1/chat/completions', method = 'POST', body = '{"model":"big"}', once },
-          template,
+          slot,
         ) => ({
-          ...{ runId: 'a', template, step: 's', method, path },
+          ...{ runId: 'a', template: templateOf(slot), step: 's', method, path },
           headers: once === undefined ? '' : JSON.stringify({ 'idempotency-key': once }),
           ...{ body: method === 'GET' ? null : body, maxTokens: null, n: null, promptHash: null },
         }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { askedBytes, promptKey } from '../../../src/audit/evidence/prices/asked.ts'
-import { audited, contractOf } from './paid.ts'
+import { audited, chat, contractOf, left, type Sent } from './paid.ts'
 
 /** Which requests have the same prompt, and how long a prompt may be. */
 
@@ -62,4 +62,27 @@ test.each([{ total: 0.9 }, [0.9], true])('a stated cost of %j is no number', asy
   const contract = contractOf({ evidence: { cost: [{ body: 'usage.cost' }] } })
   const found = await audited([answer('a', 0.00014), answer('b', cost)], null, { contract })
   expect(found['PRICE-03']?.verdict).toBe('inconclusive')
+})
+
+test('requests whose prompts are their own are no twins, though one body stands for all of them', async () => {
+  const answer = (id: string, prompt: number): Sent => ({
+    ...chat(id),
+    answer: JSON.stringify({
+      id,
+      usage: { prompt_tokens: prompt, completion_tokens: 5, total_tokens: prompt + 5 },
+    }),
+  })
+  const counts = async (isShared: boolean) => {
+    const sends = [answer('a', 10), answer('b', 11)].map((each) => ({ ...each, isShared }))
+    return (await audited(sends, ['0', '0.000284']))['PRICE-02']!.verdict
+  }
+  expect(await counts(true)).toBe('not-observed')
+  expect(await counts(false)).toBe('fail')
+  // A long prompt that the client left is no twin of a short one.
+  const { body = '' } = left(1)
+  const long: Sent = { ...left(1), isShared: true, body }
+  const short: Sent = { ...answer('short', 10), isShared: true, body }
+  const spent = (short: number, prompt: number) => short + (prompt * 4 + 12 * 20) / 1e6
+  const found = await audited([short, long], ['0', spent(0.00014, 60).toFixed(6)])
+  expect(found['PRICE-06']!.verdict).not.toBe('fail')
 })

@@ -53,3 +53,15 @@ test('RATE-12: a 0 beside epochs decides nothing where nothing was counted', {
   expect(await of('RATE-12', [...epochs, shown(3, 0, { rateRemaining: 60 })])).toBe('inconclusive')
   expect(await of('RATE-12', [...epochs, shown(3, 0)])).toBe('fail')
 })
+
+test('RATE-12: a reset that says its unit, such as 0.9s, is in seconds', async () => {
+  const worded = flags.malformedRateReset
+  const bucket = (more: Partial<AttemptRow>) =>
+    [0.9, 0.4, 0.9, 0.2, 0.7].map((reset, slot) => shown(slot, reset, more))
+  expect(await of('RATE-12', bucket({ flags: worded }))).toBe('pass')
+  expect(await of('RATE-12', bucket({}))).toBe('inconclusive')
+  const epochs: Contract = { ...defaultContract, resetFormat: 'epoch-s' }
+  expect(await of('RATE-12', bucket({ flags: worded }), epochs)).toBe('fail')
+  const far = [shown(0, 0.9, { flags: worded }), shown(1, 400_000, { flags: worded })]
+  expect(await of('RATE-12', far)).toBe('fail')
+})

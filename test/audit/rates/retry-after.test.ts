@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { flags } from '../../../src/attempt/flags.ts'
 import { rateRules } from '../../../src/audit/rules/rates/list.ts'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
@@ -149,5 +150,29 @@ describe('RATE-12: a reset', () => {
       expected: 'resets in delta-s, at most a window ahead',
       observed: 'values that fit delta-ms',
     })
+  })
+})
+
+describe.each(['10s', 'minute'])('after a rejection in a window of %s', (window) => {
+  const ms = window === '10s' ? 10_000 : 60_000
+  const contract = banded(
+    `{ name: all, requests: { ${window}: 5 } }`,
+    'headers: { rate_limit: x-limit, rate_remaining: x-left, rate_reset: x-reset }',
+  )
+  const shows = (slot: number, atMs: number, status: number) =>
+    rowOf(slot, atMs, {
+      ...{ status, dateS: dateS + Math.floor(atMs / 1000), rateLimit: 5 },
+      ...{ rateRemaining: status === 429 ? 0 : Math.max(0, 4 - slot) },
+      ...{ rateReset: Math.ceil((ms - (atMs % ms)) / 1000), flags: flags.malformedRateReset },
+      ...(status === 429 ? { retryAfter: Math.ceil((ms - (atMs % ms)) / 1000) } : {}),
+    })
+  const played = (then: number) => [
+    ...[0, 1, 2, 3, 4].map((slot) => shows(slot, 100 * slot, 200)),
+    ...[shows(5, 600, 429), shows(6, 1.6 * ms, then)],
+  ]
+
+  test.each(['RATE-13', 'RATE-19'])('%s knows who waited in vain', async (rule) => {
+    expect((await decide(rule, played(200), contract)).verdict).toBe('pass')
+    expect((await decide(rule, played(429), contract)).verdict).toBe('fail')
   })
 })

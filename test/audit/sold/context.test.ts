@@ -126,6 +126,31 @@ test.each([
   },
 )
 
+test('a refusal of a prompt that fits the window, and not the limits of the contract, accuses nobody', async () => {
+  const small = new ScriptText(5).text('codes', 6_000, 5)
+  const limited = (most: number) =>
+    parseContract(
+      {
+        ...{ name: 'sold', limits: { max_total_tokens: most } },
+        models: [{ id: 'svc-k2', context_window_tokens: 8_000, tokenizer: 'o200k' }],
+      },
+      'c.yaml',
+    )
+  const judged = async (most: number) =>
+    verdictOnTexts('SOLD-03', limited(most), [asked[0]!, small], (text, at) =>
+      at === 0
+        ? { promptTokens: countTokens(text) }
+        : {
+            ...{ outcome: 'http_error', status: 400, errorCode: 'context_length_exceeded' },
+            ...{ promptTokens: null, completionTokens: null },
+          },
+    )
+  expect(await judged(4_000)).toMatchObject({
+    ...{ verdict: 'inconclusive', why: expect.stringContaining('G-30') },
+  })
+  expect((await judged(7_000)).verdict).toBe('fail')
+})
+
 test('a refusal tells nothing without a named encoding and a short prompt', async () => {
   const small = new ScriptText(5).text('codes', 6_000, 5)
   const said = await verdictOnTexts('SOLD-03', sold, [small], () => ({

@@ -10,6 +10,14 @@ type Account = keyof typeof accounts
 
 const prices: Readonly<Record<string, number>> = { 'svc-k2': 1, 'svc-k2.5': 2 }
 
+const templates = [0, 1].map((template) => ({
+  ...{ runId: 'a', template, step: 's', headers: '{}', body: null },
+  ...(template === 0
+    ? { method: 'GET', path: '/user/credits' }
+    : { method: 'POST', path: '/chat/completions' }),
+  ...{ maxTokens: null, n: null, promptHash: null },
+}))
+
 /** Requests of two accounts in turns, each of a second; a number is what the account has consumed by then. */
 function verdictOf(sent: readonly (readonly [Account, number | string])[]) {
   const balances = { main: 500, other: 500 }
@@ -24,13 +32,7 @@ function verdictOf(sent: readonly (readonly [Account, number | string])[]) {
         : attempt(slot, { ...told, model: what, template: 1 })
     }),
     {
-      templates: [0, 1].map((template) => ({
-        ...{ runId: 'a', template, step: 's', headers: '{}', body: null },
-        ...(template === 0
-          ? { method: 'GET', path: '/user/credits' }
-          : { method: 'POST', path: '/chat/completions' }),
-        ...{ maxTokens: null, n: null, promptHash: null },
-      })),
+      templates,
       bodies: reads.map(([slot, consumed]) => ({
         ...{ runId: 'a', slot: slot!, retry: 0, headers: '', truncated: false },
         body: JSON.stringify({ consumed }),
@@ -67,4 +69,53 @@ test('USE-04 names the reading whose account was charged for a request of the ot
     observed: 'consumed grew by 4, our successes cost 3',
     witnesses: [{ slot: 8 }],
   })
+})
+
+/** Reads of a page by one account, and between them a request that was refused and a success. */
+const refusals = (rule: string, before: object, after: object, refused: number | null = 400) => {
+  const of = accounts.main
+  const read = (slot: number) =>
+    attempt(slot, { ...of, model: null, endpoint: 'credits', template: 0, creditsRemaining: null })
+  const rows = [
+    read(0),
+    ...(refused === null
+      ? []
+      : [
+          attempt(1, {
+            ...of,
+            template: 1,
+            model: 'svc-k2',
+            outcome: 'http_error' as const,
+            status: refused,
+          }),
+        ]),
+    attempt(2, { ...of, template: 1, model: 'svc-k2' }),
+    read(3),
+    read(4),
+  ]
+  return verdictOver(rule, rows, {
+    templates,
+    bodies: [before, after, after].map((body, at) => ({
+      ...{ runId: 'a', slot: [0, 3, 4][at]!, retry: 0, headers: '', truncated: false },
+      body: JSON.stringify(body),
+    })),
+  })
+}
+
+test('USE-04: a service may count what it refuses as requests, and nothing that was not sent', async () => {
+  const counts = (requests: number) => ({ total_requests: requests })
+  const verdict = async (grew: number, refused: number | null = 400) =>
+    (await refusals('USE-04', counts(5), counts(5 + grew), refused)).verdict
+  expect(await verdict(2)).not.toBe('fail')
+  expect(await verdict(1)).not.toBe('fail')
+  expect(await verdict(3)).toBe('fail')
+  expect(await verdict(2, null)).toBe('fail')
+})
+
+test('USE-07: what was held for a request that was refused may be given back', async () => {
+  const consumed = (credits: number) => ({ consumed: credits })
+  const verdict = async (refused: number | null) =>
+    (await refusals('USE-07', consumed(6), consumed(5), refused)).verdict
+  expect(await verdict(400)).not.toBe('fail')
+  expect(await verdict(null)).toBe('fail')
 })

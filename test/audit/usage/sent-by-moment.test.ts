@@ -48,6 +48,7 @@ const valuesOf = ({ kind, price }: Drawn) => {
     openReads: kind === 'open read',
     ambiguous: kind === 'ambiguous',
     openCosts: kind === 'empty',
+    refused: kind === 'failure',
   }
   return sentSums.map((name) => Float64Array.of(Number(by[name])))
 }
@@ -75,6 +76,7 @@ function looked(attempts: readonly Drawn[], [from, to]: Moments) {
     ...{ requests: within.length, credits: sum(within) },
     ...{ reads: paid.length, readCredits: sum(paid) },
     openReads: reads.filter(({ kind }) => kind === 'open read').length,
+    refused: reads.filter(({ kind }) => kind === 'failure').length,
   }
 }
 

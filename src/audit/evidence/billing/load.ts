@@ -66,11 +66,13 @@ async function historiesOf(
   const enter = async (account: number, columns: readonly Float64Array[]) => {
     const isPage = columns.at(-1)!
     const pages = Array.from(isPage.keys()).filter((row) => isPage[row] === 1)
+    const selected = selectedColumns(columns)
     const history = {
       runId: run.runId,
       account: run.accounts[account]!,
       size: columns[0]!.length,
-      ...selectedColumns(columns),
+      ...selected,
+      value: isOneBelowZero(selected.value) ? selected.value.map(() => Number.NaN) : selected.value,
       lifetimeUs,
       ...(pages.length === 0 ? {} : { pages }),
     }
@@ -91,6 +93,12 @@ async function historiesOf(
   }
   await eachOrderedGroup(evidence, query, enter)
   return histories
+}
+
+/** Whether every value is the same number below 0: a word for an account without a limit, and no balance. */
+function isOneBelowZero(values: Float64Array): boolean {
+  const shown = values.filter((value) => !Number.isNaN(value))
+  return shown.length > 1 && shown[0]! < 0 && shown.every((value) => value === shown[0])
 }
 
 const byCall: RowOrder = (columns) => {

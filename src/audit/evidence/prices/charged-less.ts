@@ -5,6 +5,7 @@ import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import type { ReadingStretch } from './stretches.ts'
+import { turnedSigns } from './turned-signs.ts'
 import { exactCost } from './windows.ts'
 
 /**
@@ -26,18 +27,21 @@ interface Charged {
 }
 
 /**
- * Why amounts that are less than the contract says may be right; null if some are more, or are in no order, or if another price of the contract
+ * Why amounts that are less than the contract says may be right all the same; null if some are more, or are in no order, or if another price of the contract
  * gives them.
  */
 export function lessInOrder(
   judged: readonly Judged[],
   explained: { readonly explanations: readonly Explanation[]; readonly isWhole: boolean },
 ): string | null {
+  const turned = turnedSigns(judged)
+  if (turned !== null) return turned
   const charged: Charged[] = []
   for (const { request, statement, expected, is } of judged) {
     const { value } = statement
     const least = [...expected.costs, ...(expected.between ?? [])].toSorted(compare)[0]
-    if (is === 'wrong' && (least === undefined || compare(value, least) >= 0)) return null
+    const isLess = least !== undefined && value.numerator >= 0n && compare(value, least) < 0
+    if (is === 'wrong' && !isLess) return null
     if (is === 'open' || (is === 'right' && isZero(value))) continue
     const [requests, isFree] = [[request], isZero(value)]
     charged.push({ requests, is: is === 'right' ? 'full' : isFree ? 'free' : 'less' })

@@ -18,6 +18,7 @@ import { asCached, freeRepeats } from './free-repeats.ts'
 import { type Join, joinLog } from './join.ts'
 import { likelyLeft } from './likely-left.ts'
 import type { LogRow } from './log.ts'
+import { countsOf } from './log-counts.ts'
 import { byKeys, wrongChanges } from './owners.ts'
 import type { Recorded } from './request-charge.ts'
 import { type PriceRequests, priceRequests } from './requests.ts'
@@ -74,7 +75,7 @@ function judgedBy(
     priceLog === undefined
       ? null
       : joinLog(found.requests, priceLog, prices.evidence.log, isLogById)
-  const logged = new Map((join?.pairs ?? []).map(({ request, rows }) => [request, rows[0]!.tokens]))
+  const logged = new Map((join?.pairs ?? []).map(({ request, rows }) => [request, countsOf(rows)]))
   const priceOf = onceForEach((name: string) => modelPriceOf(contract, name))
   const judge: PriceJudge = {
     currency: prices.currency,

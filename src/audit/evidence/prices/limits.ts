@@ -13,7 +13,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { expiredBetween } from './grants.ts'
 import type { PriceJudgements } from './judgements.ts'
-import { type Reading, readingsOf } from './readings.ts'
+import { isOneBelowZero, isUnlimited, type Reading, readingsOf } from './readings.ts'
 import { computedBounds } from './request-charge.ts'
 import { unreadableText } from './unreadable.ts'
 
@@ -74,14 +74,21 @@ export interface Overrun {
 }
 
 /** Values of a balance below 0, or below what the contract says. */
-export const belowZero = (
-  { moves, lowest }: BalanceTerms,
+export function belowZero(
+  terms: BalanceTerms,
   readings: readonly Reading[],
   unit: string,
-): readonly Overrun[] =>
-  readings
-    .filter(({ value }) => moves === 'down' && lowest !== null && compare(value, lowest) < 0)
-    .map(({ text, request }) => ({ shows: `a balance of ${text} ${unit}`, request }))
+): readonly Overrun[] {
+  const { moves, lowest } = terms
+  if (moves === 'up' || lowest === null) return []
+  return [...Map.groupBy(readings, ({ account }) => account).values()].flatMap((own) =>
+    isOneBelowZero(own)
+      ? []
+      : own
+          .filter((each) => compare(each.value, lowest) < 0 && !isUnlimited(each, terms))
+          .map(({ text, request }) => ({ shows: `a balance of ${text} ${unit}`, request })),
+  )
+}
 
 /**
  * The first request that was served after each value above its limit. Before the next value that is within it, the spend may have begun

@@ -56,7 +56,7 @@ export function placeVerdict(
       explanations: [],
       verdict: inconclusive(
         judged.length,
-        `${wrong.length} of ${judged.length} costs ${placeWords(first)} are less than listed: ${less}`,
+        `${wrong.length} of ${judged.length} costs ${placeWords(first)} are below those of the contract: ${less}`,
         wrong.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }

@@ -1,7 +1,15 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
-import { compare, isZero, multiply, powerOfTen, type Rational } from '../../../money/rational.ts'
+import {
+  compare,
+  isEqual,
+  isZero,
+  multiply,
+  powerOfTen,
+  type Rational,
+} from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isObject } from '../../../user/json.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { grantsOn, type ShownGrant } from './grants.ts'
 import type { MoneyPage } from './requests.ts'
@@ -54,6 +62,26 @@ export function readingsOf(
     ]
   })
   return [...fromPages, ...fromHeaders].toSorted((a, b) => a.untilMs - b.untilMs)
+}
+
+/** Whether every value of an account is the same number below 0: a word for an account without a limit, and no balance. */
+export function isOneBelowZero(readings: readonly Reading[]): boolean {
+  const [first] = readings
+  return (
+    readings.length > 1 &&
+    first!.value.numerator < 0n &&
+    readings.every(({ value }) => isEqual(value, first!.value))
+  )
+}
+
+/** Whether the page says beside a value that the account has no limit: new-api's `unlimited_quota`. */
+export function isUnlimited({ page }: Reading, { value }: BalanceTerms): boolean {
+  const beside = value?.split('.').slice(0, -1).join('.') ?? ''
+  const fields = beside === '' ? page : atPlace(page, beside)
+  return (
+    isObject(fields) &&
+    Object.entries(fields).some(([name, is]) => /unlimited/i.test(name) && is === true)
+  )
 }
 
 /** Values of the balance that are texts and no numbers, such as `1,499`. */

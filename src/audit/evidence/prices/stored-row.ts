@@ -25,6 +25,8 @@ export interface Row extends CountedAnswer {
   readonly once: string | null
   readonly requestBody: string | null
   readonly prompt: string | null
+  /** Whether the body is that of another request: the prompt of this one is its own. */
+  readonly isShared: boolean
   readonly responseHeaders: string | null
   readonly responseBody: string | null
   readonly truncated: boolean | null

@@ -57,12 +57,13 @@ async function sentSql(evidence: PricedEvidence): Promise<string> {
           ${generatesSql} AND (outcome IN ('broken', 'timeout', 'aborted')
             OR coalesce(templates.headers ILIKE '%"idempotency-key"%', false)) AS ambiguous,
           (outcome = 'ok' AND ${generatesSql} AND (coalesce(${isEmpty}, false) OR price.cost IS NULL))
-            OR (outcome <> 'http_error' AND coalesce(${maybePaidSql('templates.method')}, false)) AS open_cost
+            OR (outcome <> 'http_error' AND coalesce(${maybePaidSql('templates.method')}, false)) AS open_cost,
+          outcome = 'http_error' AS refused
         FROM attempts JOIN accounts ON attempts.run_id = accounts.run_id AND account = account_name
           LEFT JOIN templates ON attempts.run_id = templates.run_id AND attempts.template = templates.template
           LEFT JOIN price ON lower(attempts.model) = price.model
         WHERE sent_us IS NOT NULL)
     SELECT nth::DOUBLE, sent_us::DOUBLE, end_us::DOUBLE, charged::DOUBLE, (charged::INTEGER * price)::DOUBLE,
-      (read_price > 0)::DOUBLE, read_price::DOUBLE, open::DOUBLE, ambiguous::DOUBLE, open_cost::DOUBLE
+      (read_price > 0)::DOUBLE, read_price::DOUBLE, open::DOUBLE, ambiguous::DOUBLE, open_cost::DOUBLE, refused::DOUBLE
     FROM sent`
 }

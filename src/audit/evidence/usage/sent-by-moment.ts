@@ -12,6 +12,8 @@ export const sentSums = [
   'ambiguous',
   /** Successes without a token, which may be free (gap G-16), or whose cost the contract does not have. */
   'openCosts',
+  /** Requests that were answered with an error, which a service may count. */
+  'refused',
 ] as const
 type SentSum = (typeof sentSums)[number]
 
@@ -75,6 +77,7 @@ export class SentByMoment {
       reads: within('reads', fromUs, toUs),
       readCredits: within('readCredits', fromUs, toUs),
       openReads: within('openReads', fromUs, toUs),
+      refused: within('refused', fromUs, toUs),
     }
   }
 }

@@ -78,6 +78,11 @@ function isFull(exchange: Exchange): boolean {
   return isOneChoice && exchange.row.completionTokens === exchange.requestField('max_tokens')
 }
 
+/** SQL: whether a body has three counts of 0, which a row does not keep beside a text. */
+const areZerosSql = ['prompt_tokens', 'completion_tokens', 'total_tokens']
+  .map((name) => `coalesce(regexp_matches(body, '"${name}"\\s*:\\s*0[,}\\s]'), false)`)
+  .join(' AND ')
+
 export const chat08 = sqlRule({
   id: 'CHAT-08',
   title: 'usage counts are integers of 0 or more, and the total is the sum of the two',
@@ -86,18 +91,21 @@ export const chat08 = sqlRule({
   needs: ['passive'],
   explain: `Looks at the usage of every chat completion that carries one; a plain success must if the contract
 promises it (response_fields.chat). Whether streams carry usage is open (gap G-11), so a stream without it
-decides nothing.`,
+decides nothing. Three counts of 0 beside a text, as a cache of a gateway writes them, are integers: a plain answer of which no count is known
+is judged by its body, and without a stored one not at all.`,
   expected: 'total_tokens = prompt_tokens + completion_tokens, all 0 or more',
   observe: ({ responseFields }) => `
     SELECT run_id, slot, retry,
-      CASE WHEN prompt_tokens IS NULL OR completion_tokens IS NULL OR total_tokens IS NULL
+      CASE WHEN coalesce(prompt_tokens, completion_tokens, total_tokens) IS NULL AND ${areZerosSql} THEN NULL
+           WHEN prompt_tokens IS NULL OR completion_tokens IS NULL OR total_tokens IS NULL
            THEN 'usage is not three integers'
            WHEN least(prompt_tokens, completion_tokens, total_tokens) < 0 THEN 'a count below 0'
            WHEN total_tokens <> prompt_tokens + completion_tokens
            THEN 'total_tokens ' || total_tokens || ' for ' || prompt_tokens || ' + ' || completion_tokens
       END AS observed
-    FROM seen WHERE endpoint = 'chat' AND outcome = 'ok'
-      AND (streamed = 0 AND ${responseFields?.chat?.includes('usage') === true} OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
+    FROM seen LEFT JOIN (SELECT run_id, slot, retry, body FROM bodies) AS stored USING (run_id, slot, retry)
+    WHERE endpoint = 'chat' AND outcome = 'ok'
+      AND (streamed = 0 AND body IS NOT NULL AND ${responseFields?.chat?.includes('usage') === true} OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
   requires: 'a chat completion with usage',
 })
 

@@ -16,7 +16,13 @@ import {
 } from '../../evidence/prices/judgements.ts'
 import { keptDeposits } from '../../evidence/prices/kept-deposits.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
-import { type Reading, readingsOf, unreadable, whyNone } from '../../evidence/prices/readings.ts'
+import {
+  isOneBelowZero,
+  type Reading,
+  readingsOf,
+  unreadable,
+  whyNone,
+} from '../../evidence/prices/readings.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
 import type { Recorded } from '../../evidence/prices/request-charge.ts'
 import {
@@ -138,7 +144,13 @@ const checks: readonly Check[] = [
 function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const recorded = recordedCosts(found)
   const of = [found.requests, terms, found.judge, recorded] as const
-  const settled = settledReadings(readingsOf(found, terms), ...of)
+  const shownReadings = readingsOf(found, terms)
+  if (isOneBelowZero(shownReadings))
+    return inconclusive(
+      shownReadings.length,
+      `the balance is ${shownReadings[0]!.text} at each of ${shownReadings.length} reads: a word for an account without a limit, or a balance that does not move`,
+    )
+  const settled = settledReadings(shownReadings, ...of)
   const stretches = stretchesOf(settled.readings, ...of)
   const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
   const unit = found.prices.currency.name

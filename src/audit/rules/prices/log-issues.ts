@@ -1,5 +1,5 @@
 import { isReleaseOf, isSameName } from '../../../contract/contract.ts'
-import { type LoggedTokens, type LogToken, logTokens } from '../../../contract/prices.ts'
+import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
@@ -8,6 +8,7 @@ import { tokenKinds } from '../../../tokens/kinds.ts'
 import { outputOf, type Parts, promptOf, type Usage } from '../../../tokens/usage.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
+import { inOneRow, isAttempt } from '../../evidence/prices/log-counts.ts'
 import type { LogTimes } from './log-times.ts'
 
 /** What is wrong with rows of the log; equal kinds are told once, with their number. */
@@ -78,20 +79,6 @@ export function issuesOf(
   return issues
 }
 
-/** Rows that each have counts of their own, as a log by kind of token has them, as one; null if two of them have the same count. */
-function inOneRow(rows: readonly LogRow[]): LogRow | null {
-  const [first] = rows
-  if (first === undefined || rows.length === 1) return null
-  const tokens: Record<LogToken, number | null> = { ...first.tokens }
-  for (const { tokens: more } of rows.slice(1))
-    for (const name of logTokens) {
-      if (!more[name]) continue
-      if (tokens[name]) return null
-      tokens[name] = more[name]
-    }
-  return { ...first, tokens }
-}
-
 /** A dated release of the model that was asked for, as a row names it, unless the contract prices that release itself; else null. */
 export function datedModelOf(
   request: PricedRequest,
@@ -135,9 +122,6 @@ const counts: readonly Counted[] = [
   { name: 'cache_write_1h', word: 'one-hour cache write', of: tokenKinds.cacheWrite1h.of },
   { name: 'reasoning', word: 'reasoning', of: tokenKinds.reasoning.of },
 ]
-
-/** A row of an attempt that gave way to another: it says that it had no output. */
-const isAttempt = ({ tokens }: LogRow) => tokens.completion === 0
 
 /** Counts of the log that are none of those that the answer, or all of its passes, may be said to have. */
 function tokenIssues(usage: Usage, logged: LoggedTokens): readonly Issue[] {

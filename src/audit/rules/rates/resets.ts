@@ -1,3 +1,4 @@
+import { flags } from '../../../attempt/flags.ts'
 import { type Contract, lengthUs, type ResetFormat } from '../../../contract/contract.ts'
 import { established } from '../../../contract/profile.ts'
 import { cellsNamed } from '../../../limits/band.ts'
@@ -11,7 +12,7 @@ import {
   type UnitInference,
 } from '../../../limits/reset-unit.ts'
 import { type ServiceClock, serviceClock } from '../../../limits/service-clock.ts'
-import type { RateHistory } from './history.ts'
+import type { RateEvent, RateHistory } from './history.ts'
 import type { Known } from './traces.ts'
 
 /** All reset values, each with the longest time that it may look ahead, those of each key together. */
@@ -32,10 +33,18 @@ function* readSamples(
       const sample = sampleOf(event, contract)
       if (sample === null) continue
       const pushed = event.limit === null ? 0 : others / event.limit
-      yield { ...sample, windowUs: sample.windowUs * (1 + pushed) }
+      const stated = isDuration(event) ? { stated: 'delta-s' as const } : {}
+      yield { ...sample, ...stated, windowUs: sample.windowUs * (1 + pushed) }
     }
   }
 }
+
+/** No Unix time of a service is smaller. */
+const leastUnixS = 1e9
+
+/** Whether the reset was written with its units, or as a time: it is kept as seconds from now; without a Date, a time is Unix seconds. */
+const isDuration = ({ flags: set, reset }: RateEvent) =>
+  (set & flags.malformedRateReset) !== 0 && reset !== null && reset < leastUnixS
 
 export function sampleOf(request: LimitedRequest, contract: Contract): ResetSample | null {
   const { reset, limit, dateS } = request

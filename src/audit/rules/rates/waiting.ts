@@ -1,3 +1,4 @@
+import { windows, windowsOf } from '../../../contract/contract.ts'
 import { countWhile } from '../../../limits/count-below.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
@@ -43,14 +44,17 @@ export function windowsIn(
 /** Most traces to replay, at a fraction of a second each: the first keys. */
 const mostTraces = 24
 
-/** Traces of the minute with rejections. */
+/** Traces with rejections, of the minute and of windows that only a contract names, such as `10s`. */
 export function waitsIn(history: RateHistory, known: Known): readonly Wait[] {
+  const own = new Set((known.contract.bands ?? []).flatMap(windowsOf))
+  const lengths = [...own].filter((length) => !windows.some((each) => each === length))
   const waits: Wait[] = []
-  for (const trace of tracesIn(history, known, 'minute')) {
-    if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
-    waits.push(new Wait(history, trace))
-    if (waits.length === mostTraces) break
-  }
+  for (const window of ['minute' as const, ...lengths])
+    for (const trace of tracesIn(history, known, window)) {
+      if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
+      waits.push(new Wait(history, trace))
+      if (waits.length === mostTraces) return waits
+    }
   return waits
 }
 

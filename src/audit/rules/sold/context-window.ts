@@ -1,4 +1,4 @@
-import type { Model } from '../../../contract/contract.ts'
+import type { Contract, Model } from '../../../contract/contract.ts'
 import { maxTokensOf } from '../../../contract/request-fields.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { isObject } from '../../../user/json.ts'
@@ -66,7 +66,9 @@ async function decide(
 ): Promise<Verdict> {
   return overModels(await exchangesByModel(evidence), requires, (model, exchanges) => {
     const promised = windowOf(model)
-    return promised === undefined ? [] : verdictOf(model, promised, exchanges)
+    return promised === undefined
+      ? []
+      : verdictOf(model, promised, exchanges, evidence.contract.limits)
   })
 }
 
@@ -108,6 +110,7 @@ async function verdictOf(
   model: Model,
   promised: number | null,
   exchanges: readonly Exchange[],
+  limits: Contract['limits'],
 ): Promise<Verdict> {
   const listed = exchanges.flatMap((exchange) => {
     const text = soleTextOf(exchange.requestJson)
@@ -130,11 +133,22 @@ async function verdictOf(
     leastTokens: Math.round(each.tokens * (scale?.least ?? 1)),
   }))
   const window = promised ?? mostTokensOf(asked)
-  const refused = asked.find(
+  const tooLong = asked.filter(
     ({ exchange, tokens }) =>
       tokens + template + mostOutputOf(exchange) <= window &&
       exchange.row.errorCode === 'context_length_exceeded',
   )
+  const { maxInputTokens = window, maxTotalTokens = window } = limits ?? {}
+  const refused = tooLong.find(
+    ({ exchange, tokens }) =>
+      tokens + template <= maxInputTokens &&
+      tokens + template + mostOutputOf(exchange) <= maxTotalTokens,
+  )
+  if (tooLong.length > 0 && refused === undefined)
+    return inconclusive(
+      asked.length,
+      `a prompt of ${number(tooLong[0]!.tokens)} tokens is refused as too long; it fits the window of the model, and not the limits of the contract (limits): which of them holds is open (gap G-30)`,
+    )
   if (refused !== undefined && scale === null)
     return inconclusive(
       asked.length,

@@ -1,6 +1,6 @@
 import { promisedSql } from '../../../contract/request.ts'
-import { sumOf } from '../../evidence/usage/buckets.ts'
 import { withoutNoise } from '../../../credits/fields.ts'
+import { sumOf } from '../../evidence/usage/buckets.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { sentBetween } from '../../evidence/usage/sent-between.ts'
 import type { SentBetween } from '../../evidence/usage/sent-by-moment.ts'
@@ -25,8 +25,7 @@ hour may be negative. A charge at the start may be refunded if its request fails
     const reports = await usageReports(evidence)
     const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
       `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "sentUs" FROM attempts
-       WHERE list_contains($1::VARCHAR[], run_id) AND ${promisedSql}
-         AND (outcome IN ('aborted', 'timeout', 'broken') OR status >= 500)
+       WHERE list_contains($1::VARCHAR[], run_id) AND ${promisedSql} AND outcome <> 'ok'
        GROUP BY run_id`,
       [JSON.stringify(evidence.runIds)],
     )
@@ -58,7 +57,7 @@ export const use04 = judgedRule({
   promised: ['paths.credits', 'models.cost_credits'],
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
-added, and they may count as requests. A pass by requests alone says so. Stretches are excluded if they contain
+added, and they may count as requests; so may requests that were refused, and then their number decides nothing. A pass by requests alone says so. Stretches are excluded if they contain
 ambiguous attempts, or answers without a token, which may be free (gap G-16), and those in which consumed grew by what the balance of
 the same answers lost: there the price is another (BILL-01, BILL-10).
 If hours or days gained what was sent and nothing else, none of them may have been over, by any clock that its time can be of, when
@@ -105,7 +104,11 @@ function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): 
   }
   if (earlier.requests !== null && later.requests !== null) {
     const grew = later.requests - earlier.requests
-    if (grew !== sent.requests && grew !== sent.requests + sent.reads)
+    const counted = [sent.requests, sent.requests + sent.reads]
+    // A service may count what it refuses, or some of it.
+    const isOfRefused = counted.some((least) => grew > least && grew <= least + sent.refused)
+    if (!counted.includes(grew) && isOfRefused) return undefined
+    if (!counted.includes(grew))
       return `requests grew by ${grew}, we had ${sent.requests} successes`
   }
   const isCostSeen = earlier.consumed !== null && later.consumed !== null

@@ -1,6 +1,6 @@
 import { generatesSql } from '../../../contract/request.ts'
-import { largest, smallest } from '../../../user/extremes.ts'
 import { withoutNoise } from '../../../credits/fields.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { judgedRule, type Observed } from '../exchange-rule.ts'
 import { named } from './report-rule.ts'

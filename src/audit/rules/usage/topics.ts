@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import { type Field, fieldsOf } from '../../../credits/fields.ts'
+import { isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import { reportRule } from './report-rule.ts'
 
 /** A topic that is still empty is null. An amount may have its unit beside it. */

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { attempt } from '../../report/attempts.ts'
+import { verdictOver } from '../verdict-over.ts'
+
+const none = { promptTokens: null, completionTokens: null, totalTokens: null }
+const judged = async (usage: object | null, row: Partial<AttemptRow> = none, isStored = true) => {
+  const body = JSON.stringify({ choices: [{ message: { content: 'Hi' } }], usage })
+  const bodies = isStored
+    ? [{ runId: 'a', slot: 0, retry: 0, headers: '', body, truncated: false }]
+    : []
+  return (await verdictOver('CHAT-08', [attempt(0, row)], { bodies })).verdict
+}
+
+test('CHAT-08: counts of 0 beside a text, as a cache of a gateway writes them, are integers', async () => {
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  expect(await judged(zeros)).toBe('pass')
+  expect(await judged({ ...zeros, total_tokens: null })).toBe('fail')
+  expect(await judged(null)).toBe('fail')
+})
+
+test('CHAT-08: an answer without counts that was not stored may have had those', async () => {
+  expect(await judged(null, none, false)).toBe('not-observed')
+  const counts = { promptTokens: 3, completionTokens: 2, totalTokens: 6 }
+  expect(await judged(null, counts, false)).toBe('fail')
+})
