@@ -32,6 +32,8 @@ const patienceMs = 1_000
 const otherPorts = [8002, 8081, 9090]
 
 /**
+ * Looks at several addresses at once: at one that drops packets, the time of patience passes.
+ *
  * @param from addresses; `auto` for `/metrics` of the base URL, else of ports 8002, 8081 and 9090 on its host
  * @param key of the service; null for none
  */
@@ -40,20 +42,27 @@ export async function findSources(
   baseUrl: string,
   key: string | null,
 ): Promise<Found> {
-  const sources: Source[] = []
-  const missing: NoSource[] = []
-  for (const given of from) {
-    const isAuto = given === 'auto'
-    for (const url of isAuto ? likely(baseUrl) : [given]) {
-      if (sources.some((known) => known.url === url)) continue
-      const found = await sourceAt(url, isAuto ? 'auto' : 'given', baseUrl, key)
-      if ('kind' in found) sources.push(found)
-      else if (!isAuto) missing.push(found)
-      if (isAuto && 'kind' in found) break
-    }
+  const looks = (urls: readonly string[], foundBy: Source['foundBy']) =>
+    Promise.all(urls.map((url) => sourceAt(url, foundBy, baseUrl, key)))
+  const answers = await Promise.all(
+    from.map(async (given) => {
+      if (given !== 'auto') return looks([given], 'given')
+      // Most services have their metrics at the first, and are then asked for nothing else.
+      const [first, ...others] = likely(baseUrl)
+      const found = (await looks([first!], 'auto')).filter(isSource)
+      return found.length > 0 ? found : (await looks(others, 'auto')).filter(isSource).slice(0, 1)
+    }),
+  )
+  const all = answers.flat()
+  return {
+    sources: [...Map.groupBy(all.filter(isSource), ({ url }) => url).values()].map(
+      ([first]) => first!,
+    ),
+    missing: all.filter((each): each is NoSource => !isSource(each)),
   }
-  return { sources, missing }
 }
+
+const isSource = (each: Source | NoSource): each is Source => 'kind' in each
 
 function likely(baseUrl: string): readonly string[] {
   const { origin, pathname, protocol, hostname } = new URL(baseUrl)

@@ -3,7 +3,7 @@ import type { AttemptRow } from '../attempt/columns.ts'
 import { baseUrlSays, isBaseUrl, serviceUrl, shownBaseUrl } from '../contract/base-url.ts'
 import type { Contract } from '../contract/contract.ts'
 import { defaultContract } from '../contract/default.ts'
-import { findSources, type NoSource, type Source } from '../exporter/find.ts'
+import { type Found, findSources, type NoSource, type Source } from '../exporter/find.ts'
 import { keepMetrics } from '../exporter/keep.ts'
 import { type Scraper, startScraper } from '../exporter/scraper.ts'
 import type { Scenario } from '../scenario/scenario.ts'
@@ -145,6 +145,8 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   const tls = tlsOf(scenario)
   const proxy = proxyOf(scenario)
   if (proxy === null) await reach(baseUrl, tls, scenario.policy.connectTimeoutUs / 1000)
+  // Shards that run together begin soon after they agreed.
+  const metrics = await metricsOf(scenario, options, { baseUrl, key: keys[0]?.key ?? null })
 
   const hash = planHash({ scenario: whole, prompts, seed, contract, shards: shard.of })
   const agreed = (await team?.begin(hash, options.signal)) ?? null
@@ -204,7 +206,7 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
   // A run uses its store between its sessions, too.
   const hold = await options.store?.session()
   try {
-    return await carryOut(settings, loads, isTimed, options)
+    return await carryOut(settings, loads, metrics, isTimed, options)
   } finally {
     hold?.close()
     if (options.store === undefined) await store?.then((opened) => opened.end()).catch(() => {})
@@ -215,18 +217,24 @@ export async function run(whole: Scenario, options: RunOptions): Promise<RunResu
 async function carryOut(
   settings: CoordinatorOptions,
   loads: PhaseLoads,
+  metrics: Found | null,
   isTimed: boolean,
   options: RunOptions,
 ): Promise<RunResult> {
   const { scenario, contract, run: start, baseUrl, zeroNs, keys, dbPath } = settings
   const coordinator = new Coordinator(settings)
-  const scraper = await scraperOf(scenario, options, { baseUrl, zeroNs, key: keys[0]?.key ?? null })
+  let scraper: Scraper | null = null
   coordinator.onPhase = (name) => void scraper?.border(name)
   const drain = () => coordinator.stop('interrupted')
   const leave = () => coordinator.stop('interrupted', true)
   let sweeps: readonly SweepResult[]
   let pageRefusal: string | null = null
   try {
+    const sources = metrics?.sources ?? []
+    const key = keys[0]?.key ?? null
+    if (sources.length > 0) {
+      scraper = startScraper(sources, { ...scenario.metrics!, zeroNs, key })
+    }
     // No request is sent before this look ends, so the counts of the service begin at it.
     await Promise.all([coordinator.start(), scraper?.border('start')])
     options.signal?.addEventListener('abort', drain)
@@ -234,7 +242,6 @@ async function carryOut(
     if (options.signal?.aborted) drain()
     if (options.firstRequests && !isTimed) {
       const balance = contract.prices?.evidence.balance ?? null
-      const key = keys[0]?.key ?? null
       const { tls, proxy } = settings
       pageRefusal = await sendFirstRequests(coordinator, scenario, loads, balance, async (terms) =>
         proxy === null ? pageIssue(terms, { baseUrl, key, contract, tls }) : null,
@@ -283,22 +290,21 @@ async function carryOut(
 }
 
 /** Looks for the metrics that a scenario asks for. Of several machines, the first one does. */
-async function scraperOf(
+async function metricsOf(
   { metrics }: Scenario,
   { shard = unsharded, onMetrics }: RunOptions,
-  { baseUrl, zeroNs, key }: { baseUrl: string; zeroNs: bigint; key: string | null },
-): Promise<Scraper | null> {
+  { baseUrl, key }: { readonly baseUrl: string; readonly key: string | null },
+): Promise<Found | null> {
   if (metrics === null || shard.index > 0) return null
   const found = await findSources(metrics.from, baseUrl, key)
   onMetrics?.(found)
-  return found.sources.length === 0
-    ? null
-    : startScraper(found.sources, { ...metrics, zeroNs, key })
+  return found
 }
 
 /** The message of an error of the store; null for any other error. */
 function storeFailureOf(error: unknown): string | null {
-  return error instanceof UserError ? error.message : storeFailure(error)
+  if (!(error instanceof UserError)) return storeFailure(error)
+  return error.code.startsWith('store') ? error.message : null
 }
 
 function proxyOf({ proxyEnv }: Scenario): string | null {
@@ -331,11 +337,13 @@ async function untilNear(startAtUs: number, signal: AbortSignal | undefined): Pr
   const leftMs = (startAtUs - readyUs) / 1000 - Date.now()
   if (leftMs <= 0 || signal?.aborted) return
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, leftMs)
-    signal?.addEventListener('abort', () => {
+    const leave = () => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
       resolve()
-    })
+    }
+    const timer = setTimeout(leave, leftMs)
+    signal?.addEventListener('abort', leave)
   })
 }
 

@@ -254,9 +254,43 @@ test('a run that is invalid for latency still says that its rows can be judged',
   ).toContain('billing and rate limits can be judged')
   expect(judge({ ...sound, recorded: 1 }).summary).toContain('nothing can be judged')
   expect(judge({ ...sound, storeFailure: 'disk full' }).summary).toContain('can be judged')
-  expect(judge({ ...sound, storeFailure: 'disk full', rows: noCounts }).summary).toContain(
-    'nothing can be judged',
+  expect(judge({ ...sound, storeFailure: 'disk full', rows: null }).summary).toBe(
+    'The store cannot be read, so nothing can be judged by this run.',
   )
+})
+
+test('without a store that can be read, what threads counted is judged, and no reason is made up', () => {
+  const facts = {
+    ...{ ...sound, storeFailure: 'its disk is full', rows: null, lag: null, gaps: null },
+    ...{ inFlight: null, fewestSamples: null, ceilingShare: null, medians: [], plannedArrivals: 0 },
+  }
+  const { rowsHold, tests } = judge(facts)
+  expect(rowsHold).toBe(false)
+  expect(tests.map(({ name, result, figure }) => [name, result, figure])).toEqual([
+    ['counts', 'held', 'planned 1000 = sent 1000 + not sent 0'],
+    ['recorder', 'failed', '1000 of 1000 rows'],
+    ['memory of answers', 'held', 'at most 1.0 of 512 MB (0 %)'],
+    ['not sent', 'held', '0 (0.00 %)'],
+    ['event-loop delay p99', 'held', '1.00 ms'],
+    ['event-loop utilisation', 'held', '0.20'],
+    ['times and rates', 'not judged', 'the store cannot be read'],
+  ])
+})
+
+test('rows that the recorder lost have one remedy, and several limits of the machine are one test', () => {
+  const lost = { ...sound, recorded: 999, rows: { ...counts, ok: 999, sent: 999 } }
+  const remedies = judge(lost).tests.flatMap(({ result, remedy }) =>
+    result === 'failed' ? [remedy] : [],
+  )
+  expect(remedies).toEqual(['', 'Look for a full disk; run again with another --db.'])
+  const limits = new Map([['no-local-port', 1] as const, ['no-open-file', 3] as const])
+  const machine = judge({ ...sound, localLimits: limits }).tests.filter(
+    ({ name }) => name === 'this machine',
+  )
+  expect(machine.map(({ figure }) => figure)).toEqual([
+    'no-local-port, 1 request; no-open-file, 3 requests',
+  ])
+  expect(rowOf({ ...sound, bodiesGivenUp: 1 }, 'captures')[1]).toBe('1 body was given up, no row')
 })
 
 test('unmeasured tests are not judged, and do not affect the verdict', () => {

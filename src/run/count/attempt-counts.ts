@@ -70,8 +70,8 @@ export const noCounts = countsBy(() => 0)
 export const addCounts = (a: AttemptCounts, b: AttemptCounts) =>
   countsBy((name) => a[name] + b[name])
 
-/** A sentence for each contradiction in the counts; empty if they add up. */
-export function countIssues(counts: AttemptCounts, rows: AttemptCounts): readonly string[] {
+/** A sentence for each contradiction in the counts; empty if they add up. @param rows null if they cannot be read */
+export function countIssues(counts: AttemptCounts, rows: AttemptCounts | null): readonly string[] {
   const issues: string[] = []
   const { planned, sent, notSent, ok, httpError, broken, timeout, aborted } = counts
   if (planned !== sent + notSent) {
@@ -83,7 +83,7 @@ export function countIssues(counts: AttemptCounts, rows: AttemptCounts): readonl
     )
   }
   for (const name of countNames) {
-    if (counts[name] !== rows[name]) {
+    if (rows !== null && counts[name] !== rows[name]) {
       issues.push(`${name}: ${counts[name]} counted while sending, ${rows[name]} rows in the store`)
     }
   }

@@ -16,7 +16,6 @@ import {
 } from '../../store/runs/runs.ts'
 import type { Session } from '../../store/session/session.ts'
 import { smallest } from '../../user/extremes.ts'
-import { noCounts } from '../count/attempt-counts.ts'
 import { clientGaps, inFlightFigures, mediansOf } from '../count/client-figures.ts'
 import { type RunFigures, runFigures } from '../count/run-figures.ts'
 import type { Coordinator } from '../crew/coordinator.ts'
@@ -93,7 +92,8 @@ export async function conclude(session: Session, ended: Ended): Promise<RunResul
     streams: await readStreams(session, runId),
     unsteady: unsteady?.text ?? null,
     warmUp,
-    loadPerCore: loadavg()[0]! / availableParallelism(),
+    // Windows has no load average.
+    loadPerCore: process.platform === 'win32' ? null : loadavg()[0]! / availableParallelism(),
     fewestSamples: figures.fewestSamples,
     ceilingShare: shareOfCeiling(
       await latestCeiling(session, start.machineJson, scenario.threads),
@@ -150,14 +150,14 @@ export function concludeWithoutStore(ended: Ended, why: string): RunResult {
     ...identityOf(ended),
     durationUs: coordinator.now(),
     counts,
-    creditsByContract: tally.credits(),
+    creditsByContract: isInCredits(ended) ? tally.credits() : null,
     thresholds: isPart(options) ? [] : scenario.thresholds.map(undecided),
     sweeps: ended.sweeps,
     verdict: judge({
       ...countedFacts(ended),
       storeFailure: why,
-      // Rows cannot be counted.
-      ...{ rows: noCounts, medians: [], plannedArrivals: 0, arrivedInTime: 0, budgetSpent: false },
+      ...{ rows: null, medians: [], plannedArrivals: 0, arrivedInTime: 0 },
+      budgetSpent: coordinator.stopReason === 'budget',
       ...{ lag: null, claimUs: null, gaps: null, inFlight: null, streams: null, unsteady: null },
       ...{ warmUp: null, loadPerCore: null, fewestSamples: null, ceilingShare: null },
     }),

@@ -21,13 +21,14 @@ import { heldIf, notJudged, type RunTest, samplesFor } from './run-test.ts'
 import { type StreamFigures, streamTests } from './stream-tests.ts'
 import { type WarmUp, warmUpTests } from './warm-up.ts'
 
+// `fleet` imports `run`, and no store.
 export { validities } from '../../store/runs/run-end.ts'
 
 /** The judgement of a run on itself, after MLPerf LoadGen's closing line. */
 export interface RunVerdict {
   readonly verdict: Validity
   readonly tests: readonly RunTest[]
-  /** Whether no row is missing. */
+  /** Whether it is known that no row is missing. */
   readonly rowsHold: boolean
   /** A run that is invalid for latency may still be evidence for billing and rate limits. */
   readonly summary: string
@@ -36,7 +37,8 @@ export interface RunVerdict {
 /** Facts for the judgement; null if not measured. */
 export interface RunFacts {
   readonly counts: AttemptCounts
-  readonly rows: AttemptCounts
+  /** As the store has them; null if it cannot be read, and then only what threads counted is judged. */
+  readonly rows: AttemptCounts | null
   /** Rows that senders sent to the recorder, and those that it appended. */
   readonly handedOver: number
   readonly recorded: number
@@ -85,32 +87,37 @@ export const queueLimit = 64
 export function judge(facts: RunFacts): RunVerdict {
   const delay = delayTest(facts.threads, facts.medians)
   const gap = gapTest(facts.gaps, facts.medians, facts.claimUs)
+  const ofRows = (tests: readonly RunTest[]) => (facts.rows === null ? [] : tests)
   const tests = [
     countsTest(facts),
     recorderTest(facts),
     ...capturesTests(facts),
     memoryTest(facts.memory),
-    lagTest(facts.lag, facts.medians, facts.claimUs),
-    rateTest(facts),
+    ...ofRows([lagTest(facts.lag, facts.medians, facts.claimUs), rateTest(facts)]),
     notSentTest(facts),
     ...localLimitTests(facts),
     ...strayTests(facts),
     delay,
-    gap,
+    ...ofRows([gap]),
     utilisationTest(facts.threads, facts.pacing),
-    inFlightTest(facts.inFlight, facts.recorded === facts.handedOver),
-    ...streamTests(facts.streams, {
-      delayP99Us: largest(
-        facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us),
-        0,
-      ),
-      wasLate: [delay, gap].some(({ result }) => result === 'degraded' || result === 'failed'),
-      loadPerCore: facts.loadPerCore,
-    }),
-    ...levelTests(facts.unsteady),
-    ...warmUpTests(facts.warmUp),
-    samplesTest(facts),
-    ceilingTest(facts),
+    ...ofRows([
+      inFlightTest(facts.inFlight, facts.recorded === facts.handedOver),
+      ...streamTests(facts.streams, {
+        delayP99Us: largest(
+          facts.threads.map(({ loopDelayP99Us }) => loopDelayP99Us),
+          0,
+        ),
+        wasLate: [delay, gap].some(({ result }) => result === 'degraded' || result === 'failed'),
+        loadPerCore: facts.loadPerCore,
+      }),
+      ...levelTests(facts.unsteady),
+      ...warmUpTests(facts.warmUp),
+      samplesTest(facts),
+      ceilingTest(facts),
+    ]),
+    ...(facts.rows === null
+      ? [notJudged('times and rates', 'the rows of the run', 'the store cannot be read')]
+      : []),
   ]
   const failed = tests.filter((test) => test.result === 'failed').map((test) => test.name)
   const verdict =
@@ -120,25 +127,31 @@ export function judge(facts: RunFacts): RunVerdict {
         ? 'degraded'
         : 'valid'
   // A store whose last writes failed may still have every row.
-  const rowsHold = !failed.includes('counts') && facts.recorded === facts.handedOver
+  const rowsHold =
+    facts.rows !== null && !failed.includes('counts') && facts.recorded === facts.handedOver
   const summary =
     verdict !== 'invalid'
       ? ''
       : rowsHold
         ? 'Not to be used for latency. Every row is there, so billing and rate limits can be judged.'
-        : 'Rows are missing, so nothing can be judged by this run.'
+        : facts.rows === null
+          ? 'The store cannot be read, so nothing can be judged by this run.'
+          : 'Rows are missing, so nothing can be judged by this run.'
   return { verdict, tests, rowsHold, summary }
 }
 
-function countsTest({ counts, rows, storeFailure }: RunFacts): RunTest {
+function countsTest({ counts, rows, storeFailure, recorded, handedOver }: RunFacts): RunTest {
   const issues = countIssues(counts, rows)
   const { planned, sent, notSent } = counts
   return heldIf(issues.length === 0, 'failed', {
     name: 'counts',
     figure: issues.join('; ') || `planned ${planned} = sent ${sent} + not sent ${notSent}`,
     bound: 'they add up',
-    // If the store failed, the recorder's test has the remedy.
-    remedy: storeFailure === null ? 'A bug in Assay; please report it with the store.' : '',
+    // If rows were lost on their way to the store, the recorder's test has the remedy.
+    remedy:
+      storeFailure === null && recorded === handedOver
+        ? 'A bug in Assay; please report it with the store.'
+        : '',
   })
 }
 
@@ -167,7 +180,7 @@ function capturesTests({ bodiesGivenUp }: RunFacts): readonly RunTest[] {
     {
       name: 'captures',
       result: 'degraded',
-      figure: `${bodiesGivenUp} bodies were given up, no row`,
+      figure: `${bodiesGivenUp} ${bodiesGivenUp === 1 ? 'body was' : 'bodies were'} given up, no row`,
       bound: 'every body that is asked for',
       remedy:
         'They came faster than they can be written, or the disk is nearly full: use capture: sample, or a larger disk.',
@@ -200,13 +213,20 @@ const localRemedies: Readonly<Record<LocalLimit, string>> = {
 
 /** Shown only if the machine ran out of something: its figures are then its own. */
 function localLimitTests({ localLimits }: RunFacts): readonly RunTest[] {
-  return [...localLimits].map(([limit, count]) => ({
-    name: 'this machine',
-    result: 'failed',
-    figure: `${limit}, ${count} requests`,
-    bound: 'a connection for each request',
-    remedy: localRemedies[limit],
-  }))
+  if (localLimits.size === 0) return []
+  const figures = Array.from(
+    localLimits,
+    ([limit, count]) => `${limit}, ${count} ${count === 1 ? 'request' : 'requests'}`,
+  )
+  return [
+    {
+      name: 'this machine',
+      result: 'failed',
+      figure: figures.join('; '),
+      bound: 'a connection for each request',
+      remedy: Array.from(localLimits.keys(), (limit) => localRemedies[limit]).join(' '),
+    },
+  ]
 }
 
 /** Shown only if it happened: such an answer may also have been taken for that of the next request. */
