@@ -72,3 +72,25 @@ test('an answer that was left never has more output than it was allowed, whether
   expect(boundsOf(model, long, allowed)).toEqual(['0.001', '0.0012'])
   expect(boundsOf(model, long, { ...allowed, receivedBytes: 900 })).toEqual(['0.001', '0.0012'])
 })
+
+test('an answer that was left has no bounds where a part that it may have had has an open price', () => {
+  const of = (cacheWrite: number | string) =>
+    boundsOf(
+      modelOf({
+        price: { input: 1, cache_write: cacheWrite, output: 10 },
+        charged: { abort: 'received' },
+      }),
+      twin,
+    )
+  expect(of('open')).toEqual(['the cost of an answer that the client left'])
+  expect(of(2)).toEqual(['0.001', '0.00226'])
+})
+
+test('an answer that was left, and may have had sound, has no bounds', () => {
+  const model = modelOf({
+    price: { input: 1, output: 10, output_audio: 80 },
+    charged: { abort: 'received' },
+  })
+  const spoken = { ...twin, parts: { ...twin.parts, output_audio: 30 } }
+  expect(boundsOf(model, spoken)).toEqual(['the tokens of an answer that the client left'])
+})

@@ -50,7 +50,7 @@ export class AttemptCosts {
     this.choices = choices
   }
 
-  /** Units of 10^-18; null if the contract leaves the cost open, the answer reports no usage, or the client aborted it. */
+  /** Units of 10^-18; null if the contract leaves the cost open, the answer reports no usage, or it was left or broke off and is charged. */
   unitsOf(attempt: CostedAttempt): bigint | null {
     const model = this.pricedModel(attempt)
     if (model === null) return null
@@ -108,12 +108,18 @@ function chargedAs(
 }
 
 /**
- * The most that a request can cost in units of 10^-18; null if open. All of its prompt is written to a cache, none read, and the
- * answer as long as it may be, as reasoning or text, whichever is dearest.
+ * The most that the tokens of a request can cost in units of 10^-18; null if open. All of its prompt is written to a cache, none read,
+ * and the answer as long as it may be, as reasoning or text, or what else it may have, whichever is dearest. Calls are not counted.
+ *
+ * @param tokens.hasMedia whether the answer may have sound and pictures
  */
 export function mostUnits(
   model: ModelPrice,
-  { prompt, output }: { readonly prompt: number; readonly output: number },
+  {
+    prompt,
+    output,
+    hasMedia = false,
+  }: { readonly prompt: number; readonly output: number; readonly hasMedia?: boolean },
   context: {
     readonly atMs: number
     readonly serviceTier: string | null
@@ -122,7 +128,7 @@ export function mostUnits(
 ): bigint | null {
   const namings = namingsOf(model)
   const costs = inputs.flatMap((input) =>
-    outputs.flatMap((out) => {
+    (hasMedia ? [...outputs, ...mediaOutputs] : outputs).flatMap((out) => {
       const parts = { ...nothing, [input]: prompt, [out]: output }
       return namings.map(
         (named) =>
@@ -152,6 +158,7 @@ function namingsOf({ by }: ModelPrice): readonly Readonly<Record<string, string>
 
 const inputs = ['input_uncached', 'cache_write', 'cache_write_1h'] as const
 const outputs = ['output_visible', 'reasoning'] as const
+const mediaOutputs = ['output_audio', 'output_image'] as const
 const nothing = Object.fromEntries(
   Object.keys(unknownUsage.parts).map((part) => [part, 0]),
 ) as Record<keyof Usage['parts'], number>

@@ -1,9 +1,9 @@
 import type { ModelPrice } from '../../contract/prices.ts'
-import { tokenPrices } from '../../contract/prices.ts'
 import { compare, type Rational } from '../../money/rational.ts'
 import type { Parts, Usage } from '../../tokens/usage.ts'
 import { entryOf } from '../../user/lookup.ts'
 import { calculate, type PriceContext } from '../calculate.ts'
+import { pricesCalls } from '../calls.ts'
 import { usageField } from '../price-at.ts'
 import { outputOfLeft } from './left-output.ts'
 import { promptOfLeft } from './left-prompt.ts'
@@ -24,7 +24,7 @@ const noBounds = {
  * Bounds of what an answer costs whose client left before its end: the cheapest and the dearest of all that it may have been. Its
  * prompt is bounded in `left-prompt.ts`, its output in `left-output.ts`.
  *
- * @returns why there are none, if there are none
+ * @returns why there are none, in words, if there are none
  */
 export function boundsOfLeft(
   request: PricedRequest,
@@ -37,29 +37,35 @@ export function boundsOfLeft(
   const ownUsage = request.usage?.parts.input_uncached == null ? null : request.usage
   const logged = judge.loggedOf?.(request)?.prompt ?? null
   const { likely, isStrict = false } = judge
-  const strictly = isStrict && likely !== undefined ? likely : null
-  const prompt = promptOfLeft(request, ownUsage, twinUsage, logged, strictly)
+  // Strictly, a service counts no longer prompt than others let expect, and no thoughts that it does not show.
+  const strictPrompt = isStrict && likely !== undefined ? likely : null
+  const prompt = promptOfLeft(request, ownUsage, twinUsage, logged, strictPrompt)
   if (prompt === null) return noBounds.tokens
-  const hidden = hiddenField(ownUsage, model, judge)
-  if (hidden !== undefined) return usageField(hidden)
+  const field = fieldThatMayCome(ownUsage, model, judge)
+  if (field !== undefined) return usageField(field)
+  if (charge !== 'input' && [ownUsage, twinUsage].some(hasMedia)) return noBounds.tokens
   if (request.mayCall && charge !== 'input' && pricesCalls(model)) return noBounds.calls
   const twin =
     twinUsage === null ? null : { usage: twinUsage, bytes: judge.twinBytesOf?.(request) ?? null }
   const mayThink = !isStrict && likely?.hidesThoughts(model, request) === true
   const outputs = outputOfLeft(request, charge, ownUsage, twin, mayThink)
   if (outputs === null) return noBounds.tokens
-  const costs = prompt.mayBe
+  const mayBe = prompt.mayBe
     .flatMap((parts) => outputs.flatMap((output) => textOrReasoning(parts, output)))
-    .flatMap((parts) => calculate(model, { ...prompt.usage, parts, calls: {} }, context).cost ?? [])
-    .toSorted(compare)
-  return costs.length === 0 ? noBounds.cost : [costs[0]!, costs.at(-1)!]
+    .map((parts) => calculate(model, { ...prompt.usage, parts, calls: {} }, context))
+  const costs = mayBe.flatMap(({ cost }) => cost ?? []).toSorted(compare)
+  // It may have cost any amount where it may have had a part whose price the contract leaves open.
+  const isOpen = mayBe.some(({ open }) =>
+    open.some((name) => entryOf(model.price, name)?.price === 'open'),
+  )
+  return isOpen || costs.length === 0 ? noBounds.cost : [costs[0]!, costs.at(-1)!]
 }
 
 /**
  * A field of the usage that chooses the price, and that may still come: names may stand at the end of an answer. An equal request may
  * have had another one.
  */
-function hiddenField(
+function fieldThatMayCome(
   ownUsage: Usage | null,
   model: ModelPrice,
   { namesOf }: Pick<PriceJudge, 'namesOf'>,
@@ -70,9 +76,9 @@ function hiddenField(
   )
 }
 
-/** Whether something other than tokens and requests has a price: calls of tools. */
-const pricesCalls = ({ price }: ModelPrice) =>
-  Object.keys(price).some((name) => name !== 'request' && !Object.hasOwn(tokenPrices, name))
+/** Whether an answer had sound or pictures: how much of them was sent does not show. */
+const hasMedia = (usage: Usage | null) =>
+  (usage?.parts.output_audio ?? 0) + (usage?.parts.output_image ?? 0) > 0
 
 /** All that was generated may be text, or the reasoning before it. */
 function textOrReasoning(prompt: Parts, output: number): readonly Parts[] {

@@ -8,6 +8,7 @@ import {
   costDigits,
   mostUnits,
 } from '../../price/attempts/attempt-costs.ts'
+import { asksForCalls, pricesCalls } from '../../price/calls.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Step } from '../../scenario/steps.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
@@ -32,29 +33,57 @@ export const tokensOfBytes = (bytes: number) => Math.ceil(bytes / bytesOfToken) 
 export const serviceTierOf = ({ body }: Step): string | null =>
   typeof body.service_tier === 'string' ? body.service_tier : null
 
+interface Sent {
+  readonly model?: string | null
+  readonly maxTokens?: number | null
+  readonly atMs?: number
+}
+
 /**
  * The most that one request of a step can cost: its prompt written to a cache, its answer as long as `max_tokens`.
  *
  * @param promptTokens an upper estimate
- * @returns units of 10^-18; null without a price, or without a bound of the answer
+ * @returns units of 10^-18; null without a price, without a bound of the answer, or where it may call what has a price of its own
  */
 export function mostOfStep(
   step: Step,
   costs: AttemptCosts,
   contract: Contract,
   promptTokens: number,
-  { model = step.model, maxTokens = step.maxTokens, atMs = Date.now() } = {},
+  sent: Sent = {},
 ): bigint | null {
-  const asked = typeof step.body.model === 'string' ? step.body.model : model
-  const price = asked === null ? null : costs.modelOf(asked)
+  const price = priceOf(step, costs, sent)
+  if (price !== null && pricesCalls(price) && asksForCalls(step.body)) return null
+  return mostOfTokens(step, costs, contract, promptTokens, sent)
+}
+
+/** The same without its calls. */
+function mostOfTokens(
+  step: Step,
+  costs: AttemptCosts,
+  contract: Contract,
+  promptTokens: number,
+  sent: Sent = {},
+): bigint | null {
+  const { maxTokens = step.maxTokens, atMs = Date.now() } = sent
+  const price = priceOf(step, costs, sent)
   const output = maxTokens ?? contract.limits?.maxOutputTokens ?? null
   if (price === null || output === null) return null
   const choices = Math.max(1, Number(step.body.n ?? 1))
   return mostUnits(
     price,
-    { prompt: promptTokens, output: output * choices },
+    {
+      prompt: promptTokens,
+      output: output * choices,
+      hasMedia: Array.isArray(step.body.modalities),
+    },
     { atMs, serviceTier: serviceTierOf(step), choices: {} },
   )
+}
+
+function priceOf(step: Step, costs: AttemptCosts, { model = step.model }: Sent) {
+  const asked = typeof step.body.model === 'string' ? step.body.model : model
+  return asked === null ? null : costs.modelOf(asked)
 }
 
 /** The costs of a thread's requests; null if the contract states no prices for them. */
@@ -109,7 +138,7 @@ export class RunMoney {
     const { known, dearest } = this.seen[plan.index]!
     if (known >= enoughKnown) return dearest
     const prompt = tokensOfBytes(request.wire.body.length)
-    return mostOfStep(plan.step, this.costs, this.contract, prompt) ?? dearest
+    return mostOfTokens(plan.step, this.costs, this.contract, prompt) ?? dearest
   }
 
   /** Ends the reservation of a request that was not sent. */
