@@ -19,6 +19,7 @@ import {
 import type { Part } from '../../tokens/usage.ts'
 import { calculate } from '../calculate.ts'
 import { leastChance } from './by-chance.ts'
+import { usualWords } from './changes/whole.ts'
 import type { Reading } from './expected.ts'
 import type { OtherCurrency } from './price-judge.ts'
 
@@ -78,7 +79,8 @@ export function otherPrices(
         ? []
         : [
             {
-              summary: `${times} times the cost${usualReason(times)}`,
+              summary:
+                usualWords(readNumber(times)!) ?? `${times} times the cost${usualReason(times)}`,
               ...{ about: wholeCost, times: readNumber(times)! },
             },
           ],

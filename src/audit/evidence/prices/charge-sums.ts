@@ -45,6 +45,8 @@ export class ChargeSums {
   private readonly scale: bigint
   private readonly starts: Float64Array
   private readonly ends: Float64Array
+  /** The latest end of a charge and all that began before it. */
+  private readonly latest: Float64Array
   private readonly byStart: readonly Units[]
   private readonly byEnd: readonly Units[]
   /** Place of each charge among the ends. */
@@ -59,6 +61,9 @@ export class ChargeSums {
     this.scale = commonScale(charges)
     this.units = this.charges.map((charge) => this.unitsOf(charge))
     this.starts = Float64Array.from(this.charges, ({ request }) => request.startMs)
+    this.latest = new Float64Array(this.charges.length)
+    for (let at = 0; at < this.charges.length; at++)
+      this.latest[at] = Math.max(this.endOf(at), this.latest[at - 1] ?? Number.NEGATIVE_INFINITY)
     const order = this.charges.map((_, at) => at).toSorted((a, b) => this.endOf(a) - this.endOf(b))
     this.ends = Float64Array.from(order, (at) => this.endOf(at))
     this.byStart = prefixSums(this.units)
@@ -76,10 +81,11 @@ export class ChargeSums {
 
   /** The same as a list: those that are surely charged from `sureMs` to `endMs` first. */
   listed(fromMs: number, untilMs: number, sureMs: number, endMs: number): readonly PricedRequest[] {
-    const all = this.charges
-      .slice(0, countUpTo(this.starts, untilMs, true))
-      .map(({ request }) => request)
-      .filter((request) => request.endMs + this.withinMs >= fromMs)
+    const all: PricedRequest[] = []
+    const begun = countUpTo(this.starts, untilMs, true)
+    for (let at = begun; at > 0 && this.latest[at - 1]! >= fromMs; at--)
+      if (this.endOf(at - 1) >= fromMs) all.push(this.charges[at - 1]!.request)
+    all.reverse()
     const isSure = (request: PricedRequest) =>
       request.startMs >= sureMs && request.endMs + this.withinMs <= endMs
     return [...all.filter(isSure), ...all.filter((request) => !isSure(request))]

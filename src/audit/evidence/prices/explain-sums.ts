@@ -1,6 +1,7 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { explainedPart } from './explained-part.ts'
 import { leastCharge } from './least-charge.ts'
 import type { Recorded } from './request-charge.ts'
 import type { ReadingStretch } from './stretches.ts'
@@ -28,12 +29,13 @@ const mostNamed = 2
  * @param recorded what the service recorded, which says what open costs are
  */
 export function explainSums(
-  stretches: readonly ReadingStretch[],
-  requests: readonly PricedRequest[],
+  all: readonly ReadingStretch[],
+  ofAll: readonly PricedRequest[],
   terms: BalanceTerms,
   judge: PriceJudge,
   recorded: Recorded,
 ): string {
+  const { stretches, requests } = explainedPart(all, ofAll, terms.withinMs)
   for (const windows of windowsOf(stretches, requests, terms, judge, recorded)) {
     const those = (isRight: boolean) =>
       windows

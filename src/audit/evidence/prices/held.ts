@@ -14,6 +14,8 @@ import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { type Parts, parts, unknownUsage } from '../../../tokens/usage.ts'
 import { smallest } from '../../../user/extremes.ts'
+import { onceForEach } from '../../../user/once.ts'
+import { firstReadings } from './explained-part.ts'
 import type { Reading } from './readings.ts'
 import { RequestsByStart } from './requests-by-start.ts'
 import { type Change, type Changes, changesOf, stretchesOf } from './stretches.ts'
@@ -93,9 +95,19 @@ const isBesideOne = ({ account, fromMs, untilMs }: Reading, requests: readonly P
  * missing is never more than the requests may cost. No value is without it, so none shows what was taken.
  */
 export function isHeldInHeaders(...from: From): boolean {
-  const chains = from[2].header === null ? null : chainsOf(from)
-  return chains?.some(({ givesBack }) => givesBack) ?? false
+  const [readings, requests, ...of] = from
+  if (from[2].header === null) return false
+  const [first, ofFirst] = firstReadings(readings, requests)
+  // What the first values contradict needs no look at the others.
+  if (first !== readings && chainsOf([first, ofFirst, ...of]) === null) return false
+  return chainsOf(from)?.some(({ givesBack }) => givesBack) ?? false
 }
+
+/** A time that is found is this exact: findings show tenths of a second. */
+const exactMs = 50
+
+/** Of so many values, the first and the last are looked at before all others. */
+const manyReadings = 20_000
 
 /**
  * How late values must be to be right, in ms; null if no time makes them so. The last value of each account has all charges even then, so
@@ -114,9 +126,17 @@ export function latenessOf(...from: From): number | null {
     )
     return unproven.length === 0 && areCompared && stretches.every((each) => each.isRight)
   }
-  if (most <= terms.withinMs || !isRight(most)) return null
+  const ends = [...Map.groupBy(all, ({ account }) => account).values()].flatMap((own) =>
+    own.length === 1 ? own : [own[0]!, own.at(-1)!],
+  )
+  const mayBeRight = () =>
+    all.length < manyReadings ||
+    stretchesOf(ends, requests, { ...terms, withinMs: most }, judge, recorded).every(
+      (each) => each.isRight,
+    )
+  if (most <= terms.withinMs || !mayBeRight() || !isRight(most)) return null
   let [low, high] = [terms.withinMs, most]
-  while (high - low > 1) {
+  while (high - low > exactMs) {
     const middle = (low + high) / 2
     if (isRight(middle)) high = middle
     else low = middle
@@ -263,16 +283,17 @@ function mostHeldAt(
   { withinMs }: BalanceTerms,
   judge: PriceJudge,
 ): (reading: Reading) => Rational | null {
+  const mostOf = onceForEach((request: PricedRequest) => mostHeld(request, judge))
   return ({ request: own, fromMs, untilMs }) => {
     // What a plain answer cost is known when its head is sent.
     const isOwnOver = !own.isStream
     const begun = requests.begunBy(untilMs)
     if (isOwnOver && requests.latestEndMs(begun) + withinMs < fromMs) return zero
-    const running = requests.requests
-      .slice(0, begun)
-      .filter((each) => each.endMs + withinMs >= fromMs && !(isOwnOver && each === own))
+    const running = requests
+      .during(fromMs - withinMs, untilMs)
+      .filter((each) => !(isOwnOver && each === own))
     return running.reduce<Rational | null>((sum, each) => {
-      const most = mostHeld(each, judge)
+      const most = mostOf(each)
       return sum === null || most === null ? null : add(sum, most)
     }, zero)
   }

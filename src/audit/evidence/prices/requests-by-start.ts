@@ -22,6 +22,14 @@ export class RequestsByStart {
     return countWhile(this.requests.length, (at) => this.requests[at]!.startMs < ms)
   }
 
+  /** Those that began before a moment, and ended at another or after it. It takes as long as they are many. */
+  during(fromMs: number, untilMs: number): readonly PricedRequest[] {
+    const found: PricedRequest[] = []
+    for (let at = this.begunBy(untilMs); at > 0 && this.latestEndMs(at) >= fromMs; at--)
+      if (this.requests[at - 1]!.endMs >= fromMs) found.push(this.requests[at - 1]!)
+    return found.toReversed()
+  }
+
   /** When the first so many are all over. */
   latestEndMs(count: number): number {
     return count === 0 ? Number.NEGATIVE_INFINITY : this.ends[count - 1]!

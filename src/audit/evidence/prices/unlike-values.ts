@@ -8,6 +8,7 @@ import {
   zero,
 } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { firstReadings } from './explained-part.ts'
 import { type Change, changesOf } from './stretches.ts'
 
 /** So many values that are too high, and as many too low, are no payments. */
@@ -19,7 +20,8 @@ const fewest = 2
  * Empty otherwise: a deposit, a lost refund or the use of another key make values too low and too high, too.
  */
 export function unlikeValues(...from: Parameters<typeof changesOf>): string {
-  for (const { all, unit } of changesOf(...from)) {
+  const [readings, requests, ...of] = from
+  for (const { all, unit } of changesOf(...firstReadings(readings, requests), ...of)) {
     const costs = all.map(({ high, low }) => high ?? low).reduce(add, zero)
     const beyond = (of: (change: (typeof all)[number]) => Rational | null) =>
       all.flatMap((change) => {

@@ -60,7 +60,7 @@ const mostNames = 20
 
 export const freeOfCharge = 'free'
 
-export const wholeChanges: readonly Change[] = (
+const usualTimes = (
   [
     [freeOfCharge, zero],
     ['charged twice', rational(2n)],
@@ -72,7 +72,15 @@ export const wholeChanges: readonly Change[] = (
     ['a million times of it', rational(1_000_000n)],
     ['a millionth of it', rational(1n, 1_000_000n)],
   ] as const
-).map(([summary, by]) => times(summary, by))
+).map(([summary, by]) => ({ summary, by }))
+
+export const wholeChanges: readonly Change[] = usualTimes.map(({ summary, by }) =>
+  times(summary, by),
+)
+
+/** `charged twice` of 2: the words for a usual number of times the cost; null for any other. */
+export const usualWords = (by: Rational): string | null =>
+  usualTimes.find((each) => isEqual(each.by, by))?.summary ?? null
 
 /** A number of times the cost, unless that is 0. */
 function times(summary: string, by: Rational): Change {
