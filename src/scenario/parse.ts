@@ -79,7 +79,7 @@ export function parseScenario(
       })),
     )
   }
-  const data = dataOf(document, path)
+  const data: unknown = document.toJS()
   const lineOf = (place: Path) => lineAt(document, lines, place)
   const parsed = scenarioFile.safeParse(data)
   const issues = [
@@ -88,17 +88,6 @@ export function parseScenario(
   ]
   if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
   return buildScenario(parsed.data, originOf(resolve(path), null, contract))
-}
-
-/** @throws ScenarioError for aliases and merges that are unresolved, expand too far, or are part of themselves */
-function dataOf(document: Document, path: string): unknown {
-  try {
-    return mustEnd(document.toJS(), path)
-  } catch (error) {
-    if (error instanceof ScenarioError) throw error
-    const message = `this is not YAML: ${error instanceof Error ? error.message : error}.`
-    throw new ScenarioError(path, [{ path: [], line: null, message }])
-  }
 }
 
 /** @throws ScenarioError for a value that is part of itself */

@@ -1,4 +1,5 @@
 import {
+  type Alias,
   type Document,
   type DocumentOptions,
   isScalar,
@@ -10,12 +11,14 @@ import {
   visit,
   YAMLParseError,
 } from 'yaml'
+import { holdsItself } from './holds-itself.ts'
 
 type Options = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'>
 
 /**
  * A YAML document. A name that stands twice in a mapping is an error of the document, with its place. The library compares
- * each name with all before it; this takes one look at each.
+ * each name with all before it; this takes one look at each. An alias without an anchor, aliases that grow too large, and a value that is part
+ * of itself are errors of the document, too: its value can then be taken.
  */
 export function yamlDocument(text: string, options: Options = {}): Document.Parsed {
   const lines = options.lineCounter ?? new LineCounter()
@@ -26,7 +29,24 @@ export function yamlDocument(text: string, options: Options = {}): Document.Pars
     uniqueKeys: false,
   })
   if (document.errors.length > 0) return document
+  const refuse = (
+    code: 'DUPLICATE_KEY' | 'BAD_ALIAS',
+    message: string,
+    [start = 0, end = 0]: readonly number[] = [],
+  ) => {
+    const { line, col } = lines.linePos(start)
+    const text = `${message} at line ${line}, column ${col}`
+    const error = new YAMLParseError([start, end], code, text)
+    error.linePos = [{ line, col }]
+    document.errors.push(error)
+  }
+  let firstAlias: Alias | null = null
   visit(document, {
+    Alias(_, alias) {
+      firstAlias ??= alias
+      if (alias.resolve(document) === undefined)
+        refuse('BAD_ALIAS', `No value has the name &${alias.source}`, alias.range ?? [])
+    },
     Map(_, { items }) {
       const names = new Set<string>()
       for (const { key } of items) {
@@ -34,21 +54,26 @@ export function yamlDocument(text: string, options: Options = {}): Document.Pars
         if (!isScalar(key) || typeof key.value === 'symbol') continue
         // `1` and `"1"` are the same name of a property.
         const name = String(key.value ?? '')
-        const [start = 0, end = 0] = key.range ?? []
         if (names.has(name)) {
-          const { line, col } = lines.linePos(start)
-          const error = new YAMLParseError(
-            [start, end],
-            'DUPLICATE_KEY',
-            `Map keys must be unique at line ${line}, column ${col}`,
-          )
-          error.linePos = [{ line, col }]
-          document.errors.push(error)
+          refuse('DUPLICATE_KEY', 'Map keys must be unique', key.range ?? [])
         }
         names.add(name)
       }
     },
   })
+  if (firstAlias !== null && document.errors.length === 0) {
+    const { range } = firstAlias as Alias
+    try {
+      if (holdsItself(document.toJS()))
+        refuse(
+          'BAD_ALIAS',
+          'a value is part of itself; write it out, or leave the alias out',
+          range ?? [],
+        )
+    } catch (error) {
+      refuse('BAD_ALIAS', (error as Error).message, range ?? [])
+    }
+  }
   return document
 }
 

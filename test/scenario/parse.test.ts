@@ -110,8 +110,9 @@ test('text that is not YAML, an empty file and a missing file are refused with o
 
 test('a value that is part of itself is refused with one sentence, in a file and in an object', () => {
   const line = 'a value is part of itself; write it out, or leave the alias out.'
-  expect(issuesOf('n: &chat { a: *chat }')[1]).toBe(line)
-  expect(issuesOf('steps: { chat: { endpoint: chat, body: &b { tools: [*b] } } }')[1]).toBe(line)
+  const inFile = `line 1: this is not YAML: ${line}`
+  expect(issuesOf('n: &chat { a: *chat }')[1]).toBe(inFile)
+  expect(issuesOf('steps: { chat: { endpoint: chat, body: &b { tools: [*b] } } }')[1]).toBe(inFile)
   const body: Record<string, unknown> = {}
   body.again = body
   const steps = { chat: { endpoint: 'chat', body } } as const

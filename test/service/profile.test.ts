@@ -87,6 +87,7 @@ test.each([
 
 test.each([
   ['reset', '--set: expected question=answer, such as reset=epoch-s; got "reset"'],
+  ['reset=*x', '--set: expected question=answer, such as reset=epoch-s; got "reset=*x"'],
   ['reset=[', '--set: expected question=answer, such as reset=epoch-s; got "reset=["'],
   ['reset=weeks', '--set: not a profile of the service\n  reset: expected'],
   ['nosuch=1', '  nosuch: no such question'],

@@ -19,6 +19,22 @@ test('a merge may stand beside others', () => {
   expect(parseYaml(text, { merge: true })).toEqual(parse(text, { merge: true }))
 })
 
+test('an alias that leads nowhere, to too much or to itself is an error with its place', () => {
+  expect(() => parseYaml('a: 1\nb: *x\n')).toThrow('No value has the name &x at line 2, column 4')
+  // An anchor holds from its place on.
+  expect(() => parseYaml('a: *x\nb: &x 1\n')).toThrow('&x at line 1, column 4')
+  expect(() => parseYaml('a: &x [1, *x]\n')).toThrow(
+    'a value is part of itself; write it out, or leave the alias out at line 1',
+  )
+  const many = (of: string) => Array.from({ length: 10 }, () => `*${of}`).join()
+  const names = ['b', 'c', 'd', 'e', 'f']
+  const lines = names.map(
+    (name, at) => `${name}: &${name} [${many(at === 0 ? 'a' : names[at - 1]!)}]`,
+  )
+  expect(() => parseYaml(`a: &a [1]\n${lines.join('\n')}\n`)).toThrow('Excessive alias count')
+  expect(parseYaml('a: &x [1]\nb: *x\n')).toEqual({ a: [1], b: [1] })
+})
+
 test('any value is read as the library reads it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

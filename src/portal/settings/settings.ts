@@ -248,15 +248,6 @@ export function settingsFrom({ folder = '.', ...given }: UsageSettings): Setting
 const wrongSettings = (issues: readonly string[]) =>
   userError.usage(`These settings are wrong:\n${issues.map((each) => `  ${each}`).join('\n')}`)
 
-/** @throws UserError for aliases that are not defined, or grow too large */
-function plainValue(document: ReturnType<typeof yamlDocument>, from: string): unknown {
-  try {
-    return document.toJS()
-  } catch (error) {
-    throw wrongSettings([`${from}: ${(error as Error).message}`])
-  }
-}
-
 /** Where a place is in a file, or the nearest one above it that is there. */
 function offsetOf(document: ReturnType<typeof yamlDocument>, place: readonly string[]): number {
   for (let depth = place.length; depth >= 0; depth--) {
@@ -279,7 +270,7 @@ export function parseSettings(text: string, from: string): Omit<Settings, 'folde
     (error) => `${at(error.pos[0])}: ${error.message.split('\n')[0]}`,
   )
   if (issues.length === 0) {
-    const parsed = shape.safeParse(plainValue(document, from))
+    const parsed = shape.safeParse(document.toJS())
     if (parsed.success) return parsed.data
     const { shown, more } = issuesOf(parsed.error)
     for (const { place, message } of shown) {
