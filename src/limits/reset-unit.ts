@@ -186,7 +186,7 @@ interface Countdown {
   /** Values that belonged to no countdown while this one ran. */
   strays: number
   /** Another countdown began since `last`, before this one reached zero. */
-  passedOver: boolean
+  brokeOff: boolean
 }
 
 /** The greatest age of the value on arrival. */
@@ -206,7 +206,10 @@ function isWhole({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms')
  * by accident and rises before zero.
  *
  * A stray between two values of a countdown does not end it. Votes of countdowns that broke off, and
- * strays, count against the others.
+ * strays, count against the others:
+ *
+ *     time    0  10  20  30  40  50
+ *     value  60  50   8  30  20  10    one countdown with four votes; the 8 is a stray
  */
 function fallsWithTime(
   samples: Iterable<ResetSample>,
@@ -215,8 +218,8 @@ function fallsWithTime(
 ): readonly ResetSample[] | null {
   for (const group of countersOf(samples, (sample) => inRange(unit, sample, clock))) {
     const counts = countdownsOf(group, unit)
-    const ran = counts.filter(({ passedOver, votes }) => !passedOver && votes > 0)
-    const broken = counts.filter(({ passedOver }) => passedOver)
+    const ran = counts.filter(({ brokeOff, votes }) => !brokeOff && votes > 0)
+    const broken = counts.filter(({ brokeOff }) => brokeOff)
     const against = sum(ran, ({ strays }) => strays) + sum(broken, ({ votes }) => votes + 1)
     const votes = sum(ran, (count) => count.votes)
     if (votes < leastVotes || votes <= 2 * against || sum(ran, lengthUs) < countUs) continue
@@ -273,7 +276,7 @@ function countdownsOf(
     running = running.filter((countdown) => left(countdown) > slackUs)
     const own = running.find((countdown) => off(countdown) <= slackUs)
     if (own !== undefined) {
-      own.passedOver = false
+      own.brokeOff = false
       // Only a value that fell votes: one that stays the same also fits the line for a while.
       const passedUs = sample.request.fromUs - own.last.request.fromUs
       const fellUs = (own.last.value - sample.value) * unitUs[unit]
@@ -287,10 +290,10 @@ function countdownsOf(
       const lateUs = 2 * slackUs + answerUs(countdown.first) + answerUs(sample)
       const waits = isWhole(countdown.first, unit) && isWhole(sample, unit)
       if (off(countdown) <= lateUs || waits) continue
-      countdown.passedOver = true
+      countdown.brokeOff = true
       countdown.strays++
     }
-    running.push({ first: sample, last: sample, votes: 0, strays: 0, passedOver: false })
+    running.push({ first: sample, last: sample, votes: 0, strays: 0, brokeOff: false })
   }
   return [...over, ...running]
 }

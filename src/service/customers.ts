@@ -25,12 +25,12 @@ export interface FormIssue {
 export class CustomerError extends Error {
   override readonly name = 'CustomerError'
   /** All errors, in the order of the form. */
-  readonly faults: readonly FormIssue[]
+  readonly issues: readonly FormIssue[]
 
-  constructor(faults: string | readonly FormIssue[], field: Field | null = null) {
-    const all = typeof faults === 'string' ? [{ summary: faults, field }] : faults
+  constructor(issues: string | readonly FormIssue[], field: Field | null = null) {
+    const all = typeof issues === 'string' ? [{ summary: issues, field }] : issues
     super(all.map(({ summary }) => summary).join(' '))
-    this.faults = all
+    this.issues = all
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { KeptAnswers } from '../../src/portal/api/kept-answers.ts'
-import { Lull, RequestLimit, rateLimitPolicy, Turns } from '../../src/portal/api/limits.ts'
+import { Foreground, RequestLimit, rateLimitPolicy, Turns } from '../../src/portal/api/limits.ts'
 
 const never = new AbortController().signal
 /** Lets what waits go on. */
@@ -113,12 +113,12 @@ test('answers of one account do not push out those of another, and the least rec
 })
 
 test('what gives way waits until all other work is over, and no longer than it says', async () => {
-  const lull = new Lull()
+  const foreground = new Foreground()
   const order: string[] = []
   const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const work = [lull.disturb(() => one.promise), lull.disturb(() => two.promise)]
-  const patient = lull.wait(60_000).then(() => order.push('patient'))
-  await lull.wait(1)
+  const work = [foreground.during(() => one.promise), foreground.during(() => two.promise)]
+  const patient = foreground.quiet(60_000).then(() => order.push('patient'))
+  await foreground.quiet(1)
   order.push('hasty')
   one.resolve()
   await settle()
@@ -126,7 +126,7 @@ test('what gives way waits until all other work is over, and no longer than it s
   two.resolve()
   await Promise.all([...work, patient])
   expect(order).toEqual(['hasty', 'one is over', 'patient'])
-  await lull.wait(60_000)
+  await foreground.quiet(60_000)
 })
 
 test('a client that keeps to the policy is never refused, and one that sends more at once is', () => {

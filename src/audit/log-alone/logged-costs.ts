@@ -2,6 +2,7 @@ import type { PriceTerms } from '../../contract/prices.ts'
 import { add, decimalText, type Rational, subtract, zero } from '../../money/rational.ts'
 import type { Judged } from '../../price/judge/judge.ts'
 import type { PriceJudge } from '../../price/judge/price-judge.ts'
+import { grouped } from '../../user/grouped.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
 import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unreadable.ts'
@@ -12,8 +13,6 @@ import { witnessOf } from './log-witness.ts'
 /** Judged rows that are kept for witnesses and explanations; all are counted. Right ones, which may contradict an explanation, are of all times. */
 export const keptOfEach = 2_000
 const keptOpen = 300
-
-export const grouped = (n: number) => n.toLocaleString('en-US')
 
 interface Sums {
   readonly rows: number

@@ -218,7 +218,7 @@ function* billRows(
     }
     return
   }
-  const isBill = format?.isAmount !== undefined
+  const isBill = format?.amountColumns !== undefined
   const read =
     map === undefined
       ? readKnown(format!, [{ file, path }], { partial: false })

@@ -16,9 +16,9 @@ export function spentText({ money, creditsSpent, maxCredits }: Progress): SpentT
     const { spent, unit, most, unknown } = money
     return {
       label: 'cost',
-      value: amountText(spent, unit),
+      value: exactAmount(spent, unit),
       aside: [
-        most === null ? 'by the contract' : `of ${amountText(most, unit)}`,
+        most === null ? 'by the contract' : `of ${exactAmount(most, unit)}`,
         ...(unknown === 0 ? [] : [`and ${formatCount(unknown, 'request')} of unknown cost`]),
       ].join(', '),
     }
@@ -33,4 +33,5 @@ export function spentText({ money, creditsSpent, maxCredits }: Progress): SpentT
 }
 
 /** An exact decimal with its currency, with as many digits as it takes. */
-export const amountText = (decimal: string, unit: string) => shownAmount(readNumber(decimal)!, unit)
+export const exactAmount = (decimal: string, unit: string) =>
+  shownAmount(readNumber(decimal)!, unit)

@@ -33,7 +33,7 @@ const maxStates = 64
  * that it had not ended, a rejection shows that it was running and full.
  */
 export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | null {
-  const { limit, windowUs, earlierAtMost } = trace
+  const { windowUs, earlierAtMost } = trace
   const { byStart, startUs, openedUs } = stepsOf(trace, 0)
   const ahead = countedAhead(byStart)
   let states: readonly State[] = [
@@ -61,16 +61,13 @@ export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | n
   }
   for (const [index, step] of byStart.entries()) {
     if (step.counted === 'no' && !isRejected(step)) continue
-    let next: State[] = []
-    const follow = (state: State) => {
-      if (state.startLow > state.startHigh || next.some((known) => covers(known, state))) return
-      next = next.filter((known) => !covers(state, known))
-      next.push(state)
-    }
-    for (const state of states) {
-      if (isRejected(step)) rejected(state, step, ahead[index]!, follow)
-      else arrived(state, step, follow)
-    }
+    const next = widest(
+      states.flatMap((state) =>
+        isRejected(step)
+          ? afterRejection(state, step, ahead[index]!, trace)
+          : afterArrival(state, step, trace),
+      ),
+    )
     if (next.length === 0) {
       return {
         request: step.request,
@@ -80,54 +77,68 @@ export function explainByAnchoredWindows(trace: LimiterTrace): Contradiction | n
     states = next.length > maxStates ? [hullOf(next)] : next
   }
   return null
+}
 
-  function arrived(state: State, step: Step, follow: (state: State) => void): void {
-    const admitted = isAdmitted(step)
-    // It lies in the running window.
-    if (step.earliestUs < state.startHigh + windowUs && !(admitted && state.sure >= limit)) {
-      follow({
-        startLow: Math.max(state.startLow, admitted ? step.earliestUs - windowUs : -Infinity),
-        startHigh: admitted ? Math.min(state.startHigh, step.latestUs) : state.startHigh,
-        beganBy: state.beganBy,
-        lastEndedBy: state.lastEndedBy,
-        sure: state.sure + (step.counted === 'yes' ? 1 : 0),
-        possible: state.possible + 1,
-      })
-    }
-    // It begins the next window.
-    if (step.latestUs >= state.startLow + windowUs) {
-      follow({
-        startLow: Math.max(step.earliestUs, state.startLow + windowUs),
-        startHigh: step.latestUs,
-        beganBy: step.endedUs,
-        lastEndedBy: state.startHigh + windowUs,
-        sure: step.counted === 'yes' ? 1 : 0,
-        possible: 1,
-      })
-      // A request that may not be counted need not begin a window.
-      if (step.counted === 'maybe') follow(state)
-    }
-    // It was decided before the request that began this window. It lies in the previous window, because
-    // an admission between the two windows would have begun this one.
-    if (step.sentUs < state.beganBy && (!admitted || step.earliestUs < state.lastEndedBy))
-      follow(state)
+/** The states that no other one covers. */
+function widest(states: readonly State[]): readonly State[] {
+  let kept: State[] = []
+  for (const state of states) {
+    if (state.startLow > state.startHigh || kept.some((known) => covers(known, state))) continue
+    kept = kept.filter((known) => !covers(state, known))
+    kept.push(state)
   }
+  return kept
+}
 
-  function rejected(
-    state: State,
-    step: Step,
-    aheadOfIt: number,
-    follow: (state: State) => void,
-  ): void {
-    const running = step.earliestUs < state.startHigh + windowUs
-    if (running && state.possible + aheadOfIt >= limit) {
-      follow({ ...state, startLow: Math.max(state.startLow, step.earliestUs - windowUs) })
-    } else if (step.sentUs < state.beganBy) {
-      follow(state)
-    } else if (aheadOfIt >= limit) {
-      follow(state)
-    }
+type Limits = Pick<LimiterTrace, 'limit' | 'windowUs'>
+
+/** What may be so after a request that was not rejected: it lies in the running window, begins the next, or lies in the one before. */
+function afterArrival(state: State, step: Step, { limit, windowUs }: Limits): readonly State[] {
+  const admitted = isAdmitted(step)
+  const counted = step.counted === 'yes' ? 1 : 0
+  const after: State[] = []
+  if (step.earliestUs < state.startHigh + windowUs && !(admitted && state.sure >= limit)) {
+    after.push({
+      ...state,
+      startLow: Math.max(state.startLow, admitted ? step.earliestUs - windowUs : -Infinity),
+      startHigh: admitted ? Math.min(state.startHigh, step.latestUs) : state.startHigh,
+      sure: state.sure + counted,
+      possible: state.possible + 1,
+    })
   }
+  if (step.latestUs >= state.startLow + windowUs) {
+    after.push({
+      startLow: Math.max(step.earliestUs, state.startLow + windowUs),
+      startHigh: step.latestUs,
+      beganBy: step.endedUs,
+      lastEndedBy: state.startHigh + windowUs,
+      sure: counted,
+      possible: 1,
+    })
+    // A request that may not be counted need not begin a window.
+    if (step.counted === 'maybe') after.push(state)
+  }
+  // It was decided before the request that began this window. It lies in the previous window, because
+  // an admission between the two windows would have begun this one.
+  if (step.sentUs < state.beganBy && (!admitted || step.earliestUs < state.lastEndedBy))
+    after.push(state)
+  return after
+}
+
+/**
+ * What may be so after a rejection: the running window was full. If that cannot be, it was decided before the window began, or
+ * in a window that requests which began later had filled.
+ */
+function afterRejection(
+  state: State,
+  step: Step,
+  aheadOfIt: number,
+  { limit, windowUs }: Limits,
+): readonly State[] {
+  const isRunning = step.earliestUs < state.startHigh + windowUs
+  if (isRunning && state.possible + aheadOfIt >= limit)
+    return [{ ...state, startLow: Math.max(state.startLow, step.earliestUs - windowUs) }]
+  return step.sentUs < state.beganBy || aheadOfIt >= limit ? [state] : []
 }
 
 /** Whether `a` allows everything that `b` allows. */

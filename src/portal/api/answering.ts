@@ -7,7 +7,7 @@ import type { Bearer } from '../settings/tokens.ts'
 import type { Snapshot } from '../source/snapshot.ts'
 import { type Asked, digestOf, scopeOf } from './asked.ts'
 import { type KeptAnswer, KeptAnswers } from './kept-answers.ts'
-import { Lull, Turns } from './limits.ts'
+import { Foreground, Turns } from './limits.ts'
 import type { RouteName } from './openapi.ts'
 import { Problem } from './problem.ts'
 
@@ -61,13 +61,13 @@ export class Answering {
   private readonly turns = new Turns(mostAtOnce, mostOfOne)
   private readonly turnsOfStore = new Turns(1)
   private readonly kept = new KeptAnswers()
-  private readonly lull = new Lull()
+  private readonly foreground = new Foreground()
   private readonly forecasts: Forecasts
 
   /** @param changed hears of an account with a new forecast */
   constructor(options: AnswersOptions, changed: (account: string) => void) {
     this.options = options
-    this.forecasts = new Forecasts(options.snapshot, options.contract, options.now, this.lull)
+    this.forecasts = new Forecasts(options.snapshot, options.contract, options.now, this.foreground)
     this.forecasts.onNew = changed
   }
 
@@ -187,7 +187,7 @@ export class Answering {
   ): Promise<KeptAnswer> {
     const { snapshot } = this.options
     const turns = name === 'requests' ? this.turnsOfStore : this.turns
-    return this.lull.disturb(() =>
+    return this.foreground.during(() =>
       turns.take(bearer.account, signal, () =>
         snapshot.within(
           scopeOf(bearer),

@@ -129,13 +129,13 @@ export class Turns {
   }
 }
 
-/** Work that others give way to. */
-export class Lull {
+/** Work that others wait for: answers, to which forecasts give way. */
+export class Foreground {
   private underWay = 0
   private readonly waiting = new Set<() => void>()
 
-  /** Nothing else begins meanwhile. */
-  async disturb<T>(work: () => Promise<T>): Promise<T> {
+  /** Whoever waits for quiet waits until this has ended. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
     this.underWay++
     try {
       return await work()
@@ -146,7 +146,7 @@ export class Lull {
   }
 
   /** Waits until no such work is under way, but no longer than this. */
-  async wait(mostMs: number): Promise<void> {
+  async quiet(mostMs: number): Promise<void> {
     if (this.underWay === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, mostMs)

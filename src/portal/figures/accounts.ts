@@ -10,7 +10,7 @@ import type { Snapshot } from '../source/snapshot.ts'
 import { comparedWith } from './before.ts'
 import { budgetsAnswer, readBudgets } from './budgets.ts'
 import { namesOfKeys } from './keys.ts'
-import { pageOf } from './outlook.ts'
+import { forecastOf } from './outlook.ts'
 import { within } from './rows.ts'
 import { failedOf, readSums } from './sums.ts'
 
@@ -76,7 +76,7 @@ async function figuresOf(
       : periodOf(given.from, given.to, view.timezone)
   // A forecast takes a third of a second of a processor.
   const page =
-    view.budgets.length === 0 ? null : await pageOf(snapshot, scope, view, contract, nowMs)
+    view.budgets.length === 0 ? null : await forecastOf(snapshot, scope, view, contract, nowMs)
   return snapshot.within(
     scope,
     async (session) => {

@@ -2,11 +2,11 @@ import type { Contract } from '../../contract/contract.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { hourMs } from '../../user/durations.ts'
 import { scopeOf } from '../api/asked.ts'
-import { busy, type Lull, Turns } from '../api/limits.ts'
+import { busy, type Foreground, Turns } from '../api/limits.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Bearer } from '../settings/tokens.ts'
 import type { Snapshot } from '../source/snapshot.ts'
-import { pageOf } from './outlook.ts'
+import { forecastOf } from './outlook.ts'
 
 const mostKept = 200
 /** A forecast takes a third of a second of a processor, so it is not made anew for each new event. */
@@ -43,13 +43,18 @@ export class Forecasts {
   private readonly contract: Contract | null
   /** Unix milliseconds. */
   private readonly now: () => number
-  private readonly lull: Lull
+  private readonly foreground: Foreground
   /** Called when a kept forecast of an account was replaced. */
   onNew: (account: string) => void = () => {}
 
-  /** @param lull ends when answers are read */
-  constructor(snapshot: Snapshot, contract: Contract | null, now: () => number, lull: Lull) {
-    this.lull = lull
+  /** @param foreground answers, to which forecasts give way */
+  constructor(
+    snapshot: Snapshot,
+    contract: Contract | null,
+    now: () => number,
+    foreground: Foreground,
+  ) {
+    this.foreground = foreground
     this.snapshot = snapshot
     this.contract = contract
     this.now = now
@@ -147,8 +152,8 @@ export class Forecasts {
     const timer = setTimeout(() => late.abort(busy()), longestWaitMs).unref()
     const page = this.turns.take(bearer.account, late.signal, async () => {
       clearTimeout(timer)
-      await this.lull.wait(givesWayMs)
-      return pageOf(this.snapshot, scopeOf(bearer), view, this.contract, asOfMs)
+      await this.foreground.quiet(givesWayMs)
+      return forecastOf(this.snapshot, scopeOf(bearer), view, this.contract, asOfMs)
     })
     const made: Kept = {
       page,

@@ -20,8 +20,8 @@ import { creditsOf, readFigures } from './sums.ts'
 
 const columns = Object.keys(quantities).join()
 
-/** The forecast of an account over the sums of the snapshot, and what is odd in them. */
-export async function pageOf(
+/** The forecast of an account over the sums of the snapshot, with its anomalies; null for an account that used nothing. */
+export async function forecastOf(
   snapshot: Snapshot,
   scope: AccountScope,
   view: AccountView,
@@ -40,7 +40,7 @@ export async function pageOf(
       scope.keys === null
         ? await snapshot.within(scope, (session) => readHoldings(session, view))
         : null
-    // No answer shows its series, so it has the fewest, and no hours.
+    // No answer shows its series, so they are by what has the fewest values.
     const options = {
       contract,
       fromUs: null,
@@ -59,7 +59,6 @@ export async function pageOf(
       readForecastIn(session, options, engine),
     )
   } catch (error) {
-    // An account that used nothing has no page.
     if (error instanceof UserError && error.code === 'report') return null
     throw error
   }
@@ -118,30 +117,30 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
 const text = (amount: number) => decimalText(readNumber(String(Number(amount.toFixed(6))))!)
 
 export function outlookOf(
-  page: UsageForecast | null,
+  forecast: UsageForecast | null,
   view: AccountView,
   days: number,
   nowMs: number,
 ): Answers['outlook'] {
   const why = 'An estimate needs three full days of use, and a balance.'
-  const forecast = page === null ? null : forecastOfHeld(page)
-  if (page === null || !page.depletion.known || !forecast?.known) {
+  const perDay = forecast === null ? null : forecastOfHeld(forecast)
+  if (forecast === null || !forecast.depletion.known || !perDay?.known) {
     return { known: false, why, unit: null, fan: [], runsOut: null, expiries: [] }
   }
-  const { depletion } = page
+  const { depletion } = forecast
   const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const startUs = nowMs * 1000
-  const left = (perDay: number, day: number) => Math.max(0, depletion.balance - perDay * day)
+  const left = (use: number, day: number) => Math.max(0, depletion.balance - use * day)
   return {
     known: true,
     why: null,
     unit: depletion.unit,
     fan: Array.from({ length: days + 1 }, (_, day) => ({
       at: timeIn(startUs + day * dayUs, view.timezone),
-      p10: text(left(forecast.highPerDay, day)),
-      p50: text(left(forecast.medianPerDay, day)),
-      p90: text(left(forecast.lowPerDay, day)),
+      p10: text(left(perDay.highPerDay, day)),
+      p50: text(left(perDay.medianPerDay, day)),
+      p90: text(left(perDay.lowPerDay, day)),
     })),
     runsOut: { early: time(earlyUs), median: time(medianUs), late: time(lateUs) },
     expiries: depletion.wasted

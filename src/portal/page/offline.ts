@@ -6,7 +6,7 @@ import type { Asked } from '../api/asked.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import { namesOfKeys } from '../figures/keys.ts'
-import { pageOf } from '../figures/outlook.ts'
+import { forecastOf } from '../figures/outlook.ts'
 import { readRequests } from '../figures/requests.ts'
 import { accountView, dayZones } from '../settings/account-view.ts'
 import { closedFiles, type Settings } from '../settings/settings.ts'
@@ -70,7 +70,7 @@ export async function offlinePageOf(
     async (session) => {
       const named = await namesOfKeys(session, view)
       const asked: Asked = { bearer, view, keys: named, session, nowMs, refreshedMs: nowMs }
-      const page = await pageOf(snapshot, { account, keys }, view, contract, nowMs)
+      const page = await forecastOf(snapshot, { account, keys }, view, contract, nowMs)
       const data = await readPageData(asked, search, speech, { page, isPending: false }, snapshot)
       const requests = await requestsOf(asked, data, snapshot)
       const tag = tagOf(search.get('by') ?? '')

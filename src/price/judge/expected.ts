@@ -17,7 +17,7 @@ import { clockShiftMs } from './clock-shift.ts'
 import { type Bounds, boundsOfLeft } from './left-answer.ts'
 import { countedPrompt } from './left-prompt.ts'
 import type { PriceJudge, PriceOf } from './price-judge.ts'
-import { mayBeCached, type PricedRequest } from './request.ts'
+import { isCacheUnread, type PricedRequest } from './request.ts'
 
 /** What a request may cost by the contract. */
 export interface Expected {
@@ -59,7 +59,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
   if (models.length === 0) return { ...nothing, open: [`a price of ${request.requestedModel}`] }
   const costs: Rational[] = []
   const ifCached: Rational[] = []
-  const isCacheUnread = mayBeCached(request)
+  const isUnread = isCacheUnread(request)
   const readings: Reading[] = []
   const open = new Set<string>()
   let calculation: Calculation | null = null
@@ -87,7 +87,7 @@ function computedCosts(request: PricedRequest, judge: PriceJudge): Expected {
       ]
       for (const each of reasons) open.add(each)
       if (found.cost === null) continue
-      if (isCacheUnread && context.outcome === 'gateway_cache') {
+      if (isUnread && context.outcome === 'gateway_cache') {
         ifCached.push(found.cost)
         continue
       }

@@ -54,7 +54,7 @@ export interface PricedRequest extends RequestId {
   readonly isFreeRepeat: boolean
   /** Whether its answer has the id of an earlier one: the first answer again, of a cache or for the key of a repeated request. */
   readonly isRepeat: boolean
-  /** Whether it surely is: a header says so, or its id, text and counts are those of the earlier one. */
+  /** Whether it surely is that: a header says so, or its id, text and counts are those of the earlier one. */
   readonly isSurelyAgain: boolean
   /** The key under which it may be sent again; null if it had none. */
   readonly once: string | null
@@ -72,16 +72,29 @@ export interface PricedRequest extends RequestId {
   readonly stated: readonly StatedCost[]
 }
 
-/** What no row of a log says of a request of its own, since no run sent it. */
+/** What a row of a log cannot say of its request: no run sent it. */
 export const unsent = {
-  ...{ runId: 'log', retry: 0, once: null, header: () => undefined, hasHead: false },
-  ...{ eventUsages: [], receivedEvents: 0, receivedBytes: null, askedBytes: null },
-  ...{ maxOutputTokens: null, thinking: '', shownCalls: [], stated: [], body: null, answer: null },
-  ...{ isFreeRepeat: false, isRepeat: false },
+  runId: 'log',
+  retry: 0,
+  once: null,
+  header: () => undefined,
+  hasHead: false,
+  eventUsages: [],
+  receivedEvents: 0,
+  receivedBytes: null,
+  askedBytes: null,
+  maxOutputTokens: null,
+  thinking: '',
+  shownCalls: [],
+  stated: [],
+  body: null,
+  answer: null,
+  isFreeRepeat: false,
+  isRepeat: false,
 } as const satisfies Partial<PricedRequest>
 
 /** Whether a cache of the gateway may have answered, which a header that was not stored would say. */
-export const mayBeCached = ({ outcomes: [first, ...others] }: PricedRequest): boolean =>
+export const isCacheUnread = ({ outcomes: [first, ...others] }: PricedRequest): boolean =>
   first !== 'gateway_cache' && others.includes('gateway_cache')
 
 /** An amount at a place where the service shows money. */

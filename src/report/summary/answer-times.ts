@@ -1,7 +1,7 @@
 import { measures } from '../../measure/measures.ts'
 import type { Reader } from '../../store/session/session.ts'
 
-/** Means over the successes that count and state the same times as the first of them; microseconds. */
+/** Means over the successes that count and state the same times as most streams, or as most plain answers where no stream states any; microseconds. */
 export interface AnswerTimes {
   /** Successes that state them, of all that count. */
   readonly answers: number
@@ -25,18 +25,18 @@ export async function readAnswerTimes(store: Reader, runId: string): Promise<Ans
   const [row] = await store.rows<AnswerTimes>(
     `WITH counting AS (
        FROM attempt_values WHERE run_id = $1 AND counted AND succeeded
-     ), likely AS (
+     ), usual_kind AS (
        SELECT streamed, (queue_us IS NULL) AS without_queue, count(*) AS n FROM counting
        WHERE prefill_us IS NOT NULL AND (streamed = 0 OR first_content_us IS NOT NULL)
        GROUP BY ALL ORDER BY streamed DESC, n DESC, without_queue LIMIT 1
      )
      SELECT count(*)::INTEGER AS answers,
-       (SELECT count(*) FROM counting WHERE streamed = any_value(likely.streamed))::INTEGER AS "of",
-       any_value(likely.streamed) = 1 AS streamed,
+       (SELECT count(*) FROM counting WHERE streamed = any_value(usual_kind.streamed))::INTEGER AS "of",
+       any_value(usual_kind.streamed) = 1 AS streamed,
        avg(if(streamed = 1, ttft_us, service_us))::DOUBLE AS "clientUs",
        avg(queue_us)::DOUBLE AS "queueUs", avg(prefill_us)::DOUBLE AS "prefillUs",
        if(count(decode_us) = count(*), avg(decode_us), NULL)::DOUBLE AS "decodeUs"
-     FROM counting JOIN likely USING (streamed)
+     FROM counting JOIN usual_kind USING (streamed)
      WHERE prefill_us IS NOT NULL AND (streamed = 0 OR first_content_us IS NOT NULL)
        AND (queue_us IS NULL) = without_queue
      HAVING count(*) > 0`,

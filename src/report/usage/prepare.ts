@@ -41,7 +41,7 @@ export async function prepareUsage(
  * Prepares what a forecast reads, in this connection only:
  *
  * - variables `usage_from`, `usage_to`, `usage_before_from`, `usage_before_to` (Unix microseconds), `usage_timezone`,
- * `usage_by`, `usage_now`, `usage_covered_from`, `usage_covered_to`
+ * `usage_by`, `usage_tag`, `usage_now`, `usage_unit`, `usage_runs`, `usage_sources`, `usage_covered_from`, `usage_covered_to`
  * - `usage_cells` and the engine's other relations (`engine/`)
  * - `usage_calendar`: every quarter hour of the period with its local hour and day
  * - `usage_quarters`: sums of each quarter and series; `usage_outcomes`: also by outcome
@@ -89,8 +89,9 @@ export async function prepareDays(
   const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(session, engine))
   const [beforeFrom, beforeTo] = comparedPeriod(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
-  // A balance does not show that there were no requests.
-  const covering = polls ? [{ firstUs: scope.toUs, lastUs: scope.fromUs }] : sources
+  // A balance does not show that there were no requests, so polls cover nothing: an interval that ends before it begins.
+  const nothingCovered = { firstUs: scope.toUs, lastUs: scope.fromUs }
+  const covering = polls ? [nothingCovered] : sources
   await session.execute(`
     SET VARIABLE usage_now = ${nowUs}::BIGINT;
     SET VARIABLE usage_from = ${scope.fromUs}::BIGINT;

@@ -21,7 +21,7 @@ export interface TaskOwner {
   onDueSooner(): void
 }
 
-/** The tasks of one sending thread: it owns an index of the plan, and sends every request of it. */
+/** The tasks of one sending thread. The thread that owns an index of the plan sends all requests of its task. */
 export class Tasks {
   private readonly owner: TaskOwner
   private readonly running = new Set<RunningTask>()
@@ -109,7 +109,7 @@ export class Tasks {
   private follow(task: RunningTask, { due, dropped }: Following, nowUs: number): void {
     this.drop(task, dropped, 'join')
     for (const { number, atUs } of due) {
-      // The request before it could not be sent.
+      // The loop's request before this one could not be sent: `plan` said so at once.
       if (task.progress.isCut) {
         task.progress.leave(number)
         continue

@@ -17,9 +17,9 @@ import {
   roundTo,
   roundWhole,
 } from '../../money/rational.ts'
-import type { Part } from '../../tokens/usage.ts'
+import { outputParts, type Part } from '../../tokens/usage.ts'
 import { words } from '../../user/words.ts'
-import { type Counts, type Metered, outputNames, promptOf, sumOf, withoutParts } from './metered.ts'
+import { type Counts, type Metered, promptOf, sumOf, withoutParts } from './metered.ts'
 import { entryOf, nothing, reached, type Sheet, sheetFor, value } from './sheet.ts'
 
 /** One line of a bill. */
@@ -70,7 +70,7 @@ export function billFor(terms: PriceTerms, metered: Metered, bends: Bends = {}):
   const model = bends.model?.(found) ?? found
   const charged = model.charged[metered.outcome]
   if (charged === 'none' || (charged === 'open' && isFailure.has(metered.outcome))) return empty
-  const counts = charged === 'input' ? withoutParts(metered.counts, outputNames) : metered.counts
+  const counts = charged === 'input' ? withoutParts(metered.counts, outputParts) : metered.counts
 
   const atMs = bends.atMs ?? (model.clock === 'end' ? metered.endMs : metered.startMs)
   const tier = bends.serviceTier === undefined ? metered.serviceTier : bends.serviceTier

@@ -1,6 +1,5 @@
 import type { ChargedOutcome } from '../../contract/prices.ts'
-import type { Part } from '../../tokens/usage.ts'
-import { words } from '../../user/words.ts'
+import { inputParts, outputParts, type Part } from '../../tokens/usage.ts'
 
 /** Tokens of one answer in disjoint parts. A part that is not there is 0. */
 export type Counts = Readonly<Partial<Record<Part, number>>>
@@ -28,19 +27,13 @@ export interface Metered {
   readonly endMs: number
 }
 
-export const inputNames = [
-  ...words('input_uncached cache_read cache_read_audio cache_write cache_write_1h input_audio'),
-  ...words('input_image'),
-]
-export const outputNames = ['output_visible', 'reasoning', 'output_audio', 'output_image'] as const
-
 export function sumOf(counts: Counts, names: readonly Part[]): number {
   return names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
 }
 
 /** The whole prompt, and everything generated. */
-export const promptOf = (counts: Counts) => sumOf(counts, inputNames)
-export const generatedOf = (counts: Counts) => sumOf(counts, outputNames)
+export const promptOf = (counts: Counts) => sumOf(counts, inputParts)
+export const generatedOf = (counts: Counts) => sumOf(counts, outputParts)
 
 /** Moves the tokens of one part to another, which then costs its price. */
 export function movedTo(counts: Counts, from: Part, to: Part): Counts {

@@ -58,9 +58,9 @@ export class CustomerService {
   async register({ email, password, inviteCode }: Registration): Promise<number> {
     const { accounts } = this.#kit
     const name = email.trim().toLowerCase()
-    const faults: FormIssue[] = []
+    const issues: FormIssue[] = []
     if (!/^[^\s@]+@[^\s@]+$/.test(name) || name.length > longestText) {
-      faults.push({
+      issues.push({
         summary: 'Expected an e-mail address, such as ada@example.com.',
         field: 'email',
       })
@@ -69,13 +69,13 @@ export class CustomerService {
     const isAllowed = length >= shortestPassword && length <= longestText
     if (!isAllowed) {
       const summary = `Expected a password of ${shortestPassword} to ${longestText} characters; got ${length}.`
-      faults.push({ summary, field: 'password' })
+      issues.push({ summary, field: 'password' })
     }
     const passwordHash = isAllowed ? await hashPassword(password) : ''
     // Nothing below waits, so no other registration can come in between.
     if (accounts.byName(name) !== null) {
       const summary = 'An account with that address exists. Sign in instead.'
-      faults.push({ summary, field: 'email' })
+      issues.push({ summary, field: 'email' })
     }
     const code = inviteCode.trim()
     const unknown = code !== '' && accounts.byInviteCode(code) === null
@@ -84,9 +84,9 @@ export class CustomerService {
       : this.#isOwn(code, name)
         ? ownCode
         : null
-    if (inviteFault !== null) faults.push({ summary: inviteFault, field: 'invite' })
-    if (unknown) throw new UnknownInvite(faults)
-    if (faults.length > 0) throw new CustomerError(faults)
+    if (inviteFault !== null) issues.push({ summary: inviteFault, field: 'invite' })
+    if (unknown) throw new UnknownInvite(issues)
+    if (issues.length > 0) throw new CustomerError(issues)
     const invite = code === '' ? {} : { inviteCode: code }
     const inviteCodeOfNew = makeSecret('', 10, null)
     return this.#customers.register(name, inviteCodeOfNew, { ...invite, passwordHash })

@@ -75,12 +75,12 @@ export class DashboardRoutes {
         await follow(visit)
         return redirect('/dashboard')
       } catch (error) {
-        return refused(error, (faults) => this.#dashboard(visit, faults))
+        return refused(error, (issues) => this.#dashboard(visit, issues))
       }
     })
   }
 
-  #dashboard({ request, viewer, session }: Visit, faults: readonly FormIssue[] = []): Html {
+  #dashboard({ request, viewer, session }: Visit, issues: readonly FormIssue[] = []): Html {
     const { contract, profile, ledger } = this.#kit
     return dashboardPage({
       viewer,
@@ -91,7 +91,7 @@ export class DashboardRoutes {
       origin: originOf(request.call),
       ...this.#flashes.take(session.secret),
       typed: request.form,
-      faults,
+      issues,
     })
   }
 

@@ -22,7 +22,7 @@ export interface DashboardParts extends Flash {
   readonly origin: string
   /** The fields of the refused form. */
   readonly typed: URLSearchParams
-  readonly faults: readonly FormIssue[]
+  readonly issues: readonly FormIssue[]
 }
 
 export function dashboardPage(parts: DashboardParts): Html {
@@ -36,7 +36,7 @@ export function dashboardPage(parts: DashboardParts): Html {
     said,
     newKeys,
     typed,
-    faults,
+    issues,
   } = parts
   const { account, formToken } = viewer
   const { balance } = ledger.balance(account.id)
@@ -48,14 +48,14 @@ export function dashboardPage(parts: DashboardParts): Html {
     viewer,
     main: html`<h1>Dashboard</h1>
 ${said.map((sentence) => html`<p class="notice good" role="status">${sentence}</p>`)}
-${complaint(faults)}
+${complaint(issues)}
 ${newKeys.map((newKey) => newKeyCard(newKey, origin, contract))}
 ${balanceFigures(parts, balance)}
 <section class="card" id="keys">
 <h2>API keys</h2>
 ${keyTable(customerService.liveKeys(account.id), token)}
 <form method="post" action="/dashboard/keys" class="inline">${token}
-<label>Name of a new key <input name="name" required maxlength="60" autocomplete="off" placeholder="such as: laptop"${refilled(typed, faults, 'name')}></label>
+<label>Name of a new key <input name="name" required maxlength="60" autocomplete="off" placeholder="such as: laptop"${refilled(typed, issues, 'name')}></label>
 <button>Make a key</button></form>
 <p class="note">A key is shown once and stored as its hash. All keys of an account spend the same credits.</p>
 </section>
@@ -72,10 +72,10 @@ ${inviteCard(parts)}`,
 /** The attributes of a refused field: its previous text and the error. */
 function refilled(
   typed: URLSearchParams,
-  faults: readonly FormIssue[],
+  issues: readonly FormIssue[],
   field: Field,
 ): Html | false {
-  const mark = wrong(faults, field)
+  const mark = wrong(issues, field)
   return mark && html` value="${typed.get(field) ?? ''}"${mark}`
 }
 
@@ -155,7 +155,7 @@ function inviteCard({
   customerService,
   origin,
   typed,
-  faults,
+  issues,
 }: DashboardParts): Html {
   const { account } = viewer
   const { inviteRegistration, inviteFirstPayment } = contract.grants
@@ -169,7 +169,7 @@ function inviteCard({
 ${
   account.invitedBy === null &&
   html`<form method="post" action="/dashboard/invite" class="inline"><input type="hidden" name="token" value="${viewer.formToken}">
-<label>Were you invited? Enter the code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"${refilled(typed, faults, 'invite')}></label>
+<label>Were you invited? Enter the code <input name="invite" required maxlength="40" autocomplete="off" spellcheck="false"${refilled(typed, issues, 'invite')}></label>
 <button>Enter the code</button></form>`
 }
 </section>`

@@ -70,9 +70,9 @@ ${
 }
 
 /** All errors of a form, shown above it. */
-export function complaint(faults: readonly FormIssue[], form = 'form'): Html | null {
-  if (faults.length === 0) return null
-  const summary = faults.map(
+export function complaint(issues: readonly FormIssue[], form = 'form'): Html | null {
+  if (issues.length === 0) return null
+  const summary = issues.map(
     (fault) => html`<span id="${idOf(fault.field, form)}">${fault.summary}</span>`,
   )
   return html`<div class="notice fail" role="alert" id="complaint">${
@@ -82,11 +82,11 @@ export function complaint(faults: readonly FormIssue[], form = 'form'): Html | n
 
 /** Attributes of an invalid field. The first of them gets the focus. */
 export function wrong(
-  faults: readonly FormIssue[],
+  issues: readonly FormIssue[],
   field: Field | null,
   form = 'form',
 ): Html | false {
-  const at = faults.findIndex((fault) => fault.field === field)
+  const at = issues.findIndex((issue) => issue.field === field)
   return (
     at >= 0 &&
     html` aria-invalid="true" aria-describedby="${idOf(field, form)}"${at === 0 && html` autofocus`}`

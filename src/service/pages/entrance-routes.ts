@@ -36,7 +36,7 @@ export class EntranceRoutes {
         'GET /register',
         ({ query }) =>
           page(
-            registerPage(contract, { email: '', invite: query.get('invite') ?? '', faults: [] }),
+            registerPage(contract, { email: '', invite: query.get('invite') ?? '', issues: [] }),
           ),
       ],
       ['POST /register', (request) => this.#register(request)],
@@ -44,7 +44,7 @@ export class EntranceRoutes {
         'GET /sign-in',
         (_, session) =>
           session === null
-            ? page(signInPage({ email: '', faults: [] }))
+            ? page(signInPage({ email: '', issues: [] }))
             : redirect(session.scope === 'account' ? '/dashboard' : '/my-credits'),
       ],
       [
@@ -68,7 +68,7 @@ export class EntranceRoutes {
       this.#flashes.say(secret, 'Welcome. Make an API key to send your first request.')
       return redirect('/dashboard', secret)
     } catch (error) {
-      return refused(error, (faults) => registerPage(this.#kit.contract, { email, invite, faults }))
+      return refused(error, (issues) => registerPage(this.#kit.contract, { email, invite, issues }))
     }
   }
 
@@ -77,12 +77,12 @@ export class EntranceRoutes {
     try {
       this.#guards.keys.take(remoteAddress)
     } catch (error) {
-      return refused(error, (faults) => signInPage({ email: '', faults: [] }, faults))
+      return refused(error, (issues) => signInPage({ email: '', issues: [] }, issues))
     }
     const key = this.#kit.accounts.findKey(form.get('key')?.trim() ?? '')
     if (key === null || key.revokedUs !== null) {
       const summary = 'There is no such key, or it was revoked.'
-      return page(signInPage({ email: '', faults: [] }, [{ summary, field: null }]), 401)
+      return page(signInPage({ email: '', issues: [] }, [{ summary, field: null }]), 401)
     }
     this.#guards.keys.giveBack(remoteAddress)
     return redirect('/my-credits', this.#sessions.open(key.accountId, 'usage', key.id).secret)
@@ -94,12 +94,12 @@ export class EntranceRoutes {
     try {
       this.#guards.passwords.take(remoteAddress, email)
     } catch (error) {
-      return refused(error, (faults) => signInPage({ email, faults }))
+      return refused(error, (issues) => signInPage({ email, issues }))
     }
     const account = await this.#customerService.signIn(email, form.get('password') ?? '')
     if (account === null) {
       const summary = 'The e-mail address or the password is wrong.'
-      return page(signInPage({ email, faults: [{ summary, field: null }] }), 401)
+      return page(signInPage({ email, issues: [{ summary, field: null }] }), 401)
     }
     this.#guards.passwords.succeeded(remoteAddress, email)
     return redirect('/dashboard', this.#sessions.open(account.id, 'account').secret)

@@ -49,7 +49,10 @@ export function lookAt(
   const hours = lastHours(timezone, nowUs, ranges[range].hours)
   const days = lastDays(hours.at(-1)!.date, ranges[range].days)
   const from = new Date(hours[0]!.start).toISOString()
-  const since = range === 'all' ? {} : { from: range === '24h' ? from : days[0]!.date }
+  const firstDay = days[0]!.date
+  const since = { all: {}, '24h': { from }, '7d': { from: firstDay }, '30d': { from: firstDay } }[
+    range
+  ]
   return {
     whole: ask({
       limit: String(entriesShown),
@@ -57,7 +60,7 @@ export function lookAt(
       ...(before === null ? {} : { before }),
     }),
     hours: inPlace(hours, ask({ from, limit: '0' }).by_hour, ({ start }) => start),
-    days: inPlace(days, ask({ from: days[0]!.date, limit: '0' }).by_day, ({ date }) => date),
+    days: inPlace(days, ask({ from: firstDay, limit: '0' }).by_day, ({ date }) => date),
   }
 }
 
@@ -108,12 +111,12 @@ export interface MyCreditsParts {
   /** Changes exactly when the shown content does. */
   readonly tag: string
   readonly drawer: Drawer
-  readonly faults: readonly FormIssue[]
+  readonly issues: readonly FormIssue[]
 }
 
 /** `/my-credits`: credits used by time and model, and credits left with their expiry. */
 export async function myCreditsPage(parts: MyCreditsParts): Promise<Html> {
-  const { viewer, look, range, nowUs, tag, drawer, faults } = parts
+  const { viewer, look, range, nowUs, tag, drawer, issues } = parts
   const { whole } = look
   const { timezone } = whole
   const now = moment(nowUs, timezone)
@@ -123,8 +126,8 @@ export async function myCreditsPage(parts: MyCreditsParts): Promise<Html> {
     viewer,
     live: true,
     main: html`<div data-tag="${tag}"><h1>My credits</h1>
-${complaint(faults)}
-${zoneForm(timezone, range, now, faults)}
+${complaint(issues)}
+${zoneForm(timezone, range, now, issues)}
 ${rangeButtons(timezone, range)}
 ${headFigures(whole, range)}
 <div class="grid">
@@ -139,10 +142,10 @@ ${entryCard(whole, range)}
   })
 }
 
-function zoneForm(timezone: string, range: Range, now: string, faults: readonly FormIssue[]): Html {
+function zoneForm(timezone: string, range: Range, now: string, issues: readonly FormIssue[]): Html {
   return html`<form method="get" action="/my-credits" class="as-of">
 <p>As of <time data-as-of data-zone="${timezone}">${now}</time><span data-live hidden>, kept up to date</span></p>
-<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"${wrong(faults, null)}><input type="hidden" name="range" value="${range}"> <button class="quiet">Show</button></p>
+<p><label for="timezone">Time zone</label> <input id="timezone" name="timezone" list="zones" value="${timezone}" autocomplete="off" spellcheck="false" maxlength="60"${wrong(issues, null)}><input type="hidden" name="range" value="${range}"> <button class="quiet">Show</button></p>
 <datalist id="zones">${zones.map((name) => html`<option value="${name}">`)}</datalist></form>`
 }
 
@@ -194,7 +197,7 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
     }),
     table: usageTable(
       'Hour',
-      lines,
+      lines.toReversed(),
       ({ start }) =>
         `${wordsOf(start.slice(0, 10))}, ${start.slice(11, 16)} (UTC${start.slice(19)})`,
     ),
@@ -215,7 +218,7 @@ async function dayFigure(lines: CreditsReport['by_day'], drawer: Drawer): Promis
       const labels = new Set(bars.filter((_, at) => (last - at) % every === 0))
       return barChart({ title, description, axis: 'day', bars, labelled: (bar) => labels.has(bar) })
     }),
-    table: usageTable('Day', lines, ({ date }) => wordsOf(date)),
+    table: usageTable('Day', lines.toReversed(), ({ date }) => wordsOf(date)),
   })
 }
 
@@ -271,7 +274,7 @@ function usageTable<Line extends UsageLine>(
   lines: readonly Line[],
   nameOf: (line: Line) => string,
 ): Html {
-  const used = lines.filter((line) => line.requests !== 0 || line.credits !== 0).reverse()
+  const used = lines.filter((line) => line.requests !== 0 || line.credits !== 0)
   if (used.length === 0) return html`<p class="empty">Nothing was used in this time.</p>`
   return html`<div class="table-scroll" tabindex="0" role="region" aria-label="Use by ${name.toLowerCase()}"><table>
 <thead><tr><th>${name}</th><th class="num">Credits</th><th class="num">Requests</th><th class="num">Tokens in</th><th class="num">out</th><th class="num">a request</th></tr></thead>
@@ -285,7 +288,7 @@ function cells(line: UsageLine): Html {
 }
 
 function modelCard({ by_model }: CreditsReport): Html {
-  const byUse = [...by_model].sort((a, b) => a.credits - b.credits)
+  const byUse = [...by_model].sort((a, b) => b.credits - a.credits)
   return html`<section class="card" id="models"><h2>By model</h2>
 ${by_model.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Model', byUse, ({ model }) => model)}</section>`
 }
@@ -294,7 +297,7 @@ function keyCard({ by_key }: CreditsReport): Html {
   const nameOf = ({ key, hint }: CreditsReport['by_key'][number]) =>
     hint === '' ? key : `${key} …${hint}`
   return html`<section class="card" id="by-key"><h2>By key</h2>
-${by_key.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Key', [...by_key].reverse(), nameOf)}</section>`
+${by_key.length === 0 ? html`<p class="empty">No request yet.</p>` : usageTable('Key', by_key, nameOf)}</section>`
 }
 
 function expiryCard({ expiring, timezone }: CreditsReport): Html {

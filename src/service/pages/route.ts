@@ -28,9 +28,9 @@ export function redirect(to: string, cookie?: string | null): PageAnswer {
  *
  * @throws any error that is not the customer's
  */
-export function refused(error: unknown, show: (faults: readonly FormIssue[]) => Html): PageAnswer {
+export function refused(error: unknown, show: (issues: readonly FormIssue[]) => Html): PageAnswer {
   if (!(error instanceof CustomerError)) throw error
-  const body = show(error.faults)
+  const body = show(error.issues)
   return error instanceof TooManyTries
     ? { ...page(body, 429), retryAfterS: error.waitS }
     : page(body, 400)

@@ -72,8 +72,8 @@ async function myCredits(
   const shown = JSON.stringify([viewer.account.id, range, error, { ...seen, whole }])
   const tag = `"${hash('sha256', shown).slice(0, 16)}"`
   if (call.incoming.headers['if-none-match'] === tag) return { is: 'unchanged', tag }
-  const faults = error === null ? [] : [{ summary: error, field: null }]
-  const body = await myCreditsPage({ viewer, look: seen, range, nowUs, tag, drawer, faults })
+  const issues = error === null ? [] : [{ summary: error, field: null }]
+  const body = await myCreditsPage({ viewer, look: seen, range, nowUs, tag, drawer, issues })
   return page(body, error === null ? 200 : 400)
 }
 

@@ -115,7 +115,7 @@ async function readByRules(
   const rows = readLines({
     path,
     mapping: ruled,
-    isAmount: recognised?.isAmount,
+    isAmount: recognised?.amountColumns,
     delimiter: delimiterIn(path, ruled.delimiter),
   })
   return { lines: rows.lines, mapping: rows.mapping, format: 'jsonl', notes: rows.notes, isPartial }
@@ -163,7 +163,7 @@ function knownHint(
   if (options.mapping === undefined || recognised === null || mapping.problem !== undefined) {
     return []
   }
-  const meansMore = recognised.leavesOut !== undefined || recognised.isAmount !== undefined
+  const meansMore = recognised.leavesOut !== undefined || recognised.amountColumns !== undefined
   return rejected > 0 || meansMore
     ? [`this file is ${recognised.name}: without --map, all of its lines are understood`]
     : []
@@ -173,7 +173,7 @@ function knownHint(
 function ruledMapping(options: FileImport, recognised: KnownFormat | null): Mapping | null {
   const { mapping } = options
   if (mapping === undefined || mapping.identified === true) return null
-  const isBill = recognised?.isAmount !== undefined && mapping.amounts === undefined
+  const isBill = recognised?.amountColumns !== undefined && mapping.amounts === undefined
   const full = withMeaning(isBill ? { ...mapping, amounts: 'disjoint' } : mapping, options)
   return hasLineRules(full) ? full : null
 }

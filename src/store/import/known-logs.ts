@@ -57,7 +57,8 @@ export function readKnown(
     if (rows < sampled) {
       for (const item of itemsOf(format, document)) {
         for (const name of Object.keys(item)) seen.add(name)
-        if (format.overlapping !== undefined) overlapping.add(first(item[format.overlapping]))
+        if (format.overlappingColumn !== undefined)
+          overlapping.add(first(item[format.overlappingColumn]))
         rows++
       }
     }
@@ -66,7 +67,7 @@ export function readKnown(
   }
   if (overlapping.size > 1) {
     throw userError.import(
-      `${files[0]!.file}: its rows are by ${format.overlapping}, and a request may be in several of them, so they do not add up. Export it without ${format.overlapping}. Nothing was imported.`,
+      `${files[0]!.file}: its rows are by ${format.overlappingColumn}, and a request may be in several of them, so they do not add up. Export it without ${format.overlappingColumn}. Nothing was imported.`,
     )
   }
   const missing = missingPage(pages)
@@ -106,8 +107,9 @@ function* linesOf(
   tags: NonNullable<Mapping['tags']>,
 ): Generator<object | string> {
   const reader = format.reader?.(notes) ?? plainReader(format)
-  const identities = format.isAmount === undefined ? null : new Identities(format.isAmount)
-  const unpriced = format.isAmount === undefined ? null : new UnpricedLines()
+  const identities =
+    format.amountColumns === undefined ? null : new Identities(format.amountColumns)
+  const unpriced = format.amountColumns === undefined ? null : new UnpricedLines()
   let [all, left] = [0, 0]
   for (const { document } of documentsOf(files)) {
     if ('unread' in document) yield String(document.unread).replaceAll('\n', ' ')
@@ -191,14 +193,14 @@ function changesOf(
 
 /** The mapping of the rows that known formats give. */
 function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
-  const { dimensions, ids = 'unique', durations, versions, types, newest } = format
-  const isBill = format.isAmount !== undefined
+  const { dimensions, repeatsIds, durations, hasVersions, hasTypes, newest } = format
+  const isBill = format.amountColumns !== undefined
   return {
     source: format.source,
     decimal: '.',
     cached: 'within',
     reasoning: 'within',
-    ids,
+    ids: repeatsIds === true ? 'repeat' : 'unique',
     problem: 'problem',
     ...(bucket === undefined ? {} : { bucket }),
     ...(dimensions === undefined ? {} : { dimensions: [...dimensions] }),
@@ -208,8 +210,8 @@ function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
       ...(format.withoutIds === true || dimensions !== undefined ? {} : { id: 'id' }),
       time: 'time',
       ...((dimensions === undefined && !isBill) || bucket !== undefined ? {} : { end: 'end' }),
-      ...(versions === true ? { version: 'version' } : {}),
-      ...(types === true || isBill ? { type: 'type' } : {}),
+      ...(hasVersions === true ? { version: 'version' } : {}),
+      ...(hasTypes === true || isBill ? { type: 'type' } : {}),
       model: 'model',
       endpoint: 'endpoint',
       keyFp: 'keyFp',

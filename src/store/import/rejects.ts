@@ -17,6 +17,7 @@ export async function writeRejects(
   if (rejected === 0) return null
   const errorsAreThere = await hasErrors(session)
   const again = 'id: it was seen before with other content; the first is kept'
+  // An unread line of CSV is raw text, so the columns and the delimiter stand beside it; the others are JSON already.
   const shape =
     csv === null
       ? ''

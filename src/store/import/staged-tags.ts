@@ -5,7 +5,7 @@ import type { Mapping } from './mapping.ts'
 import { type ColumnReader, placeSql } from './places.ts'
 import { absentField, type StagedField } from './staged-field.ts'
 
-/** The tags of a line: each by its name, to be joined once keys are hidden, or all as a store has them. */
+/** The tags of a line: a column for each, such as `tag:team`, which `stage.ts` makes one JSON text once keys are hidden; or all as a store has them. `wrong` reads the staged column. */
 export function stagedTags(
   { tags = [], tagsColumn }: Mapping,
   reader: ColumnReader,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { RateEvent, RateHistory } from '../../../src/audit/rules/rates/history.ts'
-import { Wait } from '../../../src/audit/rules/rates/waiting.ts'
+import { RejectionsOfKey } from '../../../src/audit/rules/rates/waiting.ts'
 import type { BandTrace } from '../../../src/limits/traces.ts'
 
 const drawnEvents = fc.array(
@@ -28,7 +28,11 @@ test('a request was alone exactly if no other key of the account was in flight s
         byAccount: { get: () => events },
       } as unknown as RateHistory
       for (const [key, requests] of groups) {
-        const wait = new Wait(history, { key, requests, windowUs: 100 } as unknown as BandTrace)
+        const wait = new RejectionsOfKey(history, {
+          key,
+          requests,
+          windowUs: 100,
+        } as unknown as BandTrace)
         for (const [index, next] of requests.slice(1).entries()) {
           const fromUs = requests[index]!.fromUs - 200
           const isAlone = !events.some(

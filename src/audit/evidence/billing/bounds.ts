@@ -50,7 +50,8 @@ export function readBounds(history: BalanceHistory, options: BoundsOptions): Bou
   const { size, callUs, readUs, endUs, effect, costCredits, value, settlesByUs } = history
   const { includesOwn, graceUs, leastUs, holds } = options
   const cost = (row: number) => costCredits[row]!
-  const all = (row: number) => effect[row] === effects.charge || effect[row] === effects.ambiguous
+  const mayCost = (row: number) =>
+    effect[row] === effects.charge || effect[row] === effects.ambiguous
   const chosen = (choose: (row: number) => boolean) => rowsWhere(size, choose)
 
   const surely = new RunningSum(
@@ -58,9 +59,10 @@ export function readBounds(history: BalanceHistory, options: BoundsOptions): Bou
     (row) => endUs[row]! + graceUs,
     cost,
   )
+  // Charges that settle late, and for sure, are not possible before.
   const isLate = (row: number) => leastUs !== undefined && effect[row] === effects.charge
   const possibly = new RunningSum(
-    chosen(all),
+    chosen(mayCost),
     (row) => (isLate(row) ? endUs[row]! + leastUs! : callUs[row]!),
     cost,
   )
@@ -138,6 +140,7 @@ function worstRise(
       const row = byEnd[ends]!
       reach(row, value[row]! - costCredits[row]! + mayBeHeld(row))
     }
+    // With a grace, the value may be older than the row's own charge.
     const own = charged(later) && includesOwn(later) && graceUs === 0 ? costCredits[later]! : 0
     const credits = value[later]! + own - lowest
     if (credits > 0 && (worst === null || credits > worst.credits))

@@ -1,5 +1,5 @@
 import { compare, isZero, negate } from '../../../money/rational.ts'
-import { mayBeCached, type PricedRequest } from '../../../price/judge/request.ts'
+import { isCacheUnread, type PricedRequest } from '../../../price/judge/request.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import type { Join } from '../../evidence/prices/join.ts'
@@ -46,7 +46,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
       })),
     ),
     ...absent
-      .filter((request) => !mayBeCached(request))
+      .filter((request) => !isCacheUnread(request))
       .map((request) => ({ request, kind: 'no row', text: 'no row in the log' })),
     ...ofStrays.map(({ line, id, cost }) => ({
       // A witness is a request, and this row has none.
@@ -159,7 +159,7 @@ export function chargedOf(
     const model = judge.priceOf(request.requestedModel)
     return (
       !again.has(request) &&
-      (request.outcomes.length === 1 || mayBeCached(request)) &&
+      (request.outcomes.length === 1 || isCacheUnread(request)) &&
       request.outcomes[0] === 'success' &&
       model?.charged.success === 'full' &&
       Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))

@@ -20,7 +20,7 @@ import {
   tracesIn,
   withoutRejections,
 } from './traces.ts'
-import { windowsIn } from './waiting.ts'
+import { mostReplays, windowsIn } from './waiting.ts'
 
 /** Whether more were admitted than any legal limiter allows: more than 2N in one window, or more than any model and phase admits. */
 export function judgeAdmissions(
@@ -173,9 +173,6 @@ function hasCountForEachRoute(admitted: readonly LimitedRequest[], limit: number
     })
   )
 }
-
-/** Most traces to replay, at a fraction of a second each: the first keys above N. */
-const mostReplays = 24
 const nothing: Explanation = { models: [], contradiction: null }
 
 /** A log never admits more than N in a window; other sliding limiters do across an edge. */

@@ -2,7 +2,7 @@ import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { fail, notObserved, passed, type Verdict } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
-import { type ResetOf, readingsOf, type Wait, waitsIn } from './waiting.ts'
+import { type RejectionsOfKey, type ResetOf, readingsOf, rejectionsOfKeys } from './waiting.ts'
 
 export const rate13 = rateRule({
   id: 'RATE-13',
@@ -20,7 +20,7 @@ X-RateLimit-Remaining jumps from none to more than any other limiter regains mea
 be admitted between the rejection and its reset. For other limiters, a reset may name the next token or
 the full refill, so an early admission decides nothing.`,
   decide(history, evidence) {
-    const waits = waitsIn(history, evidence)
+    const waits = rejectionsOfKeys(history, evidence)
     // If the values fit two units, each must be wrong.
     const verdicts = readingsOf(history, evidence).map((resetOf) => judge(waits, resetOf))
     const held = verdicts.find(({ verdict }) => verdict === 'pass')
@@ -33,7 +33,7 @@ the full refill, so an early admission decides nothing.`,
   },
 })
 
-function judge(waits: readonly Wait[], resetOf: ResetOf): Verdict {
+function judge(waits: readonly RejectionsOfKey[], resetOf: ResetOf): Verdict {
   let observations = 0
   for (const wait of waits) {
     const { requests, windowUs, limit } = wait.trace

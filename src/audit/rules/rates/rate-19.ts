@@ -9,7 +9,7 @@ import { inOrder } from './event-order.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import type { Known } from './traces.ts'
-import { readingsOf, type Wait, waitsIn } from './waiting.ts'
+import { type RejectionsOfKey, readingsOf, rejectionsOfKeys } from './waiting.ts'
 
 export const rate19 = rateRule({
   id: 'RATE-19',
@@ -128,7 +128,7 @@ const zonesS = Array.from({ length: 26 * 4 + 1 }, (_, nth) => (nth - 12 * 4) * 9
 /** A Retry-After that ends before anything is admitted again. */
 function tooShort(history: RateHistory, known: Known) {
   const readings = readingsOf(history, known)
-  for (const wait of waitsIn(history, known)) {
+  for (const wait of rejectionsOfKeys(history, known)) {
     for (const [index, rejection] of wait.trace.requests.entries()) {
       if (rejection.decision !== 'rejected' || rejection.retryAfterS === null) continue
       const overUs = rejection.untilUs + (rejection.retryAfterS + 1) * 1e6
@@ -147,7 +147,11 @@ function tooShort(history: RateHistory, known: Known) {
 }
 
 /** The first attempt after the instant, if rejected, alone, and nothing was admitted since. If rejections count, they may have moved it. */
-function rejectedAgain(wait: Wait, index: number, instantUs: number): LimitedRequest | null {
+function rejectedAgain(
+  wait: RejectionsOfKey,
+  index: number,
+  instantUs: number,
+): LimitedRequest | null {
   const { requests } = wait.trace
   let at = index + 1
   while (at < requests.length && requests[at]!.fromUs <= instantUs) at++

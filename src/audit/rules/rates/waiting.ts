@@ -42,24 +42,24 @@ export function windowsIn(
 }
 
 /** Most traces to replay, at a fraction of a second each: the first keys. */
-const mostTraces = 24
+export const mostReplays = 24
 
 /** Traces with rejections, of the minute and of windows that only a contract names, such as `10s`. */
-export function waitsIn(history: RateHistory, known: Known): readonly Wait[] {
+export function rejectionsOfKeys(history: RateHistory, known: Known): readonly RejectionsOfKey[] {
   const own = new Set((known.contract.bands ?? []).flatMap(windowsOf))
   const lengths = [...own].filter((length) => !windows.some((each) => each === length))
-  const waits: Wait[] = []
+  const waits: RejectionsOfKey[] = []
   for (const window of ['minute' as const, ...lengths])
     for (const trace of tracesIn(history, known, window)) {
       if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
-      waits.push(new Wait(history, trace))
-      if (waits.length === mostTraces) return waits
+      waits.push(new RejectionsOfKey(history, trace))
+      if (waits.length === mostReplays) return waits
     }
   return waits
 }
 
 /** The requests of a key after its rejections, and how long its limiter may make it wait. */
-export class Wait {
+export class RejectionsOfKey {
   readonly trace: BandTrace
   private readonly history: RateHistory
   private models: readonly Model[] | null = null
@@ -102,7 +102,7 @@ export class Wait {
     return this.grainUs + (mayHaveMoved ? movedByRejections(this.trace, index) : 0)
   }
 
-  /** Whether the attempt was alone on its account since the rejection: other keys may share the counter. */
+  /** Whether the attempt was alone on its account since two windows before the rejection: other keys may share the counter. */
   isAlone(index: number, next: LimitedRequest): boolean {
     const { requests, windowUs, key } = this.trace
     const { byKey, byAccount } = this.history

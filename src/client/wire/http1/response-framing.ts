@@ -79,7 +79,15 @@ export class ResponseFraming implements HeaderLines {
     return result
   }
 
-  /** Reads a head of a known shape, and locates only its varying lines; false if more differs. */
+  /**
+   * Reads a head of a known shape, and locates only its varying lines; false if more differs.
+   *
+   *     same bytes | value | same bytes | value | same bytes
+   *     from..value         from..value          from..end      in the known head
+   *
+   * A line is three numbers of `lines`: its begin, the place of its colon, and its end. `shift` is how far a place of the known head
+   * lies further here. `locate` finds the other lines, if somebody asks.
+   */
   private readAs(known: KnownHead, bytes: Buffer, start: number, end: number): boolean {
     const { lines, varying, lengthLine } = known
     const { view } = this
@@ -294,7 +302,7 @@ function plausibleStart(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start + 7; at < end; at++) {
     const byte = bytes[at]!
     const place = at - start
-    if (place === 7 ? byte !== 48 && byte !== 49 : false) return false
+    if (place === 7 && byte !== 48 && byte !== 49) return false
     if (place === 8 && byte !== 32) return false
     if (place > 8 && place < 12 && (byte < 48 || byte > 57)) return false
   }

@@ -1,5 +1,6 @@
+import { outputParts } from '../../../tokens/usage.ts'
 import { pricedEntry } from '../bill.ts'
-import { outputNames, withoutParts } from '../metered.ts'
+import { withoutParts } from '../metered.ts'
 import { another, free, type MoneyFault, moneyFault } from './money-fault.ts'
 
 /** Such as a model and its snapshot: one name begins with the other. */
@@ -31,7 +32,7 @@ export const nameFaults: readonly MoneyFault[] = [
     .distorts((charge, making, where) => {
       const { counts, innerFailures } = making.metered
       if (innerFailures === 0) return null
-      const input = withoutParts(counts, outputNames)
+      const input = withoutParts(counts, outputParts)
       const bill = making.billOf(input)
       let wrong = charge
       for (let nth = 0; nth < innerFailures; nth++) {

@@ -10,7 +10,7 @@ import { at, type Fields, first, listOf, type NormalRow, tokensOf } from './row.
 export const claudeCode: KnownFormat = {
   name: 'Claude Code sessions',
   source: 'claude-code',
-  versions: true,
+  hasVersions: true,
   newest: 'most output',
   recognises: (has, text) =>
     has('sessionId') &&
@@ -135,7 +135,7 @@ export const cursor: KnownFormat = {
 export const geminiCli: KnownFormat = {
   name: 'Gemini CLI sessions',
   source: 'gemini-cli',
-  versions: true,
+  hasVersions: true,
   recognises: (has, text) =>
     (has('projectHash') && has('sessionId')) ||
     (/"type"\s*:\s*"gemini"/.test(text) && has('tokens')),

@@ -96,7 +96,7 @@ export const azureCosts: KnownFormat = {
   recognises: (has) =>
     (has('meterName') && has('costInBillingCurrency')) ||
     (has('MeterName') && has('CostInBillingCurrency')),
-  isAmount: (name) =>
+  amountColumns: (name) =>
     /cost|quantity|price|^exchangeRate|^(previous)?invoiceId$/i.test(name) &&
     !/^costCenter$/i.test(name),
   fields: 'date meterName costInBillingCurrency billingCurrency quantity unitOfMeasure chargeType',

@@ -74,7 +74,7 @@ export const awsCur: KnownFormat = {
   recognises: (has) =>
     (has('line_item_line_item_type') && has('line_item_unblended_cost')) ||
     (has('lineItem/LineItemType') && has('lineItem/UnblendedCost')),
-  isAmount: (name) =>
+  amountColumns: (name) =>
     /_cost$|_rate$|_amount$|_price$|_quantity$|effective_cost|^identity_line_item_id$|^bill_invoice_id$/.test(
       curName(name),
     ),
@@ -169,7 +169,7 @@ export const focusCharges: KnownFormat = {
   name: 'FOCUS',
   source: 'focus',
   recognises: (has) => has('BilledCost') && has('ChargePeriodStart') && has('ChargeCategory'),
-  isAmount: (name) =>
+  amountColumns: (name) =>
     /Cost$|Quantity$|UnitPrice$|PricingCurrency(ContractedUnitPrice|EffectiveCost|ListUnitPrice)|^InvoiceId$/.test(
       name,
     ),
@@ -207,7 +207,7 @@ export const copilot: KnownFormat = {
   name: 'GitHub Copilot billing',
   source: 'copilot',
   recognises: (has) => has('applied_cost_per_quantity') && has('net_amount'),
-  isAmount: (name) => /amount$|quantity$|quota$/.test(name),
+  amountColumns: (name) => /amount$|quantity$|quota$/.test(name),
   needed: ['date', 'model'],
   *rows(row) {
     const day = String(row.date ?? '')

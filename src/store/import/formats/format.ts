@@ -40,26 +40,27 @@ export interface KnownFormat {
    * For bills: rows are charges, which add up whatever their width. Says which columns are amounts, or change from one
    * export of the same charge to the next.
    */
-  readonly isAmount?: AmountColumns
+  readonly amountColumns?: AmountColumns
   /** Which of several lines with one id and one version counts; the last if absent. */
   readonly newest?: 'most output'
   /** Reads what a document says about its other pages. */
   page?(document: Fields): Page | null
   /** Dimensions of sums beside model, key and account; absent for events. */
   readonly dimensions?: readonly string[]
-  /** For sources that use ids again. */
-  readonly ids?: 'repeat'
+  /** Whether the source gives an id to several requests: a line is then told by its id and its time. */
+  readonly repeatsIds?: boolean
+  /** Whether lines have no ids: they are told by their content. */
   readonly withoutIds?: boolean
   /** Whether rows have a `version`. */
-  readonly versions?: boolean
+  readonly hasVersions?: boolean
   /** Whether rows have a `type`: a ledger. */
-  readonly types?: boolean
+  readonly hasTypes?: boolean
   /** How rows have their durations: milliseconds, or the times between which they are. */
   readonly durations?: 'ms' | 'times'
   /** The width of its rows, if they do not say it: `--bucket` names another. */
   readonly needsWidth?: boolean
-  /** A column whose values overlap: rows of several of them do not add up. */
-  readonly overlapping?: string
+  /** A column whose values each count all requests in their own way: rows of several of them do not add up. */
+  readonly overlappingColumn?: string
   /** What a reader must know about every such file. */
   readonly note?: string
   /** Names that an item may have, divided by spaces: others are printed as new. Absent: they are not listed. */

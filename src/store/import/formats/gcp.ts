@@ -23,7 +23,7 @@ export const gcpBilling: KnownFormat = {
   source: 'gcp',
   recognises: (has) =>
     has('billing_account_id') && has('usage_start_time') && has('credits') && has('sku'),
-  isAmount: () => false,
+  amountColumns: () => false,
   needed: ['usage_start_time', 'usage_end_time', 'cost', 'currency', 'cost_type', 'credits'],
   *rows(row) {
     const sku = String(at(row, 'sku', 'description') ?? '')

@@ -53,7 +53,7 @@ const calls: ReadonlySet<string> = new Set(['GENERATION', 'EMBEDDING'])
 export const langfuse: KnownFormat = {
   name: 'Langfuse observations',
   source: 'langfuse',
-  versions: true,
+  hasVersions: true,
   durations: 'times',
   recognises: (has) =>
     (has('provided_model_name') && has('usage_details')) ||

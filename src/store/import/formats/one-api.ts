@@ -53,7 +53,7 @@ const shared =
 export const oneApi: KnownFormat = {
   name: 'one-api log',
   source: 'one-api',
-  types: true,
+  hasTypes: true,
   durations: 'ms',
   recognises: (has) => has('quota') && has('elapsed_time') && has('model_name'),
   fields: `${shared} elapsed_time is_stream system_prompt_reset`,
@@ -73,10 +73,10 @@ export const oneApi: KnownFormat = {
 export const newApi: KnownFormat = {
   name: 'new-api log',
   source: 'new-api',
-  types: true,
+  hasTypes: true,
   durations: 'ms',
   recognises: (has) => has('quota') && has('other') && has('model_name'),
-  ids: 'repeat',
+  repeatsIds: true,
   fields: `${shared} use_time is_stream group ip other upstream_request_id`,
   needed: ['created_at', 'type', 'quota', 'prompt_tokens', 'completion_tokens'],
   items: rowsOf,

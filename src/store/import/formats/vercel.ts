@@ -30,7 +30,7 @@ export const vercel: KnownFormat = {
   name: 'Vercel report',
   source: 'vercel',
   recognises: (has) => has('market_cost') && has('request_count'),
-  overlapping: 'tag',
+  overlappingColumn: 'tag',
   dimensions: ['provider', 'credential_type', 'tag'],
   fields:
     'day hour model provider user tag credential_type total_cost market_cost surcharge_cost input_tokens output_tokens cached_input_tokens cache_creation_input_tokens reasoning_tokens request_count api_key_id api_key_name',

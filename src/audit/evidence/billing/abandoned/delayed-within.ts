@@ -16,10 +16,10 @@ export function delayedWithin(
   const { callUs, settlesByUs } = history
   const count = countWithin(history, rows, mostCredits)
   const charged = new Set(rows.slice(0, count))
-  const nextUs = callUs[rows[count] ?? -1] ?? Infinity
+  const nextUs = count < rows.length ? callUs[rows[count]!]! : Infinity
   const leastDelayUs = lastUs - nextUs
   return {
     charges: (row) => (charged.has(row) ? 'perhaps' : false),
-    window: (row) => [callUs[row]! + leastDelayUs - noticeUs, settlesByUs[row]!],
+    window: (row) => [callUs[row]! + Math.max(0, leastDelayUs - noticeUs), settlesByUs[row]!],
   }
 }
