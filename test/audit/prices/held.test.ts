@@ -149,6 +149,42 @@ describe('money held back while a request runs', () => {
     })
   })
 
+  test('in the header of a plain answer that may be late is inconclusive, too', async () => {
+    const spends = (of: readonly (readonly [number, string])[], within: object) =>
+      audited(
+        of.map(([most, spend], at) => ({
+          ...asked(`id-${at}`, { max_tokens: most }),
+          headers: `x-spend: ${spend}`,
+        })),
+        null,
+        {
+          contract: contractOf({
+            evidence: { balance: { header: 'x-spend', moves: 'up', ...within } },
+          }),
+        },
+      )
+    // 0.0002 and 0.00204 are held, and 0.00014 is charged after the answer.
+    const held = [
+      ...([
+        [8, '0.00020'],
+        [100, '0.00218'],
+        [8, '0.00048'],
+        [100, '0.00246'],
+      ] as const),
+      ...([
+        [8, '0.00076'],
+        [8, '0.00090'],
+      ] as const),
+    ]
+    expect((await spends(held, { within: '500ms' }))['PRICE-06']).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('held back'),
+    })
+    // Never given back.
+    const kept = held.map(([most], at) => [most, `0.0${(1 + 2 * at).toFixed(4).slice(2)}`] as const)
+    expect((await spends(kept, { within: '500ms' }))['PRICE-06']!.verdict).toBe('fail')
+  })
+
   test('does not break the sum of what remains and what is used', async () => {
     const both = (left: string, used: string): Sent => ({
       ...page(''),

@@ -103,15 +103,19 @@ const fewestOrders = 20
  * @param mayBeDiscount false if lower charges are known to be something else
  */
 function chargedLess(charged: readonly Charged[], mayBeDiscount: boolean): string | null {
-  const groups = [
-    (request: PricedRequest) => `${request.account} ${dayOf(request)}`,
-    (request: PricedRequest) => `${request.account} ${dayOf(request)} ${request.requestedModel}`,
+  const groups: readonly ((request: PricedRequest) => string)[] = [
+    ({ account }) => account,
+    ({ account, requestedModel }) => `${account} ${requestedModel}`,
+    ({ key }) => key,
   ]
   const all = charged.filter(({ requests }) => requests.length > 0)
-  for (const of of groups) {
-    const text = allowanceOf([...Map.groupBy(all, ({ requests }) => of(requests[0]!)).values()])
-    if (text !== null) return text
-  }
+  // A day may be one of the calendar, or the last 24 hours.
+  for (const whose of groups)
+    for (const when of [dayOf, () => 0]) {
+      const of = (request: PricedRequest) => `${whose(request)} ${when(request)}`
+      const text = allowanceOf([...Map.groupBy(all, ({ requests }) => of(requests[0]!)).values()])
+      if (text !== null) return text
+    }
   return mayBeDiscount ? discountOf(all) : null
 }
 

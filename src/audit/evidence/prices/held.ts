@@ -284,9 +284,10 @@ function mostHeldAt(
   judge: PriceJudge,
 ): (reading: Reading) => Rational | null {
   const mostOf = onceForEach((request: PricedRequest) => mostHeld(request, judge))
+  const priced = new Set(requests.requests)
   return ({ request: own, fromMs, untilMs }) => {
-    // What a plain answer cost is known when its head is sent.
-    const isOwnOver = !own.isStream
+    // What a plain answer cost is known when its head is sent, and charged then unless a value may be late.
+    const isOwnOver = !own.isStream && (withinMs === 0 || !priced.has(own))
     const begun = requests.begunBy(untilMs)
     if (isOwnOver && requests.latestEndMs(begun) + withinMs < fromMs) return zero
     const running = requests
