@@ -76,8 +76,8 @@ await coordinator.runPhases(scenario.phases, phaseLoads(scenario))
 await coordinator.finish()
 const { user, system } = process.cpuUsage(before)
 const { ok } = coordinator.tally.counts()
-if (ok !== Number(requests) || coordinator.recorded !== ok) {
-  throw new Error(`${requests} requests, ${ok} answers, ${coordinator.recorded} rows`)
+if (ok !== Number(requests) || coordinator.figures.recorded !== ok) {
+  throw new Error(`${requests} requests, ${ok} answers, ${coordinator.figures.recorded} rows`)
 }
 console.log(JSON.stringify({ cpuUs: (user + system) / ok }))
 rmSync(home, { recursive: true })

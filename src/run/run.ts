@@ -283,7 +283,7 @@ async function carryOut(
     }
   } catch (error) {
     if (result !== null) throw error
-    const why = coordinator.storeFailure ?? storeFailureOf(error)
+    const why = coordinator.figures.storeFailure ?? storeFailureOf(error)
     if (why === null) throw error
     return concludeWithoutStore(ended, why)
   }

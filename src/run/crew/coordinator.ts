@@ -1,4 +1,3 @@
-import type { MemoryFigures } from '../../client/bytes/memory.ts'
 import { billingOf } from '../../contract/billing.ts'
 import type { Phase } from '../../scenario/loads.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
@@ -8,13 +7,13 @@ import { userError } from '../../user/user-error.ts'
 import { runClock } from '../clock.ts'
 import type { Progress, Searching } from '../count/progress.ts'
 import { type Counted, Tally } from '../count/tally.ts'
-import type { ThreadFigures } from '../judge/client-tests.ts'
 import { Budget } from '../money/budget.ts'
 import { modelsOf } from '../money/run-money.ts'
 import { boundOf } from '../money/shared-money.ts'
 import { Conditions } from '../plan/conditions.ts'
 import { stepsOf, tasksOf } from '../plan/phase-steps.ts'
 import { Crew, type CrewOptions } from './crew.ts'
+import { CrewFigures, threadFailure } from './crew-figures.ts'
 import { leadUs, slotAfter, startAfter } from './following.ts'
 import type { FromRecorderControl, FromSender, PhaseRun, SenderLoad } from './messages.ts'
 import { SharedNumbers } from './shared.ts'
@@ -43,19 +42,9 @@ type PhaseToRun = Pick<
 export class Coordinator {
   readonly tally: Tally
   readonly phases: PhaseRun[] = []
-  /** One entry for each sending thread, over its whole life. */
-  readonly threads: ThreadFigures[] = []
-  readonly memory: MemoryFigures[] = []
-  /** Connections on which bytes came that no request had asked for. */
-  strays = 0
+  readonly figures = new CrewFigures()
   readonly shared = new SharedNumbers()
   stopReason: StopReason | null = null
-  handedOver = 0
-  recorded = 0
-  bodiesGivenUp = 0
-  /** Why the store could not be written to the end; null if it could. */
-  storeFailure: string | null = null
-  deepestQueue = 0
   private readonly options: CoordinatorOptions
   /** Microseconds since the run began. */
   readonly now: () => number
@@ -262,11 +251,10 @@ export class Coordinator {
         break
       case 'closed':
         this.recorderState = 'closed'
-        this.recorded = message.rows
-        this.bodiesGivenUp += message.bodiesGivenUp
+        this.figures.closed(message)
         break
       case 'broken':
-        this.storeFailure = message.message
+        this.figures.storeFailure = message.message
         this.stop('store')
         break
       case 'failed':
@@ -284,7 +272,10 @@ export class Coordinator {
       case 'report': {
         this.tally.add(message)
         this.onReport?.()
-        this.deepestQueue = Math.max(this.deepestQueue, message.health.queuedBatches)
+        this.figures.deepestQueue = Math.max(
+          this.figures.deepestQueue,
+          message.health.queuedBatches,
+        )
         const nowUs = this.now()
         this.crew.tellRecorder({
           type: 'evidence',
@@ -315,18 +306,10 @@ export class Coordinator {
       }
       case 'finished':
         this.finished++
-        this.handedOver += message.rows
-        this.bodiesGivenUp += message.bodiesGivenUp
-        this.memory.push(message.memory)
-        this.strays += message.strays
-        this.threads.push({
-          shard: message.shard,
-          loopDelayP99Us: message.loopDelayP99Us,
-          utilisation: message.utilisation,
-        })
+        this.figures.finished(message)
         break
       case 'failed':
-        this.conditions.fail(failureOf(message))
+        this.conditions.fail(threadFailure(message))
         break
     }
     this.conditions.check()
@@ -355,13 +338,6 @@ export class Coordinator {
   async terminate(): Promise<void> {
     await this.crew.terminate()
   }
-}
-
-/** A message with a stack is a bug of ours; one without is an error in the scenario. */
-function failureOf({ shard, message }: Extract<FromSender, { type: 'failed' }>): Error {
-  return /\n\s+at /.test(message)
-    ? new Error(`Sending thread ${shard}: ${message}`)
-    : userError.run(message)
 }
 
 /** Turns the phases of a scenario into loads for senders; a sweep runs as several such phases. */

@@ -183,8 +183,9 @@ function claimOf({ thresholds, objectives, phases }: Scenario): number | null {
 
 /** Facts that the threads of the run counted. */
 function countedFacts({ scenario, coordinator }: Ended) {
-  const { tally, handedOver, recorded, threads, memory, deepestQueue } = coordinator
-  const { storeFailure, bodiesGivenUp, strays } = coordinator
+  const { tally, figures } = coordinator
+  const { handedOver, recorded, threads, memory, deepestQueue } = figures
+  const { storeFailure, bodiesGivenUp, strays } = figures
   return {
     counts: tally.counts(),
     ...{ handedOver, recorded, threads, memory, strays, deepestQueue, storeFailure, bodiesGivenUp },

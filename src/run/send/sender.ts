@@ -1,4 +1,3 @@
-import type { BodyRow, TaskRow, TemplateRow, WrongAnswerRow } from '../../attempt/evidence.ts'
 import type { LocalLimit, NotSentReason } from '../../attempt/outcome.ts'
 import type { AttemptClient } from '../../client/call/client.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
@@ -20,6 +19,7 @@ import { DueQueue } from './due.ts'
 import { Flight, type FlightOwner, type User } from './flight.ts'
 import { FlightDraws } from './flight-draws.ts'
 import { FlightPool } from './flight-pool.ts'
+import { GivenPhases } from './given-phases.ts'
 import { InFlight } from './in-flight.ts'
 import { KeysSeen } from './keys-seen.ts'
 import { Requester, type RequesterParts } from './requester.ts'
@@ -56,7 +56,7 @@ export class Sender implements FlightOwner {
   private readonly shared: SharedNumbers
   private readonly money: RunMoney | null
   private readonly reservations: Reservations
-  private readonly phases: ActivePhase[] = []
+  private readonly phases = new GivenPhases()
   private readonly due: DueQueue<Flight | User>
   private readonly pool: FlightPool
   private readonly draws: FlightDraws
@@ -108,22 +108,14 @@ export class Sender implements FlightOwner {
 
   /** When something is next due; Infinity if only responses are awaited. */
   get nextUs(): number {
-    let next = Math.min(this.due.nextUs, this.tasks?.nextUs ?? Infinity)
-    for (const phase of this.phases) {
-      if (!phase.issued && phase.arrivals !== null) {
-        next = Math.min(next, phase.run.startUs + phase.arrivals.atUs)
-      } else if (!phase.issued) {
-        next = Math.min(next, phase.endUs)
-      }
-    }
-    return next
+    return Math.min(this.due.nextUs, this.tasks?.nextUs ?? Infinity, this.phases.nextUs)
   }
 
   addPhase(run: PhaseRun): void {
     if (this.stopping) return
     const { scenario, seed, shard, shards } = this.parts.data
     const phase = new ActivePhase(run, scenario, seed)
-    this.phases.push(phase)
+    this.phases.list.push(phase)
     if (phase.arrivals !== null) {
       if (this.share.advance(phase)) this.parts.onDueSooner()
       else this.issued(phase)
@@ -146,7 +138,7 @@ export class Sender implements FlightOwner {
 
   /** Starts no more requests of a phase. */
   endPhase(ordinal: number): void {
-    const phase = this.phases.find(({ run }) => run.ordinal === ordinal)
+    const phase = this.phases.list.find(({ run }) => run.ordinal === ordinal)
     if (phase !== undefined && !phase.issued) this.issued(phase)
     this.checkIdle()
   }
@@ -154,7 +146,7 @@ export class Sender implements FlightOwner {
   /** Starts no more requests; with `now`, aborts those in flight. */
   stop(now: boolean): void {
     this.stopping = true
-    for (const phase of this.phases) if (!phase.issued) this.issued(phase)
+    for (const phase of this.phases.list) if (!phase.issued) this.issued(phase)
     this.tasks?.stop(this.parts.now())
     for (const thing of this.due.clear()) if (thing instanceof Flight) this.pool.release(thing)
     if (now) this.flying.abort('stopped')
@@ -164,7 +156,7 @@ export class Sender implements FlightOwner {
   /** Sends all due requests. Call it often. */
   tick(): void {
     const nowUs = this.parts.now()
-    for (const phase of this.phases) {
+    for (const phase of this.phases.list) {
       if (phase.issued) continue
       const { arrivals, run } = phase
       if (arrivals === null) {
@@ -194,12 +186,7 @@ export class Sender implements FlightOwner {
   }
 
   /** Evidence for the next message to the recorder. */
-  takeEvidence(): {
-    readonly templates: readonly TemplateRow[]
-    readonly bodies: readonly BodyRow[]
-    readonly wrongAnswers: readonly WrongAnswerRow[]
-    readonly tasks: readonly TaskRow[]
-  } {
+  takeEvidence() {
     return {
       templates: this.requester.takeTemplates(),
       bodies: this.bodies.take(),
@@ -216,17 +203,11 @@ export class Sender implements FlightOwner {
   }
 
   report(): Pick<SenderReport, 'steps' | 'keys' | 'trial'> {
-    const steps = this.phases.flatMap((phase) =>
-      phase.takeCounts().map((counted) => ({ ordinal: phase.run.ordinal, ...counted })),
-    )
-    return { steps, keys: this.keysSeen.report(), trial: this.trialReport() }
-  }
-
-  private trialReport(): SenderReport['trial'] {
-    const phase = this.phases.at(-1)
-    if (phase === undefined || phase.trial === null) return null
-    const flights = this.flying.of(phase)
-    return { ordinal: phase.run.ordinal, counts: phase.trial.counts(flights, this.parts.now()) }
+    return {
+      steps: this.phases.takeCounts(),
+      keys: this.keysSeen.report(),
+      trial: this.phases.trial(this.flying, this.parts.now()),
+    }
   }
 
   ended(flight: Flight, attempt: Attempt): void {
@@ -384,7 +365,7 @@ export class Sender implements FlightOwner {
     if (!isEnding && draining === null) return
     if (this.flying.size > 0 || this.due.size > 0) return
     if (this.examiner !== null && this.examiner.size > 0) return
-    if (this.phases.some((phase) => !phase.issued)) return
+    if (!this.phases.areIssued) return
     this.draining = null
     if (draining !== null) this.parts.onDrained(draining)
     if (isEnding) this.parts.onIdle()
