@@ -334,3 +334,24 @@ describe('amounts of few decimals', () => {
       expect([about, isSure]).toEqual([about, about === 'round'])
   })
 })
+
+test('a part that is charged twice is told so also where a tier begins at the count of one model', () => {
+  const tiered = named('m', {
+    price: { input: 4, output: 20 },
+    tiers: { steps: [{ above: 2_000, price: { input: 8 } }] },
+  })
+  const wrong = [
+    { of: tiered, input: 1_013, output: 307, cost: more('0.004052') },
+    { of: tiered, input: 2_013, output: 53, cost: more('0.016104') },
+    { of: small, input: 3_019, output: 53, cost: more('0.00045285') },
+  ]
+  expect(told(wrong, [tiered, small])).toEqual(['input counted twice'])
+})
+
+test('a share of whole costs that has usual words is told by these', () => {
+  const wrong = [
+    { input: 1_000_000, output: 300_000, cost: times('0.001') },
+    { input: 3_000_000, output: 50_000, cost: times('0.001') },
+  ]
+  expect(told(wrong, [big])).toEqual(['a thousandth of it'])
+})

@@ -88,6 +88,17 @@ describe('what somebody else takes', () => {
   })
 })
 
+test('what requests of another key cost is told as theirs, also where both keys are of one account', async () => {
+  const by = (sent: Sent, keyFp: string): Sent => ({ ...sent, ended: { keyFp } })
+  const [main, two] = [(sent: Sent) => by(sent, 'main'), (sent: Sent) => by(sent, 'two')]
+  const words = await told([
+    ...[main(page(0)), two(page(0)), main(ask()), main(page(1)), two(page(0))],
+    ...[two(ask()), two(ask()), two(ask()), two(page(3)), main(page(4)), main(ask())],
+    ...[main(page(5)), two(ask()), two(page(4)), main(page(6)), main(page(6))],
+  ])
+  expect(words).toContain('requests of another key or account counted, too')
+})
+
 test('values that go up and down between two totals while nothing runs are those of several balances', async () => {
   const words = await told([
     ...[page(0), ...times(6, ask), page(2), page(4), page(2), page(4)],

@@ -57,7 +57,7 @@ const deedFault = (
 ): Fault => ({ name, family, needs, places, about: [], deed, cause, strikes })
 
 export const deedFaults: readonly Fault[] = [
-  deedFault('row twice', 'double', 'row twice', ['log'], /2 rows with tokens/),
+  deedFault('row twice', 'double', 'row twice', ['log'], /2 rows with tokens|charged twice/),
   deedFault('row missing', 'lost', 'row missing', ['log'], /no row in the log/),
   deedFault(
     'other tokens in the row',

@@ -43,7 +43,9 @@ export function wrongChanges(
       if (isShort) return Number.POSITIVE_INFINITY
       const of = [found.requests, value, judge, recorded] as const
       const settled = settledReadings(readings, ...of)
-      return stretchesOf(settled.readings, ...of).filter(({ isRight }) => !isRight).length
+      const wrong = stretchesOf(settled.readings, ...of).filter(({ isRight }) => !isRight)
+      // The sum over all values is wrong where one of its parts is.
+      return wrong.filter(({ isWhole }) => !isWhole).length || wrong.length
     })
     .reduce((a, b) => a + b, 0)
 }

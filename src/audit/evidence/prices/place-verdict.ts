@@ -178,7 +178,7 @@ function saidText({ text, value, decimals }: StatedCost): string {
 /** An exact amount, or one with a few more decimals than the place shows. */
 function amount(cost: Rational, decimals: number): string {
   const text = decimalText(cost)
-  return text.length <= 18
+  return text.length <= 18 && !text.includes('/')
     ? text
     : decimalText(roundTo(cost, Math.max(decimals, 8) + 4, 'half_even'))
 }

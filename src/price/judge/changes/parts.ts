@@ -40,7 +40,7 @@ function changesOf(part: Part): Readonly<Record<'priced' | 'free' | 'twice', rea
         `${own} counted twice`,
         name,
         (line) => (line.name === part ? line.cost : null),
-        (usage, { round, tiers }) => (round?.at === 'component' || tiers !== null) && has(usage),
+        has,
       ),
     ],
     free: [withTierOf(`${own} free`, name, part)],
