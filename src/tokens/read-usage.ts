@@ -11,6 +11,7 @@ import {
   promptOf,
   type StatedCounts,
   type Usage,
+  type UsageFlag,
   type UsagePass,
   unknownUsage,
 } from './usage.ts'
@@ -30,12 +31,12 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
   if (!isObject(usage)) return unknownUsage
   const form = dialects[formOf(usage, dialect)]
   const counts: { -readonly [Name in keyof StatedCounts]: number } = {}
-  let isWrong = false
+  const wrong = new Set<UsageFlag>()
   for (const [name, places] of fieldsOf(form.counts)) {
     const value = firstOf(usage, places)
     if (value === undefined) continue
     const count = countOf(value)
-    if (count === null) isWrong = true
+    if (count === null) wrong.add(isUnreadable(value) ? 'unreadable-count' : 'not-a-count')
     else counts[name as keyof StatedCounts] = count
   }
   const calls: Record<string, number> = lookup()
@@ -44,7 +45,7 @@ export function readUsage(usage: unknown, dialect: DialectName): Usage {
     if (Number.isFinite(value) && value >= 0) calls[name] = value
   }
   const read = normalUsage(counts, form)
-  return { ...read, calls, flags: isWrong ? [...read.flags, 'not-a-count'] : read.flags }
+  return { ...read, calls, flags: [...read.flags, ...wrong] }
 }
 
 /** The same, with what the usage names beside its counts, and with the passes of the answer: all that a price may depend on. */
@@ -183,6 +184,10 @@ function countOf(value: unknown): number | null {
     typeof value === 'string' && /^\d{1,15}(?:\.0+)?$/.test(value) ? Number(value) : value
   return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : null
 }
+
+/** A text that may be a count, and may be another: `1,234`. */
+const isUnreadable = (value: unknown) =>
+  typeof value === 'string' && !/^-?\d+(?:\.\d+)?$/.test(value)
 
 interface Place {
   /** The whole path as one name, for flat attributes such as `gen_ai.usage.input_tokens`. */

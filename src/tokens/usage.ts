@@ -37,6 +37,7 @@ export const usageFlags = {
   'hit+miss': 'cache hits and misses do not add up to the prompt',
   total: 'the total is neither input and output, nor those and reasoning',
   'not-a-count': 'a count is negative, or not a whole number',
+  'unreadable-count': 'a count is a text that nobody can read',
 } as const
 export type UsageFlag = keyof typeof usageFlags
 

@@ -26,6 +26,7 @@ import { priceRules } from '../rules/prices/list.ts'
 import {
   type Finding,
   fail,
+  inconclusive,
   notesOf,
   notObserved,
   pass,
@@ -177,6 +178,8 @@ interface Look {
   readonly ids: RowIds
   readonly free: FreeRows
   readonly flagged: Marked
+  /** Rows with a count that nobody can read. */
+  readonly unreadCounts: number
   readonly misdated: Marked
 }
 
@@ -198,7 +201,7 @@ const earliestMs = Date.UTC(2000, 0, 1)
 
 /** What takes a look at all rows before the first is judged: the digits of costs, ids that repeat, times and counts. */
 function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
-  let [rows, costs, counted, decimals] = [0, 0, 0, 0]
+  let [rows, costs, counted, unreadCounts, decimals] = [0, 0, 0, 0, 0]
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let hasUnreadable = false
   const ids = new RowIds()
@@ -219,8 +222,9 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     }
     if (request.usage !== null) {
       counted++
-      const [flag] = request.usage.flags
+      const flag = request.usage.flags.find((each) => each !== 'unreadable-count')
       if (flag !== undefined) flagged.add(line, usageFlags[flag])
+      else if (request.usage.flags.length > 0) unreadCounts++
     }
     const summary = misdate(line, log.nowMs)
     if (summary !== null) misdated.add(line, summary)
@@ -231,7 +235,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
   }
   const shown = powerOfTen(-Math.min(decimals, currency.digits))
   const unit = texts.size >= 3 && decimals > 0 ? shown : powerOfTen(-currency.digits)
-  const totals = { rows, firstMs, lastMs, costs, hasUnreadable, counted }
+  const totals = { rows, firstMs, lastMs, costs, hasUnreadable, counted, unreadCounts }
   return { ...totals, unit, ids, free, flagged, misdated }
 }
 
@@ -264,9 +268,14 @@ class Repeats {
   }
 }
 
-function usageVerdict({ counted, flagged }: Look): Verdict {
+function usageVerdict({ counted, flagged, unreadCounts }: Look): Verdict {
   if (counted === 0) return notObserved('rows with tokens')
   const [first] = flagged.kept
+  if (first === undefined && unreadCounts > 0)
+    return inconclusive(
+      counted,
+      `${grouped(unreadCounts)} of ${grouped(counted)} rows have a count that nobody can read, such as 1,234`,
+    )
   if (first === undefined) return pass(counted)
   return fail(counted, {
     expected: 'counts that agree',

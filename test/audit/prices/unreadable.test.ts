@@ -189,3 +189,16 @@ test.each([
     ).toBe('pass')
   },
 )
+
+test('a count that is a text nobody can read is open, and one below 0 is a fault', async () => {
+  const judged = async (prompt_tokens: unknown) => {
+    const usage = { prompt_tokens, completion_tokens: 5 }
+    const sent = { ...chat('a'), answer: JSON.stringify({ id: 'a', usage }) }
+    const found = await audited([sent], ['0', '0.00014'])
+    return found['PRICE-01']!.verdict
+  }
+  expect(await judged('10.0')).toBe('pass')
+  expect(await judged('1,234')).toBe('inconclusive')
+  expect(await judged('-3')).toBe('fail')
+  expect(await judged(1.5)).toBe('fail')
+})

@@ -19,6 +19,8 @@ export function issuesInItself(requests: readonly PricedRequest[]): readonly Usa
     const flags = usage.flags
       // Reads and writes of OpenAI may overlap by a few tokens.
       .filter((flag) => flag !== 'parts>prompt' || !isSmallOverlap(request))
+      // What nobody can read contradicts nothing.
+      .filter((flag) => flag !== 'unreadable-count')
       .map((flag) => usageFlags[flag])
     const other = usual.get(requestedModel)
     const isOther = other !== undefined && usage.totalIs !== null && usage.totalIs !== other

@@ -7,6 +7,7 @@ import {
 import { type Rule, whenPromised } from '../../rule.ts'
 import {
   fail,
+  inconclusive,
   notesOf,
   notObserved,
   pass,
@@ -30,8 +31,16 @@ It cannot detect a count that is wrong in the same way everywhere.`,
     const counted = requests.filter(
       ({ usage, receivedBytes }) => usage !== null && receivedBytes !== null,
     )
+    const issues = issuesInItself(counted)
+    const unread = counted.filter(({ usage }) => usage!.flags.includes('unreadable-count'))
+    if (issues.length === 0 && unread.length > 0)
+      return inconclusive(
+        counted.length,
+        `${unread.length} of ${counted.length} usages have a count that nobody can read, such as 1,234`,
+        unread.slice(0, 3).map((request) => witnessAt(request, 'a count is a text')),
+      )
     return verdictOver(
-      issuesInItself(counted),
+      issues,
       counted.length,
       'counts that agree',
       'an answer with a usage, stored whole (capture: all)',

@@ -80,7 +80,8 @@ export function scaled(value: unknown, factor: Rational): unknown {
 /** The tokens of a row in a dialect. */
 export function tokensOf(row: Fields, dialect: DialectName): Partial<NormalRow> {
   const { parts, flags } = readUsage(row, dialect)
-  if (flags.includes('not-a-count')) return { problem: 'tokens: expected whole numbers, 0 or more' }
+  if (flags.includes('not-a-count') || flags.includes('unreadable-count'))
+    return { problem: 'tokens: expected whole numbers, 0 or more' }
   // Parts that exceed their total stay as they are stated: the import counts such rows.
   return {
     ...kindCounts(parts),
