@@ -21,7 +21,7 @@ const whole: Readonly<Record<string, FullContract>> = lookup({
 
 /**
  * Reads a contract in YAML or JSON, with keys in snake case; the specification's own if absent or named. A promise that is left
- * out is not promised, unless the file says `extends: svc`: then a list replaces its whole list, and null takes a promise back.
+ * out is not promised, unless the file says `extends: svc`: then models and their prices are joined by id, another list replaces the whole one, and null takes a promise back.
  *
  * @throws UserError with every issue
  */
@@ -98,7 +98,7 @@ export function contractText(path: string, nameOf: (tokenizer: string) => string
   return `${JSON.stringify({ ...extending, ...named, name }, null, 2)}\n`
 }
 
-/** What a file says with all that it extends (`none`, a whole contract, a file), merged field by field; a list replaces a list. */
+/** What a file says with all that it extends (`none`, a whole contract, a file), merged field by field: models are joined by id, and another list replaces a list. */
 function extended(
   given: JsonObject,
   where: string,

@@ -21,7 +21,7 @@ interface Row {
   readonly fromUs: number
   readonly toUs: number
   readonly error: string | null
-  readonly isExpected: boolean
+  readonly expectsOk: boolean
   readonly firstUs: number | null
   readonly step: string
   readonly part: string
@@ -56,7 +56,7 @@ export async function* spansOf(
       `SELECT slot::DOUBLE AS slot, retry::DOUBLE AS retry, session::DOUBLE AS session, ${operationSql} AS operation,
          (${began})::DOUBLE AS "fromUs",
          coalesce(${ended}, ${began})::DOUBLE AS "toUs",
-         ${errorSql} AS error, expects = 'ok' AS "isExpected", first_content_us::DOUBLE AS "firstUs",
+         ${errorSql} AS error, expects = 'ok' AS "expectsOk", first_content_us::DOUBLE AS "firstUs",
          attempts.step AS step, part, task, task_turn AS turn, model, status::DOUBLE AS status,
          streamed::DOUBLE AS streamed, response_model AS "responseModel", response_id AS "responseId",
          finish_reason AS "finishReason", prompt_tokens::DOUBLE AS "promptTokens",
@@ -87,7 +87,7 @@ function spanOf(row: Row, run: DescribedRun): RunSpan {
   const { wordOf } = run
   const word = (text: string | null) => (text === null ? null : wordOf(text))
   const model = word(row.model)
-  const isFailure = error !== null && row.isExpected
+  const isFailure = error !== null && row.expectsOk
   return {
     name: model === null ? row.operation : `${row.operation} ${model}`,
     kind: client,

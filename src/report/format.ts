@@ -34,11 +34,12 @@ export function wordsOf(column: string): string {
   return bare.replaceAll('_', ' ')
 }
 
-/** 4 significant digits, grouped thousands: 0.1234, 12.34, 1,234. */
+/** Three or four significant digits, grouped thousands: 0.123, 12.34, 1,234. A number that is not 0 is never shown as 0. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const size = Math.abs(value)
-  if (Number.isInteger(value) || size >= 1000) return grouped(value)
+  if (Number.isInteger(value) || size >= 999.95) return grouped(value)
+  if (size < 0.001) return value.toPrecision(2)
   const decimals = size >= 100 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4
   return value.toFixed(decimals)
 }
@@ -58,27 +59,34 @@ export function formatCell(column: string, value: unknown): string {
     case 'ratio':
       return formatShare(value)
     case 'ms':
-      return value >= 100 ? grouped(value) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+      return formatMs(value)
     case 'usd':
-      return value.toFixed(2)
+      return Math.abs(value) >= 0.005 || value === 0 ? value.toFixed(2) : formatNumber(value)
     default:
       return formatNumber(value)
   }
 }
 
-/** 0 to 1 in per cent; a small share is never shown as 0. */
+function formatMs(value: number): string {
+  const size = Math.abs(value)
+  return size >= 99.95 ? grouped(value) : value.toFixed(size >= 9.995 ? 1 : 2)
+}
+
+/** 0 to 1 in per cent, or a change; a small share is never shown as 0, nor one that is nearly whole as 100. */
 export function formatShare(share: number): string {
+  if (share < 0) return share > -0.0001 ? '>-0.01' : `-${formatShare(-share)}`
   const percent = share * 100
   if (percent === 0 || percent === 100) return `${percent}`
   if (percent < 0.01) return '<0.01'
+  if (percent < 100 && percent >= 99.995) return '>99.99'
   if (percent > 100) return grouped(percent)
   return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
 }
 
 /** Seconds as text: 850 ms, 12.3 s, 4 min 05 s, 5 min, 2 h 07 min. */
 export function formatDuration(seconds: number): string {
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
   const whole = Math.round(seconds)
   const two = (value: number) => String(value).padStart(2, '0')
   const [large, small, units] =

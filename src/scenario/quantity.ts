@@ -35,7 +35,8 @@ export const limitForm = 'a time such as 800ms, 300ms + 0.2ms/input_token or 5s 
 
 /** `1m30s` is 90,000,000 microseconds. */
 export function durationUsOf(text: string): number | null {
-  return new RegExp(durationPattern).test(text) ? Math.round(sumUs(text)) : null
+  const us = new RegExp(durationPattern).test(text) ? Math.round(sumUs(text)) : Infinity
+  return Number.isFinite(us) ? us : null
 }
 
 function sumUs(text: string): number {
@@ -52,9 +53,12 @@ export function limitOf(text: string): Limit | null {
   const limit = { us: 0, usPerInputToken: 0, usPerOutputToken: 0 }
   for (const term of text.split('+')) {
     const [time, length] = term.trim().split('/') as [string, keyof typeof limitLengths | undefined]
-    if (length === undefined) limit.us += Math.round(sumUs(time))
+    const written = sumUs(time)
     // Less than a thousandth of a microsecond is noise of the sum.
-    else limit[limitLengths[length].field] += Number(sumUs(time).toFixed(3))
+    const us = length === undefined ? Math.round(written) : Number(written.toFixed(3))
+    // What is so small that nothing is left of it was not meant.
+    if (!Number.isFinite(us) || (us === 0 && written > 0)) return null
+    limit[length === undefined ? 'us' : limitLengths[length].field] += us
   }
   return limit.usPerInputToken === 0 && limit.usPerOutputToken === 0 ? limit.us : limit
 }

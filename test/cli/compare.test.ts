@@ -59,6 +59,8 @@ test('compare ends with 3 if a gate fails or is inconclusive, else with 0', {
 
 test('summary prints each format, and Parquet needs a file', async () => {
   const json = await assay('summary', 'fa', '--json')
+  const both = await assay('summary', 'fast', '--json', '--format', 'md')
+  expect([both.code, both.err]).toEqual([2, '--json and --format md: expected one of them.\n'])
   const vllm = await assay('summary', 'fast', '--format', 'vllm')
   const parquet = await assay('summary', 'fast', '--format', 'parquet')
   expect(JSON.parse(json.out)).toMatchObject({

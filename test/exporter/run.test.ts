@@ -374,7 +374,7 @@ test.concurrent('answers that state their times explain TTFT where no metrics ar
   })
   expect(serviceLines(service)).toEqual([
     expect.stringMatching(
-      /^TTFT mean \d+ ms: 20 ms in the queue, 30 ms prefill, \d+ ms outside the service \(60 of 80 answers state it\)\.$/,
+      /^TTFT mean \d+ ms: 20 ms in the queue, 30 ms prefill, [\d.]+ ms outside the service \(60 of 80 answers state it\)\.$/,
     ),
   ])
 })
@@ -385,7 +385,7 @@ test.concurrent('a queue that answers do not state is not said to be empty', {
   const service = await runOfStreams(() => ({ timings: { prompt_ms: 30, predicted_ms: 1 } }))
   expect(service!.answers).toMatchObject({ answers: 80, of: 80, queueUs: null })
   expect(service!.ttft).toMatch(
-    /^TTFT mean \d+ ms: 30 ms prefill, \d+ ms in a queue or outside the service \(answers state it\)\.$/,
+    /^TTFT mean \d+ ms: 30 ms prefill, [\d.]+ ms in a queue or outside the service \(answers state it\)\.$/,
   )
 })
 

@@ -119,6 +119,10 @@ test('the command writes the rows and a page for each customer, linked from its 
   const words = [...line.split(' '), '--from', '2026-11-01', '--to', '2026-12-01']
   const made = new Running([...words, '--out', 'all.html', '--each', 'of each'], {}, folder)
   expect(await made.ended).toMatchObject({ code: 0, stderr: '' })
+  const csv = new Running([...words, '--format', 'csv', '--each', 'of each'], {}, folder)
+  expect(await csv.ended).toMatchObject({
+    ...{ code: 2, stderr: '--each writes pages: expected --format html; got csv.\n' },
+  })
   const all = readFileSync(join(folder, 'all.html'), 'utf8')
   const rows = [
     ...all.matchAll(

@@ -3,6 +3,7 @@ import { defaultContract } from '../../src/contract/default.ts'
 import { compareRuns } from '../../src/report/compare/compare.ts'
 import { markdownComparison, terminalComparison } from '../../src/report/compare/formats.ts'
 import { headlineOf } from '../../src/report/compare/headline.ts'
+import { otherRatesText, searchWords } from '../../src/report/compare/searches.ts'
 import { renderComparison } from '../../src/report/compare-page.ts'
 import { editAttempts } from '../store/edit-attempts.ts'
 import type { Store } from '../store/opened.ts'
@@ -116,4 +117,26 @@ test('searches of different objectives are not compared by their rates', {
   const { summary, because } = headlineOf(await compared('run-sweep', 'run-other'), [])
   expect(summary).toBe('The searches have different objectives, so their rates are not compared')
   expect(because).toContain('95 % of answers within 1 s')
+})
+
+test('of limits that are not known no range is said to overlap, and no rate of none is compared', () => {
+  const side = {
+    ...{ objective: 'ttft', sustainedPerS: null, failedPerS: null, figuresPerS: null },
+    ...{ budget: 'quick', of: 'requests' as const, trials: [] },
+  }
+  const unknown = { a: side, b: side, verdict: 'unclear' as const, isAtOneRate: false }
+  expect(searchWords(unknown as never)[1]).toBe(
+    'The limit of a is not known, that of b not known. A longer search narrows them: assay bench --continue.',
+  )
+  expect(otherRatesText(unknown as never)).toBe(
+    'Times, errors and throughput are not compared, because neither search has figures at one rate.',
+  )
+  const ofTasks = { ...side, of: 'tasks' as const, figuresPerS: 2 }
+  const text = otherRatesText({
+    ...unknown,
+    a: ofTasks,
+    b: { ...ofTasks, figuresPerS: 3 },
+  } as never)
+  // `bench --rate` is a rate of requests.
+  expect(text).toMatch(/run both at one rate\.$/)
 })

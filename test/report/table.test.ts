@@ -133,6 +133,14 @@ describe('a figure as text', () => {
       '4 min 05 s',
       '2 h 07 min',
     ])
+    // What is not 0 is never shown as 0, and a rounded number is written as one that is exact.
+    expect([0.00003, -0.0004, 0.001, 999.96].map(formatNumber)).toEqual([
+      ...['0.000030', '-0.00040', '0.0010', '1,000'],
+    ])
+    expect([0.9996, 59.97, 59.9].map(formatDuration)).toEqual(['1.0 s', '1 min', '59.9 s'])
+    expect([0.99999, 0.00001, -0.75].map(formatShare)).toEqual(['>99.99', '<0.01', '-75.0'])
+    expect(formatCell('delay_ms', -500)).toBe('-500')
+    expect(formatCell('own_usd', 0.004)).toBe('0.0040')
     expect([0.005, 0.5, 1, 0.9999].map(formatShare)).toEqual(['0.50', '50.0', '100', '99.99'])
   })
 })

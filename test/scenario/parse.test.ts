@@ -283,6 +283,7 @@ test('quantities are read in every unit, and other text is refused', () => {
     250, 800e3, 30e6, 90e6, 5400e6, 172_800e6,
   ])
   expect(['', '5', 's', '5 s', '-5s', '5x', '1e3s'].map(durationUsOf)).toEqual(Array(7).fill(null))
+  expect(durationUsOf(`${'9'.repeat(400)}s`)).toBe(null)
   expect(['20/s', '1200/min', '3600/h'].map(ratePerSOf)).toEqual([20, 20, 1])
   expect(['20', '/s', '20/x'].map(ratePerSOf)).toEqual([null, null, null])
   expect(['5%', '99.9%', '5'].map(shareOf)).toEqual([0.05, 0.999, null])

@@ -92,6 +92,8 @@ test.each([
     'ttft.p95 < 300ms + 0.2ms/token',
     'a time such as 800ms, 300ms + 0.2ms/input_token or 5s + 30ms/output_token',
   ],
+  ['ttft.p95 < 300ms + 0.0000001ms/input_token', 'a time such as 800ms, 300ms + 0.2ms/input_token'],
+  [`ttft.p95 < ${'9'.repeat(400)}s`, 'a time such as 800ms'],
   ['ttft.p95 < 300ms + 0.2/input_token', 'or 5s + 30ms/output_token as bound of ttft'],
   ['ttft.p95 < 300ms + 0.2ms/input_tokens', 'a time such as 800ms, 300ms + 0.2ms/input_token'],
   ['ttft.p95 < 300ms - 0.2ms/input_token', 'a time such as 800ms, 300ms + 0.2ms/input_token'],

@@ -18,6 +18,9 @@ import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 
 export async function summaryAction(meant: string, options: Options): Promise<void> {
+  if (options.json && options.format !== 'json' && options.format !== 'terminal') {
+    throw userError.usage(`--json and --format ${options.format}: expected one of them.`)
+  }
   return inStore(options.db, async (store) => {
     const format = options.json ? 'json' : options.format
     const runId = await resolveRun(store, meant)

@@ -92,7 +92,8 @@ export async function readHeld(asked: Asked, snapshot: Snapshot): Promise<Answer
   }
   const [sums] = await readFigures<object, never>(asked, [], {})
   const balance = await snapshot.balanceOf(session, scopeOf(bearer))
-  const remaining = balance === null ? null : String(balance)
+  // Its shortest text may have an exponent.
+  const remaining = balance === null ? null : decimalText(readNumber(String(balance))!)
   return {
     unit: 'credits',
     held: remaining,

@@ -20,7 +20,7 @@ export interface SearchSide {
   readonly sustainedPerS: number | null
   /** The lowest rate that failed above it; null if none did. */
   readonly failedPerS: number | null
-  /** The rate whose requests are the figures of the run; null if every request was sent alone. */
+  /** The rate whose requests are the figures of the run; null if no trial claims a rate. */
   readonly figuresPerS: number | null
   readonly budget: string
   /** What the rates are of. */
@@ -92,12 +92,14 @@ function verdictOf(a: SearchSide, b: SearchSide): SearchComparison['verdict'] {
 export const sustainedText = ({ sustainedPerS, budget, of }: SearchSide): string =>
   sustainedPerS === null ? 'none known' : nounRate(sustainedPerS, budget, of)
 
+const unknownLimit = 'not known'
+
 /** `7.5/s to 8.2/s`: between which rates the limit of the service lies. */
 export function limitText({ sustainedPerS, failedPerS, budget, of }: SearchSide): string {
   const [from, to] = [sustainedPerS, failedPerS].map((rate) =>
     rate === null ? null : nounRate(rate, budget, of),
   )
-  if (from == null) return to == null ? 'not known' : `below ${to}`
+  if (from == null) return to == null ? unknownLimit : `below ${to}`
   return to == null ? `above ${from}` : `${from} to ${to}`
 }
 
@@ -114,9 +116,10 @@ export function searchWords(
     ]
   }
   if (verdict === 'unclear') {
+    const areKnown = [a, b].every((side) => limitText(side) !== unknownLimit)
     return [
       `No difference in the sustained rate is known: ${sustainedText(a)} and ${sustainedText(b)}`,
-      `${limits}: these ranges overlap. A longer search narrows them: assay bench --continue.`,
+      `${limits}${areKnown ? ': these ranges overlap' : ''}. A longer search narrows them: assay bench --continue.`,
     ]
   }
   return [
@@ -135,9 +138,13 @@ function limitWords(side: SearchSide): string {
 /** Why times and errors of two searches are not compared; empty if they are. */
 export function otherRatesText({ a, b, isAtOneRate }: SearchComparison): string {
   if (isAtOneRate) return ''
+  if (a.figuresPerS === null && b.figuresPerS === null)
+    return 'Times, errors and throughput are not compared, because neither search has figures at one rate.'
   const rate = ({ figuresPerS, budget, of }: SearchSide) =>
     figuresPerS === null ? 'no rate' : nounRate(figuresPerS, budget, of)
   const low = Math.min(a.figuresPerS ?? Infinity, b.figuresPerS ?? Infinity)
-  const command = Number.isFinite(low) ? `: assay bench URL --rate ${rateText(low)}` : ''
+  // A rate of tasks is none of requests.
+  const command =
+    Number.isFinite(low) && a.of !== 'tasks' ? `: assay bench URL --rate ${rateText(low)}` : ''
   return `Times, errors and throughput are not compared, because those of a are at ${rate(a)} and those of b at ${rate(b)}. To compare them, run both at one rate${command}.`
 }

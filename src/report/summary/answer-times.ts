@@ -1,7 +1,7 @@
 import { measures } from '../../measure/measures.ts'
 import type { Reader } from '../../store/session/session.ts'
 
-/** Means over the successes that count and state the same times as most streams, or as most plain answers where no stream states any; microseconds. */
+/** Means over the successes that count and are of the kind that most of them are: streams or plain answers, with a time in the queue or without; microseconds. */
 export interface AnswerTimes {
   /** Successes that state them, of all that count. */
   readonly answers: number
@@ -28,7 +28,7 @@ export async function readAnswerTimes(store: Reader, runId: string): Promise<Ans
      ), usual_kind AS (
        SELECT streamed, (queue_us IS NULL) AS without_queue, count(*) AS n FROM counting
        WHERE prefill_us IS NOT NULL AND (streamed = 0 OR first_content_us IS NOT NULL)
-       GROUP BY ALL ORDER BY streamed DESC, n DESC, without_queue LIMIT 1
+       GROUP BY ALL ORDER BY n DESC, streamed DESC, without_queue LIMIT 1
      )
      SELECT count(*)::INTEGER AS answers,
        (SELECT count(*) FROM counting WHERE streamed = any_value(usual_kind.streamed))::INTEGER AS "of",
@@ -45,7 +45,8 @@ export async function readAnswerTimes(store: Reader, runId: string): Promise<Ans
   return row ?? null
 }
 
-const ms = (us: number) => `${Math.round(us / 1000)} ms`
+const ms = (us: number) =>
+  `${us < 10_000 ? Number((us / 1000).toPrecision(2)) : Math.round(us / 1000)} ms`
 
 /** One sentence on the mean TTFT, or on the mean service time of plain answers; null if the parts exceed it. */
 export function answerTimesWords(times: AnswerTimes): string | null {

@@ -55,7 +55,8 @@ export function lookAt(
   ]
   return {
     whole: ask({
-      limit: String(entriesShown),
+      // One more says whether there are older ones.
+      limit: String(entriesShown + 1),
       ...since,
       ...(before === null ? {} : { before }),
     }),
@@ -191,7 +192,8 @@ async function hourFigure(lines: CreditsReport['by_hour'], drawer: Drawer): Prom
     title,
     note: sumOf(lines),
     drawings: await draw(drawer, 'hours', (narrow) => {
-      const every = (narrow ? 12 : 6) * Math.ceil(bars.length / 72)
+      // A label stands at the same hours of each day.
+      const every = Math.min(24, (narrow ? 12 : 6) * Math.ceil(bars.length / 72))
       const labelled = ({ at }: Bar) => Number(at.slice(11, 13)) % every === 0
       return barChart({ title, description, axis: 'hour', bars, labelled })
     }),
@@ -316,9 +318,10 @@ ${
 }</section>`
 }
 
-function entryCard({ entries, timezone }: CreditsReport, range: Range): Html {
+function entryCard({ entries: asked, timezone }: CreditsReport, range: Range): Html {
+  const entries = asked.slice(0, entriesShown)
   const last = entries.at(-1)
-  const older = entries.length === entriesShown && last !== undefined
+  const older = asked.length > entriesShown && last !== undefined
   const query = new URLSearchParams({ timezone, range, before: String(last?.id) }).toString()
   return html`<section class="card" id="entries"><h2>Every change of the balance</h2>
 ${

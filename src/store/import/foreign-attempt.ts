@@ -1,10 +1,13 @@
 import { type AttemptRow, attemptColumns, columnNames } from '../../attempt/columns.ts'
 
-/** An attempt as another tool recorded it. All other columns stay empty. */
+/** An attempt as another tool recorded it. */
 export type ForeignAttempt = Pick<AttemptRow, 'slot' | 'intendedUs' | 'outcome'> &
   Partial<AttemptRow>
 
-/** Makes a row. Values that the tool did not record are null, never made up. */
+/**
+ * Makes a row. Values that the tool did not record are null. Columns that are never null are then 0 or empty, such as `events`
+ * and `streamed`, so a tool whose runs have events must give them. Each request counts as one that is to succeed, in the steady part.
+ */
 export function attemptFrom(runId: string, record: ForeignAttempt): AttemptRow {
   const empty = Object.fromEntries(
     columnNames.map((name) => {
