@@ -52,7 +52,7 @@ export async function launchEnd(session: Session): Promise<Html | false> {
 interface LaunchTop {
   readonly answer: Html
   /** The cards. The first charts stand between them and the answer. */
-  readonly figures: Html
+  readonly cards: Html
 }
 
 /**
@@ -97,7 +97,7 @@ export async function launchTop(
     answer: renderHeadline(
       certificate === null ? headline : certifiedHeadline(certificate, headline),
     ),
-    figures: html`${renderCards([
+    cards: html`${renderCards([
       ...cardsOf(all, closed.length > 0),
       ...moneyCards(money),
     ])}${[...tokenNotes(all), ...notes.flat()].map((note) => html`<p class="note">${note}</p>`)}${stretchLine(balances)}`,

@@ -123,20 +123,20 @@ export function makeReport(options: ReportOptions): Promise<Report> {
 
 async function drawReport(session: Session, options: ReportOptions): Promise<Report> {
   const { page, timeZone } = options
-  const read = readParts(foldersOf(page, options.reportsFolder))
-  beginPart(options, `figures of the ${page} page`, 0, read.length + 1)
+  const drawn = readParts(foldersOf(page, options.reportsFolder)).filter(
+    // A picture is drawn for a file of its own (pictures.ts).
+    ({ front }) => front.picture !== true,
+  )
+  beginPart(options, `figures of the ${page} page`, 0, drawn.length + 1)
   const top = await prepareTop(session, options)
-  const parts = top.isEmpty
-    ? []
-    : read
-        .filter(({ front }) => front.picture !== true)
-        .map((part) => inUnit(part, top.unit ?? credits))
+  const parts = top.isEmpty ? [] : drawn.map((part) => inUnit(part, top.unit ?? credits))
   const sketches = []
   for (const [at, part] of parts.entries()) {
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
     sketches.push(sketchOf(part, await rowsOf(session, part)))
   }
   const figures = await drawFigures(sketches.filter((sketch) => sketch !== null))
+  // Ids of charts come from names of files: no word of the language is one.
   const charts: Record<string, InteractiveChart> = lookup()
   for (const { chart } of [...top.figures, ...figures]) {
     if (chart !== null) charts[chart.id] = chart.live
@@ -197,8 +197,8 @@ export async function prepareTop(session: Session, options: ReportOptions): Prom
   await prepareTaskCosts(session, options.contract)
   const about = await aboutRuns(session)
   if (page === 'launch') {
-    const { answer, figures } = await launchTop(session, balances, options.contract)
-    return { about, body: answer, rest: figures, end: await launchEnd(session), figures: [] }
+    const { answer, cards } = await launchTop(session, balances, options.contract)
+    return { about, body: answer, rest: cards, end: await launchEnd(session), figures: [] }
   }
   const under = partsIn(['finding'])
   const findings = await latestFindings(session)
@@ -216,7 +216,7 @@ export async function prepareTop(session: Session, options: ReportOptions): Prom
     about,
     figures,
     body: launch.answer,
-    rest: html`${launch.figures}<h2>Billing and limits</h2>${body}`,
+    rest: html`${launch.cards}<h2>Billing and limits</h2>${body}`,
     end: await launchEnd(session),
   }
 }
@@ -248,11 +248,11 @@ const emptyTop = ({ message }: NoUsage): Top => ({
 })
 
 /** The usage page as data; all its parts by default. */
-export async function readUsageOf<Part extends UsagePart = UsagePart>(
+export async function readUsageOf<Key extends UsagePart = UsagePart>(
   session: Session,
   options: ReportOptions,
-  parts?: readonly Part[],
-): Promise<PartsOfUsage<Part>> {
+  parts?: readonly Key[],
+): Promise<PartsOfUsage<Key>> {
   const { timeZone, nowUs, usage = {} } = options
   const asked = {
     ...allUsage,
@@ -302,10 +302,10 @@ async function lastRun(store: Reader): Promise<readonly string[]> {
 }
 
 /** The section without a heading, directly below the answer. */
-const first = 'First screen'
+const firstScreenTitle = 'First screen'
 
 const firstScreen = (figures: readonly Figure[]): Html => {
-  const members = figures.filter(({ section }) => section === first)
+  const members = figures.filter(({ section }) => section === firstScreenTitle)
   return html`${members.length > 0 && html`<div class="grid first">${members.map(({ body }) => body)}</div>`}`
 }
 
@@ -316,7 +316,7 @@ const folds: ReadonlySet<PageName> = new Set(['launch', 'run', 'usage'])
 export function sections(figures: readonly Figure[], isFolded = false): Html {
   const groups = new Map<string, Figure[]>()
   for (const figure of figures) {
-    if (figure.section === first) continue
+    if (figure.section === firstScreenTitle) continue
     const name = figure.section ?? 'More'
     groups.set(name, [...(groups.get(name) ?? []), figure])
   }

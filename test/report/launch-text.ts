@@ -3,7 +3,7 @@ import type { Session } from '../../src/store/session/session.ts'
 
 /** All that a launch page says around its charts. */
 export async function launchText(store: Session): Promise<string> {
-  const { answer, figures } = await launchTop(store)
+  const { answer, cards } = await launchTop(store)
   const end = await launchEnd(store)
-  return [answer, figures, end].map((part) => (part === false ? '' : part.text)).join('\n')
+  return [answer, cards, end].map((part) => (part === false ? '' : part.text)).join('\n')
 }

@@ -2,7 +2,7 @@ import { countBelow } from '../count-below.ts'
 import { type Contradiction, isAdmitted, isRejected, type LimiterTrace, stepsOf } from './model.ts'
 
 /**
- * A log of the last window: a request is admitted while fewer than N lie in `(t - W, t]`.
+ * A log of the last window: at the time t, a request is admitted while fewer than N, the limit, lie in `(t - W, t]`, W the window.
  *
  * The order within overlapping intervals is unknown, so admissions are judged in sets. All admissions
  * that ended by `b` and began after `b - W` lie in one window, whatever their order, so there are at
@@ -12,10 +12,10 @@ import { type Contradiction, isAdmitted, isRejected, type LimiterTrace, stepsOf 
  */
 export function explainBySlidingLog(
   trace: LimiterTrace,
-  rejectionsCount: boolean,
+  areRejectionsCounted: boolean,
 ): Contradiction | null {
   const { limit, windowUs } = trace
-  const { byStart, byEnd, openedUs } = stepsOf(trace, 0, rejectionsCount ? 'yes' : 'no')
+  const { byStart, byEnd, openedUs } = stepsOf(trace, 0, areRejectionsCounted ? 'yes' : 'no')
 
   const admittedStarts = byStart.filter(isAdmitted).map((step) => step.earliestUs)
   const others = byEnd.filter((step) => step.counted === 'yes' && !isAdmitted(step))
@@ -28,7 +28,7 @@ export function explainBySlidingLog(
     rank++
     const horizon = step.latestUs - windowUs
     while (expired < admittedStarts.length && admittedStarts[expired]! <= horizon) expired++
-    // Of those that ended before this began, some began before its window: these may have left it.
+    // Others that surely lie in the window: those that ended before this began, less all that may have begun before the window.
     const sureOthers = countBelow(otherEnds, step.sentUs) - countBelow(otherStarts, horizon + 1)
     if (rank - expired + Math.max(0, sureOthers) > limit) {
       return { request: step.request, kind: 'should-be-rejected' }

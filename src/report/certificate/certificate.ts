@@ -11,17 +11,17 @@ import type { Certificate, CertificatePart, CertificateVerdict } from './shape.t
  * A first confirmation has 99 % confidence, the nth 1 - 0.01 / n, and from the fifth on that of the fifth: whoever tries several
  * passes one more easily.
  */
-const rateErrs = (confirmations: number) =>
+const rateErrorChance = (confirmations: number) =>
   Array.from({ length: Math.max(1, confirmations) }, (_, at) => 0.01 / Math.min(at + 1, 5)).reduce(
     (sum, each) => sum + each,
     0,
   )
 /** A threshold is held, or missed, if its whole interval of 95 % is on one side. */
-const thresholdErrs = 0.025
+const thresholdErrorChance = 0.025
 /** Answers without a threshold have a bound of 99 % confidence. */
-const boundErrs = 0.01
+const boundErrorChance = 0.01
 /** An honest model fails SOLD-11 in 1 % of runs at most, and another model for all requests passes it as rarely (`bench/sold-rates.ts`). */
-const modelErrs = 0.01
+const modelErrorChance = 0.01
 
 /** What a certificate is made from. */
 export interface Certified {
@@ -39,19 +39,19 @@ export interface Certified {
  * The one verdict of a search that asks short prompts for one token at rest and in its load: the rate is sustained, answers stayed
  * right, the model stayed the same, and charges were right.
  *
- * @returns null of a run that asks for none: it is no search, or SOLD-11 found nothing to judge
+ * @returns null of a run that is no search, or in which SOLD-11 found nothing to judge
  */
-export function certificateOf(asked: Certified): Certificate | null {
-  const watched = asked.findings.find(({ rule }) => rule === 'SOLD-11')
-  const isAsked = watched !== undefined && (tones[watched.verdict] ?? 'none') !== 'none'
-  if (!isAsked || asked.page.searches.length === 0) return null
+export function certificateOf(certified: Certified): Certificate | null {
+  const watched = certified.findings.find(({ rule }) => rule === 'SOLD-11')
+  const isMeasured = watched !== undefined && (tones[watched.verdict] ?? 'none') !== 'none'
+  if (!isMeasured || certified.page.searches.length === 0) return null
   const parts = [
-    ratePart(asked),
-    answersPart(asked.correctness, asked.page.thresholds),
+    ratePart(certified),
+    answersPart(certified.correctness, certified.page.thresholds),
     modelPart(watched),
-    chargesPart(asked.findings),
+    chargesPart(certified.findings),
   ]
-  const { searches } = asked.page
+  const { searches } = certified.page
   return {
     verdict: worstOf(parts.map(({ verdict }) => verdict)),
     rate: searches.every(({ isFound }) => isFound)
@@ -75,13 +75,15 @@ function ratePart({ validity, page, oneTokenShare }: Certified): CertificatePart
   const doubt =
     validity === 'valid' ? '' : `, but the run is ${validity ?? 'not ended'}: measure it again`
   const verdict = worstOf(searches.map(({ tone }) => verdictOf(tone)))
+  // Over all searches: never less than what each needs.
   const confirmations = trials.reduce((sum, each) => sum + each.confirmations, 0)
   return {
     part: 'rate',
     // What fails on a client in doubt may be the client.
     verdict: doubt === '' ? verdict : 'inconclusive',
     said: `${said.join('; ').replace(/\.? ?$/, '')}${doubt}. ${formatShare(oneTokenShare)} % of its requests ask for one token, which is less work`,
-    ...{ passesByChance: rateErrs(confirmations), failsByChance: null },
+    passesByChance: rateErrorChance(confirmations),
+    failsByChance: null,
   }
 }
 
@@ -89,16 +91,16 @@ function answersPart(
   correctness: SummaryGroup['correctness'],
   thresholds: readonly Check[],
 ): CertificatePart {
-  const asked = thresholds.filter(({ name }) => /\bcorrect\b/.test(name))
-  if (asked.length > 0)
+  const ofCorrect = thresholds.filter(({ name }) => /\bcorrect\b/.test(name))
+  if (ofCorrect.length > 0)
     return {
       part: 'answers',
-      verdict: worstOf(asked.map(({ tone }) => verdictOf(tone))),
-      said: asked.map(({ name, figure }) => `${name} ${figure}`).join('; '),
-      passesByChance: thresholdErrs * asked.length,
-      failsByChance: thresholdErrs * asked.length,
+      verdict: worstOf(ofCorrect.map(({ tone }) => verdictOf(tone))),
+      said: ofCorrect.map(({ name, figure }) => `${name} ${figure}`).join('; '),
+      passesByChance: thresholdErrorChance * ofCorrect.length,
+      failsByChance: thresholdErrorChance * ofCorrect.length,
     }
-  const part = { part: 'answers', passesByChance: boundErrs, failsByChance: 0 } as const
+  const part = { part: 'answers', passesByChance: boundErrorChance, failsByChance: 0 } as const
   if (correctness === null || correctness.examined === 0)
     return { ...part, verdict: 'inconclusive', said: 'no step says what it expects (expect)' }
   const { examined, correct, unchecked } = correctness
@@ -106,17 +108,21 @@ function answersPart(
   const said = `${formatNumber(correct)} of ${formatNumber(examined)} are right`
   if (wrong > 0)
     return {
-      ...{ ...part, verdict: 'fail' },
+      ...part,
+      verdict: 'fail',
       said: `${said}, ${formatNumber(wrong)} wrong; a threshold such as correct > 99% says how many may be`,
     }
   if (unchecked > 0)
     return {
-      ...{ ...part, verdict: 'inconclusive' },
+      ...part,
+      verdict: 'inconclusive',
       said: `${said}, ${formatNumber(unchecked)} not checked`,
     }
-  const most = betaQuantile(1 - boundErrs, 1, correct)
+  // The upper bound of Clopper and Pearson for no wrong answer.
+  const most = betaQuantile(1 - boundErrorChance, 1, correct)
   return {
-    ...{ ...part, verdict: 'pass' },
+    ...part,
+    verdict: 'pass',
     said: `${said}, so at most ${formatShare(most)} % of all are wrong if requests err independently`,
   }
 }
@@ -124,13 +130,15 @@ function answersPart(
 function modelPart({ verdict, detail }: StoredFinding): CertificatePart {
   const said = detail.observed ?? detail.why ?? detail.note ?? detail.requires ?? verdict
   return {
-    ...{ part: 'model', verdict: verdictOf(tones[verdict] ?? 'none') },
+    part: 'model',
+    verdict: verdictOf(tones[verdict] ?? 'none'),
     said: said.replace(/\.$/, ''),
-    ...{ passesByChance: modelErrs, failsByChance: modelErrs },
+    passesByChance: modelErrorChance,
+    failsByChance: modelErrorChance,
   }
 }
 
-/** Rules that judge what is charged, and the counts that charges follow from. */
+/** Rules that judge what is charged, and the counts that charges follow from: input, output, reasoning and cached tokens. */
 const ofCharges = /^(?:BILL|PRICE)-|^SOLD-(?:01|02|04|09)$/
 
 function chargesPart(findings: readonly StoredFinding[]): CertificatePart {
@@ -146,21 +154,25 @@ function chargesPart(findings: readonly StoredFinding[]): CertificatePart {
   const [first] = failed
   if (first !== undefined)
     return {
-      ...{ ...part, verdict: 'fail' },
+      ...part,
+      verdict: 'fail',
       said: `${named(failed)} failed: ${first.detail.observed ?? first.title}`,
     }
   if (open.length > 0)
     return {
-      ...{ ...part, verdict: 'inconclusive' },
+      ...part,
+      verdict: 'inconclusive',
       said: `${named(open)} not decided: ${open[0]!.detail.why ?? open[0]!.title}`,
     }
   if (!passed.some(({ rule }) => !rule.startsWith('SOLD')))
     return {
-      ...{ ...part, verdict: 'inconclusive' },
+      ...part,
+      verdict: 'inconclusive',
       said: 'no rule judged a charge: the contract has no prices, or says nowhere how charges are shown (evidence)',
     }
   return {
-    ...{ ...part, verdict: 'pass' },
+    ...part,
+    verdict: 'pass',
     said: `each that was judged is right by the contract (${named(passed)})`,
   }
 }

@@ -8,18 +8,26 @@ const metric = z.looseObject({ value: z.union([z.number(), z.array(z.number()), 
 
 /** A line of AIPerf's profile_export.jsonl. Other fields are ignored. */
 const recordShape = z.looseObject({
-  metadata: z.looseObject({
-    session_num: z.number().nullish(),
-    x_request_id: z.string().nullish(),
-    turn_index: z.number().nullish(),
-    credit_issued_ns: z.number().nullish(),
-    /** `timestamp_ns` in older records. */
-    request_start_ns: z.number(),
-    request_ack_ns: z.number().nullish(),
-    request_end_ns: z.number().nullish(),
-    benchmark_phase: z.string().nullish(),
-    was_cancelled: z.boolean().nullish(),
-  }),
+  metadata: z
+    .looseObject({
+      x_request_id: z.string().nullish(),
+      turn_index: z.number().nullish(),
+      credit_issued_ns: z.number().nullish(),
+      /** `timestamp_ns` in older records. */
+      request_start_ns: z.number(),
+      request_ack_ns: z.number().nullish(),
+      request_end_ns: z.number().nullish(),
+      benchmark_phase: z.string().nullish(),
+      was_cancelled: z.boolean().nullish(),
+    })
+    // `parse` has made microseconds of them.
+    .transform((metadata) => ({
+      ...metadata,
+      issuedUs: metadata.credit_issued_ns,
+      startUs: metadata.request_start_ns,
+      ackUs: metadata.request_ack_ns,
+      endUs: metadata.request_end_ns,
+    })),
   metrics: z.record(z.string(), metric).nullish(),
   error: z
     .looseObject({
@@ -32,7 +40,7 @@ const recordShape = z.looseObject({
 
 type AiperfRecord = z.infer<typeof recordShape>
 
-/** Nanoseconds since 1970 exceed 2^53, so this moves their point: they are parsed as microseconds. */
+/** Nanoseconds since 1970 exceed 2^53. Their point is moved by three digits, so that they are parsed as microseconds. */
 const nanoseconds =
   /("(?:request_(?:start|ack|end)|credit_issued|cancellation_time|timestamp)_ns"\s*:\s*)(\d{13,})(\d{3})\b/g
 
@@ -56,10 +64,10 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
       `${file} has no AIPerf records: expected lines with metadata.request_start_ns (timestamp_ns in older ones), as in profile_export.jsonl`,
     )
   }
-  const startsUs = records.map(({ record }) => firstUs(record))
+  const startsUs = records.map(({ record }) => earliestUs(record))
   const startedAtUs = startsUs.reduce((least, us) => Math.min(least, us), Infinity)
   const attempts = records.map(({ record }, slot) => attemptOf(record, slot, startedAtUs, model))
-  const issued = records.some(({ record }) => record.metadata.credit_issued_ns != null)
+  const issued = records.some(({ record }) => record.metadata.issuedUs != null)
   return {
     startedAtUs,
     name: 'aiperf',
@@ -104,10 +112,8 @@ function inTodaysNames(value: unknown): unknown {
   }
 }
 
-/** The times of a parsed line are already microseconds (see `nanoseconds`). */
-function firstUs({ metadata }: AiperfRecord): number {
-  return Math.min(metadata.credit_issued_ns ?? Infinity, metadata.request_start_ns)
-}
+const earliestUs = ({ metadata: { issuedUs, startUs } }: AiperfRecord): number =>
+  Math.min(issuedUs ?? Infinity, startUs)
 
 /** nginx's status for a request that its client closed: the service did not answer it. */
 const clientClosed = 499
@@ -128,8 +134,8 @@ function attemptOf(
     const value = record.metrics?.[name]?.value
     return typeof value === 'number' ? value : null
   }
+  const sentUs = Math.round(metadata.startUs - startedAtUs)
   const after = (ms: number | null) => (ms === null ? null : Math.round(sentUs + ms * 1000))
-  const sentUs = Math.round(metadata.request_start_ns - startedAtUs)
   const firstContentUs = after(number('time_to_first_token'))
   const gaps = record.metrics?.inter_chunk_latency?.value
   const streamed = firstContentUs !== null || Array.isArray(gaps)
@@ -146,14 +152,14 @@ function attemptOf(
     endpoint: 'chat',
     streamed: streamed ? 1 : 0,
     model,
-    intendedUs: since(metadata.credit_issued_ns) ?? sentUs,
-    dispatchedUs: since(metadata.credit_issued_ns) === null ? null : sentUs,
+    intendedUs: since(metadata.issuedUs) ?? sentUs,
+    dispatchedUs: since(metadata.issuedUs) === null ? null : sentUs,
     sentUs,
-    headersUs: since(metadata.request_ack_ns),
+    headersUs: since(metadata.ackUs),
     firstContentUs,
     lastContentUs: streamed ? doneUs : null,
     doneUs: failed ? null : doneUs,
-    closedUs: since(metadata.request_end_ns) ?? doneUs,
+    closedUs: since(metadata.endUs) ?? doneUs,
     outcome: outcomeOf(record, status),
     reason: failed ? (error?.type ?? 'cancelled') : null,
     status: failed ? status : 200,
