@@ -155,6 +155,12 @@ export const figuresOf = (verdict: Verdict): readonly MeasuredFigure[] =>
 export const withFigures = (verdict: Verdict, figures: readonly MeasuredFigure[]): Verdict =>
   verdict.verdict === 'not-observed' || figures.length === 0 ? verdict : { ...verdict, figures }
 
+/** A pass with another note beside its own; null: as it is. */
+export const withNote = (verdict: Verdict, note: string | null): Verdict =>
+  verdict.verdict !== 'pass' || note === null
+    ? verdict
+    : { ...verdict, note: [verdict.note, note].filter((each) => each !== undefined).join('; ') }
+
 export type Failure = Omit<
   Extract<Verdict, { verdict: 'fail' }>,
   'verdict' | 'observations' | 'witnesses'

@@ -20,9 +20,9 @@ export interface ForeignUse {
  * Runs whose account others used meanwhile, if it has unexplained credits: another run of the store at that time, listed
  * requests that the store lacks, counted requests while the balance fell, or falls while nothing was sent.
  */
-export const foreignUseOf = oncePerEvidence(lookedFor)
+export const foreignUseOf = oncePerEvidence(usesIn)
 
-async function lookedFor(evidence: Evidence): Promise<readonly ForeignUse[]> {
+async function usesIn(evidence: Evidence): Promise<readonly ForeignUse[]> {
   const uses: ForeignUse[] = []
   for (const readings of Map.groupBy(await readingsOf(evidence), runOf).values()) {
     for (const reading of readings.filter(isUnexplained)) {
@@ -51,7 +51,8 @@ async function signOf(
   }
   const listed = await listedByOthers(evidence, runId, account)
   if (listed.length > 0) {
-    const [some, more] = [listed.slice(0, 3).join(', '), listed.length - 3]
+    const some = listed.slice(0, 3).join(', ')
+    const more = listed.length - 3
     return {
       runId,
       shown: `the credits endpoint lists requests of account ${account} that no run in this store sent: ${some}${more > 0 ? ` and ${more} more` : ''}`,
@@ -59,16 +60,19 @@ async function signOf(
     }
   }
   const counted = await countedElsewhere(evidence, reading)
-  if (counted !== null)
+  if (counted !== null) {
+    const { requests } = counted
+    const own = `X-RateLimit-Remaining counts ${requests} ${requests === 1 ? 'request' : 'requests'} on account ${account} that this run did not send`
     return {
       runId,
       shown: counted.besideOwn
-        ? `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, each while one of its own failed at a gateway or took long, and the balance falls by more than its own cost: something between here and the service may have sent them again, and the charge may be that of the repeat`
-        : `X-RateLimit-Remaining counts ${counted.requests} requests on account ${account} that this run did not send, where the balance falls by more than its own cost`,
+        ? `${own}, each while one of its own failed at a gateway or took long, and the balance falls by more than its own cost: something between here and the service may have sent them again, and the charge may be that of the repeat`
+        : `${own}, where the balance falls by more than its own cost`,
       witnesses: counted.rows
         .slice(0, 3)
         .map((row) => witnessOf(reading, row, 'counted others, too')),
     }
+  }
   const falls = loneFallsOf(reading, readings, evidence.contract)
   if (falls === null) return null
   return {

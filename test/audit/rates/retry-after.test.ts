@@ -176,3 +176,19 @@ describe.each(['10s', 'minute'])('after a rejection in a window of %s', (window)
     expect((await decide(rule, played(429), contract)).verdict).toBe('fail')
   })
 })
+
+test('RATE-19: a pass says of how many keys the rejections were replayed', async () => {
+  const contract = banded('{ name: all, requests: { minute: 60 } }')
+  const ofKeys = (count: number) =>
+    Array.from({ length: count }, (_, nth) =>
+      rowOf(nth, nth, { status: 429, dateS, retryAfter: 45, keyFp: `key-${nth}` }),
+    )
+  expect(await decide('RATE-19', ofKeys(24), contract)).toEqual({
+    verdict: 'pass',
+    observations: 24,
+  })
+  expect(await decide('RATE-19', ofKeys(60), contract)).toMatchObject({
+    verdict: 'pass',
+    note: 'only the first 24 of 60 keys with rejections were replayed',
+  })
+})

@@ -244,6 +244,39 @@ test('a template as promised fails if the reference counts less: the contract sa
   })
 })
 
+test('a prompt that is put before the requests of one key alone fails as theirs', async () => {
+  const model = modelOf('keys')
+  const own = { model, atUs: firstUs }
+  const verdict = await verdictOnSessions(
+    'SOLD-02',
+    [
+      { ...own, beside: 7, keyFp: 'one' },
+      { ...own, beside: 37, keyFp: 'two', atUs: firstUs + 30e6 },
+      { ...own, beside: 7, atUs: firstUs + 60e6, baseUrl: official },
+    ],
+    { reference: { base_url: official } },
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'With the key two: each request is counted 30 tokens more than at the reference.',
+    ),
+  })
+})
+
+test('prompts that the reference was not asked are no observations', () => {
+  const of = (text: string, reported: number) => ({ text, reported, counted: null })
+  const shared = ['a', 'b', 'c', 'd', 'e']
+  const others = Array.from({ length: 200 }, (_, nth) => of(`other ${nth}`, 50))
+  const there = shared.map((text) => of(text, 8))
+  const own = (strays: number) => [
+    ...shared.map((text, nth) => of(text, nth < strays ? 40 : 8)),
+    ...others,
+  ]
+  expect(judgeBeyond(own(0), there)).toMatchObject({ is: 'pass', compared: 5 })
+  expect(judgeBeyond(own(2), there)).toMatchObject({ compared: 5, strays: 2 })
+})
+
 test('without a run at the reference its own is not observed', async () => {
   const own = [{ model: modelOf('own'), beside: 37, atUs: firstUs }]
   const verdict = await verdictOnSessions('SOLD-02', own, { reference: { base_url: official } })
@@ -275,7 +308,7 @@ test('a prompt that is put before two of five requests is no pass, though the mi
       prompts((at) => (at % 2 === 0 ? 0 : 30)),
       prompts(() => 0),
     ),
-  ).toEqual({ is: 'inconclusive', beside: 0, strays: 2 })
+  ).toEqual({ is: 'inconclusive', beside: 0, compared: 5, strays: 2 })
 })
 
 test('another encoding than the named one has more tokens for a short text, which is no hidden prompt', async () => {

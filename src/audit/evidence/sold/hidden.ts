@@ -48,6 +48,13 @@ function surelyBeside(short: readonly CountedPoint[]): number {
   )
 }
 
+export type BeyondResult =
+  | Extract<HiddenResult, { is: 'unseen' }>
+  | (Exclude<HiddenResult, { is: 'unseen' }> & {
+      /** Prompts of the service that were compared. */
+      readonly compared: number
+    })
+
 /** A prompt, what was counted of it, and its own tokens where they can be counted. */
 export interface ShortPrompt {
   readonly text: string
@@ -65,7 +72,7 @@ const mostSharedLetters = 64
 export function judgeBeyond(
   own: readonly ShortPrompt[],
   there: readonly ShortPrompt[],
-): HiddenResult {
+): BeyondResult {
   const atReference = Map.groupBy(there, ({ text }) => text)
   const shared = own.flatMap(({ text, reported }) => {
     const same = text.length > mostSharedLetters ? undefined : atReference.get(text)
@@ -73,14 +80,17 @@ export function judgeBeyond(
   })
   const [here, other] = [besides(own), besides(there)]
   const fewest = Math.min(here.length, other.length)
-  const more =
-    shared.length >= leastShort || fewest === 0 ? median(shared) : median(here) - median(other)
+  const areShared = shared.length >= leastShort || fewest === 0
+  const more = areShared ? median(shared) : median(here) - median(other)
   if (Number.isNaN(more)) return { is: 'unseen' }
-  if (Math.max(shared.length, fewest) < leastShort) return { is: 'few', beside: more }
-  if (more > 2 * slackTokens) return { is: 'fail', beside: more }
-  if (more > slackTokens) return { is: 'inconclusive', beside: more }
+  const found = { beside: more, compared: areShared ? shared.length : here.length }
+  if (Math.max(shared.length, fewest) < leastShort) return { is: 'few', ...found }
+  if (more > 2 * slackTokens) return { is: 'fail', ...found }
+  if (more > slackTokens) return { is: 'inconclusive', ...found }
   const strays = shared.filter((each) => each > 2 * slackTokens).length
-  return strays === 0 ? { is: 'pass', beside: more } : { is: 'inconclusive', beside: more, strays }
+  return strays === 0
+    ? { is: 'pass', ...found }
+    : { is: 'inconclusive', ...found, compared: shared.length, strays }
 }
 
 const besides = (prompts: readonly ShortPrompt[]) =>

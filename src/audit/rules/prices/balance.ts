@@ -41,6 +41,7 @@ import {
   pass,
   type Verdict,
   type Witness,
+  withNote,
   witnessAt,
 } from '../../verdict.ts'
 
@@ -86,15 +87,16 @@ evidence.balance.also names is compared likewise.`,
 const nameOf = ({ value, header }: BalanceTerms) => value ?? header ?? ''
 
 /** A pass of several values has the notes of each. */
-function withNotes(each: readonly { readonly name: string; readonly verdict: Verdict }[]): Verdict {
-  const notes = each.flatMap(({ name, verdict }) =>
-    verdict.verdict === 'pass' && verdict.note !== undefined ? [`${name}: ${verdict.note}`] : [],
-  )
-  const first = each[0]!.verdict
-  return notes.length === 0 || first.verdict !== 'pass'
-    ? first
-    : { ...first, note: notes.join('; ') }
-}
+const withNotes = (
+  each: readonly { readonly name: string; readonly verdict: Verdict }[],
+): Verdict =>
+  each
+    .map(({ name, verdict }) =>
+      verdict.verdict === 'pass' && verdict.note !== undefined
+        ? { ...verdict, note: `${name}: ${verdict.note}` }
+        : verdict,
+    )
+    .reduce((all, next) => withNote(all, (next.verdict === 'pass' && next.note) || null))
 
 /** A verdict on one of several values names it. */
 function ofValue(name: string, verdict: Verdict): Verdict {

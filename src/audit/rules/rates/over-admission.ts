@@ -10,7 +10,7 @@ import { ticksExplainAdmissions } from '../../../limits/models/ticks.ts'
 import { reachOf } from '../../../limits/reach.ts'
 import { serviceClock } from '../../../limits/service-clock.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
-import { fail, inconclusive, notObserved, pass, type Verdict } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, withNote } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
 import {
   type Explanation,
@@ -20,7 +20,7 @@ import {
   tracesIn,
   withoutRejections,
 } from './traces.ts'
-import { mostReplays, windowsIn } from './waiting.ts'
+import { mostReplays, replayedText, windowsIn } from './waiting.ts'
 
 /** Whether more were admitted than any legal limiter allows: more than 2N in one window, or more than any model and phase admits. */
 export function judgeAdmissions(
@@ -88,13 +88,16 @@ export function judgeAdmissions(
       observations,
       `${fullestCount} admitted within one ${window} with a limit of ${fullestLimit}: legal only over an edge of windows, and no reset shows one between them`,
     )
-  return pass(
-    observations,
-    fullestCount > 0
-      ? {
-          note: `at most ${fullestCount} in any ${window} with a limit of ${fullestLimit}: legal over an edge of windows, not for a sliding one`,
-        }
-      : {},
+  return withNote(
+    pass(
+      observations,
+      fullestCount > 0
+        ? {
+            note: `at most ${fullestCount} in any ${window} with a limit of ${fullestLimit}: legal over an edge of windows, not for a sliding one`,
+          }
+        : {},
+    ),
+    replayedText('keys above their limit', explained),
   )
 }
 

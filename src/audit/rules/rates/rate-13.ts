@@ -1,5 +1,5 @@
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
-import { fail, notObserved, passed, type Verdict } from '../../verdict.ts'
+import { fail, notObserved, passed, type Verdict, withNote } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import { type RejectionsOfKey, type ResetOf, readingsOf, rejectionsOfKeys } from './waiting.ts'
@@ -20,11 +20,11 @@ X-RateLimit-Remaining jumps from none to more than any other limiter regains mea
 be admitted between the rejection and its reset. For other limiters, a reset may name the next token or
 the full refill, so an early admission decides nothing.`,
   decide(history, evidence) {
-    const waits = rejectionsOfKeys(history, evidence)
+    const { waits, note } = rejectionsOfKeys(history, evidence)
     // If the values fit two units, each must be wrong.
     const verdicts = readingsOf(history, evidence).map((resetOf) => judge(waits, resetOf))
     const held = verdicts.find(({ verdict }) => verdict === 'pass')
-    if (held !== undefined) return held
+    if (held !== undefined) return withNote(held, note)
     if (verdicts.length > 0 && verdicts.every(({ verdict }) => verdict === 'fail'))
       return verdicts[0]!
     return notObserved(

@@ -4,12 +4,12 @@ import { cellsNamed } from '../../../limits/band.ts'
 import { longestUs, longestWindowUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
-import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
+import { fail, inconclusive, notObserved, pass, withNote } from '../../verdict.ts'
 import { inOrder } from './event-order.ts'
 import { type RateEvent, type RateHistory, witnessOf } from './history.ts'
 import { rateRule } from './rate-rule.ts'
 import type { Known } from './traces.ts'
-import { type RejectionsOfKey, readingsOf, rejectionsOfKeys } from './waiting.ts'
+import { type Rejected, type RejectionsOfKey, readingsOf, rejectionsOfKeys } from './waiting.ts'
 
 export const rate19 = rateRule({
   id: 'RATE-19',
@@ -66,7 +66,8 @@ also too short if only fixed windows explain the record and their reset (RATE-13
           return wrong(event, `${retryAfterS}`)
       }
     }
-    const early = tooShort(history, evidence)
+    const rejected = rejectionsOfKeys(history, evidence)
+    const early = tooShort(history, evidence, rejected)
     if (early !== null) {
       const { rejection, shows, next } = early
       return fail(shown, {
@@ -78,7 +79,8 @@ also too short if only fixed windows explain the record and their reset (RATE-13
         ],
       })
     }
-    if (worded.length === 0) return pass(shown)
+    const right = withNote(pass(shown), rejected.note)
+    if (worded.length === 0) return right
     const captured = await store.rows<{
       run_id: string
       slot: number
@@ -103,8 +105,8 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       if (isWrong) return wrong(event, JSON.stringify(value.slice(0, 60)))
       dated++
     }
-    if (dated > 0) return pass(shown, { note: 'as HTTP dates' })
-    if (worded.every(({ retryAfterS }) => retryAfterS !== null)) return pass(shown)
+    if (dated > 0) return withNote(right, 'as HTTP dates')
+    if (worded.every(({ retryAfterS }) => retryAfterS !== null)) return right
     return inconclusive(shown, 'Retry-After is no number, and no answer with it was captured')
   },
 })
@@ -126,9 +128,9 @@ function endsAPeriod(dateS: number | null, retryAfterS: number): boolean {
 const zonesS = Array.from({ length: 26 * 4 + 1 }, (_, nth) => (nth - 12 * 4) * 900)
 
 /** A Retry-After that ends before anything is admitted again. */
-function tooShort(history: RateHistory, known: Known) {
+function tooShort(history: RateHistory, known: Known, { waits }: Rejected) {
   const readings = readingsOf(history, known)
-  for (const wait of rejectionsOfKeys(history, known)) {
+  for (const wait of waits) {
     for (const [index, rejection] of wait.trace.requests.entries()) {
       if (rejection.decision !== 'rejected' || rejection.retryAfterS === null) continue
       const overUs = rejection.untilUs + (rejection.retryAfterS + 1) * 1e6

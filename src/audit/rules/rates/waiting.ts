@@ -44,18 +44,29 @@ export function windowsIn(
 /** Most traces to replay, at a fraction of a second each: the first keys. */
 export const mostReplays = 24
 
+/** `only the first 24 of 60 keys with rejections were replayed`: the note of a pass; null if all were. */
+export const replayedText = (what: string, all: number): string | null =>
+  all <= mostReplays ? null : `only the first ${mostReplays} of ${all} ${what} were replayed`
+
+/** Traces with rejections: those that are replayed, and a note on those that are not. */
+export interface Rejected {
+  readonly waits: readonly RejectionsOfKey[]
+  /** Null if all are replayed. */
+  readonly note: string | null
+}
+
 /** Traces with rejections, of the minute and of windows that only a contract names, such as `10s`. */
-export function rejectionsOfKeys(history: RateHistory, known: Known): readonly RejectionsOfKey[] {
+export function rejectionsOfKeys(history: RateHistory, known: Known): Rejected {
   const own = new Set((known.contract.bands ?? []).flatMap(windowsOf))
   const lengths = [...own].filter((length) => !windows.some((each) => each === length))
   const waits: RejectionsOfKey[] = []
+  let all = 0
   for (const window of ['minute' as const, ...lengths])
     for (const trace of tracesIn(history, known, window)) {
       if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
-      waits.push(new RejectionsOfKey(history, trace))
-      if (waits.length === mostReplays) return waits
+      if (all++ < mostReplays) waits.push(new RejectionsOfKey(history, trace))
     }
-  return waits
+  return { waits, note: replayedText('keys with rejections', all) }
 }
 
 /** The requests of a key after its rejections, and how long its limiter may make it wait. */
@@ -126,7 +137,10 @@ export class RejectionsOfKey {
     return null
   }
 
-  /** Whether so many came free at once that a new window must have begun: buckets and counters regain one by one, logs what came before. */
+  /**
+   * Whether so many came free at once that a new window must have begun. A bucket and a counter regain one by one, and a log at most what
+   * came a window before; each rejection that counts moves that by a part of the limit.
+   */
   beganAnew(index: number, admitted: LimitedRequest): boolean {
     const { requests, windowUs, limit } = this.trace
     const rejection = requests[index]!

@@ -4,7 +4,7 @@ import { type AtReference, referencesIn } from '../../evidence/sold/at-reference
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf } from '../../evidence/sold/encodings.ts'
 import {
-  type HiddenResult,
+  type BeyondResult,
   judgeBeyond,
   judgeHidden,
   leastShort,
@@ -14,7 +14,7 @@ import {
 import { median, slackTokens } from '../../evidence/sold/line.ts'
 import { judgedOrMeasured } from '../../evidence/sold/measured.ts'
 import { overcharge } from '../../evidence/sold/overcharge.ts'
-import { failingPart, saidOfPart } from '../../evidence/sold/parts.ts'
+import { failingPart, type Part, saidOfPart } from '../../evidence/sold/parts.ts'
 import { tokensOfWords } from '../../evidence/sold/repeats.ts'
 import { repeatedWord } from '../../evidence/sold/script-of.ts'
 import { isOneWord, type SoleText, soleTexts } from '../../evidence/sold/sole-texts.ts'
@@ -65,18 +65,18 @@ async function verdictOf(
 ): Promise<Verdict> {
   const points = await pointsOf(model, texts)
   const there = reference === undefined ? [] : await soleTexts(reference.evidence)
-  const beyond = judgeBeyond(
-    promptsOf(texts, points),
-    promptsOf(there, await pointsOf(model, there)),
-  )
+  const promptsThere = promptsOf(there, await pointsOf(model, there))
+  const atReference = failingPart(promptsOf(texts, points), (own) => judgeBeyond(own, promptsThere))
+  const { found: beyond } = atReference
   const verdict =
     model.templateTokens === undefined
       ? null
       : await ofTemplate(evidence, model, model.templateTokens, texts, points, beyond)
   const isObserved = verdict !== null && verdict.verdict !== 'not-observed'
   if (beyond.is === 'unseen') return verdict ?? notObserved(referenceRequires)
+  // What the contract promises of the template decides, unless only the reference tells that something is added.
   if (isObserved && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return verdict
-  return ofReference(evidence, model, texts, beyond)
+  return ofReference(evidence, model, atReference.own, beyond, atReference.part)
 }
 
 /** What is beside the template that the contract promises. */
@@ -86,7 +86,7 @@ async function ofTemplate(
   promised: number,
   texts: readonly SoleText[],
   points: readonly Point[],
-  beyond: HiddenResult,
+  beyond: BeyondResult,
 ): Promise<Verdict> {
   const isCounted = points.length > 0 || model.tokenizer !== undefined
   const word = isCounted ? [] : texts.filter(isOneWord)
@@ -133,7 +133,7 @@ async function ofTemplate(
 const strayText = (strays: number, of: number) =>
   `; but ${strays} of ${of} prompts have more, as if a prompt were put before a part of the requests`
 
-const beyondSaid = (beyond: HiddenResult) =>
+const beyondSaid = (beyond: BeyondResult) =>
   beyond.is === 'unseen' || beyond.is === 'few' ? '' : `; ${shownBeyond(beyond.beside)}`
 const shownBeyond = (tokens: number) =>
   tokens === 0
@@ -144,10 +144,11 @@ const shownBeyond = (tokens: number) =>
 async function ofReference(
   evidence: Evidence,
   model: Model,
-  texts: readonly SoleText[],
-  beyond: Exclude<HiddenResult, { is: 'unseen' }>,
+  prompts: readonly SentPrompt[],
+  beyond: Exclude<BeyondResult, { is: 'unseen' }>,
+  part: Part | undefined,
 ): Promise<Verdict> {
-  const observations = texts.length
+  const observations = beyond.compared
   const said = `for a short prompt, ${shownBeyond(beyond.beside)}`
   switch (beyond.is) {
     case 'pass':
@@ -162,11 +163,11 @@ async function ofReference(
           : `${said}${strayText(beyond.strays, observations)}`,
       )
     case 'fail': {
-      const over = await overcharge(evidence, model, () => beyond.beside)
-      const shortest = texts.toSorted((a, b) => a.text.length - b.text.length)
+      const over = await overcharge(evidence, model, () => beyond.beside, 'promptTokens', part)
+      const shortest = prompts.toSorted((a, b) => a.text.length - b.text.length)
       return fail(observations, {
         expected: 'as many tokens as at the reference',
-        observed: `Each request is counted ${beyond.beside} tokens more than at the reference. If all requests are, that is ${over.said}.`,
+        observed: `${saidOfPart(part, `Each request is counted ${beyond.beside} tokens more than at the reference.`)} If all ${part === undefined ? 'requests' : 'of them'} are, that is ${over.said}.`,
         witnesses: firstShown(shortest, ({ reported }) => `${reported} tokens reported`),
         figures: over.figures,
       })
@@ -182,10 +183,12 @@ async function pointsOf(
   return tokenizer === undefined ? ofRepeats(texts) : shortTexts(texts, await countOf(tokenizer))
 }
 
-function promptsOf(texts: readonly SoleText[], points: readonly Point[]): readonly ShortPrompt[] {
+interface SentPrompt extends ShortPrompt, Pick<SoleText, 'exchange'> {}
+
+function promptsOf(texts: readonly SoleText[], points: readonly Point[]): readonly SentPrompt[] {
   const counted = new Map(points.map((point) => [point.exchange, point.counted]))
   return texts.map(({ text, reported, exchange }) => ({
-    ...{ text, reported, counted: counted.get(exchange) ?? null },
+    ...{ text, reported, exchange, counted: counted.get(exchange) ?? null },
   }))
 }
 
