@@ -21,12 +21,19 @@ export function stagedTags(
 }
 
 function storedTags(sql: string): StagedField {
-  const isRight = `TRY(json_type(tags)) = 'OBJECT' AND len(TRY(json_keys(tags))) <= ${mostTags}`
+  const wrongName = String.raw`NOT regexp_full_match(tag, '[^\x00-\x1f\x7f:=,]{1,50}')`
+  const wrongValue = `json_type(value) <> 'VARCHAR' OR length(value ->> '$') > ${longestName}`
+  const isRight = [
+    `TRY(json_type(tags)) = 'OBJECT'`,
+    `len(TRY(json_keys(tags))) <= ${mostTags}`,
+    `len(list_filter(TRY(json_keys(tags)), lambda tag: ${wrongName})) = 0`,
+    `len(list_filter(TRY(json_extract(tags, '$.*')), lambda value: ${wrongValue})) = 0`,
+  ].join(' AND ')
   return {
     name: 'tags',
     sql,
     wrong: `CASE WHEN tags IS NULL THEN false ELSE NOT coalesce(${isRight}, false) END`,
-    expected: `a JSON object of at most ${mostTags} texts`,
+    expected: `a JSON object of at most ${mostTags} texts, each of at most ${longestName} characters`,
     observed: sql,
   }
 }

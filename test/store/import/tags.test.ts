@@ -115,6 +115,23 @@ test('sums of the same time are apart by their tag', async () => {
   ])
 })
 
+test('tags of an own export are texts under names, as those of a log are', async () => {
+  const file = join(folder, 'own-wrong.jsonl')
+  await exportTable(store, { what: 'usage', file, format: 'jsonl', runIds: ['log.jsonl'] })
+  const [first] = readFileSync(file, 'utf8').trim().split('\n')
+  const right = ['{"team":"a"}', '{}', null]
+  const wrong = [
+    ...['{"team":{"a":1}}', '{"team":null}', '{"a:b":"x"}', '{"":"x"}', '["a"]'],
+    `{"team":"${'x'.repeat(201)}"}`,
+  ]
+  const lines = [...right, ...wrong].map((tags, at) =>
+    JSON.stringify({ ...JSON.parse(first!), id: `own-${at}`, tags }),
+  )
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  const imported = await importFile(store, { file, mapping: ownMapping, source: 'own wrong' })
+  expect([imported.accepted, imported.rejected]).toEqual([right.length, wrong.length])
+})
+
 test.each(['csv', 'parquet', 'jsonl'] as const)(
   'an own export in %s keeps the tags',
   async (format) => {
