@@ -677,4 +677,86 @@ export const cures: readonly Cure[] = [
     was: 'parts?.needed === undefined && tested.includes(parts?.needed ?? "")',
     ...{ test: 'test/audit/occasions.test.ts', named: 'is not observed where every answer' },
   },
+  {
+    kind: 'money held at several values is compared with neighbours alone',
+    file: `${sums}/held.ts`,
+    is: 'if (!areBetweenRests(spans, readings, changes)) return null',
+    was: 'if (spans.length < 0) return null',
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'is no charge at several values',
+    },
+  },
+  {
+    kind: 'a kept deposit is told as several workers, where money is held',
+    file: `${sums}/held.ts`,
+    is: 'if (chains === null) return atRest(from) ?? none',
+    was: 'if (chains === null) return none',
+    ...{
+      test: `${field}/held.test.ts`,
+      named:
+        'money held back while a request runs is a wrong charge if it is kept where the client left',
+    },
+  },
+  {
+    kind: 'a header of a plain answer holds no money',
+    file: `${sums}/held.ts`,
+    is: '!own.isStream && (withinMs === 0 || !priced.has(own))',
+    was: '!own.isStream',
+    ...{
+      test: `${field}/held.test.ts`,
+      named: 'in the header of a plain answer',
+    },
+  },
+  {
+    kind: 'what expires is money that was taken',
+    file: `${sums}/stretches.ts`,
+    is: 'touching.high === null ? null : add(touching.high, expired)',
+    was: 'touching.high',
+    ...{
+      test: `${field}/grants.test.ts`,
+      named: 'is no charge, by a time',
+    },
+  },
+  {
+    kind: 'free requests a day are money that is missing',
+    file: `${sums}/charged-less.ts`,
+    is: 'return hasEnded\n',
+    was: 'return hasEnded && most < 0\n',
+    ...{
+      test: `${field}/charged-less.test.ts`,
+      named: 'are no fault of the service, read every 1',
+    },
+  },
+  {
+    kind: 'a discount is money that is missing',
+    file: `${sums}/charged-less.ts`,
+    is: 'return mayBeDiscount ? discountOf(all) : null',
+    was: 'return mayBeDiscount && all.length < 0 ? discountOf(all) : null',
+    ...{
+      test: `${field}/charged-less.test.ts`,
+      named: 'is no fault',
+    },
+  },
+  {
+    kind: 'effort of one request is that of another, in money',
+    file: `${sums}/likely-left.ts`,
+    is: 'return hasHidden.get(thinking) ?? (isAsked || price.reasoning !== undefined)',
+    was: 'return [...hasHidden.values()].includes(true) || (!isAsked && price.reasoning !== undefined)',
+    ...{ test: `${field}/left-answers.test.ts`, named: 'a stream that asks to think more' },
+  },
+  {
+    kind: 'a balance of -1 is money that is owed',
+    file: `${sums}/readings.ts`,
+    is: 'readings.length > 1 &&\n',
+    was: 'readings.length > 1e9 &&\n',
+    ...{ test: `${field}/honest-ways.test.ts`, named: 'may show -1' },
+  },
+  {
+    kind: 'debits are money that is missing',
+    file: `${sums}/turned-signs.ts`,
+    is: 'wrong.length > 1 && wrong.every(isDebit)',
+    was: 'wrong.length < 0 && wrong.every(isDebit)',
+    ...{ test: `${field}/honest-ways.test.ts`, named: 'a log of debits' },
+  },
 ]
