@@ -64,8 +64,8 @@ const files = [
   ...drawing,
   'drawn-table.js',
   'tables.js',
-  'views.js',
-  'browser.js',
+  ...['over-time.js', 'use-view.js', 'cumulative-view.js', 'half-views.js', 'views.js'],
+  ...['nodes.js', 'explore.js', 'figure.js', 'filter-bar.js', 'browser.js'],
 ]
 
 /**
@@ -95,6 +95,6 @@ const withoutComments = (script: string) =>
     .replace(/\n\s*/g, '\n')
     .replace(/(?<=[,{([=>?:&|<])\n|\n(?=[})\]?:.&|])/g, '')
     .replace(
-      / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[a-z({[])|(?<=\w:) (?=[\w'`[{])|(?<=\b(?:if|for|while|catch)) (?=\()|(?<=\)) (?=\{)/g,
+      / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[\w({['!.])|(?<=\w:) (?=[\w'`[{])|(?<=\b(?:if|for|while|catch)) (?=\()|(?<=\)) (?=\{)/g,
       '$1',
     )

@@ -2,9 +2,9 @@
 // Percentiles of latency over time, which only files of requests have.
 import { drawLegend } from './elements.js'
 import { drawLines } from './lines.js'
+import { overTime } from './over-time.js'
 import { speechOf } from './speech.js'
 import { barsOf, item } from './sums.js'
-import { overTime } from './views.js'
 
 /** @import { BoardData } from './data.ts' */
 /** @import { Series, Span } from './types.ts' */

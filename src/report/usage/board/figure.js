@@ -1,0 +1,77 @@
+// A chart of the page, with what the reader can do with it.
+import { drawTable } from './drawn-table.js'
+import { h } from './elements.js'
+import { explore } from './explore.js'
+import { button, make, nodeOf } from './nodes.js'
+import { dateOf } from './sums.js'
+
+/** @import { Bar, BoardSpeech, Choice, TableCell, View } from './types.ts' */
+
+/** @param {TableCell} value */
+function cellText(value) {
+  if (value === null || value === undefined) return ''
+  const text = String(value)
+  const safe = typeof value === 'string' && /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/**
+ * @param {View} view
+ * @param {string} period
+ */
+function save(view, period) {
+  const [heads, rows] = view.table()
+  const text = [heads, ...rows].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('')
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  link.download = `usage-${view.id}-${period}.csv`
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+/**
+ * A chart with its legend, what is said of it, and its table.
+ *
+ * @param {View} view
+ * @param {Choice} choice
+ * @param {BoardSpeech} speech
+ * @param {(from: number, to: number) => void} period
+ * @param {(bar: Bar) => void} open
+ */
+export function figureOf(view, choice, speech, period, open) {
+  const head = make(h('figcaption', {}, h('h3', {}, view.title)))
+  head.append(
+    button('CSV', `CSV: ${view.title}`, () =>
+      save(view, `${dateOf(choice.from)}-${dateOf(choice.to - 1)}`),
+    ),
+  )
+  const figure = make(
+    h('figure', {
+      class: `card ${view.wide || view.whole ? 'whole' : 'half'}`,
+      id: `board-${view.id}`,
+    }),
+  )
+  const stage = make(h('div', { class: 'b-stage chart-drawings' }, view.tree))
+  const said = make(h('p', { class: 'note b-said', role: 'status' }))
+  const details = make(h('details', { class: 'as-table' }, h('summary', {}, speech.say('table'))))
+  details.addEventListener('toggle', () => {
+    if (details.childElementCount < 2)
+      details.append(make(drawTable(view.speech ?? speech, view.title, ...view.table())))
+  })
+  figure.append(head, ...(view.legend ? [nodeOf(view.legend)] : []), stage)
+  if (view.under) {
+    figure.append(nodeOf(view.under))
+    /** @type {NodeListOf<HTMLElement>} */
+    const marks = figure.querySelectorAll('li[data-from]')
+    for (const mark of marks) {
+      const { from, to } = mark.dataset
+      const text = mark.textContent
+      mark.replaceChildren(button(text, text, () => period(Number(from), Number(to))))
+    }
+  }
+  figure.append(said)
+  if (view.note) figure.append(make(h('p', { class: 'note' }, view.note)))
+  figure.append(details)
+  explore(stage, said, view, speech, open)
+  return figure
+}
