@@ -57,9 +57,9 @@ test('requests that failed and report no cost say nothing of it', whole, async (
 })
 
 test.each([
-  [2000, "budget: '600'", 'probably enough until then what you have left lasts longer'],
+  [2000, "budget: '600'", 'probably enough until then Key'],
   // Of 710 credits, 702 are used: the rest is for less than a day.
-  [710, "budget: '600'", 'what you have left ends first'],
+  [710, "budget: '600'", 'your credits run out before that'],
 ])(
   'a budget beside %i credits says which of them ends first',
   whole,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { amountWriting } from '../../src/portal/page/columns.ts'
+import { sharesOf } from '../../src/report/usage/board/sums.js'
 
 const digits = (text: string) => BigInt(text.replace(/[^\d-]/g, ''))
 
@@ -46,4 +47,34 @@ test('a column whose rows are rounded adds up to the total that is shown', () =>
     ),
     { numRuns: 200 },
   )
+})
+
+test('what is more than an estimate is the difference of both as they are written', () => {
+  // 42.934 is written 42.93, and 9.098 is written 9.10.
+  expect(amountWriting('de-DE', 'EUR').beyond('42.934', 9.098)).toBe('33.83')
+  expect(amountWriting('en', 'credits').beyond('140', 21.83)).toBe('118.2')
+  expect(amountWriting('en', 'credits').beyond('919', 202.4)).toBe('717')
+  expect(amountWriting('ja', 'JPY').beyond('1200.4', 99.6)).toBe('1100')
+  for (const unit of ['EUR', 'credits', 'JPY']) {
+    const { one, about, beyond } = amountWriting('en', unit)
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 900_000_000 }),
+        fc.double({ min: 0.01, max: 90_000, noNaN: true }),
+        (amount, estimate) => {
+          const text = (amount / 10_000).toFixed(4)
+          const number = (written: string) => Number(written.replace(/[^\d.]/g, ''))
+          const difference = number(one(text)) - number(about(estimate))
+          expect(Number(beyond(text, estimate))).toBeCloseTo(difference, 6)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  }
+})
+
+test('shares add up to 100 %, and the greatest is rounded up where a reader does it', () => {
+  // 59.557, 25.27 and 15.173 %.
+  expect(sharesOf([59_557, 25_270, 15_173])).toEqual([0.596, 0.252, 0.152])
+  expect(sharesOf([1, 1, 1])).toEqual([0.334, 0.333, 0.333])
 })

@@ -115,7 +115,7 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   const state = textOf(part(page, /<section class="state/))
   expect(state).toMatch(
-    /Wednesday, November 25: €[\d.]+ instead of about €[\d.]+\. Show it “key \d”: price of orion-large \d+ times as high.* (?:€[\d.]+|All) of it came from “key \d” with orion-large[. ]/,
+    /Wednesday, November 25: €[\d.]+ instead of about €[\d.]+ on a usual weekday\. Show it “key \d”: price of orion-large \d+ times as high \(€[\d.,]+ instead of €[\d.,]+ for a million tokens\) .* (?:[\d.]+%|All) of it came from “key \d” with orion-large[. ]/,
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(

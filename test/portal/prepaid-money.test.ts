@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import type { Answers } from '../../src/portal/api/shapes.ts'
+import { accountView } from '../../src/portal/settings/account-view.ts'
 import { readUsage } from '../../src/report/usage/read.ts'
 import { terminalUsage } from '../../src/report/usage/terminal.ts'
 import { importFile } from '../../src/store/import/import-file.ts'
@@ -102,6 +103,48 @@ test('prepaid money of imported rows is held, used and left alike in the API, on
   } finally {
     store.close()
   }
+})
+
+test('prepaid money of the settings is what the same rows give, from a grant or a balance', {
+  tags: 'whole',
+}, async () => {
+  const grants = (unit: string) =>
+    `accounts: { a: { grants: [{ name: Top-up, amount: '50.00', unit: ${unit}, from: 2026-11-01 },
+      { name: Welcome, amount: 5, unit: ${unit}, from: 2026-11-01, expires: 2026-11-11 },
+      { name: Top-up of November, amount: 20, unit: ${unit}, from: 2026-11-20, expires: 2027-11-20 }] } }\n`
+  await serving([], grants('USD'))
+  expect(await answer<'credits'>('/v1/credits', 'a')).toMatchObject({
+    ...expected,
+    source: 'grants',
+    grants: [
+      { name: 'Top-up', credits: '50', used: '18.75', remaining: '31.25' },
+      { name: 'Top-up of November', credits: '20', used: '10', remaining: '10' },
+    ],
+  })
+  const page = (await (await service!.ask('/page', await tokenOf('a'))).text()).replace(
+    /<[^>]+>/g,
+    ' ',
+  )
+  expect(page).toContain('$41.25 left')
+  await service!.close()
+  // 27 November at noon has one more use, before it.
+  await serving(
+    [],
+    "accounts: { a: { balance: { amount: '43', unit: USD, asOf: 2026-11-27T12:00Z } } }\n",
+  )
+  expect(await answer<'credits'>('/v1/credits', 'a')).toMatchObject({
+    ...{ unit: 'USD', source: 'balance', held: '43', used: '0', remaining: '43' },
+  })
+})
+
+test('what an account holds is of one unit, and says which', () => {
+  const grant = (text: string) => () =>
+    accountView(settingsOf(`accounts: { a: { grants: [${text}] } }\n`), 'a')
+  const usd = '{ name: A, amount: 5, unit: USD }'
+  expect(grant(usd)().holdings?.unit).toBe('USD')
+  expect(grant(`${usd}, { name: B, credits: 5 }`)).toThrow('found USD and credits')
+  for (const wrong of ['amount: 5', 'unit: USD', 'credits: 5, unit: USD', 'credits: 5, amount: 5'])
+    expect(grant(`{ name: A, ${wrong} }`)).toThrow('expected credits, or an amount and its unit')
 })
 
 test('a token without costs sees no prepaid money, and one without credits sees it', {

@@ -47,7 +47,9 @@ describe.skipIf(!canBrowse)('what a reader met on a phone and in French', { tags
     const texts = (of: string) => page.locator(of).allTextContents()
     // The dates are said as the page says dates, until a reader changes one.
     expect(await texts('.b-date span')).toEqual(['dim. 1er nov. 2026', 'sam. 28 nov. 2026'])
-    expect(await page.locator('.about').textContent()).toContain('du 1er novembre 2026')
+    expect(await page.locator('.answers dt').first().textContent()).toBe(
+      'Utilisé du 1er au 28 nov.',
+    )
     expect(await page.locator('select[data-name=model] option').first().textContent()).toBe('tous')
     expect(await page.locator('select[data-name=key] option').first().textContent()).toBe('toutes')
     expect(await texts('.tops summary')).toEqual(['Afficher en tableau', 'Afficher en tableau'])

@@ -36,7 +36,7 @@ test.each([
     'en',
     [
       'Your credits run out about',
-      'At your usual pace',
+      'To be safe, buy more before Dec',
       'Key that used most',
       '660 credits · 100.0%',
       'It resets on December 1, 2026.',
@@ -49,7 +49,7 @@ test.each([
     'de',
     [
       'Ihre Credits enden',
-      'Bei Ihrem üblichen Tempo',
+      'Kaufen Sie sicherheitshalber vor dem',
       'Schlüssel mit dem höchsten Verbrauch',
       '660 Credits · 100,0',
       '60 Credits über dem Budget',
@@ -62,7 +62,7 @@ test.each([
     'fr',
     [
       'Vos crédits s’épuisent',
-      'À votre rythme habituel',
+      'Par précaution, achetez-en avant le',
       'Clé qui a utilisé le plus de crédits',
       'Il se renouvelle le',
       'dépassé de 60 crédits',
@@ -75,7 +75,7 @@ test.each([
     'es',
     [
       'Sus créditos se agotan',
-      'A su ritmo habitual',
+      'Por precaución, compre más antes del',
       'Clave con más créditos usados',
       'Se renueva el',
       '60 créditos por encima del presupuesto',
@@ -87,7 +87,7 @@ test.each([
     'ja',
     [
       'クレジットの終わり',
-      'いつものペース',
+      'より前に追加購入してください',
       'クレジットを最も使ったキー',
       '予算を60クレジット超過',
       '2026年10月1日以降の使用',
@@ -112,16 +112,11 @@ test('the end of a range of credits says what it is of', whole, async () => {
 })
 
 test.each([
-  ['en', 'Highest-cost key', 'after refunds of $1.00', 'Each currency is paid for separately'],
-  [
-    'de',
-    'Schlüssel mit den höchsten Kosten',
-    'nach Abzug von 1,00 $',
-    'Jede Währung wird für sich',
-  ],
-  ['fr', 'Clé la plus coûteuse', 'après 1,00 $US de remboursements', 'Chaque devise est'],
-  ['es', 'Clave de mayor coste', 'tras reembolsos de 1,00 US$', 'Cada moneda se cobra'],
-  ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額', '通貨ごとに'],
+  ['en', 'Highest-cost key', 'after refunds of $1.00', 'EUR and USD · paid separately'],
+  ['de', 'Teuerster Schlüssel', 'nach Abzug von 1,00 $', 'getrennt abgerechnet'],
+  ['fr', 'Clé la plus coûteuse', 'après 1,00 $US de remboursements', 'facturés séparément'],
+  ['es', 'Clave de mayor coste', 'tras reembolsos de 1,00 US$', 'se pagan por separado'],
+  ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額', 'お支払いは別々です'],
 ])(
   'refunds are said without a sign, and where there are any alone, in %s',
   whole,

@@ -1,4 +1,5 @@
 import type { Period } from '../../measure/usage/calendar.ts'
+import { weekdayOf } from '../../measure/usage/zone.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { textList } from '../../store/literal.ts'
 import { dayUs } from '../../user/durations.ts'
@@ -16,11 +17,15 @@ export interface DearDay {
   readonly unit: string
   /** Decimal text. */
   readonly amount: string
-  /** Of a usual day. */
+  /** Of a usual day of its kind: the mean of the middle half of those days with use. */
   readonly usual: number
+  readonly kind: DayKind
   /** What most of it came from beyond a usual day. */
   readonly cause: MainCause
 }
+
+/** What a day is beside: working days, days of the weekend, or all days if there are too few of its kind. */
+export type DayKind = 'weekday' | 'weekend' | 'day'
 
 const leastDays = 5
 const leastTimes = 2
@@ -32,12 +37,17 @@ const mostDays = 3
 /** A day far above a usual one, before it is explained. */
 interface Candidate {
   readonly day: Day
-  readonly usual: readonly Day[]
-  readonly usualAmount: number
+  readonly usual: Usual
   readonly times: number
   readonly unit: string
   /** SQL condition of its rows. */
   readonly condition: string
+}
+
+interface Usual {
+  readonly kind: DayKind
+  readonly days: readonly Day[]
+  readonly amount: number
 }
 
 interface Day {
@@ -49,8 +59,8 @@ interface Day {
 }
 
 /**
- * The days that exceed a usual one most, in any of the units, the most times first: those that used at least twice as much, and at
- * least a quarter of the excess of the dearest in their unit.
+ * The days that exceed a usual one most, in any of the units, the most times first: those that used at least twice as much as the days of
+ * their kind and as all days, and at least a quarter of the excess of the dearest in their unit.
  */
 export async function dearDays(
   asked: Asked,
@@ -97,31 +107,49 @@ async function candidatesIn(
     .sort((a, b) => b.amount - a.amount || b.fromUs - a.fromUs)
   const [first] = days
   if (first === undefined || days.length < leastDays) return []
-  const quarter = days.length >> 2
-  const usual = days.slice(quarter, days.length - quarter)
-  const usualAmount = usual.reduce((sum, { amount }) => sum + amount, 0) / usual.length
-  const least = leastShare * (first.amount - usualAmount)
+  const kindOf = ({ fromUs }: Day): DayKind =>
+    asked.view.weekend.includes(weekdayOf(fromUs, period.timezone)) ? 'weekend' : 'weekday'
+  const all = usualOf('day', days)
+  const groups = new Map(
+    [...Map.groupBy(days, kindOf)].map(([kind, own]) => [
+      kind,
+      own.length < leastDays ? all : usualOf(kind, own),
+    ]),
+  )
+  const least = leastShare * (first.amount - all.amount)
   return days
-    .map((day) => ({
-      ...{ day, usual, usualAmount, unit, condition },
-      times: day.amount / usualAmount,
-    }))
-    .filter(({ day, times }) => times >= leastTimes && day.amount - usualAmount >= least)
+    .map((day) => {
+      const usual = groups.get(kindOf(day))!
+      const most = Math.max(usual.amount, all.amount)
+      return {
+        ...{ day, usual, unit, condition },
+        ...{ times: day.amount / most, excess: day.amount - most },
+      }
+    })
+    .filter(({ times, excess }) => times >= leastTimes && excess >= least)
     .slice(0, mostDays)
+}
+
+/** @param days in the order of their amounts */
+function usualOf(kind: DayKind, days: readonly Day[]): Usual {
+  const quarter = days.length >> 2
+  const middle = days.slice(quarter, days.length - quarter)
+  const amount = middle.reduce((sum, day) => sum + day.amount, 0) / middle.length
+  return { kind, days: middle, amount }
 }
 
 async function explained(
   asked: Asked,
   period: Period,
-  { day, usual, usualAmount, unit, condition }: Candidate,
+  { day, usual, unit, condition }: Candidate,
   page: UsageForecast | null,
 ): Promise<DearDay> {
   const { fromUs, toUs, text, amount } = day
   return {
-    ...{ fromUs, toUs, unit, amount: text, usual: usualAmount },
+    ...{ fromUs, toUs, unit, amount: text, usual: usual.amount, kind: usual.kind },
     cause: await mainCauseOf(asked, {
-      ...{ day: { fromUs, toUs }, usual, unit, condition, period, page },
-      excess: amount - usualAmount,
+      ...{ day: { fromUs, toUs }, usual: usual.days, unit, condition, period, page },
+      excess: amount - usual.amount,
     }),
   }
 }

@@ -17,6 +17,8 @@ export interface MainCause {
   readonly names: readonly CauseName[]
   /** In the order of time; empty if the names tell it. */
   readonly spans: readonly Span[]
+  /** The key that everything is of, where the token shows this one alone: it is who, and no cause. */
+  readonly onlyKey: CauseName | null
   /** What is other in its requests, whatever their model, than in the usual ones of the same names; the greatest first. */
   readonly why: readonly WhyPart[]
 }
@@ -78,10 +80,23 @@ export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause
   return {
     amount: (isSpan ? inSpans : whole).amount,
     ...{ names, spans: isSpan ? spans : [] },
-    why: whyIn(rows, isSpan, of.usual.length).map((part) =>
-      'model' in part && !asked.bearer.shows.has('models') ? { ...part, model: null } : part,
-    ),
+    onlyKey: onlyKeyOf(asked),
+    why: whyIn(rows, isSpan, of.usual.length).map((part) => shownOf(part, asked)),
   }
+}
+
+function onlyKeyOf(asked: Asked): CauseName | null {
+  const { keys, shows } = asked.bearer
+  return keys?.length === 1 && shows.has('keys')
+    ? nameOf(asked, { of: 'key', tag: null }, keys[0]!)
+    : null
+}
+
+/** A part without the names that the token does not show. */
+function shownOf(part: WhyPart, { bearer }: Asked): WhyPart {
+  if (bearer.shows.has('models')) return part
+  if (part.of === 'model') return { ...part, model: null, instead: null }
+  return 'model' in part ? { ...part, model: null } : part
 }
 
 /** The same of the rows of a day and of the usual ones: requests of names that are new are compared with all. */

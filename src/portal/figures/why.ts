@@ -12,15 +12,25 @@ export interface Used {
 
 /** What is other in the requests that made a day dear, and how much of its amount beyond a usual day that is. */
 export type WhyPart = { readonly amount: number } & (
-  | { readonly of: 'requests'; readonly more: number }
-  /** So many times the usual tokens in a request. */
-  | { readonly of: 'tokens'; readonly times: number }
-  /** @property model whose share of the tokens rose most; null is unknown or not shown */
-  | { readonly of: 'model'; readonly model: string | null }
+  | { readonly of: 'requests'; readonly now: number; readonly usual: number }
+  /** Tokens in a request. @property mostly the kind that most of the difference is of; null if it is of both, or not known */
+  | {
+      readonly of: 'tokens'
+      readonly now: number
+      readonly usual: number
+      readonly mostly: 'input' | 'output' | null
+    }
+  /** @property model whose share of the tokens rose most, and the one whose share fell most; null is unknown, none, or not shown */
+  | { readonly of: 'model'; readonly model: string | null; readonly instead: string | null }
   /** Shares of the tokens, between 0 and 1. */
   | { readonly of: 'output' | 'cache'; readonly share: number; readonly usual: number }
-  /** So many times the usual amount for a token of a model, or for a request if tokens are not known. */
-  | { readonly of: 'price' | 'request'; readonly times: number; readonly model: string | null }
+  /** The amount for a token of a model, or for a request if tokens are not known. */
+  | {
+      readonly of: 'price' | 'request'
+      readonly now: number
+      readonly usual: number
+      readonly model: string | null
+    }
 )
 
 /** The figures of `usedOf`. */
@@ -90,9 +100,12 @@ export function whyOf(
   })
   const expected = ofModels.reduce((sum, model) => sum + model.expected, 0)
   const [most] = ofModels.toSorted((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond))
-  const rise = ({ each, same }: (typeof ofModels)[number]) =>
-    size(each) / size(some) - size(same) / size(before)
-  const [risen] = ofModels.toSorted((a, b) => rise(b) - rise(a))
+  const models = [...new Set([...own, ...usual].map(({ model }) => model))].map((model) => ({
+    model,
+    rise: size(byModel(own, model)) / size(some) - size(byModel(usual, model)) / size(before),
+  }))
+  const byRise = models.toSorted((a, b) => b.rise - a.rise)
+  const [risen, fallen] = [byRise[0]!, byRise.at(-1)!]
   const ofMix = expected - size(some) * price
   const ofPrice = some.amount - expected
   // What models usually cost says nothing if these requests cost as much less.
@@ -102,25 +115,46 @@ export function whyOf(
     ? [
         {
           ...{ of: hasTokens ? 'price' : 'request', model: null, amount: ofMix + ofPrice },
-          times: some.amount / size(some) / price,
+          ...{ now: some.amount / size(some), usual: price },
         },
       ]
     : [
-        { of: 'model', model: risen?.each.model ?? null, amount: ofMix },
+        {
+          ...{ of: 'model', model: risen.model, amount: ofMix },
+          instead: fallen.rise < 0 ? fallen.model : null,
+        },
         { ...priceOf(most!, hasTokens), amount: ofPrice },
       ]
   const parts: readonly WhyPart[] = [
     {
-      ...{ of: 'requests', more: some.requests - usualCount },
+      ...{ of: 'requests', now: some.requests, usual: usualCount },
       amount: (some.requests - usualCount) * length * price,
     },
     {
-      ...{ of: 'tokens', times: size(some) / some.requests / length },
+      ...{ of: 'tokens', now: size(some) / some.requests, usual: length },
+      mostly: mostlyOf(some, before),
       amount: (size(some) - some.requests * length) * price,
     },
     ...priced,
   ]
   return parts.toSorted((a, b) => b.amount - a.amount)
+}
+
+/** So much of what requests are longer is most of it. */
+const mostOfLength = 0.75
+
+/** The kind of the tokens that requests have more than usual ones. */
+function mostlyOf(some: Used, before: Used): 'input' | 'output' | null {
+  const perRequest = ({ requests }: Used, tokens: number | null) =>
+    tokens === null || !requests ? null : tokens / requests
+  const more = (of: 'tokens' | 'output') => {
+    const [now, usual] = [perRequest(some, some[of]), perRequest(before, before[of])]
+    return now === null || usual === null ? null : now - usual
+  }
+  const [tokens, output] = [more('tokens'), more('output')]
+  if (!tokens || output === null) return null
+  const share = output / tokens
+  return share >= mostOfLength ? 'output' : share <= 1 - mostOfLength ? 'input' : null
 }
 
 /** Shares that differ by less are usual ones. */
@@ -130,9 +164,9 @@ const leastShift = 0.1
 function priceOf({ each, same }: { readonly each: Used; readonly same: Used }, hasTokens: boolean) {
   const size = (used: Used) => (hasTokens ? used.tokens : used.requests) ?? 0
   const { model } = each
-  const times = each.amount / size(each) / (same.amount / size(same))
-  if (!hasTokens) return { of: 'request' as const, times, model }
-  const sign = times < 1 ? -1 : 1
+  const [now, before] = [each.amount / size(each), same.amount / size(same)]
+  if (!hasTokens) return { of: 'request' as const, now, usual: before, model }
+  const sign = now < before ? -1 : 1
   const shares = (of: 'output' | 'cached') => ({
     share: (each[of] ?? 0) / size(each),
     usual: (same[of] ?? 0) / size(same),
@@ -141,5 +175,5 @@ function priceOf({ each, same }: { readonly each: Used; readonly same: Used }, h
   if (sign * (output.share - output.usual) >= leastShift)
     return { of: 'output' as const, ...output }
   if (sign * (cache.usual - cache.share) >= leastShift) return { of: 'cache' as const, ...cache }
-  return { of: 'price' as const, times, model }
+  return { of: 'price' as const, now, usual: before, model }
 }

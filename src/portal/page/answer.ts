@@ -16,8 +16,6 @@ export interface Answer {
   readonly isFigure?: true
   /** Of these names, the script shows those of the filter. */
   readonly most?: 'key' | 'model'
-  /** It is of another unit than the page, and the script hides it when the reader filters. */
-  readonly isOther?: true
 }
 
 /** A cell is an answer in each unit, that of the page first; two that are short share a row of a phone. */
@@ -28,8 +26,6 @@ export const unitsOf = ({ unit, units }: Pick<PageData, 'unit' | 'units'>) => [
   ...units.filter((each) => each.unit === unit),
   ...units.filter((each) => each.unit !== unit),
 ]
-
-export const isMoney = (unit: string) => /^[A-Z]{3}$/.test(unit)
 
 export const unitName = (unit: string, { say }: Speech) =>
   unit === 'credits' ? say('chart.credits') : unit

@@ -130,8 +130,9 @@ export async function readBoardFor(
 
 /** What stands beside the bar of a dear day, and in the table of the chart. */
 function dearBar(dear: DearDay, speech: Speech) {
-  const { headline, why, details, lines } = dearWords(dear, speech)
-  return { atUs: dear.fromUs, lines, said: [headline, why, ...details].filter(Boolean).join(' ') }
+  const { headline, why, unexplained, details, lines } = dearWords(dear, speech)
+  const said = [headline, why, unexplained, ...details].filter(Boolean).join(' ')
+  return { atUs: dear.fromUs, lines, said }
 }
 
 /** That amounts in other units of the period are apart, and which of its days are in another unit alone. */

@@ -19,6 +19,8 @@ export interface AmountWriting {
   one(amount: string | null): string
   /** An estimate: three digits, and no cents where they say nothing. */
   about(amount: number): string
+  /** How much less the estimate is, as they are both written: a decimal text of as many decimals. */
+  beyond(amount: string, estimate: number): string
   /** The amounts of a column, which have the same decimals and add up to its total as it is shown. */
   column(amounts: readonly (string | null)[], total: string | null): readonly string[]
 }
@@ -26,7 +28,7 @@ export interface AmountWriting {
 const none = '–'
 /** What is shown of an amount that is only known roughly: three significant digits. */
 export const roughly = (amount: number) => Number(amount.toPrecision(3))
-const isCurrency = (unit: string) => /^[A-Z]{3}$/.test(unit)
+export const isMoney = (unit: string) => /^[A-Z]{3}$/.test(unit)
 const minorDigits = (currency: string) =>
   formatOf('en', currency, null).resolvedOptions().maximumFractionDigits ?? 2
 
@@ -36,7 +38,7 @@ const mostFormats = 1_000
 
 /** How a number is written with so many decimals, an amount of money with its currency. @param digits null for those of the currency */
 function formatOf(locale: string, unit: string, digits: number | null): Intl.NumberFormat {
-  const currency = isCurrency(unit) ? unit : null
+  const currency = isMoney(unit) ? unit : null
   const key = JSON.stringify([locale, currency, digits])
   const format =
     formats.get(key) ??
@@ -51,7 +53,7 @@ function formatOf(locale: string, unit: string, digits: number | null): Intl.Num
 
 /** Decimals that show an amount: money to its minor unit, all else to two at most; more if it is small. */
 function digitsFor(amount: Rational, unit: string): number {
-  const usual = isCurrency(unit) ? minorDigits(unit) : Math.min(2, decimalsOf(amount) ?? 2)
+  const usual = isMoney(unit) ? minorDigits(unit) : Math.min(2, decimalsOf(amount) ?? 2)
   const size = Math.abs(numberOf(amount))
   if (size === 0 || size >= 0.1) return usual
   // An amount that is not 0 is never shown as 0.
@@ -59,11 +61,22 @@ function digitsFor(amount: Rational, unit: string): number {
   return Math.max(usual, Math.min(needed, decimalsOf(amount) ?? needed))
 }
 
+/** An estimate in the least units that are shown of it. */
+function aboutIn(
+  amount: number,
+  unit: string,
+): { readonly units: bigint; readonly digits: number } {
+  const rough = roughly(amount)
+  const isWhole = Math.abs(amount) >= 100 || (!isMoney(unit) && Number.isInteger(rough))
+  const digits = isWhole ? 0 : isMoney(unit) ? minorDigits(unit) : 1
+  return { units: BigInt(Math.round(rough * 10 ** digits)), digits }
+}
+
 /** Writes amounts of a unit in the manner of a locale. */
 export function amountWriting(locale: string, unit: string): AmountWriting {
   const write = (units: bigint, digits: number) => {
     const number = formatOf(locale, unit, digits).format(Number(units) / 10 ** digits)
-    return unit === 'credits' || isCurrency(unit) ? number : `${number} ${unit}`
+    return unit === 'credits' || isMoney(unit) ? number : `${number} ${unit}`
   }
   const scaled = (amount: Rational, digits: number) =>
     roundWhole(multiply(amount, powerOfTen(digits)), 'half_even')
@@ -75,10 +88,17 @@ export function amountWriting(locale: string, unit: string): AmountWriting {
       return write(scaled(value, digits), digits)
     },
     about(amount) {
-      const rough = roughly(amount)
-      const isWhole = Math.abs(amount) >= 100 || (!isCurrency(unit) && Number.isInteger(rough))
-      const digits = isWhole ? 0 : isCurrency(unit) ? minorDigits(unit) : 1
-      return write(BigInt(Math.round(rough * 10 ** digits)), digits)
+      const { units, digits } = aboutIn(amount, unit)
+      return write(units, digits)
+    },
+    beyond(amount, estimate) {
+      const value = readNumber(amount)!
+      const about = aboutIn(estimate, unit)
+      const digits = Math.max(digitsFor(value, unit), about.digits)
+      const shown = scaled(value, digitsFor(value, unit))
+      const whole = (units: bigint, of: number) => units * 10n ** BigInt(digits - of)
+      const rest = whole(shown, digitsFor(value, unit)) - whole(about.units, about.digits)
+      return (Number(rest) / 10 ** digits).toFixed(digits)
     },
     column(amounts, total) {
       const values = amounts.map((amount) => (amount === null ? null : readNumber(amount)))
@@ -90,7 +110,7 @@ export function amountWriting(locale: string, unit: string): AmountWriting {
         6,
         largest(
           all.map((value) => digitsFor(value, unit)),
-          isCurrency(unit) ? minorDigits(unit) : 0,
+          isMoney(unit) ? minorDigits(unit) : 0,
         ),
       )
       const units = values.map((value) => (value === null ? null : scaled(value, digits)))

@@ -2,7 +2,7 @@ import { largest } from '../../user/extremes.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import type { CauseName, MainCause } from '../figures/main-cause.ts'
 import type { WhyPart } from '../figures/why.ts'
-import { isMoney } from './answer.ts'
+import { isMoney, roughly } from './columns.ts'
 import type { Speech } from './speech.ts'
 
 /** A dear day in words. */
@@ -11,7 +11,11 @@ export interface DearWords {
   readonly headline: string
   /** Who or when, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
-  /** What came from that, what each cause is of the amount beyond a usual day, and what to do. */
+  /** The causes in it, each with the figures that stand behind it in brackets. */
+  readonly causes: readonly CauseWords[]
+  /** That nothing explains the price; empty if something does. */
+  readonly unexplained: string
+  /** What came from that, and what each cause is of the amount beyond a usual day. */
   readonly details: readonly string[]
   /** The why in a few words for the place beside its bar. */
   readonly lines: readonly string[]
@@ -24,29 +28,37 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const said = {
     day: speech.weekday(dear.fromUs),
     amount: speech.amount(dear.unit, dear.amount),
-    usual: speech.about(dear.unit, dear.usual),
+    // Beside an amount with its unit.
+    usual: speech.amounts(dear.unit).about(dear.usual),
+    kind: say(`usual.${dear.kind}`),
   }
   const who = whoOf(cause, speech)
-  const causes = mainParts(cause.why).map((part) => whyIn(part, speech))
-  const isPrice = mainParts(cause.why).some(({ of }) => of === 'price')
-  const why = speech.list(causes)
+  const parts = mainParts(cause.why)
+  const causes = parts.map((part) => whyIn(part, dear.unit, speech))
+  const why = speech.list(causes.map(({ text, figures }) => `${text}${figures}`))
+  const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
+  // Beside a bar, another cause is said if it is about as great.
+  const [first, other] = causes.filter((_, at) => parts[at]!.amount >= parts[0]!.amount / 2)
   return {
     headline: say('state.dear', said),
     why: capital(who === '' || why === '' ? who || why : say('why.of', { who, why })),
-    details: [
-      who === '' ? '' : causeOf(cause, dear, speech),
-      partsOf(dear, speech),
-      isPrice ? say('why.ask') : '',
-    ].filter(Boolean),
-    lines: [...causes.slice(0, 1).map(capital), who, say('dear.instead', said)].filter(Boolean),
+    causes,
+    unexplained: isOf('price') ? say('why.ask') : isOf('request') ? say('why.unmeasured') : '',
+    details: [who === '' ? '' : causeOf(cause, dear, speech), partsOf(dear, speech)].filter(
+      Boolean,
+    ),
+    lines: [capital(first?.text ?? ''), who, other?.text ?? say('dear.instead', said)].filter(
+      Boolean,
+    ),
   }
 }
 
 const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
 
-/** The key, else an own dimension, else the hours, else the model. */
-function whoOf({ names, spans }: MainCause, speech: Speech): string {
-  const [first] = names.toSorted((a, b) => Number(a.of === 'model') - Number(b.of === 'model'))
+/** The key, else an own dimension, else the only key that is seen, else the hours, else the model. */
+function whoOf({ names, spans, onlyKey }: MainCause, speech: Speech): string {
+  const own = names.filter(({ of }) => of !== 'model')
+  const [first] = own.length === 0 && onlyKey !== null ? [onlyKey] : [...own, ...names]
   return first === undefined || (first.of === 'model' && spans.length > 0)
     ? spansIn(spans, speech)
     : namesOf([first], speech)
@@ -61,10 +73,10 @@ function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Spe
   const isAll = Number(amount) === Number(dear.amount)
   const part = isAll
     ? say('dear.all')
-    : say('dear.part', { amount: speech.amount(dear.unit, amount) })
+    : say('dear.part', { share: speech.share(Number(amount) / Number(dear.amount)) })
   const said = { part, names: namesOf(names, speech) }
   if (spans.length === 0) return say('dear.names', said)
-  const times = spansIn(spans, speech)
+  const times = say('dear.zone', { times: spansIn(spans, speech), zone: speech.zone })
   return say(names.length === 0 ? 'dear.at' : 'dear.namesAt', { ...said, times })
 }
 
@@ -97,25 +109,78 @@ function mainParts(parts: readonly WhyPart[]): readonly WhyPart[] {
   return parts.filter(({ amount }) => amount > 0 && amount >= least).slice(0, mostCauses)
 }
 
-function whyIn(part: WhyPart, { say, share }: Speech): string {
+/** A cause in a few words, and in brackets what it is now and usually; empty if the words say it. */
+export interface CauseWords {
+  readonly text: string
+  readonly figures: string
+}
+
+function whyIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
+  const { text, figures } = figuresIn(part, unit, speech)
+  return { text, figures: figures === '' ? '' : speech.say('why.with', { cause: '', figures }) }
+}
+
+function figuresIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
+  const { say, share, number } = speech
   switch (part.of) {
-    case 'requests':
-      return say('why.requests', { more: Math.max(1, Math.round(part.more)) })
-    case 'tokens':
-      return say('why.tokens', { times: roundTimes(part.times) })
-    case 'model':
-      return part.model === null ? say('why.models') : say('why.model', { model: part.model })
+    case 'requests': {
+      const [now, usual] = [part.now, part.usual].map(Math.round) as [number, number]
+      const text =
+        usual === 0 ? say('why.requests.none', { now }) : say('why.requests', { now, usual })
+      return { text, figures: '' }
+    }
+    case 'tokens': {
+      const [now, usual] = shown(part)
+      const of = part.mostly === null ? 'why.length' : (`why.length.${part.mostly}` as const)
+      return {
+        text: say('why.tokens', { times: roundTimes(now / usual) }),
+        figures: say(of, { now: number(now), usual: number(usual) }),
+      }
+    }
+    case 'model': {
+      const { model, instead } = part
+      if (model === null) return { text: say('why.models'), figures: '' }
+      return instead === null
+        ? { text: say('why.model', { model }), figures: '' }
+        : {
+            text: say('why.dearer'),
+            figures: say('why.instead', { now: model, usual: instead }),
+          }
+    }
     case 'output':
-    case 'cache':
-      return say(`why.${part.of}`, { share: share(part.share), usual: share(part.usual) })
+    case 'cache': {
+      const shares = { share: share(part.share), usual: share(part.usual) }
+      return { text: say(`why.${part.of}`, shares), figures: '' }
+    }
     case 'request':
-      return say('why.request', { times: roundTimes(part.times) })
-    case 'price':
-      return part.model === null
-        ? say('why.token', { times: roundTimes(part.times) })
-        : say('why.price', { times: roundTimes(part.times), model: part.model })
+    case 'price': {
+      const [now, usual] = shown(part)
+      const times = roundTimes(now / usual)
+      const rates = (of: number) => ({
+        now: speech.rate(unit, now * of),
+        usual: speech.rate(unit, usual * of, true),
+      })
+      if (part.of === 'request')
+        return {
+          text: say('why.request', { times }),
+          figures: say('why.instead', rates(1)),
+        }
+      return {
+        text:
+          part.model === null
+            ? say('why.token', { times })
+            : say('why.price', { times, model: part.model }),
+        figures: say('why.perMillion', rates(million)),
+      }
+    }
   }
 }
+
+const million = 1_000_000
+
+/** Both as they are shown: what a reader divides is what is said. */
+const shown = ({ now, usual }: { readonly now: number; readonly usual: number }) =>
+  [roughly(now), roughly(usual)] as const
 
 /** A ratio as it is said: with one digit below 10. */
 const roundTimes = (times: number) =>
@@ -124,27 +189,34 @@ const roundTimes = (times: number) =>
 /** A part that is less of the amount beyond a usual day is no cause of its own. */
 const leastPart = 0.1
 
-/** What each cause is of the amount beyond a usual day: a sum that adds up as it is written. */
-function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): string {
+/**
+ * What each cause is of the amount beyond a usual day, and all else: a sum that adds up as it is written, to the difference of the two
+ * amounts as they are written.
+ */
+function partsOf({ amount, usual, unit, cause, kind }: DearDay, speech: Speech): string {
   const { say } = speech
-  const beyond = Number(amount) - usual
-  const parts = cause.why.filter((part) => Math.abs(part.amount) >= leastPart * beyond)
-  if (parts.length === 0) return ''
-  // Three digits of the sum at least, so that what is rounded adds up.
-  const digits = Math.max(isMoney(unit) ? 2 : 0, 2 - Math.floor(Math.log10(beyond)))
+  const write = speech.amounts(unit)
+  const total = write.beyond(amount, usual)
+  const beyond = Number(total)
+  const parts = cause.why.filter((part) => part.amount >= leastPart * beyond)
+  if (parts.length === 0 || beyond <= 0) return ''
+  // Three digits of the sum at least, and those that it shows, so that what is rounded adds up.
+  const shownDigits = Math.max(isMoney(unit) ? 2 : 0, total.split('.')[1]?.length ?? 0)
+  const digits = Math.max(shownDigits, 2 - Math.floor(Math.log10(beyond)))
   const rounded = parts.map((part) => Number(part.amount.toFixed(digits)))
-  const amounts = [...rounded, beyond - rounded.reduce((sum, each) => sum + each, 0)]
-  const written = speech.amounts(unit).column(
-    [...amounts, beyond].map((each) => each.toFixed(digits)),
+  const rest = beyond - rounded.reduce((sum, each) => sum + each, 0)
+  // What rounding alone leaves is of the greatest cause.
+  const isRounding = Math.abs(rest) < (parts.length + 1) * 10 ** -digits
+  if (isRounding) rounded[0] = rounded[0]! + rest
+  const amounts = isRounding ? rounded : [...rounded, rest]
+  const written = write.column(
+    amounts.map((each) => each.toFixed(digits)),
     null,
   )
-  const names = [...parts.map(({ of }) => say(`part.${of}`)), say('part.rest')]
-  const sums = names
-    .map((name, at) => ({ name, written: written[at]!, size: amounts[at]! }))
-    .filter(({ written }) => /[1-9]/.test(written))
-    .map(({ name, written, size }) => `${name} ${size > 0 ? '+' : ''}${written}`)
-  return say('why.parts', {
-    amount: written.at(-1)!,
-    parts: speech.list(sums),
+  const sums = amounts.map((each, at) => {
+    const name = at < parts.length ? say(`part.${parts[at]!.of}`) : say('part.rest')
+    return `${name} ${each > 0 ? '+' : ''}${written[at]!}`
   })
+  const said = { amount: speech.amount(unit, total), kind: say(`usual.${kind}`) }
+  return say('why.parts', { ...said, parts: speech.list(sums) })
 }

@@ -3,7 +3,8 @@ import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import { plus } from '../figures/sums.ts'
-import { type Answer, beginUsOf, type Cell, datesOf, endedOn, isMoney, unitsOf } from './answer.ts'
+import { type Answer, beginUsOf, type Cell, datesOf, endedOn, unitName, unitsOf } from './answer.ts'
+import { isMoney } from './columns.ts'
 import { limitAnswers } from './limit-answers.ts'
 import { mostAnswers } from './most-answers.ts'
 import type { PageData } from './page-shape.ts'
@@ -24,7 +25,9 @@ export function renderFigures(data: PageData, speech: Speech): Html {
   const limit = ends.length > 0 && data.budgets.length === 0 ? [] : limitAnswers(data, speech)
   const most = mostAnswers(data, speech)
   const isPair = limit.length > 0 && most.length > 0
-  return html`${apart(data, speech)}<dl class="figures answers">${[cellOf(used, 'used', isShort), cellOf(pay, 'pay', isShort), cellOf(ends, 'ends', false), cellOf(limit, 'limit', isPair), cellOf(most, 'most', isPair)]}</dl>`
+  const cell = (answers: Cell, name: string, isNarrow: boolean) =>
+    cellOf(answers, name, isNarrow, speech)
+  return html`${apart(data, speech)}<dl class="figures answers">${[cell(used, 'used', isShort), cell(pay, 'pay', isShort), cell(ends, 'ends', false), cell(limit, 'limit', isPair), cell(most, 'most', isPair)]}</dl>`
 }
 
 /** Two cells share a row of a phone if each of their values has at most so many characters. */
@@ -37,24 +40,23 @@ function apart(data: PageData, speech: Speech): Html | false {
   )
   if (used.length < 2) return false
   const word = used.every(({ unit }) => isMoney(unit)) ? 'card.apart' : 'card.apart.credits'
-  const dates = datesOf(
-    used.map(({ unit }) => unit),
-    data,
-    speech,
-  )
-  return html`<p class="note apart">${[dates, speech.say(word)].filter(Boolean).join(' · ')}</p>`
+  const units = used.map(({ unit }) => unit)
+  const dates = datesOf(units, data, speech)
+  const what = dates || speech.list(units.map((unit) => unitName(unit, speech)))
+  return html`<p class="note apart">${what} · ${speech.say(word)}</p>`
 }
 
-function cellOf(answers: Cell, name: string, isShort: boolean): Html | false {
+function cellOf(answers: Cell, name: string, isShort: boolean, speech: Speech): Html | false {
   const [first] = answers
   if (first === undefined) return false
-  return html`<div class="${name}${isShort && html` short`}"><dt>${first.label}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? first.label : null))}</dd></div>`
+  return html`<div class="${name}${isShort && html` short`}"><dt>${first.label}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? first.label : null, speech))}</dd></div>`
 }
 
 /** @param above the name of the cell, for an answer that follows the first */
 function answerOf(
-  { label, value, others = [], under, isFigure, most, isOther }: Answer,
+  { label, value, others = [], under, isFigure, most }: Answer,
   above: string | null,
+  { say }: Speech,
 ): Html {
   const lines = under.filter((each) => each !== '' && each !== false)
   const long = largest(
@@ -62,12 +64,14 @@ function answerOf(
     value.length,
   )
   const size = long > 18 ? 'smallest' : long > 14 ? 'smaller' : null
-  const beside = others.map((each) => html` <span class="plus" data-whole>+ ${each}</span>`)
+  const beside = others.map(
+    (each) => html` <span class="plus" data-whole>${say('card.and', { amount: each })}</span>`,
+  )
   const text = html`${value !== '' && html`<b${size !== null && html` class="${size}"`}>${isFigure ? html`<span data-figure>${value}</span>` : value}${beside}</b>`}${lines.map((each) => html`<span class="aside">${each}</span>`)}`
   const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null
     ? answer
-    : html`<div class="next"${isOther && html` data-whole`}>${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
+    : html`<div class="next">${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
 }
 
 /** Amounts of a unit in a summary; null without any. */
@@ -109,7 +113,8 @@ function comparedIn(
   const beyond = dears.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
   const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
   const share = speech.change((used - beyond) / before - 1)
-  return [said, speech.say('card.without', { days, share })]
+  const without = speech.say('card.without', { days, share })
+  return [said, html`<span class="beside">${without}</span>`]
 }
 
 function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {

@@ -3,6 +3,7 @@ import { html } from '../../user/html.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import { type Answer, endedOn } from './answer.ts'
 import type { PageData } from './page-shape.ts'
+import { ofHeld } from './pay-answers.ts'
 import type { Speech } from './speech.ts'
 
 /** Budgets, the fullest first; without one, how many requests succeeded. */
@@ -45,12 +46,13 @@ function failedIn({ failed }: PageData, speech: Speech): string {
     : speech.say('card.failed.cost', { failed: failed.requests, amount })
 }
 
-/** Whether what is left of the balance ends before a budget is used up, or begins anew; empty without a balance. */
+/** That the balance ends before a budget is used up, or begins anew; empty if it does not. */
 function besideBalance(
   { budget, period, crossesUs }: BudgetState,
-  { credits, outlook }: PageData,
+  data: PageData,
   { say }: Speech,
 ): string {
+  const { credits, outlook } = data
   if (
     credits === null ||
     credits.unit !== budget.unit ||
@@ -60,7 +62,7 @@ function besideBalance(
     return ''
   const endUs =
     outlook.runsOut === null ? Infinity : Date.parse(outlook.runsOut.median ?? '9999') * 1000
-  return say(endUs < (crossesUs ?? period.toUs) ? 'budget.shorter' : 'budget.longer')
+  return endUs < (crossesUs ?? period.toUs) ? say(`budget.shorter${ofHeld(data)}`) : ''
 }
 
 function overBudget({ unit, amount }: BudgetState['budget'], used: string, speech: Speech): string {
@@ -73,6 +75,8 @@ function overBudget({ unit, amount }: BudgetState['budget'], used: string, speec
 function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answer {
   const { say } = speech
   const { budget, period, used, share, crossesUs, isEnough } = state
+  const ended = endedOn(budget.unit, data, speech)
+  const resets = speech.near(period.toUs, data.toUs)
   const write = speech.amounts(budget.unit)
   const of = { used: write.one(used), amount: speech.amount(budget.unit, budget.amount) }
   const width = Math.min(100, Math.max(0, share * 100)).toFixed(1)
@@ -82,14 +86,18 @@ function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answe
       ? say('budget.crosses', { date: speech.near(crossesUs, data.toUs) })
       : share >= 1
         ? html`<strong class="over"><span aria-hidden="true">▲</span> ${overBudget(budget, used, speech)}</strong>`
-        : endedOn(budget.unit, data, speech) || (isEnough && say('budget.enough'))
+        : ended === '' && isEnough && say('budget.enough')
   return {
     label: say('card.budget'),
     value: say('card.budget.used', of),
     under: [
-      say(`card.budget.${budget.period}`, { date: speech.near(period.toUs, data.toUs) }),
+      // What nobody uses any more begins anew for nobody.
+      ended || say(`card.budget.${budget.period}`, { date: resets }),
       bar,
       end,
+      share >= 1 && ended === '' && budget.stops !== undefined
+        ? say(budget.stops ? 'budget.stops' : 'budget.goesOn', { date: resets })
+        : '',
       share < 1 && besideBalance(state, data, speech),
     ],
   }

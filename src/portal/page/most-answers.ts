@@ -15,26 +15,16 @@ import type { Speech } from './speech.ts'
 /** How many names a cell of the first screen has: fewer where it has those of another unit, too. */
 const mostNames = ({ units }: PageData) => (units.length < 2 ? 3 : 2)
 
-/** The key and the model that used most, those that follow, and the first in each other unit, which is a block of its own. */
+/** The key and the model that used most, those that follow, and the first in each other unit. */
 export function mostAnswers(data: PageData, speech: Speech): Cell {
   const tables = ['key', 'model'].flatMap((by) => data.tables.filter((each) => each.by === by))
-  const others = unitsOf(data).filter(({ unit }) => unit !== data.unit)
-  return [
-    ...tables.flatMap((table) => mostIn(table, data, speech)),
-    ...others.flatMap(({ unit }) => {
-      const lines = tables.flatMap((table) => firstIn(table, unit, speech))
-      const label = unitName(unit, speech)
-      const under = [...lines, beforeRefunds(tables, unit, speech)]
-      return lines.length === 0 ? [] : [{ label, value: '', under, isOther: true as const }]
-    }),
-  ]
+  return tables.flatMap((table) => mostIn(table, data, speech))
 }
 
 /** What the shares in a unit are of, if that is not what stands beside them: refunds are of no name. */
-function beforeRefunds(tables: readonly NamesTable[], unit: string, speech: Speech): string {
-  const [table] = tables
-  const at = table?.units.indexOf(unit) ?? -1
-  const [total, refunds] = [table?.total.amounts[at], table?.refunds[at]]
+function beforeRefunds(table: NamesTable, unit: string, speech: Speech): string {
+  const at = table.units.indexOf(unit)
+  const [total, refunds] = [table.total.amounts[at], table.refunds[at]]
   return total == null || refunds == null || Number(refunds) === 0
     ? ''
     : speech.say('most.before', { amount: speech.amount(unit, withoutRefunds(total, refunds)) })
@@ -46,7 +36,10 @@ function firstIn(table: NamesTable, unit: string, speech: Speech): readonly Html
   // Of more names than the table has, it may be among the others.
   if (column === undefined || table.more > 0) return []
   return topNames(table, 1, speech, column).map(({ name, said, share }) =>
-    pairOf(nameIn(table, name, speech), `${said} · ${speech.part(share)}`),
+    pairOf(
+      `${unitName(unit, speech)}: ${nameIn(table, name, speech)}`,
+      `${said} · ${speech.part(share)}`,
+    ),
   )
 }
 
@@ -73,11 +66,14 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
       label: (isOnly ? say('most.onlyKey') : say(wordOfMost(by, column))) + of,
       value: name(first),
       under: [
-        isOnly ? first.said : `${first.said} · ${part(first.share)}`,
+        !isOnly && `${first.said} · ${part(first.share)}`,
         !isOnly && by === 'key' && ofDearDay(first, data, speech),
         ...others.map((each) => pairOf(name(each), part(each.share), true)),
         rest >= leastRest && pairOf(say('most.others'), part(rest), true),
-        by === 'model' && unit !== null && beforeRefunds([table], unit, speech),
+        ...unitsOf(data)
+          .filter((each) => each.unit !== unit)
+          .flatMap((each) => firstIn(table, each.unit, speech)),
+        ...(by === 'model' ? units.map((each) => beforeRefunds(table, each.unit, speech)) : []),
       ],
       most: by,
     },
@@ -88,7 +84,7 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
 const leastOfDay = 0.25
 
 /** What a dear day has of the amount of the first key, if it is much of it. */
-function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): string {
+function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): Html | '' {
   const day = data.dears.find(
     ({ unit, cause }) =>
       unit === data.unit &&
@@ -97,10 +93,10 @@ function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): s
   )
   return day === undefined
     ? ''
-    : speech.say('most.onDay', {
+    : html`<span class="beside">${speech.say('most.onDay', {
         amount: speech.amount(day.unit, day.cause.amount),
         day: speech.near(day.fromUs, data.toUs),
-      })
+      })}</span>`
 }
 
 /** A share that is shown as 0.1 %. */

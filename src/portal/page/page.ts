@@ -13,7 +13,7 @@ import type { PageData } from './page-shape.ts'
 import { renderTables } from './page-tables.ts'
 import { isPrepaid, priceOf } from './pay-answers.ts'
 import type { Speech } from './speech.ts'
-import { renderState } from './state-bar.ts'
+import { type Contact, renderState } from './state-bar.ts'
 
 /** The page of one account, without the frame around it. It works without scripts: the period is a form. */
 export function pageBody(
@@ -27,16 +27,34 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, view, speech)}</main>`
   }
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), html`${view.label} · ${say('period', { from: speech.day(data.fromUs), to: speech.day(data.toUs - 1) })}`)}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), aboutOf(data, view, speech))}
 ${controls(data, speech)}
 <div class="first">${renderFigures(data, speech)}
-${renderState(data, speech)}</div>
+${renderState(data, speech, contactOf(settings, view))}</div>
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech), renderTables(data, speech))}
 ${renderLots(data, speech)}
 ${data.canExport && exports(speech)}
 ${footer(data, settings, view, speech)}</main>`
 }
+
+/** The account; and its period, unless a figure says it, whose days are of this year. */
+function aboutOf(
+  { fromUs, toUs, unit, summary }: PageData,
+  { label }: AccountView,
+  speech: Speech,
+) {
+  const nowUs = Date.parse(summary.refreshedAt) * 1000
+  const isSaid = unit !== null && [fromUs, toUs - 1].every((us) => isSameYear(us, nowUs, speech))
+  const said = { from: speech.day(fromUs), to: speech.day(toUs - 1) }
+  return isSaid ? label : `${label} · ${speech.say('period', said)}`
+}
+
+const isSameYear = (a: number, b: number, { date }: Speech) =>
+  date(a).slice(0, 4) === date(b).slice(0, 4)
+
+const contactOf = ({ support, product }: Settings, { label }: AccountView): Contact | null =>
+  support === undefined ? null : { support, product, label }
 
 /** Periods that people ask for, and the units of amounts, as links that keep the rest of the address. */
 function controls({ from, to, kept, presets, units, unit }: PageData, speech: Speech): Html {

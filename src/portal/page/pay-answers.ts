@@ -1,8 +1,8 @@
 import { html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Projection } from '../figures/projection.ts'
-import { type Answer, type Cell, endedOn, isMoney, unitsOf } from './answer.ts'
-import { roughly } from './columns.ts'
+import { type Answer, type Cell, endedOn, unitsOf } from './answer.ts'
+import { isMoney, roughly } from './columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -11,6 +11,8 @@ interface Pay extends Omit<Answer, 'value'> {
   /** Null if there is none: the value says so. */
   readonly amount: string | null
   readonly value?: string
+  /** The interval of an estimate. */
+  readonly range?: string
   /** Whether it is an estimate. */
   readonly isAbout?: boolean
 }
@@ -27,7 +29,11 @@ export function payAnswers(data: PageData, speech: Speech): Cell {
       ({ value, amount, isAbout }) =>
         value ?? (isAbout ? say('month.about', { amount: amount! }) : amount!),
     )
-    const under = own.flatMap((each) => each.under)
+    // A range beside other amounts is said with them.
+    const range = own[0]!.range ?? ''
+    const all =
+      range === '' ? [] : [[range, ...others.map((amount) => say('card.and', { amount }))]]
+    const under = [...all.map((parts) => parts.join(' ')), ...own.flatMap((each) => each.under)]
     return { label: own[0]!.label, value: first!, others, under }
   })
   return answers.length > 0
@@ -69,7 +75,7 @@ export function prepaidCourse(unit: string, data: PageData, speech: Speech): str
 }
 
 /** The end of words that say money where others say credits. */
-const ofHeld = ({ credits }: Pick<PageData, 'credits'>) =>
+export const ofHeld = ({ credits }: Pick<PageData, 'credits'>) =>
   credits === null || credits.unit === 'credits' ? ('' as const) : ('.money' as const)
 
 /** Whether nothing more is expected to be used: that is as exact as what was. */
@@ -97,11 +103,11 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Pay[] {
         ? speech.amount(unit, String(course.used))
         : speech.about(unit, course.median),
       isAbout: !isExact,
+      ...(!isExact && low !== high
+        ? { range: say('month.range', { low: low!, high: speech.about(unit, course.high) }) }
+        : {}),
       under: [
         !isExact && !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
-        !isExact &&
-          low !== high &&
-          say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         unit === 'credits' &&
           price !== null &&
           // Of the credits as they are shown, so that a reader who multiplies finds the same.
@@ -111,7 +117,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Pay[] {
               (roughly(course.median) * Number(price.value)).toFixed(6),
             ),
           }),
-        !isExact && isMoney(unit) && say('month.noInvoice'),
+        !isExact && isMoney(unit) && html`<span class="beside">${say('month.noInvoice')}</span>`,
       ],
     },
   ]
@@ -135,7 +141,7 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
       value: say('ends.about', { date: speech.shortDay(Date.parse(median) * 1000) }),
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
-        ...rangeOf(data, speech),
+        buyBefore(data, speech),
       ],
     },
   ]
@@ -157,15 +163,10 @@ function lasts(data: PageData, { say, day }: Speech): string {
 const isPast = ({ runsOut, fan }: Answers['outlook']) =>
   runsOut?.median != null && Date.parse(runsOut.median) < Date.parse(fan[0]!.at)
 
-/** The days between which the credits probably end, and when to buy more: before one future in ten has none left. */
-function rangeOf({ outlook, toUs }: PageData, { say, near }: Speech): readonly string[] {
-  const { early = null, late = null } = outlook?.runsOut ?? {}
-  if (early === null || late === null) return [say('answer.pace')]
-  const [first, last] = [early, late].map((each) => near(Date.parse(each) * 1000, toUs))
-  return [
-    first === last ? say('answer.pace') : say('answer.range', { early: first!, late: last! }),
-    say('answer.buy', { date: first! }),
-  ]
+/** When to buy more: before one future in ten has none left. */
+function buyBefore({ outlook, toUs }: PageData, { say, near }: Speech): string {
+  const early = outlook?.runsOut?.early ?? null
+  return early === null ? '' : say('answer.buy', { date: near(Date.parse(early) * 1000, toUs) })
 }
 
 /** What the credits cost, and at which price. */

@@ -2,7 +2,7 @@ import { timeIn } from '../../measure/usage/calendar.ts'
 import { firstDays, inWords, partsIn, sentences } from '../../report/usage/board/speech.js'
 import type { Values } from '../../report/usage/board/types.ts'
 import type { AccountView } from '../settings/account-view.ts'
-import { type AmountWriting, amountWriting } from './columns.ts'
+import { type AmountWriting, amountWriting, isMoney, roughly } from './columns.ts'
 import type { Word, Wording } from './words/wording.ts'
 
 /** Words, numbers and dates of a reader. */
@@ -48,6 +48,10 @@ export interface Speech {
   about(unit: string, amount: number): string
   /** What one of something costs, with all its digits. */
   price(currency: string, value: string): string
+  /** The mean price of something: three digits. @param saysUnit whether credits say what they are; money always does */
+  rate(unit: string, value: number, saysUnit?: boolean): string
+  /** The time zone. */
+  readonly zone: string
 }
 
 export function speechOf(
@@ -103,6 +107,16 @@ export function speechOf(
       timeZone: timezone,
     }),
   )
+  const zone = new Intl.DateTimeFormat(locale, { timeZone: timezone, timeZoneName: 'longGeneric' })
+    .formatToParts()
+    .find(({ type, value }) => type === 'timeZoneName' && !/\d/.test(value))
+  const price = (currency: string, value: string) =>
+    new Intl.NumberFormat(locale, {
+      style: 'currency',
+      currency,
+      maximumFractionDigits: 12,
+    }).format(Number(value))
+  const rates = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
   const clocks = new Intl.DateTimeFormat(locale, {
     ...{ hour: 'numeric', minute: '2-digit', timeZone: timezone },
   })
@@ -143,11 +157,15 @@ export function speechOf(
     amount: (unit, amount) =>
       withUnit(unit, amountWriting(locale, unit).one(amount), Number(amount)),
     about: (unit, amount) => withUnit(unit, amountWriting(locale, unit).about(amount), amount),
-    price: (currency, value) =>
-      new Intl.NumberFormat(locale, {
-        style: 'currency',
-        currency,
-        maximumFractionDigits: 12,
-      }).format(Number(value)),
+    price,
+    rate: (unit, value, saysUnit = false) => {
+      if (isMoney(unit))
+        return value < 100
+          ? price(unit, String(roughly(value)))
+          : amountWriting(locale, unit).about(value)
+      const amount = rates.format(value)
+      return saysUnit ? withUnit(unit, amount, roughly(value)) : amount
+    },
+    zone: zone?.value ?? timezone,
   }
 }

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../user/html.ts'
 import type { DearDay } from '../figures/dear-day.ts'
-import { dearWords } from './dear-words.ts'
+import type { Settings } from '../settings/settings.ts'
+import { type DearWords, dearWords } from './dear-words.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -13,8 +14,15 @@ interface State {
   readonly text: Html | string
   /** The view that shows it. */
   readonly query: string | null
-  /** Of a dear day: who or what made it so, and the figures behind that. */
-  readonly why?: { readonly said: string; readonly details: readonly string[] }
+  /** Of a dear day. */
+  readonly why?: DearWords & { readonly fromUs: number }
+}
+
+/** Whom a customer asks, and who asks; null without a contact. */
+export interface Contact {
+  readonly support: NonNullable<Settings['support']>
+  readonly product: string
+  readonly label: string
 }
 
 const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
@@ -33,25 +41,74 @@ const mostDear = 2
 const mostOthers = 2
 
 /** The worst thing that a customer should know, always in the same place, why the dearest days were dear, and the others below. */
-export function renderState(data: PageData, speech: Speech): Html {
+export function renderState(data: PageData, speech: Speech, contact: Contact | null): Html {
   const [worst, ...rest] = statesOf(data, speech)
   const isDear = ({ why }: State) => why !== undefined
   const dear = rest.filter(isDear).slice(0, isDear(worst!) ? mostDear - 1 : mostDear)
   const others = rest.filter((each) => !dear.includes(each))
-  const list = html`<ul>${others.map((each) => html`<li>${saidOf(each, speech)}</li>`)}</ul>`
+  const more = ({ why }: State) =>
+    why !== undefined && [askOf(why, speech, contact), detailsOf(why)]
+  const list = html`<ul>${others.map((each) => html`<li>${saidOf(each, speech)}${more(each)}</li>`)}</ul>`
   const below =
     others.length > mostOthers
       ? html`<details><summary>${speech.say('state.more', { more: others.length })}</summary>${list}</details>`
       : others.length > 0 && list
-  return html`<section class="state ${worst!.tone}"><h2>${saidOf(worst!, speech)}</h2>${dear.map((each) => html`<p>${saidOf(each, speech)}</p>`)}${below}</section>`
+  return html`<section class="state ${worst!.tone}"><h2>${saidOf(worst!, speech)}</h2>${more(worst!)}${dear.map((each) => html`<p>${saidOf(each, speech)}</p>${more(each)}`)}${below}</section>`
 }
 
 function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
-  const link = query !== null && html` <a href="${query}" data-keep>${speech.say('state.show')}</a>`
-  const because =
-    why !== undefined &&
-    html`${why.said !== '' && html`<strong>${why.said}</strong>`}${why.details.map((each) => html`<small>${each}</small>`)}`
-  return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${because}`
+  const link =
+    query !== null &&
+    html` <a class="unbroken" href="${query}" data-keep>${speech.say('state.show')}</a>`
+  const reason = why !== undefined && why.why !== '' && html`<strong>${reasonOf(why)}</strong>`
+  return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
+}
+
+/** Each cause is in one piece, and its figures are lighter. */
+function reasonOf({ why, causes }: DearWords): readonly Html[] {
+  let rest = why
+  return causes.map(({ text, figures }, nth) => {
+    // The reason begins with a capital.
+    const end = rest.toLowerCase().indexOf(text.toLowerCase()) + text.length
+    const said = rest.slice(0, end)
+    rest = rest.slice(end + figures.length)
+    const last = nth === causes.length - 1 ? rest : ''
+    return html`<span class="cause">${unbroken(said)}<span class="light">${unbroken(figures)}</span>${last}</span> `
+  })
+}
+
+/** A name with hyphens is in one line. */
+const unbroken = (text: string): Html =>
+  html`${text.split(/([\w.:/]{1,24}(?:-[\w.:/]{1,24})+)/).map((part, at) => (at % 2 === 0 ? part : html`<span class="unbroken">${part}</span>`))}`
+
+/** The figures behind a cause. */
+const detailsOf = ({ details }: DearWords) =>
+  html`<div class="details">${details.map((each) => html`<small>${unbroken(each)}</small>`)}</div>`
+
+/** What nothing explains is asked about: by a mail that says the day, the names and the prices, or by a text with these, to be copied. It has what the page shows. */
+function askOf(
+  { headline, why, unexplained, details, fromUs }: NonNullable<State['why']>,
+  speech: Speech,
+  contact: Contact | null,
+): Html | false {
+  if (unexplained === '') return false
+  const { say } = speech
+  const subject = [contact?.product, contact?.label, speech.day(fromUs)].join(' · ')
+  const lines = [headline, why, ...details]
+  return html`<div class="unexplained"><span>${unexplained}</span>${contact !== null && asking(contact.support, subject, lines, say)}</div>`
+}
+
+function asking(
+  support: string,
+  subject: string,
+  lines: readonly string[],
+  say: Speech['say'],
+): Html {
+  if (!support.startsWith('mailto:'))
+    return html`<details class="ask"><summary class="rows">${say('ask.day')}</summary><p>${say('ask.copy')} <a href="${support}" rel="noopener" target="_blank">${say('support')}</a></p><pre>${[subject, ...lines].join('\n')}</pre></details>`
+  const body = encodeURIComponent(`${lines.join('\r\n')}\r\n`)
+  const query = `subject=${encodeURIComponent(subject)}&body=${body}`
+  return html`<a class="rows ask" href="${support}${support.includes('?') ? '&' : '?'}${query}">${say('ask.day')}</a>`
 }
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
@@ -89,10 +146,11 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
 
 /** A dear day: how much, beside a usual one, and what most of that came from; its view is of the same unit. */
 function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
-  const { headline, why, details } = dearWords(dear, speech)
+  const words = dearWords(dear, speech)
   const query = new URLSearchParams({
     ...{ from: speech.date(dear.fromUs), to: speech.date(dear.toUs) },
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
-  return { tone: 'warn', text: headline, query: `?${query}`, why: { said: why, details } }
+  const why = { ...words, fromUs: dear.fromUs }
+  return { tone: 'warn', text: words.headline, query: `?${query}`, why }
 }

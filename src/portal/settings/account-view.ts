@@ -20,6 +20,8 @@ export interface AccountView {
   readonly currency: string | null
   /** 1 is Monday. */
   readonly firstWeekday: number
+  /** Days of the weekend; 1 is Monday. */
+  readonly weekend: readonly number[]
   /** What the account got; null if the settings do not say it: then imported rows do. */
   readonly holdings: Holdings | null
   readonly burnOrder: BurnOrder
@@ -49,7 +51,7 @@ export function accountView(settings: Settings, account: string): AccountView {
     locale,
     timezone,
     currency,
-    firstWeekday: weekStartsOn(locale),
+    ...weekOf(locale),
     budgets: own.budget ?? [],
     alertBelow: own.alertBelow ?? [],
     alertDays: settings.alerts?.daysLeft ?? [],
@@ -86,7 +88,7 @@ function closedOf({ closed }: Settings, timezone: string): readonly ClosedMonth[
   })
 }
 
-/** @throws UserError for grants of before the balance that has them */
+/** @throws UserError for grants of before the balance that has them, and of two units */
 function holdingsOf(
   { grants, balance }: Pick<AccountSettings, 'grants' | 'balance'>,
   { burnOrder }: Pick<Settings, 'burnOrder'>,
@@ -94,10 +96,10 @@ function holdingsOf(
 ): Holdings | null {
   const momentOf = (text: string | null) => (text === null ? null : parseMoment(text, timezone))
   const asOfUs = momentOf(balance?.asOf ?? null)
-  const lots = (grants ?? []).map(({ name, credits, from, expires, priority, models }) => ({
+  const lots = (grants ?? []).map(({ name, amount, from, expires, priority, models }) => ({
     name,
     models,
-    credits: readNumber(credits)!,
+    credits: readNumber(amount)!,
     priority,
     fromUs: momentOf(from),
     expiresUs: momentOf(expires),
@@ -114,20 +116,28 @@ function holdingsOf(
   )
   if (wrong !== undefined)
     throw userError.usage(`grants: ${wrong.name}: expected expires: after from:.`)
-  if (balance === undefined)
-    return grants === undefined ? null : { unit: 'credits', lots, burnOrder, asOfUs }
-  const credits = readNumber(balance.credits)!
+  const units = new Set(
+    [...(balance === undefined ? [] : [balance]), ...(grants ?? [])].map(({ unit }) => unit),
+  )
+  const [unit = 'credits'] = units
+  if (units.size > 1)
+    throw userError.usage(
+      `grants: expected one unit of all that an account holds; found ${[...units].join(' and ')}.`,
+    )
+  if (balance === undefined) return grants === undefined ? null : { unit, lots, burnOrder, asOfUs }
+  const credits = readNumber(balance.amount)!
   const held = { name: 'balance', credits, fromUs: asOfUs, expiresUs: null }
   return {
-    unit: 'credits',
+    unit,
     lots: [{ ...held, priority: 0, models: null }, ...lots],
     ...{ burnOrder, asOfUs },
   }
 }
 
-function weekStartsOn(locale: string): number {
+function weekOf(locale: string): Pick<AccountView, 'firstWeekday' | 'weekend'> {
   const known = new Intl.Locale(locale) as Intl.Locale & {
-    getWeekInfo?: () => { firstDay: number }
+    getWeekInfo?: () => { firstDay: number; weekend: readonly number[] }
   }
-  return known.getWeekInfo?.().firstDay ?? 1
+  const { firstDay = 1, weekend = [6, 7] } = known.getWeekInfo?.() ?? {}
+  return { firstWeekday: firstDay, weekend }
 }

@@ -35,19 +35,52 @@ const moment = z.string().refine((text) => {
 }, 'expected a date, or a time on a quarter of an hour, such as 2026-11-01 or 2026-11-01T09:30Z')
 const credits = z.union([z.number().nonnegative(), decimal]).transform(String)
 
-const grant = z.strictObject({
-  name: z.string().min(1),
-  credits,
-  from: moment.nullable().default(null),
-  expires: moment.nullable().default(null),
-  priority: z.int().default(0),
-  /** As the log has them; null for all use. */
-  models: z
-    .array(z.string().min(1))
-    .min(1, 'expected at least one model; leave it out for all')
-    .nullable()
-    .default(null),
+/** What is held: credits, or prepaid money. */
+const heldShape = {
+  credits: credits.optional(),
+  amount: credits.optional(),
+  unit: currency.optional(),
+}
+interface HeldGiven {
+  readonly credits?: string | undefined
+  readonly amount?: string | undefined
+  readonly unit?: string | undefined
+}
+const isHeld = ({ credits, amount, unit }: HeldGiven) =>
+  credits === undefined
+    ? amount !== undefined && unit !== undefined
+    : amount === undefined && unit === undefined
+const expectedHeld = 'expected credits, or an amount and its unit, such as EUR'
+/** @param given as `isHeld` has it */
+const heldIn = ({ credits, amount, unit }: HeldGiven) => ({
+  amount: credits ?? amount!,
+  unit: unit ?? 'credits',
 })
+
+const grant = z
+  .strictObject({
+    name: z.string().min(1),
+    ...heldShape,
+    from: moment.nullable().default(null),
+    expires: moment.nullable().default(null),
+    priority: z.int().default(0),
+    /** As the log has them; null for all use. */
+    models: z
+      .array(z.string().min(1))
+      .min(1, 'expected at least one model; leave it out for all')
+      .nullable()
+      .default(null),
+  })
+  .refine(isHeld, expectedHeld)
+  .transform(({ credits, amount, unit, ...terms }) => ({
+    ...terms,
+    ...heldIn({ credits, amount, unit }),
+  }))
+
+const balance = z
+  .strictObject({ ...heldShape, asOf: moment })
+  .refine(isHeld, expectedHeld)
+  .transform(({ asOf, ...given }) => ({ asOf, ...heldIn(given) }))
 
 export const budgetPeriods = ['day', 'week', 'month', 'year'] as const
 
@@ -61,12 +94,15 @@ const budget = z
       unit: 'credits',
       period: 'month' as const,
       thresholds: usualThresholds,
+      stops: undefined,
     })),
     z.strictObject({
       amount: decimal,
       unit: z.union([z.literal('credits'), currency]).default('credits'),
       period: z.enum(budgetPeriods).default('month'),
       thresholds: z.array(z.number().positive()).default(usualThresholds),
+      /** Whether the service refuses requests once it is used up; absent if that is not said. */
+      stops: z.boolean().optional(),
     }),
   ])
   .refine(({ amount }) => Number(amount) > 0, 'expected an amount above 0')
@@ -146,7 +182,7 @@ const accountShape = z.strictObject({
   timezone: zone.optional(),
   locale: locale.optional(),
   grants: z.array(grant).optional(),
-  balance: z.strictObject({ credits, asOf: moment }).optional(),
+  balance: balance.optional(),
   tags: tags.optional(),
   ...watched,
 })

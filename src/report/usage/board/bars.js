@@ -132,7 +132,7 @@ export function drawBars(speech, label, data, size) {
       return h(
         'text',
         {
-          ...{ class: 'b-word', 'text-anchor': 'middle', y: height / 2 },
+          ...{ class: 'b-word', 'text-anchor': 'middle', y: height / 2 + 9 },
           x: r((x(first ?? 0) + x((last ?? 0) + 1)) / 2),
         },
         text,

@@ -60,7 +60,11 @@ export function besideBars(dears, { x, step, width, topOf, over }) {
     const said = isNarrow(step) ? lines.slice(0, 2) : lines
     /** @type {(isAfter: boolean, isAbove: boolean, most: number) => Beside} */
     const placeOf = (isAfter, isAbove, most) => {
-      const start = x(at) + (isAfter === isAbove ? 0 : step) + (isAbove ? 0 : isAfter ? 5 : -5)
+      // Words that end over the bar begin behind those before it.
+      const start =
+        isAbove && isAfter
+          ? Math.max(x(at), ...taken.map(({ to }) => (to < x(at) + step ? to + 4 : 0)))
+          : x(at) + (isAfter === isAbove ? 0 : step) + (isAbove ? 0 : isAfter ? 5 : -5)
       const room = Math.min(most, isAfter ? width - start : start - axisLeft)
       const parts = said.map((line, nth) =>
         wrapped(line, nth === 0 ? room / ofFirst : room).map((text) => ({

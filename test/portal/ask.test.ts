@@ -1,0 +1,80 @@
+import { afterEach, expect, test } from 'vitest'
+import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
+import { type Served, served, settingsOf, tokenOf } from './portal.ts'
+
+let service: Served | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+})
+
+const keys = ['3f2a91c04d7e', '9b00c4d2e1f7']
+/** Ten requests a day, and on 19 November twelve at four times the price of a token. */
+const events: readonly (EventChange & { readonly atUs: number })[] = [
+  ...Array.from({ length: 27 * 10 }, (_, at) => ({
+    atUs: utc(2026, 11, 1, 8) + Math.floor(at / 10) * 86_400e6 + (at % 10) * 3600e6,
+    ...{ account: 'a', unit: 'EUR', credits: '0.02', model: at % 2 === 0 ? 'nova' : 'lyra' },
+    ...{ promptTokens: 800, completionTokens: 200, keyFp: keys[at % 10 < 7 ? 0 : 1]! },
+  })),
+  ...Array.from({ length: 12 }, (_, at) => ({
+    ...{ atUs: utc(2026, 11, 19, 9) + at * 60e6, account: 'a', unit: 'EUR', credits: '0.08' },
+    ...{ model: 'nova', promptTokens: 800, completionTokens: 200, keyFp: keys[1]! },
+  })),
+]
+const decoded = (html: string) =>
+  html.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+
+/** The place to ask about a day, of a page with this contact. */
+async function askOf(support: string | null, claims = {}): Promise<string> {
+  const { support: _, ...base } = settingsOf("accounts: { a: { label: 'A & B' } }\n")
+  const settings = support === null ? base : { ...base, support }
+  service = await served([], settings, (store) => enterEvents(store, events))
+  const page = await (await service.ask('/page', await tokenOf('a', claims))).text()
+  const [, place = ''] = /<div class="unexplained">([\s\S]*?)<\/div>/.exec(page) ?? []
+  return decoded(place)
+}
+
+const whole = { tags: 'whole', timeout: 60_000 }
+const lines = [
+  'Thursday, November 19: €1.16 instead of about €0.20 on a usual weekday.',
+  '“key 2”: price of nova 4 times as high (€80.00 instead of €20.00 for a million tokens) and 12 requests, usually none',
+  '82.8% of it came from “key 2” with nova between 9:00 AM and 10:00 AM (UTC).',
+  '€0.96 more than a usual weekday of this period: price +€0.72 and number of requests +€0.24',
+]
+
+test(
+  'a price that nothing explains is asked about by a mail with the day, the key, the model and both prices',
+  whole,
+  async () => {
+    const place = await askOf('mailto:help@example.com?cc=b@example.com')
+    const [, href] = /href="([^"]*)"/.exec(place)!
+    const { pathname, searchParams } = new URL(href!)
+    expect(pathname).toBe('help@example.com')
+    expect(Object.fromEntries(searchParams)).toEqual({
+      cc: 'b@example.com',
+      subject: 'Example Text API · A & B · November 19, 2026',
+      body: lines.map((each) => `${each}\r\n`).join(''),
+    })
+    expect(href).not.toContain('+')
+  },
+)
+
+test('where the contact is a page, the same text is copied', whole, async () => {
+  const place = await askOf('https://example.com/help')
+  expect(/<pre>([\s\S]*)<\/pre>/.exec(place)![1]).toBe(
+    ['Example Text API · A & B · November 19, 2026', ...lines].join('\n'),
+  )
+  expect(place).toContain('<a href="https://example.com/help"')
+})
+
+test('without a contact, nothing is to press', whole, async () => {
+  expect(await askOf(null)).toBe('<span>Nothing in these requests explains it.</span>')
+})
+
+test('a text to ask with has no name that the token does not show', whole, async () => {
+  const place = await askOf('https://example.com/help', { shows: ['cost'] })
+  expect(place).toContain(
+    'a token cost 4 times as much (€80.00 instead of €20.00 for a million tokens)',
+  )
+  expect(place).not.toMatch(/key|nova|lyra|3f2a|9b00/)
+})
