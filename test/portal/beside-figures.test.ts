@@ -57,7 +57,7 @@ test('requests that failed and report no cost say nothing of it', whole, async (
 })
 
 test.each([
-  [2000, "budget: '600'", 'probably enough until then Key'],
+  [2000, "budget: '600'", 'probably enough until Dec 1 Key'],
   // Of 710 credits, 702 are used: the rest is for less than a day.
   [710, "budget: '600'", 'your credits run out before that'],
 ])(
@@ -80,6 +80,6 @@ test(
     // 330 and 200 beside 330; a usual day has 12.
     expect(figures).toMatch(/ 60\.6% more than Oct 1 – 28 without the extra use of Nov 18: 0% /)
     expect(figures).toContain(' Key that used most key 2 ')
-    expect(figures).toContain(' 200 credits of it on Nov 18 ')
+    expect(figures).toContain(' 54.9% of it on Nov 18 ')
   },
 )

@@ -55,13 +55,13 @@ const dear = (hours: readonly number[], change: EventChange): readonly Event[] =
 /** What a state says of parts, in the order of the words. */
 const partsOf = (state: string) => {
   const [, sum, parts] =
-    /([\d.,]+) credits more than a usual weekday of this period: ((?:[a-z ]+ [+-][\d.,]+,? ?)+)/.exec(
+    /([\d.,]+) credits more than a usual weekday of this period: ((?:[a-z ]+ [+−][\d.,]+,? ?)+)/.exec(
       state,
     )!
-  const number = (text: string) => Number(text.replaceAll(',', ''))
+  const number = (text: string) => Number(text.replaceAll(',', '').replace('−', '-'))
   return {
     sum: number(sum!),
-    parts: [...parts!.matchAll(/([a-z ]+) ([+-][\d.]+)/g)].map(
+    parts: [...parts!.matchAll(/([a-z ]+) ([+−][\d.]+)/g)].map(
       ([, name, part]) => [name!.replace(/^ *(and )?/, ''), number(part!)] as const,
     ),
   }
@@ -92,7 +92,10 @@ test.each([
   },
   async (hours, change) => {
     const more = dear(hours, change)
-    const { sum, parts } = partsOf(stateOf(await pageOf([...uneven(), ...more])))
+    const state = stateOf(await pageOf([...uneven(), ...more]))
+    const { sum, parts } = partsOf(state)
+    const [, day, usual] = /: ([\d.,]+) credits instead of about ([\d.]+) on/.exec(state)!
+    expect(sum).toBeCloseTo(Number(day!.replaceAll(',', '')) - Number(usual), 6)
     const used = more.reduce((all, { credits }) => all + Number(credits), 0)
     // The day has no other use.
     expect(sum).toBeCloseTo(used - usualOf([...uneven(), ...more]), 0)
@@ -126,7 +129,7 @@ test('a price that rose is said of its model, with what to do, and is no other m
 }, async () => {
   const state = stateOf(await pageOf([...uneven(), ...dear([9, 10, 14], { credits: '200' })]))
   expect(state).toMatch(/: price of nova \d+ times as high/)
-  expect(state).toContain('Nothing in these requests explains it. Ask about this day')
+  expect(state).toContain('Your requests do not explain this price. Ask about this price')
   expect(state).not.toContain('dearer model')
 })
 
@@ -148,19 +151,19 @@ const job = (change: EventChange, count = 12): readonly Event[] =>
 test.each([
   [
     { promptTokens: 400, completionTokens: 100, cachedTokens: 200, credits: '10' },
-    'requests 5 times as long (500 tokens each instead of 100, mostly input) and 12 requests, usually none',
+    'requests 5 times as long (500 tokens each instead of 100, mostly input) and 12 requests between 9:00 AM and 10:00 AM, usually none',
   ],
   [
     { completionTokens: 80, promptTokens: 20, cachedTokens: 10, credits: '8' },
-    'more output (80% of the tokens, usually 20%) and 12 requests, usually none',
+    'more output (80% of the tokens, usually 20%) and 12 requests between 9:00 AM and 10:00 AM, usually none',
   ],
   [
     { cachedTokens: 0, credits: '8' },
-    'less from the cache (0% of the tokens, usually 40%) and 12 requests, usually none',
+    'less from the cache (0% of the tokens, usually 40%) and 12 requests between 9:00 AM and 10:00 AM, usually none',
   ],
   [
     { credits: '8' },
-    'price of nova 4 times as high (80,000 instead of 20,000 credits for a million tokens) and 12 requests, usually none',
+    'price of nova 4 times as high (80,000 instead of 20,000 credits for a million tokens) and 12 requests between 9:00 AM and 10:00 AM, usually none',
   ],
 ] as const)(
   'the reason is in the requests that made the day dear: the owner and who sees their key alone read the same, %j',
@@ -250,7 +253,7 @@ test.each([1, 2, 3, 4, 5, 6])(
     // Keys without a name in the settings are numbered by their first use.
     const first = events.toSorted((a, b) => a.atUs - b.atUs)[0]!.keyFp
     expect(state).toContain(
-      `${Number(((100 * centsOf(caused)) / centsOf(day)).toFixed(1))}% of it came from “key ${key === first ? 1 : 2}” with ${model} between ${clock(hours[0])} and ${clock(hours[1])} (UTC).`,
+      `${Number(((100 * centsOf(caused)) / centsOf(day)).toFixed(1))}% of that day’s cost came from “key ${key === first ? 1 : 2}” with ${model} between ${clock(hours[0])} and ${clock(hours[1])} (UTC).`,
     )
   },
 )
@@ -271,10 +274,10 @@ test('a key that has as much of a dear day as of any other is no cause of it, an
   }))
   const state = stateOf(await pageOf([...usual, ...more]))
   expect(state).toContain(
-    'Thursday, November 19: 50 credits instead of about 10 on a usual weekday. Show it Team “chat”: 45 requests instead of about 5',
+    'Thursday, November 19: 50 credits instead of about 10 on a usual weekday. Show this day Team “chat”: 45 requests between 8:00 AM and 6:00 PM instead of about 5',
   )
   // 40 more of the team, beside its five of each day.
-  expect(state).toMatch(/ 90% of it came from Team “chat”[. ]/)
+  expect(state).toMatch(/ 90% of that day’s credits came from Team “chat”[. ]/)
   expect(state).not.toContain('key 1')
 })
 
@@ -298,11 +301,11 @@ test('a day that names nobody says its hours, and every one says why', {
     ...['208 requests instead of about 8', 'between 10:00 AM and 12:00 PM', 'instead of about 96'],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19: 296 credits instead of about 96 on a usual weekday. Show it Between 10:00 AM and 12:00 PM: 208 requests instead of about 8 70.3% of it came between 10:00 AM and 12:00 PM (UTC). 200 credits more than a usual weekday of this period: number of requests +200',
+    'Thursday, November 19: 296 credits instead of about 96 on a usual weekday. Show this day Between 10:00 AM and 12:00 PM: 208 requests instead of about 8 70.3% of that day’s credits came between 10:00 AM and 12:00 PM (UTC). 200 credits more than a usual weekday of this period: number of requests +200',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
-    '288 credits instead of about 96 on a usual weekday. Show it 288 requests instead of about 96 192 credits more than a usual weekday of this period: number of requests +192',
+    '288 credits instead of about 96 on a usual weekday. Show this day 288 requests instead of about 96 192 credits more than a usual weekday of this period: number of requests +192',
   )
 })
 
@@ -322,10 +325,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   const two = await pageOf([...usual, burst(12, '60', 0), burst(19, '40', 1)])
   const state = stateOf(two)
   expect(state).toContain(
-    'Thursday, November 12: 70 credits instead of about 10 on a usual weekday. Show it “key 2”: price of nova 60 times as high (2,000,000 instead of 33,300 credits for a million tokens) Nothing in these requests explains it. Ask about this day 85.7% of it came from “key 2” with nova between 9:00 AM and 10:00 AM (UTC).',
+    'Thursday, November 12: 70 credits instead of about 10 on a usual weekday. Show this day “key 2”: price of nova 60 times as high (2,000,000 instead of 33,300 credits for a million tokens) Your requests do not explain this price. Ask about this price 85.7% of that day’s credits came from “key 2” with nova between 9:00 AM and 10:00 AM (UTC).',
   )
   expect(state).toContain(
-    'Thursday, November 19: 50 credits instead of about 10 on a usual weekday. Show it “key 1”: price of lyra 40 times as high (1,330,000 instead of 33,300 credits for a million tokens) Nothing in these requests explains it. Ask about this day 80% of it came from “key 1” with lyra between 9:00 AM and 10:00 AM (UTC).',
+    'Thursday, November 19: 50 credits instead of about 10 on a usual weekday. Show this day “key 1”: price of lyra 40 times as high (1,330,000 instead of 33,300 credits for a million tokens) Your requests do not explain this price. Ask about this price 80% of that day’s credits came from “key 1” with lyra between 9:00 AM and 10:00 AM (UTC).',
   )
   expect(two).toMatch(/href="\?from=2026-11-12&#38;to=2026-11-13"/)
   expect(two).toMatch(/href="\?from=2026-11-19&#38;to=2026-11-20"/)
@@ -334,16 +337,20 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     textOf(word!),
   )
   expect(beside).toEqual([
-    ...['Price of nova 60 times as high', '“key 2”', 'instead of about 10'],
-    ...['Price of lyra 40 times as high', '“key 1”', 'instead of about 10'],
+    ...['Price of nova 60', 'times as high', '“key 2”', 'instead of about 10'],
+    ...['Price of lyra 40', 'times as high', '“key 1”', 'instead of about 10'],
   ])
   const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
   const [use] = viewsOf(board, initial(board)).views
   const [heads, rows] = use!.table()
   expect(heads.at(-1)).toBe('Why')
   expect(rows.map((row) => String(row.at(-1))).filter((said) => said !== '')).toEqual([
-    expect.stringMatching(/^Thursday, November 12: 70 credits instead .* 85\.7% of it came/),
-    expect.stringMatching(/^Thursday, November 19: 50 credits instead .* 80% of it came/),
+    expect.stringMatching(
+      /^Thursday, November 12: 70 credits instead .* 85\.7% of that day’s credits came/,
+    ),
+    expect.stringMatching(
+      /^Thursday, November 19: 50 credits instead .* 80% of that day’s credits came/,
+    ),
   ])
   // A day of less than a quarter of the greatest excess is none, and the third is the last.
   const more = [burst(12, '60', 0), burst(19, '40', 1), burst(5, '30', 0), burst(24, '12', 1)]
@@ -379,7 +386,7 @@ test('who sees one key alone, or sums alone, is told why a day was dear', {
     const state = stateOf(page)
     // Its only key is who, and no name is said that the token does not show.
     if ('shows' in claims) expect(state).not.toContain('key')
-    else expect(state).toMatch(/ Show it “key \d”: requests [\d.]+ times as long \(/)
+    else expect(state).toMatch(/ Show this day “key \d”: requests [\d.]+ times as long \(/)
     expect(state).toMatch(
       /Friday, November 20: 1\d\d credits instead of about \d+(\.\d)? on a usual weekday\. /,
     )

@@ -115,11 +115,11 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   const state = textOf(part(page, /<section class="state/))
   expect(state).toMatch(
-    /Wednesday, November 25: €[\d.]+ instead of about €[\d.]+ on a usual weekday\. Show it “key \d”: price of orion-large \d+ times as high \(€[\d.,]+ instead of €[\d.,]+ for a million tokens\) .* (?:[\d.]+%|All) of it came from “key \d” with orion-large[. ]/,
+    /Wednesday, November 25: €[\d.]+ instead of about €[\d.]+ on a usual weekday\. Show this day “key \d”: price of orion-large \d+ times as high \(€[\d.,]+ instead of €[\d.,]+ for a million tokens\) .* (?:[\d.]+%|All) of that day’s cost came from “key \d” with orion-large[. ]/,
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
-    / To pay for November about €\d+ probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget €[\d.]+ of €10,000\.00 of this month, resets on Dec 1 /,
+    / To pay for November about €\d+ probably €\d+ to €[\d,]+ €[\d.]+ of it by the unexplained price of Nov 25 An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
   )
 })
 

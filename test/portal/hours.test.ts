@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Answers } from '../../src/portal/api/shapes.ts'
 import { openSettings } from '../../src/portal/settings/opened-settings.ts'
 import { subject } from '../report/marked-accounts.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
@@ -6,31 +7,47 @@ import { openStore, type Store } from '../store/opened.ts'
 import { env, everyPath, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 /** Requests at every quarter of an hour, most hours of one key and model, with refunds and a second currency between them. */
-const enter = (store: Store) =>
-  enterEvents(
-    store,
-    Array.from({ length: 2_400 }, (_, at) => {
-      const hour = Math.floor(at / 4)
-      return {
-        atUs: utc(2026, 10, 3) + at * 900e6 + (at % 7) * 1e6,
-        id: `e${at}`,
-        account: subject.name,
-        keyFp: subject.keys[hour % 2]!,
-        model: hour % 3 === 0 ? 'svc-k2' : 'svc-k2.5',
-        outcome: at % 11 === 0 ? 'http_error' : 'ok',
-        ...(at % 13 === 0
-          ? {
-              type: 'refund',
-              credits: '-0.5',
-              requests: 0,
-              promptTokens: null,
-              completionTokens: null,
-            }
-          : { credits: `${1 + (at % 5)}.25` }),
-        unit: hour % 4 === 0 ? 'EUR' : 'credits',
-      }
-    }),
-  )
+const events = Array.from({ length: 2_400 }, (_, at) => {
+  const hour = Math.floor(at / 4)
+  return {
+    atUs: utc(2026, 10, 3) + at * 900e6 + (at % 7) * 1e6,
+    id: `e${at}`,
+    account: subject.name,
+    keyFp: subject.keys[hour % 2]!,
+    model: hour % 3 === 0 ? 'svc-k2' : 'svc-k2.5',
+    outcome: at % 11 === 0 ? 'http_error' : 'ok',
+    ...(at % 13 === 0
+      ? {
+          type: 'refund',
+          credits: '-0.5',
+          requests: 0,
+          promptTokens: null,
+          completionTokens: null,
+        }
+      : { credits: `${1 + (at % 5)}.25` }),
+    unit: hour % 4 === 0 ? 'EUR' : 'credits',
+  }
+})
+const enter = (store: Store) => enterEvents(store, events)
+
+/** What was used from one time to another, as this test alone adds it up. */
+function usedIn(from: string, to: string) {
+  const [fromUs, toUs] = [from, to].map((text) => Date.parse(text) * 1000) as [number, number]
+  const own = events.filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
+  const quarters = own
+    .filter(({ unit }) => unit === 'credits')
+    .reduce((sum, { credits }) => sum + 4 * Number(credits), 0)
+  return {
+    requests: own.filter((each) => !('type' in each)).length,
+    credits: quarters / 4,
+  }
+}
+
+async function summaryOf({ ask }: Served, from: string, to: string) {
+  const answer = await ask(`/v1/usage/summary?from=${from}&to=${to}`, await tokenOf(subject.name))
+  const { requests, credits } = (await answer.json()) as Answers['summary']
+  return { requests: Number(requests.value), credits: Number(credits!.value) }
+}
 
 const inZone = (zone: string) =>
   settingsOf(`accounts: { ${subject.name}: { timezone: ${zone} } }\n`)
@@ -64,6 +81,28 @@ beforeAll(async () => {
 afterAll(async () => {
   await byHours.close()
   await byQuarters.close()
+})
+
+test('each period has the requests and credits of its time, from days, hours or quarters', async () => {
+  const own = await served([], inZone('UTC'), enter)
+  const days = ['2026-10-05', '2026-10-12'] as const
+  const hours = ['2026-10-10T05:00:00Z', '2026-10-12T07:00:00Z'] as const
+  const quarters = ['2026-10-10T05:15:00Z', '2026-10-10T05:45:00Z'] as const
+  try {
+    expect(await summaryOf(own, ...days)).toEqual(usedIn(...days))
+    expect(await summaryOf(own, ...hours)).toEqual(usedIn(...hours))
+    expect(await summaryOf(own, ...quarters)).toEqual(usedIn(...quarters))
+    expect(usedIn(...days).requests).toBe(7 * 96 - 52)
+    // Without the rows of days and hours, what is read from them is gone.
+    for (const table of [...tablesOf(1), 'held_hours'])
+      await own.store.execute(`DELETE FROM ${table}`)
+    own.portal.forget()
+    expect((await summaryOf(own, ...days)).requests).toBe(0)
+    expect((await summaryOf(own, ...hours)).requests).toBe(0)
+    expect(await summaryOf(own, ...quarters)).toEqual(usedIn(...quarters))
+  } finally {
+    await own.close()
+  }
 })
 
 test('hours are fewer rows with the same sums', async () => {

@@ -85,7 +85,8 @@ export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause
   }
 }
 
-function onlyKeyOf(asked: Asked): CauseName | null {
+/** The key that a token shows alone; null for others. */
+export function onlyKeyOf(asked: Asked): CauseName | null {
   const { keys, shows } = asked.bearer
   return keys?.length === 1 && shows.has('keys')
     ? nameOf(asked, { of: 'key', tag: null }, keys[0]!)

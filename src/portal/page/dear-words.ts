@@ -3,7 +3,7 @@ import type { DearDay } from '../figures/dear-day.ts'
 import type { CauseName, MainCause } from '../figures/main-cause.ts'
 import type { WhyPart } from '../figures/why.ts'
 import { isMoney, roughly } from './columns.ts'
-import type { Speech } from './speech.ts'
+import { type Speech, withMinus } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
@@ -35,14 +35,21 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
   const causes = parts.map((part) => whyIn(part, dear.unit, speech))
-  const why = speech.list(causes.map(({ text, figures }) => `${text}${figures}`))
+  // Who used it is said first, and its hours where a number is of them alone.
+  const isInHours = cause.spans.length > 0 && who !== spansIn(cause.spans, speech)
+  const full = parts.map((part, at) => {
+    const { text, figures } = causes[at]!
+    return part.of === 'requests' && isInHours
+      ? { text: requestsIn(part, spansIn(cause.spans, speech), speech), figures }
+      : { text, figures }
+  })
+  const why = speech.list(full.map(({ text, figures }) => `${text}${figures}`))
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
-  // Beside a bar, another cause is said if it is about as great.
-  const [first, other] = causes.filter((_, at) => parts[at]!.amount >= parts[0]!.amount / 2)
+  const [first, other] = causes
   return {
     headline: say('state.dear', said),
     why: capital(who === '' || why === '' ? who || why : say('why.of', { who, why })),
-    causes,
+    causes: full,
     unexplained: isOf('price') ? say('why.ask') : isOf('request') ? say('why.unmeasured') : '',
     details: [who === '' ? '' : causeOf(cause, dear, speech), partsOf(dear, speech)].filter(
       Boolean,
@@ -71,9 +78,10 @@ const spansIn = (spans: MainCause['spans'], { say, clock, list }: Speech) =>
 function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Speech): string {
   const { say } = speech
   const isAll = Number(amount) === Number(dear.amount)
+  const of = isMoney(dear.unit) ? ('.cost' as const) : ('' as const)
   const part = isAll
-    ? say('dear.all')
-    : say('dear.part', { share: speech.share(Number(amount) / Number(dear.amount)) })
+    ? say(`dear.all${of}`)
+    : say(`dear.part${of}`, { share: speech.share(Number(amount) / Number(dear.amount)) })
   const said = { part, names: namesOf(names, speech) }
   if (spans.length === 0) return say('dear.names', said)
   const times = say('dear.zone', { times: spansIn(spans, speech), zone: speech.zone })
@@ -123,12 +131,8 @@ function whyIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
 function figuresIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
   const { say, share, number } = speech
   switch (part.of) {
-    case 'requests': {
-      const [now, usual] = [part.now, part.usual].map(Math.round) as [number, number]
-      const text =
-        usual === 0 ? say('why.requests.none', { now }) : say('why.requests', { now, usual })
-      return { text, figures: '' }
-    }
+    case 'requests':
+      return { text: requestsIn(part, null, speech), figures: '' }
     case 'tokens': {
       const [now, usual] = shown(part)
       const of = part.mostly === null ? 'why.length' : (`why.length.${part.mostly}` as const)
@@ -176,6 +180,19 @@ function figuresIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
   }
 }
 
+/** @param times the hours that it is of; null if they are said, or for the whole day */
+function requestsIn(
+  part: WhyPart & { readonly of: 'requests' },
+  times: string | null,
+  { say }: Speech,
+): string {
+  const [now, usual] = [part.now, part.usual].map(Math.round) as [number, number]
+  const word = usual === 0 ? 'why.requests.none' : 'why.requests'
+  return times === null
+    ? say(word, { now, usual })
+    : say(`${word}.at` as const, { now, usual, times })
+}
+
 const million = 1_000_000
 
 /** Both as they are shown: what a reader divides is what is said. */
@@ -188,6 +205,12 @@ const roundTimes = (times: number) =>
 
 /** A part that is less of the amount beyond a usual day is no cause of its own. */
 const leastPart = 0.1
+
+/** What a day used beyond a usual one by a price that nothing explains, decimal text; null if the reason is no price. */
+export function priceBeyond({ unit, cause }: DearDay): string | null {
+  const part = mainParts(cause.why).find(({ of }) => of === 'price')
+  return part === undefined ? null : part.amount.toFixed(isMoney(unit) ? 2 : 0)
+}
 
 /**
  * What each cause is of the amount beyond a usual day, and all else: a sum that adds up as it is written, to the difference of the two
@@ -215,7 +238,7 @@ function partsOf({ amount, usual, unit, cause, kind }: DearDay, speech: Speech):
   )
   const sums = amounts.map((each, at) => {
     const name = at < parts.length ? say(`part.${parts[at]!.of}`) : say('part.rest')
-    return `${name} ${each > 0 ? '+' : ''}${written[at]!}`
+    return `${name}\u00a0${each > 0 ? '+' : ''}${withMinus(written[at]!)}`
   })
   const said = { amount: speech.amount(unit, total), kind: say(`usual.${kind}`) }
   return say('why.parts', { ...said, parts: speech.list(sums) })

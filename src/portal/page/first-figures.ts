@@ -3,7 +3,7 @@ import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import { plus } from '../figures/sums.ts'
-import { type Answer, beginUsOf, type Cell, datesOf, endedOn, unitName, unitsOf } from './answer.ts'
+import { type Answer, beginUsOf, type Cell, datesOf, endedOn, unitsOf } from './answer.ts'
 import { isMoney } from './columns.ts'
 import { limitAnswers } from './limit-answers.ts'
 import { mostAnswers } from './most-answers.ts'
@@ -39,11 +39,11 @@ function apart(data: PageData, speech: Speech): Html | false {
     ({ unit }) => unit === data.unit || (figureIn(data.summary, unit)?.value ?? null) !== null,
   )
   if (used.length < 2) return false
-  const word = used.every(({ unit }) => isMoney(unit)) ? 'card.apart' : 'card.apart.credits'
   const units = used.map(({ unit }) => unit)
   const dates = datesOf(units, data, speech)
-  const what = dates || speech.list(units.map((unit) => unitName(unit, speech)))
-  return html`<p class="note apart">${what} · ${speech.say(word)}</p>`
+  const word = units.every(isMoney) ? '' : speech.say('card.apart.credits')
+  const said = [dates, word].filter(Boolean)
+  return said.length > 0 && html`<p class="note apart">${said.join(' · ')}</p>`
 }
 
 function cellOf(answers: Cell, name: string, isShort: boolean, speech: Speech): Html | false {
@@ -114,7 +114,7 @@ function comparedIn(
   const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
   const share = speech.change((used - beyond) / before - 1)
   const without = speech.say('card.without', { days, share })
-  return [said, html`<span class="beside">${without}</span>`]
+  return [said, without]
 }
 
 function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
@@ -156,7 +156,9 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
   const all = whole === null ? null : (figureIn(whole, unit)?.value ?? null)
   return [
     {
-      label: say('card.used', { period: speech.days(data.fromUs, data.toUs) }),
+      label: say(data.seesOneKey ? 'card.used.key' : 'card.used', {
+        period: speech.days(data.fromUs, data.toUs),
+      }),
       value: figure.value === null ? say('card.unmeasured') : write(figure.value),
       under: [
         all !== null && say('card.of', { all: write(all) }),

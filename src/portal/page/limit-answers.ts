@@ -86,9 +86,12 @@ function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answe
       ? say('budget.crosses', { date: speech.near(crossesUs, data.toUs) })
       : share >= 1
         ? html`<strong class="over"><span aria-hidden="true">▲</span> ${overBudget(budget, used, speech)}</strong>`
-        : ended === '' && isEnough && say('budget.enough')
+        : ended === '' && isEnough && say('budget.enough', { date: resets })
   return {
-    label: say('card.budget'),
+    label:
+      budget.period === 'month'
+        ? say('card.budget.for', { month: speech.monthName(period.fromUs) })
+        : say('card.budget'),
     value: say('card.budget.used', of),
     under: [
       // What nobody uses any more begins anew for nobody.

@@ -1,6 +1,6 @@
-import { type Html, html } from '../../user/html.ts'
+import { html } from '../../user/html.ts'
 import type { NamesTable } from '../figures/names.ts'
-import { type Answer, type Cell, unitName, unitsOf } from './answer.ts'
+import { type Answer, type Cell, unitName } from './answer.ts'
 import {
   type Column,
   columnsOf,
@@ -15,7 +15,7 @@ import type { Speech } from './speech.ts'
 /** How many names a cell of the first screen has: fewer where it has those of another unit, too. */
 const mostNames = ({ units }: PageData) => (units.length < 2 ? 3 : 2)
 
-/** The key and the model that used most, those that follow, and the first in each other unit. */
+/** The key and the model that used most in the unit of the page, and those that follow. Of one key that is seen alone, the page says it first. */
 export function mostAnswers(data: PageData, speech: Speech): Cell {
   const tables = ['key', 'model'].flatMap((by) => data.tables.filter((each) => each.by === by))
   return tables.flatMap((table) => mostIn(table, data, speech))
@@ -30,23 +30,11 @@ function beforeRefunds(table: NamesTable, unit: string, speech: Speech): string 
     : speech.say('most.before', { amount: speech.amount(unit, withoutRefunds(total, refunds)) })
 }
 
-/** The first name of a table in another unit, with its amount and share. */
-function firstIn(table: NamesTable, unit: string, speech: Speech): readonly Html[] {
-  const column = columnsOf(table, speech).find((each) => each.unit === unit)
-  // Of more names than the table has, it may be among the others.
-  if (column === undefined || table.more > 0) return []
-  return topNames(table, 1, speech, column).map(({ name, said, share }) =>
-    pairOf(
-      `${unitName(unit, speech)}: ${nameIn(table, name, speech)}`,
-      `${said} · ${speech.part(share)}`,
-    ),
-  )
-}
-
 function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {
   const { unit, units, seesOneKey } = data
   const { say, part } = speech
   const by = table.by === 'key' ? 'key' : 'model'
+  if (by === 'key' && seesOneKey) return []
   const columns = columnsOf(table, speech)
   const column = columns.find((each) => each.unit === unit)
   // Without any amount, names are ordered by requests, which have no unit.
@@ -58,22 +46,17 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
   const name = (top: TopName) => nameIn(table, top.name, speech)
   // Shares are of the amounts in one unit.
   const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
-  // All of what one key used is no share of what the account used.
-  const isOnly = by === 'key' && seesOneKey
   const rest = 1 - [first, ...others].reduce((sum, { share }) => sum + share, 0)
   return [
     {
-      label: (isOnly ? say('most.onlyKey') : say(wordOfMost(by, column))) + of,
+      label: say(wordOfMost(by, column)) + of,
       value: name(first),
       under: [
-        !isOnly && `${first.said} · ${part(first.share)}`,
-        !isOnly && by === 'key' && ofDearDay(first, data, speech),
+        `${first.said} · ${part(first.share)}`,
+        by === 'key' && ofDearDay(first, data, speech),
         ...others.map((each) => pairOf(name(each), part(each.share), true)),
         rest >= leastRest && pairOf(say('most.others'), part(rest), true),
-        ...unitsOf(data)
-          .filter((each) => each.unit !== unit)
-          .flatMap((each) => firstIn(table, each.unit, speech)),
-        ...(by === 'model' ? units.map((each) => beforeRefunds(table, each.unit, speech)) : []),
+        by === 'model' && unit !== null && beforeRefunds(table, unit, speech),
       ],
       most: by,
     },
@@ -84,7 +67,7 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
 const leastOfDay = 0.25
 
 /** What a dear day has of the amount of the first key, if it is much of it. */
-function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): Html | '' {
+function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): string {
   const day = data.dears.find(
     ({ unit, cause }) =>
       unit === data.unit &&
@@ -93,10 +76,10 @@ function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): H
   )
   return day === undefined
     ? ''
-    : html`<span class="beside">${speech.say('most.onDay', {
-        amount: speech.amount(day.unit, day.cause.amount),
+    : speech.say('most.onDay', {
+        share: speech.share(Number(day.cause.amount) / amount),
         day: speech.near(day.fromUs, data.toUs),
-      })}</span>`
+      })
 }
 
 /** A share that is shown as 0.1 %. */

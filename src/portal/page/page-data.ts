@@ -19,6 +19,7 @@ import { readBudgets } from '../figures/budgets.ts'
 import { dearDays } from '../figures/dear-day.ts'
 import { readFailed } from '../figures/failed.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
+import { onlyKeyOf } from '../figures/main-cause.ts'
 import { type NamesTable, readNames } from '../figures/names.ts'
 import { noticesOf } from '../figures/notices.ts'
 import { outlookOf, readHeld } from '../figures/outlook.ts'
@@ -129,6 +130,7 @@ export async function readPageData(
     units: amounts.units,
     tables,
     seesOneKey: bearer.keys?.length === 1,
+    onlyKey: onlyKeyOf(asked),
     before,
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,

@@ -6,6 +6,7 @@ import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import type { Failed } from '../figures/failed.ts'
+import type { CauseName } from '../figures/main-cause.ts'
 import type { NamesTable } from '../figures/names.ts'
 import type { Projection } from '../figures/projection.ts'
 import type { UsedUnit } from '../figures/sums.ts'
@@ -37,6 +38,8 @@ export interface PageData {
   readonly tables: readonly NamesTable[]
   /** Whether the token shows one key of the account alone. */
   readonly seesOneKey: boolean
+  /** Its name; null if the token does not show it. */
+  readonly onlyKey: CauseName | null
   /** Requests that failed or reached a limit, and what they cost; amounts are null if some report none. Null where nothing says it. */
   readonly failed: Failed | null
   /** The days that cost far more than the others, the most times first. */

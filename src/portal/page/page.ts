@@ -27,7 +27,7 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, view, speech)}</main>`
   }
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, say('title'), aboutOf(data, view, speech))}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
 ${controls(data, speech)}
 <div class="first">${renderFigures(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
@@ -37,6 +37,12 @@ ${renderLots(data, speech)}
 ${data.canExport && exports(speech)}
 ${footer(data, settings, view, speech)}</main>`
 }
+
+/** Whose usage it is: who sees one key alone is told first. */
+const titleOf = ({ onlyKey }: PageData, { say }: Speech) =>
+  onlyKey === null
+    ? say('title')
+    : say(onlyKey.of === 'key' ? 'title.key' : 'title.unnamedKey', { name: onlyKey.name })
 
 /** The account; and its period, unless a figure says it, whose days are of this year. */
 function aboutOf(

@@ -3,55 +3,48 @@ import type { Answers } from '../api/shapes.ts'
 import type { Projection } from '../figures/projection.ts'
 import { type Answer, type Cell, endedOn, unitsOf } from './answer.ts'
 import { isMoney, roughly } from './columns.ts'
+import { priceBeyond } from './dear-words.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
-
-/** What is to pay in a unit: an answer whose amount stands beside those of other units. */
-interface Pay extends Omit<Answer, 'value'> {
-  /** Null if there is none: the value says so. */
-  readonly amount: string | null
-  readonly value?: string
-  /** The interval of an estimate. */
-  readonly range?: string
-  /** Whether it is an estimate. */
-  readonly isAbout?: boolean
-}
 
 /** What will be paid, in each unit: of money, what the month will probably cost; of credits or prepaid money that are there, nothing. */
 export function payAnswers(data: PageData, speech: Speech): Cell {
   const { say } = speech
-  const found = unitsOf(data).flatMap(({ unit }): readonly Pay[] =>
+  const found = unitsOf(data).flatMap(({ unit }): readonly Answer[] =>
     isPrepaid(unit, data) ? [prepaidAnswer(data, speech)] : monthIn(unit, data, speech),
   )
-  const groups = Map.groupBy(found, ({ label, amount }) => `${label} ${amount === null}`)
-  const answers = [...groups.values()].map((own): Answer => {
-    const [first, ...others] = own.map(
-      ({ value, amount, isAbout }) =>
-        value ?? (isAbout ? say('month.about', { amount: amount! }) : amount!),
-    )
-    // A range beside other amounts is said with them.
-    const range = own[0]!.range ?? ''
-    const all =
-      range === '' ? [] : [[range, ...others.map((amount) => say('card.and', { amount }))]]
-    const under = [...all.map((parts) => parts.join(' ')), ...own.flatMap((each) => each.under)]
-    return { label: own[0]!.label, value: first!, others, under }
-  })
-  return answers.length > 0
-    ? answers
-    : [{ label: say('card.month'), value: '–', under: [unknown(data, speech)] }]
+  if (found.length === 0)
+    return [{ label: say('card.month'), value: '–', under: [unknown(data, speech)] }]
+  const [first, ...others] = found as [Answer, ...Answer[]]
+  const isSame = ({ label }: Answer) => label === first.label
+  // Money of several currencies is paid for separately.
+  return [
+    others.some(isSame) ? { ...first, label: payLabel(data, speech, true) } : first,
+    ...others.map((each) =>
+      isSame(each)
+        ? {
+            ...each,
+            label: payLabel(data, speech, true),
+            value: say('card.and', { amount: each.value }),
+          }
+        : each,
+    ),
+  ]
 }
 
 const unknown = ({ isPending }: PageData, { say }: Speech) =>
   say(isPending ? 'month.pending' : 'month.unknown')
 
 /** The month of now, which a forecast is of. Who sees one key pays for more. */
-const payLabel = ({ summary, seesOneKey }: PageData, speech: Speech) =>
-  speech.say(seesOneKey ? 'card.pay.key' : 'card.pay', {
-    month: speech.monthName(Date.parse(summary.refreshedAt) * 1000),
+function payLabel({ summary, seesOneKey }: PageData, speech: Speech, isApart = false): string {
+  const month = speech.monthName(Date.parse(summary.refreshedAt) * 1000)
+  return speech.say(seesOneKey ? 'card.pay.key' : isApart ? 'card.pay.apart' : 'card.pay', {
+    month,
   })
+}
 
-const prepaidAnswer = (data: PageData, speech: Speech): Pay => ({
-  ...{ label: payLabel(data, speech), value: speech.say('pay.nothing'), amount: null },
+const prepaidAnswer = (data: PageData, speech: Speech): Answer => ({
+  ...{ label: payLabel(data, speech), value: speech.say('pay.nothing') },
   under: [speech.say(`answer.prepaid${ofHeld(data)}`)],
 })
 
@@ -81,7 +74,7 @@ export const ofHeld = ({ credits }: Pick<PageData, 'credits'>) =>
 /** Whether nothing more is expected to be used: that is as exact as what was. */
 const isOver = ({ high, used }: Projection) => Math.abs(high - used) <= Math.abs(used) / 200
 
-function monthIn(unit: string, data: PageData, speech: Speech): readonly Pay[] {
+function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[] {
   const { projections, price } = data
   const { say } = speech
   const label = isMoney(unit) ? payLabel(data, speech) : say('card.month')
@@ -90,24 +83,24 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Pay[] {
   if (unit !== data.unit && data.units.find((each) => each.unit === unit)?.lastUs === null)
     return []
   if (course === undefined)
-    return unit === data.unit
-      ? [{ label, value: '–', amount: null, under: [unknown(data, speech)] }]
-      : []
+    return unit === data.unit ? [{ label, value: '–', under: [unknown(data, speech)] }] : []
   // Beside the amount, its unit is said already.
   const [low, high] = [course.low, course.high].map((each) => speech.amounts(unit).about(each))
-  const isExact = isOver(course) || endedOn(unit, data, speech) !== ''
+  const ended = endedOn(unit, data, speech)
+  const isExact = isOver(course) || ended !== ''
   return [
     {
       label,
-      amount: isExact
+      value: isExact
         ? speech.amount(unit, String(course.used))
-        : speech.about(unit, course.median),
-      isAbout: !isExact,
-      ...(!isExact && low !== high
-        ? { range: say('month.range', { low: low!, high: speech.about(unit, course.high) }) }
-        : {}),
+        : say('month.about', { amount: speech.about(unit, course.median) }),
       under: [
+        ended,
+        !isExact &&
+          low !== high &&
+          say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         !isExact && !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
+        unexplainedIn(unit, data, speech),
         unit === 'credits' &&
           price !== null &&
           // Of the credits as they are shown, so that a reader who multiplies finds the same.
@@ -117,10 +110,23 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Pay[] {
               (roughly(course.median) * Number(price.value)).toFixed(6),
             ),
           }),
-        !isExact && isMoney(unit) && html`<span class="beside">${say('month.noInvoice')}</span>`,
+        !isExact &&
+          isMoney(unit) &&
+          say(data.seesOneKey ? 'month.noInvoice.key' : 'month.noInvoice'),
       ],
     },
   ]
+}
+
+/** What of the month was used at a price that nothing explains. */
+function unexplainedIn(unit: string, { dears, toUs }: PageData, speech: Speech) {
+  const found = dears.find((each) => each.unit === unit && priceBeyond(each) !== null)
+  if (found === undefined) return false
+  const said = {
+    amount: speech.amount(unit, priceBeyond(found)),
+    day: speech.near(found.fromUs, toUs),
+  }
+  return html`<span class="beside">${speech.say('pay.question', said)}</span>`
 }
 
 /** When the credits or the prepaid money end, and how much is left; empty without a balance. */
@@ -141,6 +147,7 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
       value: say('ends.about', { date: speech.shortDay(Date.parse(median) * 1000) }),
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
+        paceOf(data, speech),
         buyBefore(data, speech),
       ],
     },
@@ -162,6 +169,15 @@ function lasts(data: PageData, { say, day }: Speech): string {
 /** Whether the credits would have run out before now, if usage had gone on. */
 const isPast = ({ runsOut, fan }: Answers['outlook']) =>
   runsOut?.median != null && Date.parse(runsOut.median) < Date.parse(fan[0]!.at)
+
+/** What is left, for each day until it ends; empty if some of it will expire. */
+function paceOf({ credits, outlook, summary }: PageData, speech: Speech): string {
+  const days =
+    (Date.parse(outlook!.runsOut!.median!) - Date.parse(summary.refreshedAt)) / 86_400_000
+  if (days < 1 || outlook!.expiries.some(({ median }) => Number(median) > 0)) return ''
+  const pace = Number(credits!.remaining) / days
+  return speech.say('ends.pace', { pace: speech.amounts(credits!.unit).about(pace) })
+}
 
 /** When to buy more: before one future in ten has none left. */
 function buyBefore({ outlook, toUs }: PageData, { say, near }: Speech): string {

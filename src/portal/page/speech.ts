@@ -54,6 +54,9 @@ export interface Speech {
   readonly zone: string
 }
 
+/** A minus is longer than a hyphen, and no line breaks after it. */
+export const withMinus = (number: string) => number.replace('-', '\u2212')
+
 export function speechOf(
   words: Wording,
   { locale, timezone }: Pick<AccountView, 'locale' | 'timezone'>,
@@ -125,7 +128,7 @@ export function speechOf(
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
     share: (value) => shares.format(value),
-    change: (value) => changes.format(value),
+    change: (value) => withMinus(changes.format(value)),
     part: (value) => parts.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days(us / 1000),
@@ -136,7 +139,8 @@ export function speechOf(
     weekday: (us) => weekdays(us / 1000),
     shortWeekday: (us) => shortWeekdays(us / 1000),
     moment: (us) => moments(us / 1000),
-    clock: (us) => clocks.format(us / 1000),
+    // `6:00 PM` stays in one line.
+    clock: (us) => clocks.format(us / 1000).replaceAll(/[ \u202f]/g, '\u00a0'),
     list: (parts) => lists.format(parts),
     tag: (name) => (Object.hasOwn(words, `tag.${name}`) ? words[`tag.${name}` as Word] : name),
     month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),

@@ -59,7 +59,7 @@ export function renderState(data: PageData, speech: Speech, contact: Contact | n
 function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
   const link =
     query !== null &&
-    html` <a class="unbroken" href="${query}" data-keep>${speech.say('state.show')}</a>`
+    html` <a class="unbroken" href="${query}" data-keep>${speech.say(why === undefined ? 'state.show' : 'state.showDay')}</a>`
   const reason = why !== undefined && why.why !== '' && html`<strong>${reasonOf(why)}</strong>`
   return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
 }

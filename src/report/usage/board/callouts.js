@@ -60,11 +60,7 @@ export function besideBars(dears, { x, step, width, topOf, over }) {
     const said = isNarrow(step) ? lines.slice(0, 2) : lines
     /** @type {(isAfter: boolean, isAbove: boolean, most: number) => Beside} */
     const placeOf = (isAfter, isAbove, most) => {
-      // Words that end over the bar begin behind those before it.
-      const start =
-        isAbove && isAfter
-          ? Math.max(x(at), ...taken.map(({ to }) => (to < x(at) + step ? to + 4 : 0)))
-          : x(at) + (isAfter === isAbove ? 0 : step) + (isAbove ? 0 : isAfter ? 5 : -5)
+      const start = x(at) + (isAfter === isAbove ? 0 : step) + (isAbove ? 0 : isAfter ? 5 : -5)
       const room = Math.min(most, isAfter ? width - start : start - axisLeft)
       const parts = said.map((line, nth) =>
         wrapped(line, nth === 0 ? room / ofFirst : room).map((text) => ({
@@ -96,7 +92,8 @@ export function besideBars(dears, { x, step, width, topOf, over }) {
         if (bar !== at && topOf(bar) - 2 < last) cost += written
       return { start, isAfter, shown, from, to, first, last, cost }
     }
-    const places = [width, narrowest].flatMap((most) =>
+    // Words of two bars keep apart.
+    const places = (dears.length > 1 ? [narrowest] : [width, narrowest]).flatMap((most) =>
       [true, false].flatMap((isAfter) => [
         placeOf(isAfter, false, most),
         placeOf(isAfter, true, most),
