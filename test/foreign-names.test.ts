@@ -72,16 +72,16 @@ test('whether a name is there is not asked of what every object has', () => {
 
 /** Looked up by a word of ours: a dimension, a width, a metric, a size, a place in a column; a key of the keyboard is asked for first. */
 const ofOurWordsInBrowsers = [
-  'report/usage/board/browser.js: filters[name]',
-  'report/usage/board/browser.js: moves[event.key]',
+  'report/usage/board/cumulative-view.js: buckets[name]',
+  'report/usage/board/cumulative-view.js: metrics[choice.metric]',
+  'report/usage/board/explore.js: moves[event.key]',
+  'report/usage/board/filter-bar.js: filters[name]',
   'report/usage/board/sums.js: buckets[name]',
   'report/usage/board/sums.js: column[at]',
   'report/usage/board/sums.js: filters[name]',
   'report/usage/board/sums.js: hours[name]',
   'report/usage/board/sums.js: metrics[metric]',
   'report/usage/board/tables.js: titles[by]',
-  'report/usage/board/views.js: buckets[name]',
-  'report/usage/board/views.js: metrics[choice.metric]',
   'report/usage/board/views.js: sizes[size]',
 ]
 

@@ -276,12 +276,11 @@ export function sharesOf(values, whole = values.reduce((sum, each) => sum + Math
   const missing =
     Math.round(exact.reduce((sum, each) => sum + each, 0)) -
     shares.reduce((sum, each) => sum + each, 0)
-  const most = Math.max(...exact)
   // The greatest stands beside its amount: it is rounded up where a reader does it.
   const rest = (/** @type {number} */ at) => {
     const value = item(exact, at)
     const cut = value - item(shares, at)
-    return value === most && cut >= 0.5 ? 2 : cut
+    return cut >= 0.5 && exact.every((each) => each <= value) ? 2 : cut
   }
   const places = [...shares.keys()].toSorted((a, b) => rest(b) - rest(a))
   for (const at of places.slice(0, Math.max(0, missing))) shares[at] = item(shares, at) + 1
