@@ -13,7 +13,7 @@ import { viewsOf } from './views.js'
 
 /** @import { BoardData } from './data.ts' */
 /** @import { LatencyOf } from './views.js' */
-/** @import { Bar, Card, Choice, Element as Drawn, SizeName, TableCell, View } from './types.ts' */
+/** @import { Bar, Card, Choice, SizeName, TableCell, View } from './types.ts' */
 
 /**
  * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises the rows of an
@@ -209,21 +209,18 @@ export function startBoard(served = {}) {
     if (choice.to - choice.from !== 1) return
     const title = say('hourRequests')
     const section = make(h('section', { class: 'card' }, h('h3', {}, title)))
-    /** @param {Drawn} tree */
-    const put = (tree) => section.append(make(tree))
     place.append(section)
+    /** @param {readonly (readonly TableCell[])[] | null} found */
+    const put = (found) => {
+      const none = h('p', { class: 'note' }, say('noRequests'))
+      section.append(make(found ? drawTable(speech, title, requestHeads(data), found) : none))
+    }
     const rows = requestsOf(data, choice)
-    if (rows !== null) put(drawTable(speech, title, requestHeads(data), rows))
-    else if (served.requests === undefined) put(h('p', { class: 'note' }, say('noRequests')))
+    if (rows !== null || served.requests === undefined) put(rows)
     else {
       const asked = choice
       served.requests(data, choice).then((found) => {
-        if (asked !== choice) return
-        put(
-          found === null
-            ? h('p', { class: 'note' }, say('noRequests'))
-            : drawTable(speech, title, requestHeads(data), found),
-        )
+        if (asked === choice) put(found)
       })
     }
   }

@@ -37,13 +37,6 @@ function select(name, value, options, choose) {
  */
 export function fillFilters(bar, data, choice, speech, served, change, period) {
   const { say } = speech
-  /** @type {(name: Dimension, value: string) => void} */
-  const filter = (name, value) => {
-    const filters = { model: choice.model, key: choice.key, endpoint: choice.endpoint }
-    filters[name] = value
-    change(filters)
-  }
-
   /**
    * @param {'from' | 'to'} name
    * @param {number} hour
@@ -94,7 +87,7 @@ export function fillFilters(bar, data, choice, speech, served, change, period) {
           name,
           choice[name],
           [['', say(name === 'key' ? 'allKeys' : 'all')], ...names(name)],
-          (value) => filter(name, value),
+          (value) => change({ [name]: value }),
         ),
       ),
     ),
