@@ -348,6 +348,11 @@ Different answers of the same probe, so the service need not have changed:
   writeFileSync(before, JSON.stringify(saying(true)))
   const { stdout } = await probe(join(path, 'now.yaml'), '--diff', before, '--max-credits', '3')
   expect(stdout.replaceAll(/\n {6}/g, ' ')).toContain('--only G-02 asks again')
+  // With them, the profile counts what both askings spent.
+  const again = join(path, 'again.yaml')
+  await probe(again, '--diff', before)
+  const { credits_spent } = parseDeploymentProfile(parseYaml(readFileSync(again, 'utf8')), again)
+  expect(credits_spent).toBeGreaterThan(profile.credits_spent)
 })
 
 test('a change that one of two probes did not decide says that it may flip', {

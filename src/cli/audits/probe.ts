@@ -96,7 +96,7 @@ export async function probeAction(options: Options): Promise<void> {
     // An incomplete profile never replaces a complete one.
     const part = first.interrupted && existsSync(options.out)
     const path = part ? `${options.out}.interrupted` : options.out
-    const profile = there === null || part ? told : joined(there, told, asked)
+    let profile = there === null || part ? told : joined(there, told, asked)
     writeOutput(path, stringify(profile, { lineWidth: 100 }))
     let { interrupted } = first
     let changes = older === null ? null : profileChanges(older, told, asked)
@@ -106,6 +106,8 @@ export async function probeAction(options: Options): Promise<void> {
       process.stderr.write(paragraphs(`${againText(flips, left)}\n`, process.stderr))
       const further = await ask(flips, left)
       changes = askedAgain(changes!, further.profile)
+      profile = { ...profile, credits_spent: profile.credits_spent + further.profile.credits_spent }
+      writeOutput(path, stringify(profile, { lineWidth: 100 }))
       interrupted = further.interrupted
     }
     process.stdout.write(
