@@ -106,3 +106,15 @@ test('values that go up and down between two totals while nothing runs are those
   ])
   expect(words).toContain('several workers')
 })
+
+test('values that are later than promised are told so also where the last one has not everything', async () => {
+  // One request a second, and each value is that of eight seconds ago, where two are promised.
+  const sends = Array.from({ length: 30 }, (_, at) =>
+    at % 2 === 0 ? ask() : page(Math.max(0, at / 2 - 4.5)),
+  )
+  // Nothing is shown for a while, and then all of it at once.
+  const late = sends.map((sent, at) => (sent.method === 'GET' && at < 16 ? page(0) : sent))
+  expect(await told(late, '2s')).toMatch(
+    /values may be up to [78](\.\d)? s late, and the last one, too, or charges are missing at the end/,
+  )
+})

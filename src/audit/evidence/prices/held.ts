@@ -134,11 +134,35 @@ export function latenessOf(...from: From): number | null {
     stretchesOf(ends, requests, { ...terms, withinMs: most }, judge, recorded).every(
       (each) => each.isRight,
     )
-  if (most <= terms.withinMs || !mayBeRight() || !isRight(most)) return null
-  let [low, high] = [terms.withinMs, most]
+  return most <= terms.withinMs || !mayBeRight() ? null : leastMs(terms.withinMs, most, isRight)
+}
+
+/**
+ * How late values may be if the last one has not everything yet, in ms: one took more than the requests near it cost, which earlier ones lack,
+ * and in all too little was taken. Null if no time up to half of that of all values makes them right.
+ */
+export function perhapsLateMs(...from: From): number | null {
+  const [all, requests, terms, judge, recorded] = from
+  const [first, last] = [all[0], all.at(-1)]
+  if (first === undefined || last === undefined || all.length > manyReadings) return null
+  const wrong = stretchesOf(...from).filter(({ isRight }) => !isRight)
+  const isMore = wrong.some(({ taken, high }) => high !== null && compare(taken, high) > 0)
+  const isLess = wrong.some(({ taken, low, isWhole }) => isWhole && compare(taken, low) < 0)
+  if (!isMore || !isLess) return null
+  return leastMs(terms.withinMs, (last.untilMs - first.fromMs) / 2, (withinMs) =>
+    stretchesOf(all, requests, { ...terms, withinMs }, judge, recorded).every(
+      ({ isRight }) => isRight,
+    ),
+  )
+}
+
+/** The least time, a little more at most, that holds as all longer ones do; null if the longest one does not. */
+function leastMs(from: number, most: number, holds: (ms: number) => boolean): number | null {
+  if (most <= from || !holds(most)) return null
+  let [low, high] = [from, most]
   while (high - low > exactMs) {
     const middle = (low + high) / 2
-    if (isRight(middle)) high = middle
+    if (holds(middle)) high = middle
     else low = middle
   }
   return high

@@ -8,7 +8,12 @@ import { expiredEarly } from '../../evidence/prices/expiries.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
-import { isHeldInHeaders, latenessOf, settledReadings } from '../../evidence/prices/held.ts'
+import {
+  isHeldInHeaders,
+  latenessOf,
+  perhapsLateMs,
+  settledReadings,
+} from '../../evidence/prices/held.ts'
 import {
   type PriceJudgements,
   priceJudgements,
@@ -187,7 +192,8 @@ function wrongStretch(moves: Moves): Verdict | null {
     expiredEarly(stretches, unit) ||
     explainSums(stretches, ...of) ||
     keptDeposits(stretches, found.judge) ||
-    unlikeValues(readings, ...of)
+    unlikeValues(readings, ...of) ||
+    perhapsLate(readings, of)
   return fail(stretches.length, {
     expected: rangeOf(first, unit),
     fact: `${short(first.taken)} ${unit} were taken between two readings, where ${first.count} ${first.count === 1 ? 'request costs' : 'requests cost'} ${rangeOf(first, unit)}`,
@@ -347,6 +353,13 @@ const unpromised = (lateMs: number | null, { isWithinPromised }: BalanceTerms) =
 
 const lateText = (ms: number) => `up to ${secondsOf(ms)} s late`
 const secondsOf = (ms: number) => Math.ceil(ms / 100) / 10
+
+function perhapsLate(readings: readonly Reading[], of: ReturnType<typeof fromMoves>): string {
+  const ms = perhapsLateMs(readings, ...of)
+  return ms === null
+    ? ''
+    : `: values may be ${lateText(ms)}, and the last one, too, or charges are missing at the end`
+}
 
 const heldInHeaders = (readings: readonly Reading[], of: ReturnType<typeof fromMoves>) =>
   isHeldInHeaders(readings, ...of)
