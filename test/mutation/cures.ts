@@ -694,8 +694,7 @@ export const cures: readonly Cure[] = [
     was: 'if (chains === null) return none',
     ...{
       test: `${field}/held.test.ts`,
-      named:
-        'money held back while a request runs is a wrong charge if it is kept where the client left',
+      named: 'is a wrong charge if it is kept where the client left',
     },
   },
   {
