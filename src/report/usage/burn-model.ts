@@ -21,6 +21,10 @@ const trendDays = 6.5
 const leastLevel = 0.1
 /** Widens the uncertainty of the coefficients, because the model itself is an approximation. */
 const caution = 1.05
+/** Days that scatter by more than so much of their mean are bursts. */
+const burstScatter = 0.3
+/** How much each unit of scatter beyond that widens it: few bursts say little of how many come. */
+const burstCaution = 0.7
 
 /**
  * The burn of a day in one possible future.
@@ -76,6 +80,9 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
       const excess = (day.credits - day.share * dot(fit.coefficients, x)) / Math.sqrt(day.share)
       noises.push(excess / rootOf(x))
     }
+  const isShort = size > 0 && days.length < fewDays
+  const bursts = isShort ? Math.max(0, deviation / size - burstScatter) : 0
+  const doubtful = caution * (1 + burstCaution * bursts)
   const excess = noises.slice(usual).reduce((sum, each) => sum + each, 0) / noises.length
 
   return {
@@ -85,7 +92,7 @@ export function fitBurn(past: readonly PastDay[]): BurnModel {
     },
     draw: (random) => {
       const doubt = Math.sqrt(fit.freedom / chiSquare(fit.freedom, random))
-      const own = fit.drawCoefficients(caution * doubt * deviation, random)
+      const own = fit.drawCoefficients(doubtful * doubt * deviation, random)
       return (ahead, weekday, share) => {
         const x = features(ahead, weekday)
         const level = share * dot(own, x)
