@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import { attempt } from '../../report/attempts.ts'
 import { verdictOver } from '../verdict-over.ts'
 
@@ -112,10 +113,47 @@ test('USE-04: a service may count what it refuses as requests, and nothing that 
   expect(await verdict(2, null)).toBe('fail')
 })
 
-test('USE-07: what was held for a request that was refused may be given back', async () => {
-  const consumed = (credits: number) => ({ consumed: credits })
-  const verdict = async (refused: number | null) =>
-    (await refusals('USE-07', consumed(6), consumed(5), refused)).verdict
-  expect(await verdict(400)).not.toBe('fail')
-  expect(await verdict(null)).toBe('fail')
+/** Two reads of a page with a fall from 6 to 5, of the main account, beside a request that did not succeed. */
+const fallBeside = async (failed: Partial<AttemptRow>) => {
+  const read = (slot: number) =>
+    attempt(slot, { ...accounts.main, model: null, endpoint: 'credits', template: 0 })
+  const rows = [
+    attempt(9, { ...accounts.main, slot: 0, template: 1, ...failed }),
+    ...[10, 20].map((slot) => read(slot)),
+  ]
+  const found = await verdictOver('USE-07', rows, {
+    templates,
+    bodies: [6, 5].map((consumed, at) => ({
+      ...{ runId: 'a', slot: [10, 20][at]!, retry: 0, headers: '', truncated: false },
+      body: JSON.stringify({ consumed }),
+    })),
+  })
+  return found.verdict
+}
+const second = 1e6
+const refusedWith = (status: number) => ({ outcome: 'http_error' as const, status })
+
+test('USE-07: what was held for a request in flight that fails may be given back', async () => {
+  const open = { sentUs: 9 * second, closedUs: 12 * second }
+  for (const status of [400, 429, 503])
+    expect(await fallBeside({ ...open, ...refusedWith(status) })).not.toBe('fail')
+  expect(await fallBeside({ ...open, outcome: 'aborted', status: null })).not.toBe('fail')
+  // The charge of a request that was given up, or failed, may come back later.
+  const over = { sentUs: 1 * second, closedUs: 2 * second }
+  expect(await fallBeside({ ...over, outcome: 'aborted', status: null })).not.toBe('fail')
+  expect(await fallBeside({ ...over, ...refusedWith(503) })).not.toBe('fail')
+})
+
+test('USE-07: a request that was refused before, or sent after, or by another account, gives nothing back', async () => {
+  const over = { sentUs: 1 * second, closedUs: 2 * second }
+  for (const status of [401, 402, 429])
+    expect(await fallBeside({ ...over, ...refusedWith(status) })).toBe('fail')
+  const after = { sentUs: 12 * second, closedUs: 13 * second }
+  expect(await fallBeside({ ...after, ...refusedWith(503) })).toBe('fail')
+  const open = { sentUs: 9 * second, closedUs: 12 * second }
+  expect(await fallBeside({ ...open, ...refusedWith(503), ...accounts.other })).toBe('fail')
+  expect(await fallBeside({ sentUs: -3600 * second, outcome: 'aborted', status: null })).toBe(
+    'fail',
+  )
+  expect(await fallBeside(over)).toBe('fail')
 })

@@ -168,7 +168,8 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
 
 const maybePaid = `coalesce(${maybePaidSql('steps.method')}, false)`
 
-function longestMsOf(contract: Contract): number {
+/** How long the service itself lets a request last, at most, in milliseconds. */
+export function longestMsOf(contract: Contract): number {
   const { readMs, streamMs } = usualOf(contract).timeouts
   return Math.max(readMs, streamMs)
 }

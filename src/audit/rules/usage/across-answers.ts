@@ -1,6 +1,6 @@
-import { promisedSql } from '../../../contract/request.ts'
 import { withoutNoise } from '../../../credits/fields.ts'
 import { sumOf } from '../../evidence/usage/buckets.ts'
+import { heldDuring } from '../../evidence/usage/held-during.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
 import { sentBetween } from '../../evidence/usage/sent-between.ts'
 import type { SentBetween } from '../../evidence/usage/sent-by-moment.ts'
@@ -18,35 +18,41 @@ export const use07 = judgedRule({
   promised: ['paths.credits'],
   explain: `Compares responses of the credits endpoint for one key, one completely after the other. No
 hour may be negative. A charge at the start may be refunded if its request fails or its client aborts
-(gap G-13), so pairs with such requests before them are left out. ${named}`,
+(gap G-13), so a fall is left out if such a request was sent by the first of the two and may be settled after it: a refusal for a key, for
+credits or for a rate is settled with its answer, another failure at the latest by the service's deadline. ${named}`,
   expected: 'a count that only grows',
   requires: 'two captured answers of GET /user/credits for one key',
   async judged(evidence) {
     const reports = await usageReports(evidence)
-    const givenBack = await evidence.store.rows<{ runId: string; sentUs: number }>(
-      `SELECT run_id AS "runId", min(sent_us)::DOUBLE AS "sentUs" FROM attempts
-       WHERE list_contains($1::VARCHAR[], run_id) AND ${promisedSql} AND outcome <> 'ok'
-       GROUP BY run_id`,
-      [JSON.stringify(evidence.runIds)],
+    const falls = pairs(reports).filter(
+      ([earlier, later]) => isAfter(later, earlier) && fallOf(earlier, later) !== null,
     )
-    const mayFall = ({ exchange: { row } }: UsageReport) =>
-      givenBack.some(({ runId, sentUs }) => runId === row.runId && sentUs < row.sentUs)
+    const held = await heldDuring(
+      evidence,
+      falls.map(([{ exchange }]) => exchange.row),
+    )
     const negative = reports.map(({ exchange, hours }): Judged => {
       const isBelow = hours?.some(({ credits }) => (credits ?? 0) < 0)
       return [exchange, isBelow ? 'an hour below zero' : undefined]
     })
     const falling = pairs(reports).map(([earlier, later]): Judged => {
-      if (earlier.consumed === null || later.consumed === null) return [later.exchange, undefined]
-      if (!isAfter(later, earlier) || mayFall(later)) return [later.exchange, undefined]
-      const observed =
-        later.consumed < earlier.consumed
-          ? `${later.consumed} after ${earlier.consumed} consumed`
-          : null
-      return [later.exchange, observed]
+      const isSeen = earlier.consumed !== null && later.consumed !== null
+      if (!isSeen || !isAfter(later, earlier)) return [later.exchange, undefined]
+      const observed = fallOf(earlier, later)
+      const isGivenBack = observed !== null && held.has(earlier.exchange.row)
+      return [later.exchange, isGivenBack ? undefined : observed]
     })
     return [...negative, ...falling]
   },
 })
+
+/** What a fall of the consumed credits is told as; null without one. */
+function fallOf(earlier: UsageReport, later: UsageReport): string | null {
+  if (earlier.consumed === null || later.consumed === null) return null
+  return later.consumed < earlier.consumed
+    ? `${later.consumed} after ${earlier.consumed} consumed`
+    : null
+}
 
 export const use04 = judgedRule({
   id: 'USE-04',
