@@ -118,6 +118,34 @@ describe('a grant', () => {
   })
 
   test.each([
+    ['its own number', { expires_at: Date.parse(at(2)) / 1000 }],
+    ['another number', { expires_at: at(2), requests_per_minute: 60, given: 500, used: 7 }],
+  ])('whose expiry stands beside %s hides no double charge', async (_, more) => {
+    const shows = (remaining: number): Sent => ({
+      ...page(0, 0),
+      answer: JSON.stringify({ remaining, ...more }),
+    })
+    const found = await verdicts([shows(100), chat('a'), chat('b'), shows(96)], {})
+    expect(found[0]!.verdict).toBe('fail')
+  })
+
+  test.each([
+    ['what was given and used', 2, { welcome: { given: 30, used: 2, expires_at: at(6) } }],
+    ['its balance alone', 0, { expires_at: Date.parse(at(6)) / 1000 }],
+  ])('that expires on a page of %s is inconclusive', async (_, rest, more) => {
+    const shows = (remaining: number): Sent => ({
+      ...page(0, 0),
+      answer: JSON.stringify({ remaining, ...more }),
+    })
+    const sends = [chat('a'), chat('b'), shows(rest + 28), ...sleeping(6), shows(rest)]
+    const found = await verdicts([shows(rest + 30), ...sends], {})
+    expect(found[0]!).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('expires_at'),
+    })
+  })
+
+  test.each([
     [{ grants: { list: 'grants', left: 'left' } }, 'evidence.balance.grants.expires'],
     [{ ...named, get: undefined, value: undefined, header: 'x-left' }, 'evidence.balance.grants'],
   ])('that a contract names in part is refused', (terms, place) => {

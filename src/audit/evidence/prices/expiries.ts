@@ -51,20 +51,37 @@ export function expiredEarly(stretches: readonly ReadingStretch[], unit: string)
 
 const expiryNames = /expir|valid_?(?:until|to|thru|through)|ends?_?at/i
 
-/** The place of what a page says to expire between two values, with an amount that is as much as was taken beyond the costs; null without one. */
+const givenNames = /given|grant|total|amount|initial/i
+const usedNames = /used|spent|consumed/i
+
+/** What may be left of what expires: each amount beside its expiry, and what was given less what was used. */
+function leftBeside(fields: Readonly<Record<string, unknown>>, expiry: string): Rational[] {
+  const amounts = Object.entries(fields).flatMap(([name, each]) => {
+    const value = name === expiry ? undefined : amountOf(each)?.value
+    return value === undefined ? [] : [{ name, value }]
+  })
+  const used = amounts.filter(({ name }) => usedNames.test(name))
+  const given = amounts.filter(({ name }) => givenNames.test(name) && !usedNames.test(name))
+  return [
+    ...amounts.map(({ value }) => value),
+    ...given.flatMap(({ value }) => used.map((each) => subtract(value, each.value))),
+  ]
+}
+
+/** The place of what a page says to expire between two values, with what may be left of it; null without one. */
 function expiringAt(
   value: unknown,
   place: string,
-  is: (expiresMs: number, amounts: readonly Rational[]) => boolean,
+  is: (expiresMs: number, left: readonly Rational[]) => boolean,
 ): string | null {
   if (typeof value !== 'object' || value === null) return null
-  const entries = Object.entries(value)
-  const amounts = entries.flatMap(([, each]) => amountOf(each)?.value ?? [])
-  for (const [name, each] of isObject(value) ? entries : []) {
+  const fields = isObject(value) ? value : {}
+  for (const [name, each] of Object.entries(fields)) {
     const atMs = expiryNames.test(name) ? timeOf(each) : null
-    if (atMs !== null && is(atMs, amounts)) return place === '' ? name : `${place}.${name}`
+    if (atMs !== null && is(atMs, leftBeside(fields, name)))
+      return place === '' ? name : `${place}.${name}`
   }
-  for (const [name, each] of entries) {
+  for (const [name, each] of Object.entries(value)) {
     const found = expiringAt(each, place === '' ? name : `${place}.${name}`, is)
     if (found !== null) return found
   }
@@ -73,7 +90,7 @@ function expiringAt(
 
 /**
  * Where the pages say that something expired whenever more was taken than the costs, though the contract names no grants; null if they do
- * not, or if anything else is wrong.
+ * not, or if anything else is wrong. It was as much as was taken beyond the costs; requests of that time may have used some of it first.
  */
 export function unnamedExpiry(
   stretches: readonly ReadingStretch[],
@@ -81,15 +98,17 @@ export function unnamedExpiry(
 ): string | null {
   if (grants !== null || moves === 'up') return null
   const places = wrongOf(stretches).map((stretch) => {
-    const { first, last, slack } = stretch
+    const { first, last, taken, slack } = stretch
     const beyond = beyondCosts(stretch)
     if (beyond === null) return null
+    const [least, most] = [subtract(beyond, slack), add(taken, slack)]
+    const isLost = (left: Rational) => compare(left, least) >= 0 && compare(left, most) <= 0
     return expiringAt(
       first.page,
       '',
-      (atMs, amounts) =>
+      (atMs, left) =>
         isBetween(atMs, first, last, withinMs) &&
-        amounts.some((each) => compare(add(multiply(each, times), slack), beyond) >= 0),
+        left.some((each) => isLost(multiply(each, times))),
     )
   })
   return places.includes(null) ? null : (places[0] ?? null)
