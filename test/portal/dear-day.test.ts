@@ -177,6 +177,26 @@ test.each([
   },
 )
 
+test('beside a bar, an old and a new price follow the price that they are of', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const linesOf = (page: string) =>
+    (JSON.parse(/id="board-data">([^<]*)</.exec(page)![1]!) as BoardData).dears[0]!.lines
+  expect(linesOf(await pageOf([...steady(), ...job({ credits: '3' }, 60)]))).toEqual([
+    '60 requests, usually none',
+    '“key 2”',
+    'price of nova 1.5 times as high',
+    '30,000 instead of 20,000 credits for a million tokens',
+  ])
+  expect(linesOf(await pageOf([...steady(), ...job({ credits: '8' }, 12)]))).toEqual([
+    'Price of nova 4 times as high',
+    '“key 2”',
+    '80,000 instead of 20,000 credits for a million tokens',
+    '12 requests, usually none',
+  ])
+})
+
 test('the hours that are busier than usual are named in the order of time, joined where one follows another', {
   tags: 'whole',
   timeout: 60_000,
@@ -298,7 +318,7 @@ test('a day that names nobody says its hours, and every one says why', {
   const byHour = stateOf(page)
   const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(page)![1]!
   expect([...chart.matchAll(/b-why[^>]*>([^<]*)</g)].map(([, word]) => textOf(word!))).toEqual([
-    ...['208 requests instead of about 8', 'between 10:00 AM and 12:00 PM', 'instead of about 96'],
+    ...['208 requests instead of about 8', 'between 10:00 AM and 12:00 PM'],
   ])
   expect(byHour).toContain(
     'Thursday, November 19: 296 credits instead of about 96 on a usual weekday. Show this day Between 10:00 AM and 12:00 PM: 208 requests instead of about 8 70.3% of that day’s credits came between 10:00 AM and 12:00 PM (UTC). 200 credits more than a usual weekday of this period: number of requests +200',
@@ -337,8 +357,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     textOf(word!),
   )
   expect(beside).toEqual([
-    ...['Price of nova 60', 'times as high', '“key 2”', 'instead of about 10'],
-    ...['Price of lyra 40', 'times as high', '“key 1”', 'instead of about 10'],
+    ...['Price of nova 60', 'times as high', '“key 2”'],
+    ...['2,000,000 instead of', '33,300 credits for a', 'million tokens'],
+    ...['Price of lyra 40', 'times as high', '“key 1”'],
+    ...['1,330,000 instead of', '33,300 credits for a', 'million tokens'],
   ])
   const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
   const [use] = viewsOf(board, initial(board)).views

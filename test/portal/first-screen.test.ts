@@ -119,7 +119,7 @@ test('the first screen says why a day was dear, and by which model and key', {
   )
   expect(page).toContain('href="?from=2026-11-25&#38;to=2026-11-26&#38;unit=EUR"')
   expect(textOf(part(page, /<dl class="figures answers">/))).toMatch(
-    / To pay for November about €\d+ probably €\d+ to €[\d,]+ €[\d.]+ of it by the unexplained price of Nov 25 An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
+    / To pay for November about €\d+ €[\d.]+ of this is the unexplained price of Nov 25 probably €\d+ to €[\d,]+ An estimate, not an invoice\. Budget for November €[\d.]+ of €10,000\.00 resets on Dec 1 /,
   )
 })
 

@@ -112,26 +112,11 @@ test('the end of a range of credits says what it is of', whole, async () => {
 })
 
 test.each([
-  ['en', 'Highest-cost key', 'after refunds of $1.00', 'To pay for November, separately'],
-  [
-    'de',
-    'Schlüssel mit den höchsten Kosten',
-    'nach Abzug von 1,00 $',
-    'Zu zahlen für November, getrennt',
-  ],
-  [
-    'fr',
-    'Clé au coût le plus élevé',
-    'après 1,00 $US de remboursements',
-    'À payer pour novembre, séparément',
-  ],
-  [
-    'es',
-    'Clave de mayor coste',
-    'tras reembolsos de 1,00 US$',
-    'A pagar por noviembre, por separado',
-  ],
-  ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額', '11月のお支払い（別々）'],
+  ['en', 'Highest-cost key', 'after refunds of $1.00'],
+  ['de', 'Schlüssel mit den höchsten Kosten', 'nach Abzug von 1,00 $'],
+  ['fr', 'Clé au coût le plus élevé', 'après 1,00 $US de remboursements'],
+  ['es', 'Clave de mayor coste', 'tras reembolsos de 1,00 US$'],
+  ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額'],
 ])(
   'refunds are said without a sign, and where there are any alone, in %s',
   whole,

@@ -4,6 +4,7 @@ import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 const dayUs = 86_400e6
+const locales = ['de', 'fr', 'es', 'ja']
 const [billing, search] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb']
 
 /** Two dollars a day until 14 November, three euros a day since; on the 26th a key used thirty more. */
@@ -33,15 +34,21 @@ describe('an account whose use went from dollars to euros', () => {
   let service: Served
   beforeAll(async () => {
     const budgets = `[{ amount: '90', unit: EUR }, { amount: '300', unit: USD }]`
-    const settings = settingsOf(`accounts: { a: { budget: ${budgets} } }\n`)
+    const others = locales.map((locale) => `, ${locale}: { locale: ${locale} }`).join('')
+    const settings = settingsOf(`accounts: { a: { budget: ${budgets} }${others} }\n`)
     service = await served(
       [],
       { ...settings, keyNames: new Map([...settings.keyNames, [search, 'search']]) },
-      (store) => enterEvents(store, events),
+      (store) =>
+        enterEvents(
+          store,
+          ['a', ...locales].flatMap((account) => events.map((each) => ({ ...each, account }))),
+        ),
     )
   }, 60_000)
   afterAll(() => service.close())
-  const ask = async (path: string) => (await service.ask(path, await tokenOf('a'))).text()
+  const ask = async (path: string, account = 'a') =>
+    (await service.ask(path, await tokenOf(account))).text()
   const cellsOf = (page: string) =>
     [...page.matchAll(/<div class="[a-z ]+"><dt>([\s\S]*?)<\/dd><\/div>/g)].map(([, cell]) =>
       textOf(cell!).trim(),
@@ -67,14 +74,14 @@ describe('an account whose use went from dollars to euros', () => {
     const [used, pay, limit, most] = cellsOf(await ask('/page'))
     // 13 days of 3 euros, and the 30; 14 days of 2 dollars less the refund.
     expect(used).toMatch(
-      /^Used Nov 1 – 28 €69\.00 and \$27\.00 after refunds of \$1\.00 109 requests$/,
+      /^Used Nov 1 – 28 €69\.00 and \$27\.00 109 requests after refunds of \$1\.00$/,
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
+      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% in USD: key 1, 100% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
     )
     expect(pay).toMatch(
-      /^To pay for November, separately about €7[5-8]\.\d+ .*An estimate, not an invoice\. and \$27\.00 last used on Nov 14$/,
+      /^To pay for November about €7[5-8]\.\d+ and \$27\.00 An estimate, not an invoice\.$/,
     )
     expect(limit).toMatch(
       /^Budget for November €69\.00 of €90\.00 resets on Dec 1 .*enough .*\$27\.00 of \$300\.00 last used on Nov 14$/,
@@ -84,11 +91,46 @@ describe('an account whose use went from dollars to euros', () => {
   test('says above the figures in which currency what was used, and that each is paid for separately', async () => {
     const page = await ask('/page')
     const before = textOf(page.slice(page.indexOf('<main'), page.indexOf('<dl class="figures')))
-    expect(before).toMatch(/USD until Nov 14 · EUR since Nov 15 $/)
+    expect(before).toMatch(/ Billed in USD until Nov 14, in EUR since Nov 15 $/)
     // In a period of one of them, nothing is apart.
     const october = await ask('/page?from=2026-10-01&to=2026-11-01')
-    expect(textOf(october)).not.toContain('separately')
+    expect(textOf(october)).not.toContain('Billed in')
   })
+
+  test.each([
+    [
+      'de',
+      'Abgerechnet in USD bis 14. Nov., in EUR seit 15. Nov.',
+      /Zu zahlen für November etwa 7\d,\d+ € und 27,00 \$ /,
+      'in USD: key 1, 100 %',
+    ],
+    [
+      'fr',
+      'Facturé en USD jusqu’au 14 nov., en EUR depuis le 15 nov.',
+      /À payer pour novembre environ 7\d,\d+ € et 27,00 \$US /,
+      'en USD : key 1, 100 %',
+    ],
+    [
+      'es',
+      'Facturado en USD hasta el 14 nov, en EUR desde el 15 nov',
+      /A pagar por noviembre unos 7\d,\d+ € y 27,00 US\$ /,
+      'en USD: key 1, 100 %',
+    ],
+    [
+      'ja',
+      '請求通貨：USDは11月14日まで、EURは11月15日から',
+      /11月のお支払い 約€7\d\.\d+ および\$27\.00 /,
+      'USDでは：key 1、100%',
+    ],
+  ])(
+    'says the amounts of both first, and the dates and the other key in one line each, in %s',
+    async (locale, dates, amounts, key) => {
+      const text = textOf(await ask('/page', locale)).replaceAll('\u202f', ' ')
+      expect(text).toContain(dates)
+      expect(text).toMatch(amounts)
+      expect(text).toContain(key)
+    },
+  )
 
   test('says of each amount of the state in which unit it is, and leads to that unit', async () => {
     const page = await ask('/page?unit=USD')

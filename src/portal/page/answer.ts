@@ -1,6 +1,7 @@
 import { dayUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Html } from '../../user/html.ts'
+import { isMoney } from './columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -9,7 +10,7 @@ export interface Answer {
   readonly label: string
   /** Empty if the lines under it have the answer. */
   readonly value: string
-  /** The same in other units. */
+  /** The same in other units, in the same line. */
   readonly others?: readonly string[]
   readonly under: readonly (Html | string | false)[]
   /** Its value is what the page's script changes when the reader filters. */
@@ -52,8 +53,8 @@ export function beginUsOf(unit: string, { units, before, fromUs, toUs }: PageDat
 }
 
 /** Since when and until when the page's units are in use, those of the past first; empty if each is in use all the time. */
-export const datesOf = (units: readonly string[], data: PageData, speech: Speech): string =>
-  units
+export function datesOf(units: readonly string[], data: PageData, speech: Speech): string {
+  const dates = units
     .map((unit) => ({
       unit: unitName(unit, speech),
       end: endUsOf(unit, data),
@@ -66,4 +67,7 @@ export const datesOf = (units: readonly string[], data: PageData, speech: Speech
         ? speech.say('apart.since', { unit, date: speech.near(begin!, data.toUs) })
         : speech.say('apart.until', { unit, date: speech.near(end, data.toUs) }),
     )
-    .join(' · ')
+  if (dates.length === 0 || !units.every(isMoney)) return dates.join(' · ')
+  const parts = dates.reduce((before, next) => speech.say('apart.next', { before, next }))
+  return speech.say('apart.billed', { parts })
+}

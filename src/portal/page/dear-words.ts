@@ -46,6 +46,11 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const why = speech.list(full.map(({ text, figures }) => `${text}${figures}`))
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   const [first, other] = causes
+  // Of two causes, a price alone says before and after.
+  const figuresAt = (at: number) =>
+    parts[at] !== undefined && (parts.length === 1 || parts[at].of === 'price')
+      ? figuresIn(parts[at], dear.unit, speech).figures
+      : ''
   return {
     headline: say('state.dear', said),
     why: capital(who === '' || why === '' ? who || why : say('why.of', { who, why })),
@@ -54,9 +59,11 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     details: [who === '' ? '' : causeOf(cause, dear, speech), partsOf(dear, speech)].filter(
       Boolean,
     ),
-    lines: [capital(first?.text ?? ''), who, other?.text ?? say('dear.instead', said)].filter(
-      Boolean,
-    ),
+    // Two figures of the day itself, beside those of a cause, would be read as of the cause.
+    lines: [
+      ...[capital(first?.text ?? ''), who, figuresAt(0), other?.text ?? '', figuresAt(1)],
+      first === undefined ? say('dear.instead', said) : '',
+    ].filter(Boolean),
   }
 }
 

@@ -65,7 +65,8 @@ function answerOf(
   )
   const size = long > 18 ? 'smallest' : long > 14 ? 'smaller' : null
   const beside = others.map(
-    (each) => html` <span class="plus" data-whole>${say('card.and', { amount: each })}</span>`,
+    (each) =>
+      html` <span class="plus"${isFigure && html` data-whole`}>${say('card.and', { amount: each })}</span>`,
   )
   const text = html`${value !== '' && html`<b${size !== null && html` class="${size}"`}>${isFigure ? html`<span data-figure>${value}</span>` : value}${beside}</b>`}${lines.map((each) => html`<span class="aside">${each}</span>`)}`
   const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
@@ -137,10 +138,10 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
       // Requests have no unit: beside several, their number is that of all.
       under: [
         ...first.under,
+        counted(summary.requests, speech),
         ...others.flatMap(({ under }) =>
           under.map((each) => each && html`<span data-whole>${each}</span>`),
         ),
-        counted(summary.requests, speech),
         data.unit === 'credits' && !isPrepaid('credits', data) && priceOf(data, speech),
       ],
     },

@@ -57,11 +57,31 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
         ...others.map((each) => pairOf(name(each), part(each.share), true)),
         rest >= leastRest && pairOf(say('most.others'), part(rest), true),
         by === 'model' && unit !== null && beforeRefunds(table, unit, speech),
+        ...(by === 'key' ? firstInOthers(table, columns, data, speech) : []),
       ],
       most: by,
     },
   ]
 }
+
+/** The first name in each other unit, in a line of its own. */
+const firstInOthers = (
+  table: NamesTable,
+  columns: readonly Column[],
+  data: Pick<PageData, 'unit'>,
+  speech: Speech,
+): readonly string[] =>
+  columns
+    .filter(({ unit }) => unit !== data.unit)
+    .flatMap((column) =>
+      topNames(table, 1, speech, column).map(({ name, share }) =>
+        speech.say('most.in', {
+          unit: unitName(column.unit, speech),
+          name: nameIn(table, name, speech),
+          share: speech.share(share),
+        }),
+      ),
+    )
 
 /** A part of an amount that a reader should know of. */
 const leastOfDay = 0.25

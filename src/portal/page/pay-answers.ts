@@ -7,7 +7,10 @@ import { priceBeyond } from './dear-words.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
-/** What will be paid, in each unit: of money, what the month will probably cost; of credits or prepaid money that are there, nothing. */
+/**
+ * What will be paid, in each unit: of money, what the month will probably cost, that of all currencies in one line; of credits or prepaid
+ * money that are there, nothing.
+ */
 export function payAnswers(data: PageData, speech: Speech): Cell {
   const { say } = speech
   const found = unitsOf(data).flatMap(({ unit }): readonly Answer[] =>
@@ -17,18 +20,21 @@ export function payAnswers(data: PageData, speech: Speech): Cell {
     return [{ label: say('card.month'), value: '–', under: [unknown(data, speech)] }]
   const [first, ...others] = found as [Answer, ...Answer[]]
   const isSame = ({ label }: Answer) => label === first.label
-  // Money of several currencies is paid for separately.
+  const same = others.filter(isSame)
+  // Where nothing is to pay for what is held, an amount follows the reason.
+  if (found.some(({ value }) => value === say('pay.nothing')))
+    return [
+      first,
+      ...others.map((each) =>
+        isSame(each) ? { ...each, value: say('card.and', { amount: each.value }) } : each,
+      ),
+    ]
   return [
-    others.some(isSame) ? { ...first, label: payLabel(data, speech, true) } : first,
-    ...others.map((each) =>
-      isSame(each)
-        ? {
-            ...each,
-            label: payLabel(data, speech, true),
-            value: say('card.and', { amount: each.value }),
-          }
-        : each,
-    ),
+    {
+      ...{ ...first, others: same.map(({ value }) => value) },
+      under: [...new Set([first, ...same].flatMap(({ under }) => under))],
+    },
+    ...others.filter((each) => !isSame(each)),
   ]
 }
 
@@ -36,11 +42,9 @@ const unknown = ({ isPending }: PageData, { say }: Speech) =>
   say(isPending ? 'month.pending' : 'month.unknown')
 
 /** The month of now, which a forecast is of. Who sees one key pays for more. */
-function payLabel({ summary, seesOneKey }: PageData, speech: Speech, isApart = false): string {
+function payLabel({ summary, seesOneKey }: PageData, speech: Speech): string {
   const month = speech.monthName(Date.parse(summary.refreshedAt) * 1000)
-  return speech.say(seesOneKey ? 'card.pay.key' : isApart ? 'card.pay.apart' : 'card.pay', {
-    month,
-  })
+  return speech.say(seesOneKey ? 'card.pay.key' : 'card.pay', { month })
 }
 
 const prepaidAnswer = (data: PageData, speech: Speech): Answer => ({
@@ -88,6 +92,8 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
   const [low, high] = [course.low, course.high].map((each) => speech.amounts(unit).about(each))
   const ended = endedOn(unit, data, speech)
   const isExact = isOver(course) || ended !== ''
+  // Where each currency has its dates above the figures, the cell does not say them again.
+  const isDated = isMoney(unit) && data.units.filter((each) => isMoney(each.unit)).length > 1
   return [
     {
       label,
@@ -95,12 +101,12 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
         ? speech.amount(unit, String(course.used))
         : say('month.about', { amount: speech.about(unit, course.median) }),
       under: [
-        ended,
+        unexplainedIn(unit, data, speech),
+        !isDated && ended,
         !isExact &&
           low !== high &&
           say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         !isExact && !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
-        unexplainedIn(unit, data, speech),
         unit === 'credits' &&
           price !== null &&
           // Of the credits as they are shown, so that a reader who multiplies finds the same.
@@ -122,11 +128,10 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
 function unexplainedIn(unit: string, { dears, toUs }: PageData, speech: Speech) {
   const found = dears.find((each) => each.unit === unit && priceBeyond(each) !== null)
   if (found === undefined) return false
-  const said = {
+  return speech.say('pay.question', {
     amount: speech.amount(unit, priceBeyond(found)),
     day: speech.near(found.fromUs, toUs),
-  }
-  return html`<span class="beside">${speech.say('pay.question', said)}</span>`
+  })
 }
 
 /** When the credits or the prepaid money end, and how much is left; empty without a balance. */
