@@ -1,6 +1,6 @@
 import type { PromiseName, Promising } from '../../contract/promises.ts'
 import { literal } from '../../store/literal.ts'
-import { type Rule, whenPromised } from '../rule.ts'
+import { type Evidence, type Rule, whenPromised } from '../rule.ts'
 import { fail, inconclusive, notesOf, notObserved, pass, untested, witnessAt } from '../verdict.ts'
 
 interface Group {
@@ -22,7 +22,7 @@ export interface SqlRule<P extends PromiseName> extends Omit<Rule, 'decide' | 'p
    * observation; `observed` is null if the promise was kept, otherwise a few words on what was observed. Values of the
    * contract must be quoted with `sqlList`.
    */
-  readonly observe: (contract: Promising<P>) => string
+  readonly observe: (contract: Promising<P>, evidence: Evidence) => string | Promise<string>
   /** What an observation breaks, in a few words; null if the promise was kept. Absent: each observation breaks it. */
   readonly wrong?: (observed: string, contract: Promising<P>) => string | null
   /**
@@ -49,12 +49,13 @@ export function sqlRule<const P extends PromiseName = never>({
 }: SqlRule<P>): Rule {
   return {
     ...rule,
-    ...whenPromised(promised, async ({ store, runIds, contract }) => {
+    ...whenPromised(promised, async (evidence) => {
+      const { store, runIds, contract } = evidence
       const found = await store.rows<Group>(
         // A copy of all columns of all attempts would not fit in memory.
         `WITH seen AS NOT MATERIALIZED (SELECT * FROM attempts
                        WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL),
-              looked AS (${observe(contract)})
+              looked AS (${await observe(contract, evidence)})
          SELECT observed, n, parts, first.run_id AS "runId", first.slot::DOUBLE AS slot, first.retry AS retry
          FROM (SELECT observed, count(*)::DOUBLE AS n,
                       ${parts === undefined ? 'NULL' : 'string_agg(DISTINCT part, chr(10))'} AS parts,

@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
+import { longestInline } from '../../../src/store/attempts/packed-bodies.ts'
 import { attempt } from '../../report/attempts.ts'
-import { verdictOver } from '../verdict-over.ts'
+import { openStore } from '../../store/opened.ts'
+import { verdictIn, verdictOver } from '../verdict-over.ts'
 
 const none = { promptTokens: null, completionTokens: null, totalTokens: null }
 const judged = async (usage: object | null, row: Partial<AttemptRow> = none, isStored = true) => {
@@ -23,4 +28,27 @@ test('CHAT-08: an answer without counts that was not stored may have had those',
   expect(await judged(null, none, false)).toBe('not-observed')
   const counts = { promptTokens: 3, completionTokens: 2, totalTokens: 6 }
   expect(await judged(null, counts, false)).toBe('fail')
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'assay-usage-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('CHAT-08: an answer that is too long for its row is judged by what is packed beside the store', async () => {
+  let files = 0
+  const long = async (usage: object | undefined, truncated = false) => {
+    const content = 'Hi '.repeat(longestInline)
+    const body = JSON.stringify({ choices: [{ message: { content } }], usage })
+    const store = await openStore(join(folder, `${++files}.duckdb`))
+    const bodies = [{ runId: 'a', slot: 0, retry: 0, headers: '', body, truncated }]
+    try {
+      return (await verdictIn(store, 'CHAT-08', [attempt(0, none)], { bodies })).verdict
+    } finally {
+      store.close()
+    }
+  }
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  expect(await long(undefined)).toBe('fail')
+  expect(await long(zeros)).toBe('pass')
+  // The counts may stand in what was cut off.
+  expect(await long(undefined, true)).toBe('not-observed')
 })

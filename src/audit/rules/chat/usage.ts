@@ -1,7 +1,10 @@
 import { isSharedTemplate } from '../../../attempt/evidence.ts'
+import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
+import { literal } from '../../../store/literal.ts'
 import { isList, isObject, type Json } from '../../../user/json.ts'
 import { type Exchange, exchangesOf } from '../../evidence/exchange.ts'
 import { promptOf } from '../../evidence/prompt.ts'
+import type { Evidence } from '../../rule.ts'
 import { type Judged, judgedRule, type Observed } from '../exchange-rule.ts'
 import { sqlRule } from '../sql-rule.ts'
 
@@ -78,10 +81,35 @@ function isFull(exchange: Exchange): boolean {
   return isOneChoice && exchange.row.completionTokens === exchange.requestField('max_tokens')
 }
 
-/** SQL: whether a body has three counts of 0, which a row does not keep beside a text. */
-const areZerosSql = ['prompt_tokens', 'completion_tokens', 'total_tokens']
-  .map((name) => `coalesce(regexp_matches(body, '"${name}"\\s*:\\s*0[,}\\s]'), false)`)
-  .join(' AND ')
+const counts = ['prompt_tokens', 'completion_tokens', 'total_tokens']
+const noCountsSql = `coalesce(${counts.join(', ')}) IS NULL`
+const zeroOf = (name: string) => `"${name}"\\s*:\\s*0[,}\\s]`
+/** SQL, and the same of a text: whether a body has three counts of 0, which a row does not keep beside a text. */
+const areZerosSql = counts.map((name) => `regexp_matches(body, '${zeroOf(name)}')`).join(' AND ')
+const areZeros = (body: string) => counts.every((name) => new RegExp(zeroOf(name)).test(body))
+
+/** Of plain answers without a count that are too long for SQL to read, at most so many are read. */
+const mostRead = 200
+
+/** JSON of these answers, each with whether it has three counts of 0. */
+async function longAnswers({ store, runIds }: Evidence): Promise<string> {
+  const rows = await store.rows<{ slot: number; packedAt: number }>(
+    `SELECT run_id, slot::DOUBLE AS slot, retry, packed_at AS "packedAt"
+     FROM attempts JOIN bodies USING (run_id, slot, retry)
+     WHERE list_contains($1::VARCHAR[], run_id) AND sent_us IS NOT NULL AND endpoint = 'chat' AND outcome = 'ok'
+       AND streamed = 0 AND ${noCountsSql} AND packed_at IS NOT NULL AND NOT truncated
+     ORDER BY run_id, slot, retry LIMIT ${mostRead}`,
+    [JSON.stringify(runIds)],
+  )
+  const bodies = readPackedBodies(
+    store.path,
+    rows.map(({ packedAt }) => packedAt),
+  )
+  const read = rows.flatMap(({ packedAt: _, ...row }, at) =>
+    bodies[at] === null ? [] : [{ ...row, zeros: areZeros(bodies[at]!) }],
+  )
+  return JSON.stringify(read)
+}
 
 export const chat08 = sqlRule({
   id: 'CHAT-08',
@@ -92,20 +120,27 @@ export const chat08 = sqlRule({
   explain: `Looks at the usage of every chat completion that carries one; a plain success must if the contract
 promises it (response_fields.chat). Whether streams carry usage is open (gap G-11), so a stream without it
 decides nothing. Three counts of 0 beside a text, as a cache of a gateway writes them, are integers: a plain answer of which no count is known
-is judged by its body, and without a stored one not at all.`,
+is judged by its body, and without one that is stored whole not at all.`,
   expected: 'total_tokens = prompt_tokens + completion_tokens, all 0 or more',
-  observe: ({ responseFields }) => `
+  async observe({ responseFields }, evidence) {
+    const isPromised = responseFields?.chat?.includes('usage') === true
+    return `
     SELECT run_id, slot, retry,
-      CASE WHEN coalesce(prompt_tokens, completion_tokens, total_tokens) IS NULL AND ${areZerosSql} THEN NULL
+      CASE WHEN ${noCountsSql} AND zeros THEN NULL
            WHEN prompt_tokens IS NULL OR completion_tokens IS NULL OR total_tokens IS NULL
            THEN 'usage is not three integers'
            WHEN least(prompt_tokens, completion_tokens, total_tokens) < 0 THEN 'a count below 0'
            WHEN total_tokens <> prompt_tokens + completion_tokens
            THEN 'total_tokens ' || total_tokens || ' for ' || prompt_tokens || ' + ' || completion_tokens
       END AS observed
-    FROM seen LEFT JOIN (SELECT run_id, slot, retry, body FROM bodies) AS stored USING (run_id, slot, retry)
+    FROM seen LEFT JOIN (
+      SELECT run_id, slot, retry, ${areZerosSql} AS zeros FROM bodies WHERE body IS NOT NULL AND NOT truncated
+      UNION ALL SELECT unnest(from_json(${literal(isPromised ? await longAnswers(evidence) : '[]')},
+        '[{"run_id": "VARCHAR", "slot": "BIGINT", "retry": "INTEGER", "zeros": "BOOLEAN"}]'), recursive := true)
+    ) AS stored USING (run_id, slot, retry)
     WHERE endpoint = 'chat' AND outcome = 'ok'
-      AND (streamed = 0 AND body IS NOT NULL AND ${responseFields?.chat?.includes('usage') === true} OR coalesce(prompt_tokens, completion_tokens, total_tokens) IS NOT NULL)`,
+      AND (streamed = 0 AND zeros IS NOT NULL AND ${isPromised} OR NOT (${noCountsSql}))`
+  },
   requires: 'a chat completion with usage',
 })
 
