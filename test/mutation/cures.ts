@@ -626,7 +626,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'charges in batches are wrong where no lateness is promised',
     file: `${sums}/held.ts`,
-    is: 'if (most <= terms.withinMs || !isRight(most)) return null',
+    is: 'if (most <= from || !holds(most)) return null',
     was: 'return null',
     ...{
       test: `${field}/held.test.ts`,
@@ -680,7 +680,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'money held at several values is compared with neighbours alone',
     file: `${sums}/held.ts`,
-    is: 'if (!areBetweenRests(spans, readings, changes)) return null',
+    is: 'if (!areBetweenRests(spans, readings, changes, paid)) return null',
     was: 'if (spans.length < 0) return null',
     ...{
       test: `${field}/held.test.ts`,

@@ -127,6 +127,25 @@ describe('money held back while a request runs', () => {
     expect(found.verdict).toBe('fail')
   })
 
+  test('is no charge either while a payment comes in', async () => {
+    // 0.0004 is held for each of four requests that cost 0.00014, and 0.0014 is paid in before the first of them is over.
+    const ends = [9, 11, 13, 15]
+    const four = ends.map((end, nth) => taking(`d${nth}`, 3 + nth, end - 3 - nth))
+    const found = await price06(
+      [
+        ...[page('1.00000'), asked('a'), page('0.99986'), ...four],
+        ...[page('0.99826'), page('0.99966'), ...sleeping(1), page('0.99992')],
+        ...[...sleeping(1), page('1.00018'), ...sleeping(1), page('1.00044')],
+        ...[...sleeping(1), page('1.00070'), asked('b'), page('1.00056')],
+      ],
+      { moves: 'down' },
+    )
+    expect(found).toMatchObject({
+      verdict: 'inconclusive',
+      why: expect.stringContaining('money that is held back'),
+    })
+  })
+
   test('in the header of a stream is inconclusive, since no value is without it', async () => {
     const stream = (id: string, most: number, spend: string): Sent => ({
       ...asked(id, { max_tokens: most, stream: true }),

@@ -198,12 +198,23 @@ function chainsOf(from: From): readonly Chain[] | null {
     const [first] = changes.all
     if (first === undefined) continue
     const own = byAccount.get(first.first.account) ?? []
-    const chain = chainOf(changes, mostHeldAt(new RequestsByStart(own), terms, judge))
+    const requestsByStart = new RequestsByStart(own)
+    const mostAt = mostHeldAt(requestsByStart, terms, judge)
+    const chain = chainOf(changes, mostAt, isPayment(requestsByStart, terms))
     if (chain === null) return null
     chains.push(chain)
   }
   return chains
 }
+
+/** Whether a rise is surely a payment: nothing ended from which it could be given back. What is held is not known from it. */
+const isPayment =
+  (requests: RequestsByStart, { withinMs }: BalanceTerms) =>
+  ({ isLeftOut, first, last }: Change): boolean =>
+    isLeftOut &&
+    !requests
+      .during(first.fromMs - withinMs, last.untilMs)
+      .some(({ endMs }) => endMs <= last.untilMs)
 
 /** Least and most of an amount; null without a most. */
 interface Span {
@@ -211,22 +222,29 @@ interface Span {
   readonly most: Rational | null
 }
 
-function chainOf(changes: Changes, mostAt: (reading: Reading) => Rational | null): Chain | null {
+function chainOf(
+  changes: Changes,
+  mostAt: (reading: Reading) => Rational | null,
+  isPaid: (change: Change) => boolean,
+): Chain | null {
   const { all } = changes
+  const paid = all.map(isPaid)
   const readings = [all[0]!.first, ...all.map(({ last }) => last)]
   const spans: Span[] = readings.map((reading) => ({ least: zero, most: mostAt(reading) }))
-  if (!areBetweenRests(spans, readings, changes)) return null
+  if (!areBetweenRests(spans, readings, changes, paid)) return null
   let givesBack = false
   for (const [at, change] of all.entries()) {
+    if (paid[at]) continue
     const next = meeting(spans[at + 1]!, after(spans[at]!, change))
     if (next !== null) {
       spans[at + 1] = next
       if (change.taken.numerator < 0n) givesBack = true
     }
-    // A payment, or a new period: what is held is not known after it.
+    // Perhaps a payment, or a new period: what is held is not known after it.
     else if (!change.isLeftOut) return null
   }
   for (const [at, change] of [...all.entries()].toReversed()) {
+    if (paid[at]) continue
     const before = meeting(spans[at]!, beforeOf(spans[at + 1]!, change))
     if (before !== null) spans[at] = before
     else if (!change.isLeftOut) return null
@@ -247,14 +265,15 @@ function areBetweenRests(
   spans: Span[],
   readings: readonly Reading[],
   { all, between }: Changes,
+  paid: readonly boolean[],
 ): boolean {
   const isRest = spans.map(({ most }) => most !== null && isZero(most))
-  const isPaid = (from: number, to: number) =>
-    all.slice(from, to).some(({ isLeftOut }) => isLeftOut)
+  const hasLeftOut = anyBetween(all.map(({ isLeftOut }) => isLeftOut))
+  const hasPayment = anyBetween(paid)
   const narrow = (at: number, other: Span, from: number, to: number): boolean => {
-    const both = meeting(spans[at]!, other)
+    const both = hasPayment(from, to) ? null : meeting(spans[at]!, other)
     if (both !== null) spans[at] = both
-    return both !== null || isPaid(from, to)
+    return both !== null || hasLeftOut(from, to)
   }
   const forward = between()
   for (let at = 1, rest = isRest[0] ? 0 : -1; at < readings.length; at++) {
@@ -273,6 +292,13 @@ function areBetweenRests(
     if (!narrow(at, held, at, rest)) return false
   }
   return true
+}
+
+/** Whether any of these is so, from one place until before another. */
+function anyBetween(are: readonly boolean[]): (from: number, to: number) => boolean {
+  const counts = [0]
+  for (const is of are) counts.push(counts.at(-1)! + (is ? 1 : 0))
+  return (from, to) => counts[to]! > counts[from]!
 }
 
 const nothingHeld: Span = { least: zero, most: zero }
