@@ -9,6 +9,9 @@ export interface RequestId {
   readonly retry: number
 }
 
+/** What a request asks of the model's thinking that only turns it off. */
+export const notToThink = 'none'
+
 /** A request with what it was charged for, as far as its answer shows. */
 export interface PricedRequest extends RequestId {
   readonly requestedModel: string
@@ -32,7 +35,7 @@ export interface PricedRequest extends RequestId {
   readonly receivedEvents: number
   /** The most tokens of output that the request allows, in all of its answers; null if it states none. */
   readonly maxOutputTokens: number | null
-  /** What it asks of the model's thinking, such as `reasoning_effort: high`; empty if nothing. */
+  /** What it asks of the model's thinking, such as `reasoning_effort: high`; empty if nothing, and `notToThink` if it turns it off. */
   readonly thinking: string
   /** Whether it lets the model search or call tools of the service; true if it was not stored. */
   readonly mayCall: boolean

@@ -243,16 +243,20 @@ test.each(Object.keys(formats))(
   },
 )
 
-/** The verdicts on three streams that ask for much thinking, beside a whole answer that thought of nothing. */
-async function besideEffort(effort: string, output: number) {
-  const asking = (sent: Sent, of: string): Sent => ({
+/** The verdicts on three streams that ask for much thinking, or as told, beside a whole answer that thought of nothing. */
+async function besideEffort(
+  effort: string,
+  output: number,
+  asked: object = { reasoning_effort: 'high' },
+) {
+  const asking = (sent: Sent, of: object): Sent => ({
     ...sent,
-    body: JSON.stringify({ ...JSON.parse(sent.body!), reasoning_effort: of }),
+    body: JSON.stringify({ ...JSON.parse(sent.body!), ...of }),
   })
-  const sends = [1, 2, 3].map((nth) => asking(formats.chat!(nth), 'high'))
+  const sends = [1, 2, 3].map((nth) => asking(formats.chat!(nth), asked))
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
   const whole: Sent = {
-    ...asking(chat('whole'), effort),
+    ...asking(chat('whole'), { reasoning_effort: effort }),
     answer: JSON.stringify({
       ...{ id: 'whole', choices: [{ message: { content: 'All of it is said.' } }] },
       usage: { ...usage, completion_tokens_details: { reasoning_tokens: 0 } },
@@ -276,6 +280,19 @@ test('a stream that asks to think more than the whole answers may have thought b
   expect(await besideEffort('low', 800)).toEqual(['fail', 'fail'])
   // Asked alike, the whole answer shows that it thinks of nothing.
   expect(await besideEffort('high', 312)).toEqual(['fail', 'fail'])
+})
+
+test('a stream that asks not to think has no thoughts beside whole answers without any', async () => {
+  const offs = [
+    { enable_thinking: false },
+    { reasoning_effort: 'none' },
+    { thinking: { type: 'disabled' } },
+    { generationConfig: { thinkingConfig: { thinkingBudget: 0, includeThoughts: false } } },
+  ]
+  for (const off of offs) expect(await besideEffort('low', 312, off)).toEqual(['fail', 'fail'])
+  // What is only not shown may have been thought.
+  for (const hidden of [{ include_reasoning: false }, { reasoning: { exclude: true } }])
+    expect(await besideEffort('low', 312, hidden)).toEqual(['inconclusive', 'inconclusive'])
 })
 
 test('each of several answers to one request may be as long as max_tokens', {

@@ -1,5 +1,5 @@
 import { besidePrompt, maxTokensOf } from '../../../contract/request-fields.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { notToThink, type PricedRequest } from '../../../price/judge/request.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { isObject, jsonOf } from '../../../user/json.ts'
 import { atPlace } from './answer-json.ts'
@@ -69,7 +69,7 @@ export function allowed(
   return {
     maxOutputTokens: most === null ? null : most * (typeof answers === 'number' ? answers : 1),
     mayCall: body === null || callWords.test(body),
-    thinking: thinkingOf(asked).toSorted().join(),
+    thinking: thinkingOf(asked),
   }
 }
 
@@ -80,12 +80,36 @@ const content: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'contents', 'system', 'prompt', 'tools', 'response_format', 'metadata'],
 ])
 
-function thinkingOf(value: unknown): readonly string[] {
+/** All that is asked of the thinking, in order; `notToThink` if that only turns it off. */
+function thinkingOf(asked: unknown): string {
+  const fields = thinkingFields(asked)
+  const isOff = fields.length > 0 && fields.every(([name, value]) => turnsOff(name, value))
+  if (isOff) return notToThink
+  return fields
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+    .toSorted()
+    .join()
+}
+
+function thinkingFields(value: unknown): readonly (readonly [string, unknown])[] {
   if (!isObject(value)) return []
   return Object.entries(value).flatMap(([name, each]) => {
     if (content.has(name) || each === null) return []
-    return thinkingWords.test(name) ? [`${name} ${JSON.stringify(each)}`] : thinkingOf(each)
+    return thinkingWords.test(name) ? [[name, each] as const] : thinkingFields(each)
   })
+}
+
+/** Fields that say what is shown of thoughts, and how. */
+const showing = /include|exclude|summary|format|show|display|hide|return|split|separate/i
+const switching = /enabl|^(?:use_?)?(?:think|reason)(?:ing)?(?:_?mode)?$/i
+const counting = /budget|token|effort/i
+
+/** Whether a field turns thinking off: `enable_thinking: false`, an effort of `none`, a budget of 0, or an object with such a field. */
+function turnsOff(name: string, value: unknown): boolean {
+  if (showing.test(name)) return false
+  if (isObject(value)) return Object.entries(value).some(([each, of]) => turnsOff(each, of))
+  if (typeof value === 'string') return /^(?:none|off|disabled?)$/i.test(value)
+  return value === false ? switching.test(name) : value === 0 && counting.test(name)
 }
 
 /**

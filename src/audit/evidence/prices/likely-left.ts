@@ -1,5 +1,5 @@
 import type { LikelyLeft, PriceOf } from '../../../price/judge/price-judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { notToThink, type PricedRequest } from '../../../price/judge/request.ts'
 import { promptOf } from '../../../tokens/usage.ts'
 
 /** What whole answers of a model say of others. */
@@ -45,7 +45,7 @@ export function likelyLeft(requests: readonly PricedRequest[], priceOf: PriceOf)
     hidesThoughts({ id, price }, { thinking }) {
       const hasHidden = byModel.get(id)?.hasHidden ?? new Map<string, boolean>()
       // Asked otherwise, it may think longer than in any answer that is known.
-      const isAsked = thinking !== '' || [...hasHidden.values()].includes(true)
+      const isAsked = !['', notToThink].includes(thinking) || [...hasHidden.values()].includes(true)
       return hasHidden.get(thinking) ?? (isAsked || price.reasoning !== undefined)
     },
     mostPrompt({ requestedModel, askedBytes }) {
