@@ -747,8 +747,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a balance of -1 is money that is owed',
     file: `${sums}/readings.ts`,
-    is: 'readings.length > 1 &&\n',
-    was: 'readings.length > 1e9 &&\n',
+    is: 'own.length < 2 ||',
+    was: 'own.length < 1e9 ||',
     ...{ test: `${field}/honest-ways.test.ts`, named: 'may show -1' },
   },
   {

@@ -113,6 +113,31 @@ describe('an account without a limit', () => {
     expect(found[1]).not.toBe('fail')
   })
 
+  test('may show -1 beside an account with one, whose balance is judged', async () => {
+    const of = (account: string, sent: Sent): Sent => ({ ...sent, ended: { account } })
+    const found = async (last: number) =>
+      audited(
+        [
+          ...[of('main', left(5)), of('free', left(-1)), of('main', chat('a'))],
+          ...[of('free', chat('b')), of('main', left(last)), of('free', left(-1))],
+        ],
+        null,
+        { contract },
+      )
+    const right = await found(4.99986)
+    expect(verdictsOf(right, 'PRICE-06', 'PRICE-07')).toEqual(['pass', 'pass'])
+    expect(right['PRICE-06']).toMatchObject({ note: expect.stringContaining('-1 at each read') })
+    expect(verdictsOf(await found(4.99972), 'PRICE-06', 'PRICE-07')).toEqual(['fail', 'pass'])
+  })
+
+  test('moves no sum, and a debt that stays is none', async () => {
+    const sends = (value: number) => [left(value), chat('a'), left(value), chat('b'), left(value)]
+    const sums = async (value: number) =>
+      verdictsOf(await audited(sends(value), null, { contract }), 'PRICE-07', 'PRICE-08')
+    expect(await sums(-1)).toEqual(['not-observed', 'not-observed'])
+    expect((await sums(-0.05))[0]).toBe('fail')
+  })
+
   test('may fall below 0 where the page says that it is unlimited, and else may not', async () => {
     const below = (more: object) => [left(-5, more), chat('a'), left(-5.00014, more)]
     expect(await verdicts(below({ unlimited_quota: true }))).toEqual(['pass', 'pass'])

@@ -72,7 +72,7 @@ async function historiesOf(
       account: run.accounts[account]!,
       size: columns[0]!.length,
       ...selected,
-      value: isOneBelowZero(selected.value) ? selected.value.map(() => Number.NaN) : selected.value,
+      value: isWithoutLimit(selected.value) ? selected.value.map(() => Number.NaN) : selected.value,
       lifetimeUs,
       ...(pages.length === 0 ? {} : { pages }),
     }
@@ -95,10 +95,10 @@ async function historiesOf(
   return histories
 }
 
-/** Whether every value is the same number below 0: a word for an account without a limit, and no balance. */
-function isOneBelowZero(values: Float64Array): boolean {
+/** Whether every value is -1: a word for an account without a limit, and no balance. */
+function isWithoutLimit(values: Float64Array): boolean {
   const shown = values.filter((value) => !Number.isNaN(value))
-  return shown.length > 1 && shown[0]! < 0 && shown.every((value) => value === shown[0])
+  return shown.length > 1 && shown.every((value) => value === -1)
 }
 
 const byCall: RowOrder = (columns) => {

@@ -13,7 +13,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { expiredBetween } from './grants.ts'
 import type { PriceJudgements } from './judgements.ts'
-import { isOneBelowZero, isUnlimited, type Reading, readingsOf } from './readings.ts'
+import { isUnlimited, type Reading, readingsOf } from './readings.ts'
 import { computedBounds } from './request-charge.ts'
 import { unreadableText } from './unreadable.ts'
 
@@ -81,13 +81,9 @@ export function belowZero(
 ): readonly Overrun[] {
   const { moves, lowest } = terms
   if (moves === 'up' || lowest === null) return []
-  return [...Map.groupBy(readings, ({ account }) => account).values()].flatMap((own) =>
-    isOneBelowZero(own)
-      ? []
-      : own
-          .filter((each) => compare(each.value, lowest) < 0 && !isUnlimited(each, terms))
-          .map(({ text, request }) => ({ shows: `a balance of ${text} ${unit}`, request })),
-  )
+  return readings
+    .filter((each) => compare(each.value, lowest) < 0 && !isUnlimited(each, terms))
+    .map(({ text, request }) => ({ shows: `a balance of ${text} ${unit}`, request }))
 }
 
 /**

@@ -2,7 +2,7 @@ import { type BalanceTerms, valuesOf } from '../../../contract/prices.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { settledReadings } from './held.ts'
-import { readingsOf } from './readings.ts'
+import { readingsOf, withoutLimit } from './readings.ts'
 import type { Recorded } from './request-charge.ts'
 import type { PriceRequests } from './requests.ts'
 import { stretchesOf } from './stretches.ts'
@@ -34,12 +34,15 @@ export function wrongChanges(
   judge: PriceJudge,
   recorded: Recorded,
 ): number {
-  const payers = new Set(found.requests.map(({ account }) => account))
   return valuesOf(terms)
     .map((value) => {
       const readings = readingsOf(found, value)
+      const free = new Set(withoutLimit(found, value).map(({ account }) => account))
+      const payers = new Set(found.requests.map(({ account }) => account))
       const byOwner = Map.groupBy(readings, ({ account }) => account)
-      const isShort = [...payers].some((owner) => (byOwner.get(owner)?.length ?? 0) < 2)
+      const isShort = [...payers].some(
+        (owner) => !free.has(owner) && (byOwner.get(owner)?.length ?? 0) < 2,
+      )
       if (isShort) return Number.POSITIVE_INFINITY
       const of = [found.requests, value, judge, recorded] as const
       const settled = settledReadings(readings, ...of)

@@ -1,12 +1,5 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
-import {
-  compare,
-  isEqual,
-  isZero,
-  multiply,
-  powerOfTen,
-  type Rational,
-} from '../../../money/rational.ts'
+import { compare, isZero, multiply, powerOfTen, type Rational } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isObject } from '../../../user/json.ts'
@@ -30,14 +23,32 @@ export interface Reading {
   readonly grants?: readonly ShownGrant[]
 }
 
-/** The values that the service showed, in their order. */
-export function readingsOf(
-  {
-    requests,
-    pages,
-  }: { readonly requests: readonly PricedRequest[]; readonly pages: readonly MoneyPage[] },
-  terms: BalanceTerms,
-): readonly Reading[] {
+/** Where values are shown. */
+interface Shown {
+  readonly requests: readonly PricedRequest[]
+  readonly pages: readonly MoneyPage[]
+}
+
+/** The values that the service showed, in their order, without those of accounts without a limit. */
+export const readingsOf = (found: Shown, terms: BalanceTerms): readonly Reading[] =>
+  byLimit(found, terms, true)
+
+/** The values of accounts whose every value is -1: a word for an account without a limit, and no balance. */
+export const withoutLimit = (found: Shown, terms: BalanceTerms): readonly Reading[] =>
+  byLimit(found, terms, false)
+
+function byLimit(found: Shown, terms: BalanceTerms, isLimited: boolean): readonly Reading[] {
+  const shown = shownReadings(found, terms)
+  const limited = new Map(
+    [...Map.groupBy(shown, ({ account }) => account)].map(([account, own]) => [
+      account,
+      own.length < 2 || own.some(({ text }) => Number(text) !== -1),
+    ]),
+  )
+  return shown.filter(({ account }) => limited.get(account) === isLimited)
+}
+
+function shownReadings({ requests, pages }: Shown, terms: BalanceTerms): readonly Reading[] {
   const fromPages = pages.flatMap((page): readonly Reading[] => {
     if (!isAt(page.path, terms.get)) return []
     const amount = amountOf(terms.value === null ? page.body : atPlace(page.body, terms.value))
@@ -64,16 +75,6 @@ export function readingsOf(
   return [...fromPages, ...fromHeaders].toSorted((a, b) => a.untilMs - b.untilMs)
 }
 
-/** Whether every value of an account is the same number below 0: a word for an account without a limit, and no balance. */
-export function isOneBelowZero(readings: readonly Reading[]): boolean {
-  const [first] = readings
-  return (
-    readings.length > 1 &&
-    first!.value.numerator < 0n &&
-    readings.every(({ value }) => isEqual(value, first!.value))
-  )
-}
-
 /** Whether the page says beside a value that the account has no limit: new-api's `unlimited_quota`. */
 export function isUnlimited({ page }: Reading, { value }: BalanceTerms): boolean {
   const beside = value?.split('.').slice(0, -1).join('.') ?? ''
@@ -86,7 +87,7 @@ export function isUnlimited({ page }: Reading, { value }: BalanceTerms): boolean
 
 /** Values of the balance that are texts and no numbers, such as `1,499`. */
 export function unreadable(
-  { requests, pages }: Parameters<typeof readingsOf>[0],
+  { requests, pages }: Shown,
   { get, header, value }: BalanceTerms,
 ): readonly { readonly request: PricedRequest; readonly text: string }[] {
   const ofHeaders = requests.map((request) => ({
@@ -106,7 +107,7 @@ export function unreadable(
  * promises is not dropped because it is not there.
  */
 export function whyNone(
-  { requests, pages }: Parameters<typeof readingsOf>[0],
+  { requests, pages }: Shown,
   { get, header, value }: BalanceTerms,
 ): string | null {
   if (header !== null) {

@@ -22,11 +22,11 @@ import {
 import { keptDeposits } from '../../evidence/prices/kept-deposits.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import {
-  isOneBelowZero,
   type Reading,
   readingsOf,
   unreadable,
   whyNone,
+  withoutLimit,
 } from '../../evidence/prices/readings.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
 import type { Recorded } from '../../evidence/prices/request-charge.ts'
@@ -148,16 +148,28 @@ const checks: readonly Check[] = [
   nothingBetween,
 ]
 
-function judged(found: PriceJudgements, terms: BalanceTerms): Verdict {
+function judged(all: PriceJudgements, terms: BalanceTerms): Verdict {
+  const unlimited = withoutLimit(all, terms)
+  const [first] = unlimited
+  if (first === undefined) return judgedBy(all, terms)
+  if (readingsOf(all, terms).length === 0)
+    return inconclusive(
+      unlimited.length,
+      `the balance is ${first.text} at each of ${unlimited.length} reads: a word for an account without a limit, or a balance that does not move`,
+    )
+  const accounts = new Set(unlimited.map(({ account }) => account))
+  const requests = all.requests.filter(({ account }) => !accounts.has(account))
+  return withNote(
+    judgedBy({ ...all, requests }, terms),
+    `left out: ${accounts.size} ${accounts.size === 1 ? 'account that shows' : 'accounts that show'} ${first.text} at each read, a word for no limit`,
+  )
+}
+
+/** The verdict on accounts with a limit. */
+function judgedBy(found: PriceJudgements, terms: BalanceTerms): Verdict {
   const recorded = recordedCosts(found)
   const of = [found.requests, terms, found.judge, recorded] as const
-  const shownReadings = readingsOf(found, terms)
-  if (isOneBelowZero(shownReadings))
-    return inconclusive(
-      shownReadings.length,
-      `the balance is ${shownReadings[0]!.text} at each of ${shownReadings.length} reads: a word for an account without a limit, or a balance that does not move`,
-    )
-  const settled = settledReadings(shownReadings, ...of)
+  const settled = settledReadings(readingsOf(found, terms), ...of)
   const stretches = stretchesOf(settled.readings, ...of)
   const shown = stretches.filter(({ isRight, isShown }) => isRight && isShown)
   const unit = found.prices.currency.name
