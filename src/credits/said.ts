@@ -83,9 +83,20 @@ const perhapsLeft = [/remaining/, /balance/, /left/]
 const notLeft =
   /threshold|opening|closing|start|initial|previous|pending|reserved|held|min(?:imum)?(?:_|$)|low_|alert|overdraft/
 
+/** Objects that may hold counts of requests or tokens, and those that do: a `token` may also be a key. */
+const ofPerhapsCounts = /(?:^|[ _])(?:request|token)s?(?=[ _]|$)/
+const ofCounts =
+  /(?:^|[ _])(?:(?:requests|tokens)(?=[ _]|$)|(?:request|token)_(?:count|usage|quota|budget|allowance))/
+/** Names that say themselves that they are amounts of credits or money. */
+const ofMoney = /credit|money|dollar|(?:^|_)(?:usd|eur|cny|cash|funds?)(?:_|$)/
+
 const perhapsLeftIn = (fields: readonly Field[]): readonly Field[] =>
   ofCredits(ofTheWhole(fields)).filter(
-    ({ name, within }) => !notLeft.test(name) && !/request|token/.test(within),
+    ({ name, within }) =>
+      !notLeft.test(name) &&
+      (!ofPerhapsCounts.test(within) ||
+        ofMoney.test(name) ||
+        (/balance/.test(name) && !ofCounts.test(within))),
   )
 
 /** What is left; null if several different amounts may be it. */
