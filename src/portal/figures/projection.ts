@@ -8,6 +8,7 @@ import { readFigures } from './sums.ts'
 
 /** What a period will have used at its end: 80 % of the futures are from `low` to `high`. */
 export interface Projection {
+  readonly fromUs: number
   readonly toUs: number
   /** Until now. */
   readonly used: number
@@ -45,13 +46,13 @@ export function courseIn(
 export function projectedTo(
   course: readonly CoursePoint[],
   used: number,
-  { toUs }: Pick<Period, 'toUs'>,
+  { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
 ): Projection | null {
   // The last day may end an hour apart from the period where clocks change.
   const end = course.find(({ endUs }) => endUs >= toUs)
   if (end === undefined) return null
   const { low, median, high } = end
-  return { toUs, used, low: used + low, median: used + median, high: used + high }
+  return { fromUs, toUs, used, low: used + low, median: used + median, high: used + high }
 }
 
 /** When the median future has used this much more, Unix microseconds; null if not before the end of the period. */

@@ -94,7 +94,7 @@ export function whyOf(
   const ofModels = own.map((each) => {
     const same = byModel(usual, each.model)
     // A model that is not used otherwise has its own price.
-    const isKnown = size(same) > 0 && same.amount > 0
+    const isKnown = size(same) > 0 && same.amount > 0 && (size(each) > 0 || hasRequests(each, same))
     const expected = isKnown ? (same.amount / size(same)) * size(each) : each.amount
     return { each, same, expected, beyond: each.amount - expected }
   })
@@ -140,6 +140,8 @@ export function whyOf(
   return parts.toSorted((a, b) => b.amount - a.amount)
 }
 
+const hasRequests = (...all: readonly Used[]) => all.every(({ requests }) => (requests ?? 0) > 0)
+
 /** So much of what requests are longer is most of it. */
 const mostOfLength = 0.75
 
@@ -166,6 +168,12 @@ function priceOf({ each, same }: { readonly each: Used; readonly same: Used }, h
   const { model } = each
   const [now, before] = [each.amount / size(each), same.amount / size(same)]
   if (!hasTokens) return { of: 'request' as const, now, usual: before, model }
+  // Without a token, there is no price of one.
+  if (size(each) === 0)
+    return {
+      ...{ of: 'request' as const, model },
+      ...{ now: each.amount / each.requests!, usual: same.amount / same.requests! },
+    }
   const sign = now < before ? -1 : 1
   const shares = (of: 'output' | 'cached') => ({
     share: (each[of] ?? 0) / size(each),

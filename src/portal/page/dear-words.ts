@@ -56,9 +56,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     why: capital(who === '' || why === '' ? who || why : say('why.of', { who, why })),
     causes: full,
     unexplained: isOf('price') ? say('why.ask') : isOf('request') ? say('why.unmeasured') : '',
-    details: [who === '' ? '' : causeOf(cause, dear, speech), partsOf(dear, speech)].filter(
-      Boolean,
-    ),
+    details: [causeOf(cause, dear, speech), partsOf(dear, speech)].filter(Boolean),
     // Two figures of the day itself, beside those of a cause, would be read as of the cause.
     lines: [
       ...[capital(first?.text ?? ''), who, figuresAt(0), other?.text ?? '', figuresAt(1)],
@@ -81,9 +79,10 @@ function whoOf({ names, spans, onlyKey }: MainCause, speech: Speech): string {
 const spansIn = (spans: MainCause['spans'], { say, clock, list }: Speech) =>
   list(spans.map(({ fromUs, toUs }) => say('dear.span', { from: clock(fromUs), to: clock(toUs) })))
 
-/** What most of a dear day came from, in one sentence. */
+/** What most of a dear day came from, in one sentence; empty if it is of no names and no hours. */
 function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Speech): string {
   const { say } = speech
+  if (names.length === 0 && spans.length === 0) return ''
   const isAll = Number(amount) === Number(dear.amount)
   const of = isMoney(dear.unit) ? ('.cost' as const) : ('' as const)
   const part = isAll
@@ -216,7 +215,10 @@ const leastPart = 0.1
 /** What a day used beyond a usual one by a price that nothing explains, decimal text; null if the reason is no price. */
 export function priceBeyond({ unit, cause }: DearDay): string | null {
   const part = mainParts(cause.why).find(({ of }) => of === 'price')
-  return part === undefined ? null : part.amount.toFixed(isMoney(unit) ? 2 : 0)
+  if (part === undefined) return null
+  // Of a small amount, its first two digits.
+  const small = part.amount < 1 ? 1 - Math.floor(Math.log10(part.amount)) : 0
+  return String(Number(part.amount.toFixed(Math.max(isMoney(unit) ? 2 : 0, small))))
 }
 
 /**
@@ -230,9 +232,11 @@ function partsOf({ amount, usual, unit, cause, kind }: DearDay, speech: Speech):
   const beyond = Number(total)
   const parts = cause.why.filter((part) => part.amount >= leastPart * beyond)
   if (parts.length === 0 || beyond <= 0) return ''
-  // Three digits of the sum at least, and those that it shows, so that what is rounded adds up.
-  const shownDigits = Math.max(isMoney(unit) ? 2 : 0, total.split('.')[1]?.length ?? 0)
-  const digits = Math.max(shownDigits, 2 - Math.floor(Math.log10(beyond)))
+  // Those that the sum shows, and three of credits at least.
+  const shownDigits = total.split('.')[1]?.length ?? 0
+  const digits = isMoney(unit)
+    ? shownDigits
+    : Math.max(shownDigits, 2 - Math.floor(Math.log10(beyond)))
   const rounded = parts.map((part) => Number(part.amount.toFixed(digits)))
   const rest = beyond - rounded.reduce((sum, each) => sum + each, 0)
   // What rounding alone leaves is of the greatest cause.
@@ -241,7 +245,7 @@ function partsOf({ amount, usual, unit, cause, kind }: DearDay, speech: Speech):
   const amounts = isRounding ? rounded : [...rounded, rest]
   const written = write.column(
     amounts.map((each) => each.toFixed(digits)),
-    null,
+    total,
   )
   const sums = amounts.map((each, at) => {
     const name = at < parts.length ? say(`part.${parts[at]!.of}`) : say('part.rest')

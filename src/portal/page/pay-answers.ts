@@ -1,6 +1,7 @@
 import { html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Projection } from '../figures/projection.ts'
+import { plus } from '../figures/sums.ts'
 import { type Answer, type Cell, endedOn, unitsOf } from './answer.ts'
 import { isMoney, roughly } from './columns.ts'
 import { priceBeyond } from './dear-words.ts'
@@ -101,7 +102,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
         ? speech.amount(unit, String(course.used))
         : say('month.about', { amount: speech.about(unit, course.median) }),
       under: [
-        unexplainedIn(unit, data, speech),
+        unexplainedIn(unit, course, data, speech),
         !isDated && ended,
         !isExact &&
           low !== high &&
@@ -124,15 +125,29 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
   ]
 }
 
-/** What of the month was used at a price that nothing explains. */
-function unexplainedIn(unit: string, { dears, toUs }: PageData, speech: Speech) {
-  const found = dears.find((each) => each.unit === unit && priceBeyond(each) !== null)
-  if (found === undefined) return false
+/** What of the month was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
+function unexplainedIn(
+  unit: string,
+  month: Projection,
+  { dears, toUs }: PageData,
+  speech: Speech,
+): string {
+  const found = daysOf(month, unit, dears).filter((each) => priceBeyond(each) !== null)
+  if (found.length === 0) return ''
   return speech.say('pay.question', {
-    amount: speech.amount(unit, priceBeyond(found)),
-    day: speech.near(found.fromUs, toUs),
+    amount: speech.amount(
+      unit,
+      found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0'),
+    ),
+    day: speech.list(found.map(({ fromUs }) => speech.near(fromUs, toUs))),
   })
 }
+
+/** Of dear days, those of a month in a unit, in the order of time. */
+const daysOf = (month: Projection, unit: string, dears: PageData['dears']) =>
+  dears
+    .filter((each) => each.unit === unit && each.fromUs >= month.fromUs)
+    .toSorted((a, b) => a.fromUs - b.fromUs)
 
 /** When the credits or the prepaid money end, and how much is left; empty without a balance. */
 export function endAnswers(data: PageData, speech: Speech): Cell {

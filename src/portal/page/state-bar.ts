@@ -66,6 +66,7 @@ function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
 
 /** Each cause is in one piece, and its figures are lighter. */
 function reasonOf({ why, causes }: DearWords): readonly Html[] {
+  if (causes.length === 0) return [unbroken(why)]
   let rest = why
   return causes.map(({ text, figures }, nth) => {
     // The reason begins with a capital.
@@ -106,9 +107,20 @@ function asking(
 ): Html {
   if (!support.startsWith('mailto:'))
     return html`<details class="ask"><summary class="rows">${say('ask.day')}</summary><p>${say('ask.copy')} <a href="${support}" rel="noopener" target="_blank">${say('support')}</a></p><pre>${[subject, ...lines].join('\n')}</pre></details>`
-  const body = encodeURIComponent(`${lines.join('\r\n')}\r\n`)
-  const query = `subject=${encodeURIComponent(subject)}&body=${body}`
-  return html`<a class="rows ask" href="${support}${support.includes('?') ? '&' : '?'}${query}">${say('ask.day')}</a>`
+  return html`<a class="rows ask" href="${mailOf(support, subject, lines)}">${say('ask.day')}</a>`
+}
+
+/** A longer address is cut by the page, and by programs for mail. */
+const longestMail = 2_000
+
+/** The address of a mail with a text; without its last lines if it would be too long. */
+function mailOf(support: string, subject: string, lines: readonly string[]): string {
+  const encoded = (text: string) => encodeURIComponent(text.toWellFormed())
+  const body = encoded(lines.map((line) => `${line}\r\n`).join(''))
+  const address = `${support}${support.includes('?') ? '&' : '?'}subject=${encoded(subject)}&body=${body}`
+  return address.length <= longestMail || lines.length === 0
+    ? address
+    : mailOf(support, subject, lines.slice(0, -1))
 }
 
 function statesOf(data: PageData, speech: Speech): readonly State[] {
