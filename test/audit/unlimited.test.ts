@@ -17,7 +17,8 @@ test('a balance of -1 for an account without a limit is no overdrawn one', async
   expect(await failed(-1, 0)).toEqual(['BILL-09'])
 })
 
-test('a balance that falls below 0, or stays where it is above 0, is a fault', async () => {
+test('a balance that falls below 0, or stays elsewhere, is a fault', async () => {
   expect(await failed(2, 1)).toContain('BILL-15')
+  expect(await failed(-5, 0)).toContain('BILL-15')
   expect((await failed(7, 0)).length).toBeGreaterThan(0)
 })

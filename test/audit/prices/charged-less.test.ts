@@ -15,12 +15,12 @@ const page = (spend: number): Sent => ({
 })
 const price = 0.00014
 
-/** Every place shows these costs; a page of the spend is read before each so many. */
-async function play(costs: readonly number[], every = 1, more: Partial<Sent> = {}) {
+/** Every place shows these costs, and the spend takes others if they are given; a page of it is read before each so many. */
+async function play(costs: readonly number[], every = 1, more: Partial<Sent> = {}, takes = costs) {
   let spend = 0
   const sends = costs.flatMap((cost, nth) => {
     const before = nth % every === 0 ? [page(spend)] : []
-    spend += cost
+    spend += takes[nth]!
     const sent = { ...chat(`id-${nth}`), headers: `x-cost: ${cost.toFixed(6)}`, ...more }
     return [...before, { ...sent, body: `{"model":"big","messages":"Hello ${nth}"}` }]
   })
@@ -48,6 +48,13 @@ describe('free requests a day', () => {
     expect(verdicts(await play([...times(5, 0), 0.00006, ...times(7, price)]))).toEqual(
       inconclusive,
     )
+  })
+
+  test('excuse no balance that takes more than the price list says', async () => {
+    const costs = [...times(5, 0), ...times(7, price)]
+    const found = await play(costs, 1, {}, times(12, 2 * price))
+    expect(verdicts(found)).toEqual(['inconclusive', 'inconclusive', 'fail', 'fail'])
+    expect(found['PRICE-08']).toMatchObject({ observed: expect.stringContaining('what was taken') })
   })
 
   test.each([

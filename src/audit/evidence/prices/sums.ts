@@ -81,7 +81,8 @@ export function sumsOf(found: PriceJudgements): Sums | null {
     ].join(', '),
     differing: differing.map(({ request }) => request),
     wronglyTaken: whole === null || whole.isRight ? null : whole,
-    doubt: doubt ?? less.why,
+    // Lower charges excuse no balance that took more than the costs.
+    doubt: doubt ?? (isTooMuch(whole) ? null : less.why),
     compared,
   }
 }
@@ -118,6 +119,9 @@ function allReadingsOf(found: PriceJudgements): {
   const isWrong = whole !== null && !whole.isRight
   return { whole, doubt: isWrong ? doubtOfTaken(found, readings, terms, whole) : null }
 }
+
+const isTooMuch = (whole: ReadingStretch | null) =>
+  whole !== null && !whole.isRight && whole.high !== null && compare(whole.taken, whole.high) > 0
 
 const groupOf = ({ request }: Pick<Sides, 'request'>): string =>
   `${request.requestedModel}${request.isStream ? ', streamed' : ''}`
