@@ -35,7 +35,13 @@ function clockOf(place: string, hours: readonly number[]): LogClock {
   const known = new Map(hours.map((hour) => [hour, aheadOfUtcMs(place, hour)]))
   const [first, ...rest] = new Set(known.values())
   if (first === undefined || rest.length === 0) return fixed(first ?? 0)
-  return { place, aheadMs: (ms) => known.get(hourOf(ms)) ?? aheadOfUtcMs(place, ms) }
+  const aheadMs = (ms: number) => {
+    const hour = hourOf(ms)
+    const ahead = known.get(hour) ?? aheadOfUtcMs(place, hour)
+    known.set(hour, ahead)
+    return ahead
+  }
+  return { place, aheadMs }
 }
 
 const hourOf = (ms: number) => Math.floor(ms / hourMs) * hourMs

@@ -1,6 +1,7 @@
 import { clockShiftMs } from '../../../price/judge/clock-shift.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { largest } from '../../../user/extremes.ts'
+import { spread } from '../../../user/spread.ts'
 import type { Join } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
@@ -85,6 +86,11 @@ function shiftOfLog(
   return shifts[shifts.length >> 1]!
 }
 
+/** All clocks on earth are compared with so many times of a log at first. */
+const mostCompared = 200
+/** Clocks that agree at those may differ at others: so often, some of the times that the likeliest does not fit are added. */
+const mostRounds = 3
+
 /** The clock on earth that most times without a zone fit, and at least half of them; else UTC. */
 function clockOf(
   times: readonly Timed[],
@@ -92,17 +98,33 @@ function clockOf(
   isOfBy: (clock: LogClock, request: PricedRequest, atMs: number) => boolean,
 ): LogClock {
   if (!times.every(({ isZoneOpen }) => isZoneOpen)) return utc
-  const fitting = (clock: LogClock) =>
-    times.filter(({ request, atMs }) => isOfBy(clock, request, atMs)).length
+  const isBy =
+    (clock: LogClock) =>
+    ({ request, atMs }: Timed) =>
+      isOfBy(clock, request, atMs)
+  const misfits = (clock: LogClock) => times.filter((each) => !isBy(clock)(each))
   let best = utc
-  let most = fitting(utc)
-  if (most === times.length) return utc
-  const moments = times.flatMap(({ request }) => [request.startMs, request.endMs + delayMs])
-  for (const clock of clocksOnEarth(moments)) {
-    const count = fitting(clock)
-    if (count > most && 2 * count >= times.length) [best, most] = [clock, count]
+  let fewest = misfits(utc).length
+  let compared = spread(times, mostCompared)
+  for (let round = 0; round < mostRounds && fewest > 0; round++) {
+    const clock = likeliest(compared)
+    const others = misfits(clock)
+    if (others.length < fewest && 2 * others.length <= times.length)
+      [best, fewest] = [clock, others.length]
+    if (times.length <= mostCompared) break
+    compared = [...compared, ...spread(others, mostCompared)]
   }
   return best
+
+  function likeliest(some: readonly Timed[]): LogClock {
+    const moments = some.flatMap(({ request }) => [request.startMs, request.endMs + delayMs])
+    let [found, most] = [utc, some.filter(isBy(utc)).length]
+    for (const clock of clocksOnEarth(moments)) {
+      const count = some.filter(isBy(clock)).length
+      if (count > most) [found, most] = [clock, count]
+    }
+    return found
+  }
 }
 
 /** `; its times have no zone, and are 120 minutes ahead of UTC`; empty where they are UTC. */
