@@ -730,8 +730,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a discount is money that is missing',
     file: `${sums}/charged-less.ts`,
-    is: 'return mayBeDiscount ? discountOf(all) : null',
-    was: 'return mayBeDiscount && all.length < 0 ? discountOf(all) : null',
+    is: 'return discount !== null && mayBeDiscount() ? discount : null',
+    was: 'return discount !== null && all.length < 0 && mayBeDiscount() ? discount : null',
     ...{
       test: `${field}/charged-less.test.ts`,
       named: 'is no fault',

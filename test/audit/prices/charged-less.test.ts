@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { takenLess } from '../../../src/audit/evidence/prices/charged-less.ts'
+import type { ReadingStretch } from '../../../src/audit/evidence/prices/stretches.ts'
+import { type Rational, rational, zero } from '../../../src/money/rational.ts'
+import type { PriceJudge } from '../../../src/price/judge/price-judge.ts'
 import { audited, chat, contractOf, row, type Sent } from './paid.ts'
 
 /** Charges below the price list in the order of time: an allowance of free requests, and a discount for volume. */
@@ -102,4 +106,15 @@ describe('a discount for what was used before', () => {
     const mixed = times(12, price).map((cost, nth) => (nth % 3 === 1 ? 0.8 * cost : cost))
     expect(verdicts(await play(mixed))).toEqual(times(4, 0).map(() => 'fail'))
   })
+})
+
+test('what was taken beyond the costs needs no look at right stretches, and no cause', () => {
+  const never = () => {
+    throw new Error('this was not needed')
+  }
+  const one = rational(1n)
+  const stretch = (taken: Rational, isRight: boolean) =>
+    ({ taken, low: one, slack: zero, isRight, isWhole: false, requests: never }) as never
+  const stretches: ReadingStretch[] = [stretch(one, true), stretch(rational(2n), false)]
+  expect(takenLess(stretches, {} as PriceJudge, never)).toBe(null)
 })

@@ -47,31 +47,42 @@ export function lessInOrder(
     charged.push({ requests, is: is === 'right' ? 'full' : isFree ? 'free' : 'less' })
   }
   const names = explained.isWhole ? explained.explanations.map(({ summary }) => summary) : []
-  return chargedLess(charged, !names.some(isOfContract))
+  return chargedLess(charged, () => !names.some(isOfContract))
 }
 
-/** The same for what was taken between the values of a balance. @param cause of the wrong sums; empty without one */
+/** The same for what was taken between the values of a balance. @param cause finds that of the wrong sums, empty without one; it is asked late, since it takes long */
 export function takenLess(
   stretches: readonly ReadingStretch[],
   judge: PriceJudge,
-  cause: string,
+  cause: () => string,
 ): string | null {
-  const charged: Charged[] = []
-  for (const { taken, low, slack, isRight, isWhole, requests } of stretches) {
-    if (isWhole || (isRight && compare(low, slack) <= 0)) continue
-    const own = requests()
+  const parts = stretches.filter(({ isWhole }) => !isWhole)
+  const wrong = parts.filter(({ isRight }) => !isRight)
+  const isLess = ({ taken, low, slack }: ReadingStretch) =>
+    taken.numerator >= 0n && compare(subtract(low, taken), slack) > 0
+  if (!wrong.every(isLess)) return null
+  const inOrder = (requests: readonly PricedRequest[]) =>
+    requests
       .filter((request) => exactCost(request, judge)?.numerator !== 0n)
       .toSorted((a, b) => a.startMs - b.startMs)
-    if (isRight) {
-      charged.push({ requests: own, is: 'full' })
-      continue
-    }
-    const lack = subtract(low, taken)
-    if (taken.numerator < 0n || compare(lack, slack) <= 0) return null
-    if (compare(taken, slack) <= 0) charged.push({ requests: own, is: 'free' })
-    else charged.push({ requests: own, is: 'less', ...freeIn(own, lack, slack, judge) })
+  const charged = wrong.map(({ taken, low, slack, requests }): Charged => {
+    const own = inOrder(requests())
+    return compare(taken, slack) <= 0
+      ? { requests: own, is: 'free' }
+      : { requests: own, is: 'less', ...freeIn(own, subtract(low, taken), slack, judge) }
+  })
+  // Neighbours share requests where a value may be late: each counts once.
+  const seen = new Set<PricedRequest>()
+  for (const { low, slack, isRight, requests } of parts) {
+    if (!isRight || compare(low, slack) <= 0) continue
+    const own = requests().filter((request) => !seen.has(request))
+    for (const request of own) seen.add(request)
+    charged.push({ requests: inOrder(own), is: 'full' })
   }
-  return chargedLess(charged, cause === '' || !isOfContract(cause))
+  return chargedLess(charged, () => {
+    const name = cause()
+    return name === '' || !isOfContract(name)
+  })
 }
 
 /** How many of the first requests cost together what is missing. */
@@ -100,9 +111,9 @@ const fewestOrders = 20
 /**
  * `the first 5 requests of a day cost nothing …`; null if the charges have no such order.
  *
- * @param mayBeDiscount false if lower charges are known to be something else
+ * @param mayBeDiscount false if lower charges are known to be something else; asked for an order that a discount has
  */
-function chargedLess(charged: readonly Charged[], mayBeDiscount: boolean): string | null {
+function chargedLess(charged: readonly Charged[], mayBeDiscount: () => boolean): string | null {
   const groups: readonly ((request: PricedRequest) => string)[] = [
     ({ account }) => account,
     ({ account, requestedModel }) => `${account} ${requestedModel}`,
@@ -116,7 +127,8 @@ function chargedLess(charged: readonly Charged[], mayBeDiscount: boolean): strin
       const text = allowanceOf([...Map.groupBy(all, ({ requests }) => of(requests[0]!)).values()])
       if (text !== null) return text
     }
-  return mayBeDiscount ? discountOf(all) : null
+  const discount = discountOf(all)
+  return discount !== null && mayBeDiscount() ? discount : null
 }
 
 const dayOf = ({ startMs }: PricedRequest) => Math.floor(startMs / 86_400_000)

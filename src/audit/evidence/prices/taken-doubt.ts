@@ -137,7 +137,7 @@ function less(taken: Taken): string | null {
   const { found, readings, terms, recorded } = taken
   const of = [found.requests, terms, found.judge, recorded] as const
   const stretches = stretchesOf(readings, ...of)
-  const why = takenLess(stretches, found.judge, explainSums(stretches, ...of))
+  const why = takenLess(stretches, found.judge, () => explainSums(stretches, ...of))
   return why === null ? null : `${takenText(taken)}: ${why}`
 }
 
