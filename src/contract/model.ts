@@ -114,9 +114,14 @@ export function isSameName(name: string, other: string): boolean {
 
 const inOneCase = (name: string): string => name.toLowerCase()
 
+const [month, day] = ['(?:0[1-9]|1[0-2])', '(?:0[1-9]|[12]\\d|3[01])']
+/** A day, with its year or without, or a month of a year: `2024-07-18`, `20240718`, `0718`, `2411`. */
+const date = `\\d{4}-${month}-${day}|\\d{4}${month}${day}|${month}${day}|2\\d${month}`
+const released = new RegExp(`^(.+)[-@:](?:${date})$`)
+
 /** Whether a name is that of a dated release of a model: `gpt-4o-2024-07-18`, `@20240718` or `-0718` after its own. */
 export function isReleaseOf(name: string, release: string): boolean {
-  const [, undated] = /^(.+)[-@:](?:\d{4}-\d\d-\d\d|\d{8}|\d{4})$/.exec(release) ?? []
+  const [, undated] = released.exec(release) ?? []
   return undated !== undefined && isSameName(name, undated)
 }
 
