@@ -14,12 +14,14 @@ const keys = ['3f2a91c04d7e', '9b00c4d2e1f7']
 async function figuresOf(events: readonly Event[], more = ''): Promise<string> {
   await service?.close()
   service = await served([], settingsOf(more), (store) => enterEvents(store, events))
-  const page = await (await service.ask('/page', await tokenOf('a'))).text()
-  return /<dl class="figures answers">[\s\S]*?<\/dl>/
+  return plainOf(await (await service.ask('/page', await tokenOf('a'))).text())
+}
+
+const plainOf = (page: string) =>
+  /<dl class="figures answers">[\s\S]*?<\/dl>/
     .exec(page)![0]
     .replace(/<[^>]+>/g, ' ')
     .replace(/\s+/g, ' ')
-}
 
 /** Six requests a day of 2 credits, from 1 October to noon of 28 November. */
 const even = (change: EventChange = {}): readonly Event[] =>
@@ -83,3 +85,51 @@ test(
     expect(figures).toContain(' 54.9% of it on Nov 18 ')
   },
 )
+
+/** What is left, and the day before which to buy by the plain mean of November, as this test alone reads them. */
+const lefts = 2000 - 58.5 * 12 - 200
+const meanEnd = Date.UTC(2026, 10, 28, 12) + (lefts / (530 / 27.5)) * 86_400_000
+
+test.each([
+  [
+    'en',
+    'about 12 a day, without the extra use of Nov 18 To be safe, buy more before Jan 24, 2027,',
+  ],
+  [
+    'de',
+    'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. Kaufen Sie sicherheitshalber vor dem 24. Jan. 2027 ',
+  ],
+  [
+    'fr',
+    'environ 12 par jour, sans le surplus du 18 nov. Par précaution, achetez-en avant le 24 janv. 2027,',
+  ],
+  [
+    'es',
+    'unos 12 al día, sin el uso extra del 18 nov Por precaución, compre más antes del 24 ene 2027,',
+  ],
+  ['ja', '1日あたり約12（11月18日の増加分を除く） 多めに使う場合に備え、2027年1月24日より前に'],
+])(
+  'the pace of credits says which extra use it leaves out, and the safe date is not after that of the plain mean, in %s',
+  whole,
+  async (locale, said) => {
+    expect(new Date(meanEnd).toISOString().slice(0, 10)).toBe('2027-01-24')
+    const grants = 'grants: [{ name: Pack, credits: 2000, from: 2026-10-01 }]'
+    const figures = await figuresOf(
+      [...even(), burst()],
+      `accounts: { a: { locale: ${locale}, ${grants} } }\n`,
+    )
+    expect(figures).toContain(said)
+  },
+)
+
+test.each([
+  ['used by one model alone', '{ name: Own, credits: 1000, models: [other] }'],
+  ['that begin next week', '{ name: Next, credits: 1000, from: 2026-12-02 }'],
+])('beside credits %s, what is left is no pace', whole, async (_, grant) => {
+  const pack = '{ name: Pack, credits: 1000, from: 2026-10-01 }'
+  const figures = await figuresOf(even(), `accounts: { a: { grants: [${pack}, ${grant}] } }\n`)
+  expect(figures).toContain('credits left')
+  expect(figures).not.toContain(' a day')
+  const few = await service!.ask('/page', await tokenOf('a', { shows: ['credits', 'keys'] }))
+  expect(plainOf(await few.text())).toMatch(/ credits left (?!.* a day)/)
+})

@@ -1,3 +1,4 @@
+import { dayMs } from '../../user/durations.ts'
 import { html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Projection } from '../figures/projection.ts'
@@ -167,7 +168,7 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
       value: say('ends.about', { date: speech.shortDay(Date.parse(median) * 1000) }),
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
-        paceOf(data, speech),
+        paceIn(data, speech),
         buyBefore(data, speech),
       ],
     },
@@ -190,19 +191,63 @@ function lasts(data: PageData, { say, day }: Speech): string {
 const isPast = ({ runsOut, fan }: Answers['outlook']) =>
   runsOut?.median != null && Date.parse(runsOut.median) < Date.parse(fan[0]!.at)
 
-/** What is left, for each day until it ends; empty if some of it will expire. */
-function paceOf({ credits, outlook, summary }: PageData, speech: Speech): string {
-  const days =
-    (Date.parse(outlook!.runsOut!.median!) - Date.parse(summary.refreshedAt)) / 86_400_000
-  if (days < 1 || outlook!.expiries.some(({ median }) => Number(median) > 0)) return ''
-  const pace = Number(credits!.remaining) / days
-  return speech.say('ends.pace', { pace: speech.amounts(credits!.unit).about(pace) })
+/** Two paces that differ by more times are not of the same use. */
+const sameTimes = 1.5
+
+interface Pace {
+  /** What is left, for each day until it ends. */
+  readonly perDay: number
+  /** What was used on a day of the mean this month; null before it has had a week. */
+  readonly mean: number | null
+  /** The days whose extra use is in the mean and not in the pace. */
+  readonly without: PageData['dears']
 }
 
-/** When to buy more: before one future in ten has none left. */
-function buyBefore({ outlook, toUs }: PageData, { say, near }: Speech): string {
+/** How fast a balance ends; null where what is left is no pace: some of it will expire, is for some models alone, or will be more. */
+function paceOf({ credits, outlook, summary, projections, dears }: PageData): Pace | null {
+  const nowMs = Date.parse(summary.refreshedAt)
+  const left = (Date.parse(outlook!.runsOut!.median!) - nowMs) / dayMs
+  const isOther =
+    outlook!.expiries.some(({ median }) => Number(median) > 0) ||
+    credits!.grants.some(({ models }) => models !== null)
+  if (left < 1 || isOther) return null
+  const perDay = Number(credits!.remaining) / left
+  const month = projections.get(credits!.unit)
+  const days = month === undefined ? 0 : (nowMs - month.fromUs / 1000) / dayMs
+  const mean = days < leastMean ? null : month!.used / days
+  const found = month === undefined ? [] : daysOf(month, credits!.unit, dears)
+  const extra = found.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
+  const usual = mean === null ? null : mean - extra / days
+  // Credits that begin later, or that are for models which the token does not show, are in the date alone.
+  const [now, next] = outlook!.fan.map(({ p50 }) => Number(p50))
+  const times = perDay / (usual ?? now! - next!)
+  if (!(times > 1 / sameTimes && times < sameTimes)) return null
+  const isNearer = mean !== null && Math.abs(perDay - usual!) < Math.abs(perDay - mean)
+  return { perDay, mean, without: isNearer ? found : [] }
+}
+
+/** A mean of fewer days says little. */
+const leastMean = 7
+
+/** The same in words. */
+function paceIn(data: PageData, speech: Speech): string {
+  const found = paceOf(data)
+  if (found === null) return ''
+  const pace = speech.amounts(data.credits!.unit).about(found.perDay)
+  if (found.without.length === 0) return speech.say('ends.pace', { pace })
+  const days = speech.list(found.without.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
+  return speech.say('ends.pace.without', { pace, days })
+}
+
+/** When to buy more: before one future in ten has none left, and not after the day that a reader works out with the mean of the month. */
+function buyBefore(data: PageData, { say, near }: Speech): string {
+  const { credits, outlook, summary, toUs } = data
   const early = outlook?.runsOut?.early ?? null
-  return early === null ? '' : say('answer.buy', { date: near(Date.parse(early) * 1000, toUs) })
+  if (early === null) return ''
+  const mean = paceOf(data)?.mean ?? null
+  const days = mean === null || mean <= 0 ? Infinity : Number(credits!.remaining) / mean
+  const byMean = Date.parse(summary.refreshedAt) + days * dayMs
+  return say('answer.buy', { date: near(Math.min(Date.parse(early), byMean) * 1000, toUs) })
 }
 
 /** What the credits cost, and at which price. */

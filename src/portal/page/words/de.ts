@@ -35,6 +35,7 @@ export const de: Wording = {
   'ends.about': 'etwa am {date}',
   'ends.left': 'noch {amount}',
   'ends.pace': 'etwa {pace} am Tag',
+  'ends.pace.without': 'etwa {pace} am Tag, ohne die Mehrnutzung vom {days}',
   'card.budget': 'Budget',
   'card.budget.for': 'Budget für {month}',
   'card.budget.used': '{used} von {amount}',

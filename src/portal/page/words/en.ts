@@ -34,6 +34,7 @@ export const en = {
   'ends.about': 'about {date}',
   'ends.left': '{amount} left',
   'ends.pace': 'about {pace} a day',
+  'ends.pace.without': 'about {pace} a day, without the extra use of {days}',
   'card.budget': 'Budget',
   'card.budget.for': 'Budget for {month}',
   'card.budget.used': '{used} of {amount}',

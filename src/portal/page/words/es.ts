@@ -33,6 +33,7 @@ export const es: Wording = {
   'ends.about': 'hacia el {date}',
   'ends.left': 'quedan {amount}',
   'ends.pace': 'unos {pace} al día',
+  'ends.pace.without': 'unos {pace} al día, sin el uso extra del {days}',
   'card.budget': 'Presupuesto',
   'card.budget.for': 'Presupuesto de {month}',
   'card.budget.used': '{used} de {amount}',

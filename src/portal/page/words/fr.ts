@@ -35,6 +35,7 @@ export const fr: Wording = {
   'ends.about': 'vers le {date}',
   'ends.left': 'encore {amount}',
   'ends.pace': 'environ {pace} par jour',
+  'ends.pace.without': 'environ {pace} par jour, sans le surplus du {days}',
   'card.budget': 'Budget',
   'card.budget.for': 'Budget pour {month}',
   'card.budget.used': '{used} sur {amount}',

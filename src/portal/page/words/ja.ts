@@ -33,6 +33,7 @@ export const ja: Wording = {
   'ends.about': '{date}ごろ',
   'ends.left': '残り{amount}',
   'ends.pace': '1日あたり約{pace}',
+  'ends.pace.without': '1日あたり約{pace}（{days}の増加分を除く）',
   'card.budget': '予算',
   'card.budget.for': '{month}の予算',
   'card.budget.used': '{amount}中{used}',
