@@ -115,23 +115,22 @@ export function ofAnotherKey(
   requests: readonly PricedRequest[],
   judge: PriceJudge,
 ): readonly string[] {
-  const isGivenBy = (account: string) => (window: Window) => {
-    const own = requests.filter(
-      (each) =>
-        each.account === account &&
-        each.startMs >= window.first.untilMs &&
-        each.endMs <= window.last.fromMs,
-    )
-    const costs = own.map((each) => exactCost(each, judge))
-    if (window.account === account || costs.includes(null)) return false
-    return isGiven(window, (costs as readonly Rational[]).reduce(add, zero))
-  }
-  const accounts = [...new Set(requests.map(({ account }) => account))].slice(0, mostAccounts)
+  const accounts = [...Map.groupBy(requests, ({ account }) => account)].slice(0, mostAccounts)
   if (accounts.length < 2) return []
   const some = spread(wrong, mostPaired)
-  return accounts.some((account) => some.every(isGivenBy(account)))
-    ? ['requests of another key or account counted, too']
-    : []
+  const isGivenBy = ([account, own]: (typeof accounts)[number]) =>
+    some.every((window) => {
+      if (window.account === account) return false
+      const costs = own
+        .filter(
+          ({ startMs, endMs }) => startMs >= window.first.untilMs && endMs <= window.last.fromMs,
+        )
+        .map((each) => exactCost(each, judge))
+      return (
+        !costs.includes(null) && isGiven(window, (costs as readonly Rational[]).reduce(add, zero))
+      )
+    })
+  return accounts.some(isGivenBy) ? ['requests of another key or account counted, too'] : []
 }
 
 /** Requests of so many other accounts are compared, in so many windows. */
