@@ -177,6 +177,27 @@ describe.each(['10s', 'minute'])('after a rejection in a window of %s', (window)
   })
 })
 
+test('RATE-13: a reset after a rejection in one of several windows may be that of the minute, unless a limit says which', async () => {
+  const contract = banded(
+    '{ name: all, requests: { 10s: 5, minute: 20 } }',
+    'headers: { rate_limit: x-limit, rate_remaining: x-left, rate_reset: x-reset }',
+  )
+  const played = (rateLimit: number | null, rateReset: number, then: number) => [
+    ...[0, 1, 2, 3, 4, 5].map((slot) =>
+      rowOf(slot, 100 * slot, {
+        ...{ status: slot === 5 ? 429 : 200, dateS, rateLimit, rateRemaining: null },
+        ...{ rateReset, flags: flags.malformedRateReset },
+      }),
+    ),
+    rowOf(6, 16_000, { status: then, dateS: dateS + 16, rateLimit }),
+  ]
+  const verdict = async (...of: Parameters<typeof played>) =>
+    (await decide('RATE-13', played(...of), contract)).verdict
+  expect(await verdict(null, 50, 200)).not.toBe('fail')
+  expect(await verdict(5, 9, 200)).toBe('pass')
+  expect(await verdict(5, 9, 429)).toBe('fail')
+})
+
 test('RATE-19: a pass says of how many keys the rejections were replayed', async () => {
   const contract = banded('{ name: all, requests: { minute: 60 } }')
   const ofKeys = (count: number) =>

@@ -1,3 +1,4 @@
+import { windowsOf } from '../../../contract/contract.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { fail, notObserved, passed, type Verdict, withNote } from '../../verdict.ts'
 import { witnessOf } from './history.ts'
@@ -11,7 +12,8 @@ export const rate13 = rateRule({
   needs: ['active', 'quiescence'],
   promised: ['bands', 'headers.rate_reset'],
   explain: `Reads the reset of a rejection in the unit that fits the deployment (RATE-12). If two units fit,
-the reset must be wrong in both; an epoch must be wrong by every clock that RATE-12 allows. Not too far:
+the reset must be wrong in both; an epoch must be wrong by every clock that RATE-12 allows. After a rejection in a window that is not
+the minute, of several, only a reset beside a limit says which window it is of (gap G-20). Not too far:
 one window after the last counted request, every limiter has forgotten all requests. Not too early: the
 next attempt after the reset (with W/N and 1 % of the window as tolerance), if it is alone, must not be
 rejected. If a limiter that counts rejections explains the record, the time by which they may have moved
@@ -36,11 +38,14 @@ the full refill, so an early admission decides nothing.`,
 function judge(waits: readonly RejectionsOfKey[], resetOf: ResetOf): Verdict {
   let observations = 0
   for (const wait of waits) {
-    const { requests, windowUs, limit } = wait.trace
+    const { requests, windowUs, limit, window, band } = wait.trace
+    // Without a limit beside it, a reset may be that of the minute, whichever window was full (gap G-20).
+    const mayBeOther = window !== 'minute' && windowsOf(band).length > 1
     let newestUs = Number.NEGATIVE_INFINITY
     for (const [index, rejection] of requests.entries()) {
       if (rejection.decision !== 'rejected') newestUs = Math.max(newestUs, rejection.closedUs)
-      const instant = rejection.decision === 'rejected' ? resetOf(rejection) : null
+      const isOther = rejection.decision !== 'rejected' || (mayBeOther && rejection.limit === null)
+      const instant = isOther ? null : resetOf(rejection)
       if (instant === null) continue
       const shown = witnessOf(rejection, `429, reset ${rejection.reset}`)
       const forgottenBy = () =>
