@@ -138,6 +138,7 @@ test.each([
   ['a balance that shows fewer places than an earlier charge had', drawFaulty, 2008, 'wide'],
   ['the head of a stream, older than a payment before which it came', drawHonest, 7012, 'wide'],
   ['an answer of a fallback model that reads a cache of the first one', drawHonest, 116, 'wide'],
+  ['a charge of a hundred times, but for a balance below 0', drawFaulty, 20128, 'wide'],
 ] as const)(
   '%s is accused of nothing (seed %#)',
   { tags: 'whole' },

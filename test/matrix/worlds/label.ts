@@ -2,7 +2,7 @@ import { type Amount, finest, sizeOf, unitOf } from './amounts.ts'
 import { modelOf } from './asks.ts'
 import { isSure } from './cost.ts'
 import type { Place } from './fault.ts'
-import type { Played, Shown } from './play.ts'
+import { begins, type Played, type Shown } from './play.ts'
 import type { World } from './world.ts'
 
 /** What an audit of a world may say. */
@@ -43,11 +43,16 @@ export function labelFor(world: World, played: Played): Label {
       ...places.flatMap((place) => rulesOf[place]),
       // What remains and what is used no longer add up.
       ...(fault.deed === 'posted in one value' ? ['PRICE-07'] : []),
+      // What is charged too much may take a balance below 0.
+      ...(isOverdrawn(world, played) ? ['PRICE-07'] : []),
     ]),
     about: fault.about,
     isDoubtful,
   }
 }
+
+const isOverdrawn = ({ terms }: World, { shown }: Played) =>
+  terms.balance?.moves === 'down' && shown.some(({ taken, extra }) => begins - taken + extra < 0n)
 
 const rulesOf: Readonly<Record<Place, readonly string[]>> = {
   answer: ['PRICE-03', 'PRICE-05', 'PRICE-08'],

@@ -153,7 +153,8 @@ function rowsOf({ terms, fault, conduct }: World, ask: Asked, spend: string): re
   return conduct.has('rows of attempts') ? [failed, written] : [written]
 }
 
-const begins = amount('100')
+/** What each account has at the begin. */
+export const begins = amount('100')
 
 /** The rows that a run would have stored. */
 class Sheet {
