@@ -534,8 +534,8 @@ export const cures: readonly Cure[] = [
   {
     kind: 'times of a log without a zone are read as UTC',
     file: 'src/audit/rules/prices/log-times.ts',
-    is: 'return isZone ? zoneMs : 0',
-    was: 'return 0',
+    is: 'if (!times.every(({ isZoneOpen }) => isZoneOpen)) return utc',
+    was: 'if (times.length >= 0) return utc',
     ...{ test: `${field}/compared-parts.test.ts`, named: 'without a zone may be' },
   },
   {
