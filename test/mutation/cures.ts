@@ -178,7 +178,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a name that had not come when the client left is taken for the usual one',
     file: 'src/price/judge/left-answer.ts',
-    is: 'if (hidden !== undefined) return usageField(hidden)',
+    is: 'if (field !== undefined) return usageField(field)',
     was: '',
     ...{ test: `${field}/selects.test.ts`, named: 'a fast stream that the client left' },
   },
@@ -262,7 +262,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a contract that is silent about streams that were left passes them',
-    file: `${sums}/place-verdict.ts`,
+    file: 'src/price/judge/ended-words.ts',
     is: "abort: 'whose client left before the end',",
     was: '',
     ...{
@@ -310,7 +310,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'what a service takes for answers that it broke off passes where the contract is silent',
-    file: `${sums}/place-verdict.ts`,
+    file: 'src/price/judge/ended-words.ts',
     is: "broken: 'that the service broke off',",
     was: '',
     ...{
@@ -372,7 +372,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a 429 for overload is a rejection of a rate',
-    file: 'src/audit/rules/rates/other-429s.ts',
+    file: 'src/limits/other-errors.ts',
     is: ", ...refusalsFor('overload', contract)",
     was: '',
     ...{ test: 'test/audit/contract-words.test.ts', named: 'overload' },
@@ -457,15 +457,15 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a cause that right amounts contradict is told before another',
     file: 'src/price/judge/explain.ts',
-    is: 'if (found.some((each) => !isContradicted(each))) return found',
-    was: 'if (found.length > 0) return found',
+    is: 'isContradicted: isContradicted(each),',
+    was: 'isContradicted: false,',
     ...{ test: 'test/price/right-amounts.test.ts', named: 'a smallest charge of 0.02' },
   },
   {
     kind: 'a cause that right sums contradict is told before another',
     file: `${sums}/explain-sums.ts`,
-    is: 'if (causes.length > 0 && !areContradicted(causes)) return plain',
-    was: 'if (causes.length > 0) return plain',
+    is: '() => (isPlain ? plain : []),',
+    was: '() => plain,',
     ...{ test: `${field}/sum-causes.test.ts`, named: 'a smallest charge is told, and no rounding' },
   },
   {
@@ -481,7 +481,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'a prompt that the service alone counts passes',
     file: 'src/audit/rules/prices/balance.ts',
-    is: 'strict !== null && !areRight(found.requests, strict)',
+    is: 'strict !== null && !areRight(moves, requests, strict)',
     was: 'strict === undefined',
     ...{
       test: `${field}/left-answers.test.ts`,
