@@ -480,7 +480,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a prompt that the service alone counts passes',
-    file: 'src/audit/rules/prices/balance.ts',
+    file: 'src/audit/rules/prices/balance-checks.ts',
     is: 'strict !== null && !areRight(moves, requests, strict)',
     was: 'strict === undefined',
     ...{

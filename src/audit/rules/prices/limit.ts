@@ -14,7 +14,7 @@ import {
 import { type Reading, readingsOf, unreadable } from '../../evidence/prices/readings.ts'
 import { type Rule, whenPromised } from '../../rule.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, witnessAt } from '../../verdict.ts'
-import { unreadableValues } from './balance.ts'
+import { unreadableValues } from './balance-checks.ts'
 
 const requires =
   'requests up to a refusal for the balance or the limit, with a read of it before and after'
