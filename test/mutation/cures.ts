@@ -536,7 +536,7 @@ export const cures: readonly Cure[] = [
     file: 'src/audit/rules/prices/log-times.ts',
     is: 'if (!times.every(({ isZoneOpen }) => isZoneOpen)) return utc',
     was: 'if (times.length >= 0) return utc',
-    ...{ test: `${field}/compared-parts.test.ts`, named: 'without a zone may be' },
+    ...{ test: 'test/audit/rules/prices/log-times.test.ts', named: 'without a zone may be' },
   },
   {
     kind: 'prices by hours are those of the clock of the client',

@@ -154,3 +154,9 @@ export const left = (nth: number): Sent => ({
     () => `data: {"id":"left-${nth}","choices":[{"delta":{"content":"word "}}]}\n\n`,
   ).join(''),
 })
+
+/** A read of the spend, which names no model. */
+export const spendPage: Sent = {
+  ...{ path: '/key/info', method: 'GET', model: null, endpoint: 'other' },
+  answer: '{"spend": 0}',
+}
