@@ -1,5 +1,4 @@
 import {
-  type Alias,
   type Document,
   type DocumentOptions,
   isScalar,
@@ -17,8 +16,8 @@ type Options = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'
 
 /**
  * A YAML document. A name that stands twice in a mapping is an error of the document, with its place. The library compares
- * each name with all before it; this takes one look at each. An alias without an anchor, aliases that grow too large, and a value that is part
- * of itself are errors of the document, too: its value can then be taken.
+ * each name with all before it; this takes one look at each. An alias without an anchor, aliases that grow too large, a merge of what is no
+ * mapping, and a value that is part of itself are errors of the document, too: its value can then be taken.
  */
 export function yamlDocument(text: string, options: Options = {}): Document.Parsed {
   const lines = options.lineCounter ?? new LineCounter()
@@ -40,18 +39,23 @@ export function yamlDocument(text: string, options: Options = {}): Document.Pars
     error.linePos = [{ line, col }]
     document.errors.push(error)
   }
-  let firstAlias: Alias | null = null
+  /** Where the value first may be none: at an alias or a merge. */
+  let first: readonly number[] | null = null
   visit(document, {
     Alias(_, alias) {
-      firstAlias ??= alias
+      first ??= alias.range ?? []
       if (alias.resolve(document) === undefined)
         refuse('BAD_ALIAS', `No value has the name &${alias.source}`, alias.range ?? [])
     },
     Map(_, { items }) {
       const names = new Set<string>()
       for (const { key } of items) {
+        if (!isScalar(key)) continue
         // A merge is a symbol, and may stand twice.
-        if (!isScalar(key) || typeof key.value === 'symbol') continue
+        if (typeof key.value === 'symbol') {
+          first ??= key.range ?? []
+          continue
+        }
         // `1` and `"1"` are the same name of a property.
         const name = String(key.value ?? '')
         if (names.has(name)) {
@@ -61,17 +65,16 @@ export function yamlDocument(text: string, options: Options = {}): Document.Pars
       }
     },
   })
-  if (firstAlias !== null && document.errors.length === 0) {
-    const { range } = firstAlias as Alias
+  if (first !== null && document.errors.length === 0) {
     try {
       if (holdsItself(document.toJS()))
         refuse(
           'BAD_ALIAS',
           'a value is part of itself; write it out, or leave the alias out',
-          range ?? [],
+          first,
         )
     } catch (error) {
-      refuse('BAD_ALIAS', (error as Error).message, range ?? [])
+      refuse('BAD_ALIAS', (error as Error).message, first)
     }
   }
   return document

@@ -19,6 +19,11 @@ test('a merge may stand beside others', () => {
   expect(parseYaml(text, { merge: true })).toEqual(parse(text, { merge: true }))
 })
 
+test('a merge of what is no mapping is an error with its place', () => {
+  const told = yamlDocument('a:\n  <<: 5\n', { merge: true }).errors.map(({ message }) => message)
+  expect(told).toEqual(['Merge sources must be maps or map aliases at line 2, column 3'])
+})
+
 test('an alias that leads nowhere, to too much or to itself is an error with its place', () => {
   expect(() => parseYaml('a: 1\nb: *x\n')).toThrow('No value has the name &x at line 2, column 4')
   // An anchor holds from its place on.
