@@ -101,8 +101,9 @@ test('a service that never settles gets no more reads before the price than a dr
   tags: 'whole',
 }, async () => {
   let balance = 1_000
+  let reads = 0
   const server = createServer((_, response) => {
-    balance -= 2
+    balance -= 1 + (reads++ % 2)
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ remaining: balance }))
   })
@@ -118,7 +119,7 @@ test('a service that never settles gets no more reads before the price than a dr
     { ASSAY_API_KEY: 'k' },
   )
   expect(ended.stderr).toContain(
-    'The probe costs up to 7 credits, 6 of them for the reads of the balance so far; it spends at most 600, from a balance of 988.\n',
+    'The probe costs up to 7 credits, 6 of them for the reads of the balance so far; it spends at most 600.\n',
   )
   const dry = await assay(['probe', '--dry-run', '--only', 'G-02'])
   expect(dry.stdout).toContain('including up to 6 credits to read the balance first')

@@ -63,7 +63,7 @@ export const use04 = judgedRule({
   promised: ['paths.credits', 'models.cost_credits'],
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by
 the cost of our successes, and requests by their number. If reads cost credits (gap G-17), their cost is
-added, and they may count as requests; so may requests that were refused, and then their number decides nothing. A pass by requests alone says so. Stretches are excluded if they contain
+added, and they may count as requests; so may requests that were refused for nothing, and then their number decides nothing. A pass by requests alone says so. Stretches are excluded if they contain
 ambiguous attempts, or answers without a token, which may be free (gap G-16), and those in which consumed grew by what the balance of
 the same answers lost: there the price is another (BILL-01, BILL-10).
 If hours or days gained what was sent and nothing else, none of them may have been over, by any clock that its time can be of, when
@@ -111,8 +111,9 @@ function compared(sent: SentBetween, earlier: UsageReport, later: UsageReport): 
   if (earlier.requests !== null && later.requests !== null) {
     const grew = later.requests - earlier.requests
     const counted = [sent.requests, sent.requests + sent.reads]
-    // A service may count what it refuses, or some of it.
-    const isOfRefused = counted.some((least) => grew > least && grew <= least + sent.refused)
+    // A service may count what it refuses, or some of it, if it takes nothing for it.
+    const isOfRefused =
+      !isOtherPrice && counted.some((least) => grew > least && grew <= least + sent.refused)
     if (!counted.includes(grew) && isOfRefused) return undefined
     if (!counted.includes(grew))
       return `requests grew by ${grew}, we had ${sent.requests} successes`
