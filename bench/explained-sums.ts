@@ -1,5 +1,6 @@
 import { explainSums } from '../src/audit/evidence/prices/explain-sums.ts'
-import { isHeldInHeaders, latenessOf } from '../src/audit/evidence/prices/held.ts'
+import { isHeldInHeaders } from '../src/audit/evidence/prices/held.ts'
+import { latenessOf } from '../src/audit/evidence/prices/late-values.ts'
 import { readingsOf } from '../src/audit/evidence/prices/readings.ts'
 import { stretchesOf } from '../src/audit/evidence/prices/stretches.ts'
 import { unlikeValues } from '../src/audit/evidence/prices/unlike-values.ts'

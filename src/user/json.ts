@@ -10,6 +10,10 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value)
 
+/** Whether a value is a list or an object, as the JSON of a page or a file is. */
+export const isDocument = (value: unknown): value is readonly Json[] | JsonObject =>
+  isList(value) || isObject(value)
+
 /** Any value as an object; one that is none has no fields. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 

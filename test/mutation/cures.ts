@@ -605,7 +605,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'any amount may be held back',
-    file: `${sums}/held.ts`,
+    file: `${sums}/held-chains.ts`,
     is: 'if (askedBytes === null || maxOutputTokens === null) return null',
     was: 'return null',
     ...{
@@ -625,7 +625,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'charges in batches are wrong where no lateness is promised',
-    file: `${sums}/held.ts`,
+    file: `${sums}/late-values.ts`,
     is: 'if (most <= from || !holds(most)) return null',
     was: 'return null',
     ...{
@@ -679,7 +679,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'money held at several values is compared with neighbours alone',
-    file: `${sums}/held.ts`,
+    file: `${sums}/held-chains.ts`,
     is: 'if (!areBetweenRests(spans, readings, changes, paid)) return null',
     was: 'if (spans.length < 0) return null',
     ...{
@@ -699,7 +699,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'a header of a plain answer holds no money',
-    file: `${sums}/held.ts`,
+    file: `${sums}/held-chains.ts`,
     is: '!own.isStream && (withinMs === 0 || !priced.has(own))',
     was: '!own.isStream',
     ...{

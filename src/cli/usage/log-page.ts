@@ -4,7 +4,7 @@ import { isRowOf, placed, usualPlaces } from '../../audit/evidence/prices/log.ts
 import { rowsIn } from '../../audit/evidence/prices/log-rows.ts'
 import type { LogTerms } from '../../contract/prices.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
-import { isObject, type JsonObject } from '../../user/json.ts'
+import { isDocument, isObject, type JsonObject } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
 import { type LogAnswer, logAnswer, shownPath } from './log-answer.ts'
 import { type More, moreOf } from './more-rows.ts'
@@ -73,8 +73,6 @@ function linesOf(text: string): readonly string[] {
     `--log: the service's log is not JSON, nor CSV; it begins with ${JSON.stringify(trimmed.slice(0, 40))}. Correct evidence.log.get in the contract, or give a file.`,
   )
 }
-
-const isDocument = (value: unknown) => Array.isArray(value) || isObject(value)
 
 /** What a service says instead of rows, with a status that says that all is well; null if it says nothing. */
 function refusalIn(document: unknown): string | null {

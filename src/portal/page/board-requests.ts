@@ -3,6 +3,7 @@ import type { BoardData } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
 import { amountIn, nameIn } from '../../report/usage/board/tables.js'
 import { shortName } from '../../report/usage/short-name.ts'
+import { hourMs } from '../../user/durations.ts'
 import { visible } from '../../user/hostile.ts'
 import type { Answers } from '../api/shapes.ts'
 import { outcomeWords } from './board-words.ts'
@@ -37,7 +38,7 @@ export function withRequests(
   return {
     ...data,
     requests: {
-      hour: all.map(({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / 3_600_000),
+      hour: all.map(({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / hourMs),
       clock: all.map(({ at }) => at.slice(11, 19)),
       model: places('model'),
       key: places('key'),

@@ -1,6 +1,7 @@
 import { type Part, parts, promptOf } from '../../tokens/usage.ts'
 import { largest, smallest } from '../../user/extremes.ts'
 import { endedWords } from './ended-words.ts'
+import { momentText, ordersOf } from './in-order.ts'
 import type { Judged } from './judge.ts'
 
 /** Nothing tells these requests from right ones that their cause would have changed. */
@@ -72,7 +73,7 @@ const rarer = 400
 
 /** Requests before or after a moment, or with long or short prompts. Null if these are not so on their own, or may be by chance. */
 function sideOf(fits: readonly Judged[], spared: readonly Judged[]): string | null {
-  if (orders(fits.length, spared.length) < rarer) return null
+  if (ordersOf(fits.length, spared.length, rarer) < rarer) return null
   for (const { of, words } of sides) {
     const [own, others] = [fits.map(of), spared.map(of)]
     const all = [...own, ...others]
@@ -91,8 +92,8 @@ const sides: readonly {
   {
     of: ({ request }) => request.startMs,
     words: {
-      from: (ms) => `of requests from ${timeText(ms)} on`,
-      before: (ms) => `of requests before ${timeText(ms)}`,
+      from: (ms) => `of requests from ${momentText(ms)} on`,
+      before: (ms) => `of requests before ${momentText(ms)}`,
     },
   },
   {
@@ -106,18 +107,3 @@ const sides: readonly {
     },
   },
 ]
-
-/** `2026-11-25 12:00:03 UTC`. */
-const timeText = (ms: number) =>
-  new Date(ms)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/\.\d+Z$/, ' UTC')
-
-/** In how many orders two groups of so many can stand, up to `rarer`. */
-function orders(a: number, b: number): number {
-  let count = 1
-  for (let nth = 1; nth <= Math.min(a, b) && count < rarer; nth++)
-    count = (count * (Math.max(a, b) + nth)) / nth
-  return count
-}

@@ -1,8 +1,10 @@
 import { add, compare, isZero, type Rational, subtract, zero } from '../../../money/rational.ts'
 import type { Explanation } from '../../../price/judge/explain.ts'
+import { momentText, ordersOf } from '../../../price/judge/in-order.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { dayMs } from '../../../user/durations.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import type { ReadingStretch } from './stretches.ts'
 import { turnedSigns } from './turned-signs.ts'
@@ -27,8 +29,8 @@ interface Charged {
 }
 
 /**
- * Why amounts that are less than the contract says may be right all the same; null if some are more, or are in no order, or if another price of the contract
- * gives them.
+ * Why amounts that are less than the contract says may be right all the same. Null if some are more, if they are in no order, or if another
+ * price of the contract gives them. Amounts below 0 that are right without their minus are debits.
  */
 export function lessInOrder(
   judged: readonly Judged[],
@@ -50,7 +52,11 @@ export function lessInOrder(
   return chargedLess(charged, () => !names.some(isOfContract))
 }
 
-/** The same for what was taken between the values of a balance. @param cause finds that of the wrong sums, empty without one; it is asked late, since it takes long */
+/**
+ * The same for what was taken between the values of a balance.
+ *
+ * @param cause finds the cause of the wrong sums; empty without one. It takes long, so it is asked last
+ */
 export function takenLess(
   stretches: readonly ReadingStretch[],
   judge: PriceJudge,
@@ -131,7 +137,7 @@ function chargedLess(charged: readonly Charged[], mayBeDiscount: () => boolean):
   return discount !== null && mayBeDiscount() ? discount : null
 }
 
-const dayOf = ({ startMs }: PricedRequest) => Math.floor(startMs / 86_400_000)
+const dayOf = ({ startMs }: PricedRequest) => Math.floor(startMs / dayMs)
 const requestsOf = (charged: readonly Charged[]) => charged.flatMap(({ requests }) => requests)
 
 /** Fewer free requests than these are lost charges as well. */
@@ -162,7 +168,7 @@ function discountOf(all: readonly Charged[]): string | null {
   const less = all.filter(({ is }) => is === 'less')
   if (less.length === 0 || full.length + less.length < all.length) return null
   return isBefore(full, less, requestsOf(full).length)
-    ? `charged less than listed from ${timeText(smallest(requestsOf(less).map(({ startMs }) => startMs)))} on: a discount for what was used before, which the contract does not name, or a lower price`
+    ? `charged less than listed from ${momentText(smallest(requestsOf(less).map(({ startMs }) => startMs)))} on: a discount for what was used before, which the contract does not name, or a lower price`
     : null
 }
 
@@ -182,20 +188,5 @@ function isBefore(
   if (smallest(then.map(({ endMs }) => endMs)) < lastStart) return false
   const lastEnd = largest(first.map(({ endMs }) => endMs))
   const surelyAfter = then.filter(({ startMs }) => startMs >= lastEnd).length
-  return count === null || orders(count, surelyAfter) >= fewestOrders
+  return count === null || ordersOf(count, surelyAfter, fewestOrders) >= fewestOrders
 }
-
-/** In how many orders two groups of so many can stand, up to as many as are asked for. */
-function orders(a: number, b: number): number {
-  let count = 1
-  for (let nth = 1; nth <= Math.min(a, b) && count < fewestOrders; nth++)
-    count = (count * (Math.max(a, b) + nth)) / nth
-  return count
-}
-
-/** `2026-11-25 12:00:03 UTC`. */
-const timeText = (ms: number) =>
-  new Date(ms)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/\.\d+Z$/, ' UTC')

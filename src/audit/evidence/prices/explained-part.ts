@@ -47,11 +47,13 @@ export function explainedPart(
     ]),
   )
   const some = blocks.filter((block) => kept.has(block)).flat()
-  const near = some.flatMap(
-    ({ first, last }) =>
-      byAccount.get(first.account)?.during(first.fromMs - withinMs, last.untilMs) ?? [],
-  )
-  return { stretches: some, requests: [...new Set(near)] }
+  // Stretches that overlap share requests.
+  const near = new Set<PricedRequest>()
+  for (const { first, last } of some) {
+    const own = byAccount.get(first.account)?.during(first.fromMs - withinMs, last.untilMs) ?? []
+    for (const request of own) near.add(request)
+  }
+  return { stretches: some, requests: [...near] }
 }
 
 /** The first values, so many at most, and the requests that began before the last of them. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../user/json.ts'
+import { isDocument, isObject, type JsonObject } from '../../../user/json.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { parseWritten, WrittenNumber } from './answer-json.ts'
 import { csvRows } from './csv.ts'
@@ -31,8 +31,6 @@ export function logRows(text: string, file: string, isRow: IsRow): readonly unkn
     )
   })
 }
-
-const isDocument = (value: unknown) => Array.isArray(value) || isObject(value)
 
 /** Fields in which services put the rows of a page, or the one row. */
 const pageFields = ['data', 'logs', 'items', 'rows', 'results', 'result', 'records']

@@ -1,5 +1,6 @@
 import { clockShiftMs } from '../../../price/judge/clock-shift.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
+import { minuteMs } from '../../../user/durations.ts'
 import { largest } from '../../../user/extremes.ts'
 import { spread } from '../../../user/spread.ts'
 import type { Join } from '../../evidence/prices/join.ts'
@@ -7,7 +8,6 @@ import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { clocksOnEarth, type LogClock, utc } from './log-clocks.ts'
 
-const minuteMs = 60_000
 /** How far a time of the log may be from that of its request, beside what the contract allows. */
 const slackMs = minuteMs
 

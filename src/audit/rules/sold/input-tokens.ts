@@ -1,5 +1,6 @@
 import type { Model, Tokenizer } from '../../../contract/contract.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
+import { spread } from '../../../user/spread.ts'
 import { firstShown } from '../../evidence/exchange.ts'
 import { overModels } from '../../evidence/sold/by-model.ts'
 import { countOf, shownTokenizer } from '../../evidence/sold/encodings.ts'
@@ -40,12 +41,6 @@ const requires =
 
 /** Requests of a model that the line goes through. */
 const mostTexts = 2_000
-
-/** At most so many of a list, from its beginning to its end. */
-const spreadOver = <Each>(all: readonly Each[], most: number): readonly Each[] =>
-  all.filter(
-    (_, at) => Math.floor((at * most) / all.length) < Math.floor(((at + 1) * most) / all.length),
-  )
 
 export const sold01: Rule = {
   id: 'SOLD-01',
@@ -109,7 +104,7 @@ async function verdictOfSlopes(
     if (!known.has(text)) known.set(text, count(text))
     return known.get(text)!
   }
-  const points = spreadOver(texts, Math.min(mostTexts, texts.length)).flatMap((each) => {
+  const points = spread(texts, Math.min(mostTexts, texts.length)).flatMap((each) => {
     const counted = countedOf(each.text)
     return counted === null ? [] : [{ ...each, counted, script: scriptOf(each.text, counted) }]
   })
