@@ -55,6 +55,13 @@ test('a total and a payment are no charge of a request, and a fee leaves it open
   expect(await judged([...rows, { ...rows[0]!, request_id: 'other' }])).toMatch(/belongs to no/)
 })
 
+test('a row that is older than the first request may be of another use of the key: inconclusive', async () => {
+  // A request by hand, ten seconds before the run.
+  const before = row('by-hand', 0.00014, -9)
+  expect(await judged([before, ...rows])).toBe('inconclusive')
+  expect(await judged([row('by-hand', 0.00014, 2), ...rows])).toMatch(/by-hand.* belongs to no/)
+})
+
 test('a log may name a model in another case, and its maker before it', {
   tags: 'whole',
 }, async () => {

@@ -1,7 +1,7 @@
 import { clockShiftMs } from '../../../price/judge/clock-shift.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { minuteMs } from '../../../user/durations.ts'
-import { largest } from '../../../user/extremes.ts'
+import { largest, smallest } from '../../../user/extremes.ts'
 import { spread } from '../../../user/spread.ts'
 import type { Join } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
@@ -23,6 +23,8 @@ export interface LogTimes {
   isAfterEnd(request: PricedRequest): boolean
   /** Whether a time of the log lies between two of the client. */
   isBetween(atMs: number, fromMs: number, untilMs: number): boolean
+  /** Whether a time of the log is before one of the client, also if its row is as early as a joined row is. */
+  isBefore(atMs: number, fromMs: number): boolean
 }
 
 interface Timed {
@@ -60,7 +62,16 @@ export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogT
       isOfClient: isNear(request, inUtc(atMs), 0),
     })),
   )
-  const times = timesIn(({ rows }) => rows).map(({ atMs }) => inUtc(atMs) - shiftMs)
+  const ofClient = (atMs: number) => inUtc(atMs) - shiftMs
+  const times = timesIn(({ rows }) => rows).map(({ atMs }) => ofClient(atMs))
+  /** How far a row may be before its request, as a negative number: times may be cut to seconds or days. */
+  const earliestMs =
+    firstTimes.length === 0
+      ? -slackMs
+      : smallest(
+          firstTimes.map(({ request, atMs }) => ofClient(atMs) - request.askedMs),
+          0,
+        )
   const endMs = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
   return {
     clock,
@@ -68,9 +79,10 @@ export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogT
     isOf: (request, atMs) => isOfBy(clock, request, atMs),
     isAfterEnd: (request) => request.endMs + delayMs > endMs + slackMs,
     isBetween: (atMs, fromMs, untilMs) => {
-      const ofClientMs = inUtc(atMs) - shiftMs
+      const ofClientMs = ofClient(atMs)
       return ofClientMs >= fromMs - slackMs && ofClientMs <= untilMs + slackMs
     },
+    isBefore: (atMs, fromMs) => ofClient(atMs) < fromMs + earliestMs,
   }
 }
 

@@ -36,7 +36,10 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     pairs.flatMap(({ rows }) => rows),
     found.prices.currency,
   )
-  const ofStrays = withoutReturned(charges)
+  const { true: earlier = [], false: ofStrays = [] } = Object.groupBy(
+    withoutReturned(charges),
+    ({ atMs }) => String(atMs !== null && times.isBefore(atMs, fromMs)),
+  )
   const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
   const issues: readonly Found[] = [
     ...pairs.flatMap(({ request, rows }) =>
@@ -65,6 +68,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     cacheDoubt(absent, pairs.length) ??
     unreadDoubt(pairs) ??
     feeDoubt(fees, pairs.length) ??
+    earlierDoubt(earlier, pairs.length) ??
     datedDoubt(pairs, found) ??
     endDoubt(rowless.filter(times.isAfterEnd), pairs.length, times) ??
     pass(pairs.length, { note: `joined by ${by}${zoneText(times)}` })
@@ -114,6 +118,17 @@ function feeDoubt(fees: readonly LogRow[], joined: number): Verdict | null {
     : inconclusive(
         joined,
         `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text} and names no model and no tokens: it may be a fee, which nothing promises`,
+      )
+}
+
+/** Rows that are older than the first request: the key may have been used before. */
+function earlierDoubt(earlier: readonly LogRow[], joined: number): Verdict | null {
+  const [first] = earlier
+  return first === undefined
+    ? null
+    : inconclusive(
+        joined,
+        `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text}, belongs to no request, and is older than the first: the key may have been used before the run`,
       )
 }
 
