@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { extraHeaders } from '../../src/cli/runs/extra-headers.ts'
+import { secrets } from '../../src/user/secrets/secrets.ts'
 
 const braced = '$' + '{PORTKEY_API_KEY}'
 const env = { PORTKEY_API_KEY: ' pk-1 ', EMPTY: '' }
@@ -34,4 +35,11 @@ test.each([
   ['host: a', '--header: header host is set by the transport'],
 ])('%j is refused with one sentence', (given, message) => {
   expect(() => extraHeaders('--header', [given], env)).toThrow(message)
+})
+
+test('a secret value is removed from all that is printed, also if no request is sent', () => {
+  extraHeaders('--header', ['x-key: pk-live-0123456789abcdef', 'x-team: a'], env)
+  expect(secrets.without("'x-key: pk-live-0123456789abcdef', x-team: a")).toBe(
+    "'x-key: [key]', x-team: a",
+  )
 })

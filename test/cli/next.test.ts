@@ -2,11 +2,16 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { AnyCommand } from '../../src/cli/commands/command.ts'
 import { program } from '../../src/cli/commands/program.ts'
 import { exit } from '../../src/cli/terminal/exit.ts'
-import { nextLine, optionWords, storeWords } from '../../src/cli/terminal/next.ts'
+import {
+  nextLine,
+  optionWords,
+  sameCommandWithout,
+  storeWords,
+} from '../../src/cli/terminal/next.ts'
 import { startService } from '../../src/service/start.ts'
 import { Running } from '../e2e/command.ts'
 import { foreignServer } from './bench-server.ts'
@@ -238,4 +243,33 @@ test('the next command is one that a shell takes as it is', () => {
   )
   expect([...storeWords('assay.duckdb'), ...optionWords('--key', undefined)]).toEqual([])
   expect(optionWords('--key', ['a', 'b'])).toEqual(['--key', 'a', '--key', 'b'])
+})
+
+test.each([
+  ['--join nats://user:PASSWORD@10.0.0.7:4222', "--join 'nats://…@10.0.0.7:4222'"],
+  ['--join=nats://user:PASSWORD@10.0.0.7:4222', "'--join=nats://…@10.0.0.7:4222'"],
+  ['--join=user:PASSWORD@10.0.0.7:4222', "'--join=…@10.0.0.7:4222'"],
+  ['--engine=clickhouse://u:PASSWORD@h/usage', "'--engine=clickhouse://…@h/usage'"],
+  ['https://h/log.csv?sig=PASSWORD', "'https://h/log.csv?…'"],
+  ['--base-url=https://h/v1', "'--base-url=https://h/v1'"],
+  ['--account me@example.com', "--account 'me@example.com'"],
+])('the next command names %s without what may be a password', (given, shown) => {
+  vi.spyOn(process, 'argv', 'get').mockReturnValue([
+    'node',
+    'assay',
+    'run',
+    ...given.split(' '),
+    '--dry-run',
+  ])
+  expect(nextLine(sameCommandWithout('--dry-run'), 'sends it')).toBe(
+    `Next: assay run ${shown}  # sends it\n`,
+  )
+  vi.restoreAllMocks()
+})
+
+test('a dry run prints no value of a header that may be a key', { tags: 'whole' }, async () => {
+  const key = 'pk-live-0123456789abcdef'
+  const line = ['probe', '--only', 'G-12', '--header', `x-portkey-api-key: ${key}`, '--dry-run']
+  const { stdout } = await new Running(line, {}, folder).ended
+  expect(stdout).toContain("--header 'x-portkey-api-key: [key]'")
 })

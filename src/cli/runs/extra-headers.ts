@@ -1,5 +1,6 @@
 import { headerIssue } from '../../contract/request.ts'
 import type { ExtraHeader } from '../../probe/extra-headers.ts'
+import { secrets } from '../../user/secrets/secrets.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** A literal text of this length may be a key; a shorter one is a name or a number. */
@@ -8,7 +9,8 @@ const variables = /\$\{(\w+)\}|\$(\w+)/g
 
 /**
  * Parses headers `name: value`; `$NAME` in a value is an environment variable. A value with one is shown as it is written,
- * unless the text beside the variable may itself be a key.
+ * unless the text beside the variable may itself be a key. Secret values become secrets of the process, because a command may
+ * print what it was given before it sends anything.
  *
  * @param option for errors, which never show a value
  * @throws UserError for an invalid header, or a variable that is not set
@@ -37,11 +39,13 @@ export function extraHeaders(
     if (issue !== null) throw userError.usage(`${option}: ${issue}`)
     const isFromVariable = value !== written
     const mayBeKey = written.replace(variables, '').length >= keyLength
+    const isSecret = isFromVariable || mayBeKey
+    if (isSecret) secrets.add(value)
     return {
       name,
       value,
       shown: isFromVariable && !mayBeKey ? written : `(value of ${option})`,
-      isSecret: isFromVariable || mayBeKey,
+      isSecret,
     }
   })
 }

@@ -6,13 +6,13 @@ const usualStore = 'assay.duckdb'
 
 /**
  * The last line of a command for a person: the next command, with the files that were just used. The reason is a comment of a
- * shell, so that the line after `Next: ` can be copied whole.
+ * shell, so that the line after `Next: ` can be copied whole. Addresses lose what may be a password.
  *
  * @param words the next command, without `assay`
  * @param does what it does, without a subject: `makes a page`
  */
 export function nextLine(words: readonly string[], does: string): string {
-  return `Next: ${commandText(words)}  # ${does}\n`
+  return `Next: ${commandText(words.map(withoutPassword))}  # ${does}\n`
 }
 
 /** The options that name the store and the contract, without those that are the default. */
@@ -25,12 +25,15 @@ export const optionWords = (
   values: string | readonly string[] | undefined,
 ): readonly string[] => [values ?? []].flat().flatMap((value) => [option, value])
 
-/** The command that is running, without one of its options. Addresses lose what may be a password. */
-export function sameCommandWithout(option: string): readonly string[] {
-  return process.argv
-    .slice(2)
-    .filter((word) => word !== option)
-    .map((word) => (/^[^\s=]*:\/\//.test(word) ? shownBaseUrl(word) : word))
+/** The command that is running, without one of its options that have no value. */
+export const sameCommandWithout = (option: string): readonly string[] =>
+  process.argv.slice(2).filter((word) => word !== option)
+
+/** An address may stand behind the name of an option and `=`, and may lack its scheme. */
+function withoutPassword(word: string): string {
+  return word
+    .replace(/[a-z][a-z\d+.-]*:\/\/.*$/is, shownBaseUrl)
+    .replace(/(^|=)[^\s:/=@]+:[^\s/]*@/, '$1…@')
 }
 
 /** The next command, where standard output is for a program: only a person at a terminal gets it, on standard error. */

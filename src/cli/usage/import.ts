@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { shownBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
 import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { logPrices } from '../../price/price-log.ts'
@@ -103,7 +102,7 @@ function afterImport(runs: readonly (string | null)[], options: Options): string
   if (check === true) return nextLine(sameCommandWithout('--check'), 'imports it')
   const run = runs.findLast((each) => each !== null) ?? null
   if (run !== null) return nextLine(['summary', run, ...storeWords(db)], 'prints its figures')
-  const place = engine === undefined ? storeWords(db) : ['--engine', shownBaseUrl(engine)]
+  const place = engine === undefined ? storeWords(db) : ['--engine', engine]
   return nextLine(['usage', ...place], 'prints what was used')
 }
 

@@ -1,4 +1,3 @@
-import { shownBaseUrl } from '../../contract/base-url.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { closeDays } from '../../report/usage/engine/clickhouse.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
@@ -11,10 +10,7 @@ export async function initAction({ engine, cluster, print }: InitOptions): Promi
   const statements = tablesSql(cluster ?? null)
   if (print) {
     process.stdout.write(`${statements.join(';\n\n')};\n`)
-    sayNextToPerson(
-      ['usage', 'init', '--engine', shownBaseUrl(engine ?? 'URL')],
-      'runs the statements',
-    )
+    sayNextToPerson(['usage', 'init', '--engine', engine ?? 'URL'], 'runs the statements')
     return
   }
   const url = needed('--engine', engine)
@@ -22,7 +18,7 @@ export async function initAction({ engine, cluster, print }: InitOptions): Promi
   try {
     for (const statement of statements) await clickhouse.command(statement)
     process.stdout.write(
-      `${clickhouse.name}: ${statements.length} tables exist\n${nextLine(['import', 'usage.jsonl', '--engine', shownBaseUrl(url)], 'imports a log of usage')}`,
+      `${clickhouse.name}: ${statements.length} tables exist\n${nextLine(['import', 'usage.jsonl', '--engine', url], 'imports a log of usage')}`,
     )
   } finally {
     await clickhouse.close()
@@ -37,7 +33,7 @@ export async function closeAction({ engine, from, to }: CloseOptions): Promise<v
     const fromUs = from === undefined ? null : parseMoment(from, 'UTC')
     const days = await closeDays(clickhouse, fromUs, toUs)
     process.stdout.write(
-      `${clickhouse.name}: ${days === 1 ? '1 day is' : `${days} days are`} stored as quarters of an hour\n${nextLine(['usage', '--engine', shownBaseUrl(url)], 'prints what was used')}`,
+      `${clickhouse.name}: ${days === 1 ? '1 day is' : `${days} days are`} stored as quarters of an hour\n${nextLine(['usage', '--engine', url], 'prints what was used')}`,
     )
   } finally {
     await clickhouse.close()

@@ -1,4 +1,3 @@
-import { shownBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
 import { checkTimeZone } from '../../measure/usage/zone.ts'
 import { type CreditsFieldMap, creditsFields } from '../../probe/usage-body.ts'
@@ -51,12 +50,12 @@ export async function usageAction(
   }
 }
 
-/** The page of the same usage. An address of an engine may have a password, so it is left to the reader. */
+/** The page of the same usage. */
 function afterUsage(meant: readonly string[], options: Options): string {
   const { db, engine, quarters, account, key, timezone, contract } = options
   const words = [
     ...['report', 'usage', ...meant],
-    ...(engine === undefined ? storeWords(db) : ['--engine', shownBaseUrl(engine)]),
+    ...(engine === undefined ? storeWords(db) : ['--engine', engine]),
     ...optionWords('--quarters', quarters),
     ...optionWords('--account', account),
     ...optionWords('--key', key),
@@ -93,8 +92,7 @@ export async function watchAction(flags: WatchOptions): Promise<void> {
     })
     await live?.end()
     if (flags.json !== true) {
-      const place =
-        flags.engine === undefined ? storeWords(flags.db) : ['--engine', shownBaseUrl(flags.engine)]
+      const place = flags.engine === undefined ? storeWords(flags.db) : ['--engine', flags.engine]
       process.stdout.write(nextLine(['usage', ...place], 'prints what was used'))
     }
     if (stop.signal.aborted) process.exitCode = exit.interrupted
