@@ -1,5 +1,6 @@
+import { priceOfPart } from '../contract/prices.ts'
 import { compare, decimalText, one, type Rational } from '../money/rational.ts'
-import { outputOf, parts, promptOf, type Usage, usageFlags } from '../tokens/usage.ts'
+import { outputOf, type Part, parts, promptOf, type Usage, usageFlags } from '../tokens/usage.ts'
 import { largest } from '../user/extremes.ts'
 import type { Calculation } from './calculate.ts'
 
@@ -44,7 +45,7 @@ const numberOf = (value: Rational) =>
 export function costText(model: string, found: Calculation, usage: Usage, unit: string): string {
   const amount = (value: Rational) => `${decimalText(value)} ${unit}`
   const rows = found.lines.map(({ name, priced, count, price, per, cost }) => [
-    priced === name || priced === 'input' || priced === 'output' ? name : `${name} (as ${priced})`,
+    priced === (priceOfPart[name as Part] ?? name) ? name : `${name} (as ${priced})`,
     grouped(count),
     `x ${decimalText(price)}${compare(per, one) === 0 ? '' : ` / ${grouped(per)}`}`,
     `= ${decimalText(cost)}`,

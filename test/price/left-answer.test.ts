@@ -3,7 +3,7 @@ import type { ModelPrice } from '../../src/contract/prices.ts'
 import { decimalText } from '../../src/money/rational.ts'
 import { expectedCosts } from '../../src/price/judge/expected.ts'
 import type { PricedRequest } from '../../src/price/judge/request.ts'
-import { readUsage } from '../../src/tokens/read-usage.ts'
+import { readUsage, readWholeUsage } from '../../src/tokens/read-usage.ts'
 import type { Usage } from '../../src/tokens/usage.ts'
 import { modelOf, request } from './made-requests.ts'
 
@@ -84,6 +84,39 @@ test('an answer that was left has no bounds where a part that it may have had ha
     )
   expect(of('open')).toEqual(['the cost of an answer that the client left'])
   expect(of(2)).toEqual(['0.001', '0.00226'])
+})
+
+test('a price that is open at that moment alone leaves an answer that was left without bounds', () => {
+  const of = (cacheWrite: number | string) =>
+    boundsOf(
+      modelOf({
+        price: { input: 1, cache_write: 2, output: 10 },
+        service: { flex: { price: { input: 1, cache_write: cacheWrite, output: 10 } } },
+        charged: { abort: 'received' },
+      }),
+      twin,
+      { serviceTier: 'flex' },
+    )
+  expect(of('open')).toEqual(['the cost of an answer that the client left'])
+  expect(of(2)).toEqual(['0.001', '0.00226'])
+})
+
+test('an answer that was left has no bounds where no output has a price', () => {
+  const model = modelOf({ price: { input: 1 }, charged: { abort: 'received' } })
+  expect(boundsOf(model, twin)).toEqual(['the cost of an answer that the client left'])
+})
+
+test('an answer that was left has no bounds where an equal request was answered in several passes', () => {
+  const model = modelOf({ price: { input: 1, output: 10 }, charged: { abort: 'full' } })
+  const iterations = [
+    { type: 'compaction', input_tokens: 4000, output_tokens: 300 },
+    { type: 'message', input_tokens: 1000, output_tokens: 40 },
+  ]
+  const ofPasses = readWholeUsage(
+    { input_tokens: 1000, output_tokens: 40, iterations },
+    'anthropic',
+  )
+  expect(boundsOf(model, ofPasses)).toEqual(['the tokens of an answer that the client left'])
 })
 
 test('an answer that was left, and may have had sound, has no bounds', () => {

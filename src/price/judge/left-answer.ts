@@ -40,7 +40,8 @@ export function boundsOfLeft(
   // Strictly, a service counts no longer prompt than others let expect, and no thoughts that it does not show.
   const strictPrompt = isStrict && likely !== undefined ? likely : null
   const prompt = promptOfLeft(request, ownUsage, twinUsage, logged, strictPrompt)
-  if (prompt === null) return noBounds.tokens
+  // Each pass has a prompt and an output of its own.
+  if (prompt === null || prompt.usage.passes.length > 0) return noBounds.tokens
   const field = fieldThatMayCome(ownUsage, model, judge)
   if (field !== undefined) return usageField(field)
   if (charge !== 'input' && [ownUsage, twinUsage].some(hasMedia)) return noBounds.tokens
@@ -53,12 +54,11 @@ export function boundsOfLeft(
   const mayBe = prompt.mayBe
     .flatMap((parts) => outputs.flatMap((output) => textOrReasoning(parts, output)))
     .map((parts) => calculate(model, { ...prompt.usage, parts, calls: {} }, context))
-  const costs = mayBe.flatMap(({ cost }) => cost ?? []).toSorted(compare)
-  // It may have cost any amount where it may have had a part whose price the contract leaves open.
-  const isOpen = mayBe.some(({ open }) =>
-    open.some((name) => entryOf(model.price, name)?.price === 'open'),
-  )
-  return isOpen || costs.length === 0 ? noBounds.cost : [costs[0]!, costs.at(-1)!]
+  const costs = mayBe.map(({ cost }) => cost)
+  // It may have cost any amount where it may have had a part whose price is open at that moment.
+  if (costs.length === 0 || costs.includes(null)) return noBounds.cost
+  const sorted = costs.filter((cost) => cost !== null).toSorted(compare)
+  return [sorted[0]!, sorted.at(-1)!]
 }
 
 /**
