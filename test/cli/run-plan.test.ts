@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { mustBound } from '../../src/cli/runs/run-overrides.ts'
 import { planText } from '../../src/cli/runs/run-plan.ts'
 import { billingOf } from '../../src/contract/billing.ts'
 import type { Contract } from '../../src/contract/contract.ts'
@@ -151,4 +152,21 @@ test('what a plan in money cannot bound is open, with the way out', () => {
   expect(both).toContain('Set max_cost.')
   const endless = moneyOf(chat.replace('max_tokens: 10, ', ''), fixed).replace(/\s+/g, ' ')
   expect(endless).toContain('or max_tokens in chat')
+})
+
+test('a bound on money that no price can keep is told in a dry run, and refused as an option', () => {
+  const bare = parseContract({ name: 'g', extends: 'none', models: [] }, 'g.yaml')
+  const said = (contract: Contract) =>
+    textOf(`max_cost: 0.5, ${rate}`, 'Hi', contract).replace(/\s+/g, ' ')
+  for (const contract of [bare, defaultContract])
+    expect(said(contract)).toContain(
+      'max_cost bounds nothing: the contract has no price of a model',
+    )
+  const scenario = scenarioOf(`max_cost: 0.5, ${rate}`)
+  expect(() => mustBound('0.5', bare, scenario)).toThrow(
+    '--max-cost: the contract has no price of a model of this scenario, so nothing bounds what it costs. Give --contract FILE with prices.',
+  )
+  expect(() => mustBound(undefined, bare, scenario)).not.toThrow()
+  const priced = parseContract({ name: 'g', models: [{ id: 'svc-k2', price: { input: 1 } }] }, 'g')
+  expect(() => mustBound('0.5', priced, scenario)).not.toThrow()
 })

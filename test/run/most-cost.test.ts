@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { parseContract } from '../../src/contract/load.ts'
 import { AttemptCosts } from '../../src/price/attempts/attempt-costs.ts'
 import { mostOfStep } from '../../src/run/money/run-money.ts'
+import { planOf } from '../../src/run/plan/plan.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 
 /** The most that a request with 100 tokens of prompt and 10 of answer can cost, in millionths. */
@@ -37,4 +38,22 @@ test.each([
 test('an answer that may have sound costs as much as all of it in sound', () => {
   expect(mostOf({ ...tokens, output_audio: 100 }, { modalities: ['text', 'audio'] })).toBe(1100)
   expect(mostOf({ ...tokens, output_audio: 100 }, {})).toBe(200)
+})
+
+test.each([
+  ['a model that only its body names', { model: null, body: { model: 'm' } }, '0.00017'],
+  ['a number of choices that is no number', { body: { n: 'two' } }, '0.000169'],
+  ['a bound of its answer in the body', { body: { max_tokens: 20 } }, '0.000271'],
+])('the plan of a request with %s costs the most that it can', (_, step, amount) => {
+  const contract = parseContract({ name: 'g', models: [{ id: 'm', price: tokens }] }, 'g.yaml')
+  const scenario = parseScenario(
+    JSON.stringify({
+      ...{ name: 'a', question: 'b', model: 'm' },
+      steps: { chat: { endpoint: 'chat', prompt: 'Hi', max_tokens: 10, ...step } },
+      phases: [{ name: 'main', load: 'constant', rate: '1/s', max_requests: 1 }],
+    }),
+    'a.yaml',
+  )
+  const [plan] = planOf(scenario, contract, 1)
+  expect(plan!.mostCost).toEqual({ amount, unit: 'USD' })
 })

@@ -1,3 +1,5 @@
+import type { Contract } from '../../contract/contract.ts'
+import { runBilling } from '../../run/money/run-money.ts'
 import type { Load, Phase, RateSegment } from '../../scenario/loads.ts'
 import { durationUsOf, mostPerS } from '../../scenario/quantity.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
@@ -47,6 +49,14 @@ export function overridden(scenario: Scenario, options: RunOverrides): Scenario 
 export function amountGiven(text: string): string {
   if (/^(?=.*[1-9])\d{1,15}(?:\.\d{1,18})?$/.test(text)) return text
   throw userError.usage(`--max-cost: expected an amount above 0, such as 0.50; got ${text}.`)
+}
+
+/** @throws UserError for `--max-cost` if the contract prices nothing of what is sent: the bound would never end the run */
+export function mustBound(maxCost: string | undefined, contract: Contract, scenario: Scenario) {
+  if (maxCost === undefined || runBilling(contract, scenario).kind === 'money') return
+  throw userError.usage(
+    '--max-cost: the contract has no price of a model of this scenario, so nothing bounds what it costs. Give --contract FILE with prices.',
+  )
 }
 
 const creditsOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : null)

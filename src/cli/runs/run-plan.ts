@@ -140,7 +140,18 @@ function lengthText({ phases }: Scenario, plan: readonly PhasePlan[]): string {
 /** What the whole plan costs at most. */
 function costText(scenario: Scenario, plan: readonly PhasePlan[], billing: Billing): string {
   if (billing.kind === 'money') return moneyText(scenario, plan, billing.prices.currency.name)
-  const { policy } = scenario
+  const unkept =
+    scenario.policy.maxCost === null
+      ? ''
+      : ' max_cost bounds nothing: the contract has no price of a model of this scenario.'
+  return `${creditsSaid(scenario, plan, billing)}${unkept}`
+}
+
+function creditsSaid(
+  { policy }: Scenario,
+  plan: readonly PhasePlan[],
+  billing: Exclude<Billing, { kind: 'money' }>,
+): string {
   if (billing.kind === 'none') {
     const { maxCredits } = policy
     return maxCredits === null

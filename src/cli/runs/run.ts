@@ -1,4 +1,3 @@
-import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { loadContract } from '../../contract/load.ts'
 import { sourceWords } from '../../exporter/find.ts'
@@ -13,7 +12,7 @@ import type { Progress } from '../../run/count/progress.ts'
 import type { Shard } from '../../run/crew/shard.ts'
 import { threadsOf } from '../../run/crew/threads.ts'
 import { readyExpectations } from '../../run/expect/ready.ts'
-import { modelsOf } from '../../run/money/run-money.ts'
+import { runBilling } from '../../run/money/run-money.ts'
 import { phaseLoads } from '../../run/plan/loads.ts'
 import { planOf } from '../../run/plan/plan.ts'
 import type { RunOptions, RunResult } from '../../run/run.ts'
@@ -36,7 +35,7 @@ import { otlpTo } from './otlp.ts'
 import { repeatsAsked } from './repeats-asked.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
-import { overridden } from './run-overrides.ts'
+import { mustBound, overridden } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
 import { joinWaitMsOf, mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
@@ -54,6 +53,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     const { runPairAction } = await import('./run-pair.ts')
     return runPairAction({ ...scenario, targets }, options, seed)
   }
+  mustBound(options.maxCost, contract, scenario)
   const count = repeatsAsked(options)
   if (count !== null && !options.dryRun) {
     for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
@@ -69,7 +69,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
-        : `${planText(scenario, plan, shard, threads, billingOf(contract, modelsOf(scenario)))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
+        : `${planText(scenario, plan, shard, threads, runBilling(contract, scenario))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
     )
     if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return

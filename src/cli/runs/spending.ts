@@ -1,9 +1,8 @@
 import { isLoopback } from '../../contract/base-url.ts'
-import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { minorDigits, shownAmount } from '../../money/money.ts'
 import { add, compare, multiply, rational, readNumber, zero } from '../../money/rational.ts'
-import { modelsOf } from '../../run/money/run-money.ts'
+import { runBilling } from '../../run/money/run-money.ts'
 import { type PhasePlan, planOf } from '../../run/plan/plan.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { userError } from '../../user/user-error.ts'
@@ -33,7 +32,7 @@ export async function mustMaySpend(spending: Spending): Promise<void> {
   const { scenario, contract, seed, baseUrl, isAgreed, runs = 1 } = spending
   if (isAgreed || isLoopback(baseUrl)) return
   const phases = planOf(scenario, contract, seed)
-  const billing = billingOf(contract, modelsOf(scenario))
+  const billing = runBilling(contract, scenario)
   const said =
     billing.kind === 'money'
       ? moneySaid(scenario, phases, billing.prices.currency.name, baseUrl, runs)

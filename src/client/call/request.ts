@@ -107,7 +107,7 @@ export interface RequestTemplate {
 
 /** A request with one key, as bytes. It is immutable and can be sent any number of times. */
 export interface PreparedRequest
-  extends Pick<RequestTemplate, 'endpoint' | 'streamed' | 'model' | 'abort'> {
+  extends Pick<RequestTemplate, 'endpoint' | 'streamed' | 'model' | 'abort' | 'maxTokens'> {
   readonly wire: WireRequest
   /** The sent key, which must never reach a row or a captured body; empty for none. */
   readonly key: string
@@ -161,10 +161,10 @@ export function prepareRequest(template: RequestTemplate, key: string | null): P
   // A made-up key is not secret, and its zeros may stand in the ids of a service.
   if (sent !== invalidKey) secrets.add(sent)
   const auth = sent === null ? [] : template.auth.map((header) => authHeader(header, sent))
-  const { endpoint, streamed, model, abort, method, path, body } = template
+  const { endpoint, streamed, model, abort, maxTokens, method, path, body } = template
   const wire = { method, path, headers: [...template.headers, ...auth], body }
   // The sent key, because an altered key is almost the real one.
-  return { endpoint, streamed, model, abort, wire, key: sent ?? '' }
+  return { endpoint, streamed, model, abort, maxTokens, wire, key: sent ?? '' }
 }
 
 /** A template for the store, enough to show the request, without the key. */

@@ -1,4 +1,3 @@
-import { billingOf } from '../../contract/billing.ts'
 import type { Phase } from '../../scenario/loads.ts'
 import type { Objectives } from '../../scenario/scenario.ts'
 import { largest } from '../../user/extremes.ts'
@@ -8,7 +7,7 @@ import { runClock } from '../clock.ts'
 import type { Progress, Searching } from '../count/progress.ts'
 import { type Counted, Tally } from '../count/tally.ts'
 import { Budget } from '../money/budget.ts'
-import { modelsOf } from '../money/run-money.ts'
+import { runBilling } from '../money/run-money.ts'
 import { boundOf } from '../money/shared-money.ts'
 import { Conditions } from '../plan/conditions.ts'
 import { stepsOf, tasksOf } from '../plan/phase-steps.ts'
@@ -70,7 +69,7 @@ export class Coordinator {
     this.budget = new Budget(this.shared, team, cheapestOf(scenario, contract))
     this.tally = new Tally(scenario, options.run.runId, this.phases, {
       machines: options.shard.of,
-      billing: billingOf(contract, modelsOf(scenario)),
+      billing: runBilling(contract, scenario),
     })
     this.crew = new Crew(options, this.shared.buffer, {
       onSender: (message) => this.onSender(message),

@@ -1,5 +1,4 @@
 import { availableParallelism, loadavg } from 'node:os'
-import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { usualLimitUs } from '../../measure/limit.ts'
 import { namesFromSend } from '../../measure/measures.ts'
@@ -22,7 +21,7 @@ import type { Coordinator } from '../crew/coordinator.ts'
 import { unsharded } from '../crew/shard.ts'
 import { neverReached } from '../crew/stop-conditions.ts'
 import type { CrewedScenario } from '../crew/threads.ts'
-import { modelsOf } from '../money/run-money.ts'
+import { runBilling } from '../money/run-money.ts'
 import { arrivalsInTime } from '../plan/arrivals-in-time.ts'
 import { crowdOf } from '../plan/crowd.ts'
 import type { RunOptions, RunResult } from '../run.ts'
@@ -139,7 +138,7 @@ export async function conclude(session: Session, ended: Ended): Promise<RunResul
 }
 
 const isInCredits = ({ scenario, contract }: Ended) =>
-  billingOf(contract, modelsOf(scenario)).kind === 'credits'
+  runBilling(contract, scenario).kind === 'credits'
 
 /** The result from counters alone, for a run whose store can no longer be read or written. */
 export function concludeWithoutStore(ended: Ended, why: string): RunResult {

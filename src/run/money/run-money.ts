@@ -1,7 +1,8 @@
 import { flags } from '../../attempt/flags.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
-import { billingOf } from '../../contract/billing.ts'
+import { type Billing, billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { maxTokensOf } from '../../contract/request-fields.ts'
 import {
   AttemptCosts,
   type CostedAttempt,
@@ -9,6 +10,7 @@ import {
   mostUnits,
 } from '../../price/attempts/attempt-costs.ts'
 import { asksForCalls, pricesCalls } from '../../price/calls.ts'
+import { askedModel } from '../../scenario/asked-model.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { Step } from '../../scenario/steps.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
@@ -19,7 +21,7 @@ import { boundDigits, type SharedMoney } from './shared-money.ts'
 const unitsOfBound = 10n ** BigInt(costDigits - boundDigits)
 const toBound = (units: bigint) => (units + unitsOfBound - 1n) / unitsOfBound
 
-/** Known costs of a step from which its dearest request is a better estimate than its bytes. */
+/** Answers of known cost from which the dearest request of a step is a better estimate than its bytes. */
 const enoughKnown = 3
 
 /** Texts of every language that was tried have at least so many bytes for each token, in every common tokenizer. */
@@ -33,7 +35,8 @@ export const tokensOfBytes = (bytes: number) => Math.ceil(bytes / bytesOfToken) 
 export const serviceTierOf = ({ body }: Step): string | null =>
   typeof body.service_tier === 'string' ? body.service_tier : null
 
-interface Sent {
+/** What of a request is not as its step says, as that of a line of a trace. */
+interface AsSent {
   readonly model?: string | null
   readonly maxTokens?: number | null
   readonly atMs?: number
@@ -50,39 +53,39 @@ export function mostOfStep(
   costs: AttemptCosts,
   contract: Contract,
   promptTokens: number,
-  sent: Sent = {},
+  sent: AsSent = {},
 ): bigint | null {
   const price = priceOf(step, costs, sent)
   if (price !== null && pricesCalls(price) && asksForCalls(step.body)) return null
   return mostOfTokens(step, costs, contract, promptTokens, sent)
 }
 
-/** The same without its calls. */
+/** The same without its calls, which nothing bounds before some were seen. */
 function mostOfTokens(
   step: Step,
   costs: AttemptCosts,
   contract: Contract,
   promptTokens: number,
-  sent: Sent = {},
+  sent: AsSent = {},
 ): bigint | null {
   const { maxTokens = step.maxTokens, atMs = Date.now() } = sent
   const price = priceOf(step, costs, sent)
-  const output = maxTokens ?? contract.limits?.maxOutputTokens ?? null
+  const output = maxTokensOf(step.body) ?? maxTokens ?? contract.limits?.maxOutputTokens ?? null
   if (price === null || output === null) return null
-  const choices = Math.max(1, Number(step.body.n ?? 1))
+  const choices = Number(step.body.n)
   return mostUnits(
     price,
     {
       prompt: promptTokens,
-      output: output * choices,
+      output: choices > 1 ? Math.ceil(output * choices) : output,
       hasMedia: Array.isArray(step.body.modalities),
     },
     { atMs, serviceTier: serviceTierOf(step), choices: {} },
   )
 }
 
-function priceOf(step: Step, costs: AttemptCosts, { model = step.model }: Sent) {
-  const asked = typeof step.body.model === 'string' ? step.body.model : model
+function priceOf(step: Step, costs: AttemptCosts, { model = step.model }: AsSent) {
+  const asked = askedModel(step, model)
   return asked === null ? null : costs.modelOf(asked)
 }
 
@@ -92,7 +95,7 @@ export class RunMoney {
   private readonly contract: Contract
   private readonly shared: SharedMoney
   private readonly startedMs: number
-  /** By step: known costs, and the dearest of them. */
+  /** By step: answers of known cost, and the dearest request. */
   private readonly seen: { known: number; dearest: bigint }[]
 
   static of(
@@ -101,7 +104,7 @@ export class RunMoney {
     shared: SharedMoney,
     startedMs: number,
   ): RunMoney | null {
-    const billing = billingOf(contract, modelsOf(scenario))
+    const billing = runBilling(contract, scenario)
     return billing.kind === 'money'
       ? new RunMoney(
           scenario,
@@ -127,18 +130,22 @@ export class RunMoney {
     this.seen = scenario.steps.map(() => ({ known: 0, dearest: 0n }))
   }
 
-  /** Reserves what a request may cost. @returns null if the bound does not allow it */
+  /** Reserves what a request may cost: all that is left if nothing says it. @returns null if the bound does not allow it */
   reserve(flight: Flight): bigint | null {
     if (!this.shared.isBounded) return 0n
-    const estimate = toBound(this.estimate(flight))
+    const units = this.estimate(flight)
+    if (units === null) return this.shared.reserveRest()
+    const estimate = toBound(units)
     return this.shared.reserve(estimate) ? estimate : null
   }
 
-  private estimate({ plan, request }: Flight): bigint {
+  private estimate({ plan, request }: Flight): bigint | null {
     const { known, dearest } = this.seen[plan.index]!
     if (known >= enoughKnown) return dearest
     const prompt = tokensOfBytes(request.wire.body.length)
-    return mostOfTokens(plan.step, this.costs, this.contract, prompt) ?? dearest
+    const { model, maxTokens } = request
+    const most = mostOfTokens(plan.step, this.costs, this.contract, prompt, { model, maxTokens })
+    return most ?? (known > 0 ? dearest : null)
   }
 
   /** Ends the reservation of a request that was not sent. */
@@ -154,12 +161,14 @@ export class RunMoney {
     flight.reserved = 0n
     if (units === null) {
       if (flight.plan.step.wrong === null) counters.costUnknown++
-      if (this.shared.isBounded) this.shared.settle(reserved, reserved)
+      const wasSent = !Number.isNaN(attempt.sentUs)
+      if (this.shared.isBounded) this.shared.settle(reserved, wasSent ? reserved : 0n)
       return
     }
     counters.costUnits += units
     const seen = this.seen[flight.plan.index]!
-    seen.known++
+    // A refusal or an empty answer that is free says nothing of what an answer costs.
+    if (attempt.outcome === 'ok' && (units > 0n || attempt.completionTokens > 0)) seen.known++
     if (units > seen.dearest) seen.dearest = units
     if (this.shared.isBounded) this.shared.settle(reserved, toBound(units))
   }
@@ -193,6 +202,13 @@ function costed(flight: Flight, attempt: Attempt, startedMs: number): CostedAtte
 }
 
 /** The names by which the requests of a scenario ask. Those of a trace are in its rows. */
-export function modelsOf({ steps }: Scenario): readonly (string | null)[] {
-  return steps.map(({ body, model }) => (typeof body.model === 'string' ? body.model : model))
+export const modelsOf = ({ steps }: Scenario): readonly (string | null)[] =>
+  steps.map((step) => askedModel(step, step.model))
+
+/** In what a scenario is paid. A step without a model may get those of a trace, so any of the contract. */
+export function runBilling(contract: Contract, scenario: Scenario): Billing {
+  const asked = modelsOf(scenario)
+  const isTraced = scenario.phases.some(({ load }) => load.kind === 'replay')
+  const ofRows = isTraced && asked.includes(null) ? (contract.models ?? []) : []
+  return billingOf(contract, [...asked, ...ofRows.map(({ id }) => id)])
 }

@@ -47,6 +47,20 @@ export class SharedMoney {
     return false
   }
 
+  /** Reserves all that is left beside what is spent and reserved. @returns it; null if nothing is left */
+  reserveRest(): bigint | null {
+    for (;;) {
+      const reserved = Atomics.load(this.cells, cells.reserved)
+      const left = this.bound - Atomics.load(this.cells, cells.settled) - reserved
+      if (left <= 0n) {
+        this.refused(1n)
+        return null
+      }
+      const seen = Atomics.compareExchange(this.cells, cells.reserved, reserved, reserved + left)
+      if (seen === reserved) return left
+    }
+  }
+
   /** Ends a reservation. @param cost what the request cost */
   settle(reserved: bigint, cost: bigint): void {
     Atomics.add(this.cells, cells.settled, cost)

@@ -1,10 +1,10 @@
-import { billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { AttemptCosts } from '../../price/attempts/attempt-costs.ts'
+import { askedModel } from '../../scenario/asked-model.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { TraceRequest } from '../../schedule/traces/trace.ts'
 import { largest } from '../../user/extremes.ts'
-import { modelsOf, mostOfStep, tokensOfBytes } from '../money/run-money.ts'
+import { mostOfStep, runBilling, tokensOfBytes } from '../money/run-money.ts'
 import type { PromptPool } from './prompts.ts'
 import { uniquePromptsOf } from './unique-prompts.ts'
 
@@ -30,7 +30,7 @@ export class PlanCosts {
     pools: readonly PromptPool[],
     atMs: number,
   ): PlanCosts | null {
-    const billing = billingOf(contract, modelsOf(scenario))
+    const billing = runBilling(contract, scenario)
     if (billing.kind !== 'money') return null
     return new PlanCosts(scenario, contract, new AttemptCosts(contract, billing.prices), {
       seed,
@@ -68,7 +68,7 @@ export class PlanCosts {
   most(at: number, traced: TraceRequest | null = null): bigint | null {
     const step = this.scenario.steps[at]!
     const { atMs } = this
-    if (step.model === null && traced?.model == null) return 0n
+    if (askedModel(step, traced?.model ?? step.model) === null) return 0n
     if (step.wrong !== null) return 0n
     if (traced !== null) {
       return mostOfStep(step, this.costs, this.contract, traced.inputTokens + tokensOfBytes(0), {

@@ -12,6 +12,7 @@ import {
 } from '../../client/call/request.ts'
 import { mayBeCharged } from '../../client/call/wrong.ts'
 import { type Contract, costOf } from '../../contract/contract.ts'
+import { askedModel } from '../../scenario/asked-model.ts'
 import type { PromptContext, PromptFunction } from '../../scenario/define.ts'
 import type { Step } from '../../scenario/steps.ts'
 import { ScenarioCodeError } from '../errors.ts'
@@ -246,7 +247,7 @@ function enforcedLength(step: Step, { maxTokens }: RequestSpec) {
  * @param model the requested model, unless a field of the body overrides it
  */
 export function creditsOf(step: Step, contract: Contract, model = step.model): number {
-  const asked = typeof step.body.model === 'string' ? step.body.model : model
+  const asked = askedModel(step, model)
   if (!mayBeCharged(step.wrong) || asked === null) return 0
   const choices = Number(step.body.n ?? 1)
   return (costOf(contract, asked) ?? 1) * (choices > 1 ? choices : 1)
