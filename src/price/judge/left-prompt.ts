@@ -12,7 +12,7 @@ export interface LeftPrompt {
 
 /**
  * The prompt is the one that the answer itself reports. Without it, it is that of an equal request, or the one in the service's log, which
- * may have been written to a cache or read from one. Without any, it has at most a token for each byte of the request. What
+ * may have been written to a cache or read from one. Without any, it has a token at least, and at most one for each byte of the request. What
  * the service charged is no bound, else every charge would be right.
  *
  * @param logged tokens of the prompt in the service's log
@@ -38,10 +38,10 @@ export function promptOfLeft(
   return upTo(request.askedBytes)
 }
 
-/** A prompt of so many tokens at most, of which nobody knows how many a cache holds. */
+/** A prompt of a token at least, and of so many at most, of which nobody knows how many a cache holds. */
 function upTo(tokens: number): LeftPrompt {
-  const most = promptAlone(tokens)
-  return { usage: most, mayBe: [...cacheSplits(most.parts), promptAlone(0).parts] }
+  const [least, most] = [promptAlone(Math.min(1, tokens)), promptAlone(tokens)]
+  return { usage: most, mayBe: [...cacheSplits(most.parts), ...cacheSplits(least.parts)] }
 }
 
 /** The prompt that the answer itself reports, or else the service's log; null if neither counts it. */

@@ -172,6 +172,25 @@ test.each(['chat', 'Responses'])(
   },
 )
 
+test('streams that the client left for free fail although nothing counts their prompts', async () => {
+  const sends = [chat('whole'), ...[1, 2, 3].map((nth) => formats.chat!(nth))]
+  const found = async (each: number, abort: string) => {
+    const contract = contractOf({ charged: { success: 'full', refused: 'none', abort } })
+    const spent = (0.00014 + 3 * each).toFixed(9)
+    return (await audited(sends, ['0', spent], { contract }))['PRICE-06']
+  }
+  for (const abort of ['input', 'received', 'full'])
+    expect([abort, await found(0, abort)]).toMatchObject([
+      abort,
+      { verdict: 'fail', observed: expect.stringContaining('not charged') },
+    ])
+  for (const abort of ['input', 'received'])
+    expect([abort, await found(costOf(0, 9), abort)]).toMatchObject([
+      abort,
+      { verdict: 'pass', note: '3 of 4 requests may have cost any amount between two bounds' },
+    ])
+})
+
 test('a log with more tokens of the prompt than the request has bytes is no bound', async () => {
   const sends = [1, 2, 3].map((nth) => formats.chat!(nth))
   const found = await judged(sends, costOf(12, 5000), 'log', { counts: [5000, 12] })

@@ -4,18 +4,18 @@ import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { strictJudge, unseenText } from '../../../price/judge/unseen.ts'
+import { chargedOfLeft } from '../../evidence/prices/charged-of-left.ts'
 import { expiredEarly } from '../../evidence/prices/expiries.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
 import { isHeldInHeaders } from '../../evidence/prices/held.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
-import { keptDeposits } from '../../evidence/prices/kept-deposits.ts'
 import { latenessOf, perhapsLateMs } from '../../evidence/prices/late-values.ts'
 import { silenceOn, silenceText } from '../../evidence/prices/place-verdict.ts'
 import { type Reading, unreadable, whyNone } from '../../evidence/prices/readings.ts'
 import { againText, asSurelyAgain, mayBeNew } from '../../evidence/prices/replays.ts'
-import type { Recorded } from '../../evidence/prices/request-charge.ts'
+import { computedBounds, type Recorded } from '../../evidence/prices/request-charge.ts'
 import {
   besideReadings,
   type ReadingStretch,
@@ -105,7 +105,7 @@ function wrongStretch(moves: Moves): Verdict | null {
       : `: values are ${lateText(late)}, where the contract says ${secondsOf(terms.withinMs)} s`) ||
     expiredEarly(stretches, unit) ||
     explainSums(stretches, ...of) ||
-    keptDeposits(stretches, found.judge) ||
+    chargedOfLeft(stretches, found.judge) ||
     unlikeValues(readings, ...of) ||
     perhapsLate(readings, of)
   return fail(stretches.length, {
@@ -232,12 +232,26 @@ function right(moves: Moves): Verdict | null {
         ]),
     ...(held.length === 0 ? [] : [heldNote(held.length)]),
     ...(besideOf(moves).beside.length === 0 ? [] : [besideText(moves)]),
+    ...boundedNote(moves),
     ...(open === 0
       ? []
       : [`${open} of ${each.length} stretches have a cost that is open${openNames(found)}`]),
     ...(absent === null ? [] : [absent]),
   ]
   return pass(shown.length, notes.length === 0 ? {} : { note: notes.join('; ') })
+}
+
+/** Charges that a pass compares with bounds alone: `3 of 4 requests may have cost any amount between two bounds`. */
+function boundedNote({ found: { requests, judge }, recorded }: Moves): readonly string[] {
+  const bounded = requests.filter((request) => {
+    const { low, high } = computedBounds(request, judge)
+    return !recorded.has(request) && high !== null && compare(low, high) < 0
+  })
+  return bounded.length === 0
+    ? []
+    : [
+        `${bounded.length} of ${requests.length} requests may have cost any amount between two bounds`,
+      ]
 }
 
 /** No account has two values, so that nothing is between them. */
