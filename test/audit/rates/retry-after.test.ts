@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import { flags } from '../../../src/attempt/flags.ts'
 import { rateRules } from '../../../src/audit/rules/rates/list.ts'
+import { mostReplayed, Replays } from '../../../src/audit/rules/rates/replays.ts'
 import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { parseYaml } from '../../../src/user/yaml.ts'
@@ -198,18 +199,35 @@ test('RATE-13: a reset after a rejection in one of several windows may be that o
   expect(await verdict(5, 9, 429)).toBe('fail')
 })
 
-test('RATE-19: a pass says of how many keys the rejections were replayed', async () => {
+describe('rejections of many keys', () => {
   const contract = banded('{ name: all, requests: { minute: 60 } }')
-  const ofKeys = (count: number) =>
-    Array.from({ length: count }, (_, nth) =>
-      rowOf(nth, nth, { status: 429, dateS, retryAfter: 45, keyFp: `key-${nth}` }),
-    )
-  expect(await decide('RATE-19', ofKeys(24), contract)).toEqual({
-    verdict: 'pass',
-    observations: 24,
+  const early = 40
+
+  /** One rejection of each key; that of the fortieth, or none, is rejected again after its Retry-After. */
+  const ofKeys = (isEarly: boolean) => [
+    ...Array.from({ length: 60 }, (_, nth) =>
+      rowOf(nth, nth, { status: 429, dateS, retryAfter: 5, ...ofKey(nth) }),
+    ),
+    ...(isEarly
+      ? [rowOf(60, 30_000, { status: 429, dateS: dateS + 30, retryAfter: 5, ...ofKey(early) })]
+      : []),
+  ]
+  const ofKey = (nth: number) => ({ keyFp: `key-${nth}`, account: `account-${nth}` })
+
+  test('RATE-19 replays each of them', async () => {
+    expect(await decide('RATE-19', ofKeys(false), contract)).toEqual({
+      verdict: 'pass',
+      observations: 60,
+    })
+    expect((await decide('RATE-19', ofKeys(true), contract)).verdict).toBe('fail')
   })
-  expect(await decide('RATE-19', ofKeys(60), contract)).toMatchObject({
-    verdict: 'pass',
-    note: 'only the first 24 of 60 keys with rejections were replayed',
+
+  test('are replayed up to a number of requests, and a note says of how many', () => {
+    const replays = new Replays()
+    const trace = { requests: { length: mostReplayed / 2 } as never }
+    expect([trace, trace].map((each) => replays.takes(each))).toEqual([true, true])
+    expect(replays.note('keys')).toBe(null)
+    expect(replays.takes(trace)).toBe(false)
+    expect(replays.note('keys')).toBe('only 2 of 3 keys were replayed')
   })
 })

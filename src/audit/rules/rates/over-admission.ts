@@ -12,6 +12,7 @@ import { serviceClock } from '../../../limits/service-clock.ts'
 import type { BandTrace } from '../../../limits/traces.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, withNote } from '../../verdict.ts'
 import { type RateHistory, witnessOf } from './history.ts'
+import { Replays } from './replays.ts'
 import {
   type Explanation,
   explain,
@@ -20,7 +21,7 @@ import {
   tracesIn,
   withoutRejections,
 } from './traces.ts'
-import { mostReplays, replayedText, windowsIn } from './waiting.ts'
+import { windowsIn } from './waiting.ts'
 
 /** Whether more were admitted than any legal limiter allows: more than 2N in one window, or more than any model and phase admits. */
 export function judgeAdmissions(
@@ -34,7 +35,7 @@ export function judgeAdmissions(
   for (const trace of traces) if (isPressed(trace)) observations += trace.requests.length
   if (observations === 0) return notObserved(whatItTakes(history, contract, window))
   const windowsOf = windowsIn(history, known)
-  let explained = 0
+  const replays = new Replays()
   let fullestCount = 0
   let fullestLimit = 0
   let isEdgeShown = false
@@ -55,8 +56,9 @@ export function judgeAdmissions(
           witnessOf(fullest.last, `number ${fullest.count}, admitted as well`),
         ],
       })
-    const { models, contradiction } =
-      explained++ < mostReplays ? explain(withoutRejections(trace)) : nothing
+    const { models, contradiction } = replays.takes(trace)
+      ? explain(withoutRejections(trace))
+      : nothing
     if (contradiction !== null && !ticksExplainAdmissions(trace))
       return fail(observations, {
         expected: `${limit} in one ${window} by some limiter: windows of any phase, a sliding log or counter, or a bucket`,
@@ -97,7 +99,7 @@ export function judgeAdmissions(
           }
         : {},
     ),
-    replayedText('keys above their limit', explained),
+    replays.note('keys above their limit'),
   )
 }
 

@@ -8,6 +8,7 @@ import type { BandTrace } from '../../../limits/traces.ts'
 import { once, onceForObject } from '../../../user/once.ts'
 import { mostForgotten } from './continuity.ts'
 import type { RateEvent, RateHistory } from './history.ts'
+import { Replays } from './replays.ts'
 import { readResets, sampleOf } from './resets.ts'
 import { explain, type Known, tracesIn } from './traces.ts'
 
@@ -41,13 +42,6 @@ export function windowsIn(
   return (trace) => windowsByReset(trace, resetOf, nameOf)
 }
 
-/** Most traces to replay, at a fraction of a second each: the first keys. */
-export const mostReplays = 24
-
-/** `only the first 24 of 60 keys with rejections were replayed`: the note of a pass; null if all were. */
-export const replayedText = (what: string, all: number): string | null =>
-  all <= mostReplays ? null : `only the first ${mostReplays} of ${all} ${what} were replayed`
-
 /** Traces with rejections: those that are replayed, and a note on those that are not. */
 export interface Rejected {
   readonly waits: readonly RejectionsOfKey[]
@@ -60,13 +54,13 @@ export function rejectionsOfKeys(history: RateHistory, known: Known): Rejected {
   const own = new Set((known.contract.bands ?? []).flatMap(windowsOf))
   const lengths = [...own].filter((length) => !windows.some((each) => each === length))
   const waits: RejectionsOfKey[] = []
-  let all = 0
+  const replays = new Replays()
   for (const window of ['minute' as const, ...lengths])
     for (const trace of tracesIn(history, known, window)) {
       if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
-      if (all++ < mostReplays) waits.push(new RejectionsOfKey(history, trace))
+      if (replays.takes(trace)) waits.push(new RejectionsOfKey(history, trace))
     }
-  return { waits, note: replayedText('keys with rejections', all) }
+  return { waits, note: replays.note('keys with rejections') }
 }
 
 /** The requests of a key after its rejections, and how long its limiter may make it wait. */
