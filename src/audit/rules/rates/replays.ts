@@ -1,9 +1,12 @@
 import type { LimiterTrace } from '../../../limits/models/model.ts'
 
-/** Most requests of traces that are replayed. The models take less than 0.1 ms for each of them, whatever its key. */
+/** Traces that are replayed however long they are. */
+const leastTraces = 24
+
+/** Most requests of all traces that are replayed beside those. The models take less than 0.1 ms for each of them, whatever its key. */
 export const mostReplayed = 150_000
 
-/** Counts traces that are replayed through the models of limiters: all of them, up to so many requests together. */
+/** Counts traces that are replayed through the models of limiters: the first, and others up to so many requests together. */
 export class Replays {
   #left = mostReplayed
   #all = 0
@@ -12,8 +15,10 @@ export class Replays {
   /** Whether this trace is replayed, too. A shorter one after it may be. */
   takes({ requests: { length } }: Pick<LimiterTrace, 'requests'>): boolean {
     this.#all++
-    if (length > this.#left) return false
-    this.#left -= length
+    if (this.#taken >= leastTraces) {
+      if (length > this.#left) return false
+      this.#left -= length
+    }
     this.#taken++
     return true
   }
