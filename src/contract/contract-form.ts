@@ -7,6 +7,7 @@ import { baseUrlSays, isBaseUrl } from './base-url.ts'
 import {
   type Band,
   calendarLengths,
+  creditsTopics,
   encodingAliases,
   encodingNames,
   type HeaderNames,
@@ -200,7 +201,7 @@ const makeForm = () =>
             name: text,
             minBalance: credits.default(0),
             maxBalance: credits.nullable().default(null),
-            requests: limits,
+            requests: limits.prefault({}),
             calendar: z.array(calendarLimit).exactOptional(),
             inFlight: count.exactOptional(),
           }),
@@ -228,7 +229,11 @@ const makeForm = () =>
         .array(z.strictObject({ type: text, statuses: z.array(status).nullable() }))
         .exactOptional(),
       finishReasons: z.array(text).exactOptional(),
-      responseFields: section({ chat: z.array(text), model: z.array(text) }),
+      responseFields: section({
+        chat: z.array(text),
+        model: z.array(text),
+        credits: z.array(z.enum(creditsTopics, { error: `one of ${creditsTopics.join(', ')}` })),
+      }),
       limits: section({
         maxInputTokens: tokens,
         maxOutputTokens: tokens,

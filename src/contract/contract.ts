@@ -132,9 +132,21 @@ export interface Grants {
   readonly inviteFirstPayment: Credits
 }
 
+/** What the credits endpoint may show. */
+export const creditsTopics = [
+  'consumed',
+  'remaining',
+  'by_day',
+  'by_hour',
+  'average_tokens',
+] as const
+
+export type CreditsTopic = (typeof creditsTopics)[number]
+
 /** Fields of responses beyond those that their format requires. */
 export interface ResponseFields {
   readonly chat: readonly string[]
+  readonly credits: readonly CreditsTopic[]
   /** Of each element of the model list. */
   readonly model: readonly string[]
 }

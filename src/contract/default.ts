@@ -1,4 +1,4 @@
-import type { FullContract } from './contract.ts'
+import { creditsTopics, type FullContract } from './contract.ts'
 
 /**
  * The service interface specification, §1 to §9, as data.
@@ -95,6 +95,7 @@ export const defaultContract: FullContract = {
   finishReasons: ['stop', 'length'],
   responseFields: {
     chat: ['system_fingerprint', 'usage'],
+    credits: creditsTopics,
     model: ['permission', 'root', 'parent'],
   },
   limits: {

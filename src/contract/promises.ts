@@ -12,6 +12,7 @@ import type {
   ParameterRanges,
   Paths,
   PricedModel,
+  ResponseFields,
   Timeouts,
   TokenLimits,
 } from './contract.ts'
@@ -55,6 +56,9 @@ interface Parts {
   'chat_errors or messages_errors': Pick<Contract, 'chatErrors' | 'messagesErrors'>
   'auth.chat or auth.messages': { readonly auth: Partial<AuthHeaders> }
   finish_reasons: { readonly finishReasons: readonly string[] }
+  'response_fields.credits': {
+    readonly responseFields: Partial<ResponseFields> & Pick<ResponseFields, 'credits'>
+  }
   'limits.max_input_tokens': Limited<'maxInputTokens'>
   'limits.max_output_tokens': Limited<'maxOutputTokens'>
   'limits.max_total_tokens': Limited<'maxTotalTokens'>
@@ -135,6 +139,7 @@ const isMade: { readonly [P in PromiseName]: (contract: Contract) => boolean } =
   'auth.chat or auth.messages': ({ auth }) =>
     auth?.chat !== undefined || auth?.messages !== undefined,
   finish_reasons: ({ finishReasons }) => some(finishReasons),
+  'response_fields.credits': ({ responseFields }) => some(responseFields?.credits),
   'limits.max_input_tokens': ({ limits }) => limits?.maxInputTokens !== undefined,
   'limits.max_output_tokens': ({ limits }) => limits?.maxOutputTokens !== undefined,
   'limits.max_total_tokens': ({ limits }) => limits?.maxTotalTokens !== undefined,

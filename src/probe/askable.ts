@@ -35,7 +35,7 @@ export function askable(contract: Contract): FullContract {
     chatErrors: contract.chatErrors ?? [],
     messagesErrors: contract.messagesErrors ?? [],
     finishReasons: contract.finishReasons ?? [],
-    responseFields: { chat: [], model: [], ...contract.responseFields },
+    responseFields: { chat: [], credits: [], model: [], ...contract.responseFields },
     grants: { newAccount: 0, inviteRegistration: 0, inviteFirstPayment: 0, ...contract.grants },
     packages: contract.packages ?? [],
   }

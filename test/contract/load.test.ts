@@ -74,6 +74,14 @@ test('a band that ends before it begins and two models with one name are faults'
   ).toThrow(/models\.1\.id.*bands\.0\.max_balance: expected 9 or more/s)
 })
 
+test('a band may have a limit of a calendar, or in flight, alone', () => {
+  const calendar = [{ each: 'month', requests: 60, zone: 'Asia/Tokyo' }]
+  const bands = [{ name: 'all', calendar, in_flight: 4 }]
+  expect(parseContract({ extends: 'none', bands }, 'mine.yaml').bands).toMatchObject([
+    { name: 'all', requests: {}, calendar, inFlight: 4 },
+  ])
+})
+
 test('a balance between two bands and one header for two values are faults', () => {
   const requests = { minute: 1, hour: 1, day: 1 }
   const bands = (firstEnds: number) => [

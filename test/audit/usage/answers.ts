@@ -1,4 +1,5 @@
 import type { Verdict } from '../../../src/audit/verdict.ts'
+import type { Contract } from '../../../src/contract/contract.ts'
 import { attempt } from '../../report/attempts.ts'
 import { verdictOver } from '../verdict-over.ts'
 
@@ -24,6 +25,7 @@ export function verdictOfAnswers(
     readonly body: object | string
     readonly headers?: string
   }[],
+  contract?: Contract,
 ): Promise<Verdict> {
   return verdictOver(
     rule,
@@ -34,6 +36,7 @@ export function verdictOfAnswers(
       }),
     ),
     {
+      ...(contract === undefined ? {} : { contract }),
       templates: answers.map(({ path }, template) => ({
         ...{ runId: 'a', template, step: 's', method: 'GET', path, headers: '{}', body: null },
         ...{ maxTokens: null, n: null, promptHash: null },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { verdictOn } from './answers.ts'
+import { parseContract } from '../../../src/contract/load.ts'
+import { verdictOfAnswers, verdictOn } from './answers.ts'
 
 test.each([
   {
@@ -16,6 +17,29 @@ test.each([
   },
 ])('USE-01: the five topics are found at any depth, as numbers or as text: %j', async (body) => {
   expect(await verdictOn('USE-01', body)).toMatchObject({ verdict: 'pass' })
+})
+
+test('USE-01: a service shows no more topics than its contract promises', async () => {
+  const verdictBy = (promised: object, body: object) =>
+    verdictOfAnswers(
+      'USE-01',
+      [{ path: '/user/credits', body }],
+      parseContract(
+        { extends: 'none', name: 'coins', paths: { credits: '/user/credits' }, ...promised },
+        'coins',
+      ),
+    )
+  const body = { coins_remaining: 97, coins_consumed: 3 }
+  expect(await verdictBy({}, body)).toEqual({
+    verdict: 'not-promised',
+    promises: ['response_fields.credits'],
+  })
+  const two = { response_fields: { credits: ['remaining', 'by_day'] } }
+  expect(await verdictBy(two, { ...body, daily: [] })).toMatchObject({ verdict: 'pass' })
+  expect(await verdictBy(two, body)).toMatchObject({
+    verdict: 'fail',
+    observed: 'without usage by day',
+  })
 })
 
 test('USE-01: a body with unknown words is not judged', { tags: 'whole' }, async () => {

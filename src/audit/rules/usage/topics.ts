@@ -1,6 +1,9 @@
+import { type CreditsTopic, creditsTopics } from '../../../contract/contract.ts'
 import { type Field, fieldsOf } from '../../../credits/fields.ts'
 import { isObject, type Json, type JsonObject } from '../../../user/json.ts'
-import { reportRule } from './report-rule.ts'
+import { usageReports } from '../../evidence/usage/reports.ts'
+import { judgedRule, type Observed } from '../exchange-rule.ts'
+import { named } from './report-rule.ts'
 
 /** A topic that is still empty is null. An amount may have its unit beside it. */
 const isAmount = (value: Json | undefined): boolean =>
@@ -37,31 +40,44 @@ const averageTokens = ({ name, value }: Field): boolean => {
   return isMean.test(name) || hasField(value, isMean, isAny)
 }
 
-const topics: readonly (readonly [topic: string, isShownBy: (field: Field) => boolean])[] = [
-  ['consumed', amount(/consum|used|usage|spen[dt]|charged|deducted/)],
-  ['remaining', amount(/remain|balance|left|available/)],
-  ['usage by day', breakdown(/da(?:y|ily)/, /^(?:day|daily|1d)$/i)],
-  ['usage by hour', breakdown(/hour/, /^(?:hour|hourly|1h)$/i)],
-  ['average tokens', averageTokens],
-]
+const topics: Readonly<Record<CreditsTopic, (field: Field) => boolean>> = {
+  consumed: amount(/consum|used|usage|spen[dt]|charged|deducted/),
+  remaining: amount(/remain|balance|left|available/),
+  by_day: breakdown(/da(?:y|ily)/, /^(?:day|daily|1d)$/i),
+  by_hour: breakdown(/hour/, /^(?:hour|hourly|1h)$/i),
+  average_tokens: averageTokens,
+}
 
-export const use01 = reportRule({
+/** `usage by day` */
+const topicText = (topic: CreditsTopic) =>
+  (topic.startsWith('by') ? `usage ${topic}` : topic).replace('_', ' ')
+
+export const use01 = judgedRule({
   id: 'USE-01',
   title:
     'The credits endpoint shows consumed, remaining, usage by day and hour, and average tokens per request',
   severity: 'must',
-  explain: `Looks for each of the five topics at any depth of the body, limits excepted. A body
-without any of them is not checked.`,
-  expected: 'consumed, remaining, by day, by hour and average tokens',
+  section: '§4.4',
+  needs: ['active'],
+  promised: ['paths.credits', 'response_fields.credits'],
+  explain: `Looks for each of the topics that the contract promises (response_fields.credits; five of svc) at any depth of the body, limits
+excepted. A body without any topic is not checked. ${named}`,
+  expected: 'consumed, remaining, by day, by hour and average tokens, as far as they are promised',
   requires: 'a captured answer of GET /user/credits whose names it knows (capture: all)',
-  judge({ exchange }) {
-    const body = exchange.responseJson
-    if (!isObject(body)) return undefined
-    const fields = fieldsOf(body, 'and lines').filter(
-      ({ name, within }) => !/limit/.test(`${within} ${name}`),
-    )
-    const missing = topics.flatMap(([topic, isShownBy]) => (fields.some(isShownBy) ? [] : [topic]))
-    if (missing.length === topics.length) return undefined
-    return missing.length === 0 ? null : `without ${missing.join(', ')}`
+  async judged(evidence) {
+    const promised = evidence.contract.responseFields.credits
+    const reports = await usageReports(evidence)
+    return reports.map(({ exchange }) => [exchange, lacking(exchange.responseJson, promised)])
   },
 })
+
+function lacking(body: Json | undefined, promised: readonly CreditsTopic[]): Observed {
+  if (!isObject(body)) return undefined
+  const fields = fieldsOf(body, 'and lines').filter(
+    ({ name, within }) => !/limit/.test(`${within} ${name}`),
+  )
+  const isShown = (topic: CreditsTopic) => fields.some(topics[topic])
+  if (!creditsTopics.some(isShown)) return undefined
+  const missing = promised.filter((topic) => !isShown(topic))
+  return missing.length === 0 ? null : `without ${missing.map(topicText).join(', ')}`
+}
