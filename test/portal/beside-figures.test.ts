@@ -80,7 +80,7 @@ test(
   async () => {
     const figures = await figuresOf([...even(), burst()])
     // 330 and 200 beside 330; a usual day has 12.
-    expect(figures).toMatch(/ 60\.6% more than Oct 1 – 28 without the extra use of Nov 18: 0% /)
+    expect(figures).toMatch(/ \+60\.6% against Oct 1 – 28 0% without the extra use of Nov 18 /)
     expect(figures).toContain(' Key that used most key 2 ')
     expect(figures).toContain(' 54.9% of it on Nov 18 ')
   },
@@ -93,21 +93,21 @@ const meanEnd = Date.UTC(2026, 10, 28, 12) + (lefts / (530 / 27.5)) * 86_400_000
 test.each([
   [
     'en',
-    'about 12 a day, without the extra use of Nov 18 To be safe, buy more before Jan 24, 2027,',
+    'about 12 a day, without the extra use of Nov 18 If you use more than that: buy by Jan 23, 2027.',
   ],
   [
     'de',
-    'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. Kaufen Sie sicherheitshalber vor dem 24. Jan. 2027 ',
+    'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. Falls Sie mehr als das verbrauchen: bis zum 23. Jan. 2027 nachkaufen.',
   ],
   [
     'fr',
-    'environ 12 par jour, sans le surplus du 18 nov. Par précaution, achetez-en avant le 24 janv. 2027,',
+    'environ 12 par jour, sans le surplus du 18 nov. Si vous en utilisez davantage : rechargez au plus tard le 23 janv. 2027.',
   ],
   [
     'es',
-    'unos 12 al día, sin el uso extra del 18 nov Por precaución, compre más antes del 24 ene 2027,',
+    'unos 12 al día, sin el uso extra del 18 nov Si usa más que eso: recargue a más tardar el 23 ene 2027.',
   ],
-  ['ja', '1日あたり約12（11月18日の増加分を除く） 多めに使う場合に備え、2027年1月24日より前に'],
+  ['ja', '1日あたり約12（11月18日の増加分を除く） これより多く使う場合は2027年1月23日までに'],
 ])(
   'the pace of credits says which extra use it leaves out, and the safe date is not after that of the plain mean, in %s',
   whole,

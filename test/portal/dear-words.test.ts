@@ -6,7 +6,10 @@ import type { PageData } from '../../src/portal/page/page-shape.ts'
 import { payAnswers } from '../../src/portal/page/pay-answers.ts'
 import { speechOf } from '../../src/portal/page/speech.ts'
 import { renderState } from '../../src/portal/page/state-bar.ts'
+import { de } from '../../src/portal/page/words/de.ts'
 import { en } from '../../src/portal/page/words/en.ts'
+import { es } from '../../src/portal/page/words/es.ts'
+import { fr } from '../../src/portal/page/words/fr.ts'
 import { ja } from '../../src/portal/page/words/ja.ts'
 import { utc } from '../report/usage-events.ts'
 
@@ -20,7 +23,7 @@ function dearOf(cause: Partial<DearDay['cause']>, day: Partial<DearDay> = {}): D
   return {
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount },
     ...{ usual: 100, kind: 'weekday' as const },
-    cause: { amount, names: [], spans: [], onlyKey: null, why: [], ...cause },
+    cause: { amount, names: [], spans: [], why: [], ...cause },
     ...day,
   }
 }
@@ -38,14 +41,107 @@ test('a dear day of which no cause is known says who it was', () => {
   expect(page).toMatch(/<strong>.*Key “batch”.*<\/strong>/)
 })
 
-test('who sees one key alone reads no sentence without a name and without hours', () => {
-  const { why, details } = dearWords(dearOf({ onlyKey: key }), speech)
-  expect([why, details]).toEqual(['Key “batch”', []])
+test('of a day of which nothing is known, no sentence lacks its name or its hours', () => {
+  const { why, details, lines } = dearWords(dearOf({}), speech)
+  expect([why, details, lines]).toEqual(['', [], ['instead of about 100']])
+})
+
+const hour = (from: number, to: number) => ({
+  fromUs: utc(2026, 11, 18, from),
+  toUs: utc(2026, 11, 18, to),
+})
+const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
+
+test.each([
+  [
+    'en',
+    en,
+    'Wednesday, November 18, mostly 4–6 AM and 6–7 PM: 200 credits instead of about 100 on',
+  ],
+  [
+    'en-GB',
+    en,
+    'Wednesday 18 November, mostly 04:00–06:00 and 18:00–19:00: 200 credits instead of',
+  ],
+  [
+    'de',
+    de,
+    'Mittwoch, 18. November, vor allem 04–06 Uhr und 18–19 Uhr: 200 Credits statt etwa 100 an',
+  ],
+  [
+    'fr',
+    fr,
+    'Le mercredi 18 novembre, surtout de 04 h à 06 h et de 18 h à 19 h : 200 crédits au lieu d’environ 100 un jour ouvré habituel.',
+  ],
+  [
+    'es',
+    es,
+    'El miércoles, 18 de noviembre, sobre todo de 4:00 a 6:00 y de 18:00 a 19:00: 200 créditos en lugar de unos 100 en',
+  ],
+  ['ja', ja, '11月18日水曜日、主に4時～6時、18時～19時：200クレジット（ふだんの平日は約100）'],
+] as const)('the hours of a dear day stand before its amount, in %s', (locale, words, said) => {
+  const dear = dearOf({ spans: [hour(4, 6), hour(18, 19)] })
+  const { headline } = dearWords(dear, speechOf(words, { ...zone, locale }))
+  expect(plain(headline)).toContain(said)
 })
 
 test.each([
-  ['JPY', '200', 100, [33.33, 33.33, 33.33], '¥100 more', ['¥34', '¥33', '¥33']],
-  ['EUR', '1.00', 0.5, [0.166, 0.167, 0.167], '€0.50 more', ['€0.16', '€0.17', '€0.17']],
+  [11, 13, 'UTC', '11 AM–1 PM'],
+  [22, 24, 'UTC', '10 PM–12 AM'],
+  [4, 6, 'Asia/Kolkata', '9:30–11:30 AM'],
+  [18, 19, 'Asia/Kolkata', '11:30 PM–12:30 AM'],
+])('hours %i to %i in %s are written %s', (from, to, timezone, said) => {
+  const { fromUs, toUs } = hour(from, to)
+  expect(plain(speechOf(en, { locale: 'en', timezone }).hours(fromUs, toUs))).toBe(said)
+})
+
+test.each([
+  ['100', 'mostly'],
+  ['99', 'partly'],
+])('hours with %s of 200 are %s those of the day', (amount, word) => {
+  const { headline } = dearWords(dearOf({ amount, spans: [hour(9, 11)] }), speech)
+  expect(plain(headline)).toContain(`November 18, ${word} 9–11 AM: `)
+})
+
+test('a number of requests is of the hours above it, and beside its bar it names them', () => {
+  const requests = { of: 'requests', now: 57.2, usual: 9.9, amount: 90 } as const
+  const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
+  const { why, lines } = dearWords(dearOf(of), speech)
+  expect(why).toBe('Key “batch”: 57 requests in these hours, usually about 10')
+  expect(lines.map(plain)).toEqual([
+    '57 requests, 4–6 AM',
+    'key “batch”',
+    'usually about 10 in these hours',
+  ])
+  const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
+  expect(none.why).toBe('Key “batch”: 57 requests in these hours, usually none')
+  const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
+  expect([whole.why, whole.lines[0]]).toEqual([
+    'Key “batch”: 57 requests, usually about 10',
+    '57 requests, usually about 10',
+  ])
+})
+
+test('a name that is also a word of the reason moves no figure of it', () => {
+  const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
+  const name = 'İ requests 5 times as long'
+  const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
+  const { causes } = dearWords(dear, speech)
+  expect(causes).toEqual([
+    {
+      text: `Key “${name}”: requests 5 times as long`,
+      figures: ' (500 tokens each instead of 100)',
+    },
+    {
+      text: ' and unexplained price of nova, 2 times as high',
+      figures: ' (20 instead of 10 credits for a million tokens)',
+    },
+  ])
+})
+
+test.each([
+  ['JPY', '200', 100, [33.33, 33.33, 33.33], 'Of the ¥100 more: ', ['¥34', '¥33', '¥33']],
+  ['EUR', '1.00', 0.5, [0.166, 0.167, 0.167], 'Of the €0.50 more: ', ['€0.16', '€0.17', '€0.17']],
 ] as const)(
   'the parts of a day in %s add up as they are written',
   (unit, amount, usual, parts, sum, written) => {
@@ -91,9 +187,7 @@ test('an amount in question is that of the days of the month alone, of all of th
       .under.join(' ')
       .replaceAll('\u00a0', ' ')
   expect(underOf(october!)).not.toContain('unexplained')
-  expect(underOf(october!, early!, late!)).toContain(
-    '€30.50 of this is the unexplained price of Nov 18 and Nov 20',
-  )
+  expect(underOf(october!, early!, late!)).toContain('€30.50 of it unexplained (Nov 18 and Nov 20)')
 })
 
 test('a mail about a day is never cut within a character', () => {

@@ -36,7 +36,7 @@ test.each([
     'en',
     [
       'Your credits run out about',
-      'To be safe, buy more before Dec',
+      'If you use more than that: buy by Dec',
       'Key that used most',
       '660 credits · 100.0%',
       'It resets on December 1, 2026.',
@@ -49,8 +49,8 @@ test.each([
     'de',
     [
       'Ihre Credits enden',
-      'Kaufen Sie sicherheitshalber vor dem',
-      'Schlüssel mit dem höchsten Verbrauch',
+      'Falls Sie mehr als das verbrauchen: bis zum',
+      'Höchster Verbrauch: Schlüssel',
       '660 Credits · 100,0',
       '60 Credits über dem Budget',
       'Verbraucht seit 1. Oktober 2026',
@@ -62,8 +62,8 @@ test.each([
     'fr',
     [
       'Vos crédits s’épuisent',
-      'Par précaution, achetez-en avant le',
-      'Clé qui a utilisé le plus de crédits',
+      'Si vous en utilisez davantage : rechargez au plus tard le',
+      'Plus gros usage : clé',
       'Il se renouvelle le',
       'dépassé de 60 crédits',
       'Utilisés depuis le 1er octobre 2026',
@@ -75,7 +75,7 @@ test.each([
     'es',
     [
       'Sus créditos se agotan',
-      'Por precaución, compre más antes del',
+      'Si usa más que eso: recargue a más tardar el',
       'Clave con más créditos usados',
       'Se renueva el',
       '60 créditos por encima del presupuesto',
@@ -87,7 +87,7 @@ test.each([
     'ja',
     [
       'クレジットの終わり',
-      'より前に追加購入してください',
+      'これより多く使う場合は12月',
       'クレジットを最も使ったキー',
       '予算を60クレジット超過',
       '2026年10月1日以降の使用',
@@ -108,13 +108,13 @@ test.each([
 
 test('the end of a range of credits says what it is of', whole, async () => {
   const events = even().map((event, at) => ({ ...event, credits: String(2 + ((at * 7) % 11)) }))
-  expect(textOf(await pageOf(events, ''))).toMatch(/probably [\d,]+ to [\d,]+ credits /)
+  expect(textOf(await pageOf(events, ''))).toMatch(/likely [\d,]+ to [\d,]+ credits /)
 })
 
 test.each([
   ['en', 'Highest-cost key', 'after refunds of $1.00'],
-  ['de', 'Schlüssel mit den höchsten Kosten', 'nach Abzug von 1,00 $'],
-  ['fr', 'Clé au coût le plus élevé', 'après 1,00 $US de remboursements'],
+  ['de', 'Höchste Kosten: Schlüssel', 'nach Abzug von 1,00 $'],
+  ['fr', 'Plus gros coût : clé', 'après 1,00 $US de remboursements'],
   ['es', 'Clave de mayor coste', 'tras reembolsos de 1,00 US$'],
   ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額'],
 ])(

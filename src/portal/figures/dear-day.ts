@@ -39,6 +39,8 @@ interface Candidate {
   readonly day: Day
   readonly usual: Usual
   readonly times: number
+  /** What it used beyond a usual one. */
+  readonly excess: number
   readonly unit: string
   /** SQL condition of its rows. */
   readonly condition: string
@@ -59,8 +61,9 @@ interface Day {
 }
 
 /**
- * The days that exceed a usual one most, in any of the units, the most times first: those that used at least twice as much as the days of
- * their kind and as all days, and at least a quarter of the excess of the dearest in their unit.
+ * The days that exceed a usual one by the most times, in any of the units: those that used at least twice as much as the days of their
+ * kind and as all days, and at least a quarter of the excess of the dearest in their unit. Of a unit, the one with the greatest excess is
+ * the first.
  */
 export async function dearDays(
   asked: Asked,
@@ -76,12 +79,14 @@ export async function dearDays(
     const own = `${condition} AND ${ofUnitSql(asked, unit, units)}`
     found.push(await candidatesIn(asked, period, unit, own))
   }
-  const dear: DearDay[] = []
-  for (const each of found
+  const chosen = found
     .flat()
     .sort((a, b) => b.times - a.times)
-    .slice(0, mostDays))
-    dear.push(await explained(asked, period, each, page))
+    .slice(0, mostDays)
+  const dear: DearDay[] = []
+  for (const own of Map.groupBy(chosen, ({ unit }) => unit).values())
+    for (const each of own.toSorted((a, b) => b.excess - a.excess))
+      dear.push(await explained(asked, period, each, page))
   return dear
 }
 

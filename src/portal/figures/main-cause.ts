@@ -17,8 +17,6 @@ export interface MainCause {
   readonly names: readonly CauseName[]
   /** In the order of time; empty if the names tell it. */
   readonly spans: readonly Span[]
-  /** The key that everything is of, where the token shows this one alone: it is who, and no cause. */
-  readonly onlyKey: CauseName | null
   /** What is other in its requests, whatever their model, than in the usual ones of the same names; the greatest first. */
   readonly why: readonly WhyPart[]
 }
@@ -80,7 +78,6 @@ export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause
   return {
     amount: (isSpan ? inSpans : whole).amount,
     ...{ names, spans: isSpan ? spans : [] },
-    onlyKey: onlyKeyOf(asked),
     why: whyIn(rows, isSpan, of.usual.length).map((part) => shownOf(part, asked)),
   }
 }

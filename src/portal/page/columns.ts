@@ -67,7 +67,8 @@ function aboutIn(
   unit: string,
 ): { readonly units: bigint; readonly digits: number } {
   const rough = roughly(amount)
-  const isWhole = Math.abs(amount) >= 100 || (!isMoney(unit) && Number.isInteger(rough))
+  const isWhole =
+    Math.abs(amount) >= (isMoney(unit) ? 50 : 100) || (!isMoney(unit) && Number.isInteger(rough))
   const digits = isWhole ? 0 : isMoney(unit) ? minorDigits(unit) : 1
   return { units: BigInt(Math.round(rough * 10 ** digits)), digits }
 }

@@ -7,13 +7,15 @@ import { type Speech, withMinus } from './speech.ts'
 
 /** A dear day in words. */
 export interface DearWords {
-  /** The day, its amount and what a usual one has. */
+  /** The day, its hours if most of it came in some, its amount and what a usual day has. */
   readonly headline: string
-  /** Who or when, and the one or two greatest causes; empty if neither is known. */
+  /** Who, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
-  /** The causes in it, each with the figures that stand behind it in brackets. */
+  /** The causes in it, each with the figures that stand behind it in brackets: together they are the whole of it. */
   readonly causes: readonly CauseWords[]
-  /** That nothing explains the price; empty if something does. */
+  /** Whether it is to be asked about, since nothing explains it. */
+  readonly isAsked: boolean
+  /** What is to be known of that; empty if the reason says it. */
   readonly unexplained: string
   /** What came from that, and what each cause is of the amount beyond a usual day. */
   readonly details: readonly string[]
@@ -25,8 +27,9 @@ export interface DearWords {
 export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const { say } = speech
   const { cause } = dear
+  const hours = hoursOf(cause.spans, speech)
   const said = {
-    day: speech.weekday(dear.fromUs),
+    day: dayOf(dear, hours, speech),
     amount: speech.amount(dear.unit, dear.amount),
     // Beside an amount with its unit.
     usual: speech.amounts(dear.unit).about(dear.usual),
@@ -34,52 +37,94 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   }
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
-  const causes = parts.map((part) => whyIn(part, dear.unit, speech))
-  // Who used it is said first, and its hours where a number is of them alone.
-  const isInHours = cause.spans.length > 0 && who !== spansIn(cause.spans, speech)
-  const full = parts.map((part, at) => {
-    const { text, figures } = causes[at]!
-    return part.of === 'requests' && isInHours
-      ? { text: requestsIn(part, spansIn(cause.spans, speech), speech), figures }
-      : { text, figures }
-  })
-  const why = speech.list(full.map(({ text, figures }) => `${text}${figures}`))
+  const causes = joined(
+    who,
+    parts.map((part) => whyIn(part, dear.unit, hours !== '', speech)),
+    speech,
+  )
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
-  const [first, other] = causes
-  // Of two causes, a price alone says before and after.
-  const figuresAt = (at: number) =>
-    parts[at] !== undefined && (parts.length === 1 || parts[at].of === 'price')
-      ? figuresIn(parts[at], dear.unit, speech).figures
-      : ''
   return {
     headline: say('state.dear', said),
-    why: capital(who === '' || why === '' ? who || why : say('why.of', { who, why })),
-    causes: full,
-    unexplained: isOf('price') ? say('why.ask') : isOf('request') ? say('why.unmeasured') : '',
+    why: causes.map(({ text, figures }) => `${text}${figures}`).join('') || capital(who),
+    causes,
+    isAsked: isOf('price') || isOf('request'),
+    unexplained: isOf('request') ? say('why.unmeasured') : '',
     details: [causeOf(cause, dear, speech), partsOf(dear, speech)].filter(Boolean),
-    // Two figures of the day itself, beside those of a cause, would be read as of the cause.
-    lines: [
-      ...[capital(first?.text ?? ''), who, figuresAt(0), other?.text ?? '', figuresAt(1)],
-      first === undefined ? say('dear.instead', said) : '',
-    ].filter(Boolean),
+    lines: linesOf(parts, who, hours, dear, speech),
   }
 }
 
 const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
 
-/** The key, else an own dimension, else the only key that is seen, else the hours, else the model. */
-function whoOf({ names, spans, onlyKey }: MainCause, speech: Speech): string {
+/** A day of which at least so much came in some hours came mostly in them. */
+const mostOfDay = 0.5
+
+/** A day, and the hours that it is dear by. */
+function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech): string {
+  const day = speech.weekday(fromUs)
+  if (hours === '') return day
+  const isMost = Number(cause.amount) >= mostOfDay * Number(amount)
+  return speech.say(isMost ? 'dear.mostly' : 'dear.partly', { day, hours })
+}
+
+/** Causes as a list is written, and who made them before the first. */
+function joined(
+  who: string,
+  causes: readonly CauseWords[],
+  { say, list }: Speech,
+): readonly CauseWords[] {
+  const mark = '\u0000'
+  const between = list(causes.map(() => mark)).split(mark)
+  return causes.map(({ text, figures }, at) => {
+    const before = at > 0 ? between[at]! : who === '' ? '' : say('why.of', { who, why: '' })
+    const said = `${before}${text}`
+    return { text: at === 0 ? capital(said) : said, figures }
+  })
+}
+
+/** Two figures of the day itself, beside those of a cause, would be read as of the cause. */
+function linesOf(
+  parts: readonly WhyPart[],
+  who: string,
+  hours: string,
+  dear: DearDay,
+  speech: Speech,
+): readonly string[] {
+  const { say } = speech
+  const said = parts.map((part) =>
+    part.of === 'requests' && hours !== ''
+      ? requestsAt(part, hours, speech)
+      : figuresIn(part, dear.unit, false, speech),
+  )
+  const [first, other] = said
+  // Of two causes, a price alone says before and after, and a number of some hours what is usual in them.
+  const isSaid = (part: WhyPart | undefined) =>
+    parts.length === 1 || part?.of === 'price' || part?.of === 'requests'
+  const figuresAt = (at: number) => (isSaid(parts[at]) ? (said[at]?.figures ?? '') : '')
+  if (first === undefined) {
+    const usual = speech.amounts(dear.unit).about(dear.usual)
+    return [who || hours, say('dear.instead', { usual })].filter(Boolean)
+  }
+  const isOfHours = parts.some(({ of }) => of === 'requests')
+  return [
+    ...[capital(first.text), who || (isOfHours ? '' : hours), figuresAt(0)],
+    ...[other?.text ?? '', figuresAt(1)],
+  ].filter(Boolean)
+}
+
+/** The key, else an own dimension, else the model; no model that has hours. */
+function whoOf({ names, spans }: MainCause, speech: Speech): string {
   const own = names.filter(({ of }) => of !== 'model')
-  const [first] = own.length === 0 && onlyKey !== null ? [onlyKey] : [...own, ...names]
+  const [first] = [...own, ...names]
   return first === undefined || (first.of === 'model' && spans.length > 0)
-    ? spansIn(spans, speech)
+    ? ''
     : namesOf([first], speech)
 }
 
-const spansIn = (spans: MainCause['spans'], { say, clock, list }: Speech) =>
-  list(spans.map(({ fromUs, toUs }) => say('dear.span', { from: clock(fromUs), to: clock(toUs) })))
+const hoursOf = (spans: MainCause['spans'], { hours, list }: Speech) =>
+  list(spans.map(({ fromUs, toUs }) => hours(fromUs, toUs)))
 
-/** What most of a dear day came from, in one sentence; empty if it is of no names and no hours. */
+/** What most of a dear day came from, in one line; empty if it is of no names and no hours. */
 function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Speech): string {
   const { say } = speech
   if (names.length === 0 && spans.length === 0) return ''
@@ -88,10 +133,11 @@ function causeOf({ amount, names, spans }: MainCause, dear: DearDay, speech: Spe
   const part = isAll
     ? say(`dear.all${of}`)
     : say(`dear.part${of}`, { share: speech.share(Number(amount) / Number(dear.amount)) })
-  const said = { part, names: namesOf(names, speech) }
-  if (spans.length === 0) return say('dear.names', said)
-  const times = say('dear.zone', { times: spansIn(spans, speech), zone: speech.zone })
-  return say(names.length === 0 ? 'dear.at' : 'dear.namesAt', { ...said, times })
+  const hours = hoursOf(spans, speech)
+  const times = hours === '' ? '' : say('dear.zone', { times: hours, zone: speech.zone })
+  const said = namesOf(names, speech)
+  const what = said === '' || times === '' ? said || times : say('dear.at', { names: said, times })
+  return say('dear.of', { part, what })
 }
 
 /** A key, own dimensions, and last a model. */
@@ -129,16 +175,17 @@ export interface CauseWords {
   readonly figures: string
 }
 
-function whyIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
-  const { text, figures } = figuresIn(part, unit, speech)
+function whyIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
+  const { text, figures } = figuresIn(part, unit, isOfHours, speech)
   return { text, figures: figures === '' ? '' : speech.say('why.with', { cause: '', figures }) }
 }
 
-function figuresIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
+/** @param isOfHours whether a number of requests is of the hours that are said */
+function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
   const { say, share, number } = speech
   switch (part.of) {
     case 'requests':
-      return { text: requestsIn(part, null, speech), figures: '' }
+      return { text: requestsIn(part, isOfHours, speech), figures: '' }
     case 'tokens': {
       const [now, usual] = shown(part)
       const of = part.mostly === null ? 'why.length' : (`why.length.${part.mostly}` as const)
@@ -186,18 +233,24 @@ function figuresIn(part: WhyPart, unit: string, speech: Speech): CauseWords {
   }
 }
 
-/** @param times the hours that it is of; null if they are said, or for the whole day */
-function requestsIn(
-  part: WhyPart & { readonly of: 'requests' },
-  times: string | null,
-  { say }: Speech,
-): string {
-  const [now, usual] = [part.now, part.usual].map(Math.round) as [number, number]
+function requestsIn(part: RequestsPart, isOfHours: boolean, { say }: Speech): string {
+  const [now, usual] = roundedIn(part)
   const word = usual === 0 ? 'why.requests.none' : 'why.requests'
-  return times === null
-    ? say(word, { now, usual })
-    : say(`${word}.at` as const, { now, usual, times })
+  return say(isOfHours ? `${word}.at` : word, { now, usual })
 }
+
+/** The same beside a bar, which has no line with the hours above it. */
+function requestsAt(part: RequestsPart, hours: string, { say }: Speech): CauseWords {
+  const [now, usual] = roundedIn(part)
+  return {
+    text: say('dear.requests', { now, hours }),
+    figures: say(usual === 0 ? 'dear.usual.none' : 'dear.usual', { usual }),
+  }
+}
+
+type RequestsPart = WhyPart & { readonly of: 'requests' }
+
+const roundedIn = ({ now, usual }: RequestsPart) => [Math.round(now), Math.round(usual)] as const
 
 const million = 1_000_000
 
@@ -225,7 +278,7 @@ export function priceBeyond({ unit, cause }: DearDay): string | null {
  * What each cause is of the amount beyond a usual day, and all else: a sum that adds up as it is written, to the difference of the two
  * amounts as they are written.
  */
-function partsOf({ amount, usual, unit, cause, kind }: DearDay, speech: Speech): string {
+function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): string {
   const { say } = speech
   const write = speech.amounts(unit)
   const total = write.beyond(amount, usual)
@@ -251,6 +304,5 @@ function partsOf({ amount, usual, unit, cause, kind }: DearDay, speech: Speech):
     const name = at < parts.length ? say(`part.${parts[at]!.of}`) : say('part.rest')
     return `${name}\u00a0${each > 0 ? '+' : ''}${withMinus(written[at]!)}`
   })
-  const said = { amount: speech.amount(unit, total), kind: say(`usual.${kind}`) }
-  return say('why.parts', { ...said, parts: speech.list(sums) })
+  return say('why.parts', { amount: speech.amount(unit, total), parts: speech.list(sums) })
 }

@@ -88,10 +88,9 @@ const counted = ({ value }: Figure, { say }: Speech) =>
 function compared({ value, previous }: Figure, { before }: PageData, speech: Speech): Html | '' {
   if (before === null || previous === null || value === null || Number(previous) === 0) return ''
   const period = speech.days(before.fromUs, before.toUs)
-  const change = Number(value) / Number(previous) - 1
-  const word = Math.abs(change) < 0.0005 ? 'card.same' : change > 0 ? 'card.more' : 'card.less'
+  const change = speech.change(Number(value) / Number(previous) - 1)
   // The days stay in one line.
-  const said = speech.say(word, { share: speech.share(Math.abs(change)), period: '|' })
+  const said = speech.say('card.change', { change, period: '|' })
   const [head = '', tail = ''] = said.split('|')
   return html`${head}<span class="unbroken">${period}</span>${tail}`
 }
@@ -113,8 +112,8 @@ function comparedIn(
   if (dears.length === 0 || said === '') return [said]
   const beyond = dears.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
   const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
-  const share = speech.change((used - beyond) / before - 1)
-  const without = speech.say('card.without', { days, share })
+  const change = speech.change((used - beyond) / before - 1)
+  const without = speech.say('card.without', { days, change })
   return [said, without]
 }
 

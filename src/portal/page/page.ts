@@ -44,16 +44,18 @@ const titleOf = ({ onlyKey }: PageData, { say }: Speech) =>
     ? say('title')
     : say(onlyKey.of === 'key' ? 'title.key' : 'title.unnamedKey', { name: onlyKey.name })
 
-/** The account; and its period, unless a figure says it, whose days are of this year. */
+/** The account; its period, unless a figure says it, whose days are of this year; and that only one key is seen. */
 function aboutOf(
-  { fromUs, toUs, unit, summary }: PageData,
+  { fromUs, toUs, unit, summary, onlyKey }: PageData,
   { label }: AccountView,
   speech: Speech,
-) {
+): string {
   const nowUs = Date.parse(summary.refreshedAt) * 1000
   const isSaid = unit !== null && [fromUs, toUs - 1].every((us) => isSameYear(us, nowUs, speech))
   const said = { from: speech.day(fromUs), to: speech.day(toUs - 1) }
-  return isSaid ? label : `${label} · ${speech.say('period', said)}`
+  const period = isSaid ? '' : speech.say('period', said)
+  const only = onlyKey === null ? '' : speech.say('title.only')
+  return [label, period, only].filter(Boolean).join(' · ')
 }
 
 const isSameYear = (a: number, b: number, { date }: Speech) =>

@@ -105,9 +105,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
       under: [
         unexplainedIn(unit, course, data, speech),
         !isDated && ended,
-        !isExact &&
-          low !== high &&
-          say('month.range', { low: low!, high: speech.about(unit, course.high) }),
+        !isExact && low !== high && rangeOf(course, unit, speech),
         !isExact && !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
         unit === 'credits' &&
           price !== null &&
@@ -125,6 +123,18 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
     },
   ]
 }
+
+/** A forecast that can hardly be less is no range around its middle. */
+function rangeOf({ low, median, high }: Projection, unit: string, speech: Speech): string {
+  const [down, up] = [median - low, high - median]
+  const most = speech.about(unit, high)
+  return down <= up / lopsided && down <= leastDown * median
+    ? speech.say('month.upTo', { high: most })
+    : speech.say('month.range', { low: speech.amounts(unit).about(low), high: most })
+}
+
+/** A range that goes so many times as far up as down, and down by less than this share, is one that only rises. */
+const [lopsided, leastDown] = [3, 0.02]
 
 /** What of the month was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
 function unexplainedIn(
@@ -169,7 +179,7 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
         paceIn(data, speech),
-        buyBefore(data, speech),
+        buyBy(data, speech),
       ],
     },
   ]
@@ -239,15 +249,18 @@ function paceIn(data: PageData, speech: Speech): string {
   return speech.say('ends.pace.without', { pace, days })
 }
 
-/** When to buy more: before one future in ten has none left, and not after the day that a reader works out with the mean of the month. */
-function buyBefore(data: PageData, { say, near }: Speech): string {
+/** The last day to buy more: the one before one future in ten has none left, and before the day that a reader works out with the mean of the month. */
+function buyBy(data: PageData, { say, near }: Speech): string {
   const { credits, outlook, summary, toUs } = data
   const early = outlook?.runsOut?.early ?? null
   if (early === null) return ''
-  const mean = paceOf(data)?.mean ?? null
+  const pace = paceOf(data)
+  const mean = pace?.mean ?? null
+  const nowMs = Date.parse(summary.refreshedAt)
   const days = mean === null || mean <= 0 ? Infinity : Number(credits!.remaining) / mean
-  const byMean = Date.parse(summary.refreshedAt) + days * dayMs
-  return say('answer.buy', { date: near(Math.min(Date.parse(early), byMean) * 1000, toUs) })
+  const endMs = Math.min(Date.parse(early), nowMs + days * dayMs)
+  const date = near(Math.max(nowMs, endMs - dayMs) * 1000, toUs)
+  return say(pace === null ? 'answer.buy' : 'answer.buy.more', { date })
 }
 
 /** What the credits cost, and at which price. */

@@ -29,8 +29,8 @@ export interface Speech {
   /** The same in a few characters. */
   shortWeekday(us: number): string
   moment(us: number): string
-  /** The time of day. */
-  clock(us: number): string
+  /** Hours of a day, in one piece: `9–11 AM`, `de 15 à 17 h`. */
+  hours(fromUs: number, toUs: number): string
   /** `a, b and c` */
   list(parts: readonly string[]): string
   /** An own dimension, in the words of the reader if they have one. */
@@ -120,6 +120,7 @@ export function speechOf(
       maximumFractionDigits: 12,
     }).format(Number(value))
   const rates = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
+  const wholeHours = new Intl.DateTimeFormat(locale, { hour: 'numeric', timeZone: timezone })
   const clocks = new Intl.DateTimeFormat(locale, {
     ...{ hour: 'numeric', minute: '2-digit', timeZone: timezone },
   })
@@ -139,8 +140,28 @@ export function speechOf(
     weekday: (us) => weekdays(us / 1000),
     shortWeekday: (us) => shortWeekdays(us / 1000),
     moment: (us) => moments(us / 1000),
-    // `6:00 PM` stays in one line.
-    clock: (us) => clocks.format(us / 1000).replaceAll(/[ \u202f]/g, '\u00a0'),
+    hours: (fromUs, toUs) => {
+      const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]
+      const isWhole = [from, to].every((time) => time.slice(14, 16) === '00')
+      const isOneDay = from.slice(0, 10) === to.slice(0, 10)
+      const apart = (format: Intl.DateTimeFormat) =>
+        [fromUs, toUs].map((us) => format.format(us / 1000)).join(words['hours.to'])
+      // A range over midnight would have its dates.
+      const range = (format: Intl.DateTimeFormat) =>
+        isOneDay
+          ? format
+              .formatRangeToParts(fromUs / 1000, toUs / 1000)
+              .map(({ type, value }) =>
+                type === 'literal' && /^\s*–\s*$/.test(value) ? words['hours.to'] : value,
+              )
+              .join('')
+          : apart(format)
+      // Hours without a word would be read as numbers.
+      const hasWord = (text: string) => /\p{L}/u.test(text.replace(words['hours.to'], ''))
+      const short = [range, apart].map((write) => write(wholeHours)).find(hasWord)
+      const hours = isWhole && short !== undefined ? short : range(clocks)
+      return put(words['hours.range'], { hours }).replaceAll(/[ \u202f\u2009]/g, '\u00a0')
+    },
     list: (parts) => lists.format(parts),
     tag: (name) => (Object.hasOwn(words, `tag.${name}`) ? words[`tag.${name}` as Word] : name),
     month: (month) => months.format(Date.parse(`${month}-01T00:00Z`)),

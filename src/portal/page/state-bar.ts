@@ -65,18 +65,13 @@ function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
 }
 
 /** Each cause is in one piece, and its figures are lighter. */
-function reasonOf({ why, causes }: DearWords): readonly Html[] {
-  if (causes.length === 0) return [unbroken(why)]
-  let rest = why
-  return causes.map(({ text, figures }, nth) => {
-    // The reason begins with a capital.
-    const end = rest.toLowerCase().indexOf(text.toLowerCase()) + text.length
-    const said = rest.slice(0, end)
-    rest = rest.slice(end + figures.length)
-    const last = nth === causes.length - 1 ? rest : ''
-    return html`<span class="cause">${unbroken(said)}<span class="light">${unbroken(figures)}</span>${last}</span> `
-  })
-}
+const reasonOf = ({ why, causes }: DearWords): readonly Html[] =>
+  causes.length === 0
+    ? [unbroken(why)]
+    : causes.map(
+        ({ text, figures }) =>
+          html`<span class="cause">${unbroken(text)}<span class="light">${unbroken(figures)}</span></span> `,
+      )
 
 /** A name with hyphens is in one line. */
 const unbroken = (text: string): Html =>
@@ -88,15 +83,15 @@ const detailsOf = ({ details }: DearWords) =>
 
 /** What nothing explains is asked about: by a mail that says the day, the names and the prices, or by a text with these, to be copied. It has what the page shows. */
 function askOf(
-  { headline, why, unexplained, details, fromUs }: NonNullable<State['why']>,
+  { headline, why, isAsked, unexplained, details, fromUs }: NonNullable<State['why']>,
   speech: Speech,
   contact: Contact | null,
 ): Html | false {
-  if (unexplained === '') return false
+  if (!isAsked || (unexplained === '' && contact === null)) return false
   const { say } = speech
   const subject = [contact?.product, contact?.label, speech.day(fromUs)].join(' · ')
   const lines = [headline, why, ...details]
-  return html`<div class="unexplained"><span>${unexplained}</span>${contact !== null && asking(contact.support, subject, lines, say)}</div>`
+  return html`<div class="unexplained">${unexplained !== '' && html`<span>${unexplained}</span>`}${contact !== null && asking(contact.support, subject, lines, say)}</div>`
 }
 
 function asking(

@@ -100,6 +100,11 @@ describe('the board of a usage page', () => {
     )
     const { compact } = speechOf(data)
     expect([0, 0.25, 3.75, 0.0075].map(compact)).toEqual(['0', '0.25', '3.75', '0.0075'])
+    // An amount of money has both digits of its cents.
+    const euros = speechOf({ ...data, isMoney: true, unit: 'EUR' }).of('credits').compact
+    expect([0, 0.25, 7.5, 15, 37.5, 1500].map(euros)).toEqual([
+      ...['€0', '€0.25', '€7.50', '€15', '€37.50', '€1.5k'],
+    ])
   })
 
   test('sums to what the cards of the page say', { tags: 'whole' }, async () => {
@@ -291,6 +296,19 @@ describe('the board of a usage page', () => {
     }
     const values: readonly number[] = bars.map((_, at) => (at === 3 ? 30 : 10))
     expect(over(values, 72)).toEqual([['b-dear', '30']])
+    // The lines are at 14 and 95: no word is on one of them.
+    const yOf = (value: number) => {
+      const drawn = {
+        ...{ bucket: 'day' as const, bars, dears: [{ hour: 72, lines: [], said: '' }] },
+        series: [{ name: 'one', values: values.with(3, value).with(5, 50) }],
+      }
+      const chart = drawBars(speechOf(data), 'use', drawn, { width: 660, height: 200 }) as Element
+      const found = chart.children.find(
+        (each) => typeof each === 'object' && each.attributes.class === 'b-dear',
+      ) as Element
+      return Number(found.attributes.y)
+    }
+    expect([50, 48.7, 40, 24].map(yOf)).toEqual([10, 11, 42.4, 92])
     expect(over(values, 72, 3)).toEqual([['b-dear', '30 ▾1']])
     expect(over(values, null)).toEqual([])
     expect(over(values.with(3, 300), 72)).toEqual([['b-dear', '↑ 300']])
@@ -355,7 +373,13 @@ describe('the board of a usage page', () => {
     ])
     // Where words would be written over those of another day, they are left out.
     expect(besides(320, [17, 24], lines)).toHaveLength(2)
+    // But the cause and who it is, before the lines after them.
     expect(besides(1000, [26, 27], lines)).toHaveLength(3)
+    const more = [...lines, 'a second cause', 'and its figures, before and now']
+    const few = besides(1000, [10, 22], more, [100, 40]).map(({ text }) => text)
+    expect(few.slice(0, 6)).toEqual([...more.slice(0, 4), 'and its figures,', 'before and now'])
+    // The second bar is too high for all of them above it.
+    expect(few.slice(6)).toEqual(more.slice(0, 4))
     // Words that are lower than those of another day are in nobody's way.
     expect(besides(1000, [18, 24], lines, [100, 60])).toHaveLength(6)
     // A third one says it when it is pointed at, and a word without room is left out.

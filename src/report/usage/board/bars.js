@@ -107,7 +107,12 @@ export function drawBars(speech, label, data, size) {
       const wide = widthOf(text) * (isDear(at) ? 1.2 : 1)
       const from = Math.max(free, x(at) + (step - wide) / 2)
       free = from + wide + 6
-      return [{ text, from, wide, y: y(value) - 4, kind: isDear(at) ? 'b-dear' : 'b-cut' }]
+      const base = y(value) - 4
+      // No line passes through a word.
+      const line = [most, most / 2].map(y).find((each) => Math.abs(base - 4 - each) < 5)
+      return [
+        { text, from, wide, y: line ? line - 3 : base, kind: isDear(at) ? 'b-dear' : 'b-cut' },
+      ]
     })
     .reverse()
     .map(({ wide, ...word }, nth) => {

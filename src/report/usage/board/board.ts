@@ -85,8 +85,8 @@ export function boardScript(start?: string): string {
 }
 
 /**
- * Comments, indents, and breaks and spaces beside brackets, commas, colons and operators are for those who write a script. No text of these
- * files spans two lines, has one of these operators between spaces, or has a word after `word: `.
+ * Comments, indents, last commas, and breaks and spaces beside brackets, commas, colons and operators are for those who write a script. No
+ * text of these files spans two lines, has one of these operators between spaces, a comma before a bracket, or a word after `word: `.
  */
 const withoutComments = (script: string) =>
   script
@@ -98,3 +98,4 @@ const withoutComments = (script: string) =>
       / (=>|[!=]==|[-+*/=<>?:%]|[<>+-]=|&&|\|\||\?\?) |(?<=\{) | (?=\})|(?<=[,;]) (?=[\w({[!.])|(?<=\w:) (?=[\w'`[{])|(?<=\b(?:if|for|while|catch)) (?=\()|(?<=\)) (?=\{)/g,
       '$1',
     )
+    .replace(/ (?==>)|,(?=[}\])])/g, '')

@@ -57,7 +57,7 @@ export function besideBars(dears, { x, step, width, topOf, over }) {
   const barAt = (place) => Math.floor((place - axisLeft) / step)
   return dears.slice(0, mostBeside).flatMap(({ at, lines }) => {
     // Narrow bars have room for the cause and who it is alone.
-    const said = isNarrow(step) ? lines.slice(0, 2) : lines
+    let said = isNarrow(step) ? lines.slice(0, 2) : lines
     /** @type {(isAfter: boolean, isAbove: boolean, most: number) => Beside} */
     const placeOf = (isAfter, isAbove, most) => {
       const start = x(at) + (isAfter === isAbove ? 0 : step) + (isAbove ? 0 : isAfter ? 5 : -5)
@@ -92,17 +92,23 @@ export function besideBars(dears, { x, step, width, topOf, over }) {
         if (bar !== at && topOf(bar) - 2 < last) cost += written
       return { start, isAfter, shown, from, to, first, last, cost }
     }
-    // Words of two bars keep apart.
-    const places = (dears.length > 1 ? [narrowest] : [width, narrowest]).flatMap((most) =>
-      [true, false].flatMap((isAfter) => [
-        placeOf(isAfter, false, most),
-        placeOf(isAfter, true, most),
-      ]),
-    )
-    const best = item(
-      places.sort((a, b) => a.cost - b.cost),
-      0,
-    )
+    const bestOf = () =>
+      item(
+        // Words of two bars keep apart.
+        (dears.length > 1 ? [narrowest] : [width, narrowest])
+          .flatMap((most) =>
+            // After and before the bar, beside and above it.
+            [0, 1, 2, 3].map((nth) => placeOf(nth < 2, nth % 2 > 0, most)),
+          )
+          .sort((a, b) => a.cost - b.cost),
+        0,
+      )
+    let best = bestOf()
+    // The last lines are left out where all have no room, but never the cause and who it is.
+    while (best.cost >= written && said.length > 2) {
+      said = said.slice(0, -1)
+      best = bestOf()
+    }
     // They are said in sentences, too.
     if (best.cost >= written) return []
     taken.push(best)

@@ -116,13 +116,15 @@ export function speechOf(data) {
       const whole = coins(currency)
       const fine = coins(currency, { maximumSignificantDigits: 2 })
       const axis = coins(currency, { notation: 'compact', maximumSignificantDigits: 3 })
+      const halves = coins(currency, { minimumFractionDigits: 2 })
       return {
         ...speech,
         show: (value) =>
           value === null || value === undefined
             ? '–'
             : (value !== 0 && Math.abs(value) < 0.05 ? fine : whole).format(value),
-        compact: (value) => axis.format(value),
+        // 7.50, and no 7.5 beside amounts with two decimals.
+        compact: (value) => (value > 1 && value % 1 ? halves : axis).format(value),
       }
     },
     cents: (value) => (value === null ? '–' : cents.format(value)),
