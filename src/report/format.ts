@@ -83,6 +83,21 @@ export function formatShare(share: number): string {
   return percent < 1 || percent > 99 ? percent.toFixed(2) : percent.toFixed(1)
 }
 
+/** A share that is an upper bound, with two digits: `0.46 %` of 0.00454, because it is never told as less than it is. */
+export const percentAtMost = (share: number): string => `${atDigits(100 * share, 2, Math.ceil)} %`
+
+/**
+ * A positive number with so many significant digits.
+ *
+ * @param round `Math.floor` for what is claimed, `Math.ceil` for an upper bound
+ */
+export function atDigits(value: number, digits: number, round: (value: number) => number): number {
+  if (value === 0) return 0
+  const unit = 10 ** (Math.floor(Math.log10(value)) + 1 - digits)
+  // What a division adds in the last digits of a double is no amount.
+  return Number((round(Number((value / unit).toPrecision(12))) * unit).toPrecision(digits))
+}
+
 /** Seconds as text: 850 ms, 12.3 s, 4 min 05 s, 5 min, 2 h 07 min. */
 export function formatDuration(seconds: number): string {
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`

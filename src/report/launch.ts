@@ -72,7 +72,7 @@ export async function launchTop(
     runs.map((run) => run.run_id),
     contract,
   )
-  const all = await prepareFigures(session)
+  const { all, steps } = await prepareFigures(session)
   const [reached] = await session.rows(
     `FROM attempts WHERE list_contains(getvariable('run_ids'), run_id) AND status IS NOT NULL LIMIT 1`,
   )
@@ -90,9 +90,7 @@ export async function launchTop(
   })
   const [run, ...others] = runs
   const certificate =
-    run === undefined || others.length > 0
-      ? null
-      : await readCertificate(session, run, all.correctness)
+    run === undefined || others.length > 0 ? null : await readCertificate(session, run, steps)
   return {
     answer: renderHeadline(
       certificate === null ? headline : certifiedHeadline(certificate, headline),

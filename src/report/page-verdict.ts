@@ -5,7 +5,7 @@ import { askForTokens } from './ask-for-tokens.ts'
 import type { Check, Tone } from './banner.ts'
 import { formatDuration, formatNumber, formatShare } from './format.ts'
 import { safeRateText } from './safe-rate.ts'
-import { rateText, trialName } from './search-words.ts'
+import { heldRate, trialName } from './search-words.ts'
 import { claimedTrial, searchShape } from './stored-search.ts'
 
 const test = z.looseObject({
@@ -41,6 +41,16 @@ const shape = z.looseObject({
         interval: z.tuple([z.number().nullable(), z.number().nullable()]).default([null, null]),
         needs: z.number().nullable().default(null),
         unsteady: z.string().nullable().default(null),
+        of: z
+          .looseObject({
+            metric: z.string(),
+            statistic: z.string(),
+            step: z.string().nullable(),
+            phase: z.string().nullable(),
+            isFiltered: z.boolean(),
+          })
+          .nullable()
+          .default(null),
       }),
     )
     .default([]),
@@ -56,9 +66,19 @@ export interface PageVerdict {
   /** Those of them that a reader must know even if they are no doubt. */
   readonly told: readonly Check[]
   readonly thresholds: readonly Check[]
+  /** Those of them on the share of right answers. */
+  readonly answers: readonly AnswerThreshold[]
   readonly searches: readonly (Check & { readonly isFound: boolean })[]
   /** Of each search, all its trials. */
   readonly trials: readonly SearchTrials[]
+}
+
+/** A threshold on the share of right answers. */
+export interface AnswerThreshold extends Check {
+  /** Null for all steps. */
+  readonly step: string | null
+  /** Whether it is of all answers of that step, not only of a phase or of those that a filter leaves. */
+  readonly isWhole: boolean
 }
 
 export interface SearchTrials {
@@ -92,6 +112,12 @@ export function readPageVerdict(json: string | null): PageVerdict {
     tests: tests.map(checkOf),
     told: tests.filter(({ isTold }) => isTold).map(checkOf),
     thresholds: thresholds.map(thresholdCheck),
+    answers: thresholds.flatMap((threshold) => {
+      const { of } = threshold
+      if (of?.metric !== 'correct' || of.statistic !== 'share') return []
+      const isWhole = of.phase === null && !of.isFiltered
+      return [{ ...thresholdCheck(threshold), step: of.step, isWhole }]
+    }),
     searches: sweeps.map((sweep) => {
       const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
       return { isFound, tone, name: summary, figure: '', remedy: because.join(' ') }
@@ -103,7 +129,7 @@ export function readPageVerdict(json: string | null): PageVerdict {
         sent: sweep.trials.reduce((sum, { sent }) => sum + sent, 0),
         confirmations: sweep.trials.filter(({ step }) => step === 'hold').length,
         figuresOf:
-          claimed === null ? null : `the ${trialName(claimed)} at ${rateText(claimed.ratePerS)}`,
+          claimed === null ? null : `the ${trialName(claimed)} at ${heldRate(claimed.ratePerS)}`,
       }
     }),
   }

@@ -1,8 +1,16 @@
 import { lookup } from '../user/lookup.ts'
 import { askForTokens } from './ask-for-tokens.ts'
 import type { Tone } from './banner.ts'
-import { formatDuration, formatNumber } from './format.ts'
-import { countText, nounRate, percent, rateText, reasonText } from './search-words.ts'
+import { formatDuration, formatNumber, percentAtMost } from './format.ts'
+import {
+  countText,
+  failedRate,
+  heldRate,
+  nounRate,
+  percent,
+  rateText,
+  reasonText,
+} from './search-words.ts'
 import type { SafeRate, StoredNeeds, StoredSearch, StoredTrial } from './stored-search.ts'
 
 export interface SafeRateText {
@@ -68,7 +76,7 @@ function confirmed(search: StoredSearch, found: Found<'held'>): SafeRateText {
   return {
     isFound: true,
     tone: confirmation?.drift == null ? 'good' : 'warn',
-    summary: `Safe rate: ${nounRate(safePerS, budget, of)} (${objective})`,
+    summary: `Safe rate: ${nounRate(heldRate(safePerS, budget), of)} (${objective})`,
     because: [...sustained, short, above, drift].filter((text) => text !== false),
   }
 }
@@ -83,7 +91,7 @@ function aboveText(
   if (failedPerS === null) return 'No rate failed: the limit is above the tested rates.'
   const next = budget === 'quick' ? 'standard' : 'thorough'
   const more = budget === 'thorough' ? '' : `; to know more: --budget ${next}`
-  return `${failedText(failedPerS, trials, budget)}. Between ${rateText(heldPerS, budget)} and ${rateText(failedPerS, budget)} nothing is known${more}.`
+  return `${failedText(failedPerS, trials, budget)}. Between ${heldRate(heldPerS, budget)} and ${failedRate(failedPerS, budget)} nothing is known${more}.`
 }
 
 /** The service admits no higher rate, and the time was not enough to confirm one below its limit. */
@@ -112,7 +120,7 @@ function undecided(
   const lowText =
     lowPerS === null
       ? noLowText(trials)
-      : `${rateText(lowPerS)} was sustained in a trial of ${formatNumber(low?.planned ?? 0)} ${of}`
+      : `${heldRate(lowPerS)} was sustained in a trial of ${formatNumber(low?.planned ?? 0)} ${of}`
   const highText = failedPerS === null ? 'no rate failed' : failedText(failedPerS, trials)
   const bracket = `${lowText}, ${highText}; that is a bracket, not a verdict.`
   return {
@@ -182,7 +190,7 @@ function noLowText(trials: readonly StoredTrial[]): string {
   const sustained = trials.filter(({ step, result }) => step !== 'warm-up' && result === 'held')
   return sustained.length === 0
     ? 'no tested rate was sustained'
-    : `a trial sustained ${[...new Set(sustained.map(({ ratePerS }) => rateText(ratePerS)))].join(', ')}, but a rate at or below it failed`
+    : `a trial sustained ${[...new Set(sustained.map(({ ratePerS }) => heldRate(ratePerS)))].join(', ')}, but a rate at or below it failed`
 }
 
 /** Tasks in progress at the confirmed rate: its rate times their mean time (Little's law). */
@@ -197,20 +205,22 @@ function atOnceText({ of }: StoredSearch, { ratePerS, meanUs }: StoredTrial): re
 function confirmationText(trial: StoredTrial, budget: string, of: StoredSearch['of']): string {
   const late = trial.judged === 0 ? 0 : trial.missed / trial.judged
   const most =
-    trial.mostMissed === null ? '' : `, at most ${percent(trial.mostMissed)} with 99 % confidence`
+    trial.mostMissed === null
+      ? ''
+      : `, at most ${percentAtMost(trial.mostMissed)} with 99 % confidence`
   const sent =
     trial.sentPerS !== null && Math.abs(trial.sentPerS / trial.ratePerS - 1) > 0.01
       ? ` (${rateText(trial.sentPerS, 'thorough')} was sent)`
       : ''
-  return `Sustained ${rateText(trial.ratePerS, budget)}${sent} for ${formatDuration(trial.lastedUs / 1e6)}: ${formatNumber(trial.sent)} ${of}, ${formatNumber(trial.missed)} late or failed (${percent(late)}${most}).`
+  return `Sustained ${heldRate(trial.ratePerS, budget)}${sent} for ${formatDuration(trial.lastedUs / 1e6)}: ${formatNumber(trial.sent)} ${of}, ${formatNumber(trial.missed)} late or failed (${percent(late)}${most}).`
 }
 
 function failedText(perS: number, trials: readonly StoredTrial[], budget = 'quick'): string {
   const found = trials.findLast(({ result, ratePerS }) => result === 'failed' && ratePerS === perS)
-  if (found === undefined) return `${rateText(perS, budget)} failed`
+  if (found === undefined) return `${failedRate(perS, budget)} failed`
   const after = formatDuration(found.lastedUs / 1e6)
   const reason = reasonText(found) ?? 'the store has no reason'
-  return `${rateText(perS, budget)} failed after ${after} (${reason})`
+  return `${failedRate(perS, budget)} failed after ${after} (${reason})`
 }
 
 /** Whether a limiter of the service, not its speed, ended the search: a sentence, or none. */

@@ -1,4 +1,4 @@
-import { formatNumber } from './format.ts'
+import { atDigits, formatNumber, percentAtMost } from './format.ts'
 import type { StoredSearch, StoredTrial } from './stored-search.ts'
 
 /** What a trial is called. A store and a scenario call the confirmation `hold`. */
@@ -10,24 +10,35 @@ export const trialName = (trial: StoredTrial) =>
 /** What a trial decided. */
 export const resultName = ({ result }: StoredTrial) => (result === 'held' ? 'sustained' : result)
 
-/** A rate with two digits, or three of a step of 2.5 %: never more than the search can tell. */
-export function rateText(perS: number, budget = 'quick'): string {
-  const digits = budget === 'thorough' ? 3 : 2
-  const rounded = Number(perS.toPrecision(digits))
-  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.max(rounded, 1e-9))))
-  return `${rounded.toFixed(Math.min(decimals, 6))}/s`
+/** A rate with two digits, or three if those are coarser than a step of the search (10, 4 or 2 %). */
+export function rateText(perS: number, budget = 'quick', round = Math.round): string {
+  if (perS === 0) return '0/s'
+  const digits = digitsOf(perS, budget)
+  const rounded = atDigits(perS, digits, round)
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(rounded)))
+  return `${rounded.toFixed(Math.min(decimals, 20))}/s`
 }
 
-/** `0.50 tasks/s`; of requests, as it is. */
-export function nounRate(perS: number, budget: string, of: StoredSearch['of']): string {
-  const rate = rateText(perS, budget)
-  return of === 'tasks' ? rate.replace('/s', ' tasks/s') : rate
+function digitsOf(perS: number, budget: string): number {
+  const leading = perS / 10 ** Math.floor(Math.log10(perS))
+  return budget === 'thorough' || (budget === 'standard' && leading < 2.5) ? 3 : 2
 }
+
+/** A rate that is claimed or sent: never above what held. */
+export const heldRate = (perS: number, budget?: string) => rateText(perS, budget, Math.floor)
+
+/** A rate that failed: never below it. */
+export const failedRate = (perS: number, budget?: string) => rateText(perS, budget, Math.ceil)
+
+/** `0.50 tasks/s`; of requests, as it is. */
+export const nounRate = (rate: string, of: StoredSearch['of']): string =>
+  of === 'tasks' ? rate.replace('/s', ' tasks/s') : rate
 
 /** `about 60 requests a minute (1.0/s)`, or an hour if a minute has fewer than two. */
 export function countText(perS: number, of: string): string {
   const [count, time] = perS * 60 < 2 ? [perS * 3600, 'an hour'] : [perS * 60, 'a minute']
-  return `about ${formatNumber(Number(count.toPrecision(2)))} ${of} ${time} (${rateText(perS)})`
+  const about = Number(count.toPrecision(2))
+  return `about ${formatNumber(about)} ${about === 1 ? of.replace(/s$/, '') : of} ${time} (${rateText(perS)})`
 }
 
 /** Why a trial failed, with its figure; null if it succeeded. */
@@ -51,7 +62,7 @@ export function reasonText({
     case 'margin':
       return mostMissed === null
         ? 'its margin is too small'
-        : `up to ${percent(mostMissed)} may miss`
+        : `up to ${percentAtMost(mostMissed)} may miss`
     case 'late':
       return 'this machine sent late'
     case 'unknown':

@@ -16,9 +16,11 @@ const shown = shownIn('everywhere', 'pages')
  * (place, step, metric, n, cut_ms, mean_ms, p50_ms … p999_ms) and `shown_counts` (place, step, and each count). Pages
  * thus show the same figures as the terminal.
  *
- * @returns all steps together
+ * @returns all steps together, and each
  */
-export async function prepareFigures(session: Session): Promise<SummaryGroup> {
+export async function prepareFigures(
+  session: Session,
+): Promise<{ readonly all: SummaryGroup; readonly steps: readonly SummaryGroup[] }> {
   // Gaps are read on a separate connection, which has no temporary tables.
   const runs = await session.rows<{ run_id: string; has_objectives: boolean }>(
     `SELECT run_id, ${hasObjectives} AS has_objectives FROM shown_runs`,
@@ -66,5 +68,5 @@ export async function prepareFigures(session: Session): Promise<SummaryGroup> {
       ...Object.fromEntries(counts.map((name) => [sqlName(name), group.counts[name]])),
     })),
   )
-  return all!
+  return { all: all!, steps }
 }

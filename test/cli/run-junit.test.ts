@@ -14,6 +14,7 @@ test('a run as JUnit has a case for its verdict and for each threshold, with esc
     shareOf: null,
     unknown: null,
     unsteady: null,
+    of: { metric: 'ttft', statistic: 'percentile', step: null, phase: null, isFiltered: false },
   } as const
   const text = runJunit(
     {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { admittedRate, answerLines } from '../../src/cli/runs/bench.ts'
 import { searchText } from '../../src/cli/runs/live-block.ts'
 import { safeRateText } from '../../src/report/safe-rate.ts'
+import { countText, failedRate, heldRate, rateText } from '../../src/report/search-words.ts'
 import { searchShape } from '../../src/report/stored-search.ts'
 
 const hold = { step: 'hold', of: 'requests', ratePerS: 10, requests: 800, reset: null } as const
@@ -37,7 +38,7 @@ test.each([
   [{ why: 'misses', missed: 9 }, '9 of 100 missed'],
   [{ why: 'misses', missed: 9, limited: 8 }, '8 of 100 got 429'],
   [{ why: 'backlog' }, 'its backlog grew'],
-  [{ why: 'margin', missed: 2, mostMissed: 0.063 }, 'up to 6.30 % may miss'],
+  [{ why: 'margin', missed: 2, mostMissed: 0.063 }, 'up to 6.3 % may miss'],
 ])('a rate that failed says why: %j', (change, reason) => {
   const trials = [trial(4), trial(6.5, { result: 'failed', ...change })]
   expect(wordsOf(trials, 6.5, 4)).toContain(`6.5/s failed after 10.0 s (${reason})`)
@@ -79,7 +80,8 @@ test('the rate that a limit of a minute admits is that of its minute, however fa
   const { trials } = searchShape.parse({ phase: 's', trials: used })
   expect(admittedRate(trials)).toBe('8.3/s')
   const longer = trials.map((each) => ({ ...each, lastedUs: 40e6 }))
-  expect(admittedRate(longer)).toBe('4.2/s')
+  // 500 in 120 s are 4.17/s, and no more is asked for.
+  expect(admittedRate(longer)).toBe('4.1/s')
 })
 
 test('a search that waits for a limit says for what and until when', () => {
@@ -120,4 +122,31 @@ test('a safe rate below a limit of the service names the limit, and calls no rat
     'The service limits this client to about 60 requests a minute (1.0/s): the limit, not its speed, decides.',
   )
   expect(because.join(' ')).not.toContain('nothing is known')
+})
+
+test('a rate that is claimed or sent is never above what held, nor one that failed below what failed', () => {
+  expect(heldRate(10.53)).toBe('10/s')
+  expect(heldRate(10.58, 'standard')).toBe('10.5/s')
+  expect(heldRate(26.9, 'standard')).toBe('26/s')
+  expect(heldRate(10.586, 'thorough')).toBe('10.5/s')
+  expect(heldRate(0.3)).toBe('0.30/s')
+  expect(failedRate(10.53)).toBe('11/s')
+  expect(failedRate(6.5)).toBe('6.5/s')
+  const safeRate = { kind: 'held', heldPerS: 10.95, safePerS: 10.53, failedPerS: 11.4 }
+  const found = { ...safeRate, budget: 'quick', needs: null }
+  const hold = trial(10.95, { step: 'hold', mostMissed: 0.00454, missed: 0 })
+  const { summary, because } = safeRateText(
+    searchShape.parse({ phase: 's', trials: [hold], safeRate: found }),
+    false,
+  )
+  expect(summary).toMatch(/^Safe rate: 10\/s /)
+  expect(because[0]).toContain('Sustained 10/s')
+  expect(because[0]).toContain('at most 0.46 % with 99 % confidence')
+  expect(because[1]).toContain('12/s failed')
+})
+
+test('no rate is 0, a small one is not, and one request is one', () => {
+  expect(rateText(0)).toBe('0/s')
+  expect(rateText(4e-7)).toBe('0.00000040/s')
+  expect(countText(1 / 3600, 'requests')).toBe('about 1 request an hour (0.00028/s)')
 })

@@ -5,7 +5,7 @@ import { headerIssue } from '../../contract/request.ts'
 import { writeReport } from '../../public/report.ts'
 import { parseScenario } from '../../public/scenario.ts'
 import { limitText, safeRateText } from '../../report/safe-rate.ts'
-import { rateText } from '../../report/search-words.ts'
+import { heldRate } from '../../report/search-words.ts'
 import { type StoredTrial, searchShape } from '../../report/stored-search.ts'
 import { firstModel } from '../../run/plan/first-model.ts'
 import type { RunOptions, RunResult } from '../../run/run.ts'
@@ -137,7 +137,7 @@ export function answerLines(sweep: unknown, isInvalid: boolean): string {
 export function admittedRate(trials: readonly StoredTrial[]): string {
   const admitted = trials.reduce((sum, { sent, limited }) => sum + sent - limited, 0)
   const lastedUs = trials.reduce((sum, trial) => sum + trial.lastedUs, 0)
-  return rateText(admitted / Math.max(60, lastedUs / 1e6))
+  return heldRate(admitted / Math.max(60, lastedUs / 1e6))
 }
 
 function nextCommand(
@@ -151,10 +151,11 @@ function nextCommand(
   if (safeRate.kind === 'none') {
     const search = searchShape.parse(sweep)
     if (limitText(search).length === 0) return nextLine(['doctor'], 'checks this machine')
-    const rate = ['--max-rate', admittedRate(search.trials)]
+    const admitted = admittedRate(search.trials)
+    const rate = admitted === '0/s' ? [] : ['--max-rate', admitted]
     return nextLine(
       ['bench', baseUrl, ...rate, ...requestWords(options), ...files],
-      'after a minute: searches below the rate limit',
+      `after a minute: searches ${rate.length === 0 ? 'again' : 'below the rate limit'}`,
     )
   }
   const { needs } = safeRate
@@ -164,7 +165,7 @@ function nextCommand(
     return nextLine([...goOn, '--for', `${minutes}m`], 'has time for a whole confirmation')
   }
   if (safeRate.kind === 'bracket') return nextLine(goOn, 'narrows the bracket')
-  const rate = rateText(safeRate.safePerS, safeRate.budget)
+  const rate = heldRate(safeRate.safePerS, safeRate.budget)
   const long = ['bench', baseUrl, '--rate', rate, '--duration', '1h', ...requestWords(options)]
   return nextLine([...long, ...files], 'sends this rate for an hour')
 }

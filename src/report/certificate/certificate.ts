@@ -1,9 +1,9 @@
 import { betaQuantile } from '../../measure/interval/distributions.ts'
 import type { Validity } from '../../store/runs/run-end.ts'
-import type { Check, Tone } from '../banner.ts'
-import { formatNumber, formatShare } from '../format.ts'
+import type { Tone } from '../banner.ts'
+import { formatNumber, formatShare, percentAtMost } from '../format.ts'
 import { type StoredFinding, tones } from '../latest-findings.ts'
-import type { PageVerdict } from '../page-verdict.ts'
+import type { AnswerThreshold, PageVerdict } from '../page-verdict.ts'
 import type { SummaryGroup } from '../summary/group-shape.ts'
 import type { Certificate, CertificatePart, CertificateVerdict } from './shape.ts'
 
@@ -27,10 +27,11 @@ const modelErrorChance = 0.01
 export interface Certified {
   /** Of the run on itself; null while it runs, and after a kill. */
   readonly validity: Validity | null
-  readonly page: Pick<PageVerdict, 'searches' | 'thresholds' | 'trials'>
+  readonly page: Pick<PageVerdict, 'searches' | 'answers' | 'trials'>
   /** Share of the requests of the claimed trial that ask for one token: they are less work than others. */
   readonly oneTokenShare: number
-  readonly correctness: SummaryGroup['correctness']
+  /** What the answers of each step say. */
+  readonly steps: readonly Pick<SummaryGroup, 'step' | 'correctness'>[]
   /** Of the latest audit of the run. */
   readonly findings: readonly StoredFinding[]
 }
@@ -47,7 +48,7 @@ export function certificateOf(certified: Certified): Certificate | null {
   if (!isMeasured || certified.page.searches.length === 0) return null
   const parts = [
     ratePart(certified),
-    answersPart(certified.correctness, certified.page.thresholds),
+    answersPart(certified.steps, certified.page.answers),
     modelPart(watched),
     chargesPart(certified.findings),
   ]
@@ -87,23 +88,43 @@ function ratePart({ validity, page, oneTokenShare }: Certified): CertificatePart
   }
 }
 
+/** By thresholds on the share of right answers, and for steps that none of them covers by no wrong answer. */
 function answersPart(
-  correctness: SummaryGroup['correctness'],
-  thresholds: readonly Check[],
+  steps: Certified['steps'],
+  thresholds: readonly AnswerThreshold[],
 ): CertificatePart {
-  const ofCorrect = thresholds.filter(({ name }) => /\bcorrect\b/.test(name))
-  if (ofCorrect.length > 0)
-    return {
-      part: 'answers',
-      verdict: worstOf(ofCorrect.map(({ tone }) => verdictOf(tone))),
-      said: ofCorrect.map(({ name, figure }) => `${name} ${figure}`).join('; '),
-      passesByChance: thresholdErrorChance * ofCorrect.length,
-      failsByChance: thresholdErrorChance * ofCorrect.length,
-    }
+  const isCovered = (of: string | null) =>
+    thresholds.some(({ step, isWhole }) => isWhole && (step === null || step === of))
+  const examined = steps.filter(({ correctness }) => (correctness?.examined ?? 0) > 0)
+  const open = examined.filter(({ step }) => !isCovered(step))
+  if (thresholds.length === 0) return openAnswers(open)
+  const errs = thresholdErrorChance * thresholds.length
+  const byThresholds: CertificatePart = {
+    part: 'answers',
+    verdict: worstOf(thresholds.map(({ tone }) => verdictOf(tone))),
+    said: thresholds.map(({ name, figure }) => `${name} ${figure}`).join('; '),
+    passesByChance: errs,
+    failsByChance: errs,
+  }
+  if (open.length === 0) return byThresholds
+  const rest = openAnswers(open)
+  return {
+    part: 'answers',
+    verdict: worstOf([byThresholds.verdict, rest.verdict]),
+    said: `${byThresholds.said}; of ${open.map(({ step }) => step).join(', ')}, ${rest.said}`,
+    passesByChance: errs + rest.passesByChance,
+    failsByChance: errs,
+  }
+}
+
+/** Answers that must all be right, because no threshold says how many may be wrong. */
+function openAnswers(steps: Certified['steps']): CertificatePart {
   const part = { part: 'answers', passesByChance: boundErrorChance, failsByChance: 0 } as const
-  if (correctness === null || correctness.examined === 0)
+  const sumOf = (count: 'examined' | 'correct' | 'unchecked') =>
+    steps.reduce((sum, { correctness }) => sum + (correctness?.[count] ?? 0), 0)
+  const [examined, correct, unchecked] = [sumOf('examined'), sumOf('correct'), sumOf('unchecked')]
+  if (examined === 0)
     return { ...part, verdict: 'inconclusive', said: 'no step says what it expects (expect)' }
-  const { examined, correct, unchecked } = correctness
   const wrong = examined - correct - unchecked
   const said = `${formatNumber(correct)} of ${formatNumber(examined)} are right`
   if (wrong > 0)
@@ -123,7 +144,7 @@ function answersPart(
   return {
     ...part,
     verdict: 'pass',
-    said: `${said}, so at most ${formatShare(most)} % of all are wrong if requests err independently`,
+    said: `${said}, so at most ${percentAtMost(most)} of all are wrong if requests err independently`,
   }
 }
 

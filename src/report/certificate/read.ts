@@ -9,12 +9,12 @@ import type { Certificate } from './shape.ts'
 /**
  * The certificate of a run, from its verdict and its latest audit; null of one that asks for none.
  *
- * @param correctness of the figures of the run: those of the trial that its search claims
+ * @param steps of the figures of the run: those of the trial that its search claims
  */
 export async function readCertificate(
   session: Session,
   run: RunRow,
-  correctness: SummaryGroup['correctness'],
+  steps: readonly SummaryGroup[],
 ): Promise<Certificate | null> {
   const page = readPageVerdict(run.verdict_json)
   if (page.searches.length === 0) return null
@@ -25,7 +25,7 @@ export async function readCertificate(
   )
   return certificateOf({
     validity: run.verdict,
-    ...{ page, correctness },
+    ...{ page, steps },
     oneTokenShare: short!.share,
     findings: await latestFindings(session, [run.run_id]),
   })

@@ -1,4 +1,5 @@
 import type { Headline, Tone } from '../banner.ts'
+import { percentAtMost } from '../format.ts'
 import type { Certificate, CertificatePart, CertificateVerdict } from './shape.ts'
 
 const toneOf: Readonly<Record<CertificateVerdict, Tone>> = {
@@ -30,8 +31,6 @@ export function certificateTitle(certificate: Certificate): string {
   }
 }
 
-const percent = (share: number) => `${Number((100 * share).toPrecision(2))} %`
-
 /** How often the verdict errs by chance, in whole sentences. */
 export function chanceText({ verdict, parts, passesByChance }: Certificate): string {
   switch (verdict) {
@@ -48,7 +47,7 @@ export function chanceText({ verdict, parts, passesByChance }: Certificate): str
 }
 
 const jointText = (parts: Certificate['parts'], joint: number) =>
-  `${percent(joint)} of such runs, the sum of ${parts.map((part) => `${part.part} ${percent(part.passesByChance)}`).join(', ')}`
+  `${percentAtMost(joint)} of such runs, the sum of ${parts.map((part) => `${part.part} ${percentAtMost(part.passesByChance)}`).join(', ')}`
 
 /** What a part found, and how often it finds that by chance. */
 function saidOf({ verdict, said, passesByChance, failsByChance }: CertificatePart): string {
@@ -57,7 +56,7 @@ function saidOf({ verdict, said, passesByChance, failsByChance }: CertificatePar
   if (errs === null) return `${said}; how often by chance is not known`
   return errs === 0
     ? `${said}; no matter of chance`
-    : `${said}; by chance in at most ${percent(errs)} of runs`
+    : `${said}; by chance in at most ${percentAtMost(errs)} of runs`
 }
 
 function failureText({ part, failsByChance }: CertificatePart): string {
@@ -65,7 +64,7 @@ function failureText({ part, failsByChance }: CertificatePart): string {
     return 'How often a service that sustains a rate is given none is not known.'
   return failsByChance === 0
     ? `That ${part} failed is no matter of chance.`
-    : `If ${part === 'model' ? 'the model is the same' : 'the threshold is kept'}, this failure comes by chance in at most ${percent(failsByChance)} of such runs.`
+    : `If ${part === 'model' ? 'the model is the same' : 'the threshold is kept'}, this failure comes by chance in at most ${percentAtMost(failsByChance)} of such runs.`
 }
 
 /** The answer of a page with its certificate first. */

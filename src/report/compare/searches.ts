@@ -1,6 +1,6 @@
 import type { Session } from '../../store/session/session.ts'
 import { prepareScope } from '../scope.ts'
-import { nounRate, rateText } from '../search-words.ts'
+import { failedRate, heldRate, nounRate } from '../search-words.ts'
 import { claimedTrial, type StoredSearch, searchShape } from '../stored-search.ts'
 
 /** A trial of a search, as a chart draws it. */
@@ -90,17 +90,16 @@ function verdictOf(a: SearchSide, b: SearchSide): SearchComparison['verdict'] {
 
 /** `7.5/s`, or that no confirmation did. */
 export const sustainedText = ({ sustainedPerS, budget, of }: SearchSide): string =>
-  sustainedPerS === null ? 'none known' : nounRate(sustainedPerS, budget, of)
+  sustainedPerS === null ? 'none known' : nounRate(heldRate(sustainedPerS, budget), of)
 
 const unknownLimit = 'not known'
 
 /** `7.5/s to 8.2/s`: between which rates the limit of the service lies. */
 export function limitText({ sustainedPerS, failedPerS, budget, of }: SearchSide): string {
-  const [from, to] = [sustainedPerS, failedPerS].map((rate) =>
-    rate === null ? null : nounRate(rate, budget, of),
-  )
-  if (from == null) return to == null ? unknownLimit : `below ${to}`
-  return to == null ? `above ${from}` : `${from} to ${to}`
+  const from = sustainedPerS === null ? null : nounRate(heldRate(sustainedPerS, budget), of)
+  const to = failedPerS === null ? null : nounRate(failedRate(failedPerS, budget), of)
+  if (from === null) return to === null ? unknownLimit : `below ${to}`
+  return to === null ? `above ${from}` : `${from} to ${to}`
 }
 
 /** What the searches say, as a summary and its reason. */
@@ -141,10 +140,10 @@ export function otherRatesText({ a, b, isAtOneRate }: SearchComparison): string 
   if (a.figuresPerS === null && b.figuresPerS === null)
     return 'Times, errors and throughput are not compared, because neither search has figures at one rate.'
   const rate = ({ figuresPerS, budget, of }: SearchSide) =>
-    figuresPerS === null ? 'no rate' : nounRate(figuresPerS, budget, of)
+    figuresPerS === null ? 'no rate' : nounRate(heldRate(figuresPerS, budget), of)
   const low = Math.min(a.figuresPerS ?? Infinity, b.figuresPerS ?? Infinity)
   // A rate of tasks is none of requests.
   const command =
-    Number.isFinite(low) && a.of !== 'tasks' ? `: assay bench URL --rate ${rateText(low)}` : ''
+    Number.isFinite(low) && a.of !== 'tasks' ? `: assay bench URL --rate ${heldRate(low)}` : ''
   return `Times, errors and throughput are not compared, because those of a are at ${rate(a)} and those of b at ${rate(b)}. To compare them, run both at one rate${command}.`
 }

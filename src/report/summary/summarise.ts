@@ -47,6 +47,7 @@ export async function summariseIn(
   )
   const groups = await readGroups(session, counted)
   const all = groups[0]!
+  const steps = groups.filter((group) => group.step !== null)
   if (all.counts.attempts === 0) throw userError.report(`run ${runId} has no attempts`)
   const counts = all.counts
   return {
@@ -70,13 +71,13 @@ export async function summariseIn(
       counts.attempts === counts.sent + counts.notSent &&
       counts.sent ===
         counts.ok + counts.httpError + counts.broken + counts.timeout + counts.aborted,
-    certificate: await readCertificate(session, run, all.correctness),
+    certificate: await readCertificate(session, run, steps),
     part: phases.some(({ part }) => part === 'steady') ? 'steady' : 'all',
     closedPhases: closedPhases(run.scenario_json).filter((closed) =>
       phases.some(({ phase }) => phase === closed),
     ),
     all,
-    steps: groups.filter((group) => group.step !== null),
+    steps,
     errors: counts.attempts === counts.ok ? [] : await readErrors(session, counted),
     tasks: await readTasks(session, runId, contract),
     lengths: await readLengths(session, counted, run.scenario_json),

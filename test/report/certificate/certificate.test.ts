@@ -3,6 +3,7 @@ import type { Check } from '../../../src/report/banner.ts'
 import { type Certified, certificateOf } from '../../../src/report/certificate/certificate.ts'
 import { certificateLines, certifiedHeadline } from '../../../src/report/certificate/words.ts'
 import type { StoredFinding } from '../../../src/report/latest-findings.ts'
+import { type AnswerThreshold, readPageVerdict } from '../../../src/report/page-verdict.ts'
 
 const finding = (rule: string, verdict: string, detail: object = {}): StoredFinding => ({
   ...{ rule, verdict, severity: 'must', observations: 51, title: rule },
@@ -21,20 +22,25 @@ const search = {
 const trials = { count: 5, sent: 900, confirmations: 1, figuresOf: null }
 const honest: Certified = {
   validity: 'valid',
-  page: { searches: [search], thresholds: [], trials: [trials] },
+  page: { searches: [search], answers: [], trials: [trials] },
   oneTokenShare: 1 / 3,
-  correctness: right,
+  steps: [{ step: 'chat', correctness: right }],
   findings: [same, paid],
 }
 const made = (change: Partial<Certified> = {}) => certificateOf({ ...honest, ...change })!
 const verdictsOf = (change: Partial<Certified> = {}) =>
   made(change).parts.map(({ part, verdict }) => `${part} ${verdict}`)
-const threshold = (tone: Check['tone']): Check => ({
+const threshold = (tone: Check['tone'], of: Partial<AnswerThreshold> = {}): AnswerThreshold => ({
   ...{ tone, name: 'correct >= 95%', figure: 'held: 98 %, n = 500', remedy: null },
+  ...{ step: null, isWhole: true, ...of },
 })
-const asked = (tone: Check['tone']) => ({
-  page: { ...honest.page, thresholds: [threshold(tone)] },
-  correctness: { ...right, correct: 490 },
+const chat = (change: object = {}) => ({
+  step: 'chat',
+  correctness: { ...right, ...change },
+})
+const asked = (tone: Check['tone'], of: Partial<AnswerThreshold> = {}) => ({
+  page: { ...honest.page, answers: [threshold(tone, of)] },
+  steps: [chat({ correct: 490 })],
 })
 
 test('a rate, right answers, the same model and right charges are one verdict, whose error is the sum of those of its parts', () => {
@@ -70,7 +76,7 @@ test.each([
     'rate',
     { page: { ...honest.page, searches: [{ ...search, isFound: false, tone: 'fail' } as const] } },
   ],
-  ['answers', { correctness: { ...right, correct: 499 } }],
+  ['answers', { steps: [chat({ correct: 499 })] }],
   ['answers', asked('fail')],
   ['model', { findings: [finding('SOLD-11', 'fail', { observed: 'They differ.' }), paid] }],
   ['charges', { findings: [same, paid, finding('BILL-03', 'fail')] }],
@@ -89,8 +95,8 @@ test.each([
     'rate',
     { page: { ...honest.page, searches: [{ ...search, isFound: false, tone: 'warn' } as const] } },
   ],
-  ['answers', { correctness: null }],
-  ['answers', { correctness: { ...right, unchecked: 1, correct: 499 } }],
+  ['answers', { steps: [{ step: 'chat', correctness: null }] }],
+  ['answers', { steps: [chat({ unchecked: 1, correct: 499 })] }],
   ['answers', asked('warn')],
   ['model', { findings: [finding('SOLD-11', 'inconclusive', { why: 'only 4 of 10' }), paid] }],
   ['charges', { findings: [same] }],
@@ -160,4 +166,39 @@ test.each([
   ['no search', { page: { ...honest.page, searches: [] } }],
 ] as const)('with %s there is no certificate', (_, change) => {
   expect(certificateOf({ ...honest, ...change })).toBeNull()
+})
+
+test('only thresholds on the share of right answers decide about answers', () => {
+  const of = { metric: 'correct', statistic: 'share', step: null, phase: null, isFiltered: false }
+  const answersOf = (text: string, change: object) => {
+    const threshold = { text, result: 'held', value: 1, unit: 'share', of: { ...of, ...change } }
+    return readPageVerdict(JSON.stringify({ thresholds: [threshold] })).answers
+  }
+  expect(answersOf('correct-chat.ttft.p95 < 800ms', { metric: 'ttft' })).toEqual([])
+  expect(answersOf('correct.count > 10', { statistic: 'count' })).toEqual([])
+  expect(answersOf('chat.correct > 99%', { step: 'chat' })).toMatchObject([
+    { step: 'chat', isWhole: true },
+  ])
+  expect(answersOf('correct{model=a} > 99%', { isFiltered: true })).toMatchObject([
+    { isWhole: false },
+  ])
+})
+
+test('wrong answers of a step that no threshold covers fail the answers', () => {
+  const steps = [chat(), { step: 'tool', correctness: { ...right, correct: 499 } }]
+  const held = { ...asked('good', { step: 'chat' }), steps }
+  expect(made(held).parts[1]).toMatchObject({
+    verdict: 'fail',
+    said: 'correct >= 95% held: 98 %, n = 500; of tool, 499 of 500 are right, 1 wrong; a threshold such as correct > 99% says how many may be',
+  })
+  expect(made({ ...asked('good'), steps }).parts[1]!.verdict).toBe('pass')
+  expect(made(asked('good', { isWhole: false })).parts[1]!.verdict).toBe('fail')
+})
+
+test('a bound that an answer states is never below it', () => {
+  // R: qbeta(0.99, 1, 1012) is 0.0045402.
+  const some = { examined: 1012, correct: 1012 }
+  expect(made({ steps: [chat(some)] }).parts[1]!.said).toContain('at most 0.46 % of all are wrong')
+  const confirmed = made({ page: { ...honest.page, trials: [{ ...trials, confirmations: 3 }] } })
+  expect(certificateLines(confirmed)[1]).toContain('rate 1.9 %')
 })

@@ -18,6 +18,16 @@ import { gapFigure } from './times.ts'
 /** A threshold that its samples cannot decide is inconclusive, which is not a pass. */
 export interface ThresholdResult {
   readonly text: string
+  /** What its figure is of; a page reads nothing from the text. */
+  readonly of: {
+    readonly metric: Threshold['metric']
+    readonly statistic: Threshold['statistic']['kind']
+    /** Null for all steps. */
+    readonly step: string | null
+    /** Null for all phases that count. */
+    readonly phase: string | null
+    readonly isFiltered: boolean
+  }
   readonly result: 'held' | 'missed' | 'inconclusive'
   /** In the unit of the bound; null without samples. */
   readonly value: number | null
@@ -94,8 +104,11 @@ export async function checkThreshold(
 function resultOf(threshold: Threshold, figure: Figure): ThresholdResult {
   const { value, low, high, samples, needs } = figure
   const result = judgeFigure(threshold, figure)
+  const { metric, statistic, step, phase, filter } = threshold
+  const isFiltered = Object.keys(filter).length > 0
   return {
     text: threshold.text,
+    of: { metric, statistic: statistic.kind, step, phase, isFiltered },
     result,
     value: samples === 0 ? null : value,
     interval: [Number.isFinite(low) ? low : null, Number.isFinite(high) ? high : null],
