@@ -30,7 +30,7 @@ export function rulesReference(): string {
     '# Rules',
     `<!-- Made by npm run reference; do not edit. -->`,
     `${allRules.length} rules. Each is decided over recorded rows by \`assay audit\`, returns pass, fail,
-inconclusive or not observed, and never passes without an observation. \`assay audit --explain ID\`
+inconclusive, not observed or not promised, and never passes without an observation. \`assay audit --explain ID\`
 prints the same in the terminal. Sections (§) are those of the service interface specification.`,
     ...sections,
   ].join('\n\n')}\n`

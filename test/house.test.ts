@@ -86,6 +86,21 @@ test('each room imports only the rooms that the architecture allows', () => {
   expect(breaches).toEqual([])
 })
 
+test('the table of rooms in architecture.md says what each may import', () => {
+  const text = readFileSync(join(source, '../docs/architecture.md'), 'utf8')
+  const [, names = ''] = /(`client`.*) handle contracts, answers or logs/.exec(text)!
+  const withMoney = [...names.matchAll(/`(\w+)`/g)].map(([, room]) => room!)
+  expect(withMoney.length).toBeGreaterThan(5)
+  const rows = [...text.matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)]
+  const written = rows.map(([, room, list]) => {
+    const listed = list === '–' ? [] : list!.split(', ')
+    const all = withMoney.includes(room!) ? ['money', 'tokens', ...listed] : listed
+    return [room!, [...new Set(all)].toSorted()]
+  })
+  const enforced = Object.entries(mayImport).map(([room, list]) => [room, [...list].toSorted()])
+  expect(Object.fromEntries(written)).toEqual(Object.fromEntries(enforced))
+})
+
 test('index.ts is the sum of the public files, and each is an entry of the package', () => {
   const parts = files.filter((file) => roomOf(file) === 'public')
   const { exports } = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8'))

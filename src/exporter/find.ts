@@ -34,7 +34,7 @@ const otherPorts = [8002, 8081, 9090]
 /**
  * Looks at several addresses at once: at one that drops packets, the time of patience passes.
  *
- * @param from addresses; `auto` for `/metrics` of the base URL, else of ports 8002, 8081 and 9090 on its host
+ * @param from addresses; `auto` for `/metrics` of the base URL, else `/prometheus/metrics`, else ports 8002, 8081 and 9090 on its host
  * @param key of the service; null for none
  */
 export async function findSources(

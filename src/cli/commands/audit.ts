@@ -15,7 +15,8 @@ const auditOptions = () =>
   command('audit', {
     does: 'Judge recorded runs by every rule, with verdict and evidence.',
     examples: ['audit', 'audit latest --rule BILL --format sarif', 'audit --explain BILL-11'],
-    sends: false,
+    sends: true,
+    notes: ['It sends requests only with --log and an address.'],
   })
     .argument('[run...]', 'ids of runs; default: every run against the base URL of the newest one')
     .addOption(storeOption())

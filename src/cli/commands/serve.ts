@@ -15,7 +15,10 @@ const serveOptions = () =>
     does: 'Run the reference service on this machine.',
     examples: ['serve', 'serve --fault double-charge --set algorithm=gcra'],
     sends: false,
-    notes: ['It prints a key for each band; export one as ASSAY_API_KEY.'],
+    notes: [
+      'It prints a key for each band; export one as ASSAY_API_KEY.',
+      'With --upstream, it relays requests to that server.',
+    ],
   })
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 lets the system pick', port, 8787)

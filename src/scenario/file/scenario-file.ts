@@ -38,9 +38,9 @@ const metrics = shape('metrics: from, every, keep', {
       }),
       'metrics.from: a list of auto and URLs',
     ).default(['auto']),
-    'Addresses, or auto: /metrics of the service, else of ports 8002, 8081 and 9090 on its host.',
+    'Addresses, or auto: /metrics of the service, else /prometheus/metrics, else ports 8002, 8081 and 9090 on its host.',
   ],
-  every: [duration().optional(), 'Time between two looks, from 100ms. Default 1s.'],
+  every: [duration().optional(), 'Time between two scrapes, from 100ms. Default 1s.'],
   keep: [
     oneOf(['known', 'all']).default('known'),
     'known: the families that answer a question of a client. all: every family.',

@@ -28,7 +28,7 @@ export const sold07: Rule = {
   explain: `Looks at plain chat answers to requests that demand a tool. Arguments fit if they are a JSON object with the required fields of the tool's
 parameters, of their types. So many misfits have a chance of 1 % or less if the promised share is kept: a fail; a share as promised passes. Where the request asks for "exactly
 these arguments: {…}", a well-formed text that is another one fails if it happens twice in one argument, and is inconclusive if once. Answers that the limit cut are left
-out; ten that can be compared make a pass. It cannot detect numbers that are changed, or rewrites that wait for a certain customer, time or tool.`,
+out. Fewer than 20 calls, or fewer than ten of exact arguments that can be compared, are inconclusive. It cannot detect numbers that are changed, or rewrites that wait for a certain customer, time or tool.`,
   ...judgedOrMeasured('models.tools', decide, 'tools'),
 }
 
