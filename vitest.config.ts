@@ -18,8 +18,8 @@ const timing = 'test/**/*.timing.test.ts'
 const filesOf = (...rooms: readonly string[]) => rooms.map((room) => `test/${room}/**/*.test.ts`)
 
 /**
- * Rooms whose tests leave nothing behind in their process: the files of a set share the processes of its workers, which load
- * each module once. Some files of other rooms leave something behind: keys among the secrets of the process, or faked timers.
+ * Rooms whose tests leave nothing behind for each other: the files of a set share the processes of its workers, which load
+ * each module once. The sets do not mix, since tests that send leave keys among the secrets of their process.
  */
 const sharing = {
   pure: filesOf(
@@ -29,9 +29,18 @@ const sharing = {
   pages: [...filesOf('report/!(usage)'), 'test/report/*.test.ts'],
   service: filesOf('service'),
   commands: filesOf('cli', 'docs', 'e2e'),
+  portal: filesOf('portal'),
+  sent: filesOf('client', 'run', 'probe'),
+  stored: [...filesOf('exporter', 'otlp', 'store/!(import)'), 'test/store/*.test.ts'],
 }
-/** Its children run without a file to open, so it ends with its process. */
-const alone = 'test/cli/open-files.test.ts'
+/** Files that replace a module or a clock for their whole process, or whose children run without a file to open. */
+const alone = [
+  'test/cli/open-files.test.ts',
+  'test/portal/alert-journal.test.ts',
+  'test/portal/every-endpoint.test.ts',
+  'test/portal/mutants.test.ts',
+  'test/run/pacing.test.ts',
+]
 
 export default defineConfig({
   // The examples of the documents import the package by its name.
@@ -70,7 +79,7 @@ export default defineConfig({
       {
         test: {
           name: 'alone',
-          include: [alone],
+          include: alone,
           globalSetup: 'test/built.ts',
           sequence: { groupOrder: 0 },
           ...patience,
@@ -80,7 +89,7 @@ export default defineConfig({
         test: {
           name,
           include,
-          exclude: [timing, alone],
+          exclude: [timing, ...alone],
           globalSetup: ['test/built.ts', 'test/foreign/installed.ts'],
           isolate: false,
           sequence: { groupOrder: 0 },

@@ -4,11 +4,11 @@ import { selectRuns } from '../../src/audit/runs.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
-import { openStore, type Store } from '../store/opened.ts'
+import { emptyStore, type Store } from '../store/opened.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -9,12 +9,12 @@ import { parseContract } from '../../src/contract/load.ts'
 import type { DeploymentProfile } from '../../src/contract/profile.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../report/attempts.ts'
-import { openStore, type Store } from '../store/opened.ts'
+import { emptyStore, type Store } from '../store/opened.ts'
 import { verdictOver } from './verdict-over.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
   await enterEndedRun(store, 'a')
 })
 afterEach(() => store.close())

@@ -89,8 +89,11 @@ let clean: Store
 let double: Store
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assay-skew-'))
-  clean = await recorded(mkdtempSync(join(folder, 'clean-')), [])
-  double = await recorded(mkdtempSync(join(folder, 'double-')), ['double-charge=0.1'])
+  // Both mostly wait.
+  ;[clean, double] = await Promise.all([
+    recorded(mkdtempSync(join(folder, 'clean-')), []),
+    recorded(mkdtempSync(join(folder, 'double-')), ['double-charge=0.1']),
+  ])
 }, 120_000)
 afterAll(() => {
   clean?.close()

@@ -6,7 +6,7 @@ import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
 import { appendAttempts, Recorder } from '../../src/store/attempts/recorder.ts'
 import { enterEndedRun } from '../report/attempts.ts'
-import { openStore, type Store } from '../store/opened.ts'
+import { inEmptyStore, type Store } from '../store/opened.ts'
 
 export interface More {
   readonly templates?: readonly TemplateRow[]
@@ -24,12 +24,7 @@ export async function verdictOver(
   attempts: readonly AttemptRow[],
   more: More = {},
 ): Promise<Verdict> {
-  const store = await openStore(':memory:')
-  try {
-    return await verdictIn(store, rule, attempts, more)
-  } finally {
-    store.close()
-  }
+  return inEmptyStore((store) => verdictIn(store, rule, attempts, more))
 }
 
 /** What all rules of an account say of these attempts, which need no headers of a rate: those that fail, with what was observed. */
@@ -37,17 +32,14 @@ export async function failuresOver(
   attempts: readonly AttemptRow[],
   more: More = {},
 ): Promise<Readonly<Record<string, string>>> {
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     const findings = await findingsIn(store, ['AUTH-06', 'BILL', 'RATE', 'USE'], attempts, more)
     return Object.fromEntries(
       findings.flatMap(({ rule, verdict }) =>
         verdict.verdict === 'fail' && rule !== 'RATE-07' ? [[rule, verdict.observed]] : [],
       ),
     )
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** The same in a store that has other runs, against a service of their own. */

@@ -1,11 +1,11 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accounts, subject } from '../report/marked-accounts.ts'
+import { subject } from '../report/marked-accounts.ts'
 import { type Served, served, tokenOf } from './portal.ts'
 
 let service: Served
 beforeAll(async () => {
-  service = await served(accounts)
+  service = await served([subject])
 }, 60_000)
 afterAll(() => service.close())
 

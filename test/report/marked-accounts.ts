@@ -60,7 +60,9 @@ const hourUs = 3600e6
 export async function enterMarked(store: Store, some: readonly MarkedAccount[]): Promise<void> {
   await enterRun(store, 'common')
   if (some.includes(others[0]!)) await enterRun(store, 'foreign', { timeScale: 2 })
-  const sums: string[] = []
+  const [sums, polls]: [string[], string[]] = [[], []]
+  const events: Parameters<typeof enterEvents>[1][number][] = []
+  const attempts: ReturnType<typeof attempt>[] = []
   const imported = new Set<string>()
   for (const account of some) {
     const { name, keys, model, endpoint, tag, amount, id } = account
@@ -72,17 +74,15 @@ export async function enterMarked(store: Store, some: readonly MarkedAccount[]):
       ...change,
     })
     const days = isSubject ? 20 : 26
-    await enterEvents(
-      store,
-      Array.from({ length: days }, (_, day) =>
+    for (let day = 0; day < days; day++)
+      events.push(
         event(day * dayUs + (7 + day) * 0.7 * hourUs + (amount % 500) * 1e6, {
           keyFp: keys[day % 2],
           outcome: day === 3 ? 'http_error' : 'ok',
           status: day === 3 ? 500 : 200,
           endpoint: day === 5 ? 'messages' : endpoint,
         }),
-      ),
-    )
+      )
     // Sums of a day, and of hours, of the same source: the finest that cover a time count.
     const sum = (fromH: number, hours: number, statement: number, credits: number) => {
       const start = novemberUs + 24 * dayUs + fromH * hourUs
@@ -94,31 +94,30 @@ export async function enterMarked(store: Store, some: readonly MarkedAccount[]):
     sum(0, 24, 1, amount * 30)
     sum(24, 24, 1, amount * 20)
     for (const hour of isSubject ? [3, 4] : [0, 3, 4, 23]) sum(hour, 1, 2, amount)
-    if (!isSubject) {
-      const day = 25 * dayUs + hourUs
-      await enterEvents(store, [event(day, { source: 'sums', id: id(-1) })])
-    }
+    if (!isSubject) events.push(event(25 * dayUs + hourUs, { source: 'sums', id: id(-1) }))
     const runId = isSubject || account !== others[0] ? 'common' : 'foreign'
     const at = amount % 500
-    await appendAttempts(
-      store,
-      [0, 1, 2].map((slot) =>
+    for (const slot of [0, 1, 2])
+      attempts.push(
         attempt(at + slot, {
           ...{ runId, account: name, keyFp: keys[0], model: slot === 2 ? model : 'svc-k2' },
           ...{ creditsRemaining: amount * 100 - slot, headersUs: (at + slot) * 1e6 + 90_000 },
           dateS: novemberUs / 1e6 + at + slot + (isSubject ? 9 : 2),
         }),
-      ),
-    )
+      )
     for (const hours of [2, 30, 400]) {
-      await store.execute(
-        `INSERT INTO usage_polls (polled_us, service_us, base_url, key_fp, status, consumed, remaining)
-         VALUES (${novemberUs + hours * hourUs}, ${novemberUs + hours * hourUs + (isSubject ? (hours === 30 ? 9e6 : 5e6) : 70e6)}, 'http://127.0.0.1:1',
-           '${keys[0]}', 200, ${amount + hours}, ${amount * 90 - hours})`,
+      const aheadUs = isSubject ? (hours === 30 ? 9e6 : 5e6) : 70e6
+      const polledUs = novemberUs + hours * hourUs
+      polls.push(
+        `(${polledUs}, ${polledUs + aheadUs}, 'http://127.0.0.1:1', '${keys[0]}', 200, ${amount + hours}, ${amount * 90 - hours})`,
       )
     }
   }
+  await enterEvents(store, events)
+  await appendAttempts(store, attempts)
   await store.execute(`
+    INSERT INTO usage_polls (polled_us, service_us, base_url, key_fp, status, consumed, remaining)
+    VALUES ${polls.join()};
     INSERT INTO usage_statements (source, id, statement, ingested_us, start_us, end_us, dimensions, measures, model,
       endpoint, key_fp, account, outcome, credits, unit, requests, prompt_tokens, completion_tokens)
     VALUES ${sums.join()};

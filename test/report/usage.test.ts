@@ -14,13 +14,13 @@ import { usageAnswer, usageCards } from '../../src/report/usage-page.ts'
 import { appendAttempts } from '../../src/store/attempts/recorder.ts'
 import { exportTable } from '../../src/store/files/export.ts'
 import { tries } from '../nightly/tries.ts'
-import { openStore, type Store } from '../store/opened.ts'
+import { emptyStore, type Store } from '../store/opened.ts'
 import { attempt, enterRun, novemberUs } from './attempts.ts'
 import { enterEvents, usageOptions, utc } from './usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -6,7 +6,7 @@ import type { Contract } from '../../../src/contract/contract.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
-import { openStore } from '../../store/opened.ts'
+import { inEmptyStore } from '../../store/opened.ts'
 import { columnsOf } from './columns.ts'
 
 /**
@@ -315,8 +315,7 @@ export async function play(
     spend += charged('balance')
     read(sent.at + 5)
   }
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     await enterEndedRun(store, 'a')
     await appendAttempts(store, rows)
     const recorder = await Recorder.open(store)
@@ -335,9 +334,7 @@ export async function play(
       failed: findings.filter(({ verdict }) => verdict.verdict === 'fail').map(({ rule }) => rule),
       of: (rule) => findings.find((finding) => finding.rule === rule)!,
     }
-  } finally {
-    store.close()
-  }
+  })
 }
 
 function times_(at: number) {

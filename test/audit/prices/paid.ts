@@ -5,7 +5,7 @@ import { audit } from '../../../src/audit/audit.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun, novemberUs } from '../../report/attempts.ts'
-import { openStore } from '../../store/opened.ts'
+import { inEmptyStore } from '../../store/opened.ts'
 
 /** A small audit of paid requests of any endpoint, written on paper: what was sent and answered, and the spend before and after. */
 
@@ -94,8 +94,7 @@ export async function audited(
         ...sent.ended,
       }),
   )
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     await enterEndedRun(store, 'a')
     await appendAttempts(store, rows)
     const recorder = await Recorder.open(store)
@@ -126,9 +125,7 @@ export async function audited(
         : { log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'log', isById } }),
     })
     return Object.fromEntries(findings.map(({ rule, verdict }) => [rule, verdict]))
-  } finally {
-    store.close()
-  }
+  })
 }
 
 export const chat = (id: string): Sent => ({

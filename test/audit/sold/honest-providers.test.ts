@@ -4,7 +4,7 @@ import type { AttemptRow } from '../../../src/attempt/columns.ts'
 import { audit } from '../../../src/audit/audit.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { attempt } from '../../report/attempts.ts'
-import { openStore } from '../../store/opened.ts'
+import { inEmptyStore } from '../../store/opened.ts'
 import { verdictIn } from '../verdict-over.ts'
 import { audited, repeated, textOf, words } from './texts.ts'
 
@@ -42,8 +42,7 @@ async function verdictsOn({ promises = {}, prompt, answer }: Provider) {
       completionTokens: usageOf(at).completion_tokens,
     }),
   )
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     await verdictIn(store, 'SOLD-01', rows, {
       contract,
       templates: asked.map((content, template) => ({
@@ -67,9 +66,7 @@ async function verdictsOn({ promises = {}, prompt, answer }: Provider) {
     })
     const { findings } = await audit(store, { contract, rules: ['SOLD'], keeps: false })
     return new Map(findings.map(({ rule, verdict }) => [rule, verdict.verdict]))
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** A gateway that never counts a long text whole, as LiteLLM: pieces that begin within a word have one token more. */

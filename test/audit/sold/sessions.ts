@@ -5,7 +5,7 @@ import type { Verdict } from '../../../src/audit/verdict.ts'
 import { parseContract } from '../../../src/contract/load.ts'
 import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../../report/attempts.ts'
-import { openStore, type Store } from '../../store/opened.ts'
+import { inEmptyStore, type Store } from '../../store/opened.ts'
 import { words } from './texts.ts'
 
 /** For each prompt, the chance of its likelier first token. */
@@ -99,17 +99,14 @@ export async function verdictOnSessions(
   sessions: readonly Session[],
   more: object,
 ): Promise<Verdict> {
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     await enterSessions(store, sessions)
     const contract = parseContract({ name: 'sold', models: [{ id: 'svc-k2', ...more }] }, 'c.yaml')
     const { findings } = await audit(store, {
       ...{ contract, auditId: 'audit-1', auditedAt: new Date(0), rules: [rule] },
     })
     return findings[0]!.verdict
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** So many sessions, twice a day; from `changeAt` on, another model. */

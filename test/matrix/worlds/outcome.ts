@@ -2,7 +2,7 @@ import { audit } from '../../../src/audit/audit.ts'
 import type { Finding } from '../../../src/audit/verdict.ts'
 import { appendAttempts, Recorder } from '../../../src/store/attempts/recorder.ts'
 import { enterEndedRun } from '../../report/attempts.ts'
-import { openStore } from '../../store/opened.ts'
+import { inEmptyStore } from '../../store/opened.ts'
 import { type Label, labelFor } from './label.ts'
 import { type Played, play } from './play.ts'
 import { contractOf } from './terms.ts'
@@ -60,8 +60,7 @@ export function wordsOf({ verdict }: Finding): string {
 }
 
 async function findingsOf({ terms }: World, played: Played): Promise<readonly Finding[]> {
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     await enterEndedRun(store, 'a', { startedAtUs: terms.startMs * 1000 })
     await appendAttempts(store, played.rows)
     const recorder = await Recorder.open(store)
@@ -75,7 +74,5 @@ async function findingsOf({ terms }: World, played: Played): Promise<readonly Fi
       ...(terms.log ? { log: { text: played.log, file: 'spend.jsonl' } } : {}),
     })
     return findings
-  } finally {
-    store.close()
-  }
+  })
 }

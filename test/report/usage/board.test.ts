@@ -14,7 +14,7 @@ import type { BarsView, Element, Tree } from '../../../src/report/usage/board/ty
 import { viewsOf } from '../../../src/report/usage/board/views.js'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readUsageIn } from '../../../src/report/usage/read.ts'
-import { openStore, type Store } from '../../store/opened.ts'
+import { emptyStore, type Store } from '../../store/opened.ts'
 import { seededStore, seedUsage } from '../seeded.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
@@ -41,7 +41,7 @@ afterAll(() => store.close())
 
 describe('the board of a usage page', () => {
   test('by account has accounts in its filters, tables and charts', { tags: 'whole' }, async () => {
-    const many = await openStore(':memory:')
+    const many = await emptyStore()
     try {
       await enterEvents(
         many,
@@ -504,7 +504,7 @@ test('a period that begins within its first cell has the sums of that cell', () 
 test('one request at the start of an hour is in its sum, and a week of few requests is not drawn', {
   tags: 'whole',
 }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   await enterEvents(own, [{ atUs: utc(2026, 11, 9, 10), credits: 3 }])
   const { html } = await makeReport({
     ...{ store: own, page: 'usage', contract: defaultContract, runIds: [], timeZone: 'UTC' },
@@ -526,7 +526,7 @@ test('one request at the start of an hour is in its sum, and a week of few reque
 test('the week shows medians over all whole measured hours, among them those without a request', {
   tags: 'whole',
 }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   // Three Mondays at 10:00 with 1, 2 and 90 requests.
   const days = [2, 9, 16].flatMap((day, at) =>
     Array.from({ length: [1, 2, 90][at]! }, () => ({ atUs: utc(2026, 11, day, 10) })),
@@ -547,7 +547,7 @@ test('the week shows medians over all whole measured hours, among them those wit
 test('latency is that of successes, and a percentile with too few of them is not drawn', {
   tags: 'whole',
 }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   const hour = (at: number, ms: readonly number[], outcome = 'ok') =>
     ms.map((each) => ({ atUs: utc(2026, 11, 1, at), latencyUs: each * 1000, outcome }))
   // 150 of 100 ms and ten of 900 ms; twenty of 300 ms; three of 100 ms; failures.
@@ -579,7 +579,7 @@ test('latency is that of successes, and a percentile with too few of them is not
 test('tokens by kind are stacked as what is not cached, what is, and what was written', {
   tags: 'whole',
 }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   await enterEvents(own, [
     { atUs: utc(2026, 11, 1, 3), promptTokens: 100, cachedTokens: 40, completionTokens: 7 },
     { atUs: utc(2026, 11, 1, 3), promptTokens: 10, cachedTokens: null, completionTokens: 3 },
@@ -598,7 +598,7 @@ test('tokens by kind are stacked as what is not cached, what is, and what was wr
 })
 
 test('an hour opens its requests, in the order of time', { tags: 'whole' }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   await enterEvents(own, [
     { atUs: utc(2026, 11, 1, 3, 20), model: 'b', credits: 2 },
     { atUs: utc(2026, 11, 1, 3, 10), model: 'a', keyFp: null },
@@ -617,7 +617,7 @@ test('an hour opens its requests, in the order of time', { tags: 'whole' }, asyn
 })
 
 test('an amount in another unit than that of the page is not listed under its head', async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   await enterEvents(own, [
     { atUs: utc(2026, 11, 1, 3, 10), unit: 'EUR', credits: 2 },
     { atUs: utc(2026, 11, 1, 3, 20), unit: 'EUR', credits: 3 },
@@ -629,7 +629,7 @@ test('an amount in another unit than that of the page is not listed under its he
 })
 
 test('without credits, tokens lead, and no card is empty', { tags: 'whole' }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   await enterEvents(own, [{ atUs: utc(2026, 11, 1, 3), credits: null }])
   expect((await boardOf(own)).metrics).toEqual(['tokens', 'requests'])
   const { html } = await makeReport({
@@ -643,7 +643,7 @@ test('without credits, tokens lead, and no card is empty', { tags: 'whole' }, as
 })
 
 test('a store without usage has a page that says how usage comes into it', async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   const { html, warnings } = await makeReport({
     ...{ store: own, page: 'usage', contract: defaultContract, runIds: [], timeZone: 'UTC' },
     nowUs: utc(2026, 11, 2),
@@ -657,7 +657,7 @@ test('a store without usage has a page that says how usage comes into it', async
 test('ten years of 7,000 events are a page of less than 1.5 MB, by month', {
   tags: 'whole',
 }, async () => {
-  const own = await openStore(':memory:')
+  const own = await emptyStore()
   await own.execute(`
     INSERT INTO usage_events (source, id, at_us, ingested_us, import_no, model, endpoint, key_fp, account, outcome, status, credits, requests)
     SELECT 'log', 'e' || i, ${utc(2016, 1, 1)} + i * 45000000000, 0, 1, 'm' || i % 7, 'chat', 'k' || i % 300, 'main', 'ok', 200, 1, 1

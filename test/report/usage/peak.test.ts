@@ -3,12 +3,12 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readPeak } from '../../../src/report/usage/peak.ts'
 import { prepareUsage } from '../../../src/report/usage/prepare.ts'
-import { openStore, type Store } from '../../store/opened.ts'
+import { emptyStore, type Store } from '../../store/opened.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -3,13 +3,13 @@ import { defaultContract } from '../../../src/contract/default.ts'
 import { prepareUsage } from '../../../src/report/usage/prepare.ts'
 import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
-import { openStore, type Store } from '../../store/opened.ts'
+import { emptyStore, type Store } from '../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../attempts.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -4,13 +4,13 @@ import { tokenFields } from '../../../src/measure/usage/quantities.ts'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import type { UsageOptions } from '../../../src/report/usage/shape.ts'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
-import { openStore, type Store } from '../../store/opened.ts'
+import { emptyStore, type Store } from '../../store/opened.ts'
 import { attempt, enterRun } from '../attempts.ts'
 import { enterEvents, usageOptions, utc } from '../usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

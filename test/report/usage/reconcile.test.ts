@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readUsage } from '../../../src/report/usage/read.ts'
 import { judge } from '../../../src/report/usage/reconcile.ts'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
-import { openStore, type Store } from '../../store/opened.ts'
+import { emptyStore, type Store } from '../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../attempts.ts'
 import { usageOptions } from '../usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -7,14 +7,14 @@ import type { FileImport } from '../../../src/store/import/import-options.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
 import { literal } from '../../../src/store/literal.ts'
 import { usageOptions } from '../../report/usage-events.ts'
-import { openStore, type Store } from '../opened.ts'
+import { emptyStore, type Store } from '../opened.ts'
 import { sumsOf } from './samples.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-calendar-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import type { FileImport } from '../../../src/store/import/import-options.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
-import { openStore, type Store } from '../opened.ts'
+import { emptyStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-cells-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { joinedId, joinedIdSql } from '../../../src/store/import/joined-id.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
-import { openStore, type Store } from '../opened.ts'
+import { emptyStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-ids-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

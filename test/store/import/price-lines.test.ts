@@ -10,13 +10,13 @@ import { terminalUsage } from '../../../src/report/usage/terminal.ts'
 import { usageCards } from '../../../src/report/usage-page.ts'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { usageOptions } from '../../report/usage-events.ts'
-import { openStore, type Store } from '../opened.ts'
+import { emptyStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-prices-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

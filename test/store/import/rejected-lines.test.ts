@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { importFile } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
-import { openStore, type Store } from '../opened.ts'
+import { emptyStore, type Store } from '../opened.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-again-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

@@ -6,7 +6,7 @@ import { importFile } from '../../../src/store/import/import-file.ts'
 import { parseMapping } from '../../../src/store/import/mapping.ts'
 import { tries } from '../../nightly/tries.ts'
 import { usageOptions } from '../../report/usage-events.ts'
-import { openStore, type Store } from '../opened.ts'
+import { emptyStore, type Store } from '../opened.ts'
 import { keepsSums } from './any-cut.ts'
 import { sumsOf } from './samples.ts'
 
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'assay-sums-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 let store: Store
 beforeEach(async () => {
-  store = await openStore(':memory:')
+  store = await emptyStore()
 })
 afterEach(() => store.close())
 

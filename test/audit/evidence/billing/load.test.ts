@@ -12,7 +12,7 @@ import type { FullContract } from '../../../../src/contract/contract.ts'
 import { defaultContract } from '../../../../src/contract/default.ts'
 import { appendAttempts, Recorder } from '../../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../../../report/attempts.ts'
-import { openStore } from '../../../store/opened.ts'
+import { inEmptyStore } from '../../../store/opened.ts'
 
 const none = Number.NaN
 const contract: FullContract = {
@@ -30,8 +30,7 @@ interface More {
 
 async function loaded(rows: readonly AttemptRow[], more: More = {}) {
   const { templates = [], bodies = [], ledger = {}, runIds = ['a'], timeScale = 1 } = more
-  const store = await openStore(':memory:')
-  try {
+  return inEmptyStore(async (store) => {
     for (const runId of new Set(rows.map((row) => row.runId))) {
       // Each against a service of its own, so that no run is an earlier one of another.
       await enterEndedRun(store, runId, { baseUrl: `http://${runId}`, timeScale })
@@ -44,9 +43,7 @@ async function loaded(rows: readonly AttemptRow[], more: More = {}) {
     recorder.flush()
     await recorder.close()
     return await loadHistories({ store, runIds, contract: more.contract ?? contract })
-  } finally {
-    store.close()
-  }
+  })
 }
 
 /** The same of one account. */

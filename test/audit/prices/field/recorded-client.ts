@@ -7,7 +7,7 @@ import type { Finding } from '../../../../src/audit/verdict.ts'
 import type { Contract } from '../../../../src/contract/contract.ts'
 import { appendAttempts, Recorder } from '../../../../src/store/attempts/recorder.ts'
 import { attempt, enterEndedRun } from '../../../report/attempts.ts'
-import { openStore } from '../../../store/opened.ts'
+import { inEmptyStore } from '../../../store/opened.ts'
 
 /** When the client leaves: before the answer, after so many events, or as soon as the stream is complete. */
 export type Leaves = 'never' | 'at-once' | 'half' | 'at-the-end'
@@ -112,8 +112,7 @@ export class RecordedClient {
     log: readonly unknown[] | null,
     choices: Readonly<Record<string, string>> = {},
   ): Promise<readonly Finding[]> {
-    const store = await openStore(':memory:')
-    try {
+    return inEmptyStore(async (store) => {
       await enterEndedRun(store, 'a', { startedAtUs: Math.round(this.zeroMs * 1000) })
       await appendAttempts(store, this.rows)
       const recorder = await Recorder.open(store)
@@ -128,9 +127,7 @@ export class RecordedClient {
           : { log: { text: log.map((row) => JSON.stringify(row)).join('\n'), file: 'log' } }),
       })
       return findings
-    } finally {
-      store.close()
-    }
+    })
   }
 
   private keep({ headers, body }: Received): void {
