@@ -143,7 +143,7 @@ async function client(): Promise<void> {
   const [batch, words] = [new Batch(), new Dictionary()]
   let ended = 0
   const listener: AttemptListener = {
-    onGap: () => {},
+    onItl: () => {},
     onEnd: (attempt) => {
       if (attempt.outcome !== 'ok') throw new Error(`${attempt.outcome} ${attempt.reason}`)
       attempt.writeTo(batch, words)

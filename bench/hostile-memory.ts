@@ -83,7 +83,7 @@ async function client(transportName: string, port: number, connections: number, 
   let answers = 0
   const ask = () => {
     attempts.start(request, {
-      onGap: () => {},
+      onItl: () => {},
       onEnd: (attempt) => {
         answers++
         counters.error(`${attempt.errorCode ?? attempt.reason}`)

@@ -101,7 +101,7 @@ function assay(): void {
   const client = attempts()
   /** As the flights of a run: one for each stream, its methods those of all. */
   class Listener implements AttemptListener {
-    onGap(): void {
+    onItl(): void {
       events++
     }
     onEnd(attempt: Attempt): void {
@@ -224,7 +224,7 @@ async function hold(): Promise<void> {
   globalThis.gc?.()
   const beforeBytes = process.memoryUsage.rss()
   const listener: AttemptListener = {
-    onGap: () => {},
+    onItl: () => {},
     onEvent: () => {
       open++
     },

@@ -1,6 +1,6 @@
 import type { RateSegment, Spacing } from '../scenario/loads.ts'
-import { GapSums } from './gap-sums.ts'
 import { amountBy, RateCurve } from './rate-curve.ts'
+import { SpacingSums } from './spacing-sums.ts'
 
 /** More than the rounding error of sums over segments: an arrival due at their end is not before it. */
 const roundingUs = 1e-3
@@ -34,7 +34,7 @@ export class ArrivalPlan {
   private readonly durationUs: number
   private readonly count: number
   /** Null for a constant spacing, whose gaps are 1. */
-  private readonly gaps: GapSums | null
+  private readonly gaps: SpacingSums | null
 
   constructor(
     spacing: Spacing,
@@ -48,7 +48,8 @@ export class ArrivalPlan {
     this.durationUs = bounds.durationUs ?? Infinity
     this.count = bounds.maxRequests ?? Infinity
     const shape = spacing.kind === 'gamma' ? spacing.shape : 1
-    this.gaps = spacing.kind === 'constant' ? null : new GapSums(seed, `gaps of ${phase}`, shape)
+    this.gaps =
+      spacing.kind === 'constant' ? null : new SpacingSums(seed, `gaps of ${phase}`, shape)
   }
 
   /** Moves to an arrival, by default the next. @returns false if the plan has no such arrival */

@@ -1,5 +1,5 @@
 import type { RateSegment, Spacing } from '../scenario/loads.ts'
-import { GapSums } from './gap-sums.ts'
+import { SpacingSums } from './spacing-sums.ts'
 
 /**
  * The rate at which a plan of arrivals has exactly `requests` of them within `requests / perS` seconds. A Poisson
@@ -16,7 +16,7 @@ export function exactArrivals(
   const durationUs = (requests / perS) * 1e6
   if (spacing.kind === 'constant') return { durationUs, fromPerS: perS, toPerS: perS }
   const shape = spacing.kind === 'gamma' ? spacing.shape : 1
-  const amount = new GapSums(seed, `gaps of ${phase}`, shape).sumOf(requests + 1)
+  const amount = new SpacingSums(seed, `gaps of ${phase}`, shape).sumOf(requests + 1)
   const planPerS = amount / (durationUs / 1e6)
   return { durationUs, fromPerS: planPerS, toPerS: planPerS }
 }

@@ -278,7 +278,7 @@ describe('an error', () => {
           captured.push(ended.captured?.body ?? null)
           resolve()
         }
-        client.start(ask(), { onGap: () => {}, onEnd }, 'errors')
+        client.start(ask(), { onItl: () => {}, onEnd }, 'errors')
       })
     }
     await transport.close()

@@ -59,7 +59,7 @@ describe('a client that aborts on purpose', () => {
       const next = (left: number) => {
         const abort: AbortPoint | null = left % 2 === 0 ? { at: 'first-event' } : null
         client.start(ask({ stream: true, abort }), {
-          onGap: () => {},
+          onItl: () => {},
           onEnd: (ended) => {
             outcomes.push(`${ended.outcome}:${ended.events}`)
             if (left === 0) resolve()
@@ -89,7 +89,7 @@ test('a client that aborts at once on a kept connection gets the abort after the
     new Promise<string>((resolve) => {
       let started = false
       client.start(ask({ stream: true, abort }), {
-        onGap: () => {},
+        onItl: () => {},
         onEnd: (ended) => resolve(`${started ? 'later' : 'during'} ${ended.outcome}`),
       })
       started = true

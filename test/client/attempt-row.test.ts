@@ -52,7 +52,7 @@ test('the columnar row and the object of an attempt are equal', async () => {
     client.start(
       ask(),
       {
-        onGap: () => {},
+        onItl: () => {},
         onEnd: (ended) => {
           ended.writeTo(batch, words)
           resolve(ended.toColumns())

@@ -203,7 +203,7 @@ describe('a stream', () => {
     const gaps: number[] = []
     const span = await new Promise<number>((resolve) => {
       client.start(ask({ stream: true }), {
-        onGap: (gapUs) => gaps.push(gapUs),
+        onItl: (itlUs) => gaps.push(itlUs),
         onEnd: (ended) => resolve(ended.lastContentUs - ended.firstContentUs),
       })
     })
@@ -234,7 +234,7 @@ describe('a stream of several choices', () => {
       }
       socket.write(chunk(ends) + chunk(done) + lastChunk)
     })
-    const { columns } = await send(origin, { stream: true }, { onGap: (us) => gaps.push(us) })
+    const { columns } = await send(origin, { stream: true }, { onItl: (us) => gaps.push(us) })
     expect(columns).toMatchObject({ outcome: 'ok', choices: 3, contentReads: 6 })
     expect(gaps).toHaveLength(15)
     expect(Math.min(...gaps)).toBeGreaterThan(10_000)
@@ -252,7 +252,7 @@ describe('a stream of several choices', () => {
       }
       socket.write(chunk(ends) + chunk(done) + lastChunk)
     })
-    const { columns } = await send(origin, { stream: true }, { onGap: (us) => gaps.push(us) })
+    const { columns } = await send(origin, { stream: true }, { onItl: (us) => gaps.push(us) })
     expect(gaps).toHaveLength(2)
     expect(Math.abs(columns.textUs! - gaps[0]! - gaps[1]!)).toBeLessThanOrEqual(1)
   })

@@ -35,7 +35,7 @@ async function third(
   })
   const send = () =>
     new Promise<ResponseColumns>((resolve) => {
-      client.start(ask(), { onGap: () => {}, onEnd: (ended) => resolve(ended.toColumns()) })
+      client.start(ask(), { onItl: () => {}, onEnd: (ended) => resolve(ended.toColumns()) })
     })
   expect((await send()).outcome).toBe('ok')
   expect((await send()).outcome).toBe('ok')
@@ -97,7 +97,7 @@ async function outcomes(
   })
   const send = () =>
     new Promise<string>((resolve) => {
-      client.start(ask(), { onGap: () => {}, onEnd: (ended) => resolve(ended.toColumns().outcome) })
+      client.start(ask(), { onItl: () => {}, onEnd: (ended) => resolve(ended.toColumns().outcome) })
     })
   const ends: string[] = []
   if (atOnce) ends.push(...(await Promise.all(Array.from({ length: count }, send))))

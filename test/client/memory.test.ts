@@ -42,7 +42,7 @@ test.each([
         () =>
           new Promise<string | null>((resolve) => {
             const onEnd = ({ reason }: { readonly reason: string | null }) => resolve(reason)
-            client.start(ask({ stream: true }), { onGap: () => {}, onEnd }, 'always')
+            client.start(ask({ stream: true }), { onItl: () => {}, onEnd }, 'always')
           }),
       ),
     )

@@ -53,7 +53,7 @@ test.each(transports)(
             client.start(
               ask(),
               {
-                onGap() {},
+                onItl() {},
                 onEnd(attempt) {
                   const untilUs = now() + 50_000
                   while (now() < untilUs);

@@ -56,7 +56,7 @@ function timed(path: string, prompt = 'Hello'): Promise<Timed> {
     const gapsUs: number[] = []
     const writtenUs: number[] = []
     const listener: AttemptListener = {
-      onGap: (gapUs) => gapsUs.push(gapUs),
+      onItl: (itlUs) => gapsUs.push(itlUs),
       onEvent: (_atUs, bytes, start, end) => {
         const stamp = /"content":"(\d+) /.exec(
           bytes.toString('latin1', start, Math.min(end, start + 200)),
@@ -69,7 +69,7 @@ function timed(path: string, prompt = 'Hello'): Promise<Timed> {
           ttftMs: (attempt.firstContentUs - attempt.sentUs) / 1000,
           firstErrorMs: (attempt.firstContentUs - writtenUs[0]!) / 1000,
           gapErrorsMs: gapsUs.map(
-            (gapUs, at) => Math.abs(gapUs - (writtenUs[at + 1]! - writtenUs[at]!)) / 1000,
+            (itlUs, at) => Math.abs(itlUs - (writtenUs[at + 1]! - writtenUs[at]!)) / 1000,
           ),
         }),
     }

@@ -7,7 +7,7 @@ import { limitSql } from '../../src/measure/limit.ts'
 import { columnOf } from '../../src/measure/measures.ts'
 import { goodSql, maybeGoodSql, type ObjectiveName } from '../../src/measure/objectives.ts'
 import { countEnded } from '../../src/run/count/count-ended.ts'
-import { GapCells } from '../../src/run/count/gap-cells.ts'
+import { ItlCells } from '../../src/run/count/itl-cells.ts'
 import { cellFor } from '../../src/run/count/time-histogram.ts'
 import { SharedNumbers } from '../../src/run/crew/shared.ts'
 import { ActivePhase } from '../../src/run/send/active-phase.ts'
@@ -55,9 +55,9 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
     1,
   )
   const shared = new SharedNumbers(undefined, true)
-  const gaps = new GapCells()
-  gaps.add(0)
-  gaps.add(1500)
+  const itl = new ItlCells()
+  itl.add(0)
+  itl.add(1500)
   for (const row of rows) {
     if (row.outcome === 'not_sent') continue
     const index = names.indexOf(row.step as keyof typeof steps)
@@ -71,7 +71,7 @@ function counted(rows: readonly AttemptRow[], objectives: Objectives) {
         request: { streamed: row.streamed === 1, endpoint: row.endpoint },
         intendedUs: row.intendedUs,
         credits: 0,
-        gaps,
+        itl,
       } as unknown as Flight,
       {
         ...numbers,

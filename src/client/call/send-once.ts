@@ -35,7 +35,7 @@ export interface SendOnceOptions {
   readonly onHead?: () => void
   readonly onEvent?: (event: ReceivedEvent) => void
   /** A gap between two texts of one choice, in microseconds. */
-  readonly onGap?: (gapUs: number) => void
+  readonly onItl?: (itlUs: number) => void
   readonly signal?: AbortSignal
 }
 
@@ -45,7 +45,7 @@ export function sendOnce(
   request: PreparedRequest,
   options: SendOnceOptions,
 ): Promise<Received> {
-  const { contract, now, onHead, onEvent, onGap = () => {}, signal } = options
+  const { contract, now, onHead, onEvent, onItl = () => {}, signal } = options
   const client =
     options.client ??
     new AttemptClient({
@@ -61,7 +61,7 @@ export function sendOnce(
     const attempt = client.start(
       request,
       {
-        onGap,
+        onItl,
         onHead: () => onHead?.(),
         onEvent: (_atUs, bytes, start, end) => {
           const event = { atUs: now(), data: secrets.without(bytes.toString('utf8', start, end)) }

@@ -12,10 +12,10 @@ export class ChoiceTimes {
 
   /** Notes text of a choice. @returns the gap since its text before; NaN for its first */
   see(choice: number, atUs: number): number {
-    const gapUs = atUs - this.lastUs[choice]!
+    const itlUs = atUs - this.lastUs[choice]!
     this.lastUs[choice] = atUs
-    if (Number.isNaN(gapUs)) this.firstUs[choice] = atUs
-    return gapUs
+    if (Number.isNaN(itlUs)) this.firstUs[choice] = atUs
+    return itlUs
   }
 
   /** From the first to the last text of each choice, added up, in whole microseconds. */

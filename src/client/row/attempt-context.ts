@@ -13,8 +13,8 @@ import type { ResponseWords } from './response-words.ts'
 export type CaptureChoice = 'always' | 'errors' | 'raw' | 'never'
 
 export interface AttemptListener {
-  /** A content event came `gapUs` after the one before it in the same stream (0: same read). */
-  onGap(gapUs: number): void
+  /** A content event came `itlUs` after the one before it in the same stream (0: same read). */
+  onItl(itlUs: number): void
   /** The first content event of a stream came so long after the send. */
   onContent?(waitUs: number): void
   /** It is over. The attempt is reused after this returns, so copy what you need. */

@@ -73,14 +73,14 @@ export class ContentTimes {
     // Events of one read have one time. The comparison is false for the first, whose `lastUs` is NaN.
     if (!(readUs <= lastUs)) cells[row + contentReadsCell]!++
     if (this.choices === null && textBits <= 1) {
-      if (contentEvents > 1) this.onGap(readUs - lastUs)
+      if (contentEvents > 1) this.onItl(readUs - lastUs)
       return
     }
     this.choices ??= this.timesUntil(lastUs)
     for (let choice = 0; choice < mostChoices; choice++) {
       if ((textBits & (1 << choice)) === 0) continue
-      const gapUs = this.choices.see(choice, readUs)
-      if (!Number.isNaN(gapUs)) this.onGap(gapUs)
+      const itlUs = this.choices.see(choice, readUs)
+      if (!Number.isNaN(itlUs)) this.onItl(itlUs)
     }
   }
 
@@ -95,11 +95,11 @@ export class ContentTimes {
     return this.kept
   }
 
-  private onGap(gapUs: number): void {
+  private onItl(itlUs: number): void {
     const { row } = this
     const { cells } = this.context.numbers
     // The comparison is false for NaN, so the first gap counts.
-    if (!(cells[row + itlMaxUsCell]! >= gapUs)) cells[row + itlMaxUsCell] = gapUs
-    this.call.listener.onGap(gapUs)
+    if (!(cells[row + itlMaxUsCell]! >= itlUs)) cells[row + itlMaxUsCell] = itlUs
+    this.call.listener.onItl(itlUs)
   }
 }

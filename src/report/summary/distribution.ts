@@ -1,5 +1,5 @@
 import { samplesNeeded } from '../../measure/percentile.ts'
-import type { EventIntervals } from '../../store/read/gaps.ts'
+import type { ItlFigures } from '../../store/read/itl.ts'
 import { type Distribution, percentiles } from './distribution-shape.ts'
 
 /** One measure of one group, as SQL returns it. Without samples all values are null. */
@@ -54,10 +54,10 @@ export function distributionOf(
   }
 }
 
-/** Gaps of our runs come from histograms. Only these figures are inexact, to within 0.1 %. */
-export function gapDistribution(gaps: EventIntervals | undefined): Distribution {
-  if (gaps === undefined) return distributionOf(noFigures)
-  const { exact, n, mean, min, max } = gaps
-  const q = [min, ...percentiles.map(([, p]) => gaps.atShare(p)), max]
+/** ITL of our runs comes from histograms. Only these figures are inexact, to within 0.1 %. */
+export function itlDistribution(itl: ItlFigures | undefined): Distribution {
+  if (itl === undefined) return distributionOf(noFigures)
+  const { exact, n, mean, min, max } = itl
+  const q = [min, ...percentiles.map(([, p]) => itl.atShare(p)), max]
   return distributionOf({ ...noFigures, n, mean, q }, exact ? 'exact' : 'rounded')
 }

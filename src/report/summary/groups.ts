@@ -5,10 +5,10 @@ import { goodSql, maybeGoodSql, objectiveNames } from '../../measure/objectives.
 import { completedIn, steadySql } from '../../measure/rates.ts'
 import { cachedShareSql } from '../../measure/shares.ts'
 import { countedOfRun } from '../../measure/standings.ts'
-import { type EventIntervals, readGaps } from '../../store/read/gaps.ts'
+import { type ItlFigures, readItl } from '../../store/read/itl.ts'
 import type { Cell, Session } from '../../store/session/session.ts'
 import { jsonOf, objectOf } from '../../user/json.ts'
-import { distributionOf, type Figures, gapDistribution, noFigures } from './distribution.ts'
+import { distributionOf, type Figures, itlDistribution, noFigures } from './distribution.ts'
 import { type Distribution, percentiles } from './distribution-shape.ts'
 import { countsShape, type SummaryGroup } from './group-shape.ts'
 
@@ -84,7 +84,7 @@ export async function readGroups(
   names: readonly MeasureName[] = measureNames,
   valuesAtOnce = usualAtOnce,
 ): Promise<readonly SummaryGroup[]> {
-  const gaps = await readGaps(session, counted.histograms, counted.parameters)
+  const itl = await readItl(session, counted.histograms, counted.parameters)
   const steps = await readRows(session, counted, names, valuesAtOnce, 'GROUP BY step ORDER BY step')
   // One step is the whole: its values are not sorted twice.
   const whole =
@@ -99,7 +99,7 @@ export async function readGroups(
   return [{ ...whole[0]!, step: null }, ...steps].map((row) =>
     groupFrom(
       row,
-      gaps.get(row.step),
+      itl.get(row.step),
       rates.find(({ step }) => step === row.step),
     ),
   )
@@ -239,7 +239,7 @@ const figuresOf = (row: GroupRow, name: MeasureName) =>
 
 function groupFrom(
   row: GroupRow,
-  gaps: EventIntervals | undefined,
+  itl: ItlFigures | undefined,
   rates: Rates | undefined,
 ): SummaryGroup {
   const number = (name: string) => (row[name] === null ? null : Number(row[name]))
@@ -278,7 +278,7 @@ function groupFrom(
     tokenParts: Object.fromEntries(
       partNames.map((name) => [name, number(name)]),
     ) as SummaryGroup['tokenParts'],
-    metrics: { ...metrics, itl: gapDistribution(gaps) },
+    metrics: { ...metrics, itl: itlDistribution(itl) },
   }
 }
 

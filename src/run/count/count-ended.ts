@@ -60,7 +60,7 @@ export function countEnded(
   if (outcome !== 'ok') return
 
   counters.succeeded++
-  if (streamed) phase.countGaps(plan.index, flight.gaps)
+  if (streamed) phase.countItl(plan.index, flight.itl)
   const { completionTokens } = attempt
   if (!Number.isNaN(completionTokens)) counters.tokens += completionTokens
   const holdsNothing = !withText && (attempt.events > 0 || completionTokens === 0)

@@ -14,7 +14,7 @@ import {
 import type { TraceSession } from '../../schedule/traces/sessions.ts'
 import { largest } from '../../user/extremes.ts'
 import type { StepCounters } from '../count/attempt-counts.ts'
-import type { GapCells } from '../count/gap-cells.ts'
+import type { ItlCells } from '../count/itl-cells.ts'
 import { metricsOf, StepHistograms, taken } from '../count/step-histograms.ts'
 import { TimeHistogram } from '../count/time-histogram.ts'
 import type { PhaseRun, StepReport } from '../crew/messages.ts'
@@ -186,10 +186,10 @@ export class ActivePhase {
     histograms.ttft.record(us)
   }
 
-  countGaps(step: number, gaps: GapCells): void {
+  countItl(step: number, itl: ItlCells): void {
     const { histograms } = this.countedOf(step)
     histograms.itl ??= new TimeHistogram()
-    gaps.addTo(histograms.itl)
+    itl.addTo(histograms.itl)
   }
 
   /** Counters of each step, and its histograms since the last call. */

@@ -2,7 +2,7 @@ import type { RunningAttempt } from '../../client/call/client.ts'
 import type { Message, PreparedRequest } from '../../client/call/request.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import type { AttemptListener } from '../../client/row/attempt-context.ts'
-import { GapCells } from '../count/gap-cells.ts'
+import { ItlCells } from '../count/itl-cells.ts'
 import type { DeadlineCounter } from '../count/token-deadlines.ts'
 import type { StepPlan } from '../plan/step-plan.ts'
 import type { RunningTask } from '../tasks/running-task.ts'
@@ -61,8 +61,8 @@ export class Flight implements AttemptListener {
   running: RunningAttempt | null = null
   /** Whether its stream has begun to say something. */
   hasContent = false
-  /** Gaps between the events of its stream. */
-  readonly gaps = new GapCells()
+  /** Times between the events of its stream. */
+  readonly itl = new ItlCells()
   /** The deadlines of the tokens of its stream, once it has content. */
   readonly deadlines: DeadlineCounter | null
   /** Index in `InFlight`. */
@@ -75,9 +75,9 @@ export class Flight implements AttemptListener {
     this.deadlines = deadlines
   }
 
-  onGap(gapUs: number): void {
-    this.gaps.add(gapUs)
-    this.deadlines?.next(gapUs)
+  onItl(itlUs: number): void {
+    this.itl.add(itlUs)
+    this.deadlines?.next(itlUs)
   }
 
   onContent(waitUs: number): void {

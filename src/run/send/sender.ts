@@ -290,7 +290,7 @@ export class Sender implements FlightOwner {
       return
     }
     const capture = this.bodies.choiceFor(flight)
-    flight.gaps.clear()
+    flight.itl.clear()
     flight.hasContent = false
     const running = this.parts.client.start(flight.request, flight, capture)
     flight.running = running

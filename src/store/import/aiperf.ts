@@ -73,7 +73,7 @@ export function readAiperf(text: string, file: string, model: string | null): Fo
     name: 'aiperf',
     attempts,
     // ITL is that of streams that succeeded.
-    gapsUs: records.flatMap(({ record }) => {
+    itlUs: records.flatMap(({ record }) => {
       if (isWarmup(record) || hasFailed(record)) return []
       const gaps = record.metrics?.inter_chunk_latency?.value
       return Array.isArray(gaps) ? gaps.map((ms) => ms * 1000) : []

@@ -31,7 +31,7 @@ export interface ForeignRun {
   readonly name: string
   readonly attempts: readonly ForeignAttempt[]
   /** Gaps between content events, microseconds, if the tool kept them. */
-  readonly gapsUs: readonly number[]
+  readonly itlUs: readonly number[]
   /** The tool's settings. */
   readonly settings: Readonly<Record<string, unknown>>
   /** What the records lack, in words. */

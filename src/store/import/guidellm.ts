@@ -86,7 +86,7 @@ export function readGuidellm(
         startedAtUs: us(originS),
         name: 'guidellm',
         attempts: timed.map((request, slot) => attemptOf(request, { slot, originS, model })),
-        gapsUs: [],
+        itlUs: [],
         settings: objectOf(benchmark.config ?? benchmark.args),
         lacks: [
           'gaps between tokens: ITL is not known',

@@ -135,7 +135,7 @@ async function enter(
     session,
     run.attempts.map((attempt) => attemptFrom(runId, { ...attempt, streamed })),
   )
-  if (run.gapsUs.length > 0) await keepGaps(session, runId, run)
+  if (run.itlUs.length > 0) await keepItl(session, runId, run)
   const endedUs = run.attempts.reduce(
     (latest, attempt) => Math.max(latest, attempt.closedUs ?? attempt.intendedUs),
     0,
@@ -148,14 +148,14 @@ async function enter(
 }
 
 /** Stores gaps in a histogram, as our runs do, and in rows: here they are few and each is known. */
-async function keepGaps(session: Session, runId: string, run: ForeignRun): Promise<void> {
+async function keepItl(session: Session, runId: string, run: ForeignRun): Promise<void> {
   const histogram = hdr.build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: 3_600_000_000,
     numberOfSignificantValueDigits: 3,
     useWebAssembly: false,
   })
-  for (const us of run.gapsUs) {
+  for (const us of run.itlUs) {
     histogram.recordValue(Math.min(3_600_000_000, Math.max(0, Math.round(us))))
   }
   const recorder = await Recorder.open(session)
@@ -177,7 +177,7 @@ async function keepGaps(session: Session, runId: string, run: ForeignRun): Promi
   await insertRows(
     session,
     'imported_gaps',
-    run.gapsUs.map((us) => [runId, 'steady', step, us]),
+    run.itlUs.map((us) => [runId, 'steady', step, us]),
   )
 }
 

@@ -56,7 +56,7 @@ function runOf(result: VllmResult): ForeignRun {
     name: 'vllm bench serve',
     attempts,
     // ITL is that of streams that succeeded.
-    gapsUs: result.itls.flatMap((gaps, at) =>
+    itlUs: result.itls.flatMap((gaps, at) =>
       attempts[at]?.outcome === 'ok' ? gaps.map((seconds) => seconds * 1e6) : [],
     ),
     settings: Object.fromEntries(settingNames.map((name) => [name, result[name] ?? null])),

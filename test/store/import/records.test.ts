@@ -153,13 +153,13 @@ describe('percentiles of records equal those of numpy', () => {
   }))
   const ttftUs = seen.map(({ ttftS }) => ttftS * 1e6)
   const latencyUs = seen.map(({ latencyS }) => latencyS * 1e6)
-  const gapsUs = seen.flatMap(({ gapsS }) => gapsS.map((gap) => gap * 1e6))
+  const itlUs = seen.flatMap(({ gapsS }) => gapsS.map((gap) => gap * 1e6))
 
   // python3 -c "import numpy as np; print(np.percentile(us, [50, 90, 95, 99], method='linear'))" of numpy 2.4.6.
   test.each([
     ['TTFT', ttftUs, [131_876.762, 1_207_096.804, 1_672_994.277, 1_988_509.595]],
     ['latency', latencyUs, [678_980.401, 1_689_468.408, 2_025_966.961, 2_530_625.061]],
-    ['ITL', gapsUs, [25_314.803, 147_450.895, 172_825.616, 194_675.912]],
+    ['ITL', itlUs, [25_314.803, 147_450.895, 172_825.616, 194_675.912]],
   ])('the percentiles of %s in this test are those that numpy prints', (_, us, printed) => {
     for (const [at, p] of [0.5, 0.9, 0.95, 0.99].entries()) {
       expect(linear(us, p)).toBeCloseTo(printed[at]!, 2)
@@ -194,7 +194,7 @@ describe('percentiles of records equal those of numpy', () => {
     expect(ledger).toMatchObject({ accepted: 700, rejected: 0 })
     await expectLinear(ledger.runId, 'ttft', ttftUs)
     await expectLinear(ledger.runId, 'service', latencyUs)
-    await expectLinear(ledger.runId, 'itl', gapsUs)
+    await expectLinear(ledger.runId, 'itl', itlUs)
     const { run } = await summarise(store, ledger.runId, defaultContract)
     expect(run.startedAt).toBe('2025-10-03T20:13:39.158Z')
   })
@@ -216,7 +216,7 @@ describe('percentiles of records equal those of numpy', () => {
     )
     await expectLinear(ledger.runId, 'ttft', ttftUs)
     await expectLinear(ledger.runId, 'service', latencyUs)
-    await expectLinear(ledger.runId, 'itl', gapsUs)
+    await expectLinear(ledger.runId, 'itl', itlUs)
   })
 
   const startS = 1_793_522_400.25

@@ -13,7 +13,7 @@ import { type Figure, none, type ThresholdScope } from './figure.ts'
 import { withinOwnLimits } from './own-limit.ts'
 import { requestFigure } from './requests.ts'
 import { taskFigure } from './tasks.ts'
-import { gapFigure } from './times.ts'
+import { itlFigure } from './times.ts'
 
 /** A threshold that its samples cannot decide is inconclusive, which is not a pass. */
 export interface ThresholdResult {
@@ -96,7 +96,7 @@ export async function checkThreshold(
   const figure = taskMetrics.includes(threshold.metric)
     ? await taskFigure(session, threshold, scope)
     : threshold.metric === 'itl'
-      ? await gapFigure(session, threshold, scope)
+      ? await itlFigure(session, threshold, scope)
       : await requestFigure(session, threshold, scope)
   return resultOf(threshold, figure)
 }

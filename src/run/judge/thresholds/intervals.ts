@@ -11,7 +11,7 @@ import type { Series } from '../../../measure/interval/series.ts'
 import { rateInterval, shareInterval } from '../../../measure/interval/share.ts'
 import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
-import type { EventIntervals } from '../../../store/read/gaps.ts'
+import type { ItlFigures } from '../../../store/read/itl.ts'
 import { isCeiling } from './compare.ts'
 import { exactly, type Figure, none } from './figure.ts'
 
@@ -65,37 +65,37 @@ export function timeOf(series: Series, threshold: Threshold): Figure {
 }
 
 /**
- * The figure of gaps between tokens.
+ * The figure of the times between tokens (ITL).
  *
- * @param streams mean gaps of the streams that they are in; null if no stream has one
+ * @param streams their means in each stream; null if no stream has one
  */
-export function gapsOf(gaps: EventIntervals, streams: Series | null, threshold: Threshold): Figure {
+export function itlOf(itl: ItlFigures, streams: Series | null, threshold: Threshold): Figure {
   const { statistic, bound } = threshold
   if (streams === null) {
-    const value = statistic.kind === 'percentile' ? gaps.atShare(statistic.p / 100) : gaps.mean
-    return { ...none, value, samples: gaps.n }
+    const value = statistic.kind === 'percentile' ? itl.atShare(statistic.p / 100) : itl.mean
+    return { ...none, value, samples: itl.n }
   }
   const { worth, isShort } = streams
   if (statistic.kind !== 'percentile') {
     const { value, low, high } = streams.mean()
-    const scaled = (end: number | null) => (end === null ? null : (gaps.mean * end) / value)
+    const scaled = (end: number | null) => (end === null ? null : (itl.mean * end) / value)
     return {
-      ...bounded({ value: gaps.mean, low: scaled(low), high: scaled(high), worth, t: 0 }, gaps.n),
+      ...bounded({ value: itl.mean, low: scaled(low), high: scaled(high), worth, t: 0 }, itl.n),
     }
   }
   const p = statistic.p / 100
   const { t } = streams.mean()
   const half = t * Math.sqrt((p * (1 - p)) / worth)
-  const distance = (gaps.within(bound) - p) / Math.sqrt((p * (1 - p)) / worth)
+  const distance = (itl.within(bound) - p) / Math.sqrt((p * (1 - p)) / worth)
   return {
     ...none,
-    value: gaps.atShare(p),
-    low: p - half <= 0 ? -Infinity : gaps.atShare(p - half),
-    high: isShort || p + half > 1 ? Infinity : gaps.atShare(p + half),
-    samples: gaps.n,
+    value: itl.atShare(p),
+    low: p - half <= 0 ? -Infinity : itl.atShare(p - half),
+    high: isShort || p + half > 1 ? Infinity : itl.atShare(p + half),
+    samples: itl.n,
     worth,
-    ...farOf(threshold, p, streams.n, { least: gaps.min, largest: gaps.max }),
-    needs: Math.max(neededFor(gaps.n, t, distance, streams.lacking), samplesNeeded(p)),
+    ...farOf(threshold, p, streams.n, { least: itl.min, largest: itl.max }),
+    needs: Math.max(neededFor(itl.n, t, distance, streams.lacking), samplesNeeded(p)),
   }
 }
 

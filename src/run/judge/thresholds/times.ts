@@ -1,40 +1,40 @@
 import { Series } from '../../../measure/interval/series.ts'
 import type { Threshold } from '../../../scenario/threshold.ts'
-import { readGaps } from '../../../store/read/gaps.ts'
+import { readItl } from '../../../store/read/itl.ts'
 import { type Column, readOrdered } from '../../../store/read/ordered.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { chosenRows, exactly, type Figure, none, type ThresholdScope } from './figure.ts'
-import { gapsOf, timeOf } from './intervals.ts'
+import { itlOf, timeOf } from './intervals.ts'
 
-/** SQL over `attempt_values`: the mean gap of a stream that succeeded. */
-const meanGap = {
+/** SQL over `attempt_values`: the mean ITL of a stream that succeeded. */
+const meanItl = {
   value: `CASE WHEN itl_max_us IS NOT NULL AND content_events > 1
     THEN (last_content_us - first_content_us) / (content_events - 1) END`,
   cut: null,
 }
 
 /**
- * The figure of the gaps between tokens, by their histograms. The gaps of a stream are not independent, so all gaps are
+ * The figure of ITL, by histograms. The values of a stream are not independent, so all values are
  * worth no more than their streams.
  */
-export async function gapFigure(
+export async function itlFigure(
   session: Session,
   threshold: Threshold,
   scope: ThresholdScope,
 ): Promise<Figure> {
   const { statistic } = threshold
-  // Histograms of gaps do not know which of them lie before a moment.
+  // Histograms do not know which values lie before a moment.
   if (scope.side !== undefined) return none
   const { where, parameters } = chosenRows(threshold, scope)
-  const gaps = (await readGaps(session, where.join(' AND '), parameters)).get(null)
-  if (gaps === undefined) return none
+  const itl = (await readItl(session, where.join(' AND '), parameters)).get(null)
+  if (itl === undefined) return none
   if (statistic.kind === 'min' || statistic.kind === 'max') {
-    return exactly(gaps[statistic.kind], gaps.n)
+    return exactly(itl[statistic.kind], itl.n)
   }
   const from = `(FROM attempt_values WHERE ${where.join(' AND ')})`
-  const [streams] = await readOrdered(session, from, [meanGap], parameters)
+  const [streams] = await readOrdered(session, from, [meanItl], parameters)
   const { values } = streams!
-  return gapsOf(gaps, values.length === 0 ? null : new Series(values), threshold)
+  return itlOf(itl, values.length === 0 ? null : new Series(values), threshold)
 }
 
 /** The figure of a time over rows: their relation, the column, and the one that says whether a value is cut off. */

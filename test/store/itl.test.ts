@@ -6,7 +6,7 @@ import {
   type JsHistogram,
 } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
-import { readGaps } from '../../src/store/read/gaps.ts'
+import { readItl } from '../../src/store/read/itl.ts'
 import type { Session } from '../../src/store/session/session.ts'
 
 /** A histogram of the library with the layout of the recorder. */
@@ -49,7 +49,7 @@ test('the figures of gaps are those of HdrHistogram, also where histograms merge
 }, async () => {
   await fc.assert(
     fc.asyncProperty(samples, samples, async (some, others) => {
-      const gaps = await readGaps(holding([histogramOf(some), histogramOf(others)]), 'true')
+      const gaps = await readItl(holding([histogramOf(some), histogramOf(others)]), 'true')
       for (const [step, own] of [
         ['step 0', some],
         ['step 1', others],
@@ -71,7 +71,7 @@ test('the figures of gaps are those of HdrHistogram, also where histograms merge
 })
 
 test('the share of gaps within a bound counts the cell that the bound is in', async () => {
-  const gaps = await readGaps(
+  const gaps = await readItl(
     holding([
       histogramOf([
         [10, 3],
@@ -86,6 +86,6 @@ test('the share of gaps within a bound counts the cell that the bound is in', as
 
 test('a rank that was divided by the number of gaps is found again', async () => {
   const ranks = Array.from({ length: 1000 }, (_, at) => [at + 1, 1] as const)
-  const gaps = (await readGaps(holding([histogramOf(ranks)]), 'true')).get(null)!
+  const gaps = (await readItl(holding([histogramOf(ranks)]), 'true')).get(null)!
   expect(ranks.map(([rank]) => gaps.atShare(rank / gaps.n))).toEqual(ranks.map(([rank]) => rank))
 })

@@ -14,7 +14,7 @@ const stretch = fan * fan
  * The shares of a sum of gammas are independent of the sum (Lukacs 1955), so the gaps are independent
  * too. With shape 1, arrivals are a Poisson process.
  */
-export class GapSums {
+export class SpacingSums {
   private readonly stretches: RandomStream
   private readonly blocks: RandomStream
   private readonly gaps: RandomStream

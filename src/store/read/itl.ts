@@ -2,31 +2,31 @@ import { percentileOf } from '../../measure/percentile.ts'
 import type { Session } from '../session/session.ts'
 import { type CellCount, filledCells } from './histogram-cells.ts'
 
-/** Gaps between events with text (ITL), in microseconds. */
-export interface EventIntervals {
-  /** True if each gap is known. Otherwise values come from histograms and are within 0.1 %. */
+/** Times between events with text (ITL), in microseconds. */
+export interface ItlFigures {
+  /** True if each value is known. Otherwise values come from histograms and are within 0.1 %. */
   readonly exact: boolean
   readonly n: number
   readonly mean: number
   readonly min: number
   readonly max: number
-  /** The quantile: the smallest gap that at least this share of gaps does not exceed. */
+  /** The quantile: the smallest value that at least this share of all does not exceed. */
   atShare(share: number): number
-  /** The share of gaps that are at most `us`. */
+  /** The share of values that are at most `us`. */
   within(us: number): number
 }
 
 /**
  * ITL of each step, and of all steps under null. Our runs store histograms, which merge exactly over threads,
- * intervals and runs. If all runs are imported, each gap is known.
+ * intervals and runs. If all runs are imported, each value is known.
  *
  * @param where an SQL condition on `histograms`
  */
-export async function readGaps(
+export async function readItl(
   session: Session,
   where: string,
   parameters: readonly string[] = [],
-): Promise<ReadonlyMap<string | null, EventIntervals>> {
+): Promise<ReadonlyMap<string | null, ItlFigures>> {
   const rows = await session.rows<{ step: string; hdr: string }>(
     `SELECT step, to_base64(hdr) AS hdr FROM histograms WHERE metric = 'itl' AND samples > 0 AND ${where}`,
     [...parameters],
@@ -37,20 +37,20 @@ export async function readGaps(
     const cells = [...filledCells(Buffer.from(hdr, 'base64'))]
     for (const key of [step, null]) merged.set(key, withCells(merged.get(key) ?? new Map(), cells))
   }
-  const found = new Map<string | null, EventIntervals>()
+  const found = new Map<string | null, ItlFigures>()
   for (const [step, cells] of merged) {
-    const [gaps] = await session.doubles(
+    const [values] = await session.doubles(
       `SELECT gap_us FROM imported_gaps WHERE (${where}) ${step === null ? '' : `AND step = $${parameters.length + 1}`}
        ORDER BY gap_us`,
       [...parameters, ...(step === null ? [] : [step])],
     )
-    const counted = gapsOf([...cells.values()].sort((a, b) => a.highest - b.highest))
-    found.set(step, gaps?.length === counted.n ? exactGaps(gaps) : counted)
+    const counted = countedItl([...cells.values()].sort((a, b) => a.highest - b.highest))
+    found.set(step, values?.length === counted.n ? exactItl(values) : counted)
   }
   return found
 }
 
-function exactGaps(sorted: Float64Array): EventIntervals {
+function exactItl(sorted: Float64Array): ItlFigures {
   return {
     exact: true,
     n: sorted.length,
@@ -58,7 +58,7 @@ function exactGaps(sorted: Float64Array): EventIntervals {
     min: sorted[0]!,
     max: sorted.at(-1)!,
     atShare: (share) => percentileOf(sorted, share)!,
-    within: (us) => sorted.filter((gap) => gap <= us).length / sorted.length,
+    within: (us) => sorted.filter((value) => value <= us).length / sorted.length,
   }
 }
 
@@ -78,7 +78,7 @@ function withCells(
  *
  * @param cells in ascending order, at least one
  */
-function gapsOf(cells: readonly CellCount[]): EventIntervals {
+function countedItl(cells: readonly CellCount[]): ItlFigures {
   const n = cells.reduce((sum, { count }) => sum + count, 0)
   const middle = ({ lowest, highest }: CellCount) => Math.ceil((lowest + highest) / 2)
   const highestAt = (rank: number): number => {
@@ -90,7 +90,7 @@ function gapsOf(cells: readonly CellCount[]): EventIntervals {
     exact: false,
     n,
     mean: cells.reduce((sum, cell) => sum + middle(cell) * cell.count, 0) / n,
-    // Events of one packet arrive together: their gap is 0.
+    // Events of one packet arrive together: their ITL is 0.
     min: cells[0]!.lowest,
     max: cells.at(-1)!.highest,
     // A rank that was divided by n may come back one rounding above itself.

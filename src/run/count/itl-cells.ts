@@ -1,10 +1,10 @@
 import { cellFor, type TimeHistogram } from './time-histogram.ts'
 
 /**
- * The gaps of one stream as cells of `TimeHistogram`, two bytes each. They are kept until its end, because
+ * The times between the tokens of one stream (ITL) as cells of `TimeHistogram`, two bytes each. They are kept until its end, because
  * only streams that succeed count.
  */
-export class GapCells {
+export class ItlCells {
   private cells = new Uint16Array(0)
   private length = 0
 
