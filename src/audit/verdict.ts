@@ -95,6 +95,9 @@ const figures = z.array(figure).readonly().exactOptional()
 export const severities = ['must', 'derived', 'advice'] as const
 export type Severity = (typeof severities)[number]
 
+/** The order of verdicts in a page. */
+export const worstFirst = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'] as const
+
 /** The verdict of a rule. One without observations, or whose evidence fits both sides, never passes: such mixes do not compile. */
 export const verdictSchema = z.discriminatedUnion('verdict', [
   z.object({ verdict: z.literal('pass'), observations, note, tables, figures }).readonly(),

@@ -1,11 +1,12 @@
 import type { Failure } from '../audit/format/reproduce.ts'
-import { severities, type Verdict, verdictSchema } from '../audit/verdict.ts'
+import { severities, type Verdict, verdictSchema, worstFirst } from '../audit/verdict.ts'
 import { textList } from '../store/literal.ts'
 import type { Session } from '../store/session/session.ts'
 import { jsonOf } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
 import type { Tone } from './banner.ts'
 
+// `keyof` of a union has only the names that all its members share. A conditional type is applied to each member.
 type NamesOf<Each> = Each extends Each ? keyof Each : never
 type FieldOf<Each, Name> = Each extends Each
   ? Name extends keyof Each
@@ -40,7 +41,7 @@ export const tones: Readonly<Record<string, Tone>> = lookup({
 })
 
 /**
- * The findings of the latest audit of a run; empty without one.
+ * The findings of the latest audit of any of these runs; empty without one.
  *
  * @param runIds the shown runs if absent
  */
@@ -58,7 +59,7 @@ export async function latestFindings(
       ORDER BY audited_at DESC, audit_id DESC LIMIT 1
     )
     ORDER BY
-      array_position(['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'], verdict),
+      array_position(${textList(worstFirst)}, verdict),
       array_position(${textList(severities)}, severity), rule`)
   return rows.map(({ detail_json, ...row }) => ({ ...row, detail: readDetail(detail_json) }))
 }

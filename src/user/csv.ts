@@ -17,10 +17,13 @@ export function* csvRecords(chunks: Iterable<string>, delimiter: string): Genera
   let state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
   let cells: string[] = []
   let [cell, text, before] = ['', '', '']
-  let [line, firstLine, closedAt] = [1, 1, 0]
+  let [line, firstLine] = [1, 1]
+  /** Length of the cell when its quote closed: spaces behind it are cut. */
+  let closedAt = 0
   const endCell = () => {
     cells.push(state === 'closed' ? cell.slice(0, closedAt) + cell.slice(closedAt).trimEnd() : cell)
-    ;[cell, state] = ['', 'start']
+    cell = ''
+    state = 'start'
   }
   const endRecord = (): CsvRecord => {
     endCell()
@@ -47,6 +50,7 @@ export function* csvRecords(chunks: Iterable<string>, delimiter: string): Genera
       else if (sign === '"' && state === 'start') [cell, state] = ['', 'quoted']
       else {
         cell += sign
+        // Right behind the closing quote, a second one: both were one quote of the text.
         if (state === 'closed' && sign === '"' && cell.length === closedAt + 1) state = 'quoted'
         else if (state === 'start' && sign !== ' ') state = 'plain'
       }

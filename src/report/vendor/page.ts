@@ -1,7 +1,7 @@
 import type { AuditReport } from '../../audit/audit.ts'
 import { judgedAgain } from '../../audit/format/reproduce.ts'
 import { judgedBy, logText } from '../../audit/format/terminal.ts'
-import { observationsOf } from '../../audit/verdict.ts'
+import { observationsOf, worstFirst } from '../../audit/verdict.ts'
 import { openStore } from '../../store/session/open.ts'
 import { inSession } from '../../store/session/session.ts'
 import { html } from '../../user/html.ts'
@@ -19,7 +19,6 @@ export async function vendorPage(
   report: AuditReport,
   commands: ReadonlyMap<string, string>,
 ): Promise<string> {
-  const order = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised']
   const findings: readonly StoredFinding[] = report.findings
     .map(({ rule, severity, title, verdict }) => ({
       rule,
@@ -29,7 +28,7 @@ export async function vendorPage(
       detail: verdict,
       observations: observationsOf(verdict),
     }))
-    .toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict))
+    .toSorted((a, b) => worstFirst.indexOf(a.verdict) - worstFirst.indexOf(b.verdict))
   const isLog = report.log !== undefined
   const shown = isLog ? judgedAgain(report.findings, ofFolder) : commands
   const nothing = await openStore(':memory:')

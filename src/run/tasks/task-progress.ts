@@ -17,7 +17,7 @@ export interface Following {
 
 const nothing: Following = { due: [], dropped: [] }
 
-type State = 'waiting' | 'begun' | 'ended' | 'dropped'
+type State = 'waiting' | 'open' | 'ended' | 'dropped'
 
 /** The progress of one task: which requests may begin, given which have ended. Pure: times are given. */
 export class TaskProgress {
@@ -29,7 +29,8 @@ export class TaskProgress {
   private readonly waits: number[]
   private readonly followers: readonly (readonly number[])[]
   private readonly start: Begun
-  private begun = 0
+  /** Requests that are due or in flight, with dropped ones. */
+  private open = 0
   private failed: TaskOutcome | null = null
   /** When its last request ended. */
   lastUs: number
@@ -37,14 +38,14 @@ export class TaskProgress {
   waitUs = 0
   requests = 0
 
-  /** @param begun where it is at its start */
-  constructor(plan: readonly PlannedTurn[], startUs: number, begun: Begun = whole) {
+  /** @param start where it is when it starts */
+  constructor(plan: readonly PlannedTurn[], startUs: number, start: Begun = whole) {
     this.plan = plan
-    this.start = begun
+    this.start = start
     this.startUs = startUs
     this.lastUs = startUs
-    this.states = plan.map((_, number) => (number < begun.from ? 'ended' : 'waiting'))
-    this.endedUs = plan.map((_, number) => (number < begun.from ? startUs : Number.NaN))
+    this.states = plan.map((_, number) => (number < start.from ? 'ended' : 'waiting'))
+    this.endedUs = plan.map((_, number) => (number < start.from ? startUs : Number.NaN))
     this.waits = plan.map(() => 0)
     const followers: number[][] = plan.map(() => [])
     for (const [number, { after }] of plan.entries()) {
@@ -55,19 +56,19 @@ export class TaskProgress {
 
   /** The requests that wait for none any more. */
   begin(): readonly DueTurn[] {
-    const { from, left } = this.start
+    const { left } = this.start
     const ready = (number: number) => this.states[number] === 'waiting' && this.isReady(number)
-    // The rest of a join whose first has ended is not sent.
+    // The rest of a join whose first has ended is not sent. In order of the plan: one that is dropped here drops no others.
     for (const [number, { after, rest }] of this.plan.entries()) {
       if (after.length > 0 && ready(number)) this.dropAll(rest)
     }
     const due = this.plan.flatMap((_, number) => (ready(number) ? [number] : []))
-    return due.map((number) => this.beginAt(number, this.startUs, 0, from === 0 ? 1 : left))
+    return due.map((number) => this.beginAt(number, this.startUs, 0, left))
   }
 
   /** Null while requests of it are due or in flight. */
   get outcome(): TaskOutcome | null {
-    if (this.begun > 0) return null
+    if (this.open > 0) return null
     return this.failed ?? 'ok'
   }
 
@@ -87,9 +88,9 @@ export class TaskProgress {
 
   /** A request that has not been sent is not sent, or a dropped one has ended. */
   leave(number: number): void {
-    if (this.states[number] !== 'begun' && this.states[number] !== 'dropped') return
+    if (this.states[number] !== 'open' && this.states[number] !== 'dropped') return
     this.states[number] = 'ended'
-    this.begun--
+    this.open--
   }
 
   /** A request has ended. @param isOk whether with an answer; else the task has failed */
@@ -123,8 +124,8 @@ export class TaskProgress {
 
   private beginAt(number: number, afterUs: number, waitUs: number, share = 1): DueTurn {
     const delayUs = Math.round(this.plan[number]!.delayUs * share)
-    this.states[number] = 'begun'
-    this.begun++
+    this.states[number] = 'open'
+    this.open++
     this.waits[number] = waitUs + delayUs
     return { number, atUs: afterUs + delayUs }
   }
@@ -133,8 +134,8 @@ export class TaskProgress {
   private dropAll(numbers: readonly number[]): readonly number[] {
     return numbers.filter((number) => {
       const state = this.states[number]
-      if (state === 'waiting' || state === 'begun') this.states[number] = 'dropped'
-      return state === 'begun'
+      if (state === 'waiting' || state === 'open') this.states[number] = 'dropped'
+      return state === 'open'
     })
   }
 }

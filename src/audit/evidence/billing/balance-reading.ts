@@ -7,8 +7,15 @@ import type { Gift } from './gifts.ts'
 import type { HeaderMeaning } from './header-meaning.ts'
 import type { BalanceHistory } from './history.ts'
 import type { Majorization } from './majorization.ts'
-import type { PageContradiction } from './page-contradiction.ts'
 import type { Place } from './place.ts'
+
+/** A balance that the credits endpoint ("the page") showed, and that the headers contradict. */
+export interface PageContradiction {
+  /** Of the history. */
+  readonly row: number
+  readonly shown: Credits
+  readonly expected: Credits
+}
 
 /**
  * The conclusions from all values of one account: all balances that it was shown, in headers and on the credits page.

@@ -1,9 +1,8 @@
 import type { Credits } from '../../../contract/contract.ts'
 import type { KnownPolicy } from './abandoned/known-policy.ts'
-import type { BalanceReading } from './balance-reading.ts'
+import type { BalanceReading, PageContradiction } from './balance-reading.ts'
 import { looksExpired } from './expiry.ts'
 import { type BalanceHistory, effects, withColumns } from './history.ts'
-import type { PageContradiction } from './page-contradiction.ts'
 import { readBalance } from './read-balance.ts'
 
 /**

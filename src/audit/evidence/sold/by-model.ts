@@ -1,9 +1,14 @@
 import { type Model, modelNamed } from '../../../contract/contract.ts'
 import type { Evidence } from '../../rule.ts'
-import { figuresOf, notObserved, pass, type Verdict, withFigures } from '../../verdict.ts'
+import {
+  figuresOf,
+  notObserved,
+  pass,
+  type Verdict,
+  withFigures,
+  worstFirst,
+} from '../../verdict.ts'
 import { type Exchange, exchangesOf } from '../exchange.ts'
-
-const worstFirst = ['fail', 'inconclusive', 'pass', 'not-observed', 'not-promised'] as const
 
 type Verdicts = Verdict | readonly Verdict[]
 

@@ -49,19 +49,20 @@ none for much longer than values before it lacked others, which came later.`,
       const rises = judged.filter(({ taken }) => taken < 0)
       for (const stretch of judged) {
         const { excess } = stretch
-        const isRise =
+        const isPurchase =
           reading.unnamedPurchase !== undefined && isAddedAgain(stretch, reading.unnamedPurchase)
         const isClear = stretch.ambiguous === 0 && reading.fits !== 'late'
-        // BILL-19 is about a rise that nothing explains.
-        if (excess === 0 || (isRise && isClear && contract.packages !== undefined)) continue
+        // Where the contract names packages, BILL-19 judges the purchase.
+        if (excess === 0 || (isPurchase && isClear && contract.packages !== undefined)) continue
+        const isOnlyRise = rises.length === 1 && rises[0] === stretch
         const otherwise =
           otherCause(contract, stretch, excess) ??
           // What is missing may come later, if other charges did.
           (reading.fits === 'late' && excess < 0 ? reading.doubt : null) ??
-          (isRise || (rises.length === 1 && rises[0] === stretch && mayBeAdded(-excess, giftSizes))
+          (isPurchase || (isOnlyRise && mayBeAdded(-excess, giftSizes))
             ? 'Credits that somebody added would look the same.'
             : null)
-        // Segments without another explanation come first, then the narrowest, which is the most specific.
+        // Stretches without another explanation come first, then the narrowest, which is the most specific.
         const surer = worst?.otherwise !== null && otherwise === null
         const sameAndNarrower =
           (worst?.otherwise === null) === (otherwise === null) &&

@@ -19,7 +19,6 @@ export interface EventGroups {
 
 interface KeyRecord {
   readonly name: string
-  readonly size: number
   readonly first: RateEvent
   events(): readonly RateEvent[]
   /** The same a part at a time, which nothing else keeps. */
@@ -46,50 +45,49 @@ export class EventRecords {
     columns.balance_low.set(low)
     columns.balance_high.set(high)
     const name = events[0]!.account
-    const turns = new Float64Array(table.size)
+    /** The number of the key of each request, in order of the first use of each key. */
+    const keyNumbers = new Float64Array(table.size)
     const numberOf = new Map<number, number>()
     for (let row = 0; row < table.size; row++) {
       const key = columns.key_fp[row]!
       if (!numberOf.has(key)) numberOf.set(key, numberOf.size)
-      turns[row] = numberOf.get(key)!
+      keyNumbers[row] = numberOf.get(key)!
     }
     const keys = Array.from(numberOf.values(), (key) => {
-      const own = chosen(table, turns, key)
+      const own = chosen(table, keyNumbers, key)
       return this.keyRecord(own, own !== table)
     })
     for (const key of keys) this.keys.push(key)
-    this.accounts.push(this.accountRecord(name, keys, turns))
+    this.accounts.push(this.accountRecord(name, keys, keyNumbers))
   }
 
-  /** Not in `add`: closures of one function share what they use, so the record would keep the account's columns. */
+  /** Not in `add`: a closure there would keep all columns of the account alive. */
   private accountRecord(
     name: string,
     keys: readonly KeyRecord[],
-    turns: Float64Array,
+    keyNumbers: Float64Array,
   ): AccountRecord {
-    const order = this.file === undefined ? { values: turns } : this.file.keep(turns)
+    const order = this.file === undefined ? { values: keyNumbers } : this.file.keep(keyNumbers)
     return {
       name,
-      size: turns.length,
       first: keys[0]!.first,
-      events: () => inTurn(keys, order.values),
+      events: () => ofAllKeys(keys, order.values),
     }
   }
 
-  /** @param isCopy whether nobody else has the columns */
+  /** @param isCopy whether the columns are this table's alone, so that they may be freed once they are in the file */
   private keyRecord(table: RateEventTable, isCopy: boolean): KeyRecord {
-    const { size } = table
     if (this.file === undefined) {
       const events = rowsOf(table)
       const first = events[0]!
-      return { name: first.key, size, first, events: () => events, parts: () => [events] }
+      return { name: first.key, first, events: () => events, parts: () => [events] }
     }
     const kept = keepTable(table, this.file)
     if (isCopy) freeColumns(Object.values(table.columns) as Float64Array<ArrayBuffer>[])
     const [first] = rowsOf(kept.part(0, 1))
+    const { size } = table
     return {
       name: first!.key,
-      size,
       first: first!,
       events: () => rowsOf(kept.table),
       *parts(rows) {
@@ -118,12 +116,13 @@ const rowsOf = (table: RateEventTable): readonly RateEvent[] =>
   Array.from({ length: table.size }, (_, row) => new RateEventRow(table, row))
 
 /** The rows of one key. */
-function chosen(table: RateEventTable, turns: Float64Array, key: number): RateEventTable {
+function chosen(table: RateEventTable, keyNumbers: Float64Array, key: number): RateEventTable {
   let size = 0
-  for (const turn of turns) if (turn === key) size++
+  for (const each of keyNumbers) if (each === key) size++
   if (size === table.size) return table
   const rows = new Uint32Array(size)
-  for (let row = 0, at = 0; row < turns.length; row++) if (turns[row] === key) rows[at++] = row
+  for (let row = 0, at = 0; row < keyNumbers.length; row++)
+    if (keyNumbers[row] === key) rows[at++] = row
   return tableOf(table.words, size, (name) => {
     const [all, own] = [table.columns[name], new Float64Array(size)]
     for (let at = 0; at < size; at++) own[at] = all[rows[at]!]!
@@ -131,12 +130,12 @@ function chosen(table: RateEventTable, turns: Float64Array, key: number): RateEv
   })
 }
 
-/** The requests of an account, given which of its keys is next. */
-function inTurn(keys: readonly KeyRecord[], turns: Float64Array): readonly RateEvent[] {
+/** The requests of an account in order, given the number of the key of each. */
+function ofAllKeys(keys: readonly KeyRecord[], keyNumbers: Float64Array): readonly RateEvent[] {
   const ofKeys = keys.map((key) => key.events())
   const next = new Uint32Array(keys.length)
   const events: RateEvent[] = []
-  for (const key of turns) {
+  for (const key of keyNumbers) {
     const at = next[key]!
     events.push(ofKeys[key]![at]!)
     next[key] = at + 1
@@ -149,7 +148,7 @@ const mostAtHand = 1_000_000
 
 /** Groups that are made when they are asked for. */
 class Groups implements EventGroups {
-  private readonly made: ReadonlyMap<string, readonly Pick<KeyRecord, 'size' | 'events'>[]>
+  private readonly made: ReadonlyMap<string, readonly Pick<KeyRecord, 'events'>[]>
   private readonly keepsAll: boolean
   private readonly atHand = new Map<string, readonly RateEvent[]>()
   private rowsAtHand = 0
