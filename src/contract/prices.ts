@@ -233,10 +233,16 @@ export interface LogTerms {
   readonly withinMs: number
 }
 
+/** Whether the first requests of a day may cost nothing. `open`: some do, and the contract does not say how many. */
+export const allowances = ['open', 'none'] as const
+export type Allowance = (typeof allowances)[number]
+
 export interface PriceTerms {
   readonly currency: Currency
   /** One unit of another currency in this one: `is: { USD: 500000 }`. */
   readonly is: Readonly<Record<string, Rational>>
+  /** Null: the contract does not say. */
+  readonly allowance: Allowance | null
   readonly models: readonly ModelPrice[]
   readonly evidence: PriceEvidence
 }

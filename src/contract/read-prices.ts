@@ -5,6 +5,7 @@ import type { JsonObject } from '../user/json.ts'
 import { readPriceEvidence } from './price-evidence.ts'
 import { PriceReader } from './price-reader.ts'
 import {
+  allowances,
   type ModelPrice,
   type PriceOverlay,
   type PriceTerms,
@@ -18,7 +19,7 @@ import { readChange, readHours } from './read-times.ts'
 
 /** Fields that may stand at the top or in a model; the model's own count. */
 const shared = ['usage', 'by', 'charged', 'times', 'round', 'minimum', 'priced', 'served', 'clock']
-export const topPriceWords = ['currency', 'digits', 'is', 'evidence', ...shared]
+export const topPriceWords = ['currency', 'digits', 'is', 'allowance', 'evidence', ...shared]
 const ownWords = ['price', 'tiers', 'service', 'hours', 'changes', 'ratios']
 export const modelPriceWords = [...ownWords, ...shared]
 
@@ -42,6 +43,10 @@ export function readPrices(
   const terms: PriceTerms = {
     currency: unit,
     is: Object.fromEntries(is),
+    allowance:
+      top.allowance === undefined || top.allowance === null
+        ? null
+        : reader.word(top.allowance, 'allowance', allowances),
     models: models.map(({ id, fields }, at) =>
       readModel(id, { ...top, ...fields }, fields, `models.${at}`, reader),
     ),

@@ -28,12 +28,12 @@ import {
 type Written = Readonly<Record<string, unknown>>
 
 /** Prices as a contract file states them, with every default as if it were written. */
-export function writtenPrices({ currency, is, evidence }: PriceTerms) {
+export function writtenPrices({ currency, is, allowance, evidence }: PriceTerms) {
   const { cost, balance, log } = evidence
   return {
     currency: currency.name,
     digits: currency.digits,
-    ...stated({ is: mapped(is, number) }),
+    ...stated({ is: mapped(is, number), allowance }),
     evidence: stated({
       cost: cost.map(writtenPlace),
       balance: balance && writtenBalance(balance),

@@ -261,7 +261,9 @@ test('every field that the prices of a contract accept is in these tests', () =>
   ])
   for (const [, path, words] of mapping.mock.calls)
     for (const word of words ?? []) accepted.add(`${patternOf(path)}.${word}`)
-  const tested = new Set([...Object.keys(pairs), 'charged.inner_attempt', 'model.price.*.step'])
+  // `allowance` changes no cost but verdicts: charged-less.test.ts.
+  const elsewhere = ['charged.inner_attempt', 'model.price.*.step', 'top.allowance']
+  const tested = new Set([...Object.keys(pairs), ...elsewhere])
   expect([...accepted].filter((path) => !tested.has(path)).toSorted()).toEqual(
     ['cost', 'balance', 'log'].map((place) => `evidence.${place}`).toSorted(),
   )

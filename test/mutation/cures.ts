@@ -720,12 +720,19 @@ export const cures: readonly Cure[] = [
   {
     kind: 'free requests a day are money that is missing',
     file: `${sums}/charged-less.ts`,
-    is: 'return hasEnded\n',
-    was: 'return hasEnded && most < 0\n',
+    is: 'return isShown ? most : 0',
+    was: 'return 0',
     ...{
       test: `${field}/charged-less.test.ts`,
       named: 'are no fault of the service, read every 1',
     },
+  },
+  {
+    kind: 'free requests of a day that begins within the run are money that is missing',
+    file: `${sums}/charged-less.ts`,
+    is: 'const zoneStepMs = dayMs / 96',
+    was: 'const zoneStepMs = dayMs',
+    ...{ test: `${field}/charged-less.test.ts`, named: 'may begin anew within the run' },
   },
   {
     kind: 'a discount is money that is missing',

@@ -131,7 +131,8 @@ export class LoggedCosts {
     const { right, wrong, open } = this.#kept
     const requires = 'rows with a cost of models that the contract has a price of'
     const unit = this.#prices.currency.name
-    const of = { wrong: this.counts.wrong, all: this.all, stake: this.#stake.text(unit) }
+    const { wrong: wrongs, open: opens } = this.counts
+    const of = { wrong: wrongs, open: opens, all: this.all, stake: this.#stake.text(unit) }
     const sample = [...wrong, ...right.all, ...open]
     const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
     const shown = (witnesses: readonly Witness[]) =>
@@ -142,16 +143,7 @@ export class LoggedCosts {
       const { verdict: _, observations, ...failure } = verdict
       return fail(observations, { ...failure, witnesses: shown(verdict.witnesses) })
     }
-    if (verdict.verdict === 'not-observed' || verdict.verdict === 'not-promised') return verdict
-    if (verdict.verdict === 'pass') {
-      const note =
-        this.counts.open === 0
-          ? {}
-          : {
-              note: `${grouped(this.counts.open)} more of ${grouped(this.all)} are open: ${verdict.note?.split(': ').at(-1) ?? ''}`,
-            }
-      return pass(this.counts.right, note)
-    }
+    if (verdict.verdict !== 'inconclusive') return verdict
     return {
       ...verdict,
       observations: this.all,

@@ -16,6 +16,8 @@ import type { StoredUse } from './store-lines.ts'
 
 /** Amounts that are compared with every change; those after them only with changes that fitted one. */
 const mostTried = 1_000
+/** Names of changes (`Change.about`) that are no change of a price by itself. */
+const ofTiers: ReadonlySet<string> = new Set(['tiers', 'service', 'times', 'hours'])
 /** Right amounts of each model that are compared with a change. */
 const mostRight = 300
 
@@ -77,7 +79,7 @@ export function pricingOf(
     const found = [...known, ...others].find(isSound) ?? known[0] ?? others[0]
     if (found === undefined) return null
     fitted.add(found)
-    const isTier = /tier|service|times|hours|discount/.test(found.about)
+    const isTier = ofTiers.has(found.about)
     return { cause: isTier ? 'tier or discount' : 'price', summary: found.summary }
   }
   const costOfUse = ({ counts, ...use }: StoredUse) => {

@@ -6,7 +6,7 @@ import { changesFor } from './changes/changes.ts'
 import { freeOfCharge } from './changes/whole.ts'
 import { wideChanges } from './changes/wide.ts'
 import type { Judged } from './judge.ts'
-import { otherCauses } from './other-causes.ts'
+import { type OtherCause, otherCauses } from './other-causes.ts'
 import type { KnownCauses } from './price-judge.ts'
 import { onlyThese, scopeOf } from './scope.ts'
 import { type Kind, simplestOf } from './simplest.ts'
@@ -24,6 +24,8 @@ export interface Explanation {
   readonly scope: string
   /** Numbers that were fitted to the wrong costs: a price, a fee, a moment (`simplest.ts`). */
   readonly numbers: number
+  /** Whether it is a share below 1 of a price, or of the whole cost, that the contract has nowhere: what a discount is. */
+  readonly isDiscount: boolean
   /** Whether it gives more, or finer, amounts than any change gives by chance: only then it accuses a price. */
   readonly isSure: boolean
 }
@@ -54,16 +56,23 @@ export function explain(
   const some = spread(wrong, mostTried)
   const models = modelsOf([...wrong, ...right], causes)
   const told = (
-    { summary, about }: Pick<Explanation, 'summary' | 'about'>,
+    {
+      summary,
+      about,
+      numbers: fitted = 0,
+      isDiscount = false,
+    }: Pick<Explanation, 'summary' | 'about'> & Partial<OtherCause>,
     fits: readonly Judged[],
     spared: readonly Judged[],
-    fitted = 0,
   ): Explanation => {
     const { words, numbers } = scopeOf(fits, spared)
     const counts = { fits: fits.length, spares: spared.length }
     // Places that show few decimals are what a rounding makes.
     const isSure = about === 'round' || !isByChance(fits)
-    return { summary, about, ...counts, scope: words, numbers: fitted + numbers, isSure }
+    return {
+      ...{ summary, about, ...counts, scope: words },
+      ...{ numbers: fitted + numbers, isDiscount, isSure },
+    }
   }
   const byChange = (change: Change, fits: readonly Judged[]) =>
     told(
@@ -85,8 +94,7 @@ export function explain(
   const likely = changesFor(models, causes)
   const ofLikely = ofAll(likely)
   const fitted = otherCauses.map(
-    (find) => () =>
-      find(wrong, right, causes).map((each) => told(each, wrong, each.spared, each.numbers)),
+    (find) => () => find(wrong, right, causes).map((each) => told(each, wrong, each.spared)),
   )
   // One amount says nothing of the kind of a number that was fitted to it.
   const isOneAmount = unlikeAmounts(wrong).length === 1

@@ -16,6 +16,8 @@ export interface OtherCause {
   readonly spared: readonly Judged[]
   /** Numbers that were fitted to the wrong costs. */
   readonly numbers: number
+  /** As in `Explanation`; absent: it is none. */
+  readonly isDiscount?: boolean
 }
 
 type FindCauses = (
@@ -58,7 +60,7 @@ function pricedOtherwise(
     readings: readings.slice(0, 1),
   })
   return otherPrices(wrong.map(amountOf), [], others).map((found) => ({
-    ...{ summary: found.summary, about: found.about, numbers: 1 },
+    ...{ summary: found.summary, about: found.about, isDiscount: found.isDiscount, numbers: 1 },
     spared: right.filter((each) => isMovedBy(found, amountOf(each))),
   }))
 }

@@ -39,6 +39,8 @@ export interface OtherPrice {
   readonly about: string
   /** The share of it that was charged. */
   readonly times: Rational
+  /** Whether it is a share below 1 that the contract has nowhere, as a discount is. */
+  readonly isDiscount: boolean
 }
 
 /**
@@ -69,7 +71,7 @@ export function otherPrices(
         : [
             {
               ...{ summary: `${name} at ${times} times its price`, about: name },
-              times: readNumber(times)!,
+              ...ofShare(readNumber(times)!),
             },
           ]
     }),
@@ -81,12 +83,19 @@ export function otherPrices(
             {
               summary:
                 usualWords(readNumber(times)!) ?? `${times} times the cost${usualReason(times)}`,
-              ...{ about: wholeCost, times: readNumber(times)! },
+              about: wholeCost,
+              ...ofShare(readNumber(times)!),
             },
           ],
     ),
   ]
 }
+
+/** A hundredth, or another usual number of times, is a mistake of units and no discount. */
+const ofShare = (times: Rational) => ({
+  times,
+  isDiscount: compare(times, one) < 0 && usualWords(times) === null,
+})
 
 const wholeCost = 'the whole cost'
 
@@ -139,6 +148,7 @@ function ratesOf(
               {
                 summary: `${how} at a rate of ${times}, where the contract has ${shortText(promised)}`,
                 ...{ about: wholeCost, times: multiply(readNumber(times)!, unit) },
+                isDiscount: false,
               },
             ]
       }

@@ -20,17 +20,36 @@ const page = (spend: number): Sent => ({
 const price = 0.00014
 
 /** Every place shows these costs, and the spend takes others if they are given; a page of it is read before each so many. */
-async function play(costs: readonly number[], every = 1, more: Partial<Sent> = {}, takes = costs) {
+async function play(
+  costs: readonly number[],
+  {
+    every = 1,
+    takes = costs,
+    by = contract,
+    startS = 0,
+  }: {
+    every?: number
+    takes?: readonly number[]
+    by?: ReturnType<typeof contractOf>
+    startS?: number
+  } = {},
+) {
   let spend = 0
   const sends = costs.flatMap((cost, nth) => {
     const before = nth % every === 0 ? [page(spend)] : []
     spend += takes[nth]!
-    const sent = { ...chat(`id-${nth}`), headers: `x-cost: ${cost.toFixed(6)}`, ...more }
+    const sent = { ...chat(`id-${nth}`), headers: `x-cost: ${cost.toFixed(6)}` }
     return [...before, { ...sent, body: `{"model":"big","messages":"Hello ${nth}"}` }]
   })
   const at = sends.flatMap(({ id }, slot) => (id === undefined ? [] : [slot]))
-  const log = costs.map((cost, nth) => row(`id-${nth}`, cost, at[nth]!))
-  return audited([...sends, page(spend)], null, { log, contract })
+  const log = costs.map((cost, nth) => row(`id-${nth}`, cost, startS + at[nth]!))
+  const timed = [...sends, page(spend)].map((sent, slot) => {
+    const us = (startS + slot) * 1e6
+    const began = { intendedUs: us, dispatchedUs: us, sentUs: us }
+    const over = { headersUs: us + 1e3, doneUs: us + 1e5, closedUs: us + 1e5 }
+    return { ...sent, ended: { ...began, ...over } }
+  })
+  return audited(timed, null, { log, contract: by })
 }
 const rules = ['PRICE-03', 'PRICE-04', 'PRICE-06', 'PRICE-08'] as const
 const verdicts = (found: Awaited<ReturnType<typeof play>>) =>
@@ -40,7 +59,7 @@ const inconclusive = times(4, 0).map(() => 'inconclusive')
 
 describe('free requests a day', () => {
   test.each([1, 4])('are no fault of the service, read every %d requests', async (every) => {
-    const found = await play([...times(5, 0), ...times(7, price)], every)
+    const found = await play([...times(5, 0), ...times(7, price)], { every })
     expect(verdicts(found)).toEqual(inconclusive)
     for (const rule of rules)
       expect(found[rule]).toMatchObject({
@@ -56,7 +75,7 @@ describe('free requests a day', () => {
 
   test('excuse no balance that takes more than the price list says', async () => {
     const costs = [...times(5, 0), ...times(7, price)]
-    const found = await play(costs, 1, {}, times(12, 2 * price))
+    const found = await play(costs, { takes: times(12, 2 * price) })
     expect(verdicts(found)).toEqual(['inconclusive', 'inconclusive', 'fail', 'fail'])
     expect(found['PRICE-08']).toMatchObject({ observed: expect.stringContaining('what was taken') })
   })
@@ -79,6 +98,42 @@ describe('free requests a day', () => {
     expect(found['PRICE-06']!.verdict).toBe('fail')
   })
 
+  // The run begins twelve seconds before 09:15 UTC, which is midnight where the clock is 14:45 ahead or 9:15 behind.
+  const startS = 9 * 3600 + 15 * 60 - 12
+
+  test.each([
+    ['and end before the run does', [...times(6, price), ...times(4, 0), ...times(6, price)]],
+    ['and end after the run', [...times(6, price), ...times(8, 0)]],
+  ])('may begin anew within the run, %s', async (_, costs) => {
+    const found = await play(costs, { startS })
+    expect(verdicts(found)).toEqual(inconclusive)
+    expect(found['PRICE-03']).toMatchObject({
+      why: expect.stringMatching(/the first \d requests of a day cost nothing/),
+    })
+  })
+
+  test('do not begin anew within a quarter of an hour', async () => {
+    const costs = [...times(6, price), ...times(4, 0), ...times(6, price)]
+    expect(verdicts(await play(costs, { startS: startS + 60 }))).toEqual(
+      times(4, 0).map(() => 'fail'),
+    )
+  })
+
+  test('may be more than were sent where the contract says that some are free', async () => {
+    const open = contractOf({ evidence, allowance: 'open' })
+    const found = await play(times(12, 0), { by: open })
+    expect(verdicts(found)).toEqual(inconclusive)
+    expect(found['PRICE-03']).toMatchObject({
+      why: expect.stringContaining('all 12 requests cost nothing: an allowance'),
+    })
+  })
+
+  test('are a fault where the contract says that none are free', async () => {
+    const none = contractOf({ evidence, allowance: 'none' })
+    const costs = [...times(5, 0), ...times(7, price)]
+    expect(verdicts(await play(costs, { by: none }))).toEqual(times(4, 0).map(() => 'fail'))
+  })
+
   test('excuse no later charge that is too high', async () => {
     const found = await play([...times(5, 0), ...times(6, price), 2 * price])
     expect(verdicts(found)).toEqual(times(4, 0).map(() => 'fail'))
@@ -89,13 +144,24 @@ describe('a discount for what was used before', () => {
   const dearer = [...times(6, price), ...times(6, 1.25 * price)]
 
   test.each([1, 3])('is no fault of the service, read every %d requests', async (every) => {
-    const found = await play([...times(6, price), ...times(6, 0.8 * price)], every)
+    const found = await play([...times(6, price), ...times(6, 0.8 * price)], { every })
     expect(verdicts(found)).toEqual(inconclusive)
     expect(found['PRICE-03']).toMatchObject({
       why: expect.stringMatching(
         /charged less than listed from 2026-11-\d\d \d\d:\d\d:\d\d UTC on/,
       ),
     })
+  })
+
+  test('is none if another model of the contract has the price, whatever its name', async () => {
+    const models = [
+      { id: 'big', price: { input: 4, output: 20 } },
+      { id: '0.5 times the cost', price: { input: 2, output: 10 } },
+    ]
+    const halved = [...times(6, price), ...times(6, 0.5 * price)]
+    const found = await play(halved, { by: contractOf({ evidence, models }) })
+    expect(found['PRICE-03']).toMatchObject({ verdict: 'fail' })
+    expect(verdicts(found)).toEqual(times(4, 0).map(() => 'fail'))
   })
 
   test('is none if it charges more', async () => {
@@ -116,5 +182,5 @@ test('what was taken beyond the costs needs no look at right stretches, and no c
   const stretch = (taken: Rational, isRight: boolean) =>
     ({ taken, low: one, slack: zero, isRight, isWhole: false, requests: never }) as never
   const stretches: ReadingStretch[] = [stretch(one, true), stretch(rational(2n), false)]
-  expect(takenLess(stretches, {} as PriceJudge, never)).toBe(null)
+  expect(takenLess(stretches, {} as PriceJudge, null, never)).toBe(null)
 })

@@ -38,7 +38,13 @@ function verdictOf(
     }),
     judge,
   )
-  const prices = { currency: currency('USD'), is: {}, models: [], evidence: null as never }
+  const prices = {
+    currency: currency('USD'),
+    is: {},
+    allowance: null,
+    models: [],
+    evidence: null as never,
+  }
   return placeVerdict(judged, prices, judge, 'requests').verdict
 }
 

@@ -1,3 +1,4 @@
+import type { Allowance } from '../../../contract/prices.ts'
 import { add, compare, isZero, type Rational, subtract, zero } from '../../../money/rational.ts'
 import type { Explanation } from '../../../price/judge/explain.ts'
 import { momentText, ordersOf } from '../../../price/judge/in-order.ts'
@@ -7,6 +8,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { dayMs } from '../../../user/durations.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import type { ReadingStretch } from './stretches.ts'
+import type { SumCause } from './sum-causes.ts'
 import { turnedSigns } from './turned-signs.ts'
 import { exactCost } from './windows.ts'
 
@@ -14,6 +16,8 @@ import { exactCost } from './windows.ts'
  * Charges below the price list in the order of time: what customers get, and contracts often leave out.
  *
  *     an allowance   0 0 0 0 0 x x x x x x     the first requests of a day cost nothing
+ *                    x x x x|0 0 0 0 0 x x     a day that begins in between, in some zone
+ *                    0 0 0 0 0 0 0 0 0 0 0     more than were sent: only where the contract says `allowance: open`
  *     a discount     x x x x x y y y y y y     from a time on, each costs less
  *
  * Nobody is charged too much by either, and lost charges are in no order. So neither is a broken promise, and neither is a pass.
@@ -35,6 +39,7 @@ interface Charged {
 export function lessInOrder(
   judged: readonly Judged[],
   explained: { readonly explanations: readonly Explanation[]; readonly isWhole: boolean },
+  allowance: Allowance | null,
 ): string | null {
   const turned = turnedSigns(judged)
   if (turned !== null) return turned
@@ -48,19 +53,20 @@ export function lessInOrder(
     const [requests, isFree] = [[request], isZero(value)]
     charged.push({ requests, is: is === 'right' ? 'full' : isFree ? 'free' : 'less' })
   }
-  const names = explained.isWhole ? explained.explanations.map(({ summary }) => summary) : []
-  return chargedLess(charged, () => !names.some(isOfContract))
+  const causes = explained.isWhole ? explained.explanations : []
+  return chargedLess(charged, allowance, () => causes.every(({ isDiscount }) => isDiscount))
 }
 
 /**
  * The same for what was taken between the values of a balance.
  *
- * @param cause finds the cause of the wrong sums; empty without one. It takes long, so it is asked last
+ * @param causes finds the causes of the wrong sums. It takes long, so it is asked last
  */
 export function takenLess(
   stretches: readonly ReadingStretch[],
   judge: PriceJudge,
-  cause: () => string,
+  allowance: Allowance | null,
+  causes: () => readonly SumCause[],
 ): string | null {
   const parts = stretches.filter(({ isWhole }) => !isWhole)
   const wrong = parts.filter(({ isRight }) => !isRight)
@@ -85,10 +91,7 @@ export function takenLess(
     for (const request of own) seen.add(request)
     charged.push({ requests: inOrder(own), is: 'full' })
   }
-  return chargedLess(charged, () => {
-    const name = cause()
-    return name === '' || !isOfContract(name)
-  })
+  return chargedLess(charged, allowance, () => causes().every(({ isDiscount }) => isDiscount))
 }
 
 /** How many of the first requests cost together what is missing. */
@@ -108,9 +111,6 @@ function freeIn(
   return {}
 }
 
-/** Whether a cause is another price of the contract, and no number that it has nowhere. */
-const isOfContract = (summary: string) => !/\b0\.\d+ times (?:its price|the cost)/.test(summary)
-
 /** As many orders of these requests would be as likely by chance. */
 const fewestOrders = 20
 
@@ -119,55 +119,126 @@ const fewestOrders = 20
  *
  * @param mayBeDiscount false if lower charges are known to be something else; asked for an order that a discount has
  */
-function chargedLess(charged: readonly Charged[], mayBeDiscount: () => boolean): string | null {
-  const groups: readonly ((request: PricedRequest) => string)[] = [
-    ({ account }) => account,
-    ({ account, requestedModel }) => `${account} ${requestedModel}`,
-    ({ key }) => key,
-  ]
+function chargedLess(
+  charged: readonly Charged[],
+  allowance: Allowance | null,
+  mayBeDiscount: () => boolean,
+): string | null {
   const all = charged.filter(({ requests }) => requests.length > 0)
-  // A day may be one of the calendar, or the last 24 hours.
-  for (const whose of groups)
-    for (const when of [dayOf, () => 0]) {
-      const of = (request: PricedRequest) => `${whose(request)} ${when(request)}`
-      const text = allowanceOf([...Map.groupBy(all, ({ requests }) => of(requests[0]!)).values()])
-      if (text !== null) return text
-    }
+  const text = allowance === 'none' ? null : allowanceOf(all, allowance === 'open')
+  if (text !== null) return text
   const discount = discountOf(all)
   return discount !== null && mayBeDiscount() ? discount : null
 }
 
-const dayOf = ({ startMs }: PricedRequest) => Math.floor(startMs / dayMs)
+/** Those whose allowance it may be. */
+const owners: readonly ((request: PricedRequest) => string)[] = [
+  ({ account }) => account,
+  ({ account, requestedModel }) => `${account} ${requestedModel}`,
+  ({ key }) => key,
+]
+
+/** @param isPromised whether the contract says that some requests may cost nothing */
+function allowanceOf(all: readonly Charged[], isPromised: boolean): string | null {
+  const days = daysOf(all)
+  for (const whose of owners) {
+    const byOwner = [...Map.groupBy(all, ({ requests }) => whose(requests[0]!)).values()]
+    for (const day of days) {
+      const most = mostFree(
+        byOwner.map((own) => inDays(own, day)),
+        fewestOrders * days.length,
+      )
+      if (most > 0)
+        return `the first ${most} requests of a day cost nothing, and the others their price: ${unlessNamed(isPromised)}`
+    }
+  }
+  return isPromised && all.length > 0 && all.every(({ is }) => is === 'free')
+    ? `all ${requestsOf(all).length} requests cost nothing: ${unlessNamed(isPromised)}`
+    : null
+}
+
+const unlessNamed = (isPromised: boolean) =>
+  isPromised
+    ? 'an allowance, of which the contract does not say how many requests it has, or charges that are missing'
+    : 'an allowance that the contract does not name, or charges that are missing'
+
+/** The day of a request, by its start. */
+type DayOf = (ms: number) => number
+type Days = readonly (readonly Charged[])[]
+
+/** The midnights of the world are so far apart. */
+const zoneStepMs = dayMs / 96
+
+/** The days that an allowance may be of: the last 24 hours, and those of each zone that begin between the requests. */
+function daysOf(all: readonly Charged[]): readonly DayOf[] {
+  const starts = requestsOf(all).map(({ startMs }) => startMs)
+  const [first, last] = [smallest(starts), largest(starts)]
+  const zones = Array.from(
+    { length: dayMs / zoneStepMs },
+    (_, nth) => (ms: number) => Math.floor((ms + nth * zoneStepMs) / dayMs),
+  )
+  return [() => 0, ...zones.filter((day) => all.length > 0 && day(first) !== day(last))]
+}
+
+/** Charges by day. What was taken over a midnight is of no day. */
+function inDays(charged: readonly Charged[], day: DayOf): Days {
+  const within = charged.flatMap((each) => {
+    const days = each.requests.map(({ startMs }) => day(startMs))
+    return days.every((one) => one === days[0]) ? [[days[0]!, each] as const] : []
+  })
+  return [...Map.groupBy(within, ([nth]) => nth)]
+    .toSorted(([a], [b]) => a - b)
+    .map(([, own]) => own.map(([, each]) => each))
+}
+
 const requestsOf = (charged: readonly Charged[]) => charged.flatMap(({ requests }) => requests)
 
 /** Fewer free requests than these are lost charges as well. */
 const fewestFree = 2
 
-function allowanceOf(groups: readonly (readonly Charged[])[]): string | null {
+/**
+ * How many requests at the beginning of a day were free; 0 if any day has another order, or if none shows where its allowance ends or begins.
+ *
+ * @param ofOwners the days of each owner
+ * @param orders so many must be possible, for the order to be none by chance
+ */
+function mostFree(ofOwners: readonly Days[], orders: number): number {
   let most = 0
-  let hasEnded = false
-  for (const group of groups) {
-    const of = (is: Charged['is']) => group.filter((each) => each.is === is)
-    // What remains of an allowance may pay a part of the request after it.
-    const [free, parts, full] = [of('free'), of('less'), of('full')]
-    const count = requestsOf(free).length + (parts[0]?.free ?? 0)
-    most = Math.max(most, count)
-    if (full.length === 0 || free.length + parts.length === 0) continue
-    const isFirst =
-      parts.length < 2 && isBefore(free, parts) && isBefore([...free, ...parts], full, count)
-    if (count < fewestFree || !isFirst) return null
-    hasEnded = true
-  }
-  return hasEnded
-    ? `the first ${most} requests of a day cost nothing, and the others their price: an allowance that the contract does not name, or charges that are missing`
-    : null
+  let isShown = false
+  for (const days of ofOwners)
+    for (const [nth, day] of days.entries()) {
+      const { free, parts, full, count } = partsOf(day)
+      most = Math.max(most, count)
+      if (free.length + parts.length === 0) continue
+      if (full.length === 0) {
+        // It has not ended yet: that of the day before had.
+        const paid = partsOf(days[nth - 1] ?? []).full
+        const isNew = isBefore(paid, free, { count: requestsOf(paid).length, orders })
+        isShown ||= count >= fewestFree && isNew
+        continue
+      }
+      const isFirst =
+        parts.length < 2 &&
+        isBefore(free, parts) &&
+        isBefore([...free, ...parts], full, { count, orders })
+      if (count < fewestFree || !isFirst) return 0
+      isShown = true
+    }
+  return isShown ? most : 0
+}
+
+/** What remains of an allowance may pay a part of the request after it. */
+function partsOf(day: readonly Charged[]) {
+  const of = (is: Charged['is']) => day.filter((each) => each.is === is)
+  const [free, parts, full] = [of('free'), of('less'), of('full')]
+  return { free, parts, full, count: requestsOf(free).length + (parts[0]?.free ?? 0) }
 }
 
 function discountOf(all: readonly Charged[]): string | null {
   const full = all.filter(({ is }) => is === 'full')
   const less = all.filter(({ is }) => is === 'less')
   if (less.length === 0 || full.length + less.length < all.length) return null
-  return isBefore(full, less, requestsOf(full).length)
+  return isBefore(full, less, { count: requestsOf(full).length, orders: fewestOrders })
     ? `charged less than listed from ${momentText(smallest(requestsOf(less).map(({ startMs }) => startMs)))} on: a discount for what was used before, which the contract does not name, or a lower price`
     : null
 }
@@ -175,18 +246,18 @@ function discountOf(all: readonly Charged[]): string | null {
 /**
  * Whether some came before others, as far as the client knows: no other one was over before one of them began. True if there are none.
  *
- * @param count of so many of them the order must be none by chance; requests that ran together have none
+ * @param chance of `count` of them the order must be one of at least so many; requests that ran together have none
  */
 function isBefore(
   some: readonly Charged[],
   others: readonly Charged[],
-  count: number | null = null,
+  chance: { readonly count: number; readonly orders: number } | null = null,
 ): boolean {
   const [first, then] = [requestsOf(some), requestsOf(others)]
-  if (first.length === 0 || then.length === 0) return count === null
+  if (first.length === 0 || then.length === 0) return chance === null
   const lastStart = largest(first.map(({ startMs }) => startMs))
   if (smallest(then.map(({ endMs }) => endMs)) < lastStart) return false
   const lastEnd = largest(first.map(({ endMs }) => endMs))
   const surelyAfter = then.filter(({ startMs }) => startMs >= lastEnd).length
-  return count === null || ordersOf(count, surelyAfter, fewestOrders) >= fewestOrders
+  return chance === null || ordersOf(chance.count, surelyAfter, chance.orders) >= chance.orders
 }

@@ -13,6 +13,7 @@ import {
   ofAnotherKey,
   pricedInOne,
   pricedOtherwise,
+  type SumCause,
   takenAlone,
   withoutRequest,
 } from './sum-causes.ts'
@@ -21,37 +22,43 @@ import { looseWindows, type Window, windowsOf } from './windows.ts'
 
 const mostNamed = 2
 
+/** `: cache_read at the price of input`: the causes of all wrong sums; empty if there is none. */
+export function explainSums(...of: Parameters<typeof causesOfSums>): string {
+  const names = causesOfSums(...of).map(({ summary }) => summary)
+  return names.length === 0 ? '' : `: ${names.join(', or ')}`
+}
+
 /**
- * `: cache_read at the price of input`: the simplest single change that gives all wrong sums; empty if there is none. A change is
- * tried on all requests, on streams, on plain answers, and on one request of each wrong window. Where no value is an edge without
+ * The simplest single changes that give all wrong sums, two of them at most; empty if there is none. A change is tried on all requests, on streams, on plain answers, and on one request of each wrong window. Where no value is an edge without
  * a doubt, it is tried on each set of requests that may have been charged between two.
  *
  * @param recorded what the service recorded, which says what open costs are
  */
-export function explainSums(
+export function causesOfSums(
   all: readonly ReadingStretch[],
   ofAll: readonly PricedRequest[],
   terms: BalanceTerms,
   judge: PriceJudge,
   recorded: Recorded,
-): string {
+): readonly SumCause[] {
   const { stretches, requests } = explainedPart(all, ofAll, terms.withinMs)
   for (const windows of windowsOf(stretches, requests, terms, judge, recorded)) {
     const those = (isRight: boolean) =>
       windows
         .filter((each) => each.isRight === isRight)
         .toSorted((a, b) => a.requests.length - b.requests.length)
-    const names = causesOf(those(false), those(true), requests, judge)
-    if (names.length > 0) return named(names)
+    const causes = causesOf(those(false), those(true), requests, judge)
+    if (causes.length > 0) return causes.slice(0, mostNamed)
   }
   const loose = looseWindows(stretches, terms, judge, recorded)
-  if (loose.wrong.length === 0) return ''
+  if (loose.wrong.length === 0) return []
   const causes = plainest(changeCauses(loose.wrong, loose.right, judge))
-  return named(causes.length > 0 ? causes : chargedEnding(loose.wrong, judge))
+  return (causes.length > 0 ? causes : chargedEnding(loose.wrong, judge))
+    .slice(0, mostNamed)
+    .map(noDiscount)
 }
 
-const named = (names: readonly string[]) =>
-  names.length === 0 ? '' : `: ${names.slice(0, mostNamed).join(', or ')}`
+const noDiscount = (summary: string): SumCause => ({ summary, isDiscount: false })
 
 /** The simplest causes of wrong windows: those with fewer fitted numbers first, as `simplestOf` has them. */
 function causesOf(
@@ -59,14 +66,14 @@ function causesOf(
   right: readonly Window[],
   requests: readonly PricedRequest[],
   judge: PriceJudge,
-): readonly string[] {
+): readonly SumCause[] {
   const groups = wrong.map((window) => [window])
   const rightGroups = right.map((window) => [window])
   const causes = changeCauses(groups, rightGroups, judge)
   const plain = plainest(causes)
   const unit = judge.currency.name
   const isPlain = causes.length > 0 && !areContradicted(causes)
-  const kinds: readonly (() => readonly string[])[] = [
+  const kinds: readonly (() => readonly (SumCause | string)[])[] = [
     // No fitted number.
     () => (isPlain ? plain : []),
     () => lessLikely(groups, rightGroups, judge),
@@ -86,8 +93,9 @@ function causesOf(
     () => takenAlone(wrong, unit),
   ]
   for (const find of kinds) {
-    const names = find()
-    if (names.length > 0) return names
+    const causes = find()
+    if (causes.length > 0)
+      return causes.map((each) => (typeof each === 'string' ? noDiscount(each) : each))
   }
   return []
 }

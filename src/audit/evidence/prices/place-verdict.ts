@@ -17,6 +17,7 @@ import type { Judged } from '../../../price/judge/judge.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
 import { beyondSeen, isSeen, unseenText } from '../../../price/judge/unseen.ts'
+import { grouped } from '../../../user/grouped.ts'
 import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../../verdict.ts'
 import { evidenceOfUsage } from '../service-side.ts'
 import { lessInOrder } from './charged-less.ts'
@@ -41,16 +42,21 @@ export function placeVerdict(
   prices: PriceTerms,
   judge: PriceJudge,
   requires: string,
-  of?: { readonly wrong: number; readonly all: number; readonly stake: string },
+  of?: {
+    readonly wrong: number
+    readonly open: number
+    readonly all: number
+    readonly stake: string
+  },
 ): PlaceResult {
   const unit = prices.currency.name
   const wrong = judged.filter(({ is }) => is === 'wrong')
   const [first] = wrong
   if (first === undefined)
-    return { explanations: [], verdict: withoutWrong(judged, judge, unit, requires) }
+    return { explanations: [], verdict: withoutWrong(judged, judge, unit, requires, of) }
   const { explanations, isWhole } = explain(judged, judge)
   const areAll = of === undefined || of.all === judged.length
-  const less = areAll ? lessInOrder(judged, { explanations, isWhole }) : null
+  const less = areAll ? lessInOrder(judged, { explanations, isWhole }, prices.allowance) : null
   if (less !== null)
     return {
       explanations: [],
@@ -81,6 +87,7 @@ function withoutWrong(
   judge: PriceJudge,
   unit: string,
   requires: string,
+  of?: { readonly open: number; readonly all: number },
 ): Verdict {
   const all = judged.length
   if (all === 0) return notObserved(requires)
@@ -132,8 +139,9 @@ function withoutWrong(
     ({ request, statement }) => silenceOn(request, judge, statement.value) !== null,
   )
   if (silent.length > 0) return undecided(silent, silenceText(silent.map(({ request }) => request)))
-  const note = `${open.length} more of ${all} are open: ${openText(open)}`
-  return pass(all - open.length, open.length === 0 ? {} : { note })
+  const counts = of ?? { open: open.length, all }
+  const note = `${grouped(counts.open)} more of ${grouped(counts.all)} are open: ${openText(open)}`
+  return pass(counts.all - counts.open, open.length === 0 ? {} : { note })
 }
 
 /** What was taken for an answer that the client left, where any cost would be as right. */

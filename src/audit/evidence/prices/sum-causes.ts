@@ -31,6 +31,13 @@ import { exactCost, type Window } from './windows.ts'
 
 /** Causes of wrong sums that are no change to the calculation with a value that the contract has. */
 
+/** What gives all wrong sums. */
+export interface SumCause {
+  readonly summary: string
+  /** As in `Explanation`. */
+  readonly isDiscount: boolean
+}
+
 /** A price is solved for in so many wrong windows, and compared with so many more, and with right ones. */
 const mostSolved = 300
 const mostCompared = 2_000
@@ -40,7 +47,7 @@ export function pricedOtherwise(
   wrong: readonly Window[],
   right: readonly Window[],
   judge: PriceJudge,
-): readonly string[] {
+): readonly SumCause[] {
   const [some, most, spared] = [
     spread(wrong, mostSolved),
     spread(wrong, mostCompared),
@@ -56,13 +63,17 @@ export function pricedOtherwise(
       })
     if (otherPrices(amounts(some), [], judge.others).length === 0) continue
     const found = otherPrices(amounts(most), amounts(spared), judge.others)
-    if (found.length > 0) return found.map(({ summary }) => summary + words)
+    if (found.length > 0) return found.map(within(words))
   }
   return []
 }
 
+const within =
+  (words: string) =>
+  ({ summary, isDiscount }: SumCause): SumCause => ({ summary: summary + words, isDiscount })
+
 /** The same for one request of a lone window: of several windows, one request in each has too many combinations. */
-export function pricedInOne(wrong: readonly Window[], judge: PriceJudge): readonly string[] {
+export function pricedInOne(wrong: readonly Window[], judge: PriceJudge): readonly SumCause[] {
   const [window, second] = wrong
   if (second !== undefined) return []
   return window!.requests.flatMap((request) => {
@@ -71,7 +82,7 @@ export function pricedInOne(wrong: readonly Window[], judge: PriceJudge): readon
     if (cost === null) return []
     const amount = add(cost, window!.apart)
     const found = otherPrices([{ amount, unit: window!.unit, readings: readings.slice(0, 1) }])
-    return found.map(({ summary }) => summary + onlyTheseWords)
+    return found.map(within(onlyTheseWords))
   })
 }
 

@@ -141,10 +141,11 @@ interface Less {
   readonly why: string | null
 }
 
-function lessOf({ stated, logged, judge }: PriceJudgements): Less {
+function lessOf({ stated, logged, judge, prices }: PriceJudgements): Less {
   const found = [...stated.values(), logged].flatMap((place) => {
     const wrong = place.filter(({ is }) => is === 'wrong')
-    const why = wrong.length === 0 ? null : lessInOrder(place, explain(place, judge))
+    const why =
+      wrong.length === 0 ? null : lessInOrder(place, explain(place, judge), prices.allowance)
     return why === null ? [] : [{ wrong, why }]
   })
   return { amounts: new Set(found.flatMap(({ wrong }) => wrong)), why: found[0]?.why ?? null }

@@ -11,7 +11,7 @@ import {
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { takenLess } from './charged-less.ts'
 import { unnamedExpiry } from './expiries.ts'
-import { explainSums } from './explain-sums.ts'
+import { causesOfSums } from './explain-sums.ts'
 import { asCached, cacheText, repeatsOf, zeroCosts } from './free-repeats.ts'
 import { type PriceJudgements, recordedCosts } from './judgements.ts'
 import { mayBeThousands, type Reading } from './readings.ts'
@@ -137,7 +137,8 @@ function less(taken: Taken): string | null {
   const { found, readings, terms, recorded } = taken
   const of = [found.requests, terms, found.judge, recorded] as const
   const stretches = stretchesOf(readings, ...of)
-  const why = takenLess(stretches, found.judge, () => explainSums(stretches, ...of))
+  const { allowance } = found.prices
+  const why = takenLess(stretches, found.judge, allowance, () => causesOfSums(stretches, ...of))
   return why === null ? null : `${takenText(taken)}: ${why}`
 }
 

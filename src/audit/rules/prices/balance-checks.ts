@@ -354,11 +354,9 @@ export function unreadableValues(
   )
 }
 
-/** What answers name and the contract leaves open: ` (usage.speed fast, a price of search)`. */
+/** What makes costs open: ` (usage.speed fast, a price of search)`. */
 function openNames({ requests, judge }: PriceJudgements): string {
-  const names = requests
-    .flatMap((request) => expectedCosts(request, judge).open)
-    .filter((name) => /^(?:usage\.|a price of |the count of |service tier |the model)/.test(name))
+  const names = requests.flatMap((request) => expectedCosts(request, judge).open)
   const some = [...new Set(names)].slice(0, 3)
   return some.length === 0 ? '' : ` (${some.join(', ')})`
 }
