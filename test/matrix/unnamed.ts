@@ -333,7 +333,7 @@ function accusers({ effect, when }: Composition): RegExp {
       return /^(BILL-(0[89]|1[0-6])|USE)/
     case 'page-cached':
     case 'page-of-other':
-      return /^(BILL-12|USE|AUTH)/
+      return /^(BILL-12|PAGE-01|USE|AUTH)/
     case 'rate-header':
     case 'limit':
     case 'scope':
@@ -346,7 +346,7 @@ function accusers({ effect, when }: Composition): RegExp {
     case 'field':
       switch (effect.body) {
         case 'credits':
-          return /^(USE|BILL-12|BILL-1[0189])/
+          return /^(USE|PAGE-01|BILL-12|BILL-1[0189])/
         case 'chat':
         case 'messages':
           return /^(CHAT|MSG|SSE|TRN|MODEL|LIM|TOK)/
