@@ -170,3 +170,54 @@ test('`null` is a log without rows', async () => {
   const { base } = await logServer((path) => (path.endsWith('=1') ? `[${rowOf('a')}]` : 'null'))
   expect(await idsAt(base, '/log?p={page}')).toEqual(['a'])
 })
+
+const paramOf = (path: string, name: string) => new URL(path, 'http://log').searchParams.get(name)
+
+/** A log that never ends, and what is said of it. */
+const endless: Readonly<Record<string, readonly [get: string, answer: (path: string) => string]>> =
+  {
+    'a cursor that stays the same': [
+      '/log?after={cursor}',
+      () => `{"data": ${rows(0)}, "next_cursor": "p1"}`,
+    ],
+    'cursors in a circle': [
+      '/log?after={cursor}',
+      (path) => {
+        const isFirst = paramOf(path, 'after') !== 'p1'
+        return `{"data": ${rows(isFirst ? 0 : 1)}, "next_cursor": "${isFirst ? 'p1' : 'p2'}"}`
+      },
+    ],
+    'a link to the same rows': ['/log', () => `{"data": ${rows(0)}, "next": "/log?part=1"}`],
+    'new cursors and the same rows': [
+      '/log?after={cursor}',
+      (path) => `{"data": ${rows(0)}, "next_cursor": "${paramOf(path, 'after') ?? ''}x"}`,
+    ],
+  }
+
+test.each(Object.entries(endless))('a log with %s is refused', async (_, [get, answer]) => {
+  const { base, asked } = await logServer(answer)
+  const read = await idsAt(base, get).catch((error: Error) => error.message)
+  expect(asked.length).toBeLessThan(20)
+  expect(read).toMatch(/--log: /)
+})
+
+test('a log that takes no notice of the number of rows before, or of the page, is read once', async () => {
+  const { base } = await logServer(() => `{"rows": ${rows(0)}}`)
+  expect(await idsAt(base, '/log?skip={offset}')).toEqual(['a', 'b'])
+  expect(await idsAt(base, '/log?p={page}')).toEqual(['a', 'b'])
+})
+
+test('a log whose last page links to itself is whole', async () => {
+  const { base } = await logServer((path) => {
+    const part = paramOf(path, 'part')
+    return `{"data": ${rows(part === null ? 0 : 1)}, "next": "/log?part=1"}`
+  })
+  expect(await idsAt(base, '/log')).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('a log whose next part is missing is refused', async () => {
+  const { base } = await logServer((path) =>
+    path === '/log' ? `{"data": ${rows(0)}, "next": "/log?part=1"}` : { status: 404, body: '{}' },
+  )
+  await expect(idsAt(base, '/log')).rejects.toThrow(/shows 2 rows and says that there are more/)
+})

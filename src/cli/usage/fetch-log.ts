@@ -101,9 +101,15 @@ function overlaps(rows: readonly string[], next: readonly string[]): boolean {
 async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
   const pages: LogPage[] = []
   const next = addressesOf(url)
+  const asked = new Set<string>()
   for (let number = 1; number <= most; number++) {
     const address = next(pages)
-    const page = address === null ? null : await read(address)
+    if (address !== null && asked.has(address))
+      throw userError.usage(
+        `--log: ${shownPath(url)} goes in a circle: page ${number - 1} leads back to one that was read. Export the log to a file.`,
+      )
+    if (address !== null) asked.add(address)
+    const page = address === null ? null : await lastOrNot(address, read)
     if (page === null) {
       if (number > 1) return pages
       throw userError.usage(
@@ -125,6 +131,14 @@ async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
   throw userError.usage(
     `--log: ${shownPath(url)} has more than ${most} pages. Ask for larger ones, or export the log to a file.`,
   )
+}
+
+/** A page that links to itself is the last one. */
+async function lastOrNot(address: string, read: Read): Promise<LogPage | null> {
+  const page = await read(address)
+  return page !== null && page.more.url === new URL(address).href
+    ? { ...page, more: { ...page.more, url: null } }
+    : page
 }
 
 /** The address of the next page, by those that were read; null at the end. */
@@ -154,9 +168,10 @@ function withoutCursor(url: string): string {
 /** @throws UserError if a part of the log was not shown */
 function whole(url: string, pages: readonly LogPage[]): readonly LogPage[] {
   const [rows, last] = [sum(pages), pages.at(-1)!]
-  const { total, isSaid, cursor, pages: count, isEnd } = last.more
+  const { total, isSaid, cursor, url: link, pages: count, isEnd } = last.more
   const isOne = !pagePlace.test(url) && !url.includes(offsetPlace)
-  const isMore = isSaid || cursor !== null || (total ?? 0) > rows || (count ?? 0) > pages.length
+  const isLeft = isSaid || cursor !== null || link !== null
+  const isMore = isLeft || (total ?? 0) > rows || (count ?? 0) > pages.length
   if (isOne && isMore && !isEnd)
     throw userError.usage(
       `--log: ${shownPath(url)} shows ${rows} rows and says that there are more. Read it page by page: evidence: { log: { get: "…?page={page}" } }, or "…?offset={offset}", or "…?after={cursor}"; or give a file.`,

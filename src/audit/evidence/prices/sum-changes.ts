@@ -134,11 +134,7 @@ function causesBy(
   by: readonly Form[],
 ): readonly Cause[] {
   const cause = (words: string, extras: number): readonly Cause[] => {
-    const own = wrong.flat().flatMap(({ requests }) => requests)
-    const summary = summaryFor(
-      change,
-      change.whom === undefined ? [] : own.filter((each) => moved(each) !== null),
-    )
+    const summary = summaryFor(change, change.whom === undefined ? [] : movedIn(wrong, moved))
     return [{ summary: summary + words, isRounding: change.about === 'round', extras }]
   }
   const isLoose = wrong.some(({ length }) => length > 1)
@@ -169,6 +165,17 @@ function causesBy(
     ),
   )
   return isOne ? cause(onlyTheseWords, 3) : []
+}
+
+/** The requests that a change moves, each once: windows of one stretch share most of theirs. */
+function movedIn(
+  wrong: Groups,
+  moved: (request: PricedRequest) => Rational | null,
+): readonly PricedRequest[] {
+  const all = new Set<PricedRequest>()
+  for (const windows of wrong)
+    for (const { requests } of windows) for (const each of requests) all.add(each)
+  return [...all].filter((each) => moved(each) !== null)
 }
 
 export const onlyTheseWords = ` (${onlyThese})`
