@@ -5,10 +5,11 @@ import { basename, join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
-import { isZero, powerOfTen, type Rational } from '../../money/rational.ts'
+import { isZero, type Rational } from '../../money/rational.ts'
 import { judgeAmount } from '../../price/judge/judge.ts'
 import { otherCurrencies, type PriceJudge } from '../../price/judge/price-judge.ts'
 import type { StatedCost } from '../../price/judge/request.ts'
+import { ShownPlace } from '../../price/judge/tolerance.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
@@ -201,12 +202,12 @@ const earliestMs = Date.UTC(2000, 0, 1)
 
 /** What takes a look at all rows before the first is judged: the digits of costs, ids that repeat, times and counts. */
 function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: PriceTerms): Look {
-  let [rows, costs, counted, unreadCounts, decimals] = [0, 0, 0, 0, 0]
+  let [rows, costs, counted, unreadCounts] = [0, 0, 0, 0]
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let hasUnreadable = false
   const ids = new RowIds()
   const free = new FreeRows()
-  const texts = new Set<string>()
+  const place = new ShownPlace(currency)
   const [flagged, misdated] = [new Marked(), new Marked()]
   for (const line of lines) {
     log.signal?.throwIfAborted()
@@ -217,8 +218,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     hasUnreadable ||= line.unreadable !== null
     if (statement !== null) {
       costs++
-      decimals = Math.max(decimals, statement.decimals)
-      if (texts.size < 3) texts.add(statement.text)
+      place.add(statement)
     }
     if (request.usage !== null) {
       counted++
@@ -233,10 +233,8 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
       lastMs = Math.max(lastMs, line.atMs)
     }
   }
-  const shown = powerOfTen(-Math.min(decimals, currency.digits))
-  const unit = texts.size >= 3 && decimals > 0 ? shown : powerOfTen(-currency.digits)
   const totals = { rows, firstMs, lastMs, costs, hasUnreadable, counted, unreadCounts }
-  return { ...totals, unit, ids, free, flagged, misdated }
+  return { ...totals, unit: place.unit, ids, free, flagged, misdated }
 }
 
 function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {

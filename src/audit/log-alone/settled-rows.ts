@@ -1,6 +1,4 @@
-import { add } from '../../money/rational.ts'
-import type { StatedCost } from '../../price/judge/request.ts'
-import { largest } from '../../user/extremes.ts'
+import { sumOfCosts } from '../evidence/prices/stated-costs.ts'
 import type { LoggedRequest } from './log-lines.ts'
 
 /** Ids whose rows are held until the end of the log. */
@@ -32,7 +30,12 @@ export class SettledRows {
     for (const rows of this.#byId.values()) {
       const [counted, ...others] = rows.filter(hasCounts)
       const isOne = counted !== undefined && others.length === 0 && rows.length > 1
-      if (isOne) yield { ...counted, statement: sumOf(rows) ?? counted.statement }
+      if (isOne)
+        yield {
+          ...counted,
+          statement:
+            sumOfCosts(rows.flatMap(({ statement }) => statement ?? [])) ?? counted.statement,
+        }
       else yield* rows
     }
   }
@@ -41,15 +44,3 @@ export class SettledRows {
 const hasCounts = ({ request: { usage } }: LoggedRequest) =>
   usage !== null &&
   [usage.parts, usage.calls].some((of) => Object.values(of).some((n) => (n ?? 0) > 0))
-
-function sumOf(rows: readonly LoggedRequest[]): StatedCost | null {
-  const stated = rows.flatMap(({ statement }) => (statement === null ? [] : [statement]))
-  const [first] = stated
-  if (first === undefined) return null
-  return {
-    place: first.place,
-    text: stated.map(({ text }) => text).join(' + '),
-    value: stated.map(({ value }) => value).reduce(add),
-    decimals: largest(stated.map(({ decimals }) => decimals)),
-  }
-}

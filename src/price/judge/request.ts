@@ -110,4 +110,6 @@ export interface StatedCost {
   readonly value: Rational
   /** Decimals that the text shows. */
   readonly decimals: number
+  /** One unit of what the text counts, in the currency of the contract; absent: it is that currency. */
+  readonly times?: Rational
 }

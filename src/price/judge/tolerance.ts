@@ -5,6 +5,7 @@ import {
   compare,
   isZero,
   multiply,
+  one,
   powerOfTen,
   type Rational,
   subtract,
@@ -17,20 +18,49 @@ const fewAmounts = 3
 const fine = powerOfTen(-2)
 
 /**
- * The unit of a place: 10 to the power of the decimals that its amounts show. A JSON number drops its last zeros, so
- * the finest amount of the place counts. Of few and coarse amounts nobody knows whether they are rounded: then the
+ * The unit of a place: that of the last decimal that its amounts show, in the currency of the contract. A JSON number drops its last
+ * zeros, so the finest amount of the place counts. Of few and coarse amounts nobody knows whether they are rounded: then the
  * currency's own unit counts, and 0 is 0.
  */
-export function unitOf(statements: readonly StatedCost[], { digits }: Currency): Rational {
-  const decimals = statements.reduce((most, { decimals }) => Math.max(most, decimals), 0)
-  const shown = powerOfTen(-Math.min(decimals, digits))
-  const own = powerOfTen(-digits)
-  if (decimals === 0) return own
-  if (new Set(statements.map(({ text }) => text)).size >= fewAmounts) return shown
+export function unitOf(statements: readonly StatedCost[], currency: Currency): Rational {
+  const shown = new ShownPlace(currency)
+  for (const each of statements) shown.add(each)
+  const { finest, own } = shown
+  if (finest === null || shown.hasSeveral) return shown.unit
   const isFine = statements.some(
-    ({ value }) => compare(shown, multiply(absolute(value), fine)) <= 0,
+    ({ value }) => compare(finest, multiply(absolute(value), fine)) <= 0,
   )
-  return isFine ? shown : own
+  return isFine ? finest : own
+}
+
+/** The unit of a place whose amounts are seen one after the other. */
+export class ShownPlace {
+  /** The smallest unit of the currency. */
+  readonly own: Rational
+  /** The unit of the last decimal of the finest amount; null: all are whole numbers of the currency, which show none. */
+  finest: Rational | null = null
+  readonly #texts = new Set<string>()
+
+  constructor({ digits }: Currency) {
+    this.own = powerOfTen(-digits)
+  }
+
+  add({ text, decimals, times }: StatedCost): void {
+    if (this.#texts.size < fewAmounts) this.#texts.add(text)
+    if (decimals === 0 && times === undefined) return
+    const unit = multiply(powerOfTen(-decimals), times ?? one)
+    if (this.finest !== null && compare(unit, this.finest) >= 0) return
+    this.finest = compare(unit, this.own) > 0 ? unit : this.own
+  }
+
+  /** Whether there are so many different amounts that their decimals are those of the place. */
+  get hasSeveral(): boolean {
+    return this.#texts.size >= fewAmounts
+  }
+
+  get unit(): Rational {
+    return this.finest !== null && this.hasSeveral ? this.finest : this.own
+  }
 }
 
 const floatError = powerOfTen(-12)

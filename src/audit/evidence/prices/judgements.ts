@@ -1,6 +1,5 @@
 import { modelPriceOf } from '../../../contract/model-price.ts'
 import type { ModelPrice, PriceTerms } from '../../../contract/prices.ts'
-import { add } from '../../../money/rational.ts'
 import { type Judged, judgePlace } from '../../../price/judge/judge.ts'
 import {
   otherCurrencies,
@@ -22,6 +21,7 @@ import { countsOf } from './log-counts.ts'
 import { byKeys, wrongChanges } from './owners.ts'
 import type { Recorded } from './request-charge.ts'
 import { type PriceRequests, priceRequests } from './requests.ts'
+import { sumOfCosts } from './stated-costs.ts'
 
 export interface PriceJudgements extends PriceRequests {
   readonly prices: PriceTerms
@@ -125,17 +125,7 @@ export function recordedCosts({
 /** The sum of the rows of one request; null if one of them states no cost, because half of a sum is no sum. */
 export function loggedCost(rows: readonly Pick<LogRow, 'cost'>[]): StatedCost | null {
   const costs = rows.flatMap(({ cost }) => cost ?? [])
-  const [first, ...rest] = costs
-  if (first === undefined || costs.length < rows.length) return null
-  return rest.reduce(
-    (sum, cost) => ({
-      place: 'log',
-      text: `${sum.text} + ${cost.text}`,
-      value: add(sum.value, cost.value),
-      decimals: Math.max(sum.decimals, cost.decimals),
-    }),
-    first,
-  )
+  return costs.length < rows.length ? null : sumOfCosts(costs)
 }
 
 /** A complete answer for each request text. */

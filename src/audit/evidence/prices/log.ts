@@ -5,13 +5,14 @@ import {
   logTokens,
   type PriceTerms,
 } from '../../../contract/prices.ts'
-import { isEqual, multiply, negate, one, type Rational } from '../../../money/rational.ts'
+import { isEqual, negate, one, type Rational } from '../../../money/rational.ts'
 import type { StatedCost } from '../../../price/judge/request.ts'
 import { entryOf } from '../../../user/lookup.ts'
 import { UserError } from '../../../user/user-error.ts'
 import { amountOf, atPlace, WrittenNumber } from './answer-json.ts'
 import { type IsRow, logRows } from './log-rows.ts'
 import { isPlainNumber, readTime } from './log-time.ts'
+import { type InUnit, inUnit } from './stated-costs.ts'
 import { unreadableText } from './unreadable.ts'
 
 export interface LogRow {
@@ -161,16 +162,16 @@ export function inContract<Shown extends { readonly text: string; readonly value
   row: unknown,
   terms: LogTerms | null,
   money: Money | null,
-): { readonly amount: Shown } | { readonly unreadable: string } {
+): { readonly amount: InUnit<Shown> } | { readonly unreadable: string } {
   const times = terms?.times ?? one
   const named = isEqual(times, one) ? textOf(placed(row, null, currencyPlaces)) : null
   const isOther =
     money !== null && named !== null && named.toUpperCase() !== money.currency.name.toUpperCase()
-  if (!isOther) return { amount: { ...amount, value: multiply(amount.value, times) } }
+  if (!isOther) return { amount: inUnit(amount, times) }
   const rate = entryOf(money.is, named) ?? entryOf(money.is, named.toUpperCase())
   return rate === undefined
     ? { unreadable: `${amount.text} ${named}` }
-    : { amount: { ...amount, value: multiply(amount.value, rate) } }
+    : { amount: inUnit(amount, rate) }
 }
 
 const currencyPlaces = ['currency', 'cost_currency', 'billing_currency', 'spend_currency']

@@ -1,6 +1,7 @@
 import type { PriceTerms, StatedPlace } from '../../../contract/prices.ts'
-import { multiply } from '../../../money/rational.ts'
+import { add, isEqual, multiply, one, type Rational } from '../../../money/rational.ts'
 import type { PricedRequest, StatedCost } from '../../../price/judge/request.ts'
+import { largest } from '../../../user/extremes.ts'
 import { isObject } from '../../../user/json.ts'
 import { type Amount, amountOf, atPlace, parseWritten, WrittenNumber } from './answer-json.ts'
 import { type UnreadableCost, unreadableText } from './unreadable.ts'
@@ -15,9 +16,28 @@ export function statedAt(
     (before, value) => amountOf(value) ?? before,
     null,
   )
-  return found === null
-    ? []
-    : [{ place: nameOf(place), ...found, value: multiply(found.value, place.times) }]
+  return found === null ? [] : [{ place: nameOf(place), ...inUnit(found, place.times) }]
+}
+
+export type InUnit<Shown> = Shown & Pick<StatedCost, 'times'>
+
+/** An amount of which each unit is so much in the currency of the contract. */
+export const inUnit = <Shown extends { readonly value: Rational }>(
+  amount: Shown,
+  times: Rational,
+): InUnit<Shown> =>
+  isEqual(times, one) ? amount : { ...amount, value: multiply(amount.value, times), times }
+
+/** The sum of several charges for one request; null without any. */
+export function sumOfCosts(costs: readonly StatedCost[]): StatedCost | null {
+  const [first] = costs
+  if (first === undefined) return null
+  return {
+    ...first,
+    text: costs.map(({ text }) => text).join(' + '),
+    value: costs.map(({ value }) => value).reduce(add),
+    decimals: largest(costs.map(({ decimals }) => decimals)),
+  }
 }
 
 const nameOf = (place: StatedPlace) =>
