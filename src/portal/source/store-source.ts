@@ -25,9 +25,9 @@ interface Day {
   readonly newest: number
 }
 
-/** Changes with the lines of a day: new ones, corrected ones, and those that got another price. */
+/** Changes with the lines of a day: new ones, corrected ones, and those that got another price, or became a refund. */
 const markSql = (filter: string) =>
-  `concat_ws('/', count(*) ${filter}, sum(import_no) ${filter}, sum(credits) ${filter}, count(credits) ${filter}, max(priced_by) ${filter})`
+  `concat_ws('/', count(*) ${filter}, sum(import_no) ${filter}, bit_xor(hash(source, id, type, credits, unit, priced_by)) ${filter})`
 
 /**
  * A store that is open, or the file of one. DuckDB's lock excludes a reader while another process writes, and a writer while
