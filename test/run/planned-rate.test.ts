@@ -97,3 +97,20 @@ test('users have no planned rate, and phases after them do', () => {
   expect(plannedBetween(scenario, phases, 3e6, 4e6)).toEqual([null, 0])
   expect(plannedBetween(scenario, phases, 12e6, 13e6)).toEqual([6, 2])
 })
+
+test('a step whose load waits for answers in one phase has no planned rate, in either order of phases', () => {
+  const closed = phase(users, { startUs: 1e6, durationUs: 2e6 })
+  const open = phase(arrivals(40), { startUs: 3e6 })
+  for (const phases of [
+    [closed, open],
+    [open, closed],
+  ])
+    expect(plannedBetween(scenario, phases, 2e6, 4e6)).toEqual([null, null])
+})
+
+test('a closed phase that ended by its number of requests ends where the next phase begins', () => {
+  const closed = phase(users, { durationUs: null, maxRequests: 5 })
+  const open = phase(arrivals(40), { ordinal: 1, startUs: 3e6 })
+  expect(plannedBetween(scenario, [closed, open], 4e6, 5e6)).toEqual([30, 10])
+  expect(plannedBetween(scenario, [closed], 4e6, 5e6)).toEqual([null, null])
+})

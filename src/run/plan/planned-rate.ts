@@ -1,5 +1,6 @@
 import type { Scenario } from '../../scenario/scenario.ts'
 import { amountBy } from '../../schedule/rate-curve.ts'
+import { smallest } from '../../user/extremes.ts'
 import type { PhaseRun, SenderLoad } from '../crew/messages.ts'
 import { waitsForAnswers } from './phase-steps.ts'
 
@@ -20,17 +21,23 @@ export function plannedBetween(
   for (const phase of phases) {
     if (phase.startUs >= toUs || endOf(phase) <= fromUs) continue
     const requests = dueBetween(phase, fromUs, toUs)
+    // A closed phase without a duration has ended when the next one begins.
+    if (requests === null && nextOf(phase, phases) <= fromUs) continue
     const weights = phase.steps.map((index) => scenario.steps[index]!.weight)
     const sum = weights.reduce((total, weight) => total + weight, 0)
     for (const [at, index] of phase.steps.entries()) {
       const share = sum === 0 ? 1 / weights.length : weights[at]! / sum
-      planned[index] = requests === null ? null : (planned[index] ?? 0) + requests * share
+      const before = planned[index]!
+      planned[index] = before === null || requests === null ? null : before + requests * share
     }
   }
   return planned
 }
 
 type OpenLoad = Exclude<SenderLoad, { kind: 'concurrency' }>
+
+const nextOf = ({ startUs }: PhaseRun, phases: readonly PhaseRun[]) =>
+  smallest(phases.map((phase) => phase.startUs).filter((us) => us > startUs))
 
 const endOf = (phase: PhaseRun) =>
   phase.durationUs === null ? Infinity : phase.startUs + phase.durationUs
