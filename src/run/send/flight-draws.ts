@@ -37,7 +37,8 @@ export class FlightDraws {
     const turns = Math.min(plan.turns, conversation.userTurns?.length ?? Infinity)
     if (flight.turn + 1 >= turns) return null
     conversation.messages.push({ role: 'assistant', content: answer })
-    const draw = conversation.index * plan.turns + flight.turn
+    // The stride of the phase, because its steps may have unlike numbers of turns.
+    const draw = conversation.index * phase.stride + flight.turn
     const atUs = nowUs + thinkUs(plan.step.session!.think, phase.thinkDraws, draw)
     if (atUs >= phase.endUs) return null
     const next = this.pool.acquire(phase, plan, flight.key)
