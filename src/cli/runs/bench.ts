@@ -212,7 +212,7 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
     rate !== undefined
       ? { kind: 'rate', rate: rateOf('--rate', rate, 'a rate such as 20/s') }
       : users !== undefined
-        ? { kind: 'users', users: Math.max(1, wholeNumberOf('--users', users)) }
+        ? { kind: 'users', users: wholeNumberOf('--users', users, 1) }
         : {
             kind: 'search',
             maxRate: rateOf('--max-rate', maxRate, 'a rate such as 500/s'),
@@ -224,8 +224,8 @@ function quickLoadOf(options: Options, model: string): QuickLoad {
     endpoint,
     stream,
     load,
-    promptTokens: Math.max(1, wholeNumberOf('--prompt-tokens', options.promptTokens)),
-    outputTokens: Math.max(1, wholeNumberOf('--output-tokens', options.outputTokens ?? '64')),
+    promptTokens: wholeNumberOf('--prompt-tokens', options.promptTokens, 1),
+    outputTokens: wholeNumberOf('--output-tokens', options.outputTokens ?? '64', 1),
     output: options.outputTokens !== undefined && options.enforceOutput ? 'enforced' : 'at most',
     prefixTokens: wholeNumberOf('--prefix-tokens', options.prefixTokens),
     headers: options.header.map(headerOf),

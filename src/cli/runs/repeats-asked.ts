@@ -13,7 +13,11 @@ export function repeatsAsked({ repeat, beforeEach }: Options): number | null {
   }
   const count = wholeNumberOf('--repeat', repeat)
   if (count >= fewestRepeats && count <= mostRepeats) return count
+  const why =
+    count < fewestRepeats
+      ? 'With fewer, the spread between runs is not known.'
+      : 'More tell little more: the interval narrows with the square root of their number.'
   throw userError.usage(
-    `--repeat: expected ${fewestRepeats} to ${mostRepeats} runs; got ${repeat}. With fewer, the spread between runs is not known.`,
+    `--repeat: expected ${fewestRepeats} to ${mostRepeats} runs; got ${repeat}. ${why}`,
   )
 }

@@ -16,12 +16,11 @@ export async function calibrateAction(options: Options): Promise<void> {
   const live = new LiveView()
   const found = await calibrate({
     dbPath: options.db,
-    threads: Math.max(1, wholeNumberOf('--threads', options.threads)),
+    threads: wholeNumberOf('--threads', options.threads, 1),
     seconds: positiveOf('--seconds', options.seconds),
     ...(options.with === undefined ? {} : { with: options.with }),
     onProgress: (progress) => live.show(progress),
-  })
-  live.clear()
+  }).finally(() => live.clear())
   process.stdout.write(
     options.json
       ? `${JSON.stringify(found, null, 2)}\n`
