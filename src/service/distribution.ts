@@ -38,7 +38,7 @@ function gauss(random: Random): number {
 const unitsUs: Readonly<Record<string, number>> = lookup({ us: 1, ms: 1000, s: 1e6 })
 
 /**
- * Reads `20ms`, `uniform(10ms,30ms)`, `exponential(20ms)`, `normal(20ms,5ms)` or
+ * Reads `20ms`, `constant(20ms)`, `uniform(10ms,30ms)`, `exponential(20ms)`, `normal(20ms,5ms)` or
  * `lognormal(300ms,0.4)`. A number without a unit is in milliseconds. The second number of
  * `lognormal` is a plain number.
  *
@@ -54,9 +54,12 @@ export function parseDurations(text: string, what: string): Distribution {
 
 /** The same as `parseDurations`, for numbers of tokens. */
 export function parseLengths(text: string, what: string): Distribution {
-  return parse(text, what, 'a number of tokens', (word) =>
-    /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : null,
-  )
+  return parse(text, what, 'a number of tokens', plainNumber)
+}
+
+function plainNumber(word: string): number | null {
+  const number = /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : Infinity
+  return number === Infinity ? null : number
 }
 
 function parse(
@@ -67,7 +70,7 @@ function parse(
 ): Distribution {
   const wrong = () =>
     userError.service(
-      `${what}: expected ${unit}, or uniform(a,b), exponential(mean), normal(mean,deviation), ` +
+      `${what}: expected ${unit}, or constant(a), uniform(a,b), exponential(mean), normal(mean,deviation), ` +
         `lognormal(median,sigma); got "${text}"`,
     )
   const value = (word: string | undefined) => {
@@ -92,8 +95,8 @@ function parse(
     case 'normal':
       return { kind: 'normal', mean: value(words[0]), deviation: value(words[1]) }
     case 'lognormal': {
-      const sigma = Number(words[1])
-      if (!(sigma >= 0)) throw wrong()
+      const sigma = plainNumber(words[1]!.trim())
+      if (sigma === null) throw wrong()
       return { kind: 'lognormal', median: value(words[0]), sigma }
     }
     default:
