@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -6,9 +14,10 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { Batch, batchRows, Dictionary } from '../../src/attempt/batch.ts'
 import type { AttemptRow } from '../../src/attempt/columns.ts'
 
-import { journalPath, readJournal } from '../../src/store/attempts/journal.ts'
+import { Journal, journalPath, readJournal } from '../../src/store/attempts/journal.ts'
 import { Recorder } from '../../src/store/attempts/recorder.ts'
 import { rowGroupRows } from '../../src/store/attempts/row-appender.ts'
+import { UserError } from '../../src/user/user-error.ts'
 import { openStore } from './opened.ts'
 import { plainRow } from './plain-row.ts'
 
@@ -285,4 +294,13 @@ test('an empty journal is kept, because nobody knows what it held', async () => 
   ;(await openStore(path)).close()
   expect(existsSync(journalPath(path))).toBe(false)
   expect(existsSync(`${journalPath(path)}.damaged`)).toBe(true)
+})
+
+test('a journal that cannot be written, cut or made safe says so, and leaves no file open', () => {
+  const open = () => readdirSync('/proc/self/fd').length
+  const before = open()
+  expect(() => new Journal('/dev/full', 0)).toThrow(UserError)
+  expect(open()).toBe(before)
+  const unable = new Journal('/dev/null', 0)
+  expect(() => unable.restart()).toThrow(UserError)
 })

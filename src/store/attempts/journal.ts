@@ -48,11 +48,12 @@ export class Journal {
   constructor(path: string, firstRequestKind: number) {
     this.path = path
     this.firstRequestKind = firstRequestKind
+    this.file = this.tried(() => openSync(path, 'w'))
     try {
-      this.file = openSync(path, 'w')
-      writeAll(this.file, [Buffer.from(title.padEnd(headBytes))], 0)
+      this.tried(() => writeAll(this.file, [Buffer.from(title.padEnd(headBytes))], 0))
     } catch (error) {
-      throw cannotWrite(path, error)
+      closeSync(this.file)
+      throw error
     }
   }
 
@@ -75,24 +76,29 @@ export class Journal {
       at.crc,
     )
     head.writeUInt32LE(crc32(head.subarray(0, at.headCrc)), at.headCrc)
-    try {
-      this.position += writeAll(this.file, [head, ...pieces], this.position)
-    } catch (error) {
-      throw cannotWrite(this.path, error)
-    }
+    this.position += this.tried(() => writeAll(this.file, [head, ...pieces], this.position))
     this.synced = false
   }
 
   /** Truncates the journal to its head, once DuckDB has every row. */
   restart(): void {
-    ftruncateSync(this.file, headBytes)
+    this.tried(() => ftruncateSync(this.file, headBytes))
     this.position = headBytes
   }
 
   /** Makes written rows safe from a loss of power, too. */
   sync(): void {
-    if (!this.synced) fdatasyncSync(this.file)
+    if (!this.synced) this.tried(() => fdatasyncSync(this.file))
     this.synced = true
+  }
+
+  /** @throws UserError that names the file, if the system refuses the step */
+  private tried<Result>(step: () => Result): Result {
+    try {
+      return step()
+    } catch (error) {
+      throw cannotWrite(this.path, error)
+    }
   }
 
   /** Closes and deletes the file. */
