@@ -119,8 +119,18 @@ function quantity(pattern: string, read: (text: string) => number | null, what: 
   return z
     .string({ error: what })
     .regex(new RegExp(pattern), { error: what })
-    .transform((written) => read(written) ?? 0)
+    .transform(readBy(read, what))
 }
+
+/** A text of the right form may still be no number: too large, or so small that nothing is left of it. */
+const readBy =
+  <Read>(read: (text: string) => Read | null, what: string) =>
+  (written: string, context: z.RefinementCtx<string>): Read => {
+    const value = read(written)
+    if (value !== null) return value
+    context.addIssue({ code: 'custom', message: what })
+    return z.NEVER
+  }
 
 export const duration = () =>
   quantity(patterns.duration, durationUsOf, 'a duration such as 800ms, 30s or 5m')
@@ -130,7 +140,7 @@ export const limit = () =>
   z
     .string({ error: limitForm })
     .regex(new RegExp(patterns.limit), { error: limitForm })
-    .transform((written) => limitOf(written) ?? 0)
+    .transform(readBy(limitOf, limitForm))
 
 /** @param what a duration of 0 would have no sense in, such as `a timeout` */
 export const someTime = (what: string) => {

@@ -75,3 +75,16 @@ test('a drawn length is at most that of a number that is written', () => {
   const drawn = Array.from({ length: 200 }, (_, at) => tokensOf(lengths, random, at))
   expect([Math.min(...drawn), Math.max(...drawn)]).toEqual([1, 10_000_000])
 })
+
+test.each([
+  ['ttft: 0.4us', 'objectives.ttft'],
+  ['ttft: 0.0001us/input_token', 'objectives.ttft'],
+  [`response: ${'9'.repeat(310)}s`, 'objectives.response'],
+])('an objective of %s is refused, and no limit of 0', (objective, field) => {
+  expect(() =>
+    parseScenario(
+      `{ name: a, question: b, model: m, objectives: { ${objective} }, steps: { s: { endpoint: chat } }, phases: [{ name: p, load: constant, rate: 1/s, duration: 1s }] }`,
+      'a.yaml',
+    ),
+  ).toThrow(field)
+})
