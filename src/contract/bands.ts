@@ -75,13 +75,20 @@ export interface Band {
   readonly inFlight?: number
 }
 
-/** Bands of a balance: two at a shared edge, none below the lowest band. */
+/**
+ * Bands of a balance: two at a shared edge, none below the lowest band. Ends are whole credits, so a balance of 99.5 is of
+ * the band that ends at 99 if no other has it.
+ */
 export function bandsAt(
   { bands = [] }: { readonly bands?: readonly Band[] },
   balance: Credits,
 ): readonly Band[] {
-  return bands.filter(
-    (band) =>
-      balance >= band.minBalance && (band.maxBalance === null || balance <= band.maxBalance),
-  )
+  const within = (past: number) =>
+    bands.filter(
+      ({ minBalance, maxBalance }) =>
+        balance >= minBalance &&
+        (maxBalance === null || balance <= maxBalance || balance < maxBalance + past),
+    )
+  const found = within(0)
+  return found.length > 0 ? found : within(1)
 }

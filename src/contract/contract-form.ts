@@ -36,7 +36,9 @@ const count = z.int({ error: 'a whole number' }).min(1, { error: '1 or more' })
 const ms = z.number({ error: 'milliseconds' }).min(0, { error: '0 ms or more' })
 const text = z.string({ error: 'a text' }).min(1, { error: 'a text that is not empty' })
 const flag = z.boolean({ error: 'true or false' })
-const path = text.regex(/^\//, { error: 'a path that begins with /' })
+const path = text.regex(/^\/[!-~]*$/, {
+  error: 'a path that begins with /, of printable ASCII without spaces',
+})
 const fixedSays = 'true, or the day in UTC from which on it holds, such as 2026-03-14'
 const headerName = text
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: 'the name of a header' })

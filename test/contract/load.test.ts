@@ -53,7 +53,7 @@ test('every fault is reported at once, with its path and the given value', () =>
     expect.objectContaining({
       name: 'UserError',
       message: expect.stringMatching(
-        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got "three".*paths\.chat: expected a path that begins with \/; got "v1\/chat".*packages: expected array; got 3.*colour: no such field/s,
+        /mine\.yaml: not a contract.*models\.0\.cost_credits: expected a whole number of credits; got "three".*paths\.chat: expected a path that begins with \/, of printable ASCII without spaces; got "v1\/chat".*packages: expected array; got 3.*colour: no such field/s,
       ),
     }),
   )
