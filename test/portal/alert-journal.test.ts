@@ -79,13 +79,40 @@ test('a line of which a full disk kept a part does not spoil the next', () => {
   expect([...new Journal(path, 0).alerts.keys()]).toEqual(['two'])
 })
 
-test('a file that was emptied is read from its begin, and keeps when it began', () => {
+const statesOf = ({ alerts }: Journal) =>
+  [...alerts].map(([id, { atMs, deliveries }]) => [id, atMs, [...deliveries]])
+
+test('a file that was emptied keeps when it began, and what was said and delivered', () => {
+  const { path, journal } = opened()
+  for (const id of ['delivered', 'waiting', 'gone', 'new']) journal.add(alertOf(id), ['hook'], 5)
+  journal.attempted('delivered', 'hook', 500, 1000)
+  journal.attempted('delivered', 'hook', 204, 9000)
+  for (const nowMs of [1000, 9000]) journal.attempted('waiting', 'hook', 'ECONNREFUSED', nowMs)
+  journal.attempted('gone', 'hook', 410, 1000)
+  const before = statesOf(journal)
+  truncateSync(path)
+  expect(journal.add(alertOf('delivered'), ['hook'], 11)).toBe(false)
+  expect(journal.add(alertOf('two'), ['hook'], 12)).toBe(true)
+  const two = ['two', 12, [['hook', { state: 'pending', attempts: 0, status: null, dueMs: 12 }]]]
+  expect(statesOf(journal)).toEqual([...before, two])
+  const after = new Journal(path, 15)
+  journals.push(after)
+  expect([after.beganMs, statesOf(after)]).toEqual([0, [...before, two]])
+})
+
+test('a file that was emptied and a disk that is full lose nothing that is known', () => {
   const { path, journal } = opened()
   journal.add(alertOf('one'), ['hook'], 5)
+  journal.attempted('one', 'hook', 204, 9)
+  const before = statesOf(journal)
   truncateSync(path)
-  expect(journal.add(alertOf('two'), ['hook'], 7)).toBe(true)
-  expect([...journal.alerts.keys()]).toEqual(['one', 'two'])
-  const after = new Journal(path, 9)
+  disk.room = 60
+  expect(() => journal.add(alertOf('two'), ['hook'], 12)).toThrow('ENOSPC')
+  expect(statesOf(journal)).toEqual(before)
+  disk.room = Number.POSITIVE_INFINITY
+  journal.add(alertOf('two'), ['hook'], 13)
+  const after = new Journal(path, 15)
   journals.push(after)
-  expect([after.beganMs, [...after.alerts.keys()]]).toEqual([0, ['two']])
+  expect(statesOf(after).slice(0, 1)).toEqual(before)
+  expect([...after.alerts.keys()]).toEqual(['one', 'two'])
 })

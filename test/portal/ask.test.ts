@@ -1,4 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
+import type { PageData } from '../../src/portal/page/page-shape.ts'
+import { speechOf } from '../../src/portal/page/speech.ts'
+import { renderState } from '../../src/portal/page/state-bar.ts'
+import { en } from '../../src/portal/page/words/en.ts'
 import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
@@ -61,6 +65,29 @@ test(
     expect(href).not.toContain('+')
   },
 )
+
+test('a mail has one subject, keeps a plus of its address, and no sign that turns a text around', async () => {
+  const dear = {
+    ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount: '200' },
+    ...{ usual: 100, kind: 'weekday' as const },
+    cause: {
+      ...{ amount: '200', spans: [] },
+      names: [{ of: 'key' as const, name: 'a\u202eb', tag: null }],
+      why: [{ of: 'price' as const, model: null, now: 2, usual: 1, amount: 100 }],
+    },
+  }
+  const data = { dears: [dear], credits: null, notices: [], budgets: [], units: [] }
+  const page = renderState(
+    data as unknown as PageData,
+    speechOf(en, { locale: 'en', timezone: 'UTC' }),
+    { support: 'mailto:a+b@example.com?subject=x&cc=c+d@example.com', product: 'P', label: 'A' },
+  ).text
+  const { href, searchParams } = new URL(decoded(/href="(mailto:[^"]*)"/.exec(page)![1]!))
+  expect(href).toMatch(/^mailto:a%2Bb@example\.com\?/)
+  expect(searchParams.getAll('subject')).toEqual(['P · A · November 18, 2026'])
+  expect(searchParams.get('cc')).toBe('c+d@example.com')
+  expect(searchParams.get('body')).toContain('Key “a\ufffdb”: ')
+})
 
 test('where the contact is a page, the same text is copied', whole, async () => {
   const place = await askOf('https://example.com/help')

@@ -157,6 +157,19 @@ test('a month of 20 models and 200 keys has days, and every model and key is in 
   expect(linesOf(page, 'key').at(-1)).toEqual(['Total', '€2,800.00', '11,200'])
 })
 
+test('where no figure says the period, the heading does', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const events = Array.from({ length: 20 }, (_, at) => ({
+    ...{ atUs: utc(2026, 11, 5 + at, 9), account: 'a', unit: 'EUR' },
+    ...(at < 19 ? { credits: '1', model: 'paid' } : { credits: null, model: 'free' }),
+  }))
+  const page = await pageOf(events, 'a', '?model=free')
+  expect(textOf(page)).toContain(' a · November 1, 2026 to November 28, 2026 ')
+  expect(textOf(await pageOf(events, 'a'))).not.toContain('November 1, 2026 to')
+})
+
 test('a month is compared with the same days of the month before', {
   tags: 'whole',
   timeout: 60_000,

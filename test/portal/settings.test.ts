@@ -38,6 +38,22 @@ test('every fault of a settings file has its line and column', () => {
   ).toThrow('origins.0: expected an origin')
 })
 
+test.each([
+  ['mailto:help+usage@example.com?cc=b@example.com', true],
+  ['https://example.com/help#usage', true],
+  ['mailto:', false],
+  ['mailto:help', false],
+  ['mailto:help@example.com#day', false],
+  ['mailto:a@example.com,b@example.com', true],
+])('%s as support: %s', (support, isRight) => {
+  const read = () => settingsOf('').support
+  const text = settingsText.replace(/^support: .*$/m, `support: '${support}'`)
+  const given = () => parseSettings(text, 's.yaml')
+  expect(read()).toBe('https://example.com/help')
+  if (isRight) expect(given().support).toBe(support)
+  else expect(given).toThrow('support: expected a mail address, such as mailto:help@example.com')
+})
+
 test('a budget says what it expects, and many faults say how many more there are', () => {
   const wrong = (budget: unknown) => () =>
     settingsFrom({
@@ -79,7 +95,9 @@ test('every language has every word with the same values, and a word of nobody i
     expect(Object.keys(words).toSorted()).toEqual([...allWords].toSorted())
     for (const word of allWords) {
       expect([word, ...valuesIn(words[word])]).toEqual([word, ...valuesIn(english[word])])
-      expect(valuesIn(words[word])).toEqual(expect.arrayContaining(countedIn(words[word])))
+      // `n` is the number of what is written.
+      const counted = countedIn(words[word]).filter((name) => name !== '{n}')
+      expect(valuesIn(words[word])).toEqual(expect.arrayContaining(counted))
     }
   }
   expect(wordsFor('de', { words: new Map([['card.requests', 'Aufrufe']]) })['card.requests']).toBe(
@@ -157,7 +175,7 @@ test.each([
   const said = (n: number) => [
     say('card.count', { requests: n }),
     say('notice.expiring', { credits: n, date: 'X' }),
-    say('board.expire', { credits: n }),
+    say('board.expire', { credits: n, n }),
   ]
   expect(said(1)).toEqual(one)
   expect(said(2)).toEqual(two)

@@ -1,4 +1,12 @@
-import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs'
 import { z } from 'zod'
 import { hourMs, minuteMs } from '../../user/durations.ts'
 import { userError } from '../../user/user-error.ts'
@@ -135,17 +143,49 @@ export class Journal {
 
   private write(line: Line): void {
     this.read()
+    if (this.offset === 0 && this.beganMs !== Number.POSITIVE_INFINITY) this.writeKnown()
     try {
-      const wasEmptied = this.offset === 0 && this.beganMs !== Number.POSITIVE_INFINITY
-      const lines: Line[] = wasEmptied ? [{ at: this.beganMs, began: true }, line] : [line]
-      const text = lines.map((each) => `${JSON.stringify(each)}\n`).join('')
-      const bytes = Buffer.from(this.isCut() ? `\n${text}` : text)
-      // A disk that is nearly full takes a part.
-      for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done)
-      fdatasyncSync(this.file)
+      this.append([line])
     } finally {
       this.read()
     }
+  }
+
+  /** Writes all that is known to a file that was emptied, so that no alert is said once more after a new start. */
+  private writeKnown(): void {
+    try {
+      this.append([{ at: this.beganMs, began: true }, ...this.known()])
+    } catch (error) {
+      // A part of it would be read as all.
+      ftruncateSync(this.file)
+      throw error
+    }
+    for (const { atMs, deliveries } of this.alerts.values())
+      for (const webhook of deliveries.keys()) deliveries.set(webhook, fresh(atMs))
+    this.read()
+  }
+
+  private append(lines: readonly Line[]): void {
+    const text = lines.map((each) => `${JSON.stringify(each)}\n`).join('')
+    const bytes = Buffer.from(this.isCut() ? `\n${text}` : text)
+    // A disk that is nearly full takes a part.
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.file, bytes, done)
+    fdatasyncSync(this.file)
+  }
+
+  /** Lines that give the same alerts and deliveries: each attempt ended like the last one, at the time that its next one is counted from. */
+  private known(): readonly Line[] {
+    return [...this.alerts.values()].flatMap(({ alert, atMs, deliveries }) => [
+      { at: atMs, alert, to: [...deliveries.keys()] },
+      ...[...deliveries].flatMap(([webhook, { attempts, status, dueMs }]): readonly Line[] =>
+        status === null
+          ? []
+          : Array.from({ length: attempts }, () => ({
+              ...{ at: dueMs - waitAfter(attempts, status, alert.id), webhook, status },
+              attempted: alert.id,
+            })),
+      ),
+    ])
   }
 
   /** Whether the file ends within a line. */
@@ -190,8 +230,14 @@ function afterAttempt(
 ): Delivery {
   const attempts = before.attempts + 1
   const isDelivered = typeof status === 'number' && status >= 200 && status < 300
-  // The standard has 410 say that the receiver wants no more.
-  const waitMs = status === 410 ? undefined : waitsMs[attempts - 1]
-  const state = isDelivered ? 'delivered' : waitMs === undefined ? 'failed' : 'pending'
-  return { state, attempts, status, dueMs: nowMs + (waitMs ?? 0) * jitterOf(id) }
+  const isLast = waitOf(attempts, status) === undefined
+  const state = isDelivered ? 'delivered' : isLast ? 'failed' : 'pending'
+  return { state, attempts, status, dueMs: nowMs + waitAfter(attempts, status, id) }
 }
+
+/** Milliseconds to the next attempt; undefined if this was the last. The standard has 410 say that the receiver wants no more. */
+const waitOf = (attempts: number, status: number | string) =>
+  status === 410 ? undefined : waitsMs[attempts - 1]
+
+const waitAfter = (attempts: number, status: number | string, id: string) =>
+  (waitOf(attempts, status) ?? 0) * jitterOf(id)

@@ -76,7 +76,7 @@ function answerOf(
 }
 
 /** Amounts of a unit in a summary; null without any. */
-function figureIn(summary: Answers['summary'], unit: string) {
+export function figureIn(summary: Answers['summary'], unit: string) {
   return unit === 'credits'
     ? summary.credits
     : (summary.cost.find(({ currency }) => currency === unit) ?? null)

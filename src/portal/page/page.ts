@@ -7,7 +7,7 @@ import { type Html, html } from '../../user/html.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import type { Settings } from '../settings/settings.ts'
 import { outcomeWords } from './board-words.ts'
-import { renderFigures } from './first-figures.ts'
+import { figureIn, renderFigures } from './first-figures.ts'
 import { renderLots } from './lots-table.ts'
 import type { PageData } from './page-shape.ts'
 import { renderTables } from './page-tables.ts'
@@ -51,7 +51,8 @@ function aboutOf(
   speech: Speech,
 ): string {
   const nowUs = Date.parse(summary.refreshedAt) * 1000
-  const isSaid = unit !== null && [fromUs, toUs - 1].every((us) => isSameYear(us, nowUs, speech))
+  const isFigure = unit !== null && figureIn(summary, unit) !== null
+  const isSaid = isFigure && [fromUs, toUs - 1].every((us) => isSameYear(us, nowUs, speech))
   const said = { from: speech.day(fromUs), to: speech.day(toUs - 1) }
   const period = isSaid ? '' : speech.say('period', said)
   const only = onlyKey === null ? '' : speech.say('title.only')

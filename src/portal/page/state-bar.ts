@@ -1,3 +1,4 @@
+import { visible } from '../../user/hostile.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -110,9 +111,12 @@ const longestMail = 2_000
 
 /** The address of a mail with a text; without its last lines if it would be too long. */
 function mailOf(support: string, subject: string, lines: readonly string[]): string {
-  const encoded = (text: string) => encodeURIComponent(text.toWellFormed())
-  const body = encoded(lines.map((line) => `${line}\r\n`).join(''))
-  const address = `${support}${support.includes('?') ? '&' : '?'}subject=${encoded(subject)}&body=${body}`
+  // A plus of the settings is one, and no space.
+  const mail = new URL(support.replaceAll('+', '%2B'))
+  mail.searchParams.set('subject', visible(subject))
+  mail.searchParams.set('body', lines.map((line) => `${visible(line)}\r\n`).join(''))
+  // A plus that stands for a space would be read as a plus.
+  const address = mail.href.replaceAll('+', '%20')
   return address.length <= longestMail || lines.length === 0
     ? address
     : mailOf(support, subject, lines.slice(0, -1))

@@ -213,7 +213,13 @@ const shape = z.strictObject({
     )
     .default([]),
   words: byName(z.string(), z.string().max(300)),
-  support: z.url({ protocol: /^https?$|^mailto$/ }).optional(),
+  support: z
+    .url({ protocol: /^https?$|^mailto$/ })
+    .refine(
+      (url) => !url.startsWith('mailto:') || /^mailto:[^#?]+@[^#?]+(\?[^#]*)?$/.test(url),
+      'expected a mail address, such as mailto:help@example.com',
+    )
+    .optional(),
   origins: z.array(origin).default([]),
   tokens: z.discriminatedUnion('algorithm', [
     z.strictObject({ algorithm: z.literal('EdDSA'), publicKey: z.string() }),

@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
+import { de } from '../../../src/portal/page/words/de.ts'
+import { en } from '../../../src/portal/page/words/en.ts'
+import { es } from '../../../src/portal/page/words/es.ts'
 import { makeReport } from '../../../src/report/page.ts'
 import { drawBars } from '../../../src/report/usage/board/bars.js'
 import { choiceOf, fragmentOf, initial } from '../../../src/report/usage/board/choice.js'
@@ -492,6 +495,34 @@ describe('the board of a usage page', () => {
       'Credits used, added up',
     )
   })
+})
+
+test.each([
+  [de, 1, '1 könnte verfallen'],
+  [de, 1000, '1.000 könnten verfallen'],
+  [es, 1, '1 puede caducar'],
+  [es, 1000, '1000 pueden caducar'],
+  [en, 1, '1 may expire'],
+] as const)('credits that may expire agree with their number: %#', (words, credits, said) => {
+  const locale = words === de ? 'de' : words === es ? 'es' : 'en'
+  const spoken = speechOf({
+    ...{ ...data, locale, isMoney: false },
+    words: { ...data.words, expire: words['board.expire'] },
+  })
+  const hour = 24 * 20_000
+  const outlook = {
+    ...{ balance: 13_000, budget: null, runsOut: null },
+    expiries: [{ hour: hour + 40 * 24, credits }],
+    points: [0, 60].map((days) => {
+      const used = days * 20
+      return { hour: hour + (28 + days) * 24, low: used, median: used, high: used }
+    }),
+  }
+  const points = [0, 28].map((day) => ({ hour: hour + day * 24, sum: day * 20 }))
+  const span = { from: hour, to: hour + 30 * 24 }
+  const size = { width: 1000, height: 300, now: hour + 28 * 24 }
+  const chart = drawCumulative(spoken, 'use', span, points, outlook, size)
+  expect(textOf(chart)).toContain(said)
 })
 
 test('a period that begins within its first cell has the sums of that cell', () => {

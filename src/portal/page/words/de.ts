@@ -284,7 +284,7 @@ export const de: Wording = {
   'board.course': '{what}, aufsummiert, und die kommenden Tage',
   'board.budgetKey': 'Budget',
   'board.budgetLine': 'Budget: {amount}, beginnt am {date} neu',
-  'board.expire': '{credits} {credits|könnte|könnten} verfallen',
+  'board.expire': '{credits} {n|könnte|könnten} verfallen',
   'board.failures': 'Fehlgeschlagen oder am Limit (%)',
   'board.limited': 'Limit erreicht',
   'board.tokens': 'Tokens',

@@ -279,7 +279,7 @@ export const es: Wording = {
   'board.course': '{what}, acumulado, y los días que vienen',
   'board.budgetKey': 'presupuesto',
   'board.budgetLine': 'presupuesto: {amount}, de nuevo desde el {date}',
-  'board.expire': '{credits} {credits|puede|pueden} caducar',
+  'board.expire': '{credits} {n|puede|pueden} caducar',
   'board.failures': 'Solicitudes fallidas o limitadas (%)',
   'board.limited': 'límite alcanzado',
   'board.tokens': 'Tokens',

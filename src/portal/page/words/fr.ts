@@ -287,7 +287,7 @@ export const fr: Wording = {
   'board.course': '{what}, en cumul, et les jours à venir',
   'board.budgetKey': 'budget',
   'board.budgetLine': 'budget\u00a0: {amount}, renouvelé le {date}',
-  'board.expire': '{credits} {credits|risque|risquent} d’expirer',
+  'board.expire': '{credits} {n|risque|risquent} d’expirer',
   'board.failures': 'Requêtes échouées ou limitées (%)',
   'board.limited': 'limite atteinte',
   'board.tokens': 'Jetons',

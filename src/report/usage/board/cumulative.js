@@ -167,7 +167,7 @@ export function drawCumulative(speech, label, { from, to }, points, outlook, siz
         beside(
           each.hour,
           y(heldAt(each.hour)) + 14,
-          speech.say('expire', { credits: speech.show(each.credits) }),
+          speech.say('expire', { credits: speech.show(each.credits), n: each.credits }),
         ),
       ),
     h('path', { class: 'b-now', d: `M${r(x(start))} ${top}V${height - bottom}` }),

@@ -34,7 +34,7 @@ export const boardWords = {
   course: '{what}, added up, and the days to come',
   budgetLine: 'budget: {amount}, resets {date}',
   budgetKey: 'budget',
-  expire: '{credits} {credits|expires|expire} unused',
+  expire: '{credits} {n|expires|expire} unused',
   outlook:
     'Dashed: the median of 500 futures, simulated from the observed days. A step in the line of what is held is credits that expire unused.',
   failures: 'Failed requests (%)',
