@@ -141,7 +141,7 @@ function isWrong(
       fromMs: atMs,
       untilMs: atMs,
       value: spend,
-      place: powerOfTen(-decimals),
+      lastUnit: powerOfTen(-decimals),
       text: '',
     },
     request: requests[0]!,

@@ -1,4 +1,5 @@
 /** Currencies, and how an amount is shown. An amount itself is an exact fraction (`rational.ts`). */
+import { groupedText } from '../user/grouped.ts'
 import { decimalsOf, fixedText, isZero, type Rational, roundTo } from './rational.ts'
 
 /** A currency, or another unit in which a service bills: `USD`, `credits`, `quota`. */
@@ -55,7 +56,7 @@ export function shownAmount(value: Rational, name: string): string {
 export function shownNumber(value: Rational, name: string): string {
   const decimals = minorDigits(name)
   const isSmall = !isZero(value) && leadingZeros(value) > 0
-  if (!isSmall) return grouped(fixedText(roundTo(value, decimals, 'half_even'), decimals))
+  if (!isSmall) return groupedText(fixedText(roundTo(value, decimals, 'half_even'), decimals))
   const fine = roundTo(value, Math.max(decimals, leadingZeros(value) + 2), 'half_even')
   return fixedText(fine, Math.max(decimals, decimalsOf(fine)!))
 }
@@ -66,10 +67,4 @@ function leadingZeros({ numerator, denominator }: Rational): number {
   let [zeros, scaled] = [0, size * 10n]
   for (; scaled < denominator; scaled *= 10n) zeros++
   return zeros
-}
-
-function grouped(text: string): string {
-  return text.replace(/^(-?)(\d+)/, (_, sign: string, whole: string) => {
-    return sign + whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  })
 }

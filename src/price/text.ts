@@ -2,6 +2,7 @@ import { priceOfPart } from '../contract/prices.ts'
 import { compare, decimalText, one, type Rational } from '../money/rational.ts'
 import { outputOf, type Part, parts, promptOf, type Usage, usageFlags } from '../tokens/usage.ts'
 import { largest } from '../user/extremes.ts'
+import { groupedText } from '../user/grouped.ts'
 import type { Calculation } from './calculate.ts'
 
 /** A calculation as JSON: amounts and prices are exact decimals, as text. */
@@ -46,8 +47,8 @@ export function costText(model: string, found: Calculation, usage: Usage, unit: 
   const amount = (value: Rational) => `${decimalText(value)} ${unit}`
   const rows = found.lines.map(({ name, priced, count, price, per, cost }) => [
     priced === (priceOfPart[name as Part] ?? name) ? name : `${name} (as ${priced})`,
-    grouped(count),
-    `x ${decimalText(price)}${compare(per, one) === 0 ? '' : ` / ${grouped(per)}`}`,
+    groupedText(decimalText(count)),
+    `x ${decimalText(price)}${compare(per, one) === 0 ? '' : ` / ${groupedText(decimalText(per))}`}`,
     `= ${decimalText(cost)}`,
   ])
   const widths = [0, 1, 2].map((at) => largest([0, ...rows.map((row) => row[at]!.length)]))
@@ -71,6 +72,3 @@ export function costText(model: string, found: Calculation, usage: Usage, unit: 
     '',
   ].join('\n')
 }
-
-const grouped = (value: Rational) =>
-  decimalText(value).replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','))

@@ -5,7 +5,9 @@ import { pageStyle } from '../chart/page-style.ts'
 import { type Html, html, scriptJson, trusted } from '../user/html.ts'
 import { boardScript } from './usage/board/board.ts'
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+/** As the policy of a page names its own style or script. */
+export const hashOf = (text: string) =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 const filterScript = new URL('../../src/report/filter.js', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { lookup } from '../user/lookup.ts'
 import { userError } from '../user/user-error.ts'
-import type { Random } from './random.ts'
+import { normal, type Random } from './random.ts'
 
 /** A distribution of times (microseconds) or lengths (tokens). No value is below zero. */
 export type Distribution =
@@ -24,15 +24,10 @@ export function draw(shape: Distribution, random: Random): number {
     case 'exponential':
       return -shape.mean * Math.log(1 - random())
     case 'normal':
-      return Math.max(0, shape.mean + shape.deviation * gauss(random))
+      return Math.max(0, shape.mean + shape.deviation * normal(random))
     case 'lognormal':
-      return shape.median * Math.exp(shape.sigma * gauss(random))
+      return shape.median * Math.exp(shape.sigma * normal(random))
   }
-}
-
-/** Box-Muller. */
-function gauss(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
 const unitsUs: Readonly<Record<string, number>> = lookup({ us: 1, ms: 1000, s: 1e6 })

@@ -35,3 +35,7 @@ export function hashText(text: string, seed = 0): number {
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return hash >>> 0
 }
+
+/** A number of the normal distribution (Box-Muller). */
+export const normal = (draw: Random) =>
+  Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw())

@@ -16,6 +16,11 @@ export function grouped(value: number, most = 0, least = 0): string {
   let end = digits.length
   while (end > point + least && digits[end - 1] === '0') end--
   const sign = value < 0 || Object.is(value, -0) ? '-' : ''
-  const whole = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, ',')
-  return `${sign}${whole}${end > point ? `.${digits.slice(point, end)}` : ''}`
+  return groupedText(
+    `${sign}${digits.slice(0, point)}${end > point ? `.${digits.slice(point, end)}` : ''}`,
+  )
 }
+
+/** A decimal text with grouped thousands: 1,234.5. */
+export const groupedText = (decimal: string): string =>
+  decimal.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','))

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { calibrate } from '../../public/run.ts'
+import { mostOfCeiling } from '../../run/judge/verdict.ts'
 import type { Options } from '../commands/calibrate.ts'
 import { LiveView } from '../runs/live-view.ts'
 import { nextLine } from '../terminal/next.ts'
@@ -8,8 +9,7 @@ import { table } from '../terminal/text.ts'
 
 const cores = availableParallelism() === 1 ? '1 core' : `${availableParallelism()} cores`
 const whole = (perS: number) => Math.round(perS).toLocaleString('en')
-/** Above this share of its ceiling, a machine measures itself. */
-const share = (perS: number) => whole(perS * 0.7)
+const believable = (perS: number) => whole(perS * mostOfCeiling)
 const threadsOf = (threads: number) => (threads === 1 ? '1 thread' : `${threads} threads`)
 
 export async function calibrateAction(options: Options): Promise<void> {
@@ -28,8 +28,12 @@ export async function calibrateAction(options: Options): Promise<void> {
           ...table(
             [
               ['', 'this machine', 'believe a run up to'],
-              ['plain', `${whole(found.plainPerS)} requests/s`, `${share(found.plainPerS)}/s`],
-              ['streams', `${whole(found.eventsPerS)} events/s`, `${share(found.eventsPerS)}/s`],
+              ['plain', `${whole(found.plainPerS)} requests/s`, `${believable(found.plainPerS)}/s`],
+              [
+                'streams',
+                `${whole(found.eventsPerS)} events/s`,
+                `${believable(found.eventsPerS)}/s`,
+              ],
               ...(found.autocannonPerS === null
                 ? []
                 : [
@@ -44,7 +48,7 @@ export async function calibrateAction(options: Options): Promise<void> {
           ),
           `${threadsOf(found.threads)} on ${cores}, everything recorded. The null server uses them too,`,
           'so a service on another machine leaves room for more.',
-          `Stored in ${options.db}; a run of ${threadsOf(found.threads)} above 70 % of it is degraded.`,
+          `Stored in ${options.db}; a run of ${threadsOf(found.threads)} above ${mostOfCeiling * 100} % of it is degraded.`,
           nextLine(['init'], 'writes a first scenario'),
         ].join('\n'),
   )

@@ -3,7 +3,7 @@ import { renderDocument } from '../../report/document.ts'
 import { formatShare } from '../../report/format.ts'
 import type { TextFormat } from '../../report/pages.ts'
 import { csvCell, jsonText, markdownCell } from '../../report/summary/printable.ts'
-import { grouped } from '../../user/grouped.ts'
+import { grouped, groupedText } from '../../user/grouped.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { AccountFigures } from '../figures/accounts.ts'
 
@@ -51,11 +51,7 @@ const byUrgency = (a: Budget, b: Budget) =>
 
 const percent = (share: number) => `${formatShare(share)} %`
 const signed = (change: number) => `${change < 0 ? '−' : '+'}${percent(Math.abs(change))}`
-const amountText = (text: string | null) => {
-  if (text === null) return '–'
-  const [whole, part] = text.split('.')
-  return `${whole!.replace(/\B(?=(\d{3})+$)/g, ',')}${part === undefined ? '' : `.${part}`}`
-}
+const amountText = (text: string | null) => (text === null ? '–' : groupedText(text))
 
 function budgetText(budget: Budget | null): string {
   if (budget === null) return '–'

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { pageStyle } from '../../chart/page-style.ts'
+import { hashOf } from '../../report/document.ts'
 import { boardScript } from '../../report/usage/board/board.ts'
 import { type Html, html, trusted } from '../../user/html.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -9,8 +9,6 @@ import type { Speech } from './speech.ts'
 
 const own = (name: string) =>
   readFileSync(new URL(`../../../src/portal/page/${name}`, import.meta.url), 'utf8')
-
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 export interface PortalDocument {
   readonly text: string

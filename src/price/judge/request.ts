@@ -97,6 +97,12 @@ export const unsent = {
 } as const satisfies Partial<PricedRequest>
 
 /** Whether a cache of the gateway may have answered, which a header that was not stored would say. */
+/** Whether the client left it, or it broke off, so that it counts less than was charged. */
+export const isCut = ({ outcomes: [first] }: PricedRequest) =>
+  first === 'abort' || first === 'broken'
+
+export const isSuccess = ({ outcomes: [first] }: PricedRequest) => first === 'success'
+
 export const isCacheUnread = ({ outcomes: [first, ...others] }: PricedRequest): boolean =>
   first !== 'gateway_cache' && others.includes('gateway_cache')
 

@@ -1,9 +1,6 @@
 import { type Judged, judgeAmount } from './judge.ts'
 import type { PriceJudge } from './price-judge.ts'
-import type { PricedRequest } from './request.ts'
-
-/** Whether the client left it, or it broke off, so that it counts less than was charged. */
-const isCut = ({ outcomes: [first] }: PricedRequest) => first === 'abort' || first === 'broken'
+import { isCut, type PricedRequest } from './request.ts'
 
 /**
  * A judge to whom what nobody but the service counts is no more than other answers let expect: no thoughts before the text that came, and a

@@ -59,20 +59,7 @@ export async function prepareDays(
   engine: UsageEngine,
 ): Promise<UsageScope> {
   checkTimeZone(options.timezone)
-  const names = options.keyNames ?? {}
-  const tag = tagOf(options.by)
-  await enterPrices(session, options.contract ?? defaultContract)
-  await enterCosts(session, options.contract ?? defaultContract)
-  await session.execute(`
-    SET VARIABLE usage_runs = ${textList(options.runIds)};
-    SET VARIABLE usage_sources = ${textList(options.sources)};
-    SET VARIABLE usage_timezone = ${literal(options.timezone)};
-    SET VARIABLE usage_by = ${literal(tag === null ? options.by : 'tag')};
-    SET VARIABLE usage_tag = ${literal(tag ?? '')};
-    SET VARIABLE usage_credit_usd = ${options.creditUsd ?? 'NULL'}::DOUBLE;
-    SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
-    CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
-  `)
+  await enterOptions(session, options)
   await limitTo(session, accountOf(options), engine.keyTables)
   await engine.begin(session, options)
   await engine.fill(session, 'usage_coverage', queries.coverage)
@@ -87,6 +74,58 @@ export async function prepareDays(
     Math.round(options.nowUs),
   )
   const scope = scopeOf({ ...options, nowUs }, sources, await firstOfBills(session, engine))
+  await enterPeriod(session, scope, sources, nowUs)
+  await engine.enterPeriod(session)
+  await prepareQuarters(session, engine, units)
+  await prepareCalendar(session)
+  const partial = await readPartial(session, engine, sources)
+  const utc = await placeBuckets(session, sources)
+  await prepareBuckets(session, units)
+  return {
+    ...scope,
+    unit: units[0] ?? 'credits',
+    units,
+    sources: sources.map((each) => ({
+      ...each,
+      partial: partial.get(each.source) ?? null,
+      days: utc.has(each.source) ? 'UTC' : 'local',
+    })),
+    notes: [
+      ...scope.notes,
+      ...twice,
+      ...utcNotes(utc, options.timezone),
+      ...partialNotes(partial, options.timezone),
+    ],
+  }
+}
+
+/** Enters what is asked: prices, and the variables that the SQL of every engine reads. */
+async function enterOptions(session: Session, options: UsageOptions): Promise<void> {
+  const { runIds, sources, timezone, by, creditUsd } = options
+  const contract = options.contract ?? defaultContract
+  const names = options.keyNames ?? {}
+  const tag = tagOf(by)
+  await enterPrices(session, contract)
+  await enterCosts(session, contract)
+  await session.execute(`
+    SET VARIABLE usage_runs = ${textList(runIds)};
+    SET VARIABLE usage_sources = ${textList(sources)};
+    SET VARIABLE usage_timezone = ${literal(timezone)};
+    SET VARIABLE usage_by = ${literal(tag === null ? by : 'tag')};
+    SET VARIABLE usage_tag = ${literal(tag ?? '')};
+    SET VARIABLE usage_credit_usd = ${creditUsd ?? 'NULL'}::DOUBLE;
+    SET VARIABLE usage_key_names = MAP(${textList(Object.keys(names))}, ${textList(Object.values(names))});
+    CREATE TEMP MACRO IF NOT EXISTS arrayJoin(names) AS unnest(names);
+  `)
+}
+
+/** Enters the period, the one before it, and the time that the sources cover. */
+async function enterPeriod(
+  session: Session,
+  scope: ReturnType<typeof scopeOf>,
+  sources: UsageScope['sources'],
+  nowUs: number,
+): Promise<void> {
   const [beforeFrom, beforeTo] = comparedPeriod(scope, sources)
   const polls = sources.every(({ origin }) => origin === 'poll')
   // A balance does not show that there were no requests, so polls cover nothing: an interval that ends before it begins.
@@ -101,30 +140,6 @@ export async function prepareDays(
     SET VARIABLE usage_covered_from = ${smallest(covering.map((each) => each.firstUs))}::BIGINT;
     SET VARIABLE usage_covered_to = ${largest(covering.map((each) => each.lastUs))}::BIGINT;
   `)
-  await engine.enterPeriod(session)
-  await prepareQuarters(session, engine, units)
-  await prepareCalendar(session)
-  const partial = await readPartial(session, engine, sources)
-  const utc = await placeBuckets(session, sources)
-  await prepareBuckets(session, units)
-  const inUtc = [...utc].sort()
-  const utcNote =
-    inUtc.length === 0
-      ? []
-      : [
-          `Days of ${inUtc.join(', ')} are UTC days: its sums are over intervals that no day in ${options.timezone} contains.`,
-        ]
-  return {
-    ...scope,
-    unit: units[0] ?? 'credits',
-    units,
-    sources: sources.map((each) => ({
-      ...each,
-      partial: partial.get(each.source) ?? null,
-      days: utc.has(each.source) ? 'UTC' : 'local',
-    })),
-    notes: [...scope.notes, ...twice, ...utcNote, ...partialNotes(partial, options.timezone)],
-  }
 }
 
 /** The first entry of a bill beside its use, such as the tax of a month; null if there is none. */
@@ -166,6 +181,13 @@ async function readPartial(
   }
   return partial
 }
+
+const utcNotes = (sources: ReadonlySet<string>, timeZone: string): readonly string[] =>
+  sources.size === 0
+    ? []
+    : [
+        `Days of ${[...sources].sort().join(', ')} are UTC days: its sums are over intervals that no day in ${timeZone} contains.`,
+      ]
 
 function partialNotes(partial: ReadonlyMap<string, Partial>, timeZone: string): readonly string[] {
   const day = (us: number) => new Date(us / 1000).toLocaleDateString('en-CA', { timeZone })

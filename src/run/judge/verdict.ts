@@ -270,9 +270,12 @@ function samplesTest({ fewestSamples }: RunFacts): RunTest {
   })
 }
 
+/** Above this share of its ceiling, a machine measures itself. */
+export const mostOfCeiling = 0.7
+
 function ceilingTest({ ceilingShare }: RunFacts): RunTest {
   const name = 'share of calibrated ceiling'
-  const bound = '< 70 %'
+  const bound = `< ${mostOfCeiling * 100} %`
   if (ceilingShare === null) {
     return notJudged(name, bound, 'this machine is not calibrated: assay calibrate')
   }
@@ -281,5 +284,5 @@ function ceilingTest({ ceilingShare }: RunFacts): RunTest {
   }
   const figure = `${(ceilingShare * 100).toFixed(1)} %`
   const remedy = 'The client is near its own limit: add threads or machines.'
-  return heldIf(ceilingShare < 0.7, 'degraded', { name, figure, bound, remedy })
+  return heldIf(ceilingShare < mostOfCeiling, 'degraded', { name, figure, bound, remedy })
 }

@@ -1,4 +1,4 @@
-import { hashText, type Random, seededRandom } from '../random.ts'
+import { hashText, normal, type Random, seededRandom } from '../random.ts'
 import type { GenerationRequest } from '../request/generation-request.ts'
 import { openings } from '../vocabulary.ts'
 
@@ -23,7 +23,3 @@ export function firstToken(model: string, word: string, draw: Random, moved = 0)
   const isLikelier = draw() < 1 / (1 + Math.exp(-odds))
   return openings[(own + (isLikelier ? 0 : 1)) % openings.length]!
 }
-
-/** A number of the normal distribution. */
-export const normal = (draw: Random) =>
-  Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw())

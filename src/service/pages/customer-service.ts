@@ -21,8 +21,8 @@ interface Registration {
   readonly inviteCode: string
 }
 
-const shortestPassword = 8
-const longestText = 200
+export const shortestPassword = 8
+export const longestText = 200
 /** One page shows all keys of an account. */
 const mostKeys = 50
 

@@ -1,6 +1,7 @@
 import type { FullContract } from '../../contract/contract.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { FormIssue } from '../customers.ts'
+import { longestText, shortestPassword } from './customer-service.ts'
 import { complaint, document, wrong } from './document.ts'
 import { count } from './figures.ts'
 
@@ -23,8 +24,8 @@ export function registerPage(
 <p class="lead">A new account starts with ${count(grants.newAccount)} free credits.</p>
 ${complaint(issues)}
 <form method="post" action="/register" class="fields">
-<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(issues, 'email')}></label>
-<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="8" maxlength="200"${wrong(issues, 'password')}><small>At least 8 characters.</small></label>
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="${longestText}" value="${email}"${wrong(issues, 'email')}></label>
+<label>Password <input name="password" type="password" autocomplete="new-password" required minlength="${shortestPassword}" maxlength="${longestText}"${wrong(issues, 'password')}><small>At least ${shortestPassword} characters.</small></label>
 <label>Invite code <small>if somebody gave you one</small> <input name="invite" autocomplete="off" spellcheck="false" maxlength="40" value="${invite}"${wrong(issues, 'invite')}></label>
 <button>Register</button>
 </form>
@@ -45,7 +46,7 @@ export function signInPage(
 <h1>Sign in</h1>
 ${complaint(issues)}
 <form method="post" action="/sign-in" class="fields">
-<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="200" value="${email}"${wrong(issues, null)}></label>
+<label>E-mail <input name="email" type="email" autocomplete="username" required maxlength="${longestText}" value="${email}"${wrong(issues, null)}></label>
 <label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="200"${issues.length > 0 && html` aria-invalid="true" aria-describedby="wrong-form"`}></label>
 <button>Sign in</button>
 </form>

@@ -110,7 +110,7 @@ test('a balance on each of 60,000 answers is judged in a time that grows as the 
     )
     const readings = requests.map((each, at) => ({
       ...{ account: 'main', fromMs: each.startMs, untilMs: each.endMs, request: each },
-      ...{ value: rational(BigInt(1e9 - 2 * at)), place: powerOfTen(0), text: String(at) },
+      ...{ value: rational(BigInt(1e9 - 2 * at)), lastUnit: powerOfTen(0), text: String(at) },
     }))
     const before = performance.now()
     const stretches = stretchesOf(readings, requests, terms, judge)

@@ -51,7 +51,7 @@ test('of many stretches, a bounded part is explained, with wrong ones, right one
   const count = 30_000
   const all = made(Array.from({ length: count }, (_, nth) => [nth * 10, 5] as const))
   const readings = all.map((each) => ({
-    ...{ account: 'main', fromMs: each.startMs, untilMs: each.endMs, value: zero, place: zero },
+    ...{ account: 'main', fromMs: each.startMs, untilMs: each.endMs, value: zero, lastUnit: zero },
     ...{ text: '0', request: each },
   }))
   const stretches = readings.slice(1).map(

@@ -155,7 +155,7 @@ export function servedAtZero(
       const cost = served.map((request) => computedBounds(request, judge).low).reduce(add, zero)
       const [first] = served
       const shows = `${served.length} requests for ${decimalText(cost)} ${unit} served at a balance of ${reading.text}`
-      return first === undefined || compare(cost, reading.place) <= 0
+      return first === undefined || compare(cost, reading.lastUnit) <= 0
         ? []
         : [{ shows, request: first }]
     }),
@@ -192,7 +192,7 @@ export function unequalSums(
     )
     if (all.length < values.length || !isSettled) return []
     const sum = all.map(({ value }) => value).reduce(add, zero)
-    const slack = all.map(({ place }) => place).reduce(add, zero)
+    const slack = all.map(({ lastUnit }) => lastUnit).reduce(add, zero)
     const moved = (moves: BalanceTerms['moves']) =>
       all.flatMap(({ value }, at) => (values[at]!.moves === moves ? [value] : [])).reduce(add, zero)
     const [left, used] = [moved('down'), moved('up')]

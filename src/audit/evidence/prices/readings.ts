@@ -14,7 +14,7 @@ export interface Reading {
   readonly untilMs: number
   readonly value: Rational
   /** One unit of the last decimal that the text shows, in the currency. */
-  readonly place: Rational
+  readonly lastUnit: Rational
   readonly text: string
   readonly request: PricedRequest
   /** The page that shows it; absent for a header. */
@@ -151,8 +151,8 @@ export function mayBeThousands(
 function inCurrency(
   { text, value, decimals }: NonNullable<ReturnType<typeof amountOf>>,
   { times }: BalanceTerms,
-): Pick<Reading, 'text' | 'value' | 'place'> {
-  return { text, value: multiply(value, times), place: multiply(powerOfTen(-decimals), times) }
+): Pick<Reading, 'text' | 'value' | 'lastUnit'> {
+  return { text, value: multiply(value, times), lastUnit: multiply(powerOfTen(-decimals), times) }
 }
 
 /**
@@ -166,9 +166,9 @@ export function unitOfReadings(
 ): Rational {
   const ofCurrency = powerOfTen(-currency.digits)
   // A spend that stays at 0 shows no place, and no charge either.
-  const places = readings.flatMap(({ value, place }) =>
-    moves === 'up' && isZero(value) ? [] : [place],
+  const units = readings.flatMap(({ value, lastUnit }) =>
+    moves === 'up' && isZero(value) ? [] : [lastUnit],
   )
-  const [finest = ofCurrency] = places.toSorted(compare)
+  const [finest = ofCurrency] = units.toSorted(compare)
   return compare(finest, ofCurrency) < 0 ? ofCurrency : finest
 }

@@ -2,7 +2,7 @@ import type { ChargedOutcome } from '../../../contract/prices.ts'
 import { isZero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isCut, type PricedRequest } from '../../../price/judge/request.ts'
 import { smallest } from '../../../user/extremes.ts'
 
 /**
@@ -19,7 +19,6 @@ const isLong = (id: string) => id.replace(/^[a-z]+[-_]/i, '').replace(/\W/g, '')
 
 const answered: readonly ChargedOutcome[] = ['success', 'empty', 'filtered']
 const isAnswered = ({ outcomes: [first] }: PricedRequest) => answered.includes(first!)
-const isCut = ({ outcomes: [first] }: PricedRequest) => first === 'abort' || first === 'broken'
 
 /** Marks answers that came before, and attempts that are part of an answer that came whole later. */
 export function withReplays(requests: readonly PricedRequest[]): readonly PricedRequest[] {

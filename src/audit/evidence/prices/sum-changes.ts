@@ -15,7 +15,7 @@ import { changesFor } from '../../../price/judge/changes/changes.ts'
 import { wideChanges } from '../../../price/judge/changes/wide.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { onlyThese } from '../../../price/judge/scope.ts'
 import { smallest } from '../../../user/extremes.ts'
 import { onceForEach } from '../../../user/once.ts'
@@ -48,14 +48,13 @@ export function plainest(causes: readonly Cause[]): readonly string[] {
   return [...new Set(unlike.map(({ summary }) => summary))]
 }
 
-const isWhole = ({ outcomes }: PricedRequest) => outcomes[0] === 'success'
 type Form = readonly [words: string, has: (request: PricedRequest) => boolean]
 const forms: readonly Form[] = [
   ['', () => true],
   [' (of streams)', ({ isStream }) => isStream],
   [' (of plain answers)', ({ isStream }) => !isStream],
-  [' (of whole answers)', isWhole],
-  [' (of whole streams)', (request) => request.isStream && isWhole(request)],
+  [' (of whole answers)', isSuccess],
+  [' (of whole streams)', (request) => request.isStream && isSuccess(request)],
 ]
 
 /** Requests of one model, or of one account, are tried where there are so many of them at most. */

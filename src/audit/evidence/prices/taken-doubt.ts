@@ -94,7 +94,7 @@ function paidIn(taken: Taken): string | null {
 }
 
 /** A whole amount says something only if the values show thousandths, or finer. */
-const coarsestPlace = rational(1n, 1000n)
+const coarsestUnit = rational(1n, 1000n)
 
 /**
  * What the first wrong stretch lacks, if each wrong one lacks a whole number of the currency, which costs of tokens hardly come to;
@@ -106,10 +106,10 @@ function missingOf(stretches: readonly ReadingStretch[]): Rational | null {
     if (high === null || compare(low, high) !== 0 || compare(taken, low) >= 0) return null
     const lack = subtract(low, taken)
     const round = roundTo(lack, 0, 'half_even')
-    // Each of the two values may be rounded by half of its place.
-    const place = compare(first.place, last.place) > 0 ? first.place : last.place
+    // Each of the two values may be rounded by half of its last unit.
+    const unit = compare(first.lastUnit, last.lastUnit) > 0 ? first.lastUnit : last.lastUnit
     const isRound =
-      compare(place, coarsestPlace) <= 0 && compare(absolute(subtract(lack, round)), place) <= 0
+      compare(unit, coarsestUnit) <= 0 && compare(absolute(subtract(lack, round)), unit) <= 0
     return isRound && round.numerator > 0n ? round : null
   })
   return missing.includes(null) ? null : (missing[0] ?? null)

@@ -7,7 +7,7 @@ import {
   subtract,
   zero,
 } from '../../../money/rational.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { firstReadings } from './explained-part.ts'
 import { type Change, changesOf } from './stretches.ts'
 
@@ -56,12 +56,10 @@ function givesNothingBack({ first, last, requests }: Change): boolean {
   const own = [first.request, last.request]
   return (
     own.every((request) => all.includes(request)) &&
-    all.every(isWhole) &&
+    all.every(isSuccess) &&
     own.every((request) => isAskedLike(request, first.request))
   )
 }
-
-const isWhole = ({ outcomes }: PricedRequest) => outcomes[0] === 'success'
 
 /** A service holds as much for requests of about the same size that allow as many tokens. */
 const aboutSame = 0.1

@@ -106,7 +106,7 @@ It cannot know a limit that neither the contract nor the service states.`,
     if (compared === 0) return notObserved(takesLimit)
     const isUsedUp =
       refusals.length > 0 ||
-      left.some(({ value, place }) => compare(value, place) <= 0) ||
+      left.some(({ value, lastUnit }) => compare(value, lastUnit) <= 0) ||
       spent.limited.some(({ reading, limit: most }) => compare(reading.value, most) >= 0)
     const parts = [
       counted(left.length, `balance with ${lowest}`, `balances with ${lowest}`),

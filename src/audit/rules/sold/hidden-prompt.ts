@@ -33,11 +33,17 @@ export const sold02: Rule = {
   section: 'contract: models, template_tokens, reference',
   severity: 'must',
   needs: ['passive', 'active'],
-  explain: `Takes the middle difference of reported and counted tokens over prompts of at most ${mostShortTokens} tokens in one user message. It is
-the chat template, and anything that is put before it. More than template_tokens and ${slackTokens} (texts merge with the template, and
-templates vary) fails, by prompts of a word or two, or by twice the tokens of longer ones, since another encoding may have those. A single prompt that is counted more than that is no pass. Without a named encoding, repeats of a word in two lengths tell how many tokens it has, and prompts of one word pass if at most
-template_tokens are beside one token. Where the contract names a reference, and its runs are in the store, the same prompts there tell without any tokenizer: more than ${2 * slackTokens} tokens above the
-reference's count fail, too, and without template_tokens at most ${slackTokens} pass. A factor on all counts lifts it, too: read SOLD-01 first. Streams, plain answers, keys and runs are judged apart. It cannot detect a hidden prompt that is not counted, one that is put before long or chosen prompts alone, or tokens that are added to later messages of a conversation.`,
+  explain: `Takes the middle difference of reported and counted tokens over prompts of at most ${mostShortTokens} tokens in one
+user message. It is the chat template, and anything that is put before it. More than template_tokens and ${slackTokens} (texts
+merge with the template, and templates vary) fails, by prompts of a word or two, or by twice the tokens of longer
+ones, since another encoding may have those. A single prompt that is counted more than that is no pass. Without a
+named encoding, repeats of a word in two lengths tell how many tokens it has, and prompts of one word pass if at
+most template_tokens are beside one token. Where the contract names a reference, and its runs are in the store, the
+same prompts there tell without any tokenizer: more than ${2 * slackTokens} tokens above the reference's count fail, too, and
+without template_tokens at most ${slackTokens} pass. A factor on all counts lifts it, too: read SOLD-01 first. Streams, plain
+answers, keys and runs are judged apart, but for prompts of one word. It cannot detect a hidden prompt that is not
+counted, one that is put before long or chosen prompts alone, or tokens that are added to later messages of a
+conversation.`,
   promised: byTemplate.promised,
   decide: (evidence) =>
     hasPromises(evidence, ['models.reference']) ? decide(evidence) : byTemplate.decide(evidence),
@@ -64,10 +70,12 @@ async function verdictOf(
   reference: AtReference | undefined,
 ): Promise<Verdict> {
   const points = await pointsOf(model, texts)
-  const there = reference === undefined ? [] : await soleTexts(reference.evidence)
-  const promptsThere = promptsOf(there, await pointsOf(model, there))
-  const atReference = failingPart(promptsOf(texts, points), (own) => judgeBeyond(own, promptsThere))
-  const { found: beyond } = atReference
+  const referenceTexts = reference === undefined ? [] : await soleTexts(reference.evidence)
+  const referencePrompts = promptsOf(referenceTexts, await pointsOf(model, referenceTexts))
+  const besideReference = failingPart(promptsOf(texts, points), (own) =>
+    judgeBeyond(own, referencePrompts),
+  )
+  const { found: beyond } = besideReference
   const verdict =
     model.templateTokens === undefined
       ? null
@@ -76,7 +84,7 @@ async function verdictOf(
   if (beyond.is === 'unseen') return verdict ?? notObserved(referenceRequires)
   // What the contract promises of the template decides, unless only the reference tells that something is added.
   if (isObserved && (verdict.verdict === 'fail' || beyond.is !== 'fail')) return verdict
-  return ofReference(evidence, model, atReference.own, beyond, atReference.part)
+  return ofReference(evidence, model, besideReference.own, beyond, besideReference.part)
 }
 
 /** What is beside the template that the contract promises. */
@@ -188,7 +196,10 @@ interface SentPrompt extends ShortPrompt, Pick<SoleText, 'exchange'> {}
 function promptsOf(texts: readonly SoleText[], points: readonly Point[]): readonly SentPrompt[] {
   const counted = new Map(points.map((point) => [point.exchange, point.counted]))
   return texts.map(({ text, reported, exchange }) => ({
-    ...{ text, reported, exchange, counted: counted.get(exchange) ?? null },
+    text,
+    reported,
+    exchange,
+    counted: counted.get(exchange) ?? null,
   }))
 }
 

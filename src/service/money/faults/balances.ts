@@ -1,8 +1,6 @@
 import { type add, isZero } from '../../../money/rational.ts'
 import type { Making } from '../charge.ts'
-import { another, free, type MoneyFault, moneyFault } from './money-fault.ts'
-
-const isAborted = ({ metered }: Making) => metered.outcome === 'abort'
+import { another, free, isAborted, type MoneyFault, moneyFault } from './money-fault.ts'
 
 /** Gives money back. */
 const refunding =

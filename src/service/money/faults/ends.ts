@@ -1,7 +1,7 @@
 import type { Bill } from '../bill.ts'
 import type { Making } from '../charge.ts'
 import { addedTo, type Counts, generatedOf } from '../metered.ts'
-import { free, type MoneyFault, moneyFault } from './money-fault.ts'
+import { free, isAborted, type MoneyFault, moneyFault } from './money-fault.ts'
 
 /** The bill of a request that ended otherwise. */
 const asSuccess = (making: Making, counts: Counts): Bill =>
@@ -11,7 +11,6 @@ const asSuccess = (making: Making, counts: Counts): Bill =>
       charged: { ...model.charged, [making.metered.outcome]: 'full' },
     }),
   })
-const isAborted = ({ metered }: Making) => metered.outcome === 'abort'
 const isEmpty = ({ metered }: Making) => generatedOf(metered.counts) === 0
 
 /** Tokens that a gateway assumes if it knows nothing. */

@@ -26,6 +26,8 @@ const placeOf: Readonly<Record<string, Place>> = lookup({ S: 'stated', L: 'logge
 const placesOf = (letters: string): readonly Place[] =>
   [...letters].map((letter) => placeOf[letter as Where]!)
 
+export const isAborted = ({ metered }: Making) => metered.outcome === 'abort'
+
 /** Begins a fault. @param letters S, L and B: where it shows */
 export const moneyFault = (ids: string, name: string, letters: string, probability = 1) => ({
   does(does: string) {
