@@ -2,7 +2,8 @@ import { areEnough } from '../../measure/percentile.ts'
 import { rateText, stepName } from '../../report/search-words.ts'
 import type { Percentiles, Progress, Searching, StepProgress } from '../../run/count/progress.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import { duration, table } from '../terminal/text.ts'
+import { duration } from '../terminal/duration.ts'
+import { table } from '../terminal/table.ts'
 import { spentText } from './spent-text.ts'
 
 export interface Room {

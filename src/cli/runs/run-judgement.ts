@@ -13,7 +13,8 @@ import type { ThresholdResult } from '../../run/judge/thresholds/check.ts'
 import type { RunResult } from '../../run/run.ts'
 import { largest } from '../../user/extremes.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import { duration, table } from '../terminal/text.ts'
+import { duration } from '../terminal/duration.ts'
+import { table } from '../terminal/table.ts'
 
 const marks = { held: 'held', missed: 'MISSED', inconclusive: 'INCONCLUSIVE' } as const
 

@@ -11,7 +11,8 @@ import type { Load } from '../../scenario/loads.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { undecidable } from '../../scenario/undecidable.ts'
 import { wrapped } from '../../user/wrapped.ts'
-import { duration, table } from '../terminal/text.ts'
+import { duration } from '../terminal/duration.ts'
+import { table } from '../terminal/table.ts'
 
 /**
  * The plan of a scenario as text.

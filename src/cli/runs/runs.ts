@@ -2,8 +2,9 @@ import { listRuns } from '../../public/store.ts'
 import { printable } from '../../report/summary/printable.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Options } from '../commands/runs.ts'
+import { duration } from '../terminal/duration.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
-import { duration, table } from '../terminal/text.ts'
+import { table } from '../terminal/table.ts'
 
 export async function runsAction({ db, json }: Options): Promise<void> {
   return inStore(db, async (store) => {

@@ -5,7 +5,7 @@ import type { Options } from '../commands/calibrate.ts'
 import { LiveView } from '../runs/live-view.ts'
 import { nextLine } from '../terminal/next.ts'
 import { positiveOf, wholeNumberOf } from '../terminal/numbers.ts'
-import { table } from '../terminal/text.ts'
+import { table } from '../terminal/table.ts'
 
 const cores = availableParallelism() === 1 ? '1 core' : `${availableParallelism()} cores`
 const whole = (perS: number) => Math.round(perS).toLocaleString('en')

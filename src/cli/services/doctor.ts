@@ -3,7 +3,7 @@ import { neededNode } from '../../store/runs/machine.ts'
 import type { Options } from '../commands/doctor.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
-import { table } from '../terminal/text.ts'
+import { table } from '../terminal/table.ts'
 
 export async function doctorAction({ db, json }: Options): Promise<void> {
   const checks = checksOf(await machineFacts(db, neededNode()))

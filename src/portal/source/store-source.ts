@@ -17,11 +17,15 @@ import { arrivalsSql, entriesSql, type RequestRow, type Source } from './source.
 
 /** A customer does not wait long for a writer. */
 const waitMs = 2000
+
+/** Rows without an account are kept under this name. */
+const noAccount = { account: '' }
+
 interface Day {
   readonly day: number
   readonly mark: string
-  /** The mark of the lines that were there at the last copy. */
-  readonly earlier: string
+  /** The mark of those of its lines that the last copy had. If it is still that of the last copy, the day has only new lines. */
+  readonly markOfKnown: string
   readonly newest: number
 }
 
@@ -62,12 +66,12 @@ export function storeSource(place: Store | string, contract: Contract): Source {
       return opened(async (store) => {
         const found = await store.rows<Day>(
           `SELECT at_us // ${dayUs} AS day, ${markSql('')} AS mark, max(import_no) AS newest,
-             ${markSql(`FILTER (WHERE import_no <= ${newest})`)} AS earlier
+             ${markSql(`FILTER (WHERE import_no <= ${newest})`)} AS "markOfKnown"
            FROM usage_events WHERE account IS NOT NULL GROUP BY day`,
         )
         const marks = new Map(found.map(({ day, mark }) => [day, mark]))
         const changed = found.filter(({ day, mark }) => days.get(day) !== mark)
-        const grown = changed.filter(({ day, earlier }) => days.get(day) === earlier)
+        const grown = changed.filter(({ day, markOfKnown }) => days.get(day) === markOfKnown)
         const replaced = [
           ...changed.filter((each) => !grown.includes(each)).map(({ day }) => day),
           ...[...days.keys()].filter((day) => !marks.has(day)),
@@ -82,19 +86,14 @@ export function storeSource(place: Store | string, contract: Contract): Source {
           await copyEvents(session, grownDays, join(folder, 'events-new'))
         })
         await copySums(store, contract, folder)
-        await store.execute(
-          `COPY (${entriesSql('usage_events')}) TO ${literal(join(folder, 'entries'))} (FORMAT parquet)`,
-        )
-        await store.execute(
-          `COPY (${heldRowsSql('usage_events')}) TO ${literal(join(folder, 'held'))} (FORMAT parquet)`,
-        )
         const arrivals = arrivalsSql([
           ['usage_events', 'at_us'],
           ['usage_statements', 'start_us'],
         ])
-        await store.execute(
-          `COPY (${arrivals}) TO ${literal(join(folder, 'arrivals'))} (FORMAT parquet)`,
-        )
+        await copy(store, 'FROM usage_polls', join(folder, 'polls'))
+        await copy(store, entriesSql('usage_events'), join(folder, 'entries'))
+        await copy(store, heldRowsSql('usage_events'), join(folder, 'held'))
+        await copy(store, arrivals, join(folder, 'arrivals'))
         return {
           replaced,
           done: () => {
@@ -131,6 +130,9 @@ export function storeSource(place: Store | string, contract: Contract): Source {
   }
 }
 
+const copy = (from: Pick<Session, 'execute'>, sql: string, file: string): Promise<void> =>
+  from.execute(`COPY (${sql}) TO ${literal(file)} (FORMAT parquet)`)
+
 /** No page of a customer has minutes. */
 const quartersOf = (shown: string, buckets: string) =>
   `WITH usage_shown AS (${shown}), usage_shown_buckets AS (${buckets}), usage_cells AS (${cellsSql()}) ${quartersSql('usage_cells', false)}`
@@ -139,7 +141,7 @@ const quartersOf = (shown: string, buckets: string) =>
 async function copyEvents(session: Session, days: readonly number[], file: string): Promise<void> {
   const within = `origin = 'import' AND account IS NOT NULL AND at_us // ${dayUs} IN (SELECT unnest([${days.join()}]::BIGINT[]))`
   const sql = quartersOf(`FROM usage WHERE ${within}`, `${shownBucketsSql('')} AND false`)
-  await session.execute(`COPY (${sql}) TO ${literal(file)} (FORMAT parquet)`)
+  await copy(session, sql, file)
 }
 
 /** Sums of intervals and of runs depend on what else there is: each account is summed alone. */
@@ -150,16 +152,11 @@ async function copySums(store: Store, contract: Contract, folder: string): Promi
      WHERE account IS NOT NULL ORDER BY account`,
   )
   const sql = quartersOf(`FROM usage WHERE origin = 'run'`, shownBucketsSql(''))
-  for (const [at, { account }] of [{ account: '' }, ...named].entries()) {
+  for (const [at, { account }] of [noAccount, ...named].entries()) {
     await inSession(store, {}, async (session) => {
       await limitTo(session, { account, keys: null })
       await enterPrices(session, contract)
-      await session.execute(
-        `COPY (${sql}) TO ${literal(join(folder, `sums${at}`))} (FORMAT parquet)`,
-      )
+      await copy(session, sql, join(folder, `sums${at}`))
     })
   }
-  await store.execute(
-    `COPY (FROM usage_polls) TO ${literal(join(folder, 'polls'))} (FORMAT parquet)`,
-  )
 }

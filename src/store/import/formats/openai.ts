@@ -13,7 +13,7 @@ function resultsOf(document: Fields): readonly Fields[] {
   })
 }
 
-const of = (row: Fields) => ({
+const sharedColumns = (row: Fields) => ({
   time: row.start_time,
   end: row.end_time,
   model: row.model,
@@ -47,7 +47,7 @@ export const openaiUsage: KnownFormat = {
       Object.entries(row).map(([name, value]) => [name, wholeText(value)]),
     )
     yield {
-      ...of(row),
+      ...sharedColumns(row),
       requests: row.num_model_requests,
       endpoint: endpointOf(row),
       ...tokensOf(whole, 'openai-usage'),
@@ -108,7 +108,7 @@ export const openaiMediaUsage: KnownFormat = {
   *rows(row) {
     const { object, source, size } = row
     const endpoint = object === undefined ? undefined : endpointOf(row)
-    yield { ...of(row), source, size, requests: row.num_model_requests, endpoint }
+    yield { ...sharedColumns(row), source, size, requests: row.num_model_requests, endpoint }
   },
 }
 
@@ -142,7 +142,7 @@ export const openaiCosts: KnownFormat = {
   page: pageOf,
   *rows(row) {
     yield {
-      ...of(row),
+      ...sharedColumns(row),
       model: first(row.model, modelOfItem(String(row.line_item ?? ''))) ?? null,
       line_item: row.line_item,
       organization_id: row.organization_id,
