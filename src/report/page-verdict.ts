@@ -181,7 +181,7 @@ export function selfTestsText(of: number, unheld: number, notJudged: readonly st
 const endings: ReadonlyMap<string, string> = new Map([
   ['interrupted', 'it was interrupted'],
   ['first-request', 'the service refused a first request for good'],
-  ['budget', 'the rest of max_credits does not cover another request'],
+  ['budget', 'the rest of max_credits or max_cost does not cover another request'],
   ['errors', 'a stop condition was met: error_share, consecutive_failures or refused_for'],
   ['threshold', 'a threshold marked abort was missed'],
   ['store', 'the store could not be written'],

@@ -13,7 +13,10 @@ const contract = parseContract(
   {
     name: 'g',
     charged: { refused: 'none', empty: 'none' },
-    models: [{ id: 'm', price: { input: 0, output: { price: 1, per: 1 } } }],
+    models: [
+      { id: 'm', price: { input: 0, output: { price: 1, per: 1 } } },
+      { id: 'e', price: { input: 1 } },
+    ],
   },
   'g.yaml',
 )
@@ -84,6 +87,34 @@ test('a request that nothing bounds counts as all that is left until an answer h
   expect(shared.isSpent).toBe(false)
   ends(first, 'ok', 7)
   expect(starts()!.reserved).toBe(units(7))
+})
+
+test('a request without a model, and one that is wrong on purpose, set nothing aside', () => {
+  for (const step of [
+    { endpoint: 'other', path: '/key/info', method: 'GET', model: null, prompt: undefined },
+    { wrong: 'invalid-parameter' },
+  ]) {
+    const { starts, ends, shared } = bounded(step, { model: null })
+    const first = starts()!
+    expect(first.reserved).toBe(0n)
+    ends(first, 'ok', Number.NaN)
+    expect(shared.reserve(units(100))).toBe(true)
+  }
+})
+
+test('the run ends when a request that something bounds no longer fits, also if another met no rest', () => {
+  const { starts, ends, shared } = bounded({})
+  const first = starts()!
+  expect(starts()).toBeNull()
+  ends(first, 'ok', 7)
+  for (let at = 0; at < 13; at++) ends(starts()!, 'ok', 7)
+  expect(starts()).toBeNull()
+  expect(shared.isSpent).toBe(true)
+})
+
+test('an answer of a model that prices no output is bounded by its prompt', () => {
+  const { starts } = bounded({ model: 'e' }, { model: 'e' })
+  expect(starts()!.reserved).toBeLessThan(units(100))
 })
 
 test('an answer of unknown cost that nothing bounds ends the run: it is not free', () => {

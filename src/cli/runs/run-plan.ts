@@ -1,5 +1,6 @@
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import type { Billing } from '../../contract/billing.ts'
+import { maxTokensOf } from '../../contract/request-fields.ts'
 import { shownAmount, shownNumber } from '../../money/money.ts'
 import { add, compare, readNumber, zero } from '../../money/rational.ts'
 import { formatDuration } from '../../report/format.ts'
@@ -185,7 +186,10 @@ function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit
       : `At most ${shownAmount(known, unit)} in all: ${how}.`
   }
   if (bound !== null) return `At most ${shownAmount(bound, unit)} in all, by max_cost.`
-  const endless = steps.filter(({ maxTokens, model }) => model !== null && maxTokens === null)
+  const endless = steps.filter(
+    ({ maxTokens, model, body }) =>
+      model !== null && maxTokens === null && maxTokensOf(body) === null,
+  )
   const missing = endless.map(({ name }) => name).join(', ')
   return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
 }

@@ -2,6 +2,7 @@ import { flags } from '../../attempt/flags.ts'
 import type { Attempt } from '../../client/row/attempt.ts'
 import { type Billing, billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { pricesOutput } from '../../contract/price-entry.ts'
 import { maxTokensOf } from '../../contract/request-fields.ts'
 import {
   AttemptCosts,
@@ -70,8 +71,9 @@ function mostOfTokens(
 ): bigint | null {
   const { maxTokens = step.maxTokens, atMs = Date.now() } = sent
   const price = priceOf(step, costs, sent)
-  const output = maxTokensOf(step.body) ?? maxTokens ?? contract.limits?.maxOutputTokens ?? null
-  if (price === null || output === null) return null
+  if (price === null) return null
+  const output = pricesOutput(price.price) ? mostOutputOf(step, contract, maxTokens) : 0
+  if (output === null) return null
   const choices = Number(step.body.n)
   return mostUnits(
     price,
@@ -83,6 +85,17 @@ function mostOfTokens(
     { atMs, serviceTier: serviceTierOf(step), choices: {} },
   )
 }
+
+/** The most tokens of one choice of an answer; null if nothing bounds them. */
+export const mostOutputOf = (
+  step: Step,
+  contract: Contract,
+  maxTokens = step.maxTokens,
+): number | null => maxTokensOf(step.body) ?? maxTokens ?? contract.limits?.maxOutputTokens ?? null
+
+/** Whether a request of a step costs nothing before its answer says more: it asks for no model, or is wrong on purpose. */
+export const isFree = (step: Step, model = step.model): boolean =>
+  askedModel(step, model) === null || step.wrong !== null
 
 function priceOf(step: Step, costs: AttemptCosts, { model = step.model }: AsSent) {
   const asked = askedModel(step, model)
@@ -142,8 +155,9 @@ export class RunMoney {
   private estimate({ plan, request }: Flight): bigint | null {
     const { known, dearest } = this.seen[plan.index]!
     if (known >= enoughKnown) return dearest
-    const prompt = tokensOfBytes(request.wire.body.length)
     const { model, maxTokens } = request
+    if (isFree(plan.step, model)) return dearest
+    const prompt = tokensOfBytes(request.wire.body.length)
     const most = mostOfTokens(plan.step, this.costs, this.contract, prompt, { model, maxTokens })
     return most ?? (known > 0 ? dearest : null)
   }

@@ -51,11 +51,11 @@ export class SharedMoney {
   reserveRest(): bigint | null {
     for (;;) {
       const reserved = Atomics.load(this.cells, cells.reserved)
-      const left = this.bound - Atomics.load(this.cells, cells.settled) - reserved
-      if (left <= 0n) {
-        this.refused(1n)
-        return null
-      }
+      const unspent = this.bound - Atomics.load(this.cells, cells.settled)
+      // Requests in flight may give back what they reserve.
+      if (unspent <= 0n) this.refused(1n)
+      const left = unspent - reserved
+      if (left <= 0n) return null
       const seen = Atomics.compareExchange(this.cells, cells.reserved, reserved, reserved + left)
       if (seen === reserved) return left
     }

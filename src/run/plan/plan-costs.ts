@@ -1,10 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import { AttemptCosts } from '../../price/attempts/attempt-costs.ts'
-import { askedModel } from '../../scenario/asked-model.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import type { TraceRequest } from '../../schedule/traces/trace.ts'
 import { largest } from '../../user/extremes.ts'
-import { mostOfStep, runBilling, tokensOfBytes } from '../money/run-money.ts'
+import { isFree, mostOfStep, mostOutputOf, runBilling, tokensOfBytes } from '../money/run-money.ts'
 import type { PromptPool } from './prompts.ts'
 import { uniquePromptsOf } from './unique-prompts.ts'
 
@@ -68,8 +67,7 @@ export class PlanCosts {
   most(at: number, traced: TraceRequest | null = null): bigint | null {
     const step = this.scenario.steps[at]!
     const { atMs } = this
-    if (askedModel(step, traced?.model ?? step.model) === null) return 0n
-    if (step.wrong !== null) return 0n
+    if (isFree(step, traced?.model ?? step.model)) return 0n
     if (traced !== null) {
       return mostOfStep(step, this.costs, this.contract, traced.inputTokens + tokensOfBytes(0), {
         ...(traced.model === null ? {} : { model: traced.model }),
@@ -80,9 +78,10 @@ export class PlanCosts {
     const prompt = this.prompts[at]!
     if (prompt === null) return null
     let sum = 0n
+    const answer = mostOutputOf(step, this.contract) ?? 0
     const turns = step.session?.turns ?? 1
     for (let turn = 0; turn < turns; turn++) {
-      const before = turn * (prompt + (step.maxTokens ?? 0))
+      const before = turn * (prompt + answer)
       const units = mostOfStep(step, this.costs, this.contract, prompt + before, { atMs })
       if (units === null) return null
       sum += units
