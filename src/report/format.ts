@@ -44,10 +44,6 @@ export function formatNumber(value: number): string {
   return value.toFixed(decimals)
 }
 
-/** A number of things: `1 request`, `1,234 requests`. */
-export const formatCount = (n: number, noun: string): string =>
-  `${formatNumber(n)} ${noun}${n === 1 ? '' : 's'}`
-
 /** A cell as text; null is "not measured", never 0. */
 export function formatCell(column: string, value: unknown): string {
   if (value === null || value === undefined) return '–'

@@ -1,5 +1,6 @@
+import { counted } from '../user/grouped.ts'
 import type { Check } from './banner.ts'
-import { formatCount, formatNumber, formatShare } from './format.ts'
+import { formatNumber, formatShare } from './format.ts'
 import { emptyShare, failureShare, unclosedText } from './summary/figures.ts'
 import type { SummaryGroup } from './summary/group-shape.ts'
 
@@ -20,7 +21,7 @@ export function doubtChecks(tests: readonly Check[]): readonly Check[] {
 export function failureChecks(counts: SummaryGroup['counts']): readonly Check[] {
   const { failed, sent } = counts
   if (failed === 0) return []
-  const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${formatCount(sent, 'request')}`
+  const figure = `${formatShare(failureShare(counts)!)} %, ${formatNumber(failed)} of ${counted(sent, 'request')}`
   return [{ tone: 'warn', name: 'Unexpected failures:', figure, remedy: null }]
 }
 

@@ -1,7 +1,8 @@
 import type { RunRow } from '../store/runs/runs.ts'
+import { counted } from '../user/grouped.ts'
 import { askedBy } from './asked.ts'
 import type { Headline, Tone } from './banner.ts'
-import { formatCount, formatNumber, formatShare } from './format.ts'
+import { formatNumber, formatShare } from './format.ts'
 import { doubtChecks, emptyChecks, failureChecks, unclosedChecks } from './launch-checks.ts'
 import { type PageVerdict, type SearchTrials, stoppedText } from './page-verdict.ts'
 import { stretchChecks } from './stretches.ts'
@@ -110,9 +111,7 @@ function invalid({ isInvalid, verdicts }: Facts): Said | null {
 
 function missedThresholds({ thresholds }: Facts): Said | null {
   const missed = thresholds.filter((check) => check.tone === 'fail').length
-  return missed === 0
-    ? null
-    : { tone: 'fail', summary: `${formatCount(missed, 'threshold')} missed` }
+  return missed === 0 ? null : { tone: 'fail', summary: `${counted(missed, 'threshold')} missed` }
 }
 
 function withoutVerdict({ runs }: Facts): Said | null {
@@ -136,7 +135,7 @@ function unlimitedFailures({ failures, thresholds, undecided }: Facts): Said | n
 function undecidedThresholds({ undecided }: Facts): Said | null {
   return undecided === 0
     ? null
-    : { tone: 'warn', summary: `${formatCount(undecided, 'threshold')} could not be decided` }
+    : { tone: 'warn', summary: `${counted(undecided, 'threshold')} could not be decided` }
 }
 
 function nothingFound({ searches }: Facts): Said | null {
@@ -219,13 +218,13 @@ const capital = (text: string) => `${text[0]!.toUpperCase()}${text.slice(1)}`
 
 const decided = (thresholds: number, open: number) =>
   open > 0
-    ? `; ${formatCount(open, 'threshold')} could not be decided`
+    ? `; ${counted(open, 'threshold')} could not be decided`
     : thresholds > 0
       ? '; every threshold was met'
       : ''
 
 function sentText({ sent, attempts, ok }: SummaryGroup['counts']): string {
-  const planned = formatCount(attempts, 'planned request')
+  const planned = counted(attempts, 'planned request')
   const all = sent === attempts && attempts > 1
   const were = (all ? attempts : sent) === 1 ? 'was' : 'were'
   return `${all ? `All ${planned}` : `${formatNumber(sent)} of ${planned}`} ${were} sent, ${formatNumber(ok)} succeeded.`
@@ -237,10 +236,10 @@ function trialsText(trials: readonly SearchTrials[]): string {
     trials.reduce((total, each) => total + of(each), 0)
   const one = trials.map(({ figuresOf }) => figuresOf).filter((text) => text !== null)
   const figures = one.length === 0 ? '' : ` The figures below are of ${one.join(' and ')} alone.`
-  return `${formatCount(
+  return `${counted(
     sum(({ sent }) => sent),
     'request',
-  )} of ${formatCount(
+  )} of ${counted(
     sum(({ count }) => count),
     'trial',
   )} were sent.${figures}`

@@ -1,8 +1,9 @@
 import { dayUs } from '../user/durations.ts'
 import { largest } from '../user/extremes.ts'
+import { counted } from '../user/grouped.ts'
 import { type Html, html } from '../user/html.ts'
 import { type Card, type Check, type Headline, renderCards, renderHeadline } from './banner.ts'
-import { formatCount, formatNumber, formatShare } from './format.ts'
+import { formatNumber, formatShare } from './format.ts'
 import { amountText } from './usage/amount.ts'
 import { amountRows, cardNumber, cardTitle, cardValue, unitName } from './usage/figures.ts'
 import { planInWords } from './usage/packages.ts'
@@ -101,7 +102,7 @@ function usedText(page: ShownUsage): string {
   const used = page.cards.find(({ name, value }) => name === 'credits' && value !== null)
   const requests = page.cards.find(({ name }) => name === 'requests')
   return used === undefined
-    ? formatCount(requests?.value ?? 0, 'request')
+    ? counted(requests?.value ?? 0, 'request')
     : `${cardValue(used, page, '').text} ${unit === 'credits' && used.value === 1 ? 'credit' : unitName(unit)} used`
 }
 
@@ -122,7 +123,7 @@ function expiringUnused(
   const rounded = Math.round(credits)
   const said =
     unit === 'credits'
-      ? `${formatCount(rounded, 'credit')} ${rounded === 1 ? 'expires' : 'expire'}`
+      ? `${counted(rounded, 'credit')} ${rounded === 1 ? 'expires' : 'expire'}`
       : `${amountText(credits.toFixed(2), unit)} ${unitName(unit)} expire`
   return `${said} unused${wasted.length > 1 ? ', the first' : ''} on ${when}`
 }

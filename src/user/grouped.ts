@@ -24,3 +24,7 @@ export function grouped(value: number, most = 0, least = 0): string {
 /** A decimal text with grouped thousands: 1,234.5. */
 export const groupedText = (decimal: string): string =>
   decimal.replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','))
+
+/** A whole number of things: `1 request`, `1,234 requests`. */
+export const counted = (n: number, noun: string): string =>
+  `${grouped(n)} ${noun}${n === 1 ? '' : 's'}`

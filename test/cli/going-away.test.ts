@@ -161,7 +161,7 @@ test('a check of a log leaves no store where there was none', { tags: 'whole' },
   const { code, stdout } = await assay(['import', log, '--map', map, '--db', db, '--check']).ended
   expect([code, stdout.split('\n')[0]]).toEqual([
     0,
-    `${log}: 1 lines = 1 accepted + 0 known + 0 rejected`,
+    `${log}: 1 line = 1 accepted + 0 known + 0 rejected`,
   ])
   expect(readdirSync(inner).toSorted()).toEqual(['log.jsonl', 'map.yaml'])
 })

@@ -41,7 +41,7 @@ test('a signal after the last log is in says that all of it was imported', {
 }, async () => {
   const log = logOf('only')
   expect(await interrupted('one.duckdb', [log])).toEqual({
-    out: `${log}: 1 lines = 1 accepted + 0 known + 0 rejected\nNext: assay usage --db ${join(folder, 'one.duckdb')}  # prints what was used\n`,
+    out: `${log}: 1 line = 1 accepted + 0 known + 0 rejected\nNext: assay usage --db ${join(folder, 'one.duckdb')}  # prints what was used\n`,
     err: `Interrupted at the end: all of ${log} was imported.\n`,
     code: 130,
   })
@@ -50,7 +50,7 @@ test('a signal after the last log is in says that all of it was imported', {
 test('a signal between two logs names the one that is not imported', async () => {
   const [first, second] = [logOf('first'), logOf('second')]
   expect(await interrupted('two.duckdb', [first, second])).toEqual({
-    out: `${first}: 1 lines = 1 accepted + 0 known + 0 rejected\n`,
+    out: `${first}: 1 line = 1 accepted + 0 known + 0 rejected\n`,
     err: `Interrupted: nothing from ${second} was imported. Import it again; known lines count once.\n`,
     code: 130,
   })

@@ -18,6 +18,7 @@ import { type LeftOut, readsAfter, trafficScenario } from '../../price/traffic/s
 import { parseScenario } from '../../public/scenario.ts'
 import { planOf } from '../../run/plan/plan.ts'
 import { writeOutput } from '../../store/files/output.ts'
+import { counted } from '../../user/grouped.ts'
 import { userError } from '../../user/user-error.ts'
 import type { TrafficOptions } from '../commands/contract.ts'
 import { amountGiven } from '../runs/run-overrides.ts'
@@ -62,11 +63,11 @@ export function trafficAction(file: string, { out, maxCost }: TrafficOptions): v
   const reads = readsAfter(kept, balance, isStated).size
   process.stdout.write(
     [
-      `Wrote ${out}: ${kept.length} probes, at most ${shownAmount(sum, unit)}.`,
+      `Wrote ${out}: ${counted(kept.length, 'probe')}, at most ${shownAmount(sum, unit)}.`,
       ...leftOut.map(({ probe, because }) => `Left out: ${probe.name}, ${because}.`),
       ...(balance !== null && balance.withinMs > 0 && reads > 0
         ? [
-            `It waits ${Math.ceil((reads * balance.withinMs) / 60_000)} minutes in all, for ${reads} ${reads === 1 ? 'reading' : 'readings'} of the balance: evidence.balance.within says that a value may be so late.`,
+            `It waits ${counted(Math.ceil((reads * balance.withinMs) / 60_000), 'minute')} in all, for ${counted(reads, 'reading')} of the balance: evidence.balance.within says that a value may be so late.`,
           ]
         : []),
       `After its run: assay audit --contract ${shellWord(file)} --rule PRICE`,

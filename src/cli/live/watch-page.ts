@@ -1,7 +1,8 @@
 import type { Poll } from '../../probe/watch.ts'
 import { renderCards, renderHeadline } from '../../report/banner.ts'
-import { formatCount, formatDuration, formatNumber } from '../../report/format.ts'
+import { formatDuration, formatNumber } from '../../report/format.ts'
 import { renderTable } from '../../report/table.ts'
+import { counted } from '../../user/grouped.ts'
 import { type Html, html } from '../../user/html.ts'
 import { drawChart, type Point, Points } from './lines.ts'
 import { family } from './prometheus.ts'
@@ -95,7 +96,7 @@ class WatchPage implements LiveSource {
           ? 'The first poll is under way'
           : remaining === null
             ? 'No balance yet'
-            : `${formatCount(remaining, 'credit')} left`,
+            : `${counted(remaining, 'credit')} left`,
       because:
         status === undefined
           ? ''

@@ -10,6 +10,7 @@ import {
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { inStore } from '../../store/session/in-store.ts'
 import type { Session } from '../../store/session/session.ts'
+import { counted } from '../../user/grouped.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { nextLine, storeWords } from '../terminal/next.ts'
@@ -37,7 +38,7 @@ export async function exportAction(what: Exportable, options: Options): Promise<
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what, rows, out: options.out, format })}\n`
-        : `${rows.toLocaleString('en-US')} rows of ${what} in ${options.out}\n${nextLine(['usage', ...storeWords(options.db)], 'prints what the store sums up')}`,
+        : `${counted(rows, 'row')} of ${what} in ${options.out}\n${nextLine(['usage', ...storeWords(options.db)], 'prints what the store sums up')}`,
     )
   })
 }

@@ -11,6 +11,7 @@ import { traceText } from '../../run/plan/trace-plan.ts'
 import type { Load } from '../../scenario/loads.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { undecidable } from '../../scenario/undecidable.ts'
+import { counted } from '../../user/grouped.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import { duration } from '../terminal/duration.ts'
 import { table } from '../terminal/table.ts'
@@ -57,7 +58,10 @@ export function planText(
     const { count, begun, least, mean, most } = phase.tasks
     const middle = begun === 0 ? '' : `, ${begun} of them from their middle`
     const each = least === most ? `${most}` : `${least} to ${most} (mean ${mean.toFixed(1)})`
-    return wrapped(`${phase.phase}: ${count} tasks of ${each} requests each${middle}`, '  ')
+    return wrapped(
+      `${phase.phase}: ${counted(count, 'task')} of ${each} ${most === 1 ? 'request' : 'requests'} each${middle}`,
+      '  ',
+    )
   })
   const traces = plan.flatMap(({ phase, trace }) => {
     const load = scenario.phases.find(({ name }) => name === phase)?.load
@@ -163,7 +167,7 @@ function creditsSaid(
   const known = plan.reduce((sum, { mostCredits }) => sum + (mostCredits ?? 0), 0)
   const open = plan.filter(({ mostCredits }) => mostCredits === null).map(({ phase }) => phase)
   const { maxCredits } = policy
-  const credits = (count: number) => `${count.toLocaleString('en-US')} credits`
+  const credits = (count: number) => counted(count, 'credit')
   if (open.length === 0) {
     const most = Math.min(known, maxCredits ?? Infinity)
     return `At most ${credits(most)} in all${most < known ? ', by max_credits' : ''}.`
@@ -201,7 +205,7 @@ function timesText({ gaps, users }: Extract<Load, { kind: 'replay' }>): readonly
     `each request waits for the answer that it waited for, and then for the recorded gap${cap}`,
     users === null
       ? 'each session keeps its recorded start'
-      : `${users} users do one session after the other, in the order of their recorded starts`,
+      : `${counted(users, 'user')} ${users === 1 ? 'does' : 'do'} one session after the other, in the order of their recorded starts`,
   ]
 }
 

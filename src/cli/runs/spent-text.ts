@@ -1,7 +1,7 @@
 import { shownAmount } from '../../money/money.ts'
 import { readNumber } from '../../money/rational.ts'
-import { formatCount } from '../../report/format.ts'
 import type { Progress } from '../../run/count/progress.ts'
+import { counted } from '../../user/grouped.ts'
 
 /** What a run has spent so far, in words; null if no contract states what its requests cost. */
 export interface SpentText {
@@ -19,7 +19,7 @@ export function spentText({ money, creditsSpent, maxCredits }: Progress): SpentT
       value: exactAmount(spent, unit),
       aside: [
         most === null ? 'by the contract' : `of ${exactAmount(most, unit)}`,
-        ...(unknown === 0 ? [] : [`and ${formatCount(unknown, 'request')} of unknown cost`]),
+        ...(unknown === 0 ? [] : [`and ${counted(unknown, 'request')} of unknown cost`]),
       ].join(', '),
     }
   }

@@ -8,6 +8,7 @@ import { readTokenPrices } from '../../report/focus/token-prices.ts'
 import { exportRows } from '../../store/files/export.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
+import { counted } from '../../user/grouped.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { exit } from '../terminal/exit.ts'
@@ -73,10 +74,9 @@ export async function exportFocusAction(options: Options): Promise<void> {
       view: options.focusView,
     })
     const columns = columnsOf(options.focus)
+    const unknownText = `${counted(unknownRequests, 'request')} ${unknownRequests === 1 ? 'has an unknown cost' : 'have unknown costs'}`
     if (options.strict && unknownRequests > 0) {
-      process.stderr.write(
-        `${unknownRequests} requests have unknown costs, so --strict writes nothing.\n`,
-      )
+      process.stderr.write(`${unknownText}, so --strict writes nothing.\n`)
       process.exitCode = exit.invalid
       return
     }
@@ -106,14 +106,12 @@ export async function exportFocusAction(options: Options): Promise<void> {
         ].join(),
       )
       writeOutput(file, `start,key,model,requests\n${lines.map((line) => `${line}\n`).join('')}`)
-      process.stderr.write(
-        `${unknownRequests} requests have unknown costs; they are not in the file, but in ${file}.\n`,
-      )
+      process.stderr.write(`${unknownText}; they are not in the file, but in ${file}.\n`)
     }
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what: 'focus', rows: rows.length, unknownRequests, out, version: options.focus })}\n`
-        : `${rows.length} charges of ${account} in ${out}\n${nextLine(['usage', ...optionWords('--account', account), ...storeWords(options.db)], 'prints the usage behind them')}`,
+        : `${counted(rows.length, 'charge')} of ${account} in ${out}\n${nextLine(['usage', ...optionWords('--account', account), ...storeWords(options.db)], 'prints the usage behind them')}`,
     )
   })
 }

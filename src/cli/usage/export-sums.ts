@@ -10,6 +10,7 @@ import { exportedSumsSql, type SumDimension, sumDimensions } from '../../store/q
 import { resolveRuns } from '../../store/runs/runs.ts'
 import { limitTo } from '../../store/session/account.ts'
 import { inSession } from '../../store/session/session.ts'
+import { counted } from '../../user/grouped.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/export.ts'
 import { formatOf } from '../runs/export.ts'
@@ -63,7 +64,7 @@ export async function exportQuartersAction(options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ what: 'quarters', rows, out, format })}\n`
-        : `${rows.toLocaleString('en-US')} rows of quarters in ${out}\n${nextLine(['usage', '--quarters', out], 'prints what they sum up')}`,
+        : `${counted(rows, 'row')} of quarters in ${out}\n${nextLine(['usage', '--quarters', out], 'prints what they sum up')}`,
     )
   } finally {
     await close()

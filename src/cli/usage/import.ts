@@ -17,6 +17,7 @@ import { type Mapping, ownMapping, parseTags, widthPattern } from '../../store/i
 import { suggestMapping } from '../../store/import/suggest.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { given } from '../../user/given.ts'
+import { counted } from '../../user/grouped.ts'
 import { userError } from '../../user/user-error.ts'
 import type { Options } from '../commands/import.ts'
 import { exit } from '../terminal/exit.ts'
@@ -137,7 +138,7 @@ async function importOne(
     print(options, counts, [
       duplicates > 0
         ? `${file}: imported before as run ${runId}`
-        : `${file}: run ${runId}, ${count(accepted)} attempts, ${count(rejected)} rejected`,
+        : `${file}: run ${runId}, ${counted(accepted, 'attempt')}, ${count(rejected)} rejected`,
       ...lacks.map((lack) => `  lacks ${lack}`),
       ...bad,
     ])
@@ -145,7 +146,7 @@ async function importOne(
   }
   const { summary } = imported
   print(options, { file, ...counts }, [
-    `${file}: ${count(imported.lines)} lines = ${count(imported.accepted)} accepted + ${count(imported.duplicates)} known + ${count(imported.rejected)} rejected`,
+    `${file}: ${counted(imported.lines, 'line')} = ${count(imported.accepted)} accepted + ${count(imported.duplicates)} known + ${count(imported.rejected)} rejected`,
     ...(summary === null ? [] : [`  nothing is imported (--check); source ${imported.source}`]),
     ...(summary === null ? [] : summaryLines(summary).map((line) => `  ${line}`)),
     ...imported.notes.map((note) => `  ${printable(note, 400)}`),

@@ -13,6 +13,7 @@ import { openPortal } from '../../portal/source/open.ts'
 import { storeSource } from '../../portal/source/store-source.ts'
 import { defaultContract } from '../../public/contract.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
+import { counted } from '../../user/grouped.ts'
 import { readTextOr } from '../../user/read-text.ts'
 import { userError } from '../../user/user-error.ts'
 import type { CheckOptions, ServeOptions, TokenOptions } from '../commands/usage.ts'
@@ -23,6 +24,8 @@ import { onStopSignal } from '../terminal/stop-signals.ts'
 
 /** A copy of what is new begins at least this often. */
 const mostEveryS = 10
+/** A copy takes as long as that, so a shorter time would copy without a pause. */
+const leastEveryS = 0.01
 
 export async function serveAction(flags: ServeOptions): Promise<void> {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(flags.listen) ?? []
@@ -30,16 +33,18 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
     throw userError.usage(`--listen ${flags.listen}: expected host:port, such as 127.0.0.1:8790`)
   }
   const everyS = positiveOf('--every', flags.every)
-  if (everyS > mostEveryS) {
-    throw userError.usage(`--every ${flags.every}: expected at most ${mostEveryS} seconds.`)
+  if (everyS > mostEveryS || everyS < leastEveryS) {
+    throw userError.usage(
+      `--every ${flags.every}: expected ${leastEveryS} to ${mostEveryS} seconds.`,
+    )
   }
+  const settings = settingsOf(flags.settings)
+  const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
   const contract = flags.contract === undefined ? null : loadContract(flags.contract)
   const source =
     flags.engine === undefined
       ? storeSource(flags.db, contract ?? defaultContract)
       : clickhouseSource(await openClickhouse(flags.engine))
-  const settings = settingsOf(flags.settings)
-  const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
   const portal = await openPortal({
     source,
     contract,
@@ -93,7 +98,7 @@ export function checkAction(flags: CheckOptions): void {
   const { settings } = openSettings(readSettings(settingsOf(flags.settings)), process.env)
   const { product, origins, accounts } = settings
   process.stdout.write(
-    `${settingsOf(flags.settings)}: ${product}, ${accounts.size} accounts, ${origins.length} origins\n${nextLine(['usage', 'serve', '--settings', settingsOf(flags.settings)], 'serves the usage by them')}`,
+    `${settingsOf(flags.settings)}: ${product}, ${counted(accounts.size, 'account')}, ${counted(origins.length, 'origin')}\n${nextLine(['usage', 'serve', '--settings', settingsOf(flags.settings)], 'serves the usage by them')}`,
   )
 }
 

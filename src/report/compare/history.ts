@@ -1,9 +1,9 @@
 import type { Contract } from '../../contract/contract.ts'
 import { fewestOfHistory, type HistoryStep, stepsOf } from '../../measure/interval/history.ts'
 import type { Session } from '../../store/session/session.ts'
+import { counted } from '../../user/grouped.ts'
 import { randomOf } from '../../user/random.ts'
 import { userError } from '../../user/user-error.ts'
-import { formatCount } from '../format.ts'
 import { printable } from '../summary/printable.ts'
 import { summariseIn } from '../summary/summarise.ts'
 import type { FigureName } from './gate.ts'
@@ -92,8 +92,8 @@ export function historyText({
   const left =
     skipped.length === 0
       ? ''
-      : ` Left out: ${formatCount(skipped.length, 'run')}, INVALID or without it.`
-  const head = `${figure} of ${formatCount(runs.length, 'run')} of ${printable(scenario, 60)}.${left}`
+      : ` Left out: ${counted(skipped.length, 'run')}, INVALID or without it.`
+  const head = `${figure} of ${counted(runs.length, 'run')} of ${printable(scenario, 60)}.${left}`
   if (runs.length < fewestOfHistory)
     return `${head}\nToo few runs to detect a change: at least ${fewestOfHistory} are needed.\n`
   if (steps.length === 0) return `${head}\nNo significant change.\n`

@@ -6,7 +6,7 @@ import {
   repeatsRatio,
 } from '../../measure/interval/repeats.ts'
 import { readRepeats } from '../../store/runs/repeats.ts'
-import { formatCount } from '../format.ts'
+import { counted } from '../../user/grouped.ts'
 import type { RunSummary } from '../summary/shape.ts'
 import { summariseIn } from '../summary/summarise.ts'
 import { type Difference, type Mark, verdictOf } from './differences.ts'
@@ -47,7 +47,7 @@ export async function readRepeatedSides(
       warnings.push(`${all - usable} of ${all} runs of ${name} are INVALID and left out`)
     if (usable < fewestRepeats)
       warnings.push(
-        `${name} has ${formatCount(usable, 'run')}; at least ${fewestRepeats} of each side are needed to compare repeats, so one run of each is compared`,
+        `${name} has ${counted(usable, 'run')}; at least ${fewestRepeats} of each side are needed to compare repeats, so one run of each is compared`,
       )
   }
   const isEnough = Math.min(left?.usable.length ?? 0, right?.usable.length ?? 0) >= fewestRepeats

@@ -1,8 +1,8 @@
 import { shownIn } from '../../measure/measures.ts'
 import { shownAmount } from '../../money/money.ts'
 import { readNumber } from '../../money/rational.ts'
+import { counted } from '../../user/grouped.ts'
 import { certificateLines } from '../certificate/words.ts'
-import { formatCount } from '../format.ts'
 import { fewText, groupsOf, measuredMetrics, rate, tokenNotes, whole } from './figures.ts'
 import { fluidityNotes } from './fluidity.ts'
 import type { MetricName } from './group-shape.ts'
@@ -49,7 +49,7 @@ export const isPaidInCredits = ({ stated, balances }: RunSummary['credits']) =>
 export type Money = NonNullable<RunSummary['money']>
 
 export function moneyText({ spent, unit, unknown }: Money): string {
-  const more = unknown === 0 ? '' : `, and ${formatCount(unknown, 'request')} of unknown cost`
+  const more = unknown === 0 ? '' : `, and ${counted(unknown, 'request')} of unknown cost`
   return `${shownAmount(readNumber(spent)!, unit)} by the contract${more}`
 }
 

@@ -2,6 +2,7 @@ import { type Contract, pricesOf } from '../../contract/contract.ts'
 import { textList } from '../../store/literal.ts'
 import type { Session } from '../../store/session/session.ts'
 import type { Variable } from '../../store/session/variable.ts'
+import { counted, grouped } from '../../user/grouped.ts'
 import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import type { Anomaly } from './shape.ts'
@@ -11,14 +12,14 @@ interface OddKind {
   readonly kind: Anomaly['kind']
   readonly when: (variable: Variable) => string
   readonly shows: string
-  readonly summary: (count: string) => string
+  readonly summary: (count: number) => string
 }
 
 const chargeWithoutSuccess: OddKind = {
   kind: 'charge-without-success',
   when: () => `outcome = 'http_error' AND credits > 0`,
   shows: `'status ' || coalesce(status::VARCHAR, 'unknown') || ', charged ' || credits::DOUBLE`,
-  summary: (n) => `${n} failed requests were charged.`,
+  summary: (n) => `${counted(n, 'failed request')} ${n === 1 ? 'was' : 'were'} charged.`,
 }
 
 function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
@@ -28,7 +29,10 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
     when: (variable) =>
       `outcome = 'ok' AND credits = 0 AND has(${variable('usage_priced')}, coalesce(model, ''))`,
     shows: `model || ', charged 0'`,
-    summary: (n) => `${n} successes on priced models were charged nothing.`,
+    summary: (n) =>
+      n === 1
+        ? '1 success on a priced model was charged nothing.'
+        : `${grouped(n)} successes on priced models were charged nothing.`,
   }
   if (maxInputTokens === undefined || maxOutputTokens === undefined) return [uncharged]
   return [
@@ -40,7 +44,7 @@ function oddByContract({ limits = {} }: Contract): readonly OddKind[] {
              OR prompt_tokens >= ${maxInputTokens + 1} * requests`,
       shows: `'prompt ' || coalesce(prompt_tokens::VARCHAR, '-') || ', completion ' || coalesce(completion_tokens::VARCHAR, '-')`,
       summary: (n) =>
-        `${n} requests report more tokens than the limits of ${maxInputTokens.toLocaleString('en-US')} in and ${maxOutputTokens.toLocaleString('en-US')} out.`,
+        `${counted(n, 'request')} ${n === 1 ? 'reports' : 'report'} more tokens than the limits of ${maxInputTokens.toLocaleString('en-US')} in and ${maxOutputTokens.toLocaleString('en-US')} out.`,
     },
   ]
 }
@@ -68,7 +72,7 @@ export async function oddRows(
     anomalies.push({
       kind,
       count,
-      summary: summary(count.toLocaleString('en-US')),
+      summary: summary(count),
       rows: rows.map(({ n: _, ...row }) => row),
     })
   }

@@ -1,5 +1,6 @@
 import { figuresOf, sharedPrefixes, type TraceFigures } from '../../schedule/traces/figures.ts'
 import type { LeftOut, Recorded, Trace } from '../../schedule/traces/trace.ts'
+import { counted } from '../../user/grouped.ts'
 
 /** A trace as it was read, before anything is sent. */
 export interface TracePlan extends TraceFigures {
@@ -55,7 +56,7 @@ export function traceText(plan: TracePlan, speed: number): readonly string[] {
       : `${figure(meanPerS * speed)}/s on average, ${figure(peakPerS * speed)}/s in the busiest second`
   return [
     `${plan.format} trace, times in ${plan.times}`,
-    `${requests} requests over ${figure(spanS / speed)} s: ${rates}`,
+    `${counted(requests, 'request')} over ${figure(spanS / speed)} s: ${rates}`,
     ...(promptTokensPerS === null ? [] : [`${figure(promptTokensPerS * speed)} prompt tokens/s`]),
     repeatedShare === null
       ? 'repeated prompt tokens: the trace does not say'
@@ -63,11 +64,13 @@ export function traceText(plan: TracePlan, speed: number): readonly string[] {
     `longest context ${plan.longestContextTokens} tokens`,
     ...(plan.sessions === 0
       ? []
-      : [`${plan.sessions} sessions of at most ${plan.mostTurns} requests`]),
+      : [`${counted(plan.sessions, 'session')} of at most ${counted(plan.mostTurns, 'request')}`]),
     ...(plan.recordedFailures === 0
       ? []
-      : [`${plan.recordedFailures} recorded failures are sent as requests`]),
-    ...plan.leftOut.map(({ rows, reason }) => `${rows} rows left out: ${reason}`),
+      : [
+          `${counted(plan.recordedFailures, 'recorded failure')} ${plan.recordedFailures === 1 ? 'is' : 'are'} sent as requests`,
+        ]),
+    ...plan.leftOut.map(({ rows, reason }) => `${counted(rows, 'row')} left out: ${reason}`),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
+import { counted } from '../../user/grouped.ts'
 import type { Session } from '../session/session.ts'
 import { BatchAppender } from './batch-appender.ts'
 import { type FoundJournal, journalPath, type NumberedRows, readJournal } from './journal.ts'
@@ -20,7 +21,9 @@ export async function recover(session: Session): Promise<void> {
   const kept = whole ? null : setAside(path)
   if (whole) rmSync(path)
   if (taken === 0 && whole) return
-  const words = [`${taken} rows of a killed run were taken from ${path}`]
+  const words = [
+    `${counted(taken, 'row')} of a killed run ${taken === 1 ? 'was' : 'were'} taken from ${path}`,
+  ]
   if (kept !== null) {
     words.push(
       strangers > 0

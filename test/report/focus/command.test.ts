@@ -38,8 +38,8 @@ test('a month of an account is a file, and what has no cost is in another', {
 }, async () => {
   const made = await focus('--out', out, ...wanted)
   expect(made.code).toBe(0)
-  expect(made.stdout).toMatch(`1 charges of a in ${out}\nNext: assay usage --account a --db `)
-  expect(made.stderr).toContain('1 requests have unknown costs; they are not in the file, but in ')
+  expect(made.stdout).toMatch(`1 charge of a in ${out}\nNext: assay usage --account a --db `)
+  expect(made.stderr).toContain('1 request has an unknown cost; they are not in the file, but in ')
   const [head, line] = readFileSync(out, 'utf8').split('\n')
   expect(head).toMatch(/^BilledCost,BillingAccountId,/)
   // No text of a log is a formula.

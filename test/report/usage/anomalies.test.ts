@@ -338,7 +338,7 @@ describe('anomalies', () => {
     expect(await flagged('success-without-charge', { contract })).toEqual({
       kind: 'success-without-charge',
       count: 1,
-      summary: '1 successes on priced models were charged nothing.',
+      summary: '1 success on a priced model was charged nothing.',
       rows: [{ source: 'log', id: 'e0', atUs: at, shows: 'svc-k2, charged 0' }],
     })
   })
