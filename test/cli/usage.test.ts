@@ -175,7 +175,7 @@ accounts:
     const cases = [
       [['import', strange, '--db', db], /needs --map FILE/],
       [['usage', '--db', join(folder, 'empty.duckdb')], /There is no store at/],
-      [['import', 'log.jsonl', '--db', db], /log.jsonl: no such file/],
+      [['import', 'absent.jsonl', '--db', db], /absent.jsonl: no such file/],
       [['usage', 'watch', '--base-url', 'http://127.0.0.1:1'], /ASSAY_API_KEY is not set/],
       [
         ['usage', 'watch', '--base-url', 'ftp://me:secret@127.0.0.1'],
