@@ -215,6 +215,32 @@ test('a log whose last page links to itself is whole', async () => {
   expect(await idsAt(base, '/log')).toEqual(['a', 'b', 'c', 'd'])
 })
 
+test.each([
+  ['/log', '"next": "/log?part=1"'],
+  ['/log?limit=2', '"next": "/log?limit=2&part=1"'],
+  ['/log?part={cursor}', '"next_cursor": "1"'],
+  ['/log?part={cursor}', '"has_more": true, "last_id": "b"'],
+])('a log whose last part is empty is whole: %s, %s', async (get, next) => {
+  const { base } = await logServer((path) =>
+    paramOf(path, 'part') === null ? `{"data": ${rows(0)}, ${next}}` : '{"data": []}',
+  )
+  expect(await idsAt(base, get)).toEqual(['a', 'b'])
+})
+
+test('a log whose last part is empty though rows of its total are missing is refused', async () => {
+  const { base } = await logServer((path) =>
+    paramOf(path, 'part') === null
+      ? `{"data": ${rows(0)}, "total": 5, "next": "/log?part=1"}`
+      : '{"data": []}',
+  )
+  await expect(idsAt(base, '/log')).rejects.toThrow(/shows 2 rows and says that there are more/)
+})
+
+test('a cursor that stays while its rows go on is refused: there may be more', async () => {
+  const { base } = await logServer((_, nth) => `{"data": ${rows(nth)}, "next_cursor": "scroll"}`)
+  await expect(idsAt(base, '/log?part={cursor}')).rejects.toThrow(/goes in a circle/)
+})
+
 test('a log whose next part is missing is refused', async () => {
   const { base } = await logServer((path) =>
     path === '/log' ? `{"data": ${rows(0)}, "next": "/log?part=1"}` : { status: 404, body: '{}' },

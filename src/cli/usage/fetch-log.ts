@@ -123,7 +123,10 @@ async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
         ? JSON.stringify(rows) === JSON.stringify(before?.rows)
         : more.cursor !== null && more.cursor === before?.more.cursor
     const isOver = rows.length === 0 && more.url === null && more.cursor === null && !more.isSaid
-    if (isAgain || (isOver && pages.length > 0)) return pages
+    if (isAgain) return pages
+    // What leads to a page without rows is followed by none; the rows and pages in all are said beside rows.
+    if (isOver && before !== undefined)
+      return [...pages, { ...page, text: '', more: { ...before.more, ...nothingMore } }]
     pages.push(page)
     const isLast = more.url === null && more.cursor === null && more.pages === pages.length
     if (isOver || isLast || more.isEnd) return pages
@@ -133,7 +136,9 @@ async function pagesOnce(url: string, read: Read): Promise<readonly LogPage[]> {
   )
 }
 
-/** A page that links to itself is the last one. */
+const nothingMore = { url: null, cursor: null, isSaid: false }
+
+/** A page that links to itself is the last one. A cursor that stays may be of rows that go on. */
 async function lastOrNot(address: string, read: Read): Promise<LogPage | null> {
   const page = await read(address)
   return page !== null && page.more.url === new URL(address).href
