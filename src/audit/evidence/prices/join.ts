@@ -4,6 +4,7 @@ import type { PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
 import { AlikeIndex } from './alike-index.ts'
 import type { LogRow } from './log.ts'
+import { givesBack } from './refunds.ts'
 
 export interface Join {
   readonly pairs: readonly { readonly request: PricedRequest; readonly rows: readonly LogRow[] }[]
@@ -26,6 +27,7 @@ type Way = (pairs: Pairs, requests: readonly PricedRequest[], log: readonly LogR
  *     addInterchangeable  several that have all of these in common
  *     addInOrder          requests one after the other, without tokens: by their order
  *     addOfSameId         the other rows of an id that was found by content
+ *     addRefunds          rows with an id of their own that give back what a request was charged
  *
  * @param isById whether the log was read by the ids of answers: a request whose answer has none is not missing in it
  */
@@ -51,6 +53,7 @@ export function joinLog(
   const pairsById = pairs.size
   for (const add of [addByContent, addInterchangeable, addInOrder]) add(pairs, requests, log)
   addOfSameId(pairs, byId)
+  addRefunds(pairs, log)
   const used = usedIn(pairs)
   const unusedRows = log.filter((row) => !used.has(row))
   const payers = new Set([...used].map(({ payer }) => payer))
@@ -174,6 +177,55 @@ function addOfSameId(pairs: Pairs, byId: ReadonlyMap<string, readonly LogRow[]>)
     for (const row of others) used.add(row)
     pairs.set(request, [...rows, ...others])
   }
+}
+
+/** A refund belongs to a request with its counts and its amount that has none yet: first to one that did not come to its end. */
+function addRefunds(pairs: Pairs, log: readonly LogRow[]): void {
+  const used = usedIn(pairs)
+  const refunds = log.filter(
+    (row) => !used.has(row) && row.cost !== null && row.cost.value.numerator < 0n,
+  )
+  if (refunds.length === 0) return
+  const open = new Map(
+    [...pairs].toSorted(
+      (
+        [
+          {
+            outcomes: [a],
+          },
+        ],
+        [
+          {
+            outcomes: [b],
+          },
+        ],
+      ) => Number(a === 'success') - Number(b === 'success'),
+    ),
+  )
+  for (const refund of refunds.slice(0, mostRefunds)) {
+    const found = [...open].find(([, rows]) => rows.some((row) => isRefundOf(refund, row)))
+    if (found === undefined) continue
+    const [request, rows] = found
+    pairs.set(request, [...rows, refund])
+    open.delete(request)
+  }
+}
+
+/** Each refund is compared with all requests. */
+const mostRefunds = 1_000
+
+function isRefundOf(refund: LogRow, row: LogRow): boolean {
+  const isSame = (name: 'prompt' | 'completion') =>
+    !refund.tokens[name] || refund.tokens[name] === row.tokens[name]
+  const isLater = refund.atMs === null || row.atMs === null || refund.atMs >= row.atMs
+  const isOfModel =
+    refund.models.length === 0 || refund.models.some((model) => row.models.includes(model))
+  return (
+    givesBack(refund.cost, row.cost) &&
+    isLater &&
+    isOfModel &&
+    (['prompt', 'completion'] as const).every(isSame)
+  )
 }
 
 const secondMs = 1_000

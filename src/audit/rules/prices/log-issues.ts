@@ -9,6 +9,7 @@ import { outputOf, type Parts, promptOf, type Usage } from '../../../tokens/usag
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { inOneRow, isAttempt } from '../../evidence/prices/log-counts.ts'
+import { settled } from '../../evidence/prices/refunds.ts'
 import type { LogTimes } from './log-times.ts'
 
 /** What is wrong with rows of the log; equal kinds are told once, with their number. */
@@ -26,7 +27,8 @@ export function issuesOf(
   times: LogTimes,
 ): readonly Issue[] {
   const issues: Issue[] = []
-  const withTokens = rows.filter(
+  const { charges } = settled(rows, ({ cost }) => cost)
+  const withTokens = (charges.length === 0 ? rows.slice(0, 1) : charges).filter(
     ({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0,
   )
   const answering = withTokens.filter((row) => !isAttempt(row))
