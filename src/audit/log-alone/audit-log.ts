@@ -23,6 +23,7 @@ import { onceForEach } from '../../user/once.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
+import { settled } from '../evidence/prices/refunds.ts'
 import { priceRules } from '../rules/prices/list.ts'
 import {
   type Finding,
@@ -259,7 +260,10 @@ class Repeats {
   /** Ids whose rows are charged more than once for the same counts. */
   *doubled(): Generator<readonly LoggedRequest[]> {
     for (const rows of this.#byId.values()) {
-      const charged = rows.filter(({ statement }) => statement !== null && !isZero(statement.value))
+      const { charges } = settled(rows, ({ statement }) => statement)
+      const charged = charges.filter(
+        ({ statement }) => statement !== null && !isZero(statement.value),
+      )
       const same = Map.groupBy(charged, ({ content }) => content)
       for (const equal of same.values()) if (equal.length > 1) yield equal
     }

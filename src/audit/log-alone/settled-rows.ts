@@ -1,3 +1,4 @@
+import { settled } from '../evidence/prices/refunds.ts'
 import { sumOfCosts } from '../evidence/prices/stated-costs.ts'
 import type { LoggedRequest } from './log-lines.ts'
 
@@ -27,7 +28,10 @@ export class SettledRows {
 
   /** Rows that are judged each, and charges of several rows as one. */
   *charges(): Generator<LoggedRequest> {
-    for (const rows of this.#byId.values()) {
+    for (const all of this.#byId.values()) {
+      // What was given back whole is no charge.
+      const { charges, refunds } = settled(all, ({ statement }) => statement)
+      const rows = [...charges, ...refunds]
       const [counted, ...others] = rows.filter(hasCounts)
       const isOne = counted !== undefined && others.length === 0 && rows.length > 1
       if (isOne)

@@ -141,6 +141,17 @@ describe('a fault is told by the ids and times of the service', () => {
     })
   })
 
+  test('a charge that is given back whole is none, and one that is made again is one', async () => {
+    const back = (nth: number, spend = `-${row(nth).spend}`) => row(nth, { spend })
+    const found = await verdicts([...rows, back(3), back(5), row(5)])
+    expect([found.get('PRICE-04'), found.get('PRICE-05')]).toMatchObject([
+      { verdict: 'pass' },
+      { verdict: 'pass' },
+    ])
+    const half = await verdicts([...rows, back(3, '-0.0000001')])
+    expect(half.get('PRICE-04')).toMatchObject({ verdict: 'fail' })
+  })
+
   test('a refusal that costs', async () => {
     const failed = row(41, { status: 'failure', spend: '0.0010000' })
     expect((await verdicts([...rows, failed])).get('PRICE-04')).toMatchObject({ verdict: 'fail' })
