@@ -18,6 +18,21 @@ const failedIn = (found: Readonly<Record<string, Verdict>>) =>
   Object.entries(found).flatMap(([rule, { verdict }]) => (verdict === 'fail' ? [rule] : []))
 const money = (amount: number) => amount.toFixed(9)
 
+test('answers that came again are free without a promise, and no pass if something was taken for them', async () => {
+  const contract = contractOf({ charged: { success: 'full', refused: 'none' } })
+  const marked: Sent = { ...first, headers: 'idempotency-replayed: true' }
+  for (const again of [first, marked]) {
+    const found = async (taken: number) =>
+      (await audited([first, again, again], ['0', money(taken)], { contract }))['PRICE-06']
+    if (again === first) expect(await found(full)).toMatchObject({ verdict: 'pass' })
+    for (const taken of [2 * full, 3 * full])
+      expect(await found(taken)).toMatchObject({
+        verdict: 'inconclusive',
+        why: 'something was taken for 2 answers that came again, and the contract does not say what those cost (charged.gateway_cache: none or full)',
+      })
+  }
+})
+
 describe('what a contract promises of an answer that is given again', () => {
   test.each([
     ['none', full, [full + input, 2 * full, 3 * full]],

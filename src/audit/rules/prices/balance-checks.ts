@@ -1,5 +1,6 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
 import { add, compare, zero } from '../../../money/rational.ts'
+import { endings } from '../../../price/judge/ended-words.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
@@ -66,6 +67,7 @@ const checks: readonly Check[] = [
   unread,
   silentEnd,
   newRepeat,
+  chargedRepeat,
   unseenTokens,
   offByOnePlace,
   hiddenByOthers,
@@ -159,7 +161,8 @@ const areRight = (
   { found, terms, recorded, readings }: Moves,
   requests: readonly PricedRequest[],
   judge = found.judge,
-) => stretchesOf(readings, requests, terms, judge, recorded).every(({ isRight }) => isRight)
+  recordedAs = recorded,
+) => stretchesOf(readings, requests, terms, judge, recordedAs).every(({ isRight }) => isRight)
 
 function newRepeat(moves: Moves): Verdict | null {
   const { requests, judge } = moves.found
@@ -168,6 +171,23 @@ function newRepeat(moves: Moves): Verdict | null {
     ? inconclusive(moves.stretches.length, againText(again.length))
     : null
 }
+
+/** Something was taken for answers that came again, and the contract does not say what those cost. */
+function chargedRepeat(moves: Moves): Verdict | null {
+  const { found, recorded, stretches } = moves
+  const again = found.requests.filter(isOpenRepeat(found.judge))
+  const free = again.map((request) => [request, { value: zero, unit: zero }] as const)
+  return again.length > 0 &&
+    !areRight(moves, found.requests, found.judge, new Map([...recorded, ...free]))
+    ? inconclusive(
+        stretches.length,
+        `something was taken for ${again.length === 1 ? 'an answer' : `${again.length} answers`} ${endings.gateway_cache}, and the contract does not say what those cost (charged.gateway_cache: none or full)`,
+      )
+    : null
+}
+
+const isOpenRepeat = (judge: PriceJudge) => (request: PricedRequest) =>
+  expectedCosts(request, judge).open.includes('charged.gateway_cache')
 
 /** What was taken is right only if the service counted what it does not show. */
 function unseenTokens(moves: Moves): Verdict | null {
@@ -244,6 +264,7 @@ function right(moves: Moves): Verdict | null {
 /** Charges that a pass compares with bounds alone: `3 of 4 requests may have cost any amount between two bounds`. */
 function boundedNote({ found: { requests, judge }, recorded }: Moves): readonly string[] {
   const bounded = requests.filter((request) => {
+    if (isOpenRepeat(judge)(request)) return false
     const { low, high } = computedBounds(request, judge)
     return !recorded.has(request) && high !== null && compare(low, high) < 0
   })
