@@ -14,7 +14,6 @@ import { storeFailure } from '../store/session/errors.ts'
 import { openStore, type Store } from '../store/session/open.ts'
 import { inSession, type Session } from '../store/session/session.ts'
 import { storeFile } from '../store/session/store-file.ts'
-import { secrets } from '../user/secrets/secrets.ts'
 import { UserError, userError } from '../user/user-error.ts'
 import { monotonicNs } from './clock.ts'
 import type { AttemptCounts } from './count/attempt-counts.ts'
@@ -40,6 +39,7 @@ import { tlsOf } from './send/tls-files.ts'
 import { pageIssue } from './start/balance-page.ts'
 import { sendFirstRequests } from './start/first-requests.ts'
 import { reach } from './start/preflight.ts'
+import { proxyOf } from './start/proxy.ts'
 
 /** Where a run records: an open store, which it shares, or a file, which it opens and closes. */
 export type RunPlace =
@@ -305,29 +305,6 @@ async function metricsOf(
 function storeFailureOf(error: unknown): string | null {
   if (!(error instanceof UserError)) return storeFailure(error)
   return error.code.startsWith('store') ? error.message : null
-}
-
-function proxyOf({ proxyEnv }: Scenario): string | null {
-  if (proxyEnv === null) return null
-  const proxy = process.env[proxyEnv]?.trim() ?? ''
-  const summary = `The proxy comes from the variable ${proxyEnv}, which holds`
-  const remedy = 'Set it to one, such as http://user:password@127.0.0.1:3128.'
-  if (!URL.canParse(proxy)) throw userError.run(`${summary} no URL. ${remedy}`)
-  const { protocol, username, password } = new URL(proxy)
-  if (protocol !== 'http:' && protocol !== 'https:') {
-    throw userError.run(`${summary} no http or https URL. ${remedy}`)
-  }
-  try {
-    for (const part of [username, password]) {
-      decodeURIComponent(part)
-      secrets.addPassword(part)
-    }
-  } catch {
-    throw userError.run(
-      `${summary} a user or password with % before something else than two hex digits; a % itself is %25. ${remedy}`,
-    )
-  }
-  return proxy
 }
 
 /** Time for threads to get ready before an agreed start. */
