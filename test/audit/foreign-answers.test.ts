@@ -177,13 +177,13 @@ test('CHAT-12: a 400 for want of credits is no judgement of the request', async 
     { asked: request, body: text },
     { asked: request, ...refused },
   ]
-  expect((await verdictOf('CHAT-12', answers, frugal)).verdict).not.toBe('fail')
+  expect((await verdictOf('CHAT-12', answers, frugal)).verdict).toBe('not-observed')
 })
 
 test('ERR-05: a 400 for want of credits may come before the path is looked up', async () => {
   const row = { ...refused.row, endpoint: 'other', expects: 'unknown-path' } as const
   const answers = [{ asked: {}, body: refused.body, row }]
-  expect((await verdictOf('ERR-05', answers, frugal)).verdict).not.toBe('fail')
+  expect((await verdictOf('ERR-05', answers, frugal)).verdict).toBe('not-observed')
 })
 
 test('CHAT-11: turns of functions, and answers that were a sound, are open', async () => {
@@ -194,7 +194,7 @@ test('CHAT-11: turns of functions, and answers that were a sound, are open', asy
     { asked: asked({ messages: [user('x'), call, result] }), body: text },
     { asked: asked({ messages: [user('x'), sound, user('y')] }), body: text },
   ]
-  expect((await verdictOf('CHAT-11', answers)).verdict).not.toBe('fail')
+  expect((await verdictOf('CHAT-11', answers)).verdict).toBe('not-observed')
 })
 
 test('MODEL-03: the first page of a list misses no model', async () => {
@@ -236,7 +236,7 @@ test('CHAT-12: a prompt above the window of its model may be refused', async () 
   const contract = { ...defaultContract, models }
   const served = { asked: asked({ temperature: 0.7 }), body: text }
   const long = [served, answerTo('word '.repeat(5000))]
-  expect((await verdictOf('CHAT-12', long, contract)).verdict).not.toBe('fail')
+  expect((await verdictOf('CHAT-12', long, contract)).verdict).toBe('not-observed')
   const short = [served, answerTo('word')]
   expect((await verdictOf('CHAT-12', short, contract)).verdict).toBe('fail')
 })

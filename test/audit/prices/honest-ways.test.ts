@@ -44,7 +44,7 @@ describe('a balance in whole millionths, of requests that cost 4.5 of them', () 
     'where the contract has no finer unit, each may take %d',
     { tags: 'whole' },
     async (each) => {
-      expect(await takes(each, { digits: 6 })).not.toBe('fail')
+      expect(await takes(each, { digits: 6 })).toBe('pass')
       expect(await takes(each === 4 ? 3 : 6, { digits: 6 })).toBe('fail')
     },
   )
@@ -110,7 +110,7 @@ describe('an account without a limit', () => {
   test('may show -1 for its balance', async () => {
     const found = await verdicts([left(-1), chat('a'), left(-1), chat('b'), left(-1)])
     expect(found[0]).toBe('inconclusive')
-    expect(found[1]).not.toBe('fail')
+    expect(found[1]).toBe('not-observed')
   })
 
   test('may show -1 beside an account with one, whose balance is judged', async () => {

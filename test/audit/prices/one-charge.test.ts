@@ -266,7 +266,7 @@ test('equal requests that a cache may answer for nothing accuse nobody, and a do
     sendsOf({ takes }).map((sent) => ({ ...sent, body: '{"model":"small","messages":"Hello"}' }))
   const found = async (takes: (due: number, nth: number) => number) =>
     (await audited(alike(takes), null, { contract: credits }))['PRICE-06']!
-  expect((await found((due, nth) => (nth % 3 === 2 ? 0 : due))).verdict).not.toBe('fail')
+  expect((await found((due, nth) => (nth % 3 === 2 ? 0 : due))).verdict).toBe('inconclusive')
   expect(await found(twice)).toMatchObject({ verdict: 'fail' })
   expect(await found((due) => due)).toMatchObject({ verdict: 'pass' })
 })

@@ -61,12 +61,12 @@ test.each(['half_even', 'half_up', 'half_down'] as const)(
   'costs rounded to the nearest, %s, do not fail',
   (mode) => {
     for (const step of [37, 5, 25, 10])
-      expect(verdictOf(mode, 60, undefined, step).verdict).not.toBe('fail')
+      expect(verdictOf(mode, 60, undefined, step).verdict).toBe('pass')
   },
 )
 
 test('few costs, and costs whose contract promises to round up, do not fail', () => {
-  expect(verdictOf('up', 10).verdict).not.toBe('fail')
+  expect(verdictOf('up', 10).verdict).toBe('inconclusive')
   const promised = modelOf({ price, round: { at: 'request', digits: 5, mode: 'up' } })
   expect(verdictOf('up', 60, promised).verdict).toBe('pass')
 })
@@ -80,7 +80,7 @@ test.each(['half_even', 'down'] as const)(
         /^of streams: all \d\d different costs are above the exact one/,
       ),
     })
-    expect(verdictOf((at) => (at % 2 === 0 ? 'half_up' : others), 120).verdict).not.toBe('fail')
+    expect(verdictOf((at) => (at % 2 === 0 ? 'half_up' : others), 120).verdict).toBe('pass')
   },
 )
 
@@ -100,7 +100,7 @@ test('costs that are rounded up as often as down do not fail', () => {
   expect(verdictOf((at) => (at % 4 < 2 ? 'up' : 'down'), 150, undefined, 37, 997).verdict).not.toBe(
     'fail',
   )
-  expect(verdictOf('down', 150, undefined, 37, 997).verdict).not.toBe('fail')
+  expect(verdictOf('down', 150, undefined, 37, 997).verdict).toBe('pass')
 })
 
 test('a few different costs that are all rounded up are no pass', () => {

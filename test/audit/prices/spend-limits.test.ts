@@ -102,7 +102,7 @@ describe('a spend above its limit', () => {
 
   test('that may have begun anew before the next request ignores nothing', async () => {
     const sends = [page('9.99990'), a, page('10.00004'), b, page('0.00014')]
-    expect((await price07(sends, { limit: 10 })).verdict).not.toBe('fail')
+    expect((await price07(sends, { limit: 10 })).verdict).toBe('pass')
   })
 
   test('that still serves requests fails', { tags: 'whole' }, async () => {

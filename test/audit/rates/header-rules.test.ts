@@ -184,7 +184,7 @@ describe('RATE-13', () => {
   test('treats a reset as over only by the clock that wrote it', async () => {
     const again = { status: 429, rateLimit: 20, rateRemaining: 0, rateReset: epochS + 20 }
     const rows = [...burst(-40), rowOf(21, 35_000, { ...again, dateS: epochS + 35 })]
-    expect((await rate13.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
+    expect((await rate13.decide(await evidenceOf(rows))).verdict).toBe('not-observed')
   })
 })
 
@@ -198,7 +198,7 @@ describe('RATE-15', () => {
         rateRemaining: 60 - count,
       }),
     )
-    expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
+    expect((await rate15.decide(await evidenceOf(rows))).verdict).toBe('inconclusive')
   })
 
   test('does not take reads that count between two answers for a separate counter', async () => {
@@ -212,7 +212,7 @@ describe('RATE-15', () => {
       rowOf(first + 7, fromMs + 6100, { endpoint: 'messages', rateLimit: 60, rateRemaining: 49 }),
     ]
     const rows = [...round(0, 0), ...round(8, 8000), ...round(16, 16_000)]
-    expect((await rate15.decide(await evidenceOf(rows))).verdict).not.toBe('fail')
+    expect((await rate15.decide(await evidenceOf(rows))).verdict).toBe('not-observed')
   })
 
   test('judges a key that changes its endpoint more often than a call takes arguments', {

@@ -54,7 +54,7 @@ describe('a value that does not fall while requests are served', () => {
   test('is what a bucket shows that regains a token for each', async () => {
     const paced = [...every(0.1, 0, [59, 58, 57]), ...every(1, 1.3, times(12, 57))]
     expect((await judged(paced)).verdict).toBe('pass')
-    expect((await judged(every(1.01, 0, times(12, 0)))).verdict).not.toBe('fail')
+    expect((await judged(every(1.01, 0, times(12, 0)))).verdict).toBe('not-observed')
   })
 
   test('is what a log shows that forgets as many as came one window earlier', {
@@ -62,7 +62,7 @@ describe('a value that does not fall while requests are served', () => {
   }, async () => {
     const earlier = every(0.5, 0, [19, 18, 17, 16, 15, 14, 13, 12, 11, 10])
     const later = every(0.5, 60.1, times(9, 10))
-    expect((await judged([...earlier, ...later], 20)).verdict).not.toBe('fail')
+    expect((await judged([...earlier, ...later], 20)).verdict).toBe('pass')
     // Without the earlier ones, nothing is forgotten.
     const none = [[0, 19] as const, ...every(0.5, 70, [18, 17, 16, ...times(12, 16)])]
     expect((await judged(none, 20)).verdict).toBe('fail')

@@ -44,7 +44,7 @@ describe.each(Object.entries(honest))('an honest tokenizer with %s is not accuse
         promptTokens: counts[at]! + template,
         completionTokens: 1,
       }))
-      expect(verdict.verdict).not.toBe('fail')
+      expect(verdict.verdict).toBe('inconclusive')
     }
   })
 })

@@ -223,7 +223,7 @@ test('USE-05: an all-time average need not match the last days', { tags: 'whole'
   const daily = days(30, line)
   for (const told of [{ requests: 9000 }, {}]) {
     const body = { ...told, average_tokens: 55, daily }
-    expect((await verdictOn('USE-05', body)).verdict).not.toBe('fail')
+    expect((await verdictOn('USE-05', body)).verdict).toBe('not-observed')
   }
 })
 
@@ -237,7 +237,7 @@ test('USE-05: an average over the requests of its days must match them', async (
 
 test('USE-07: the used part of a limit may decrease', async () => {
   const told = (used: number) => ({ remaining: 50, limits: { day: { limit: 100, used } } })
-  expect((await verdictOn('USE-07', told(12), told(2))).verdict).not.toBe('fail')
+  expect((await verdictOn('USE-07', told(12), told(2))).verdict).toBe('not-observed')
 })
 
 test.each([
@@ -271,7 +271,7 @@ test('USE-03: unused credits of a day are not used ones', async () => {
     by_day: days(1, { unused_credits: 9, used_credits: 24 }),
     by_hour: hours(1, 24, { credits: 1 }),
   }
-  expect((await verdictOn('USE-03', body)).verdict).toBe('pass')
+  expect((await verdictOn('USE-03', body)).verdict).not.toBe('fail')
 })
 
 test.each([
