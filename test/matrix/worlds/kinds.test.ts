@@ -190,6 +190,19 @@ test('a row that is missing is told where answers of the cache cost as much as o
   expect((await outcomeOf(drawFaulty(239))).is).toBe('by cause')
 })
 
+test('one coarse sum of several requests accuses no price of some form of them', async () => {
+  const { findings } = await outcomeOf(drawFaulty(20024))
+  const { verdict } = findings.find(({ rule }) => rule === 'PRICE-06')!
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: '0.109698 USD between two readings; 1 of 1 stretches are wrong',
+  })
+})
+
+test('a factor of 1 by choice is no other cause than the factor left out, so the second one is told, too', async () => {
+  expect((await outcomeOf(drawFaulty(20071, 'wide'))).is).toBe('by cause')
+})
+
 test('a value that is round in one account is as exact as those of the others', {
   tags: 'whole',
 }, async () => {

@@ -3,8 +3,10 @@ import {
   absolute,
   add,
   compare,
+  divide,
   isZero,
   multiply,
+  one,
   type Rational,
   rational,
   subtract,
@@ -139,14 +141,23 @@ function causesBy(
   const isLoose = wrong.some(({ length }) => length > 1)
   let isGivenByAll = false
   let isGivenByForm = false
-  for (const [words, has] of by) {
-    const sumOf = ({ requests }: Window) =>
+  const sumIn =
+    (has: Form[1]) =>
+    ({ requests }: Window) =>
       requests.flatMap((each) => (has(each) ? (moved(each) ?? []) : [])).reduce(add, zero)
+  const keptBy = (sumOf: (window: Window) => Rational) => (windows: readonly Window[]) =>
+    windows.some((each) => isKept(each, sumOf(each), windows))
+  // Some form gives a coarse sum by chance, where no right sum tells it from all requests.
+  const isFormShown = () =>
+    isLoose || areFine(wrong.flat()) || !right.every(keptBy(sumIn(() => true)))
+  for (const [words, has] of by) {
+    const sumOf = sumIn(has)
     if (!wrong.every((windows) => isGivenIn(windows, (each) => isGiven(each, sumOf(each)))))
       continue
     if (words === '') isGivenByAll = true
+    else if (!isFormShown()) continue
     isGivenByForm = true
-    if (right.every((windows) => windows.some((each) => isKept(each, sumOf(each), windows))))
+    if (right.every(keptBy(sumOf)))
       return isLoose ? cause(onlyTheseWords, 2) : cause(words, words === '' ? 0 : 1)
   }
   if (isLoose && isGivenByForm) return cause(onlyTheseWords, 4)
@@ -188,6 +199,14 @@ const fineness = rational(200n)
 
 const isFine = ({ apart, unit }: Window, sets: number) =>
   compare(absolute(apart), multiply(unit, multiply(fineness, rational(BigInt(sets))))) >= 0
+
+/** Whether sums are together so fine. */
+function areFine(windows: readonly Window[]): boolean {
+  const share = windows
+    .map(({ apart, unit }) => (isZero(apart) ? one : divide(unit, absolute(apart))))
+    .reduce(multiply, one)
+  return compare(multiply(share, fineness), one) <= 0
+}
 
 /** Whether one of the windows that it may be is given: the more there are, the finer the sum must be. */
 const isGivenIn = (windows: readonly Window[], isSo: (window: Window) => boolean) =>

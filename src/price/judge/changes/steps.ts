@@ -1,6 +1,6 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { type ModelPrice, type Price, tokenPrices, weekdays } from '../../../contract/prices.ts'
-import { compare, isZero, one, type Rational, subtract } from '../../../money/rational.ts'
+import { compare, isEqual, isZero, one, type Rational, subtract } from '../../../money/rational.ts'
 import type { Usage } from '../../../tokens/usage.ts'
 import { largest } from '../../../user/extremes.ts'
 import { entryOf } from '../../../user/lookup.ts'
@@ -214,8 +214,10 @@ function choicesOf(models: readonly ModelPrice[], name: string): readonly string
       models.flatMap(({ factors }) => {
         const factor = entryOf(factors, name)
         if (factor === undefined || 'value' in factor) return []
-        // A factor of 0 is `free`, whatever its name.
-        return Object.keys(factor.choices).filter((choice) => !isZero(factor.choices[choice]!))
+        // A factor of 0 is `free`, whatever its name, and one of 1 is the factor left out.
+        return Object.entries(factor.choices).flatMap(([choice, value]) =>
+          isZero(value) || isEqual(value, one) ? [] : [choice],
+        )
       }),
     ),
   ]
