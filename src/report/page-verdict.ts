@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseCondition } from '../measure/condition.ts'
 import { jsonOf } from '../user/json.ts'
 import { lookup } from '../user/lookup.ts'
 import { askForTokens } from './ask-for-tokens.ts'
@@ -77,8 +78,10 @@ export interface PageVerdict {
 export interface AnswerThreshold extends Check {
   /** Null for all steps. */
   readonly step: string | null
-  /** Whether it is of all answers of that step, not only of a phase or of those that a filter leaves. */
-  readonly isWhole: boolean
+  /** Null for all phases that count. */
+  readonly phase: string | null
+  /** Whether it is only of the answers that a filter leaves. */
+  readonly isFiltered: boolean
 }
 
 export interface SearchTrials {
@@ -113,10 +116,10 @@ export function readPageVerdict(json: string | null): PageVerdict {
     told: tests.filter(({ isTold }) => isTold).map(checkOf),
     thresholds: thresholds.map(thresholdCheck),
     answers: thresholds.flatMap((threshold) => {
-      const { of } = threshold
+      const of = threshold.of ?? writtenIn(threshold.text)
       if (of?.metric !== 'correct' || of.statistic !== 'share') return []
-      const isWhole = of.phase === null && !of.isFiltered
-      return [{ ...thresholdCheck(threshold), step: of.step, isWhole }]
+      const { step, phase, isFiltered } = of
+      return [{ ...thresholdCheck(threshold), step, phase, isFiltered }]
     }),
     searches: sweeps.map((sweep) => {
       const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
@@ -136,6 +139,14 @@ export function readPageVerdict(json: string | null): PageVerdict {
 }
 
 type StoredThreshold = z.output<typeof shape>['thresholds'][number]
+
+/** What a threshold on right answers is of, by its text: runs that an older version stored say it nowhere else. */
+function writtenIn(text: string): StoredThreshold['of'] {
+  const read = parseCondition(text, ['correct'])
+  if (typeof read === 'string') return null
+  const { metric, statistic, step, phase, filter } = read
+  return { metric, statistic: statistic ?? 'share', step, phase, isFiltered: filter !== null }
+}
 
 const thresholdCheck = (threshold: StoredThreshold): Check => ({
   tone: tones[threshold.result] ?? 'none',

@@ -3,7 +3,7 @@ import type { Validity } from '../../store/runs/run-end.ts'
 import type { Tone } from '../banner.ts'
 import { formatNumber, formatShare, percentAtMost } from '../format.ts'
 import { type StoredFinding, tones } from '../latest-findings.ts'
-import type { AnswerThreshold, PageVerdict } from '../page-verdict.ts'
+import type { PageVerdict } from '../page-verdict.ts'
 import type { SummaryGroup } from '../summary/group-shape.ts'
 import type { Certificate, CertificatePart, CertificateVerdict } from './shape.ts'
 
@@ -32,6 +32,8 @@ export interface Certified {
   readonly oneTokenShare: number
   /** What the answers of each step say. */
   readonly steps: readonly Pick<SummaryGroup, 'step' | 'correctness'>[]
+  /** Those whose requests count in the figures. */
+  readonly phases: readonly string[]
   /** Of the latest audit of the run. */
   readonly findings: readonly StoredFinding[]
 }
@@ -48,7 +50,7 @@ export function certificateOf(certified: Certified): Certificate | null {
   if (!isMeasured || certified.page.searches.length === 0) return null
   const parts = [
     ratePart(certified),
-    answersPart(certified.steps, certified.page.answers),
+    answersPart(certified),
     modelPart(watched),
     chargesPart(certified.findings),
   ]
@@ -89,12 +91,16 @@ function ratePart({ validity, page, oneTokenShare }: Certified): CertificatePart
 }
 
 /** By thresholds on the share of right answers, and for steps that none of them covers by no wrong answer. */
-function answersPart(
-  steps: Certified['steps'],
-  thresholds: readonly AnswerThreshold[],
-): CertificatePart {
-  const isCovered = (of: string | null) =>
-    thresholds.some(({ step, isWhole }) => isWhole && (step === null || step === of))
+function answersPart({ steps, phases, page }: Certified): CertificatePart {
+  const thresholds = page.answers
+  const whole = thresholds.filter(({ isFiltered }) => !isFiltered)
+  const isCovered = (of: string | null) => {
+    const own = whole.filter(({ step }) => step === null || step === of)
+    return (
+      own.some(({ phase }) => phase === null) ||
+      (phases.length > 0 && phases.every((each) => own.some(({ phase }) => phase === each)))
+    )
+  }
   const examined = steps.filter(({ correctness }) => (correctness?.examined ?? 0) > 0)
   const open = examined.filter(({ step }) => !isCovered(step))
   if (thresholds.length === 0) return openAnswers(open)

@@ -1,3 +1,4 @@
+import { standings } from '../../measure/standings.ts'
 import type { RunRow } from '../../store/runs/runs.ts'
 import type { Session } from '../../store/session/session.ts'
 import { latestFindings } from '../latest-findings.ts'
@@ -23,9 +24,13 @@ export async function readCertificate(
      FROM attempts JOIN templates USING (run_id, template) WHERE run_id = $1 AND part = 'steady'`,
     [run.run_id],
   )
+  const phases = await session.rows<{ phase: string }>(
+    `SELECT DISTINCT phase FROM request_kinds WHERE run_id = $1 AND ${standings.counted.sql}`,
+    [run.run_id],
+  )
   return certificateOf({
     validity: run.verdict,
-    ...{ page, steps },
+    ...{ page, steps, phases: phases.map(({ phase }) => phase) },
     oneTokenShare: short!.share,
     findings: await latestFindings(session, [run.run_id]),
   })

@@ -25,6 +25,7 @@ const honest: Certified = {
   page: { searches: [search], answers: [], trials: [trials] },
   oneTokenShare: 1 / 3,
   steps: [{ step: 'chat', correctness: right }],
+  phases: ['find'],
   findings: [same, paid],
 }
 const made = (change: Partial<Certified> = {}) => certificateOf({ ...honest, ...change })!
@@ -32,7 +33,7 @@ const verdictsOf = (change: Partial<Certified> = {}) =>
   made(change).parts.map(({ part, verdict }) => `${part} ${verdict}`)
 const threshold = (tone: Check['tone'], of: Partial<AnswerThreshold> = {}): AnswerThreshold => ({
   ...{ tone, name: 'correct >= 95%', figure: 'held: 98 %, n = 500', remedy: null },
-  ...{ step: null, isWhole: true, ...of },
+  ...{ step: null, phase: null, isFiltered: false, ...of },
 })
 const chat = (change: object = {}) => ({
   step: 'chat',
@@ -177,11 +178,26 @@ test('only thresholds on the share of right answers decide about answers', () =>
   expect(answersOf('correct-chat.ttft.p95 < 800ms', { metric: 'ttft' })).toEqual([])
   expect(answersOf('correct.count > 10', { statistic: 'count' })).toEqual([])
   expect(answersOf('chat.correct > 99%', { step: 'chat' })).toMatchObject([
-    { step: 'chat', isWhole: true },
+    { step: 'chat', phase: null, isFiltered: false },
   ])
   expect(answersOf('correct{model=a} > 99%', { isFiltered: true })).toMatchObject([
-    { isWhole: false },
+    { isFiltered: true },
   ])
+})
+
+test('a threshold of a run that was stored without what it is of says that in its text', () => {
+  const answersOf = (text: string) => {
+    const threshold = { text, result: 'held', value: 1, unit: 'share' }
+    return readPageVerdict(JSON.stringify({ thresholds: [threshold] })).answers
+  }
+  const whole = { tone: 'good', step: null, phase: null, isFiltered: false }
+  expect(answersOf('correct > 95%')).toMatchObject([whole])
+  expect(answersOf('find/chat.correct.share >= 0.95')).toMatchObject([
+    { ...whole, step: 'chat', phase: 'find' },
+  ])
+  expect(answersOf('correct{model=a} > 95%')).toMatchObject([{ ...whole, isFiltered: true }])
+  for (const other of ['correct.count > 10', 'correct-chat.ttft.p95 < 800ms', 'no condition'])
+    expect(answersOf(other)).toEqual([])
 })
 
 test('wrong answers of a step that no threshold covers fail the answers', () => {
@@ -192,7 +208,21 @@ test('wrong answers of a step that no threshold covers fail the answers', () => 
     said: 'correct >= 95% held: 98 %, n = 500; of tool, 499 of 500 are right, 1 wrong; a threshold such as correct > 99% says how many may be',
   })
   expect(made({ ...asked('good'), steps }).parts[1]!.verdict).toBe('pass')
-  expect(made(asked('good', { isWhole: false })).parts[1]!.verdict).toBe('fail')
+  expect(made(asked('good', { isFiltered: true })).parts[1]!.verdict).toBe('fail')
+})
+
+test('thresholds of phases cover a step if they are of each phase of the figures', () => {
+  const ofFind = asked('good', { phase: 'find' })
+  const answersBy = (change: Partial<Certified>) => made(change).parts[1]!.verdict
+  expect(answersBy({ ...ofFind, phases: ['find'] })).toBe('pass')
+  expect(answersBy({ ...ofFind, phases: ['find', 'hold'] })).toBe('fail')
+  expect(answersBy({ ...asked('good', { phase: 'warm-up' }), phases: ['find'] })).toBe('fail')
+  const answers = [
+    threshold('good', { phase: 'find' }),
+    threshold('good', { phase: 'hold', step: 'chat' }),
+  ]
+  const both = { ...ofFind, page: { ...honest.page, answers }, phases: ['find', 'hold'] }
+  expect(answersBy(both)).toBe('pass')
 })
 
 test('a bound that an answer states is never below it', () => {
