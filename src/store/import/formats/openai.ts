@@ -70,10 +70,9 @@ export const openaiOlderUsage: KnownFormat = {
   needed: ['aggregation_timestamp', 'n_requests', 'n_context_tokens_total'],
   items: (document) => ('data' in document ? listOf(document.data) : [document]),
   *rows(row) {
-    const startS = Number(row.aggregation_timestamp)
     yield {
       time: row.aggregation_timestamp,
-      end: Number.isFinite(startS) ? startS + 300 : row.aggregation_timestamp,
+      end: fiveMinutesAfter(first(row.aggregation_timestamp)),
       model: row.snapshot_id,
       keyFp: row.api_key_id,
       account: first(row.project_id, row.organization_id),
@@ -93,6 +92,14 @@ export const openaiOlderUsage: KnownFormat = {
   },
 }
 
+/** A time in seconds, or in words, as the log has it. */
+function fiveMinutesAfter(start: Json | undefined): number | string | undefined {
+  const startS = Number(start ?? Number.NaN)
+  if (Number.isFinite(startS)) return startS + 300
+  const startMs = Date.parse(String(start))
+  return Number.isNaN(startMs) ? undefined : new Date(startMs + 300_000).toISOString()
+}
+
 /** OpenAI's usage of images and audio: requests without tokens. */
 export const openaiMediaUsage: KnownFormat = {
   ...openaiUsage,
@@ -100,7 +107,9 @@ export const openaiMediaUsage: KnownFormat = {
   recognises: (has, text) =>
     has('num_model_requests') &&
     has('start_time') &&
-    /organization\.usage\.(images|audio_speeches|audio_transcriptions)\.result/.test(text),
+    (['images', 'characters', 'seconds'].some(has) ||
+      /organization\.usage\.(images|audio_speeches|audio_transcriptions)\.result/.test(text)),
+  note: 'only requests are kept: the images, characters and seconds that are charged are not',
   dimensions: ['user_id', 'source', 'size'],
   fields:
     'object start_time end_time images characters seconds num_model_requests project_id user_id api_key_id model source size',
