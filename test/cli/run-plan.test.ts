@@ -124,13 +124,13 @@ const shop = parseContract(
   'contract.yaml',
 )
 
-function moneyOf(steps: string, phases: string): string {
+function moneyOf(steps: string, phases: string, contract = shop, bound = ''): string {
   const scenario = parseScenario(
-    `{ name: a, question: b, model: m, steps: { ${steps} }, phases: [${phases}] }`,
+    `{ name: a, question: b, model: m, ${bound} steps: { ${steps} }, phases: [${phases}] }`,
     'a.yaml',
   )
-  const billing = billingOf(shop, modelsOf(scenario))
-  return planText(scenario, planOf(scenario, shop, 1), { index: 0, of: 1 }, 1, billing)
+  const billing = billingOf(contract, modelsOf(scenario))
+  return planText(scenario, planOf(scenario, contract, 1), { index: 0, of: 1 }, 1, billing)
 }
 
 test('by a contract with prices, a dry run says what the plan costs at most in its currency', () => {
@@ -169,4 +169,21 @@ test('a bound on money that no price can keep is told in a dry run, and refused 
   expect(() => mustBound(undefined, bare, scenario)).not.toThrow()
   const priced = parseContract({ name: 'g', models: [{ id: 'svc-k2', price: { input: 1 } }] }, 'g')
   expect(() => mustBound('0.5', priced, scenario)).not.toThrow()
+})
+
+test('a bound on money says which calls it does not count', () => {
+  const contract = (search: object) =>
+    parseContract({ models: [{ id: 'm', price: { input: 1, ...search } }] }, 'contract.yaml')
+  const tools = 'body: { tools: [{ type: web_search }] }'
+  const said = (search: object, more: string) =>
+    moneyOf(
+      `chat: { endpoint: chat, max_tokens: 10, prompt: Hi${more} }`,
+      '{ name: p, load: constant, rate: 5/s, duration: 2s }',
+      contract(search),
+      'max_cost: 0.5,',
+    ).replace(/\s+/g, ' ')
+  const note = 'max_cost counts tokens alone: the calls of chat have a price of their own'
+  expect(said({ search: 0.01 }, `, ${tools}`)).toContain(note)
+  expect(said({}, `, ${tools}`)).not.toContain(note)
+  expect(said({ search: 0.01 }, '')).not.toContain(note)
 })

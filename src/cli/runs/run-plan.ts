@@ -1,15 +1,19 @@
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import type { Billing } from '../../contract/billing.ts'
+import type { PriceTerms } from '../../contract/prices.ts'
 import { maxTokensOf } from '../../contract/request-fields.ts'
 import { shownAmount, shownNumber } from '../../money/money.ts'
 import { add, compare, readNumber, zero } from '../../money/rational.ts'
+import { asksForCalls, pricesCalls } from '../../price/calls.ts'
 import { formatDuration } from '../../report/format.ts'
 import type { Shard } from '../../run/crew/shard.ts'
 import type { PhasePlan } from '../../run/plan/plan.ts'
 import { repeatedTexts } from '../../run/plan/repeated-tokens.ts'
 import { traceText } from '../../run/plan/trace-plan.ts'
+import { askedModel } from '../../scenario/asked-model.ts'
 import type { Load } from '../../scenario/loads.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
+import type { Step } from '../../scenario/steps.ts'
 import { undecidable } from '../../scenario/undecidable.ts'
 import { counted } from '../../user/grouped.ts'
 import { wrapped } from '../../user/wrapped.ts'
@@ -145,7 +149,8 @@ function lengthText({ phases }: Scenario, plan: readonly PhasePlan[]): string {
 
 /** What the whole plan costs at most. */
 function costText(scenario: Scenario, plan: readonly PhasePlan[], billing: Billing): string {
-  if (billing.kind === 'money') return moneyText(scenario, plan, billing.prices.currency.name)
+  if (billing.kind === 'money')
+    return `${moneyText(scenario, plan, billing.prices.currency.name)}${callsText(scenario, billing.prices)}`
   const unkept =
     scenario.policy.maxCost === null
       ? ''
@@ -196,6 +201,19 @@ function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit
   )
   const missing = endless.map(({ name }) => name).join(', ')
   return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
+}
+
+/** What `max_cost` does not count: calls of the service's own tools, which no answer of a run is read for. */
+function callsText({ policy, steps }: Scenario, { models }: PriceTerms): string {
+  if (policy.maxCost === null) return ''
+  const mayCall = (step: Step) => {
+    const asked = models.find(({ id }) => id === askedModel(step, step.model))
+    return asksForCalls(step.body) && (asked === undefined ? models : [asked]).some(pricesCalls)
+  }
+  const names = steps.filter(mayCall).map(({ name }) => name)
+  return names.length === 0
+    ? ''
+    : ` max_cost counts tokens alone: the calls of ${names.join(', ')} have a price of their own, which is added to it.`
 }
 
 function timesText({ gaps, users }: Extract<Load, { kind: 'replay' }>): readonly string[] {
