@@ -139,19 +139,23 @@ function ratesOf(
   return others
     .filter(({ isNamed }) => isNamed === true)
     .flatMap(({ name, rate }) => {
-      const promised = divide(one, rate)
-      const found = (unit: Rational, how: string) => {
-        const times = commonShare(wrong, spared, ({ cost }) => cost, unit)
-        return times === null || !isNear(readNumber(times)!, promised)
-          ? []
-          : [
+      // A rate says how many of the other currency one is, or else what one unit of that is.
+      const found = (unit: Rational, how: string) =>
+        [false, true]
+          .flatMap((isOfOne) => {
+            const rateOf = { unit, isOfOne }
+            const promised = isOfOne ? rate : divide(one, rate)
+            const times = commonShare(wrong, spared, ({ cost }) => cost, rateOf)
+            if (times === null || !isNear(readNumber(times)!, promised)) return []
+            return [
               {
                 summary: `${how} at a rate of ${times}, where the contract has ${shortText(promised)}`,
-                ...{ about: wholeCost, times: multiply(readNumber(times)!, unit) },
-                isDiscount: false,
+                ...{ about: wholeCost, isDiscount: false },
+                times: shareOf(readNumber(times)!, rateOf),
               },
             ]
-      }
+          })
+          .slice(0, 1)
       return [
         ...found(rate, `converted from ${name}`),
         ...found(one, `in ${name}, not converted, as`),
@@ -226,28 +230,46 @@ function linear({ amount, unit, readings }: WrongAmount): Sum | null {
   return { amount, slack, cost, shares, isBelowLeast }
 }
 
+/** A number that gives a share: so many units of the price (`7.2` CNY a dollar), or the price of one in so many (`1.1` dollars a euro). */
+interface RateOf {
+  /** The share at a number of 1. */
+  readonly unit: Rational
+  readonly isOfOne: boolean
+}
+
+const numberOf = (share: Rational, { unit, isOfOne }: RateOf) =>
+  isOfOne ? divide(unit, share) : divide(share, unit)
+
+const shareOf = (number: Rational, { unit, isOfOne }: RateOf) =>
+  isOfOne ? divide(unit, number) : multiply(number, unit)
+
 /** A decimal of so many places at most is short. */
 const mostPlaces = 4
 
 /**
  * The one share of a price that gives all amounts; null if there is none, or if it may be one by chance.
  *
- * @param unit what one of the share is, of the price: the rate of a currency
+ * @param number what is a short decimal: the share, or a rate that gives it
  */
 function commonShare(
   sums: readonly Sum[],
   spared: readonly Sum[],
   of: (sum: Sum) => Rational,
-  unit: Rational = one,
+  number: RateOf = { unit: one, isOfOne: false },
 ): string | null {
   let [low, high]: [Rational | null, Rational | null] = [null, null]
   let chance = one
   for (const sum of sums) {
     const part = of(sum)
     if (part.numerator <= 0n) return null
-    const [least, most] = [subtract(sum.amount, sum.slack), add(sum.amount, sum.slack)].map(
-      (amount) => divide(add(one, divide(subtract(amount, sum.cost), part)), unit),
-    ) as [Rational, Rational]
+    const shares = [subtract(sum.amount, sum.slack), add(sum.amount, sum.slack)].map((amount) =>
+      add(one, divide(subtract(amount, sum.cost), part)),
+    )
+    if (number.isOfOne && shares.some(({ numerator }) => numerator <= 0n)) return null
+    const [least, most] = shares.map((share) => numberOf(share, number)).toSorted(compare) as [
+      Rational,
+      Rational,
+    ]
     const width = subtract(most, least)
     if (compare(width, one) < 0) chance = multiply(chance, width)
     if (low === null || compare(least, low) > 0) low = least
@@ -257,13 +279,13 @@ function commonShare(
   const middle = divide(add(low, high), rational(2n))
   for (let places = 0; places <= mostPlaces; places++) {
     const short = roundTo(middle, places, 'half_even')
-    if (compare(short, low) < 0 || compare(short, high) > 0) continue
+    if (short.numerator <= 0n || compare(short, low) < 0 || compare(short, high) > 0) continue
     const isSure = compare(chance, multiply(leastChance, powerOfTen(-places))) <= 0
     const isSpared = spared.some((sum) => {
-      const moved = multiply(of(sum), subtract(multiply(short, unit), one))
+      const moved = multiply(of(sum), subtract(shareOf(short, number), one))
       return compare(absolute(moved), sum.slack) > 0
     })
-    const isOwn = compare(multiply(short, unit), one) === 0
+    const isOwn = compare(shareOf(short, number), one) === 0
     return isSure && !isSpared && short.numerator > 0n && !isOwn ? decimalText(short) : null
   }
   return null

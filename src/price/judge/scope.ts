@@ -43,6 +43,7 @@ function traitOf(fits: readonly Judged[], spared: readonly Judged[]): string | n
 const traits: readonly (readonly [string, (each: Judged) => boolean])[] = [
   ['of streams', ({ request }) => request.isStream],
   ['of plain answers', ({ request }) => !request.isStream],
+  ['of amounts in another currency', ({ statement: { times } }) => times !== undefined],
   [
     'of requests by an alias',
     ({ request, expected }) => expected.readings[0]?.model.id !== request.requestedModel,

@@ -58,6 +58,38 @@ test.each([places[0]!, places[1]!, places[3]!])(
   },
 )
 
+test('rows of a log that name another currency have its places, and its rate', async () => {
+  const contract = contractOf({ is: { EUR: 1.1 } })
+  const prompts = Array.from({ length: 12 }, (_, nth) => 20_011 + nth * 977)
+  const found = async (rate: number) =>
+    (
+      await audited(
+        prompts.map((prompt, nth) => of(nth, prompt, '')),
+        null,
+        {
+          contract,
+          log: prompts.map((prompt, nth) => {
+            const cost = (prompt * 4 + 100) / 1e6
+            const isInEuro = nth % 2 === 0
+            const spend = (isInEuro ? cost / rate : cost).toFixed(8)
+            return { ...row(`r${nth}`, 0, nth, prompt), spend, currency: isInEuro ? 'EUR' : 'USD' }
+          }),
+        },
+      )
+    )['PRICE-04']
+  expect(await found(1.1)).toMatchObject({ verdict: 'pass' })
+  expect(await found(1.2)).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'converted from EUR at a rate of 1.2, where the contract has 1.1 (of amounts in another currency)',
+    ),
+  })
+  expect(await found(1)).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining('converted from EUR twice (of amounts in another currency)'),
+  })
+})
+
 test('a price that is a tenth too high shows in fen', async () => {
   const found = await judged({ in: 'CNY' }, { CNY: '1/7.2' }, (cost) => (cost * 7.92).toFixed(2))
   expect(found).toMatchObject([{ verdict: 'fail' }, { verdict: 'fail' }])

@@ -57,7 +57,8 @@ rows with output for one request, a charge for an attempt without output beside 
 states. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
 cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone are those
 of the clock on earth that most of them fit, also one that changes with summer time. Where the log was read by the ids of answers, an answer
-without an id is not missing in it. Rows of other keys are not those of these requests.
+without an id is not missing in it. Rows of other keys are not those of these requests. A row that gives a charge back may repeat its counts,
+and may have an id of its own.
 It cannot find a row that is missing at the end of a log that is late; evidence.log.within says how late it may be.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
