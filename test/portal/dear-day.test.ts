@@ -404,7 +404,7 @@ test('of two dear days, the one that cost more beyond its usual is the first, al
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
-  // 12 weekdays of 10, and 7 days of the weekend of 4: 59 on a Saturday is 6.6 times a usual day, and 61 on a Thursday 6.1 times a weekday.
+  // 12 weekdays of 10, and 7 days of the weekend of 4: 100 on a Saturday is 11.2 times a usual day, and 109 on a Thursday 10.9 times a weekday.
   const usual = Array.from({ length: 22 }, (_, day) => {
     const isWeekend = day % 7 === 0 || day % 7 === 6
     if (!isWeekend && (day < 3 || day > 18)) return []
@@ -420,9 +420,14 @@ test('of two dear days, the one that cost more beyond its usual is the first, al
     [...stateOf(page).matchAll(/(\w+, November \d+)[^:]*: ([\d.]+) credits/g)].map(([, ...day]) =>
       day.join(' '),
     )
+  expect(daysOf(await pageOf([...usual, burst(14, '96'), burst(19, '99')]))).toEqual([
+    'Thursday, November 19 109',
+    'Saturday, November 14 100',
+  ])
+  // 55 beyond the 4 of a day of the weekend, and 51 beyond the 10 of a weekday.
   expect(daysOf(await pageOf([...usual, burst(14, '55'), burst(19, '51')]))).toEqual([
-    'Thursday, November 19 61',
     'Saturday, November 14 59',
+    'Thursday, November 19 61',
   ])
 })
 

@@ -39,7 +39,7 @@ interface Candidate {
   readonly day: Day
   readonly usual: Usual
   readonly times: number
-  /** What it used beyond a usual one. */
+  /** What it used beyond a usual one of its kind, or of all days if that is more. */
   readonly excess: number
   readonly unit: string
   /** SQL condition of its rows. */
@@ -62,8 +62,8 @@ interface Day {
 
 /**
  * The days that exceed a usual one by the most times, in any of the units: those that used at least twice as much as the days of their
- * kind and as all days, and at least a quarter of the excess of the dearest in their unit. Of a unit, the one with the greatest excess is
- * the first.
+ * kind and as all days, and at least a quarter of the excess of the dearest in their unit. Of a unit, the one that used most beyond
+ * its usual is the first, by the figures that are shown.
  */
 export async function dearDays(
   asked: Asked,
@@ -85,10 +85,12 @@ export async function dearDays(
     .slice(0, mostDays)
   const dear: DearDay[] = []
   for (const own of Map.groupBy(chosen, ({ unit }) => unit).values())
-    for (const each of own.toSorted((a, b) => b.excess - a.excess))
+    for (const each of own.toSorted((a, b) => beyondUsual(b) - beyondUsual(a)))
       dear.push(await explained(asked, period, each, page))
   return dear
 }
+
+const beyondUsual = ({ day, usual }: Candidate) => day.amount - usual.amount
 
 async function candidatesIn(
   asked: Asked,
@@ -146,15 +148,16 @@ function usualOf(kind: DayKind, days: readonly Day[]): Usual {
 async function explained(
   asked: Asked,
   period: Period,
-  { day, usual, unit, condition }: Candidate,
+  candidate: Candidate,
   page: UsageForecast | null,
 ): Promise<DearDay> {
-  const { fromUs, toUs, text, amount } = day
+  const { day, usual, unit, condition } = candidate
+  const { fromUs, toUs, text } = day
   return {
     ...{ fromUs, toUs, unit, amount: text, usual: usual.amount, kind: usual.kind },
     cause: await mainCauseOf(asked, {
       ...{ day: { fromUs, toUs }, usual: usual.days, unit, condition, period, page },
-      excess: amount - usual.amount,
+      excess: beyondUsual(candidate),
     }),
   }
 }
