@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
@@ -115,4 +115,29 @@ test('a file that was emptied and a disk that is full lose nothing that is known
   journals.push(after)
   expect(statesOf(after).slice(0, 1)).toEqual(before)
   expect([...after.alerts.keys()]).toEqual(['one', 'two'])
+})
+
+test('an attempt is kept if a file that was emptied takes what is known and no more', () => {
+  const { path, journal } = opened()
+  journal.add(alertOf('one'), ['hook'], 5)
+  disk.room = readFileSync(path).length + 5
+  truncateSync(path)
+  expect(() => journal.attempted('one', 'hook', 204, 9)).toThrow('ENOSPC')
+  expect(journal.alerts.get('one')!.deliveries.get('hook')).toMatchObject({
+    state: 'delivered',
+    attempts: 1,
+  })
+})
+
+test('an attempt counts once if somebody asks for the alert again meanwhile', () => {
+  const { path, journal } = opened()
+  journal.add(alertOf('one'), ['hook'], 5)
+  journal.attempted('one', 'hook', 500, 9)
+  appendFileSync(path, `${JSON.stringify({ at: 10, replay: 'one' })}\n`)
+  journal.attempted('one', 'hook', 500, 11)
+  expect(journal.alerts.get('one')!.deliveries.get('hook')).toMatchObject({ attempts: 1 })
+  appendFileSync(path, `${JSON.stringify({ at: 12, replay: 'one' })}\n`)
+  disk.room = 0
+  expect(() => journal.attempted('one', 'hook', 204, 13)).toThrow('ENOSPC')
+  expect(journal.alerts.get('one')!.deliveries.get('hook')).toMatchObject({ state: 'delivered' })
 })

@@ -83,6 +83,7 @@ export class Journal {
   readonly identity: string
   private readonly file: number
   private offset = 0
+  private lastRead = ''
 
   /** @throws UserError for a file that cannot be opened */
   constructor(path: string, nowMs: number) {
@@ -109,7 +110,9 @@ export class Journal {
     this.offset += end
     for (const text of bytes.subarray(0, end).toString().split('\n')) {
       const line = lineOf(text)
-      if (line !== null) this.take(line)
+      if (line === null) continue
+      this.take(line)
+      this.lastRead = text
     }
   }
 
@@ -123,12 +126,12 @@ export class Journal {
   /** Keeps an attempt: in memory also if the file cannot be written, since the alert has been sent. */
   attempted(id: string, webhook: string, status: number | string, nowMs: number): void {
     const line = { at: nowMs, attempted: id, webhook, status }
-    const deliveryOf = () => this.alerts.get(id)?.deliveries.get(webhook)
-    const before = deliveryOf()
     try {
       this.write(line)
-    } finally {
-      if (deliveryOf() === before) this.take(line)
+    } catch (error) {
+      // A line that was written whole was read, also if the disk did not confirm it.
+      if (this.lastRead !== JSON.stringify(line)) this.take(line)
+      throw error
     }
   }
 
