@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Options } from '../../src/cli/commands/run.ts'
+import { runAction } from '../../src/cli/runs/run.ts'
 import { mustBound } from '../../src/cli/runs/run-overrides.ts'
 import { planText } from '../../src/cli/runs/run-plan.ts'
 import { billingOf } from '../../src/contract/billing.ts'
@@ -163,12 +168,49 @@ test('a bound on money that no price can keep is told in a dry run, and refused 
       'max_cost bounds nothing: the contract has no price of a model',
     )
   const scenario = scenarioOf(`max_cost: 0.5, ${rate}`)
-  expect(() => mustBound('0.5', bare, scenario)).toThrow(
+  expect(() => mustBound('0.5', [bare], scenario)).toThrow(
     '--max-cost: the contract has no price of a model of this scenario, so nothing bounds what it costs. Give --contract FILE with prices.',
   )
-  expect(() => mustBound(undefined, bare, scenario)).not.toThrow()
+  expect(() => mustBound(undefined, [bare], scenario)).not.toThrow()
   const priced = parseContract({ name: 'g', models: [{ id: 'svc-k2', price: { input: 1 } }] }, 'g')
-  expect(() => mustBound('0.5', priced, scenario)).not.toThrow()
+  expect(() => mustBound('0.5', [priced], scenario)).not.toThrow()
+  expect(() => mustBound('0.5', [priced, bare], scenario)).toThrow('--max-cost: ')
+})
+
+test('a bound on the money of two targets needs prices in the contract of each, dry or not', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-targets-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const written = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const priced = (name: string, input: number) =>
+    `{ name: ${name}, extends: none, models: [{ id: svc-k2, price: { input: ${input}, output: 1 } }] }`
+  written('a.yaml', priced('a', 1))
+  written('b.yaml', priced('b', 2))
+  const pairOf = (a: string, b: string) =>
+    written(
+      'pair.yaml',
+      `{ name: a, question: b, model: svc-k2, targets: {
+        a: { base_url: "http://127.0.0.1:9"${a} }, b: { base_url: "http://127.0.0.1:9"${b} } },
+        steps: { chat: { endpoint: chat, max_tokens: 10 } },
+        phases: [{ name: steady, load: poisson, rate: 50/s, max_requests: 400 }] }`,
+    )
+  const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onTestFinished(() => out.mockRestore())
+  const options = { db: join(folder, 'a.duckdb'), maxCost: '1', timeScale: '1' } as never as Options
+  const bare = pairOf(', contract: a.yaml', '')
+  for (const dryRun of [{}, { dryRun: true as const }])
+    await expect(runAction(bare, { ...options, ...dryRun })).rejects.toThrow(
+      '--max-cost: the contract has no price of a model',
+    )
+  await runAction(pairOf(', contract: a.yaml', ', contract: b.yaml'), { ...options, dryRun: true })
+  const said = out.mock.calls
+    .map(([text]) => String(text))
+    .join('')
+    .replace(/\s+/g, ' ')
+  expect(said).toContain('counts are those of each, and costs those of a by its contract.')
+  expect(said).not.toContain('bounds nothing')
 })
 
 test('a bound on money says which calls it does not count', () => {

@@ -51,9 +51,17 @@ export function amountGiven(text: string): string {
   throw userError.usage(`--max-cost: expected an amount above 0, such as 0.50; got ${text}.`)
 }
 
-/** @throws UserError for `--max-cost` if the contract prices nothing of what is sent: the bound would never end the run */
-export function mustBound(maxCost: string | undefined, contract: Contract, scenario: Scenario) {
-  if (maxCost === undefined || runBilling(contract, scenario).kind === 'money') return
+/**
+ * @param contracts of each service that requests go to
+ * @throws UserError for `--max-cost` if one of them prices nothing of what is sent: the bound would never end its run
+ */
+export function mustBound(
+  maxCost: string | undefined,
+  contracts: readonly Contract[],
+  scenario: Scenario,
+) {
+  const isPriced = contracts.every((each) => runBilling(each, scenario).kind === 'money')
+  if (maxCost === undefined || isPriced) return
   throw userError.usage(
     '--max-cost: the contract has no price of a model of this scenario, so nothing bounds what it costs. Give --contract FILE with prices.',
   )

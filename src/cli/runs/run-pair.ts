@@ -2,7 +2,6 @@ import { lookup } from 'node:dns/promises'
 import { format, parse } from 'node:path'
 import { commandText } from '../../audit/format/shell-word.ts'
 import type { Contract } from '../../contract/contract.ts'
-import { loadContract } from '../../contract/load.ts'
 import { compareRuns } from '../../public/report.ts'
 import { runPair } from '../../public/run.ts'
 import type { Comparison } from '../../report/compare/compare.ts'
@@ -30,6 +29,7 @@ import { judgementText } from './run-judgement.ts'
 import { runIdOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
 import { stampOf } from './stamp.ts'
+import { targetContracts } from './target.ts'
 
 /** Options that a run of two targets has no use for, or cannot keep yet. */
 const apart = words('baseUrl repeat shard startAt join junit upload otlp live')
@@ -48,8 +48,7 @@ export async function runPairAction(
     'a scenario with targets cannot take it. Leave it out, or run each target by itself.',
   )
   const { targets } = scenario
-  const contractOf = (target: Target): Contract => loadContract(target.contract ?? options.contract)
-  const contracts = { a: contractOf(targets.a), b: contractOf(targets.b) }
+  const contracts = targetContracts(targets, options.contract)
   for (const name of targetNames) {
     const { baseUrl } = targets[name]
     const isAgreed = options.yes === true

@@ -103,8 +103,12 @@ function unitOf(billing: Billing): string {
 function targetsText({ targets }: Scenario): readonly string[] {
   if (targets === undefined) return []
   const { a, b } = targets
+  const what =
+    a.contract === b.contract
+      ? 'counts and costs are those of each'
+      : 'counts are those of each, and costs those of a by its contract'
   return wrapped(
-    `Each request goes to both targets, ${shownBaseUrl(a.baseUrl)} and ${shownBaseUrl(b.baseUrl)}; counts and costs are those of each.`,
+    `Each request goes to both targets, ${shownBaseUrl(a.baseUrl)} and ${shownBaseUrl(b.baseUrl)}; ${what}.`,
     '',
   )
 }

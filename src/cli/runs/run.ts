@@ -39,7 +39,7 @@ import { mustBound, overridden } from './run-overrides.ts'
 import { planText } from './run-plan.ts'
 import { joinWaitMsOf, mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
-import { baseUrlOf } from './target.ts'
+import { baseUrlOf, targetContracts } from './target.ts'
 import { uploadTo } from './upload.ts'
 
 export async function runAction(path: string, options: Options): Promise<void> {
@@ -48,12 +48,13 @@ export async function runAction(path: string, options: Options): Promise<void> {
   mustStandApart(filesOf(scenario, options))
   const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
   const { targets } = scenario
+  const contracts = targets === undefined ? null : targetContracts(targets, options.contract)
+  mustBound(options.maxCost, contracts === null ? [contract] : [contracts.a, contracts.b], scenario)
   if (targets !== undefined && !options.dryRun) {
     for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
     const { runPairAction } = await import('./run-pair.ts')
     return runPairAction({ ...scenario, targets }, options, seed)
   }
-  mustBound(options.maxCost, contract, scenario)
   const count = repeatsAsked(options)
   if (count !== null && !options.dryRun) {
     for (const sentence of undecidable(scenario)) process.stderr.write(`${sentence}\n`)
@@ -63,13 +64,14 @@ export async function runAction(path: string, options: Options): Promise<void> {
   const shard = shardOf(options.shard, process.env)
   if (options.dryRun) {
     await readyExpectations(scenario)
-    const plan = planOf(scenario, contract, seed, shard, options.join !== undefined)
+    const priced = contracts?.a ?? contract
+    const plan = planOf(scenario, priced, seed, shard, options.join !== undefined)
     const target = options.baseUrl ?? scenario.baseUrl
     const threads = threadsOf(scenario, phaseLoads(scenario), shard, target)
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
-        : `${planText(scenario, plan, shard, threads, runBilling(contract, scenario))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
+        : `${planText(scenario, plan, shard, threads, runBilling(priced, scenario))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
     )
     if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return

@@ -1,7 +1,9 @@
 import { isBaseUrl, serviceUrl, shownBaseUrl } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { loadContract } from '../../contract/load.ts'
 import { isHeaderValue } from '../../contract/request.ts'
 import { defaultContract } from '../../public/contract.ts'
+import type { Scenario, TargetName } from '../../scenario/scenario.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { userError } from '../../user/user-error.ts'
 
@@ -11,6 +13,18 @@ export function baseUrlOf(text: string | undefined, contract: Contract = default
   throw userError.usage(
     `--base-url: expected the address of a service, such as https://api.example.com; got ${text === undefined ? 'nothing' : shownBaseUrl(text)}.`,
   )
+}
+
+/**
+ * The contracts of two targets.
+ *
+ * @param path of the contract of a target that names none; undefined for the default one
+ */
+export function targetContracts(
+  { a, b }: NonNullable<Scenario['targets']>,
+  path: string | undefined,
+): Readonly<Record<TargetName, Contract>> {
+  return { a: loadContract(a.contract ?? path), b: loadContract(b.contract ?? path) }
 }
 
 /** The key in ASSAY_API_KEY. @throws UserError if there is none, or if it is not valid in a header */
