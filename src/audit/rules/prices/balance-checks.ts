@@ -1,5 +1,5 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
-import { add, compare, zero } from '../../../money/rational.ts'
+import { compare, zero } from '../../../money/rational.ts'
 import { endings } from '../../../price/judge/ended-words.ts'
 import { expectedCosts } from '../../../price/judge/expected.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
@@ -9,7 +9,7 @@ import { chargedOfLeft } from '../../evidence/prices/charged-of-left.ts'
 import { expiredEarly } from '../../evidence/prices/expiries.ts'
 import { explainSums } from '../../evidence/prices/explain-sums.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
-import { hiddenBeside, type Misfit, misfitOf } from '../../evidence/prices/header-states.ts'
+import { hiddenBeside, misfitOf } from '../../evidence/prices/header-states.ts'
 import { isHeldInHeaders } from '../../evidence/prices/held.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import { latenessOf, perhapsLateMs } from '../../evidence/prices/late-values.ts'
@@ -24,7 +24,6 @@ import {
 } from '../../evidence/prices/stretches.ts'
 import { doubtOfTaken, rangeOf, short, thousandsText } from '../../evidence/prices/taken-doubt.ts'
 import { unlikeValues } from '../../evidence/prices/unlike-values.ts'
-import { exactCost, type Window } from '../../evidence/prices/windows.ts'
 import {
   fail,
   inconclusive,
@@ -34,6 +33,7 @@ import {
   type Witness,
   witnessAt,
 } from '../../verdict.ts'
+import { misfitVerdict } from './misfit-verdict.ts'
 
 export const requires =
   'reads of the balance or spend that evidence.balance names, before, between and after requests with a cost'
@@ -317,47 +317,6 @@ const heldInHeaders = (readings: readonly Reading[], of: ReturnType<typeof fromM
 
 const heldNote = (count: number) =>
   `${count} ${count === 1 ? 'value was' : 'values were'} left out, in which money was held back for requests that ran or had not settled, and given back by the next`
-
-/** Values next to each other between which something else was taken than the requests between them cost. */
-function misfitVerdict(
-  { windows, judged: count, isSure }: Misfit,
-  stretches: readonly ReadingStretch[],
-  { requests, prices, judge }: PriceJudgements,
-  terms: BalanceTerms,
-): Verdict {
-  const unit = prices.currency.name
-  const [first] = windows
-  const witnesses = windows
-    .slice(0, 5)
-    .map((window) =>
-      witnessAt(
-        window.requests.at(-1) ?? window.last.request,
-        `${window.first.text} to ${window.last.text}: ${amountsOf(window, judge, unit)}`,
-      ),
-    )
-  const fact = amountsOf(first!, judge, unit)
-  if (!isSure)
-    return inconclusive(
-      count,
-      `${fact}; so it is if the charge is wrong, or if a value before was read before its own charge and the others after it`,
-      witnesses,
-    )
-  return fail(count, {
-    expected: `${short(dueIn(first!, judge))} ${unit}`,
-    fact: `${fact}, from one value to the next`,
-    observed: `${fact}, from one value to the next; ${windows.length} of ${count} are wrong${explainSums(stretches, requests, terms, judge, new Map())}`,
-    witnesses,
-  })
-}
-
-const dueIn = ({ requests }: Window, judge: PriceJudge) =>
-  requests.map((request) => exactCost(request, judge) ?? zero).reduce(add, zero)
-
-function amountsOf(window: Window, judge: PriceJudge, unit: string): string {
-  const due = dueIn(window, judge)
-  const { length } = window.requests
-  return `${short(add(due, window.apart))} ${unit} taken, where ${length} ${length === 1 ? 'request costs' : 'requests cost'} ${short(due)} ${unit}`
-}
 
 /** Values of a balance that nobody can read are no pass. Null without one. */
 export function unreadableValues(
