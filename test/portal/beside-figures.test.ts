@@ -86,30 +86,21 @@ test(
   },
 )
 
-/** What is left, and the day before which to buy by the plain mean of November, as this test alone reads them. */
+/** What is left, and when it ends by the plain mean of November, as this test alone reads them. */
 const lefts = 2000 - 58.5 * 12 - 200
 const meanEnd = Date.UTC(2026, 10, 28, 12) + (lefts / (530 / 27.5)) * 86_400_000
 
 test.each([
-  [
-    'en',
-    'about 12 a day, without the extra use of Nov 18 If you use more than that: buy by Jan 23, 2027.',
-  ],
-  [
-    'de',
-    'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. Falls Sie mehr als das verbrauchen: bis zum 23. Jan. 2027 nachkaufen.',
-  ],
+  ['en', 'about 12 a day, without the extra use of Nov 18 at about 19.3 a day: Jan 24, 2027 '],
+  ['de', 'etwa 12 am Tag, ohne die Mehrnutzung vom 18. Nov. bei etwa 19,3 am Tag: 24. Jan. 2027 '],
   [
     'fr',
-    'environ 12 par jour, sans le surplus du 18 nov. Si vous en utilisez davantage : rechargez au plus tard le 23 janv. 2027.',
+    'environ 12 par jour, sans le surplus du 18 nov. à environ 19,3 par jour : 24 janv. 2027 ',
   ],
-  [
-    'es',
-    'unos 12 al día, sin el uso extra del 18 nov Si usa más que eso: recargue a más tardar el 23 ene 2027.',
-  ],
-  ['ja', '1日あたり約12（11月18日の増加分を除く） これより多く使う場合は2027年1月23日までに'],
+  ['es', 'unos 12 al día, sin el uso extra del 18 nov con unos 19,3 al día: 24 ene 2027 '],
+  ['ja', '1日あたり約12（11月18日の増加分を除く） 1日あたり約19.3の場合：2027年1月24日 '],
 ])(
-  'the pace of credits says which extra use it leaves out, and the safe date is not after that of the plain mean, in %s',
+  'the pace of credits says which extra use it leaves out, and the end at a faster pace is not after that of the plain mean, in %s',
   whole,
   async (locale, said) => {
     expect(new Date(meanEnd).toISOString().slice(0, 10)).toBe('2027-01-24')

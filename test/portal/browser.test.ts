@@ -112,7 +112,7 @@ describe.skipIf(!canBrowse)(
         )
         // Each part that is tested here is there: why a day was dear, its mark, the reset of the budget, the run-out date.
         expect(await frame.locator('.state').textContent()).toMatch(
-          /unexplained price of small, [\d.]+ times as high/,
+          /small at [\d.]+ times its usual price, unexplained/,
         )
         for (const part of ['.b-why', '.b-reset', '.b-out', '.b-stroke', '#top-tag-2'])
           expect([part, await frame.locator(part).count()]).not.toEqual([part, 0])
@@ -220,6 +220,12 @@ describe.skipIf(!canBrowse)(
       await frame.locator('[data-name=model]').selectOption('large')
       await expect.poll(cards).toContain('Requests46')
       expect(await frame.locator('#board-by-model tbody tr').count()).toBe(1)
+      // No cell goes, and a figure of a filter says what it is a part of.
+      const heads = frame.locator('.answers dt')
+      expect(await heads.count()).toBe(5)
+      expect(await frame.locator('.answers .used').textContent()).toMatch(
+        /46 credits of 490 credits in all/,
+      )
       await frame.locator('[data-name=model]').selectOption('all')
       // By the keyboard alone: a day, an hour, and the request that the server knows of it.
       const stage = frame.locator('#board-use .b-stage')
@@ -345,6 +351,28 @@ describe.skipIf(!canBrowse)(
       await page.clock.runFor(600_000)
       expect(asked).toBe(before)
       await page.close()
+    })
+
+    test('follows the theme of its host, and saves a file that names the account and the period', {
+      tags: 'whole',
+      timeout: 60_000,
+    }, async () => {
+      const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
+      const frame = await frameOf(page)
+      const mode = () => frame.evaluate('document.documentElement.dataset.mode')
+      for (const theme of ['dark', 'light']) {
+        await page.evaluate(
+          `document.querySelector('assay-usage').setAttribute('theme', '${theme}')`,
+        )
+        await expect.poll(mode).toBe(theme)
+      }
+      await page.close()
+      const own = await open(`${usageUrl}/page#t=${await tokenOf('a')}`)
+      await own.page.waitForSelector('.b-first figure')
+      const saved = own.page.waitForEvent('download')
+      await own.page.locator('[data-export=csv]').click()
+      expect((await saved).suggestedFilename()).toBe('usage-Nordlicht-2026-11-01-2026-11-29.csv')
+      await own.page.close()
     })
 
     test('works as a plain iframe, and a page of an origin that is not listed cannot frame it', {

@@ -105,7 +105,7 @@ test.each([
 )
 
 test.each([
-  ['en', 'Dearer model (orion instead of nova)'],
+  ['en', 'More expensive model (orion instead of nova)'],
   ['de', 'Ein teureres Modell (orion statt nova)'],
   ['fr', 'Modèle plus cher (orion au lieu de nova)'],
   ['es', 'Modelo más caro (orion en lugar de nova)'],
@@ -127,9 +127,9 @@ test('a price that rose is said of its model, with what to do, and is no other m
   timeout: 60_000,
 }, async () => {
   const state = stateOf(await pageOf([...uneven(), ...dear([9, 10, 14], { credits: '200' })]))
-  expect(state).toMatch(/ unexplained price of nova, \d+ times as high/i)
+  expect(state).toMatch(/ nova at \d+ times its usual price, unexplained/)
   expect(state).toMatch(/ for a million tokens\) Ask about this price /)
-  expect(state).not.toContain('dearer model')
+  expect(state).not.toContain('expensive model')
 })
 
 /** Ten requests a day at the same price of a token: seven of one key, three of another. */
@@ -150,7 +150,7 @@ const job = (change: EventChange, count = 12): readonly Event[] =>
 test.each([
   [
     { promptTokens: 400, completionTokens: 100, cachedTokens: 200, credits: '10' },
-    'requests 5 times as long (500 tokens each instead of 100, mostly input) and 12 requests in these hours, usually none',
+    '5 times the tokens per request (500 instead of 100, mostly input) and 12 requests in these hours, usually none',
   ],
   [
     { completionTokens: 80, promptTokens: 20, cachedTokens: 10, credits: '8' },
@@ -162,7 +162,7 @@ test.each([
   ],
   [
     { credits: '8' },
-    'unexplained price of nova, 4 times as high (80,000 instead of 20,000 credits for a million tokens) and 12 requests in these hours, usually none',
+    'nova at 4 times its usual price, unexplained (80,000 instead of 20,000 credits for a million tokens) and 12 requests in these hours, usually none',
   ],
 ] as const)(
   'the reason is in the requests that made the day dear: the owner and who sees their key alone read the same, %j',
@@ -187,18 +187,16 @@ test('beside a bar, an old and a new price follow the price that they are of', {
       (line) => line.replaceAll('\u00a0', ' '),
     )
   expect(linesOf(await pageOf([...steady(), ...job({ credits: '3' }, 60)]))).toEqual([
-    '60 requests, 9–10 AM',
+    '60 requests, usually none',
     '“key 2”',
-    'usually none in these hours',
-    'unexplained price of nova, 1.5 times as high',
+    'unexplained price',
     '30,000 instead of 20,000 credits for a million tokens',
   ])
   expect(linesOf(await pageOf([...steady(), ...job({ credits: '8' }, 12)]))).toEqual([
-    'Unexplained price of nova, 4 times as high',
+    'nova at 4 times its usual price, unexplained',
     '“key 2”',
     '80,000 instead of 20,000 credits for a million tokens',
-    '12 requests, 9–10 AM',
-    'usually none in these hours',
+    '12 requests, usually none',
   ])
 })
 
@@ -207,7 +205,7 @@ test('the hours that are busier than usual are named in the order of time, joine
   timeout: 60_000,
 }, async () => {
   const page = await pageOf([...uneven(), ...dear([3, 9, 9, 10, 14, 14, 14], { credits: '60' })])
-  expect(stateOf(page)).toContain('Friday, November 20, mostly 3–4 AM, 9–11 AM, and 2–3 PM: ')
+  expect(stateOf(page)).toContain('Friday, November 20, 3–4 AM, 9–11 AM, and 2–3 PM: ')
   // The day says why: its hours are not listed once more.
   expect(page).not.toContain('class="b-marks"')
 })
@@ -277,8 +275,9 @@ test.each([1, 2, 3, 4, 5, 6])(
       const hour = new Date(atUs / 1000).getUTCHours()
       return event.keyFp === key && event.model === model && hour >= hours[0] && hour < hours[1]
     })
+    const how = centsOf(caused) >= 0.9 * centsOf(day) ? '' : 'mostly '
     expect(state).toContain(
-      `Thursday, November 19, mostly ${clocks(hours)}: ${euros(centsOf(day))} instead of about `,
+      `Thursday, November 19, ${how}${clocks(hours)}: ${euros(centsOf(day))} instead of about `,
     )
     // Keys without a name in the settings are numbered by their first use.
     const first = events.toSorted((a, b) => a.atUs - b.atUs)[0]!.keyFp
@@ -304,7 +303,7 @@ test('a key that has as much of a dear day as of any other is no cause of it, an
   }))
   const state = stateOf(await pageOf([...usual, ...more]))
   expect(state).toContain(
-    'Thursday, November 19, mostly 8 AM–6 PM: 50 credits instead of about 10 on a usual weekday. Show this day Team “chat”: 45 requests in these hours, usually about 5',
+    'Thursday, November 19, 8 AM–6 PM: 50 credits instead of about 10 on a usual weekday. Show this day Team “chat”: 9 times the requests (45 in these hours instead of about 5)',
   )
   // 40 more of the team, beside its five of each day.
   expect(state).toMatch(/ 90% of that day’s credits: Team “chat”, 8 AM–6 PM /)
@@ -328,14 +327,14 @@ test('a day that names nobody says its hours, and every one says why', {
   const byHour = stateOf(page)
   const chart = /id="board-use"[\s\S]*?<div class="on-desk">([\s\S]*?)<\/svg>/.exec(page)![1]!
   expect([...chart.matchAll(/b-why[^>]*>([^<]*)</g)].map(([, word]) => textOf(word!))).toEqual([
-    ...['208 requests, 10 AM–12 PM', 'usually about 8 in these hours'],
+    ...['26 times the requests', '10 AM–12 PM', '208 instead of about 8'],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19, mostly 10 AM–12 PM: 296 credits instead of about 96 on a usual weekday. Show this day 208 requests in these hours, usually about 8 70.3% of that day’s credits: 10 AM–12 PM (UTC) Of the 200 credits more: more requests +200',
+    'Thursday, November 19, mostly 10 AM–12 PM: 296 credits instead of about 96 on a usual weekday. Show this day 26 times the requests (208 in these hours instead of about 8) 70.3% of that day’s credits: 10 AM–12 PM (UTC) Of the 200 credits more: more requests +200',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
-    '288 credits instead of about 96 on a usual weekday. Show this day 288 requests, usually about 96 Of the 192 credits more: more requests +192',
+    '288 credits instead of about 96 on a usual weekday. Show this day 3 times the requests (288 instead of about 96) Of the 192 credits more: more requests +192',
   )
 })
 
@@ -355,10 +354,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   const two = await pageOf([...usual, burst(12, '60', 0), burst(19, '40', 1)])
   const state = stateOf(two)
   expect(state).toContain(
-    'Thursday, November 12, mostly 9–10 AM: 70 credits instead of about 10 on a usual weekday. Show this day “key 2”: unexplained price of nova, 60 times as high (2,000,000 instead of 33,300 credits for a million tokens) Ask about this price 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
+    'Thursday, November 12, mostly 9–10 AM: 70 credits instead of about 10 on a usual weekday. Show this day “key 2”: nova at 60 times its usual price, unexplained (2,000,000 instead of 33,300 credits for a million tokens) Ask about this price 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
   )
   expect(state).toContain(
-    'Thursday, November 19, mostly 9–10 AM: 50 credits instead of about 10 on a usual weekday. Show this day “key 1”: unexplained price of lyra, 40 times as high (1,330,000 instead of 33,300 credits for a million tokens) Ask about this price 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
+    'Thursday, November 19, mostly 9–10 AM: 50 credits instead of about 10 on a usual weekday. Show this day “key 1”: lyra at 40 times its usual price, unexplained (1,330,000 instead of 33,300 credits for a million tokens) Ask about this price 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
   )
   expect(two).toMatch(/href="\?from=2026-11-12&#38;to=2026-11-13"/)
   expect(two).toMatch(/href="\?from=2026-11-19&#38;to=2026-11-20"/)
@@ -367,9 +366,9 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     textOf(word!),
   )
   expect(beside).toEqual([
-    ...['Unexplained price', 'of nova, 60 times', 'as high', '“key 2”'],
+    ...['nova at 60 times', 'its usual price,', 'unexplained', '“key 2”'],
     ...['2,000,000 instead of', '33,300 credits for a', 'million tokens'],
-    ...['Unexplained price', 'of lyra, 40 times', 'as high', '“key 1”'],
+    ...['lyra at 40 times', 'its usual price,', 'unexplained', '“key 1”'],
     ...['1,330,000 instead of', '33,300 credits for a', 'million tokens'],
   ])
   const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
@@ -395,7 +394,7 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   ])
   expect([
     ...stateOf(many).matchAll(
-      /: (?:unexplained price of \w+,|a request cost) [\d.]+ times as (?:high|much)/g,
+      /: (?:\w+ at|a request cost) [\d.]+ times (?:its usual price|as much)/g,
     ),
   ]).toHaveLength(3)
 })
@@ -451,9 +450,9 @@ test('who sees one key alone, or sums alone, is told why a day was dear', {
     const state = stateOf(page)
     // The page is of its only key, and no name is said that the token does not show.
     expect(state).not.toContain('key')
-    expect(state).toMatch(/ Show this day Requests [\d.]+ times as long \(/)
+    expect(state).toMatch(/ Show this day [\d.]+ times the tokens per request \(/)
     expect(state).toMatch(
-      /Friday, November 20, mostly [^:]*: 1\d\d credits instead of about \d+(\.\d)? on a usual weekday\. /,
+      /Friday, November 20, [^:]*: 1\d\d credits instead of about \d+(\.\d)? on a usual weekday\. /,
     )
     if ('shows' in claims) expect(state).not.toContain('nova')
   }

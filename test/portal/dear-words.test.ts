@@ -71,7 +71,7 @@ test.each([
   [
     'fr',
     fr,
-    'Le mercredi 18 novembre, surtout de 04 h à 06 h et de 18 h à 19 h : 200 crédits au lieu d’environ 100 un jour ouvré habituel.',
+    'Mercredi 18 novembre, surtout 04 h–06 h et 18 h–19 h : 200 crédits au lieu d’environ 100 un jour ouvré habituel.',
   ],
   [
     'es',
@@ -80,7 +80,7 @@ test.each([
   ],
   ['ja', ja, '11月18日水曜日、主に4時～6時、18時～19時：200クレジット（ふだんの平日は約100）'],
 ] as const)('the hours of a dear day stand before its amount, in %s', (locale, words, said) => {
-  const dear = dearOf({ spans: [hour(4, 6), hour(18, 19)] })
+  const dear = dearOf({ amount: '150', spans: [hour(4, 6), hour(18, 19)] })
   const { headline } = dearWords(dear, speechOf(words, { ...zone, locale }))
   expect(plain(headline)).toContain(said)
 })
@@ -96,45 +96,68 @@ test.each([
 })
 
 test.each([
-  ['100', 'mostly'],
-  ['99', 'partly'],
-])('hours with %s of 200 are %s those of the day', (amount, word) => {
+  ['180', '9–11 AM'],
+  ['179', 'mostly 9–11 AM'],
+  ['100', 'mostly 9–11 AM'],
+  ['99', 'partly 9–11 AM'],
+])('of hours with %s of 200, the day says: %s', (amount, said) => {
   const { headline } = dearWords(dearOf({ amount, spans: [hour(9, 11)] }), speech)
-  expect(plain(headline)).toContain(`November 18, ${word} 9–11 AM: `)
+  expect(plain(headline)).toContain(`November 18, ${said}: `)
 })
 
-test('a number of requests is of the hours above it, and beside its bar it names them', () => {
+test('a number of requests is of the hours above it, and the words beside a bar have the hours or who it was', () => {
   const requests = { of: 'requests', now: 57.2, usual: 9.9, amount: 90 } as const
   const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
   const { why, lines } = dearWords(dearOf(of), speech)
-  expect(why).toBe('Key “batch”: 57 requests in these hours, usually about 10')
-  expect(lines.map(plain)).toEqual([
-    '57 requests, 4–6 AM',
-    'key “batch”',
-    'usually about 10 in these hours',
-  ])
+  expect(why).toBe('Key “batch”: 5.7 times the requests (57 in these hours instead of about 10)')
+  expect(lines).toEqual(['5.7 times the requests', 'key “batch”', '57 instead of about 10'])
+  expect(plain(dearWords(dearOf({ ...of, names: [] }), speech).lines[1]!)).toBe('4–6 AM')
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
   expect(none.why).toBe('Key “batch”: 57 requests in these hours, usually none')
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
-  expect([whole.why, whole.lines[0]]).toEqual([
-    'Key “batch”: 57 requests, usually about 10',
-    '57 requests, usually about 10',
+  expect(whole.why).toBe('Key “batch”: 5.7 times the requests (57 instead of about 10)')
+})
+
+test.each([
+  ['en', en, '5.7 times the requests', '2 times the price (nova, unexplained: '],
+  ['de', de, '5,7-mal so viele Anfragen', 'der 2-fache Preis (nova, ungeklärt: '],
+  ['fr', fr, '5,7 fois plus de requêtes', '2 fois le prix (nova, inexpliqué : '],
+  ['es', es, '5,7 veces más solicitudes', '2 veces el precio (nova, sin explicar: '],
+  ['ja', ja, 'リクエスト数がふだんの5.7倍', '単価がふだんの2倍（nova、理由は不明：'],
+] as const)(
+  'a price beside another cause is said in few words, in %s',
+  (locale, words, ...said) => {
+    const requests = { of: 'requests', now: 57, usual: 10, amount: 90 } as const
+    const dear = dearOf({ names: [key], why: [requests, price(80)] })
+    const { why, lines, isAsked } = dearWords(dear, speechOf(words, { ...zone, locale }))
+    for (const each of said) expect(plain(why)).toContain(each)
+    expect([isAsked, lines[2]]).toEqual([true, words['part.price']])
+  },
+)
+
+test('the name of a model begins a line as it is written', () => {
+  const { why, lines } = dearWords(dearOf({ why: [price(60)] }), speech)
+  expect(why).toMatch(/^nova at 2 times its usual price, unexplained \(/)
+  expect(lines[0]).toBe('nova at 2 times its usual price, unexplained')
+})
+
+test('what another use is less of an extra amount is said as less', () => {
+  const { details } = dearWords(dearOf({ why: [price(120)] }), speech)
+  expect(details).toEqual([
+    'Of the 100 credits more: unexplained price\u00a0+120 and less other use\u00a0−20',
   ])
 })
 
 test('a name that is also a word of the reason moves no figure of it', () => {
   const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
-  const name = 'İ requests 5 times as long'
+  const name = 'İ 5 times the tokens per request'
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
   const { causes } = dearWords(dear, speech)
   expect(causes).toEqual([
+    { text: `Key “${name}”: 5 times the tokens per request`, figures: ' (500 instead of 100)' },
     {
-      text: `Key “${name}”: requests 5 times as long`,
-      figures: ' (500 tokens each instead of 100)',
-    },
-    {
-      text: ' and unexplained price of nova, 2 times as high',
-      figures: ' (20 instead of 10 credits for a million tokens)',
+      text: ' and 2 times the price',
+      figures: ' (nova, unexplained: 20 instead of 10 credits for a million tokens)',
     },
   ])
 })
@@ -184,10 +207,13 @@ test('an amount in question is that of the days of the month alone, of all of th
   const projections = new Map([['EUR', { ...course, low: 65, median: 70, high: 75 }]])
   const underOf = (...dears: readonly DearDay[]) =>
     payAnswers({ ...dataOf(...dears), projections }, speech)[0]!
-      .under.join(' ')
+      .under.map((each) => (typeof each === 'object' ? each.text : each))
+      .join(' ')
       .replaceAll('\u00a0', ' ')
   expect(underOf(october!)).not.toContain('unexplained')
-  expect(underOf(october!, early!, late!)).toContain('€30.50 of it unexplained (Nov 18 and Nov 20)')
+  expect(underOf(october!, early!, late!)).toContain(
+    'includes €30.50 from an unexplained price (Nov 18 and Nov 20)',
+  )
 })
 
 test('a mail about a day is never cut within a character', () => {

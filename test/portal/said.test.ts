@@ -36,7 +36,6 @@ test.each([
     'en',
     [
       'Your credits run out about',
-      'If you use more than that: buy by Dec',
       'Key that used most',
       '660 credits · 100.0%',
       'It resets on December 1, 2026.',
@@ -49,7 +48,6 @@ test.each([
     'de',
     [
       'Ihre Credits enden',
-      'Falls Sie mehr als das verbrauchen: bis zum',
       'Höchster Verbrauch: Schlüssel',
       '660 Credits · 100,0',
       '60 Credits über dem Budget',
@@ -62,8 +60,7 @@ test.each([
     'fr',
     [
       'Vos crédits s’épuisent',
-      'Si vous en utilisez davantage : rechargez au plus tard le',
-      'Plus gros usage : clé',
+      'Clé au plus gros usage',
       'Il se renouvelle le',
       'dépassé de 60 crédits',
       'Utilisés depuis le 1er octobre 2026',
@@ -75,7 +72,6 @@ test.each([
     'es',
     [
       'Sus créditos se agotan',
-      'Si usa más que eso: recargue a más tardar el',
       'Clave con más créditos usados',
       'Se renueva el',
       '60 créditos por encima del presupuesto',
@@ -87,7 +83,6 @@ test.each([
     'ja',
     [
       'クレジットの終わり',
-      'これより多く使う場合は12月',
       'クレジットを最も使ったキー',
       '予算を60クレジット超過',
       '2026年10月1日以降の使用',
@@ -114,7 +109,7 @@ test('the end of a range of credits says what it is of', whole, async () => {
 test.each([
   ['en', 'Highest-cost key', 'after refunds of $1.00'],
   ['de', 'Höchste Kosten: Schlüssel', 'nach Abzug von 1,00 $'],
-  ['fr', 'Plus gros coût : clé', 'après 1,00 $US de remboursements'],
+  ['fr', 'Clé au plus gros coût', 'après 1,00 $US de remboursements'],
   ['es', 'Clave de mayor coste', 'tras reembolsos de 1,00 US$'],
   ['ja', '料金が最も高いキー', '返金$1.00を差し引いた額'],
 ])(

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answers } from '../../src/portal/api/shapes.ts'
+import { mostAnswers } from '../../src/portal/page/most-answers.ts'
+import type { PageData } from '../../src/portal/page/page-shape.ts'
+import { speechOf } from '../../src/portal/page/speech.ts'
+import { en } from '../../src/portal/page/words/en.ts'
 import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
@@ -29,6 +33,28 @@ const textOf = (html: string) =>
     .replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]+>/g, ' ')
     .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
     .replace(/\s+/g, ' ')
+
+test('where another key is the first in the other currency, one line names it', () => {
+  const row = (name: string, ...amounts: string[]) => ({ name, amounts, requests: 1, failed: 0 })
+  const table = {
+    ...{ by: 'key', units: ['EUR', 'USD'], refunds: [null, null] },
+    rows: [row('one', '30', '1'), row('two', '10', '9')],
+    total: { amounts: ['40', '10'], requests: 2 },
+  }
+  const data = {
+    ...{ tables: [table], unit: 'EUR', units: [{ unit: 'EUR' }, { unit: 'USD' }], dears: [] },
+    ...{ seesOneKey: false, toUs: utc(2026, 11, 29) },
+  }
+  const [key] = mostAnswers(
+    data as unknown as PageData,
+    speechOf(en, { locale: 'en', timezone: 'UTC' }),
+  )
+  const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
+  expect([key!.label, key!.value]).toEqual(['Highest-cost key (EUR)', 'one'])
+  expect(said.filter(Boolean).map((each) => String(each).trim())).toEqual([
+    ...['€30.00 · 75.0%', 'two 25.0%', 'in USD: two, 90%'],
+  ])
+})
 
 describe('an account whose use went from dollars to euros', () => {
   let service: Served
@@ -74,53 +100,55 @@ describe('an account whose use went from dollars to euros', () => {
     const [used, pay, limit, most] = cellsOf(await ask('/page'))
     // 13 days of 3 euros, and the 30; 14 days of 2 dollars less the refund.
     expect(used).toMatch(
-      /^Used Nov 1 – 28 €69\.00 and \$27\.00 109 requests after refunds of \$1\.00$/,
+      /^Used Nov 1 – 28 €69\.00 and \$27\.00 109 requests after refunds of \$1\.00 USD until Nov 14, EUR since Nov 15$/,
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% in USD: key 1, 100% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
+      'Highest-cost key key 1 €39.00 · 56.5% $28.00 · 100.0% search 43.5% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
     )
     expect(pay).toMatch(
       /^To pay for November about €7[5-8] and \$27\.00 An estimate, not an invoice\.$/,
     )
     expect(limit).toMatch(
-      /^Budget for November €69\.00 of €90\.00 resets on Dec 1 .*enough .*\$27\.00 of \$300\.00 no use since Nov 14$/,
+      /^Budget for November €69\.00 of €90\.00 resets on Dec 1 .*enough .*\$27\.00 of \$300\.00 no use after Nov 14$/,
     )
   })
 
-  test('says above the figures in which currency what was used, and that each is paid for separately', async () => {
+  test('says until and since when in the cell of what was used alone, and has nothing of currencies before the figures', async () => {
     const page = await ask('/page')
-    const before = textOf(page.slice(page.indexOf('<main'), page.indexOf('<dl class="figures')))
-    expect(before).toMatch(/ Billed in USD until Nov 14, in EUR since Nov 15 $/)
+    const places = ['<dl class="figures', 'class="state', 'Chart and lists in', 'id="board-use"']
+    const found = places.map((each) => page.indexOf(each, page.indexOf('<main')))
+    expect(found).toEqual(found.toSorted((a, b) => a - b))
+    expect(textOf(page).split('USD until Nov 14, EUR since Nov 15')).toHaveLength(2)
     // In a period of one of them, nothing is apart.
     const october = await ask('/page?from=2026-10-01&to=2026-11-01')
-    expect(textOf(october)).not.toContain('Billed in')
+    expect(textOf(october)).not.toContain('EUR since')
   })
 
   test.each([
     [
       'de',
-      'Abgerechnet in USD bis 14. Nov., in EUR seit 15. Nov.',
+      'USD bis 14. Nov., EUR seit 15. Nov.',
       /Zu zahlen für November etwa 7\d € und 27,00 \$ /,
-      'in USD: key 1, 100 %',
+      'key 1 39,00 € · 56,5 % 28,00 $ · 100,0 %',
     ],
     [
       'fr',
-      'Facturé en USD jusqu’au 14 nov., en EUR depuis le 15 nov.',
+      'USD jusqu’au 14 nov., EUR depuis le 15 nov.',
       /À payer pour novembre environ 7\d € et 27,00 \$US /,
-      'en USD : key 1, 100 %',
+      'key 1 39,00 € · 56,5 % 28,00 $US · 100,0 %',
     ],
     [
       'es',
-      'Facturado en USD hasta el 14 nov, en EUR desde el 15 nov',
+      'USD hasta el 14 nov, EUR desde el 15 nov',
       /A pagar por noviembre unos 7\d € y 27,00 US\$ /,
-      'en USD: key 1, 100 %',
+      'key 1 39,00 € · 56,5 % 28,00 US$ · 100,0 %',
     ],
     [
       'ja',
-      '請求通貨：USDは11月14日まで、EURは11月15日から',
+      'USDは11月14日まで、EURは11月15日から',
       /11月のお支払い 約€7\d および\$27\.00 /,
-      'USDでは：key 1、100%',
+      'key 1 €39.00 · 56.5% $28.00 · 100.0%',
     ],
   ])(
     'says the amounts of both first, and the dates and the other key in one line each, in %s',
@@ -136,7 +164,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'Thursday, November 26, mostly 9–10 AM: €33.00 instead of about €3.00 on a usual weekday. Show this day Key “search”: dearer model (orion instead of lyra) 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
+      'Thursday, November 26, 9–10 AM: €33.00 instead of about €3.00 on a usual weekday. Show this day Key “search”: more expensive model (orion instead of lyra) 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)

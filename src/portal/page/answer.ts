@@ -1,7 +1,6 @@
 import { dayUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Html } from '../../user/html.ts'
-import { isMoney } from './columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -67,7 +66,7 @@ export function datesOf(units: readonly string[], data: PageData, speech: Speech
         ? speech.say('apart.since', { unit, date: speech.near(begin!, data.toUs) })
         : speech.say('apart.until', { unit, date: speech.near(end, data.toUs) }),
     )
-  if (dates.length === 0 || !units.every(isMoney)) return dates.join(' · ')
-  const parts = dates.reduce((before, next) => speech.say('apart.next', { before, next }))
-  return speech.say('apart.billed', { parts })
+  return dates.length === 0
+    ? ''
+    : dates.reduce((before, next) => speech.say('apart.parts', { before, next }))
 }

@@ -39,12 +39,15 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const parts = mainParts(cause.why)
   const causes = joined(
     who,
-    parts.map((part) => whyIn(part, dear.unit, hours !== '', speech)),
+    parts.map((part, at) => {
+      const cause = whyIn(part, dear.unit, { isOfHours: hours !== '', at }, speech)
+      return who === '' && at === 0 ? { ...cause, text: begun(part, cause.text) } : cause
+    }),
     speech,
   )
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   return {
-    headline: say('state.dear', said),
+    headline: capital(say('state.dear', said)),
     why: causes.map(({ text, figures }) => `${text}${figures}`).join('') || capital(who),
     causes,
     isAsked: isOf('price') || isOf('request'),
@@ -56,15 +59,16 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
 
 const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
 
-/** A day of which at least so much came in some hours came mostly in them. */
-const mostOfDay = 0.5
+/** A day came in some hours if so much of it did, and mostly if so much. */
+const [nearlyDay, mostOfDay] = [0.9, 0.5]
 
 /** A day, and the hours that it is dear by. */
 function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech): string {
   const day = speech.weekday(fromUs)
   if (hours === '') return day
-  const isMost = Number(cause.amount) >= mostOfDay * Number(amount)
-  return speech.say(isMost ? 'dear.mostly' : 'dear.partly', { day, hours })
+  const share = Number(cause.amount) / Number(amount)
+  const how = share >= nearlyDay ? 'nearly' : share >= mostOfDay ? 'mostly' : 'partly'
+  return speech.say(`dear.${how}`, { day, hours })
 }
 
 /** Causes as a list is written, and who made them before the first. */
@@ -76,9 +80,9 @@ function joined(
   const mark = '\u0000'
   const between = list(causes.map(() => mark)).split(mark)
   return causes.map(({ text, figures }, at) => {
-    const before = at > 0 ? between[at]! : who === '' ? '' : say('why.of', { who, why: '' })
-    const said = `${before}${text}`
-    return { text: at === 0 ? capital(said) : said, figures }
+    const before =
+      at > 0 ? between[at]! : who === '' ? '' : capital(say('why.of', { who, why: '' }))
+    return { text: `${before}${text}`, figures }
   })
 }
 
@@ -91,26 +95,29 @@ function linesOf(
   speech: Speech,
 ): readonly string[] {
   const { say } = speech
-  const said = parts.map((part) =>
-    part.of === 'requests' && hours !== ''
-      ? requestsAt(part, hours, speech)
-      : figuresIn(part, dear.unit, false, speech),
-  )
-  const [first, other] = said
-  // Of two causes, a price alone says before and after, and a number of some hours what is usual in them.
-  const isSaid = (part: WhyPart | undefined) =>
-    parts.length === 1 || part?.of === 'price' || part?.of === 'requests'
-  const figuresAt = (at: number) => (isSaid(parts[at]) ? (said[at]?.figures ?? '') : '')
+  const [first, other] = parts
+  const by = who || hours
   if (first === undefined) {
     const usual = speech.amounts(dear.unit).about(dear.usual)
-    return [who || hours, say('dear.instead', { usual })].filter(Boolean)
+    return [by, say('dear.instead', { usual })].filter(Boolean)
   }
-  const isOfHours = parts.some(({ of }) => of === 'requests')
+  const said = (part: WhyPart) => figuresIn(part, dear.unit, { isOfHours: false, at: 0 }, speech)
+  // Of two causes, a price alone says before and after.
+  const figuresOf = (part: WhyPart | undefined) =>
+    part !== undefined && (part.of === 'price' || other === undefined) ? said(part).figures : ''
+  const also = other?.of === 'price' ? say('part.price') : other && said(other).text
   return [
-    ...[capital(first.text), who || (isOfHours ? '' : hours), figuresAt(0)],
-    ...[other?.text ?? '', figuresAt(1)],
+    begun(first, said(first).text),
+    by,
+    figuresOf(first),
+    also ?? '',
+    figuresOf(other),
   ].filter(Boolean)
 }
+
+/** A text that begins a line; the name of a model stays as it is. */
+const begun = (part: WhyPart, text: string) =>
+  part.of === 'price' && part.model !== null ? text : capital(text)
 
 /** The key, else an own dimension, else the model; no model that has hours. */
 function whoOf({ names, spans }: MainCause, speech: Speech): string {
@@ -175,17 +182,28 @@ export interface CauseWords {
   readonly figures: string
 }
 
-function whyIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
-  const { text, figures } = figuresIn(part, unit, isOfHours, speech)
+/** @property at its place among the causes: the price of a second one is said in fewer words */
+interface CausePlace {
+  /** Whether a number of requests is of the hours that are said. */
+  readonly isOfHours: boolean
+  readonly at: number
+}
+
+function whyIn(part: WhyPart, unit: string, place: CausePlace, speech: Speech): CauseWords {
+  const { text, figures } = figuresIn(part, unit, place, speech)
   return { text, figures: figures === '' ? '' : speech.say('why.with', { cause: '', figures }) }
 }
 
-/** @param isOfHours whether a number of requests is of the hours that are said */
-function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
+function figuresIn(
+  part: WhyPart,
+  unit: string,
+  { isOfHours, at }: CausePlace,
+  speech: Speech,
+): CauseWords {
   const { say, share, number } = speech
   switch (part.of) {
     case 'requests':
-      return { text: requestsIn(part, isOfHours, speech), figures: '' }
+      return requestsIn(part, isOfHours, speech)
     case 'tokens': {
       const [now, usual] = shown(part)
       const of = part.mostly === null ? 'why.length' : (`why.length.${part.mostly}` as const)
@@ -222,35 +240,37 @@ function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Spee
           text: say('why.request', { times }),
           figures: say('why.instead', rates(1)),
         }
+      const figures = say('why.perMillion', rates(million))
+      const { model } = part
+      if (at > 0) {
+        const said =
+          model === null ? say('why.of.none', { figures }) : say('why.of.model', { model, figures })
+        return { text: say('why.price.also', { times }), figures: said }
+      }
       return {
-        text:
-          part.model === null
-            ? say('why.token', { times })
-            : say('why.price', { times, model: part.model }),
-        figures: say('why.perMillion', rates(million)),
+        text: model === null ? say('why.token', { times }) : say('why.price', { times, model }),
+        figures,
       }
     }
   }
 }
 
-function requestsIn(part: RequestsPart, isOfHours: boolean, { say }: Speech): string {
-  const [now, usual] = roundedIn(part)
-  const word = usual === 0 ? 'why.requests.none' : 'why.requests'
-  return say(isOfHours ? `${word}.at` : word, { now, usual })
-}
-
-/** The same beside a bar, which has no line with the hours above it. */
-function requestsAt(part: RequestsPart, hours: string, { say }: Speech): CauseWords {
-  const [now, usual] = roundedIn(part)
+function requestsIn(
+  part: WhyPart & { readonly of: 'requests' },
+  isOfHours: boolean,
+  { say }: Speech,
+): CauseWords {
+  const [now, usual] = [part.now, part.usual].map(Math.round) as [number, number]
+  if (usual === 0)
+    return {
+      text: say(isOfHours ? 'why.requests.none.at' : 'why.requests.none', { now }),
+      figures: '',
+    }
   return {
-    text: say('dear.requests', { now, hours }),
-    figures: say(usual === 0 ? 'dear.usual.none' : 'dear.usual', { usual }),
+    text: say('why.requests', { times: roundTimes(now / usual) }),
+    figures: say(isOfHours ? 'why.count.at' : 'why.count', { now, usual }),
   }
 }
-
-type RequestsPart = WhyPart & { readonly of: 'requests' }
-
-const roundedIn = ({ now, usual }: RequestsPart) => [Math.round(now), Math.round(usual)] as const
 
 const million = 1_000_000
 
@@ -301,7 +321,8 @@ function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): strin
     total,
   )
   const sums = amounts.map((each, at) => {
-    const name = at < parts.length ? say(`part.${parts[at]!.of}`) : say('part.rest')
+    const rest = each < 0 ? 'part.rest.less' : 'part.rest'
+    const name = say(at < parts.length ? `part.${parts[at]!.of}` : rest)
     return `${name}\u00a0${each > 0 ? '+' : ''}${withMinus(written[at]!)}`
   })
   return say('why.parts', { amount: speech.amount(unit, total), parts: speech.list(sums) })

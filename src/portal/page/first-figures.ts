@@ -27,23 +27,23 @@ export function renderFigures(data: PageData, speech: Speech): Html {
   const isPair = limit.length > 0 && most.length > 0
   const cell = (answers: Cell, name: string, isNarrow: boolean) =>
     cellOf(answers, name, isNarrow, speech)
-  return html`${apart(data, speech)}<dl class="figures answers">${[cell(used, 'used', isShort), cell(pay, 'pay', isShort), cell(ends, 'ends', false), cell(limit, 'limit', isPair), cell(most, 'most', isPair)]}</dl>`
+  return html`<dl class="figures answers">${[cell(used, 'used', isShort), cell(pay, 'pay', isShort), cell(ends, 'ends', false), cell(limit, 'limit', isPair), cell(most, 'most', isPair)]}</dl>`
 }
 
 /** Two cells share a row of a phone if each of their values has at most so many characters. */
 const mostShort = 20
 
 /** That amounts in two units are no sum, and when each was used. */
-function apart(data: PageData, speech: Speech): Html | false {
+function apart(data: PageData, speech: Speech): Html | '' {
   const used = data.units.filter(
     ({ unit }) => unit === data.unit || (figureIn(data.summary, unit)?.value ?? null) !== null,
   )
-  if (used.length < 2) return false
+  if (used.length < 2) return ''
   const units = used.map(({ unit }) => unit)
   const dates = datesOf(units, data, speech)
   const word = units.every(isMoney) ? '' : speech.say('card.apart.credits')
   const said = [dates, word].filter(Boolean)
-  return said.length > 0 && html`<p class="note apart">${said.join(' · ')}</p>`
+  return said.length === 0 ? '' : html`<span data-whole>${said.join(' · ')}</span>`
 }
 
 function cellOf(answers: Cell, name: string, isShort: boolean, speech: Speech): Html | false {
@@ -142,6 +142,7 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
           under.map((each) => each && html`<span data-whole>${each}</span>`),
         ),
         data.unit === 'credits' && !isPrepaid('credits', data) && priceOf(data, speech),
+        apart(data, speech),
       ],
     },
   ]

@@ -44,43 +44,49 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
   const [first, ...others] = topNames(table, most, speech, column)
   if (first === undefined) return []
   const name = (top: TopName) => nameIn(table, top.name, speech)
-  // Shares are of the amounts in one unit.
-  const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
+  const inOthers = by === 'key' ? firstInOthers(table, columns, data, speech) : []
+  const isOne = inOthers.length > 0 && inOthers.every((each) => each.name === first.name)
+  // Shares are of the amounts in one unit, unless a name is the first in each of them.
+  const of = units.length < 2 || isOne ? '' : ` (${unitName(unit!, speech)})`
   const rest = 1 - [first, ...others].reduce((sum, { share }) => sum + share, 0)
+  const ofFirst = (top: TopName) => `${top.said} · ${part(top.share)}`
   return [
     {
       label: say(wordOfMost(by, column)) + of,
       value: name(first),
       under: [
-        `${first.said} · ${part(first.share)}`,
+        ofFirst(first),
+        ...(isOne ? inOthers.map(ofFirst) : []),
         by === 'key' && ofDearDay(first, data, speech),
         ...others.map((each) => pairOf(name(each), part(each.share), true)),
         rest >= leastRest && pairOf(say('most.others'), part(rest), true),
         by === 'model' && unit !== null && beforeRefunds(table, unit, speech),
-        ...(by === 'key' ? firstInOthers(table, columns, data, speech) : []),
+        ...(isOne
+          ? []
+          : inOthers.map((each) =>
+              say('most.in', {
+                unit: unitName(each.unit, speech),
+                name: name(each),
+                share: speech.share(each.share),
+              }),
+            )),
       ],
       most: by,
     },
   ]
 }
 
-/** The first name in each other unit, in a line of its own. */
+/** The first name in each other unit. */
 const firstInOthers = (
   table: NamesTable,
   columns: readonly Column[],
   data: Pick<PageData, 'unit'>,
   speech: Speech,
-): readonly string[] =>
+): readonly (TopName & { readonly unit: string })[] =>
   columns
     .filter(({ unit }) => unit !== data.unit)
     .flatMap((column) =>
-      topNames(table, 1, speech, column).map(({ name, share }) =>
-        speech.say('most.in', {
-          unit: unitName(column.unit, speech),
-          name: nameIn(table, name, speech),
-          share: speech.share(share),
-        }),
-      ),
+      topNames(table, 1, speech, column).map((top) => ({ ...top, unit: column.unit })),
     )
 
 /** A part of an amount that a reader should know of. */

@@ -31,6 +31,7 @@ export function pageBody(
 ${controls(data, speech)}
 <div class="first">${renderFigures(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
+${unitSwitch(data, speech)}
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech), renderTables(data, speech))}
 ${renderLots(data, speech)}
@@ -65,26 +66,38 @@ const isSameYear = (a: number, b: number, { date }: Speech) =>
 const contactOf = ({ support, product }: Settings, { label }: AccountView): Contact | null =>
   support === undefined ? null : { support, product, label }
 
-/** Periods that people ask for, and the units of amounts, as links that keep the rest of the address. */
-function controls({ from, to, kept, presets, units, unit }: PageData, speech: Speech): Html {
-  const { say } = speech
-  const link = (period: { from: string; to: string }, other: Readonly<Record<string, string>>) =>
-    `?${new URLSearchParams({ ...Object.fromEntries(kept), from: period.from, to: period.to, ...other })}`
+const linkOf = (
+  kept: PageData['kept'],
+  period: { readonly from: string; readonly to: string },
+  other: Readonly<Record<string, string>>,
+) =>
+  `?${new URLSearchParams({ ...Object.fromEntries(kept), from: period.from, to: period.to, ...other })}`
+
+/** Periods that people ask for, as links that keep the rest of the address. */
+function controls({ from, to, kept, presets }: PageData, { say }: Speech): Html {
   const choices = presets.map(
     (each) =>
-      html`<a href="${link(each, {})}" data-keep${each.from === from && each.to === to && html` aria-current="true"`}>${say(`preset.${each.name}`)}</a>`,
-  )
-  const switches = units.map(
-    ({ unit: each }) =>
-      html`<a href="${link({ from, to }, { unit: each })}" data-keep${each === unit && html` aria-current="true"`}>${each === 'credits' ? say('chart.credits') : each}</a>`,
+      html`<a href="${linkOf(kept, each, {})}" data-keep${each.from === from && each.to === to && html` aria-current="true"`}>${say(`preset.${each.name}`)}</a>`,
   )
   // A filter by a tag stands in the query: its link takes it away.
   const tag = kept.find(([name]) => name === 'tag')?.[1]
-  const others = Object.fromEntries(kept.filter(([name]) => name !== 'tag'))
+  const others = kept.filter(([name]) => name !== 'tag')
   const filter =
     tag !== undefined &&
-    html`<span class="choices"><a href="?${String(new URLSearchParams({ ...others, from, to }))}" data-keep aria-current="true" aria-label="${say('board.reset')}: ${tag}">${tag} ✕</a></span>`
-  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${switches.length > 1 && html`<span class="choices units" role="group" aria-label="${say('unit.title')}">${say('unit.title')} ${switches}</span>`}${filter}</nav>`
+    html`<span class="choices"><a href="${linkOf(others, { from, to }, {})}" data-keep aria-current="true" aria-label="${say('board.reset')}: ${tag}">${tag} ✕</a></span>`
+  return html`<nav class="controls" aria-label="${say('preset.title')}"><span class="choices">${choices}</span>${filter}</nav>`
+}
+
+/** The unit of the chart and the lists, above them; nothing of one unit. */
+function unitSwitch({ from, to, kept, units, unit }: PageData, { say }: Speech): Html | false {
+  const links = units.map(
+    ({ unit: each }) =>
+      html`<a href="${linkOf(kept, { from, to }, { unit: each })}" data-keep${each === unit && html` aria-current="true"`}>${each === 'credits' ? say('chart.credits') : each}</a>`,
+  )
+  return (
+    units.length > 1 &&
+    html`<nav class="controls" aria-label="${say('unit.title')}"><span class="choices units">${say('unit.title')} ${links}</span></nav>`
+  )
 }
 
 /** The files of the view, which the page's script makes. */

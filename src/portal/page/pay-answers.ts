@@ -1,5 +1,5 @@
 import { dayMs } from '../../user/durations.ts'
-import { html } from '../../user/html.ts'
+import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Projection } from '../figures/projection.ts'
 import { plus } from '../figures/sums.ts'
@@ -105,7 +105,9 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
       under: [
         unexplainedIn(unit, course, data, speech),
         !isDated && ended,
-        !isExact && low !== high && rangeOf(course, unit, speech),
+        !isExact &&
+          low !== high &&
+          say('month.range', { low: low!, high: speech.about(unit, course.high) }),
         !isExact && !isMoney(unit) && say('month.until', { date: speech.day(course.toUs - 1) }),
         unit === 'credits' &&
           price !== null &&
@@ -124,34 +126,23 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
   ]
 }
 
-/** A forecast that can hardly be less is no range around its middle. */
-function rangeOf({ low, median, high }: Projection, unit: string, speech: Speech): string {
-  const [down, up] = [median - low, high - median]
-  const most = speech.about(unit, high)
-  return down <= up / lopsided && down <= leastDown * median
-    ? speech.say('month.upTo', { high: most })
-    : speech.say('month.range', { low: speech.amounts(unit).about(low), high: most })
-}
-
-/** A range that goes so many times as far up as down, and down by less than this share, is one that only rises. */
-const [lopsided, leastDown] = [3, 0.02]
-
 /** What of the month was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
 function unexplainedIn(
   unit: string,
   month: Projection,
   { dears, toUs }: PageData,
   speech: Speech,
-): string {
+): Html | '' {
   const found = daysOf(month, unit, dears).filter((each) => priceBeyond(each) !== null)
   if (found.length === 0) return ''
-  return speech.say('pay.question', {
+  const said = speech.say('pay.question', {
     amount: speech.amount(
       unit,
       found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0'),
     ),
     day: speech.list(found.map(({ fromUs }) => speech.near(fromUs, toUs))),
   })
+  return html`<span class="plain">${said}</span>`
 }
 
 /** Of dear days, those of a month in a unit, in the order of time. */
@@ -179,7 +170,7 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
         paceIn(data, speech),
-        buyBy(data, speech),
+        fasterIn(data, speech),
       ],
     },
   ]
@@ -249,18 +240,30 @@ function paceIn(data: PageData, speech: Speech): string {
   return speech.say('ends.pace.without', { pace, days })
 }
 
-/** The last day to buy more: the one before one future in ten has none left, and before the day that a reader works out with the mean of the month. */
-function buyBy(data: PageData, { say, near }: Speech): string {
+/**
+ * The end at a faster pace: that by which one future in ten has none left, or that of the mean of the month, which a reader works out.
+ * Empty if it is that of the pace; without a pace, the last day to buy more.
+ */
+function fasterIn(data: PageData, speech: Speech): string {
   const { credits, outlook, summary, toUs } = data
   const early = outlook?.runsOut?.early ?? null
   if (early === null) return ''
+  const { say, near } = speech
   const pace = paceOf(data)
-  const mean = pace?.mean ?? null
   const nowMs = Date.parse(summary.refreshedAt)
-  const days = mean === null || mean <= 0 ? Infinity : Number(credits!.remaining) / mean
-  const endMs = Math.min(Date.parse(early), nowMs + days * dayMs)
-  const date = near(Math.max(nowMs, endMs - dayMs) * 1000, toUs)
-  return say(pace === null ? 'answer.buy' : 'answer.buy.more', { date })
+  if (pace === null)
+    return say('answer.buy', {
+      date: near(Math.max(nowMs, Date.parse(early) - dayMs) * 1000, toUs),
+    })
+  const left = Number(credits!.remaining)
+  const perDay = Math.max(pace.mean ?? 0, (left * dayMs) / (Date.parse(early) - nowMs))
+  const endMs = nowMs + (left / perDay) * dayMs
+  return Date.parse(outlook!.runsOut!.median!) - endMs < dayMs
+    ? ''
+    : say('ends.faster', {
+        pace: speech.amounts(credits!.unit).about(perDay),
+        date: near(endMs * 1000, toUs),
+      })
 }
 
 /** What the credits cost, and at which price. */

@@ -74,9 +74,9 @@ const reasonOf = ({ why, causes }: DearWords): readonly Html[] =>
           html`<span class="cause">${unbroken(text)}<span class="light">${unbroken(figures)}</span></span> `,
       )
 
-/** A name with hyphens is in one line. */
+/** A name with hyphens, and hours, are in one line. */
 const unbroken = (text: string): Html =>
-  html`${text.split(/([\w.:/]{1,24}(?:-[\w.:/]{1,24})+)/).map((part, at) => (at % 2 === 0 ? part : html`<span class="unbroken">${part}</span>`))}`
+  html`${text.split(/([\w.:/]{1,24}(?:[-–][\w.:/]{1,24})+)/).map((part, at) => (at % 2 === 0 ? part : html`<span class="unbroken">${part}</span>`))}`
 
 /** The figures behind a cause. */
 const detailsOf = ({ details }: DearWords) =>
@@ -163,5 +163,5 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
   const why = { ...words, fromUs: dear.fromUs }
-  return { tone: 'warn', text: words.headline, query: `?${query}`, why }
+  return { tone: 'warn', text: unbroken(words.headline), query: `?${query}`, why }
 }
