@@ -27,11 +27,14 @@ async function play(
     takes = costs,
     by = contract,
     startS = 0,
+    everyS = 1,
   }: {
     every?: number
     takes?: readonly number[]
     by?: ReturnType<typeof contractOf>
     startS?: number
+    /** Seconds between a request, or a reading, and the next. */
+    everyS?: number
   } = {},
 ) {
   let spend = 0
@@ -42,9 +45,9 @@ async function play(
     return [...before, { ...sent, body: `{"model":"big","messages":"Hello ${nth}"}` }]
   })
   const at = sends.flatMap(({ id }, slot) => (id === undefined ? [] : [slot]))
-  const log = costs.map((cost, nth) => row(`id-${nth}`, cost, startS + at[nth]!))
+  const log = costs.map((cost, nth) => row(`id-${nth}`, cost, startS + everyS * at[nth]!))
   const timed = [...sends, page(spend)].map((sent, slot) => {
-    const us = (startS + slot) * 1e6
+    const us = (startS + everyS * slot) * 1e6
     const began = { intendedUs: us, dispatchedUs: us, sentUs: us }
     const over = { headersUs: us + 1e3, doneUs: us + 1e5, closedUs: us + 1e5 }
     return { ...sent, ended: { ...began, ...over } }
@@ -126,6 +129,64 @@ describe('free requests a day', () => {
     expect(found['PRICE-03']).toMatchObject({
       why: expect.stringContaining('all 12 requests cost nothing: an allowance'),
     })
+  })
+
+  const open = contractOf({ evidence, allowance: 'open' })
+
+  test.each([
+    ['one is left', [0, ...times(5, price)], 1],
+    ['the last pays a part', [...times(3, 0), price / 2], 1],
+    ['a balance is read before and after', [...times(5, 0), ...times(7, price)], 12],
+    ['there are few', [...times(3, 0), ...times(3, price)], 1],
+  ])('that the contract leaves open are no fault if %s', async (_, costs, every) => {
+    expect([_, verdicts(await play(costs, { by: open, every }))]).toEqual([_, inconclusive])
+  })
+
+  test.each([
+    ['in no order', [price, 0, price, price, 0, price, price, 0, price]],
+    ['at the end', [...times(6, price), ...times(3, 0)]],
+    ['and each costs a half', times(9, price / 2)],
+  ])('that the contract leaves open are lost charges %s', async (_, costs) => {
+    expect([_, verdicts(await play(costs, { by: open }))]).toEqual([
+      _,
+      times(4, 0).map(() => 'fail'),
+    ])
+  })
+
+  test.each([
+    ['an hour', 300, [...times(2, 0), ...times(10, price)]],
+    ['a day', 7200, [...times(3, 0), ...times(9, price)]],
+  ])('are as likely in a run of %s as in a short one', async (_, everyS, costs) => {
+    expect([_, verdicts(await play(costs, { everyS, startS: 60, every: 12 }))]).toEqual([
+      _,
+      ['inconclusive', 'inconclusive', 'fail', 'inconclusive'],
+    ])
+  })
+
+  // From a quarter of an hour on, in some zone a day begins.
+  test.each([
+    ['half of the charges are lost', [0, price / 2, 0, price / 2, 0, price / 2, price / 2]],
+    ['a part comes first', [price / 2, 0, 0, 0, 0, 0, 0]],
+  ])('are no new day if %s', async (_, costs) => {
+    const found = await play([...times(6, price), ...costs], { startS })
+    expect([_, verdicts(found)]).toEqual([_, times(4, 0).map(() => 'fail')])
+  })
+
+  test('of a whole day are lost if the next day begins with charges', async () => {
+    const costs = [...times(8, price), ...times(8, 0), ...times(8, price)]
+    const found = await play(costs, { everyS: 5400, startS: 4 * 3600 })
+    expect(verdicts(found)).toEqual(times(4, 0).map(() => 'fail'))
+  })
+
+  // A day begins before the last request of the third stretch.
+  test.each([
+    ['two of a stretch before it are lost', [8, 9], 'fail'],
+    ['the one after it is free', [11], 'inconclusive'],
+  ])('over a midnight are judged by it: %s', async (_, free, verdict) => {
+    const listed = [...times(4, 0), ...times(12, price)]
+    const costs = listed.map((cost, nth) => (free.includes(nth) ? 0 : cost))
+    const found = await play(costs, { every: 4, startS: startS - 2 })
+    expect([_, found['PRICE-06']!.verdict]).toEqual([_, verdict])
   })
 
   test('are a fault where the contract says that none are free', async () => {

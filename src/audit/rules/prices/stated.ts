@@ -31,7 +31,7 @@ A wrong cost is explained by the single change that gives it exactly, or by two 
 would also move costs that are right is named only where no other gives the wrong ones. Without a
 promise of rounding, different costs that are all above the exact one, or far more often too high than too low by more than half of
 the last place, are rounded up, and fail (a sign test; of all, of one form or of one model). A few are inconclusive. So are
-costs below the prices in the order of free requests a day, or of a discount for what was used before, and
+costs below the prices in the order of free requests a day (allowance: none says that there are none), or of a discount for what was used before, and
 charges for answers that the client left where nothing bounds their tokens, and those that are right only if the service counted thoughts
 that it does not show, or a longer prompt than its text lets expect.
 Each part of a price that the traffic shows is a promise of its own. If every request that costs 0 repeats an earlier
