@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { DearDay } from '../../src/portal/figures/dear-day.ts'
 import { type Used, whyOf } from '../../src/portal/figures/why.ts'
+import { endedOn } from '../../src/portal/page/answer.ts'
 import { dearWords, priceBeyond } from '../../src/portal/page/dear-words.ts'
 import type { PageData } from '../../src/portal/page/page-shape.ts'
 import { payAnswers } from '../../src/portal/page/pay-answers.ts'
@@ -227,4 +228,13 @@ test('a mail about a day is never cut within a character', () => {
   const [, href] = /href="(mailto:[^"]*)"/.exec(page)!
   expect(href!.length).toBeLessThanOrEqual(2_000)
   expect(decodeURIComponent(href!)).toContain('11月18日')
+})
+
+test('the day of the last use in a unit is no day without use', () => {
+  const [lastUs, toUs] = [utc(2026, 11, 14, 9), utc(2026, 11, 27)]
+  const units = [{ unit: 'USD', lastUs } as const, { unit: 'EUR', lastUs: toUs } as const]
+  const speechIn = speechOf(ja, { ...zone, locale: 'ja' })
+  expect(endedOn('USD', { units, toUs } as never as PageData, speechIn)).toBe(
+    '11月14日より後の利用なし',
+  )
 })
