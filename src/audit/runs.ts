@@ -98,16 +98,22 @@ export async function killedRuns(
   return killed.map(({ runId }) => runId)
 }
 
-/** Runs of several processes with parts missing in the store, by `attempt_counts_json`: `{"parts": {"of": 3, "present": 2}}`. */
+/** SQL: the parts of runs that are in the store, which are known also before the run is judged as a whole. Another try of a part is none. */
+const partsSql = `(SELECT run_id, max(shards) AS shards, count(DISTINCT shard)::INTEGER AS stored FROM run_shards WHERE NOT contains(run_id, '~') GROUP BY run_id)`
+
+/**
+ * Runs of several processes with parts missing in the store, by `attempt_counts_json`: `{"parts": {"of": 3, "present": 2}}`. A
+ * merged run that was not judged has none: the parts themselves say it.
+ */
 export function missingParts(
   store: Reader,
   runIds: readonly string[],
 ): Promise<readonly MissingParts[]> {
   return store.rows<MissingParts>(
     `SELECT run_id AS "runId", of, present
-     FROM (SELECT run_id, (attempt_counts_json->>'$.parts.of')::INTEGER AS of,
-             coalesce((attempt_counts_json->>'$.parts.present')::INTEGER, 0) AS present
-           FROM runs WHERE list_contains($1::VARCHAR[], run_id))
+     FROM (SELECT run_id, coalesce((attempt_counts_json->>'$.parts.of')::INTEGER, shards) AS of,
+             coalesce((attempt_counts_json->>'$.parts.present')::INTEGER, stored, 0) AS present
+           FROM runs LEFT JOIN ${partsSql} AS parts USING (run_id) WHERE list_contains($1::VARCHAR[], run_id))
      WHERE present < of ORDER BY run_id`,
     [JSON.stringify(runIds)],
   )
@@ -122,8 +128,10 @@ export async function unknownClocks(
   runIds: readonly string[],
 ): Promise<readonly { readonly runId: string }[]> {
   const open = await store.rows<{ runId: string; threads: number }>(
-    `SELECT run_id AS "runId", (scenario_json->>'$.threads')::INTEGER AS threads FROM runs
-     WHERE list_contains($1::VARCHAR[], run_id) AND (attempt_counts_json->>'$.parts.present')::INTEGER > 1
+    `SELECT run_id AS "runId", (scenario_json->>'$.threads')::INTEGER AS threads
+     FROM runs LEFT JOIN ${partsSql} AS parts USING (run_id)
+     WHERE list_contains($1::VARCHAR[], run_id)
+       AND coalesce((attempt_counts_json->>'$.parts.present')::INTEGER, stored) > 1
        AND (attempt_counts_json->>'$.clockErrorUs') IS NULL ORDER BY run_id`,
     [JSON.stringify(runIds)],
   )
