@@ -41,7 +41,7 @@ export const tones: Readonly<Record<string, Tone>> = lookup({
 })
 
 /**
- * The findings of the latest audit of any of these runs; empty without one.
+ * The findings of the latest audit of all these runs, or else of any of them; empty without one.
  *
  * @param runIds the shown runs if absent
  */
@@ -56,7 +56,7 @@ export async function latestFindings(
     WHERE audit_id = (
       SELECT audit_id FROM findings
       WHERE list_has_any(run_ids, ${meant})
-      ORDER BY audited_at DESC, audit_id DESC LIMIT 1
+      ORDER BY list_has_all(run_ids, ${meant}) DESC, audited_at DESC, audit_id DESC LIMIT 1
     )
     ORDER BY
       array_position(${textList(worstFirst)}, verdict),
