@@ -52,3 +52,9 @@ test('the remaining time is not estimated before the first part is done', () => 
     'reading | 0 of 3 done | 9 s',
   )
 })
+
+test('a name of a step in a store of others does not act in a terminal', () => {
+  expect(progressLine({ doing: 'step \u001b]0;owned\u0007a', done: 0, of: 3 }, 9000)).toBe(
+    'step a | 0 of 3 done | 9 s',
+  )
+})

@@ -1,3 +1,4 @@
+import { plainText } from '../../user/hostile.ts'
 import type { WorkProgress } from '../../user/work.ts'
 import { LiveView } from '../runs/live-view.ts'
 
@@ -44,5 +45,5 @@ export async function shown<T>(
 export function progressLine({ doing, done, of }: WorkProgress, tookMs: number): string {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(0)} s`
   const left = done === 0 ? [] : [`about ${seconds((tookMs / done) * (of - done))} left`]
-  return [doing, `${done} of ${of} done`, seconds(tookMs), ...left].join(' | ')
+  return [plainText(doing), `${done} of ${of} done`, seconds(tookMs), ...left].join(' | ')
 }
