@@ -2,6 +2,7 @@ import type { Scenario } from '../../scenario/scenario.ts'
 import { type Ceiling, dropAttempts } from '../../store/runs/runs.ts'
 import { openStore } from '../../store/session/open.ts'
 import type { Session } from '../../store/session/session.ts'
+import { userError } from '../../user/user-error.ts'
 import type { Progress } from '../count/progress.ts'
 import { run } from '../run.ts'
 import { autocannonPerS, type CrossCheck, loadAutocannon } from './cross-check.ts'
@@ -93,15 +94,18 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
   }
 }
 
-/** Requests per second of the steady part, from the first planned send to the last end. */
-async function steadyPerS(session: Session, runId: string): Promise<number> {
+/** Requests per second of the steady part, from the first planned send to the last end. @throws UserError without any */
+export async function steadyPerS(session: Session, runId: string): Promise<number> {
   const [row] = await session.rows<{ per_s: number | null }>(
     `SELECT count(*) FILTER (outcome <> 'not_sent')
             / ((max(coalesce(closed_us, intended_us)) - min(intended_us)) / 1e6) AS per_s
      FROM attempts WHERE run_id = $1 AND part = 'steady'`,
     [runId],
   )
-  return row?.per_s ?? 0
+  if (row?.per_s != null) return row.per_s
+  throw userError.run(
+    `the run ${runId} ended no request in its steady part, so the ceiling of this machine is not known. Give it more time: --seconds.`,
+  )
 }
 
 function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenario {
