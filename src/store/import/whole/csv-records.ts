@@ -11,9 +11,9 @@ export interface CsvRecords {
   readonly cells: { readonly header: number; readonly last: number }
 }
 
-const [quote, lineFeed, carriageReturn] = [0x22, 0x0a, 0x0d]
+const [quote, lineFeed, carriageReturn, space] = [0x22, 0x0a, 0x0d, 0x20]
 
-/** Reads a CSV file (RFC 4180) byte by byte, for where its records end. A quote opens at the start of a cell. */
+/** Reads a CSV file (RFC 4180) byte by byte, for where its records end. A quote opens at the start of a cell, behind spaces if there are. */
 export async function csvRecords(path: string, delimiter: string): Promise<CsvRecords> {
   const comma = delimiter.charCodeAt(0)
   let [at, records, endBytes, line, openLine] = [0, 0, 0, 1, 0]
@@ -39,7 +39,7 @@ export async function csvRecords(path: string, delimiter: string): Promise<CsvRe
       } else if (byte === comma) {
         cells++
         state = 'start'
-      } else if (byte !== carriageReturn) state = 'plain'
+      } else if (byte !== carriageReturn && !(state === 'start' && byte === space)) state = 'plain'
     }
   }
   const openQuoteLine = state === 'quoted' ? openLine : null
