@@ -28,7 +28,7 @@ export function taskIssues(scenario: JsonObject): readonly Found[] {
   ]
 }
 
-/** The header is sent with each request, and stored. */
+/** Names of headers that cannot carry the affinity: the header is sent with each request, and stored. */
 const affinityIssues = (affinity: unknown, path: Path): readonly Found[] =>
   Object.entries(objectOf(affinity)).flatMap(([field, name]) => {
     const message = typeof name === 'string' ? scenarioHeaderIssue(name, '') : null

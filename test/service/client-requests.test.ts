@@ -304,8 +304,9 @@ test('thinking of the messages format turns reasoning on and off', async () => {
   expect(await kinds(on)).toEqual(['thinking', 'text'])
   const off = { model: 'svc-k2-thinking', thinking: { type: 'disabled' } }
   expect(await kinds(off)).toEqual(['text'])
+  const part = { thinking: { type: 'enabled', budget_tokens: 1024.5 } }
   const few = { thinking: { type: 'enabled', budget_tokens: 1000 } }
-  expect((await target.messages(few)).status).toBe(400)
+  for (const wrong of [few, part]) expect((await target.messages(wrong)).status).toBe(400)
 })
 
 describe('for wide clients', () => {

@@ -13,11 +13,15 @@ export function readThinking(fields: Fields, maxTokens: number): boolean | null 
       return null
     case 'enabled': {
       const budget = thinking.budget_tokens
-      if (typeof budget === 'number' && budget >= leastBudgetTokens && budget < maxTokens) {
+      if (
+        Number.isInteger(budget) &&
+        Number(budget) >= leastBudgetTokens &&
+        Number(budget) < maxTokens
+      ) {
         return true
       }
       throw new InvalidRequest(
-        `thinking.budget_tokens: expected at least ${leastBudgetTokens} and less than max_tokens (${maxTokens}); got ${shown(budget)}`,
+        `thinking.budget_tokens: expected a whole number, at least ${leastBudgetTokens} and less than max_tokens (${maxTokens}); got ${shown(budget)}`,
       )
     }
   }
