@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { audited, contractOf, type Sent } from './paid.ts'
+import { audited, chat, contractOf, type Sent } from './paid.ts'
 
 /** What a balance says of wrong charges: a cause that right sums contradict is not told where another one leaves them right. */
 
@@ -94,4 +94,58 @@ test('a markup of one model is told where each sum has requests of two models', 
   expect(await told([[dear, small(1_008)], [cheap, small(4_504)], [other]])).toBe(
     ': 1.25 times the cost, as with a tax or fee of 25 % (of model small)',
   )
+})
+
+/** What is told of whole credits: the price of each request of a group, and what was taken beyond it after the group. */
+async function toldOfCredits(
+  groups: readonly (readonly [prices: readonly number[], more: number])[],
+) {
+  const contract = contractOf({
+    currency: 'credits',
+    models: [
+      { id: 'mini', price: { request: 1 } },
+      { id: 'maxi', price: { request: 5 } },
+    ],
+  })
+  const pageOf = (spent: number): Sent => ({ ...page(0), answer: `{"spend": ${spent}}` })
+  let spent = 0
+  const sends = groups.flatMap(([prices, more]) => {
+    spent += prices.reduce((a, b) => a + b, more)
+    const group = prices.map((price, nth): Sent => {
+      const model = price === 1 ? 'mini' : 'maxi'
+      const messages = `Tell ${spent} ${nth}.`
+      return { ...chat(`answer-${spent}-${nth}`), model, body: JSON.stringify({ model, messages }) }
+    })
+    return [...group, pageOf(spent)]
+  })
+  const of = (await audited([pageOf(0), ...sends], null, { contract }))['PRICE-06']!
+  return of.verdict === 'fail' ? of.observed.split('wrong').at(-1)! : of.verdict
+}
+
+test('some double charges in a group are told where a lone request shows one', async () => {
+  const many = [1, 5, 1, 1, 5, 1, 1] as const
+  expect(
+    await toldOfCredits([
+      [many, 3],
+      [[1], 0],
+      [[1], 1],
+      [[5], 0],
+    ]),
+  ).toMatch(/: (?:request )?charged twice \(only these requests\)/)
+  // Nothing shows what happened to one of them.
+  expect(
+    await toldOfCredits([
+      [many, 3],
+      [[1], 0],
+      [many, 2],
+    ]),
+  ).toBe('')
+  // No such sum: each of them costs 5.
+  expect(
+    await toldOfCredits([
+      [[5, 5, 5], 3],
+      [[1], 0],
+      [[1], 1],
+    ]),
+  ).not.toContain('twice')
 })

@@ -174,7 +174,43 @@ function causesBy(
         }),
     ),
   )
-  return isOne ? cause(onlyTheseWords, 3) : []
+  return isOne || isOfSome(wrong, moved) ? cause(onlyTheseWords, 3) : []
+}
+
+/** Exact sums of so many units at most are looked at for some of their requests. */
+const mostUnits = 1_000
+
+/** Whether a change gives the sum of each lone request, and of others the sum of some of theirs: the lone ones show what happened to some. */
+function isOfSome(wrong: Groups, moved: (request: PricedRequest) => Rational | null): boolean {
+  const windows = wrong.flat()
+  if (windows.length > wrong.length || !windows.every(({ slack }) => isZero(slack))) return false
+  const lone = windows.filter(({ requests }) => requests.length === 1)
+  const isMoved = (window: Window) => isGiven(window, moved(window.requests[0]!) ?? zero)
+  return (
+    lone.length > 0 &&
+    lone.every(isMoved) &&
+    windows.every((window) => window.requests.length === 1 || isSumOfSome(window, moved))
+  )
+}
+
+function isSumOfSome(
+  { apart, unit, requests }: Window,
+  moved: (request: PricedRequest) => Rational | null,
+): boolean {
+  const inUnits = (amount: Rational) => {
+    const { numerator, denominator } = divide(amount, unit)
+    return denominator === 1n ? Number(numerator) : Number.NaN
+  }
+  const goal = inUnits(apart)
+  if (!(Math.abs(goal) <= mostUnits)) return false
+  const reached = new Set([0])
+  for (const request of requests) {
+    const step = inUnits(moved(request) ?? zero)
+    if (Math.sign(step) !== Math.sign(goal)) continue
+    for (const sum of [...reached])
+      if (Math.abs(sum + step) <= Math.abs(goal)) reached.add(sum + step)
+  }
+  return reached.has(goal)
 }
 
 /** The requests that a change moves, each once: windows of one stretch share most of theirs. */
