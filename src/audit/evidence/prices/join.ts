@@ -1,5 +1,6 @@
 import { isSameName } from '../../../contract/contract.ts'
 import type { LogTerms } from '../../../contract/prices.ts'
+import { decimalText } from '../../../money/rational.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
 import { AlikeIndex } from './alike-index.ts'
@@ -186,33 +187,34 @@ function addRefunds(pairs: Pairs, log: readonly LogRow[]): void {
     (row) => !used.has(row) && row.cost !== null && row.cost.value.numerator < 0n,
   )
   if (refunds.length === 0) return
-  const open = new Map(
-    [...pairs].toSorted(
-      (
-        [
-          {
-            outcomes: [a],
-          },
-        ],
-        [
-          {
-            outcomes: [b],
-          },
-        ],
-      ) => Number(a === 'success') - Number(b === 'success'),
-    ),
+  const charged = [...pairs.keys()].toSorted(
+    (a, b) => Number(isAnswered(a)) - Number(isAnswered(b)),
   )
-  for (const refund of refunds.slice(0, mostRefunds)) {
-    const found = [...open].find(([, rows]) => rows.some((row) => isRefundOf(refund, row)))
+  const byAmount = Map.groupBy(
+    charged.flatMap((request) => pairs.get(request)!.map((row) => ({ request, row }))),
+    ({ row }) => amountOf(row.cost),
+  )
+  const settledOnes = new Set<PricedRequest>()
+  for (const refund of refunds) {
+    const equal = byAmount.get(amountOf(refund.cost)) ?? []
+    const found = equal
+      .slice(0, mostCompared)
+      .find(({ request, row }) => !settledOnes.has(request) && isRefundOf(refund, row))
     if (found === undefined) continue
-    const [request, rows] = found
-    pairs.set(request, [...rows, refund])
-    open.delete(request)
+    const { request } = found
+    pairs.set(request, [...pairs.get(request)!, refund])
+    settledOnes.add(request)
   }
 }
 
-/** Each refund is compared with all requests. */
-const mostRefunds = 1_000
+const isAnswered = ({ outcomes: [outcome] }: PricedRequest) => outcome === 'success'
+
+/** An amount without its sign, as a key. */
+const amountOf = (cost: LogRow['cost']) =>
+  cost === null ? '' : decimalText(cost.value).replace('-', '')
+
+/** A refund is compared with so many charges of its amount. */
+const mostCompared = 10_000
 
 function isRefundOf(refund: LogRow, row: LogRow): boolean {
   const isSame = (name: 'prompt' | 'completion') =>
