@@ -3,6 +3,7 @@ import { add, decimalText, type Rational, subtract, zero } from '../../money/rat
 import type { Judged } from '../../price/judge/judge.ts'
 import type { PriceJudge } from '../../price/judge/price-judge.ts'
 import { grouped } from '../../user/grouped.ts'
+import { isBelow } from '../evidence/prices/charged-less.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
 import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unreadable.ts'
@@ -87,6 +88,8 @@ export class LoggedCosts {
   readonly #lines = new WeakMap<Judged, LoggedRequest>()
   readonly #unreadable: UnreadableCost[] = []
   readonly counts = { right: 0, wrong: 0, open: 0 }
+  /** Wrong ones that are not below those of the contract. */
+  #above = 0
   readonly #byModel = new Map<string, Sums>()
 
   constructor(prices: PriceTerms) {
@@ -95,6 +98,7 @@ export class LoggedCosts {
 
   add(line: LoggedRequest, judged: Judged): void {
     this.counts[judged.is]++
+    if (judged.is === 'wrong' && !isBelow(judged)) this.#above++
     this.#stake.add(judged)
     this.#lines.set(judged, line)
     if (judged.is === 'right') this.#kept.right.add(judged)
@@ -132,7 +136,8 @@ export class LoggedCosts {
     const requires = 'rows with a cost of models that the contract has a price of'
     const unit = this.#prices.currency.name
     const { wrong: wrongs, open: opens } = this.counts
-    const of = { wrong: wrongs, open: opens, all: this.all, stake: this.#stake.text(unit) }
+    const stake = this.#stake.text(unit)
+    const of = { wrong: wrongs, above: this.#above, open: opens, all: this.all, stake }
     const sample = [...wrong, ...right.all, ...open]
     const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
     const shown = (witnesses: readonly Witness[]) =>

@@ -11,15 +11,17 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const contract = parseContract(
-  {
-    ...{ name: 'ours', currency: 'USD', charged: { success: 'full' } },
-    models: [{ id: 'large', price: { input: 4, output: 20 } }],
-  },
-  'ours.yaml',
-)
+const contractOf = (terms: object) =>
+  parseContract(
+    {
+      ...{ name: 'ours', currency: 'USD', charged: { success: 'full' } },
+      models: [{ id: 'large', price: { input: 4, output: 20 } }],
+      ...terms,
+    },
+    'ours.yaml',
+  )
 
-async function found(rule: string, rows: readonly object[]) {
+async function found(rule: string, rows: readonly object[], contract = contractOf({})) {
   const file = join(folder, 'log.jsonl')
   writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   const { findings } = await auditLog({ file, contract, nowMs: Date.UTC(2026, 11, 1) })
@@ -50,4 +52,32 @@ test('PRICE-08: a sum beside costs that are all open passes nothing', async () =
     why: expect.stringContaining('leaves the cost of every row open'),
   })
   expect((await found('PRICE-08', [{ ...row, request_id: 'a' }])).verdict).toBe('pass')
+})
+
+const startMs = Date.UTC(2026, 10, 9, 10)
+/** Rows of so many requests, one each second, with these costs. */
+const rowsOf = (count: number, costOf: (nth: number) => number) =>
+  Array.from({ length: count }, (_, nth) => ({
+    ...{ ...row, spend: costOf(nth), request_id: `a${nth}` },
+    startTime: new Date(startMs + nth * 1000).toISOString(),
+  }))
+
+test.each([
+  ['3,000 free rows', 'inconclusive', () => 0],
+  ['2,500 free rows before others', 'inconclusive', (nth: number) => (nth < 2500 ? 0 : row.spend)],
+  ['3,000 halved rows', 'fail', () => row.spend / 2],
+  ['free rows in between', 'fail', (nth: number) => (nth % 2 === 0 ? 0 : row.spend)],
+  ['2,500 free rows and one too high', 'fail', (nth: number) => (nth < 2500 ? 0 : 2 * row.spend)],
+] as const)('PRICE-04: an allowance that is open, and %s: %s', async (_, verdict, costOf) => {
+  const open = contractOf({ allowance: 'open' })
+  const judged = await found('PRICE-04', rowsOf(3000, costOf), open)
+  expect([_, judged.verdict]).toEqual([_, verdict])
+})
+
+test('PRICE-04: free rows that come first are inconclusive among more right ones than are kept', async () => {
+  const rows = rowsOf(4100, (nth) => (nth < 50 ? 0 : row.spend))
+  expect(await found('PRICE-04', rows)).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('50 of 4100 costs in the log are below'),
+  })
 })

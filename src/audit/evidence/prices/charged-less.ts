@@ -35,17 +35,22 @@ export function lessInOrder(
   const turned = turnedSigns(judged)
   if (turned !== null) return turned
   const charged: Charged[] = []
-  for (const { request, statement, expected, is } of judged) {
-    const { value } = statement
-    const least = [...expected.costs, ...(expected.between ?? [])].toSorted(compare)[0]
-    const isLess = least !== undefined && value.numerator >= 0n && compare(value, least) < 0
-    if (is === 'wrong' && !isLess) return null
+  for (const each of judged) {
+    const { request, is } = each
+    const { value } = each.statement
+    if (is === 'wrong' && !isBelow(each)) return null
     if (is === 'open' || (is === 'right' && isZero(value))) continue
     const [requests, isFree] = [[request], isZero(value)]
     charged.push({ requests, is: is === 'right' ? 'full' : isFree ? 'free' : 'less' })
   }
   const causes = explained.isWhole ? explained.explanations : []
   return chargedLess(charged, allowance, () => causes.every(({ isDiscount }) => isDiscount))
+}
+
+/** Whether an amount is less than each that the contract allows. */
+export function isBelow({ statement: { value }, expected }: Judged): boolean {
+  const [least] = [...expected.costs, ...(expected.between ?? [])].toSorted(compare)
+  return least !== undefined && value.numerator >= 0n && compare(value, least) < 0
 }
 
 /**

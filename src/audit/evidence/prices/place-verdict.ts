@@ -44,6 +44,8 @@ export function placeVerdict(
   requires: string,
   of?: {
     readonly wrong: number
+    /** Wrong ones that are not below the contract's. */
+    readonly above: number
     readonly open: number
     readonly all: number
     readonly stake: string
@@ -55,20 +57,22 @@ export function placeVerdict(
   if (first === undefined)
     return { explanations: [], verdict: withoutWrong(judged, judge, unit, requires, of) }
   const { explanations, isWhole } = explain(judged, judge)
-  const areAll = of === undefined || of.all === judged.length
-  const less = areAll ? lessInOrder(judged, { explanations, isWhole }, prices.allowance) : null
+  const some = of?.wrong ?? wrong.length
+  const all = of?.all ?? judged.length
+  // The first of many wrong ones show the order in which an allowance may be, and no chance.
+  const isKept = some === wrong.length || prices.allowance === 'open'
+  const mayBeLess = isKept && (of?.above ?? 0) === 0
+  const less = mayBeLess ? lessInOrder(judged, { explanations, isWhole }, prices.allowance) : null
   if (less !== null)
     return {
       explanations: [],
       verdict: inconclusive(
         judged.length,
-        `${wrong.length} of ${judged.length} costs ${placeWords(first)} are below those of the contract: ${less}`,
+        `${some} of ${all} costs ${placeWords(first)} are below those of the contract: ${less}`,
         wrong.slice(0, 3).map((each) => witnessOf(each, unit)),
       ),
     }
   const why = explained(explanations, isWhole, wrong.length)
-  const some = of?.wrong ?? wrong.length
-  const all = of?.all ?? judged.length
   const stake = of?.stake ?? stakeOf(judged, unit)
   return {
     explanations,
