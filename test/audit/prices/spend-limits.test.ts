@@ -56,6 +56,24 @@ describe('a spend without a limit', () => {
   })
 })
 
+test('requests that are served when those before them had passed the limit are no pass', async () => {
+  const limit = (most: number, more: object = {}) => ({ limit: most, ...more })
+  const sends = [page('0.0'), a, b, c, page('0.00042')]
+  // The second one passes the limit, and the third one is served after it.
+  expect(await price07(sends, limit(0.0002, { within: '0s' }))).toMatchObject({
+    verdict: 'fail',
+    observed:
+      'served when the requests before it had spent more than the limit of 0.0002 USD; 0.00042 are shown in the end',
+  })
+  expect(await price07(sends, limit(0.0002))).toMatchObject({
+    verdict: 'inconclusive',
+    why: expect.stringContaining('evidence.balance.within'),
+  })
+  // The last one may pass the limit, and so may one that is sent before a spend need be seen.
+  for (const balance of [limit(0.0003), limit(0.0004), limit(0.0002, { within: '5s' })])
+    expect((await price07(sends, balance)).verdict).toBe('pass')
+})
+
 describe('a pass says what it compared', () => {
   test('spends with their limit, none of which came near it', async () => {
     expect(await price07([page('0'), a, page('0.00014')], { limit: 10 })).toMatchObject({

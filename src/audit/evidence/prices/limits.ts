@@ -128,6 +128,67 @@ export function servedAboveLimit(
   })
 }
 
+/**
+ * The first request of each account that was served when those that had ended before it had brought the spend above its limit, between two
+ * values of which the first is within it. The costs before it and those after it must both say so.
+ *
+ *     within the limit ├───── ended before ─────┤ served, and all after it ├ above the limit
+ */
+export function servedBeyondLimit(
+  { requests, judge, pages }: Pick<PriceJudgements, 'requests' | 'pages' | 'judge'>,
+  terms: BalanceTerms,
+  readings: readonly Reading[],
+  unit: string,
+): readonly Overrun[] {
+  if (terms.moves === 'down') return []
+  return [...Map.groupBy(readings, ({ account }) => account)].flatMap(([account, own]) => {
+    const all = requests.filter((request) => request.account === account)
+    const isIdle = ({ fromMs, untilMs }: Reading) =>
+      !all.some(({ startMs, endMs }) => startMs <= untilMs && endMs >= fromMs)
+    for (const [at, later] of own.entries()) {
+      const earlier = own[at - 1]
+      const limit = limitAt({ pages }, terms, later)
+      const isCrossed =
+        earlier !== undefined &&
+        limit !== null &&
+        compare(earlier.value, limit) <= 0 &&
+        compare(later.value, limit) > 0 &&
+        isIdle(earlier) &&
+        isIdle(later)
+      if (!isCrossed) continue
+      // A number of JSON drops its last zeros.
+      const unitOfBoth =
+        compare(earlier.lastUnit, later.lastUnit) < 0 ? earlier.lastUnit : later.lastUnit
+      const between = all.filter(
+        ({ startMs, endMs }) => startMs >= earlier.untilMs && endMs <= later.fromMs,
+      )
+      const served = between.find((request) => {
+        const isBefore = ({ endMs }: PricedRequest) => endMs + terms.withinMs < request.startMs
+        const [before, after] = [
+          between.filter(isBefore),
+          between.filter((each) => !isBefore(each)),
+        ]
+        const most = after.map((each) => computedBounds(each, judge).high)
+        if (request.outcomes[0] !== 'success' || most.includes(null)) return false
+        const least = before.map((each) => computedBounds(each, judge).low).reduce(add, zero)
+        const sum = (most as readonly Rational[]).reduce(add, zero)
+        return (
+          compare(subtract(add(earlier.value, least), unitOfBoth), limit) > 0 &&
+          compare(subtract(later.value, sum), limit) > 0
+        )
+      })
+      if (served !== undefined)
+        return [
+          {
+            shows: `served when the requests before it had spent more than the limit of ${decimalText(limit)} ${unit}; ${later.text} are shown in the end`,
+            request: served,
+          },
+        ]
+    }
+    return []
+  })
+}
+
 /** Requests that were served at a balance that shows 0, together for more than its last decimal. */
 export function servedAtZero(
   { requests, judge }: PriceJudgements,

@@ -8,6 +8,7 @@ import {
   type Overrun,
   servedAboveLimit,
   servedAtZero,
+  servedBeyondLimit,
   unequalSums,
   unreadableLimit,
 } from '../../evidence/prices/limits.ts'
@@ -48,7 +49,8 @@ export const price07: Rule = {
   needs: ['active'],
   explain: `Reads the balance or spend that evidence.balance names. A balance below 0, or below evidence.balance.lowest, was overdrawn; so was one that stays at 0
 while it serves requests that cost more than its last decimal. A spend above its limit
-(evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it, unless it began anew. A refusal that names its
+(evidence.balance.limit, or max_budget or limit beside the value) that still serves requests ignores it, unless it began anew; so does one that
+the costs of the requests before had brought above it, which is inconclusive where the contract does not say how late a spend may be. A refusal that names its
 counter must name the spend that the service shows. What remains and what is used (evidence.balance.also) add up to the limit; without
 one, to the same on every page, and a rise of the sum may be a payment, a fall of what is used a new period. Only pages without a request near them count. A pass says what was compared; a spend without a limit is not.
 A limit that is no number, such as \`1,000\`, makes it inconclusive; one below 0 is none.
@@ -67,7 +69,11 @@ It cannot know a limit that neither the contract nor the service states.`,
     const unit = found.prices.currency.name
     const sums = unequalSums(found, terms, unit)
     const refusals = spendsOfRefusals(found, values)
+    const beyond = values.flatMap(({ each, readings: own }) =>
+      servedBeyondLimit(found, each, own, unit).map((overrun) => ({ overrun, each })),
+    )
     const witnesses = [
+      ...beyond.flatMap(({ overrun, each }) => (each.isWithinPromised ? [overrun] : [])),
       ...values.flatMap(({ each, readings: own }) => belowZero(each, own, unit)),
       ...values.flatMap(({ each, readings: own }) => servedAtZero(found, each, own, unit)),
       ...values.flatMap(({ each, readings: own }) => servedAboveLimit(found, each, own, unit)),
@@ -83,6 +89,13 @@ It cannot know a limit that neither the contract nor the service states.`,
         observed: first.shows,
         witnesses,
       })
+    const [late] = beyond
+    if (late !== undefined)
+      return inconclusive(
+        readings.length,
+        `a request was ${late.overrun.shows}: the limit is ignored, or its spend is late, of which the contract says nothing (evidence.balance.within)`,
+        [witnessOf(late.overrun)],
+      )
     const [paid] = sums.unequal
     if (paid !== undefined)
       return inconclusive(
