@@ -87,7 +87,8 @@ test('an account has the same bytes with and without another one, whose token se
   all = await withAlerts([subject, others[3]!])
   alone = await withAlerts([subject])
   const path = `/v1/usage/breakdown?${november}&by=model`
-  expect((await answers(path)).slice(0, 3)).toBe('200')
+  const paths = ['/page', `/v1/export?${november}`, '/v1/budgets', '/v1/alerts']
+  for (const each of [path, ...paths]) expect((await answers(each)).slice(0, 3)).toBe('200')
   const other = await bytesOf(await all.ask(path, await tokenOf(others[3]!.name)))
   expect(other.includes(others[3]!.model)).toBe(true)
   expect(other.includes(subject.model)).toBe(false)
