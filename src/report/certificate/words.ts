@@ -1,5 +1,5 @@
 import type { Headline, Tone } from '../banner.ts'
-import { percentAtMost } from '../format.ts'
+import { atDigits, percentAtMost } from '../format.ts'
 import type { Certificate, CertificatePart, CertificateVerdict } from './shape.ts'
 
 const toneOf: Readonly<Record<CertificateVerdict, Tone>> = {
@@ -32,22 +32,26 @@ export function certificateTitle(certificate: Certificate): string {
 }
 
 /** How often the verdict errs by chance, in whole sentences. */
-export function chanceText({ verdict, parts, passesByChance }: Certificate): string {
+export function chanceText({ verdict, parts }: Certificate): string {
   switch (verdict) {
     case 'pass':
-      return `If one of these is not so, this verdict comes by chance in at most ${jointText(parts, passesByChance)}.`
+      return `If one of these is not so, this verdict comes by chance in at most ${jointText(parts)}.`
     case 'fail':
       return parts
         .filter((part) => part.verdict === 'fail')
         .map(failureText)
         .join(' ')
     case 'inconclusive':
-      return `What is not decided is no pass. A certificate would come by chance in at most ${jointText(parts, passesByChance)}.`
+      return `What is not decided is no pass. A certificate would come by chance in at most ${jointText(parts)}.`
   }
 }
 
-const jointText = (parts: Certificate['parts'], joint: number) =>
-  `${percentAtMost(joint)} of such runs, the sum of ${parts.map((part) => `${part.part} ${percentAtMost(part.passesByChance)}`).join(', ')}`
+/** The sum of the parts as they are shown, each of which is rounded up. */
+function jointText(parts: Certificate['parts']): string {
+  const percents = parts.map((part) => atDigits(100 * part.passesByChance, 2, Math.ceil))
+  const joint = Number(percents.reduce((sum, each) => sum + each, 0).toPrecision(12))
+  return `${joint} % of such runs, the sum of ${parts.map(({ part }, at) => `${part} ${percents[at]} %`).join(', ')}`
+}
 
 /** What a part found, and how often it finds that by chance. */
 function saidOf({ verdict, said, passesByChance, failsByChance }: CertificatePart): string {

@@ -232,3 +232,12 @@ test('a bound that an answer states is never below it', () => {
   const confirmed = made({ page: { ...honest.page, trials: [{ ...trials, confirmations: 3 }] } })
   expect(certificateLines(confirmed)[1]).toContain('rate 1.9 %')
 })
+
+test('the chance of a certificate is the sum of its parts as they are shown', () => {
+  const answers = [1, 2, 3, 4].map(() => threshold('good'))
+  const page = { ...honest.page, answers, trials: [{ ...trials, confirmations: 6 }] }
+  // 2.4834 % is shown as 2.5 %, and 13.4834 % by itself would be 14 %.
+  expect(certificateLines(made({ page }))[1]).toContain(
+    'at most 13.5 % of such runs, the sum of rate 2.5 %, answers 10 %, model 1 %',
+  )
+})
