@@ -105,9 +105,10 @@ describe('the board of a usage page', () => {
     expect([0, 0.25, 3.75, 0.0075].map(compact)).toEqual(['0', '0.25', '3.75', '0.0075'])
     // An amount of money has both digits of its cents.
     const euros = speechOf({ ...data, isMoney: true, unit: 'EUR' }).of('credits').compact
-    expect([0, 0.25, 7.5, 15, 37.5, 1500].map(euros)).toEqual([
-      ...['€0', '€0.25', '€7.50', '€15', '€37.50', '€1.5k'],
+    expect([0, 0.25, 0.5, 1, 7.5, 15, 37.5, 1500].map(euros)).toEqual([
+      ...['€0', '€0.25', '€0.50', '€1', '€7.50', '€15', '€37.50', '€1.5k'],
     ])
+    expect([0.07, 0.0025].map(euros)).toEqual(['€0.07', '€0.0025'])
   })
 
   test('sums to what the cards of the page say', { tags: 'whole' }, async () => {

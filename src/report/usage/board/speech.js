@@ -8,6 +8,12 @@
 const zoned = (locale, options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' })
 /** @param {number} hour */
 const msOf = (hour) => hour * 3_600_000
+/**
+ * Whether an amount has no digits below a hundredth.
+ *
+ * @param {number} value
+ */
+const isOfCents = (value) => Number((100 * value).toPrecision(12)) % 1 === 0
 
 /**
  * Puts values into sentences: `{name}` is a value, and `{name|one|more}` a word that agrees with its number.
@@ -123,8 +129,8 @@ export function speechOf(data) {
           value === null || value === undefined
             ? '–'
             : (value !== 0 && Math.abs(value) < 0.05 ? fine : whole).format(value),
-        // 7.50, and no 7.5 beside amounts with two decimals.
-        compact: (value) => (value > 1 && value % 1 ? halves : axis).format(value),
+        // 7.50, and no 7.5 beside amounts with two decimals; less than a cent keeps its digits.
+        compact: (value) => (value % 1 && isOfCents(value) ? halves : axis).format(value),
       }
     },
     cents: (value) => (value === null ? '–' : cents.format(value)),
