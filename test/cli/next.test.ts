@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { AnyCommand } from '../../src/cli/commands/command.ts'
 import { program } from '../../src/cli/commands/program.ts'
 import { exit } from '../../src/cli/terminal/exit.ts'
@@ -253,18 +253,28 @@ test.each([
   ['https://h/log.csv?sig=PASSWORD', "'https://h/log.csv?…'"],
   ['--base-url=https://h/v1', "'--base-url=https://h/v1'"],
   ['--account me@example.com', "--account 'me@example.com'"],
+  ['--join user:PASS/WORD@10.0.0.7:4222', "--join '…@10.0.0.7:4222'"],
+  ['--join=user:PASS/WORD@10.0.0.7:4222', "'--join=…@10.0.0.7:4222'"],
+  ['--join TOKEN@10.0.0.7:4222', "--join '…@10.0.0.7:4222'"],
+  ['--join=TOKEN@nats.example', "'--join=…@nats.example'"],
+  ['notes/a:b@c.yaml', "'notes/a:b@c.yaml'"],
 ])('the next command names %s without what may be a password', (given, shown) => {
-  vi.spyOn(process, 'argv', 'get').mockReturnValue([
-    'node',
-    'assay',
-    'run',
-    ...given.split(' '),
-    '--dry-run',
-  ])
+  const faked = vi.spyOn(process, 'argv', 'get')
+  onTestFinished(() => faked.mockRestore())
+  faked.mockReturnValue(['node', 'assay', 'run', ...given.split(' '), '--dry-run'])
   expect(nextLine(sameCommandWithout('--dry-run'), 'sends it')).toBe(
     `Next: assay run ${shown}  # sends it\n`,
   )
-  vi.restoreAllMocks()
+})
+
+test('a header that is an address stays as it is, so that the copied command sends the same', () => {
+  const header = ['--header', 'http-referer: https://a.example/?x=1']
+  expect(nextLine(['bench', ...header], 'sends it')).toContain(
+    "--header 'http-referer: https://a.example/?x=1'",
+  )
+  expect(
+    nextLine(['bench', '--header', 'x-proxy: https://me:PASSWORD@a.example/?x=1'], ''),
+  ).toContain("--header 'x-proxy: https://…@a.example/?x=1'")
 })
 
 test('a dry run prints no value of a header that may be a key', { tags: 'whole' }, async () => {

@@ -12,7 +12,8 @@ const usualStore = 'assay.duckdb'
  * @param does what it does, without a subject: `makes a page`
  */
 export function nextLine(words: readonly string[], does: string): string {
-  return `Next: ${commandText(words.map(withoutPassword))}  # ${does}\n`
+  const shown = words.map((word, at) => withoutPassword(word, words[at - 1] ?? ''))
+  return `Next: ${commandText(shown)}  # ${does}\n`
 }
 
 /** The options that name the store and the contract, without those that are the default. */
@@ -29,8 +30,16 @@ export const optionWords = (
 export const sameCommandWithout = (option: string): readonly string[] =>
   process.argv.slice(2).filter((word) => word !== option)
 
-/** An address may stand behind the name of an option and `=`, and may lack its scheme. */
-function withoutPassword(word: string): string {
+/**
+ * An address may stand behind the name of an option and `=`, and may lack its scheme. A header is sent as it is copied, so it keeps its
+ * query. Of a server to join, all before the host may be a token.
+ *
+ * @param before the word before it
+ */
+function withoutPassword(word: string, before: string): string {
+  const option = /^--[a-z-]+(?==)/.exec(word)?.[0] ?? before
+  if (option === '--header') return word.replace(/:\/\/[^\s/?#]*@/g, '://…@')
+  if (option === '--join') return word.replace(/^(--join=)?([a-z]+:\/\/)?.*@/is, '$1$2…@')
   return word
     .replace(/[a-z][a-z\d+.-]*:\/\/.*$/is, shownBaseUrl)
     .replace(/(^|=)[^\s:/=@]+:[^\s/]*@/, '$1…@')
