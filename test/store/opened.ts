@@ -42,7 +42,10 @@ export async function emptyStore(): Promise<Store> {
 
 async function keptOpen(store: OpenStore): Promise<Store> {
   const session = await store.session()
+  let isOpen = true
   const close = () => {
+    if (!isOpen) return
+    isOpen = false
     session.close()
     idle.push(store)
   }

@@ -10,6 +10,7 @@ import { isOpen, reserveFile } from '../../src/store/session/file.ts'
 import { openStore } from '../../src/store/session/open.ts'
 import { inSession } from '../../src/store/session/session.ts'
 import { seededOptions, seededStore } from '../report/seeded.ts'
+import { emptyStore } from './opened.ts'
 
 let folder: string
 let path: string
@@ -222,4 +223,16 @@ test('a query that needs more memory than it may use is an error that says so, a
   )
   expect(await store.rows('SELECT n FROM kept')).toEqual([{ n: 1 }])
   store.close()
+})
+
+test('a store of tests that is closed twice is given to one of them', async () => {
+  const first = await emptyStore()
+  first.close()
+  first.close()
+  const [one, other] = [await emptyStore(), await emptyStore()]
+  await one.execute('CREATE TABLE shared AS SELECT 1 AS n')
+  await expect(other.rows('FROM shared')).rejects.toThrow()
+  await one.execute('DROP TABLE shared')
+  one.close()
+  other.close()
 })
