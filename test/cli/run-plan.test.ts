@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Options } from '../../src/cli/commands/run.ts'
 import { runAction } from '../../src/cli/runs/run.ts'
 import { mustBound } from '../../src/cli/runs/run-overrides.ts'
-import { planText } from '../../src/cli/runs/run-plan.ts'
+import { planText, unpricedSteps } from '../../src/cli/runs/run-plan.ts'
 import { billingOf } from '../../src/contract/billing.ts'
 import type { Contract } from '../../src/contract/contract.ts'
 import { defaultContract } from '../../src/contract/default.ts'
@@ -175,6 +175,32 @@ test('a bound on money that no price can keep is told in a dry run, and refused 
   const priced = parseContract({ name: 'g', models: [{ id: 'svc-k2', price: { input: 1 } }] }, 'g')
   expect(() => mustBound('0.5', [priced], scenario)).not.toThrow()
   expect(() => mustBound('0.5', [priced, bare], scenario)).toThrow('--max-cost: ')
+})
+
+test('a bound on money says which answers end the run, because their model has no price', () => {
+  const scenario = scenarioOf(`max_cost: 0.5, ${rate}`)
+  const steps = [
+    scenario.steps[0]!,
+    { ...scenario.steps[0]!, name: 'other', model: 'x' },
+    { ...scenario.steps[0]!, name: 'refused', model: 'x', wrong: 'model' as never },
+  ]
+  const contract = parseContract(
+    { name: 'g', models: [{ id: 'k', aliases: ['svc-k2'], price: { input: 1 } }] },
+    'g',
+  )
+  const mixed = { ...scenario, steps }
+  expect(unpricedSteps(contract, mixed)).toEqual(['other'])
+  const text = planText(
+    mixed,
+    planOf(scenario, contract, 1),
+    { index: 0, of: 1 },
+    1,
+    billingOf(contract, modelsOf(mixed)),
+    unpricedSteps(contract, mixed),
+  )
+  expect(text.replace(/\s+/g, ' ')).toContain(
+    'max_cost ends the run at the first answer of other: the contract has no price of its model.',
+  )
 })
 
 test('a bound on the money of two targets needs prices in the contract of each, dry or not', async () => {

@@ -1,5 +1,7 @@
 import { shownBaseUrl } from '../../contract/base-url.ts'
 import type { Billing } from '../../contract/billing.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
 import { maxTokensOf } from '../../contract/request-fields.ts'
 import { shownAmount, shownNumber } from '../../money/money.ts'
@@ -24,6 +26,7 @@ import { table } from '../terminal/table.ts'
  * The plan of a scenario as text.
  *
  * @param threads that send
+ * @param unpriced the steps whose model has no price
  */
 export function planText(
   scenario: Scenario,
@@ -31,6 +34,7 @@ export function planText(
   shard: Shard,
   threads: number,
   billing: Billing,
+  unpriced: readonly string[] = [],
 ): string {
   const unit = unitOf(billing)
   const head = [
@@ -82,7 +86,7 @@ export function planText(
     ...(shard.of === 1 ? [] : [`The part of shard ${shard.index} of ${shard.of}.`]),
     ...wrapped(lengthText(scenario, plan), ''),
     `Sends on ${threads === 1 ? '1 thread' : `${threads} threads`}.`,
-    ...wrapped(costText(scenario, plan, billing), ''),
+    ...wrapped(costText(scenario, plan, billing, unpriced), ''),
     ...repeatedTexts(scenario, scenario.seed, (step) => requestsOf(plan, step)).flatMap((text) =>
       wrapped(text, ''),
     ),
@@ -152,9 +156,16 @@ function lengthText({ phases }: Scenario, plan: readonly PhasePlan[]): string {
 }
 
 /** What the whole plan costs at most. */
-function costText(scenario: Scenario, plan: readonly PhasePlan[], billing: Billing): string {
-  if (billing.kind === 'money')
-    return `${moneyText(scenario, plan, billing.prices.currency.name)}${callsText(scenario, billing.prices)}`
+function costText(
+  scenario: Scenario,
+  plan: readonly PhasePlan[],
+  billing: Billing,
+  unpriced: readonly string[],
+): string {
+  if (billing.kind === 'money') {
+    const { prices } = billing
+    return `${moneyText(scenario, plan, prices.currency.name)}${endsText(scenario, unpriced)}${callsText(scenario, prices)}`
+  }
   const unkept =
     scenario.policy.maxCost === null
       ? ''
@@ -206,6 +217,20 @@ function moneyText({ policy, steps }: Scenario, plan: readonly PhasePlan[], unit
   const missing = endless.map(({ name }) => name).join(', ')
   return `No bound on the cost of ${open.join(', ')}: answers decide how much is sent, a price is missing, or a step has no max_tokens. Set max_cost${missing === '' ? '' : `, or max_tokens in ${missing}`}.`
 }
+
+/** The steps whose model has no price: what an answer of them costs is never known. */
+export const unpricedSteps = (contract: Contract, { steps }: Scenario): readonly string[] =>
+  steps
+    .filter((step) => {
+      const asked = askedModel(step, step.model)
+      return asked !== null && step.wrong === null && modelPriceOf(contract, asked) === null
+    })
+    .map(({ name }) => name)
+
+const endsText = ({ policy }: Scenario, unpriced: readonly string[]): string =>
+  policy.maxCost === null || unpriced.length === 0
+    ? ''
+    : ` max_cost ends the run at the first answer of ${unpriced.join(' or ')}: the contract has no price of its model.`
 
 /** What `max_cost` does not count: calls of the service's own tools, which no answer of a run is read for. */
 function callsText({ policy, steps }: Scenario, { models }: PriceTerms): string {

@@ -36,7 +36,7 @@ import { repeatsAsked } from './repeats-asked.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
 import { mustBound, overridden } from './run-overrides.ts'
-import { planText } from './run-plan.ts'
+import { planText, unpricedSteps } from './run-plan.ts'
 import { joinWaitMsOf, mustHaveOneClock, runIdOf, shardOf, startAtUsOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
 import { baseUrlOf, targetContracts } from './target.ts'
@@ -71,7 +71,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
     process.stdout.write(
       options.json
         ? `${JSON.stringify({ scenario, seed, shard, threads, plan }, null, 2)}\n`
-        : `${planText(scenario, plan, shard, threads, runBilling(priced, scenario))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
+        : `${planText(scenario, plan, shard, threads, runBilling(priced, scenario), unpricedSteps(priced, scenario))}${nextLine(sameCommandWithout('--dry-run'), 'sends it')}`,
     )
     if (undecidable(scenario).length > 0) process.exitCode = exit.usage
     return
