@@ -142,7 +142,7 @@ export const limit = () =>
     .regex(new RegExp(patterns.limit), { error: limitForm })
     .transform(readBy(limitOf, limitForm))
 
-/** @param what a duration of 0 would have no sense in, such as `a timeout` */
+/** @param what names what needs a time above 0, such as `a timeout` */
 export const someTime = (what: string) => {
   const error = `${what} above 0`
   return duration().refine((us) => us > 0, { error })

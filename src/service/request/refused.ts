@@ -91,7 +91,7 @@ export function refuseWhatIsNotDone(
   }
 }
 
-/** The names, for the guide. */
+/** The names, which a test compares with those of the guide. */
 export function notDoneBy(format: Format): readonly string[] {
   return notDone[format].map(({ name }) => name)
 }
