@@ -234,3 +234,14 @@ describe('rejections of many keys', () => {
     expect(replays.note('keys')).toBe('only 26 of 27 keys were replayed')
   })
 })
+
+test('RATE-13: a reset at the end of a month is not too late for a minute without a limit', async () => {
+  const contract = banded(
+    '{ name: all, calendar: [{ each: month, requests: 10000, zone: UTC }] }',
+    'headers: { rate_limit: [x-limit], rate_remaining: [x-remaining], rate_reset: [x-reset] }\nreset_format: delta-s',
+  )
+  const rows = resetting(10_000, falling(3 * days, 8)).map((each, nth) =>
+    nth < 6 ? each : { ...each, status: 429, rateRemaining: 0 },
+  )
+  expect((await decide('RATE-13', rows, contract)).verdict).not.toBe('fail')
+})

@@ -57,6 +57,8 @@ export function rejectionsOfKeys(history: RateHistory, known: Known): Rejected {
   const replays = new Replays()
   for (const window of ['minute' as const, ...lengths])
     for (const trace of tracesIn(history, known, window)) {
+      // A window without a limit rejects nothing: another one, such as a month, did.
+      if (!Number.isFinite(trace.limit)) continue
       if (!trace.requests.some(({ decision }) => decision === 'rejected')) continue
       if (replays.takes(trace)) waits.push(new RejectionsOfKey(history, trace))
     }
