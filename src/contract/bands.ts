@@ -75,6 +75,12 @@ export interface Band {
   readonly inFlight?: number
 }
 
+/** Whether a balance between two may be of a band. Ends are whole credits, so a band reaches to the next whole one. */
+export const mayBeOfBand = (
+  { minBalance, maxBalance }: Band,
+  { low, high }: { readonly low: Credits; readonly high: Credits },
+): boolean => high >= minBalance && (maxBalance === null || low < maxBalance + 1)
+
 /**
  * Bands of a balance: two at a shared edge, none below the lowest band. Ends are whole credits, so a balance of 99.5 is of
  * the band that ends at 99 if no other has it.

@@ -3,6 +3,7 @@ import {
   type Contract,
   type LimitWindow,
   limitOf,
+  mayBeOfBand,
   windowsOf,
 } from '../contract/contract.ts'
 import { onceForObject } from '../user/once.ts'
@@ -44,12 +45,7 @@ export function bandsNamed(contract: Contract, limit: number): readonly Band[] {
 
 /** Bands that a balance inside the bracket may belong to; both at a shared edge. */
 export function bandsWithin(contract: Contract, bracket: Bracket): readonly Band[] {
-  return (contract.bands ?? []).filter((band) => touches(band, bracket))
-}
-
-/** Whether a balance inside the bracket may belong to the band. */
-export function touches(band: Band, bracket: Bracket): boolean {
-  return bracket.high >= band.minBalance && (band.maxBalance ?? Infinity) >= bracket.low
+  return (contract.bands ?? []).filter((band) => mayBeOfBand(band, bracket))
 }
 
 /** Pairs of neighbouring bands, lowest first. */

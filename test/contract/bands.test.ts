@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Band, bandsAt } from '../../src/contract/bands.ts'
+import { type Band, bandsAt, mayBeOfBand } from '../../src/contract/bands.ts'
 import { parseContract } from '../../src/contract/load.ts'
 
 const band = (name: string, minBalance: number, maxBalance: number | null) =>
@@ -20,6 +20,15 @@ test('a balance with decimals between two bands is of the lower one', () => {
     ['high'],
     [],
   ])
+})
+
+test('a balance that is known within bounds may be of each band that a balance between them has', () => {
+  const bands = [band('low', 0, 99), band('high', 100, null)]
+  const within = (low: number, high: number) =>
+    bands.filter((each) => mayBeOfBand(each, { low, high })).map(({ name }) => name)
+  expect(within(99.2, 100.1)).toEqual(['low', 'high'])
+  expect(within(99.5, 99.5)).toEqual(['low'])
+  expect(within(100, 101)).toEqual(['high'])
 })
 
 test.each(['/v1/chat x', '/v1/chat\nx', '/v1/cha\u0142'])('the path %j is refused', (chat) => {

@@ -1,8 +1,7 @@
-import { type Band, type LimitWindow, limitOf } from '../../../contract/contract.ts'
+import { type Band, type LimitWindow, limitOf, mayBeOfBand } from '../../../contract/contract.ts'
 import { type DeploymentProfile, established } from '../../../contract/profile.ts'
 import type { Promising } from '../../../contract/promises.ts'
 import { type FullestWindow, fullestWindow } from '../../../limits/admission.ts'
-import type { Bracket } from '../../../limits/balance.ts'
 import { edgesOfZonesUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import type { Model } from '../../../limits/models/model.ts'
@@ -193,7 +192,8 @@ export function whatItTakes(
   const seen = new Set<Band>()
   for (const events of byAccount.values()) {
     for (const band of contract.bands) {
-      if (!seen.has(band) && events.some(({ balance }) => mayBeIn(band, balance))) seen.add(band)
+      if (!seen.has(band) && events.some(({ balance }) => mayBeOfBand(band, balance)))
+        seen.add(band)
     }
   }
   const limited = contract.bands.filter((band) => Number.isFinite(limitOf(band, window)))
@@ -210,6 +210,3 @@ export function whatItTakes(
     })
     .join('; ')
 }
-
-const mayBeIn = ({ minBalance, maxBalance }: Band, { low, high }: Bracket): boolean =>
-  high >= minBalance && low <= (maxBalance ?? Infinity)

@@ -3,10 +3,11 @@ import {
   type LimitWindow,
   lengthUs,
   limitOf,
+  mayBeOfBand,
   windowsOf,
 } from '../../../contract/contract.ts'
 import type { Bracket, Brackets } from '../../../limits/balance.ts'
-import { bandsWithin, type Cell, cellsNamed, touches } from '../../../limits/band.ts'
+import { bandsWithin, type Cell, cellsNamed } from '../../../limits/band.ts'
 import { trailingBrackets } from '../../../limits/trailing.ts'
 import { smallest } from '../../../user/extremes.ts'
 import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
@@ -69,7 +70,7 @@ a wrong row within the first window decides nothing.`,
         const bracket = { low: low[index]!, high: high[index]! }
         if (!Number.isFinite(bracket.high) || event.balance.low < lowestBalance) return
         decided++
-        if (cells.some(({ band }) => touches(band, bracket))) {
+        if (cells.some(({ band }) => mayBeOfBand(band, bracket))) {
           seen.add(limit)
           return
         }

@@ -1,4 +1,9 @@
-import type { Band, Contract, LimitWindow } from '../../../contract/contract.ts'
+import {
+  type Band,
+  type Contract,
+  type LimitWindow,
+  mayBeOfBand,
+} from '../../../contract/contract.ts'
 import { type Cell, cellsNamed } from '../../../limits/band.ts'
 import type { RateEvent } from './history.ts'
 
@@ -44,7 +49,7 @@ export function* sequentialPairs(
 export function holds(band: Band, event: RateEvent): boolean {
   const low = event.credits! - event.costCredits
   const high = event.credits! + event.costCredits
-  return high >= band.minBalance && low <= (band.maxBalance ?? Infinity)
+  return mayBeOfBand(band, { low, high })
 }
 
 /** Whether the used count continued, so no window began in between. */
