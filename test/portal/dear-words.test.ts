@@ -82,8 +82,13 @@ test.each([
   ['ja', ja, '11月18日水曜日、主に4時～6時、18時～19時：200クレジット（ふだんの平日は約100）'],
 ] as const)('the hours of a dear day stand before its amount, in %s', (locale, words, said) => {
   const dear = dearOf({ amount: '150', spans: [hour(4, 6), hour(18, 19)] })
-  const { headline } = dearWords(dear, speechOf(words, { ...zone, locale }))
+  const speechIn = speechOf(words, { ...zone, locale })
+  const { headline } = dearWords(dear, speechIn)
   expect(plain(headline)).toContain(said)
+  const page = renderState(dataOf(dear), speechIn, null).text
+  const [, bold] = /<b>(.*?)<\/b>/.exec(page)!
+  const [toAmount] = /^.*200 ?(?:credits|crédits|créditos|クレジット)/i.exec(said)!
+  expect(plain(bold!.replace(/<[^>]*>/g, ''))).toBe(toAmount)
 })
 
 test.each([

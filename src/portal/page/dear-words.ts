@@ -9,6 +9,8 @@ import { type Speech, withMinus } from './speech.ts'
 export interface DearWords {
   /** The day, its hours if most of it came in some, its amount and what a usual day has. */
   readonly headline: string
+  /** The headline without what a usual day has. */
+  readonly start: string
   /** Who, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
   /** The causes in it, each with the figures that stand behind it in brackets: together they are the whole of it. */
@@ -45,9 +47,11 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     }),
     speech,
   )
+  const start = say('state.dear', said)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   return {
-    headline: capital(say('state.dear', said)),
+    headline: capital(say('dear.usual', { ...said, dear: start })),
+    start: capital(start),
     why: causes.map(({ text, figures }) => `${text}${figures}`).join('') || capital(who),
     causes,
     isAsked: isOf('price') || isOf('request'),

@@ -163,5 +163,7 @@ function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
     ...(units.length > 1 ? { unit: dear.unit } : {}),
   })
   const why = { ...words, fromUs: dear.fromUs }
-  return { tone: 'warn', text: unbroken(words.headline), query: `?${query}`, why }
+  const { headline, start } = words
+  const text = html`<b>${unbroken(start)}</b>${unbroken(headline.slice(start.length))}`
+  return { tone: 'warn', text, query: `?${query}`, why }
 }
