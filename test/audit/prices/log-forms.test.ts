@@ -62,6 +62,19 @@ test('a row that is older than the first request may be of another use of the ke
   expect(await judged([row('by-hand', 0.00014, 2), ...rows])).toMatch(/by-hand.* belongs to no/)
 })
 
+test('a row that is later than the last request may be of another use of the key: inconclusive', async () => {
+  const after = { ...rows.at(-1)!, request_id: 'by-hand' }
+  const atMs = Date.parse(after.startTime) + 20_000
+  const log = [...rows, { ...after, startTime: new Date(atMs).toISOString() }]
+  expect(await judged(log)).toBe('inconclusive')
+  // Unless rows of requests are as late.
+  const settled = rows.map((each) => ({
+    ...each,
+    startTime: new Date(Date.parse(each.startTime) + 25_000).toISOString(),
+  }))
+  expect(await judged([...settled, log.at(-1)!])).toMatch(/by-hand.* belongs to no/)
+})
+
 test('a log may name a model in another case, and its maker before it', {
   tags: 'whole',
 }, async () => {

@@ -25,6 +25,8 @@ export interface LogTimes {
   isBetween(atMs: number, fromMs: number, untilMs: number): boolean
   /** Whether a time of the log is before one of the client, also if its row is as early as a joined row is. */
   isBefore(atMs: number, fromMs: number): boolean
+  /** Whether a time of the log is after one of the client, also if its row is as late as a joined row is. */
+  isAfter(atMs: number, untilMs: number): boolean
 }
 
 interface Timed {
@@ -63,7 +65,12 @@ export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogT
     })),
   )
   const ofClient = (atMs: number) => inUtc(atMs) - shiftMs
-  const times = timesIn(({ rows }) => rows).map(({ atMs }) => ofClient(atMs))
+  const joined = timesIn(({ rows }) => rows)
+  const times = joined.map(({ atMs }) => ofClient(atMs))
+  const latestMs = largest(
+    joined.map(({ request, atMs }) => ofClient(atMs) - request.endMs),
+    delayMs,
+  )
   /** How far a row may be before its request, as a negative number: times may be cut to seconds or days. */
   const earliestMs =
     firstTimes.length === 0
@@ -83,6 +90,7 @@ export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogT
       return ofClientMs >= fromMs - slackMs && ofClientMs <= untilMs + slackMs
     },
     isBefore: (atMs, fromMs) => ofClient(atMs) < fromMs + earliestMs,
+    isAfter: (atMs, untilMs) => ofClient(atMs) > untilMs + latestMs,
   }
 }
 

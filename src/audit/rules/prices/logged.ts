@@ -54,7 +54,8 @@ export const price05: Rule = {
   needs: ['passive'],
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with output for one request, a charge for an attempt without output beside them, other tokens, another model, another time, and another cost than the answer
-states. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
+states. A charge before the first request, or after the last, may be of another use of the key: by itself it is inconclusive, unless rows of
+requests are as early or as late. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
 cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone are those
 of the clock on earth that most of them fit, also one that changes with summer time. Where the log was read by the ids of answers, an answer
 without an id is not missing in it. Rows of other keys are not those of these requests. A row that gives a charge back may repeat its counts,

@@ -36,10 +36,15 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     pairs.flatMap(({ rows }) => rows),
     found.prices.currency,
   )
-  const { true: earlier = [], false: ofStrays = [] } = Object.groupBy(
-    withoutReturned(charges),
-    ({ atMs }) => String(atMs !== null && times.isBefore(atMs, fromMs)),
-  )
+  const {
+    earlier = [],
+    later = [],
+    within: ofStrays = [],
+  } = Object.groupBy(withoutReturned(charges), ({ atMs }) => {
+    if (atMs === null) return 'within'
+    if (times.isBefore(atMs, fromMs)) return 'earlier'
+    return times.isAfter(atMs, untilMs) ? 'later' : 'within'
+  })
   const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
   const issues: readonly Found[] = [
     ...pairs.flatMap(({ request, rows }) =>
@@ -68,7 +73,12 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     cacheDoubt(absent, pairs.length) ??
     unreadDoubt(pairs) ??
     feeDoubt(fees, pairs.length) ??
-    earlierDoubt(earlier, pairs.length) ??
+    otherUseDoubt(
+      earlier,
+      pairs.length,
+      'older than the first: the key may have been used before',
+    ) ??
+    otherUseDoubt(later, pairs.length, 'later than the last: the key may have been used after') ??
     datedDoubt(pairs, found) ??
     endDoubt(rowless.filter(times.isAfterEnd), pairs.length, times) ??
     pass(pairs.length, { note: `joined by ${by}${zoneText(times)}` })
@@ -121,14 +131,14 @@ function feeDoubt(fees: readonly LogRow[], joined: number): Verdict | null {
       )
 }
 
-/** Rows that are older than the first request: the key may have been used before. */
-function earlierDoubt(earlier: readonly LogRow[], joined: number): Verdict | null {
-  const [first] = earlier
+/** Rows that are older than the first request, or later than the last. */
+function otherUseDoubt(others: readonly LogRow[], joined: number, are: string): Verdict | null {
+  const [first] = others
   return first === undefined
     ? null
     : inconclusive(
         joined,
-        `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text}, belongs to no request, and is older than the first: the key may have been used before the run`,
+        `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text}, belongs to no request, and is ${are} the run`,
       )
 }
 
