@@ -2,6 +2,7 @@ import {
   type Band,
   type Contract,
   type LimitWindow,
+  lengthUs,
   limitOf,
   mayBeOfBand,
   windowsOf,
@@ -36,6 +37,12 @@ const named = (contract: Contract, limit: number): Named => tableOf(contract).ge
 /** Cells with this limit: at most one if all limits differ, none for a limit that is not in the table. */
 export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
   return named(contract, limit).cells
+}
+
+/** The longest window with this limit, in microseconds; null for a limit that is not in the table. */
+export function longestNamedUs(contract: Contract, limit: number): number | null {
+  const cells = cellsNamed(contract, limit)
+  return cells.length === 0 ? null : Math.max(...cells.map(({ window }) => lengthUs(window)))
 }
 
 /** The bands of those cells; the same array for the same limit. */

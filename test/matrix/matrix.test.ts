@@ -18,6 +18,7 @@ const sample: Readonly<Record<string, ActName>> = {
   'charge-on-503': 'outages',
   'check-then-act': 'exhaustion',
   'per-key-balance': 'accounts',
+  'charges-last-account': 'accounts',
   'ranges-not-additive': 'usage',
   'charged-at-start': 'breaking',
   'reward-on-every-payment': 'gifts',

@@ -61,7 +61,8 @@ function lags(reading: BalanceReading): readonly Unsteady[] {
   const caughtUp = stretches.filter(({ excess }) => excess > 0)
   // The last value may be behind, too, by as much as one was before.
   const most = largest(caughtUp.map(({ excess }) => excess))
-  const isRight = whole !== null && whole.excess <= 0 && -whole.excess <= most
+  const isRight =
+    whole !== null && whole.excess <= 0 && -whole.excess <= most && !isAhead(stretches)
   if (gifts.length > 0 || !isRight || behind.length < fewestLate || caughtUp.length === 0) return []
   return [
     {
@@ -72,6 +73,15 @@ function lags(reading: BalanceReading): readonly Unsteady[] {
         .map(({ to, excess }) => witnessOf(reading, to, `has ${credits(excess)} of before`)),
     },
   ]
+}
+
+/** Whether more was taken at some time than was due by then: late values never show that, but for the first, which may miss what was before. */
+function isAhead(stretches: readonly { readonly excess: number }[]): boolean {
+  let ahead = 0
+  return stretches.some(({ excess }, at) => {
+    if (at > 0 || excess < 0) ahead += excess
+    return ahead > 0
+  })
 }
 
 /** Answers of the credits endpoint whose body and header differ, though nothing that may charge or hold was in flight. */

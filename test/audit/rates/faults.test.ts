@@ -477,6 +477,17 @@ describe('each rate rule decides on its own fault', () => {
     })
   })
 
+  test('RATE-02, -18: bands with the same limit accuse nobody whose balance is in another of them', async () => {
+    const band = (minBalance: number, maxBalance: number | null) => ({
+      ...{ name: `${minBalance}+`, minBalance, maxBalance },
+      requests: { minute: 20, hour: 2000, day: 4000 },
+    })
+    const contract: Contract = { ...defaultContract, bands: [band(1, 50), band(51, null)] }
+    const rows = play(() => true, range(12, 0, 20))
+    for (const rule of ['RATE-02', 'RATE-18'])
+      expect((await decide(rule, rows, contract)).verdict).toBe('not-observed')
+  })
+
   test('RATE-19: a Retry-After that ends in another rejection fails', {
     tags: 'whole',
   }, async () => {

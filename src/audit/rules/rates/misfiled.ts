@@ -1,5 +1,5 @@
-import { type Contract, lengthUs } from '../../../contract/contract.ts'
-import { cellsNamed } from '../../../limits/band.ts'
+import type { Contract } from '../../../contract/contract.ts'
+import { longestNamedUs } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { inOrder } from './event-order.ts'
 import type { RateHistory } from './history.ts'
@@ -26,13 +26,13 @@ export function misfiledIn(
   contract: Contract,
 ): readonly Misfiled[] | null {
   for (const [limit, first] of firstKeys(events)) {
-    const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-    if (cell === undefined) continue
+    const windowUs = limit === null ? null : longestNamedUs(contract, limit)
+    if (windowUs === null) continue
     const keys = [...first]
     for (const [nth, one] of keys.entries()) {
       for (const other of keys.slice(nth + 1)) {
         const both = [...byKey.get(one), ...byKey.get(other)].sort(inOrder)
-        const misfiled = swapped(both, limit!, lengthUs(cell.window))
+        const misfiled = swapped(both, limit!, windowUs)
         if (misfiled !== null) return misfiled
       }
     }

@@ -88,15 +88,15 @@ function neverMoved(
   const right = new Map<string, RateEvent>()
   for (const [index, event] of events.entries()) {
     if (event.limit === null || event.decision !== 'admitted') continue
-    const [cell] = cellsNamed(contract, event.limit)
-    if (cell?.window !== 'minute') continue
+    const cells = cellsNamed(contract, event.limit)
+    if (cells.length === 0 || cells.some(({ window }) => window !== 'minute')) continue
     const name = `${event.key} ${event.limit}`
     const possible = bandsWithin(contract, {
       low: trailing.low[index]!,
       high: trailing.high[index]!,
     })
     const before = right.get(name)
-    if (possible.includes(cell.band)) right.set(name, event)
+    if (cells.some(({ band }) => possible.includes(band))) right.set(name, event)
     else if (before !== undefined && possible.length > 0) return [before, event]
   }
   return null

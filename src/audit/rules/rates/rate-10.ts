@@ -29,12 +29,15 @@ decision, the rule is inconclusive.`,
       for (const [index, event] of events.entries()) {
         const { decision, limit, remaining } = event
         if (decision !== 'rejected' || limit === null || remaining === null) continue
-        const [cell] = cellsNamed(contract, limit)
+        const cells = cellsNamed(contract, limit)
         const decides =
-          cell !== undefined &&
-          !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing) &&
-          (cell.window === 'minute' || !recordBegan(events, event, 'minute')) &&
-          (cell.band.inFlight === undefined || inFlight().atMost(event) < cell.band.inFlight)
+          cells.length > 0 &&
+          cells.every(
+            ({ band, window }) =>
+              !otherWindowMayRefuse(band, window, events, index, pacing) &&
+              (window === 'minute' || !recordBegan(events, event, 'minute')) &&
+              (band.inFlight === undefined || inFlight().atMost(event) < band.inFlight),
+          )
         if (remaining !== 0 && !decides) continue
         observations++
         if (remaining === 0) continue

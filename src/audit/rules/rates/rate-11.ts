@@ -28,10 +28,12 @@ nothing is decided. If counts of the key go on from another key (RATE-14), it is
           after.fromUs >= busyUntilUs && (events[index + 1]?.fromUs ?? Infinity) >= after.untilUs
         busyUntilUs = Math.max(busyUntilUs, after.closedUs)
         if (alone && before !== null && isPromise(before, after)) {
-          const [cell] = cellsNamed(contract, before.limit!)
+          const cells = cellsNamed(contract, before.limit!)
           const otherWindow =
-            cell === undefined ||
-            otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
+            cells.length === 0 ||
+            cells.some(({ band, window }) =>
+              otherWindowMayRefuse(band, window, events, index, pacing),
+            )
           if (!otherWindow) observations++
           if (!otherWindow && after.decision === 'rejected')
             return unlessPooled(

@@ -1,5 +1,5 @@
-import { type Contract, lengthUs } from '../../../contract/contract.ts'
-import { cellsNamed } from '../../../limits/band.ts'
+import type { Contract } from '../../../contract/contract.ts'
+import { longestNamedUs } from '../../../limits/band.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { fail, inconclusive, notObserved, pass } from '../../verdict.ts'
 import { agreement, continuityOf, mostForgotten, type Switch } from './continuity.ts'
@@ -62,10 +62,10 @@ function apartIn(
   for (let at = agreement; at <= behind.length; at++) {
     const some = behind.slice(at - agreement, at)
     const [{ before }, { after }] = [some[0]!, some.at(-1)!]
-    const [cell] = cellsNamed(contract, after.limit!)
-    if (cell === undefined || some.some((one) => one.after.limit !== after.limit)) continue
+    const windowUs = longestNamedUs(contract, after.limit!)
+    if (windowUs === null || some.some((one) => one.after.limit !== after.limit)) continue
     const fallen = some.reduce((sum, { forgotten }) => sum + forgotten, 0)
-    if (fallen > mostForgotten(requests, before, after, lengthUs(cell.window))) return some
+    if (fallen > mostForgotten(requests, before, after, windowUs)) return some
   }
   return []
 }

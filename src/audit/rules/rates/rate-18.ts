@@ -20,26 +20,30 @@ decided.`,
     let crossings = 0
     for (const ofAccount of byAccount.values()) {
       const trailing = trailingBrackets(ofAccount, windowUs.minute)
-      const last = new Map<string, { readonly event: RateEvent; readonly band: Band }>()
+      const last = new Map<string, { readonly event: RateEvent; readonly bands: readonly Band[] }>()
       const recordStart = ofAccount[0]!.fromUs
       for (const [index, event] of ofAccount.entries()) {
         if (event.limit === null || event.status === 401) continue
-        const cell = cellsNamed(contract, event.limit).find(({ window }) => window === 'minute')
-        if (cell === undefined) continue
+        // Several bands may have the same limit.
+        const bands = cellsNamed(contract, event.limit)
+          .filter(({ window }) => window === 'minute')
+          .map(({ band }) => band)
+        if (bands.length === 0) continue
         const before = last.get(event.key)
-        last.set(event.key, { event, band: cell.band })
+        last.set(event.key, { event, bands })
         const bracket = { low: trailing.low[index]!, high: trailing.high[index]! }
         if (!Number.isFinite(bracket.high) || before === undefined) continue
         const possible = bandsWithin(contract, bracket)
         if (possible.length === 0) continue
-        const changed = before.band !== cell.band
-        if (changed && possible.includes(before.band) && possible.includes(cell.band)) crossings++
+        const isPossible = (band: Band) => possible.includes(band)
+        const changed = before.event.limit !== event.limit
+        if (changed && before.bands.some(isPossible) && bands.some(isPossible)) crossings++
         const causeless =
           changed &&
           possible.length === 1 &&
           bandsWithin(contract, before.event.balance).length === 1
         const behind =
-          !changed && !possible.includes(cell.band) && event.fromUs - recordStart > windowUs.minute
+          !changed && !bands.some(isPossible) && event.fromUs - recordStart > windowUs.minute
         if (!causeless && !behind) continue
         return fail(crossings + 1, {
           expected: `the row of band ${possible.map(({ name }) => name).join(' or ')}, by the balances of the last minute`,

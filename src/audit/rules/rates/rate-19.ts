@@ -1,6 +1,5 @@
 import { flags } from '../../../attempt/flags.ts'
-import { lengthUs } from '../../../contract/contract.ts'
-import { cellsNamed } from '../../../limits/band.ts'
+import { cellsNamed, longestNamedUs } from '../../../limits/band.ts'
 import { longestUs, longestWindowUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import { otherWindowMayRefuse, pacingOf } from '../../../limits/other-windows.ts'
@@ -56,11 +55,14 @@ also too short if only fixed windows explain the record and their reset (RATE-13
       for (const [index, event] of events.entries()) {
         const { retryAfterS, limit } = event
         if (retryAfterS === null) continue
-        const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-        const isOfCell =
-          cell !== undefined && !otherWindowMayRefuse(cell.band, cell.window, events, index, pacing)
+        const cells = limit === null ? [] : cellsNamed(contract, limit)
+        const isOfCells =
+          cells.length > 0 &&
+          cells.every(
+            ({ band, window }) => !otherWindowMayRefuse(band, window, events, index, pacing),
+          )
         // A counter that weighs the last window may need two windows to be free again.
-        const longestS = (2 * (isOfCell ? lengthUs(cell.window) : rolling)) / 1e6
+        const longestS = (2 * (isOfCells ? longestNamedUs(contract, limit!)! : rolling)) / 1e6
         const isTooLong = retryAfterS > longestS + 1 && retryAfterS > calendarS + 1
         if (retryAfterS < 0 || (isTooLong && !endsAPeriod(event.dateS, retryAfterS)))
           return wrong(event, `${retryAfterS}`)

@@ -1,7 +1,7 @@
 import { flags } from '../../../attempt/flags.ts'
-import { type Contract, lengthUs, type ResetFormat } from '../../../contract/contract.ts'
+import type { Contract, ResetFormat } from '../../../contract/contract.ts'
 import { established } from '../../../contract/profile.ts'
-import { cellsNamed } from '../../../limits/band.ts'
+import { longestNamedUs } from '../../../limits/band.ts'
 import { longestWindowUs } from '../../../limits/calendar.ts'
 import type { LimitedRequest } from '../../../limits/limited-request.ts'
 import {
@@ -50,8 +50,8 @@ export function sampleOf(request: LimitedRequest, contract: Contract): ResetSamp
   const { reset, limit, dateS } = request
   // A time is kept as seconds from the response's Date, and without one as it is.
   if (reset === null || (contract.resetFormat === 'time' && dateS === null)) return null
-  const [cell] = limit === null ? [] : cellsNamed(contract, limit)
-  if (cell !== undefined) return { request, value: reset, windowUs: lengthUs(cell.window) }
+  const named = limit === null ? null : longestNamedUs(contract, limit)
+  if (named !== null) return { request, value: reset, windowUs: named }
   // A limit that no window has may be that of a calendar.
   const { rolling, ofCalendar } = longestWindowUs(contract.bands ?? [])
   return { request, value: reset, windowUs: Math.max(rolling, ofCalendar) }

@@ -32,10 +32,10 @@ export function* sequentialPairs(
     if (after.decision !== 'admitted') others++
     if (after.decision !== 'admitted' || after.limit === null || after.credits === null) continue
     successes++
-    const [to] = cellsNamed(contract, after.limit)
+    const to = onlyCell(contract, after.limit)
     if (to === undefined || !alone) continue
     const last = previous.get(to.window)
-    const [from] = last === undefined ? [] : cellsNamed(contract, last.event.limit!)
+    const from = last === undefined ? undefined : onlyCell(contract, last.event.limit!)
     if (last !== undefined && from !== undefined) {
       const steps = others === 0 ? successes - last.at : null
       yield { before: last.event, after, from, to, steps }
@@ -43,6 +43,12 @@ export function* sequentialPairs(
     previous.set(to.window, { event: after, at: successes })
     others = 0
   }
+}
+
+/** The cell with this limit, if it is in no other. */
+function onlyCell(contract: Contract, limit: number): Cell | undefined {
+  const cells = cellsNamed(contract, limit)
+  return cells.length === 1 ? cells[0] : undefined
 }
 
 /** Whether a row may apply to the balance in a response, before or after its charge. */
