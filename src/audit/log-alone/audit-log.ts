@@ -5,11 +5,11 @@ import { basename, join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
-import { isZero, type Rational } from '../../money/rational.ts'
+import { isZero } from '../../money/rational.ts'
 import { judgeAmount } from '../../price/judge/judge.ts'
 import { otherCurrencies, type PriceJudge } from '../../price/judge/price-judge.ts'
 import type { StatedCost } from '../../price/judge/request.ts'
-import { ShownPlace } from '../../price/judge/tolerance.ts'
+import { ShownUnits, type UnitOf } from '../../price/judge/tolerance.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
@@ -115,7 +115,7 @@ function judgeLog(
     models: prices.models,
   }
   const judged = (line: LoggedRequest, statement: StatedCost) =>
-    judgeAmount({ request: line.request, statement }, seen.unit, judge)
+    judgeAmount({ request: line.request, statement }, seen.unitOf(statement), judge)
   const { free } = seen
   if (!free.isEmpty) {
     for (const line of lines())
@@ -176,7 +176,7 @@ interface Look {
   /** Whether a row has a cost that nobody can read. */
   readonly hasUnreadable: boolean
   readonly counted: number
-  readonly unit: Rational
+  readonly unitOf: UnitOf
   readonly ids: RowIds
   readonly free: FreeRows
   readonly flagged: Marked
@@ -208,7 +208,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
   let hasUnreadable = false
   const ids = new RowIds()
   const free = new FreeRows()
-  const place = new ShownPlace(currency)
+  const place = new ShownUnits(currency)
   const [flagged, misdated] = [new Marked(), new Marked()]
   for (const line of lines) {
     log.signal?.throwIfAborted()
@@ -235,7 +235,7 @@ function firstLook(lines: Iterable<LoggedRequest>, log: ReadLog, { currency }: P
     }
   }
   const totals = { rows, firstMs, lastMs, costs, hasUnreadable, counted, unreadCounts }
-  return { ...totals, unit: place.unit, ids, free, flagged, misdated }
+  return { ...totals, unitOf: place.unitOf, ids, free, flagged, misdated }
 }
 
 function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {

@@ -2,7 +2,7 @@ import { absolute, compare, type Rational, subtract } from '../../money/rational
 import { type Expected, expectedCosts } from './expected.ts'
 import type { PriceJudge } from './price-judge.ts'
 import type { PricedRequest, StatedCost } from './request.ts'
-import { isWithin, unitOf } from './tolerance.ts'
+import { isWithin, unitsOf } from './tolerance.ts'
 
 /** An amount that the service shows for a request, judged by the contract. */
 export interface Judged {
@@ -21,11 +21,11 @@ export function judgePlace(
   amounts: readonly { readonly request: PricedRequest; readonly statement: StatedCost }[],
   judge: PriceJudge,
 ): readonly Judged[] {
-  const unit = unitOf(
+  const unitOf = unitsOf(
     amounts.map(({ statement }) => statement),
     judge.currency,
   )
-  return amounts.map((amount) => judgeAmount(amount, unit, judge))
+  return amounts.map((amount) => judgeAmount(amount, unitOf(amount.statement), judge))
 }
 
 /** @param unit of its place */

@@ -3,6 +3,7 @@ import type { Currency } from '../../money/money.ts'
 import {
   absolute,
   compare,
+  decimalText,
   isZero,
   multiply,
   one,
@@ -33,8 +34,38 @@ export function unitOf(statements: readonly StatedCost[], currency: Currency): R
   return isFine ? finest : own
 }
 
+/** The units of a place by what an amount of it is worth: rows of a log may be in currencies of their own. */
+export function unitsOf(statements: readonly StatedCost[], currency: Currency): UnitOf {
+  const byTimes = Map.groupBy(statements, worthOf)
+  const units = new Map([...byTimes].map(([worth, own]) => [worth, unitOf(own, currency)]))
+  return (statement) => units.get(worthOf(statement))!
+}
+
+export type UnitOf = (statement: StatedCost) => Rational
+
+const worthOf = ({ times }: StatedCost) => (times === undefined ? '' : decimalText(times))
+
+/** The same of amounts that are seen one after the other. */
+export class ShownUnits {
+  readonly #places = new Map<string, ShownPlace>()
+  readonly #currency: Currency
+
+  constructor(currency: Currency) {
+    this.#currency = currency
+  }
+
+  add(statement: StatedCost): void {
+    const worth = worthOf(statement)
+    const place = this.#places.get(worth) ?? new ShownPlace(this.#currency)
+    this.#places.set(worth, place)
+    place.add(statement)
+  }
+
+  readonly unitOf: UnitOf = (statement) => this.#places.get(worthOf(statement))!.unit
+}
+
 /** The unit of a place whose amounts are seen one after the other. */
-export class ShownPlace {
+class ShownPlace {
   /** The smallest unit of the currency. */
   readonly own: Rational
   /** The unit of the last decimal of the finest amount; null: all are whole numbers of the currency, which show none. */

@@ -94,3 +94,23 @@ test('a price that is a tenth too high shows in fen', async () => {
   const found = await judged({ in: 'CNY' }, { CNY: '1/7.2' }, (cost) => (cost * 7.92).toFixed(2))
   expect(found).toMatchObject([{ verdict: 'fail' }, { verdict: 'fail' }])
 })
+
+test('rows of a log in two currencies are each as exact as their own', async () => {
+  const contract = contractOf({
+    is: { JPY: '1/150' },
+    evidence: { log: { cost: 'fee', id: 'id' } },
+  })
+  const prompts = Array.from({ length: 24 }, (_, nth) => 20_011 + nth * 977)
+  const log = (least: number) =>
+    prompts.map((prompt, nth) => {
+      const { request_id: id, spend: _, ...rest } = row(`r${nth}`, 0, nth, prompt)
+      const cost = (prompt * 4 + 100) / 1e6
+      const inYen = nth % 2 === 0
+      const fee = inYen ? (cost * 150).toFixed(0) : (cost * (nth === 1 ? least : 1)).toFixed(6)
+      return { id, fee, currency: inYen ? 'JPY' : 'USD', ...rest }
+    })
+  const sends = prompts.map((prompt, nth) => of(nth, prompt, '1'))
+  const verdictOf = async (least: number) =>
+    (await audited(sends, null, { contract, log: log(least) }))['PRICE-04']!.verdict
+  expect([await verdictOf(1), await verdictOf(1.01)]).toEqual(['pass', 'fail'])
+})
