@@ -106,7 +106,7 @@ test.each([
 
 test.each([
   ['en', 'More expensive model (orion instead of nova)'],
-  ['de', 'Ein teureres Modell (orion statt nova)'],
+  ['de', 'Teureres Modell (orion statt nova)'],
   ['fr', 'Modèle plus cher (orion au lieu de nova)'],
   ['es', 'Modelo más caro (orion en lugar de nova)'],
   ['ja', 'より高いモデル （orion、ふだんはnova）'],
@@ -150,19 +150,19 @@ const job = (change: EventChange, count = 12): readonly Event[] =>
 test.each([
   [
     { promptTokens: 400, completionTokens: 100, cachedTokens: 200, credits: '10' },
-    '5 times the tokens per request (500 instead of 100, mostly input) and 12 requests in these hours, usually none',
+    '5 times the tokens per request, 12 requests in these hours (500 instead of 100, mostly input; usually no requests)',
   ],
   [
     { completionTokens: 80, promptTokens: 20, cachedTokens: 10, credits: '8' },
-    'more output (80% of the tokens, usually 20%) and 12 requests in these hours, usually none',
+    'more output, 12 requests in these hours (80% of the tokens, usually 20%; usually no requests)',
   ],
   [
     { cachedTokens: 0, credits: '8' },
-    'less from the cache (0% of the tokens, usually 40%) and 12 requests in these hours, usually none',
+    'less from the cache, 12 requests in these hours (0% of the tokens, usually 40%; usually no requests)',
   ],
   [
     { credits: '8' },
-    'nova at 4 times its usual price, unexplained (80,000 instead of 20,000 credits for a million tokens) and 12 requests in these hours, usually none',
+    'nova at 4 times its usual price, unexplained, 12 requests in these hours (80,000 instead of 20,000 credits for a million tokens; usually no requests)',
   ],
 ] as const)(
   'the reason is in the requests that made the day dear: the owner and who sees their key alone read the same, %j',
@@ -187,7 +187,7 @@ test('beside a bar, an old and a new price follow the price that they are of', {
       (line) => line.replaceAll('\u00a0', ' '),
     )
   expect(linesOf(await pageOf([...steady(), ...job({ credits: '3' }, 60)]))).toEqual([
-    '60 requests, usually none',
+    '60 requests',
     '“key 2”',
     'unexplained price',
     '30,000 instead of 20,000 credits for a million tokens',
@@ -196,7 +196,7 @@ test('beside a bar, an old and a new price follow the price that they are of', {
     'nova at 4 times its usual price, unexplained',
     '“key 2”',
     '80,000 instead of 20,000 credits for a million tokens',
-    '12 requests, usually none',
+    '12 requests (usually no requests)',
   ])
 })
 
@@ -450,7 +450,7 @@ test('who sees one key alone, or sums alone, is told why a day was dear', {
     const state = stateOf(page)
     // The page is of its only key, and no name is said that the token does not show.
     expect(state).not.toContain('key')
-    expect(state).toMatch(/ Show this day [\d.]+ times the tokens per request \(/)
+    expect(state).toMatch(/ Show this day [\d.]+ times the tokens per request(, [^(]+)? \(/)
     expect(state).toMatch(
       /Friday, November 20, [^:]*: 1\d\d credits instead of about \d+(\.\d)? on a usual weekday\. /,
     )

@@ -119,24 +119,44 @@ test('a number of requests is of the hours above it, and the words beside a bar 
   expect(lines).toEqual(['5.7 times the requests', 'key “batch”', '57 instead of about 10'])
   expect(plain(dearWords(dearOf({ ...of, names: [] }), speech).lines[1]!)).toBe('4–6 AM')
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
-  expect(none.why).toBe('Key “batch”: 57 requests in these hours, usually none')
+  expect(none.why).toBe('Key “batch”: 57 requests in these hours (usually no requests)')
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
   expect(whole.why).toBe('Key “batch”: 5.7 times the requests (57 instead of about 10)')
 })
 
 test.each([
-  ['en', en, '5.7 times the requests', '2 times the price (nova, unexplained: '],
-  ['de', de, '5,7-mal so viele Anfragen', 'der 2-fache Preis (nova, ungeklärt: '],
-  ['fr', fr, '5,7 fois plus de requêtes', '2 fois le prix (nova, inexpliqué : '],
-  ['es', es, '5,7 veces más solicitudes', '2 veces el precio (nova, sin explicar: '],
-  ['ja', ja, 'リクエスト数がふだんの5.7倍', '単価がふだんの2倍（nova、理由は不明：'],
+  [
+    ...['en', en, 'Key “batch”: 5.7 times the requests, 2 times the price, unexplained'],
+    ' (57 instead of about 10; nova: 20 instead of 10 credits for a million tokens)',
+  ],
+  [
+    ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, 2-facher Preis, ungeklärt'],
+    ' (57 statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens)',
+  ],
+  [
+    ...['fr', fr, 'Clé « batch » : requêtes × 5,7, prix × 2, inexpliqué'],
+    ' (57 au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons)',
+  ],
+  [
+    ...['es', es, 'Clave «batch»: 5,7 veces más solicitudes, 2 veces el precio, sin explicar'],
+    ' (57 en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens)',
+  ],
+  [
+    ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、単価がふだんの2倍、理由は不明'],
+    '（57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット）',
+  ],
 ] as const)(
-  'a price beside another cause is said in few words, in %s',
-  (locale, words, ...said) => {
+  'two causes are one bold piece, and their figures follow in one bracket, in %s',
+  (locale, words, text, figures) => {
     const requests = { of: 'requests', now: 57, usual: 10, amount: 90 } as const
     const dear = dearOf({ names: [key], why: [requests, price(80)] })
-    const { why, lines, isAsked } = dearWords(dear, speechOf(words, { ...zone, locale }))
-    for (const each of said) expect(plain(why)).toContain(each)
+    const speechIn = speechOf(words, { ...zone, locale })
+    const { reason, lines, isAsked } = dearWords(dear, speechIn)
+    expect([reason.text, reason.figures].map(plain)).toEqual([text, figures])
+    const page = renderState(dataOf(dear), speechIn, null).text
+    expect(plain(page.replace(/<span class="unbroken">(.*?)<\/span>/g, '$1'))).toContain(
+      `<strong>${text}<span class="light">${figures}</span></strong>`,
+    )
     expect([isAsked, lines[2]]).toEqual([true, words['part.price']])
   },
 )
@@ -158,14 +178,10 @@ test('a name that is also a word of the reason moves no figure of it', () => {
   const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
   const name = 'İ 5 times the tokens per request'
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
-  const { causes } = dearWords(dear, speech)
-  expect(causes).toEqual([
-    { text: `Key “${name}”: 5 times the tokens per request`, figures: ' (500 instead of 100)' },
-    {
-      text: ' and 2 times the price',
-      figures: ' (nova, unexplained: 20 instead of 10 credits for a million tokens)',
-    },
-  ])
+  expect(dearWords(dear, speech).reason).toEqual({
+    text: `Key “${name}”: 5 times the tokens per request, 2 times the price, unexplained`,
+    figures: ' (500 instead of 100; nova: 20 instead of 10 credits for a million tokens)',
+  })
 })
 
 test.each([

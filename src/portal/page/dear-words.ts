@@ -13,8 +13,8 @@ export interface DearWords {
   readonly start: string
   /** Who, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
-  /** The causes in it, each with the figures that stand behind it in brackets: together they are the whole of it. */
-  readonly causes: readonly CauseWords[]
+  /** The same in two pieces: who and the causes, then the figures behind these in one bracket. */
+  readonly reason: CauseWords
   /** Whether it is to be asked about, since nothing explains it. */
   readonly isAsked: boolean
   /** What is to be known of that; empty if the reason says it. */
@@ -39,10 +39,10 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   }
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
-  const causes = joined(
+  const reason = reasonOf(
     who,
     parts.map((part, at) => {
-      const cause = whyIn(part, dear.unit, { isOfHours: hours !== '', at }, speech)
+      const cause = figuresIn(part, dear.unit, { isOfHours: hours !== '', at }, speech)
       return who === '' && at === 0 ? { ...cause, text: begun(part, cause.text) } : cause
     }),
     speech,
@@ -52,8 +52,8 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   return {
     headline: capital(say('dear.usual', { ...said, dear: start })),
     start: capital(start),
-    why: causes.map(({ text, figures }) => `${text}${figures}`).join('') || capital(who),
-    causes,
+    why: `${reason.text}${reason.figures}`,
+    reason,
     isAsked: isOf('price') || isOf('request'),
     unexplained: isOf('request') ? say('why.unmeasured') : '',
     details: [causeOf(cause, dear, speech), partsOf(dear, speech)].filter(Boolean),
@@ -75,19 +75,25 @@ function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech
   return speech.say(`dear.${how}`, { day, hours })
 }
 
-/** Causes as a list is written, and who made them before the first. */
-function joined(
-  who: string,
-  causes: readonly CauseWords[],
-  { say, list }: Speech,
-): readonly CauseWords[] {
-  const mark = '\u0000'
-  const between = list(causes.map(() => mark)).split(mark)
-  return causes.map(({ text, figures }, at) => {
-    const before =
-      at > 0 ? between[at]! : who === '' ? '' : capital(say('why.of', { who, why: '' }))
-    return { text: `${before}${text}`, figures }
-  })
+/** Who made the causes, and these without a stop between them; then the figures of each in the same order. */
+function reasonOf(who: string, causes: readonly CauseWords[], { say }: Speech): CauseWords {
+  const [text, figures] = [
+    causes
+      .map(({ text }) => text)
+      .reduce((causes, cause) => (causes === '' ? cause : say('why.also', { causes, cause })), ''),
+    causes
+      .map(({ figures }) => figures)
+      .filter(Boolean)
+      .reduce(
+        (figures, next) => (figures === '' ? next : say('why.figures', { figures, next })),
+        '',
+      ),
+  ]
+  return {
+    text:
+      who === '' || text === '' ? text || capital(who) : capital(say('why.of', { who, why: text })),
+    figures: figures === '' ? '' : say('why.with', { cause: '', figures }),
+  }
 }
 
 /** Two figures of the day itself, beside those of a cause, would be read as of the cause. */
@@ -180,7 +186,7 @@ function mainParts(parts: readonly WhyPart[]): readonly WhyPart[] {
   return parts.filter(({ amount }) => amount > 0 && amount >= least).slice(0, mostCauses)
 }
 
-/** A cause in a few words, and in brackets what it is now and usually; empty if the words say it. */
+/** A cause in a few words, and what it is now and usually; empty if the words say it. */
 export interface CauseWords {
   readonly text: string
   readonly figures: string
@@ -191,11 +197,6 @@ interface CausePlace {
   /** Whether a number of requests is of the hours that are said. */
   readonly isOfHours: boolean
   readonly at: number
-}
-
-function whyIn(part: WhyPart, unit: string, place: CausePlace, speech: Speech): CauseWords {
-  const { text, figures } = figuresIn(part, unit, place, speech)
-  return { text, figures: figures === '' ? '' : speech.say('why.with', { cause: '', figures }) }
 }
 
 function figuresIn(
@@ -219,17 +220,15 @@ function figuresIn(
     case 'model': {
       const { model, instead } = part
       if (model === null) return { text: say('why.models'), figures: '' }
-      return instead === null
-        ? { text: say('why.model', { model }), figures: '' }
-        : {
-            text: say('why.dearer'),
-            figures: say('why.instead', { now: model, usual: instead }),
-          }
+      return {
+        text: say('why.dearer'),
+        figures: instead === null ? model : say('why.instead', { now: model, usual: instead }),
+      }
     }
     case 'output':
     case 'cache': {
       const shares = { share: share(part.share), usual: share(part.usual) }
-      return { text: say(`why.${part.of}`, shares), figures: '' }
+      return { text: say(`why.${part.of}`), figures: say('why.shares', shares) }
     }
     case 'request':
     case 'price': {
@@ -246,11 +245,12 @@ function figuresIn(
         }
       const figures = say('why.perMillion', rates(million))
       const { model } = part
-      if (at > 0) {
-        const said =
-          model === null ? say('why.of.none', { figures }) : say('why.of.model', { model, figures })
-        return { text: say('why.price.also', { times }), figures: said }
-      }
+      // After another cause, the model stands beside its figures.
+      if (at > 0)
+        return {
+          text: say('why.price.also', { times }),
+          figures: model === null ? figures : say('why.of', { who: model, why: figures }),
+        }
       return {
         text: model === null ? say('why.token', { times }) : say('why.price', { times, model }),
         figures,
@@ -268,7 +268,7 @@ function requestsIn(
   if (usual === 0)
     return {
       text: say(isOfHours ? 'why.requests.none.at' : 'why.requests.none', { now }),
-      figures: '',
+      figures: say('why.none'),
     }
   return {
     text: say('why.requests', { times: roundTimes(now / usual) }),

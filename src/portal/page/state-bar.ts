@@ -65,14 +65,9 @@ function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
   return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
 }
 
-/** Each cause is in one piece, and its figures are lighter. */
-const reasonOf = ({ why, causes }: DearWords): readonly Html[] =>
-  causes.length === 0
-    ? [unbroken(why)]
-    : causes.map(
-        ({ text, figures }) =>
-          html`<span class="cause">${unbroken(text)}<span class="light">${unbroken(figures)}</span></span> `,
-      )
+/** The causes are read in one piece, and their figures are lighter. */
+const reasonOf = ({ reason }: DearWords): Html =>
+  html`${unbroken(reason.text)}<span class="light">${unbroken(reason.figures)}</span>`
 
 /** A name with hyphens, and hours, are in one line. */
 const unbroken = (text: string): Html =>
