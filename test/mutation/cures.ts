@@ -719,9 +719,9 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'free requests a day are money that is missing',
-    file: `${sums}/charged-less.ts`,
-    is: 'return isShown ? most : 0',
-    was: 'return 0',
+    file: `${sums}/allowance.ts`,
+    is: 'return orders >= fewest && (isPromised || most >= fewestFree) ? most : null',
+    was: 'return null',
     ...{
       test: `${field}/charged-less.test.ts`,
       named: 'are no fault of the service, read every 1',
@@ -729,7 +729,7 @@ export const cures: readonly Cure[] = [
   },
   {
     kind: 'free requests of a day that begins within the run are money that is missing',
-    file: `${sums}/charged-less.ts`,
+    file: `${sums}/allowance.ts`,
     is: 'const zoneStepMs = dayMs / 96',
     was: 'const zoneStepMs = dayMs',
     ...{ test: `${field}/charged-less.test.ts`, named: 'may begin anew within the run' },
