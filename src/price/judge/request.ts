@@ -96,13 +96,13 @@ export const unsent = {
   isRepeat: false,
 } as const satisfies Partial<PricedRequest>
 
-/** Whether a cache of the gateway may have answered, which a header that was not stored would say. */
 /** Whether the client left it, or it broke off, so that it counts less than was charged. */
 export const isCut = ({ outcomes: [first] }: PricedRequest) =>
   first === 'abort' || first === 'broken'
 
 export const isSuccess = ({ outcomes: [first] }: PricedRequest) => first === 'success'
 
+/** Whether a cache of the gateway may have answered, which a header that was not stored would say. */
 export const isCacheUnread = ({ outcomes: [first, ...others] }: PricedRequest): boolean =>
   first !== 'gateway_cache' && others.includes('gateway_cache')
 
