@@ -54,9 +54,8 @@ const dear = (hours: readonly number[], change: EventChange): readonly Event[] =
 
 /** What a state says of parts, in the order of the words. */
 const partsOf = (state: string) => {
-  const [, sum, parts] = /Of the ([\d.,]+) credits more: ((?:[a-z ]+ [+−][\d.,]+,? ?)+)/.exec(
-    state,
-  )!
+  const [, sum, parts] =
+    /Of the ([\d.,]+) credits more, whole day: ((?:[a-z ]+ [+−][\d.,]+,? ?)+)/.exec(state)!
   const number = (text: string) => Number(text.replaceAll(',', '').replace('−', '-'))
   return {
     sum: number(sum!),
@@ -99,7 +98,7 @@ test.each([
     // The day has no other use.
     expect(sum).toBeCloseTo(used - usualOf([...uneven(), ...more]), 0)
     expect(parts.reduce((all, [, part]) => all + part, 0)).toBeCloseTo(sum, 6)
-    const known = parts.filter(([name]) => name !== 'other use').map(([, part]) => part)
+    const known = parts.filter(([name]) => name !== 'everything else').map(([, part]) => part)
     expect(known).toEqual(known.toSorted((a, b) => b - a))
   },
 )
@@ -196,7 +195,7 @@ test('beside a bar, an old and a new price follow the price that they are of', {
     'nova at 4 times its usual price, unexplained',
     '“key 2”',
     '80,000 instead of 20,000 credits for a million tokens',
-    '12 requests (usually no requests)',
+    '12 requests',
   ])
 })
 
@@ -330,11 +329,11 @@ test('a day that names nobody says its hours, and every one says why', {
     ...['26 times the requests', '10 AM–12 PM', '208 instead of about 8'],
   ])
   expect(byHour).toContain(
-    'Thursday, November 19, mostly 10 AM–12 PM: 296 credits instead of about 96 on a usual weekday. Show this day 26 times the requests (208 in these hours instead of about 8) 70.3% of that day’s credits: 10 AM–12 PM (UTC) Of the 200 credits more: more requests +200',
+    'Thursday, November 19, mostly 10 AM–12 PM: 296 credits instead of about 96 on a usual weekday. Show this day 26 times the requests (208 in these hours instead of about 8) 70.3% of that day’s credits: 10 AM–12 PM (UTC) Of the 200 credits more, whole day: more requests +200',
   )
   const even = stateOf(await pageOf([...usual, ...spread(19, 8, hours)]))
   expect(even).toContain(
-    '288 credits instead of about 96 on a usual weekday. Show this day 3 times the requests (288 instead of about 96) Of the 192 credits more: more requests +192',
+    '288 credits instead of about 96 on a usual weekday. Show this day 3 times the requests (288 instead of about 96) Of the 192 credits more, whole day: more requests +192',
   )
 })
 

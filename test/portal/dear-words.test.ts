@@ -167,12 +167,54 @@ test('the name of a model begins a line as it is written', () => {
   expect(lines[0]).toBe('nova at 2 times its usual price, unexplained')
 })
 
-test('what another use is less of an extra amount is said as less', () => {
+test('the sum is of the whole day, and what is not of the causes is everything else', () => {
   const { details } = dearWords(dearOf({ why: [price(120)] }), speech)
   expect(details).toEqual([
-    'Of the 100 credits more: unexplained price\u00a0+120 and less other use\u00a0−20',
+    'Of the 100 credits more, whole day: unexplained price\u00a0+120 and everything else\u00a0−20',
   ])
 })
+
+test.each([
+  [
+    ...['en', en],
+    'Of the €31.75 more, whole day: more tokens per request +€20.90, more expensive model +€9.62, more requests +€4.37, lower price per token −€1.38, and everything else −€1.76',
+  ],
+  [
+    ...['de', de],
+    'Von den 31,75 € mehr, ganzer Tag: mehr Tokens je Anfrage +20,90 €, teureres Modell +9,62 €, mehr Anfragen +4,37 €, niedrigerer Preis je Token −1,38 € und alles andere −1,76 €',
+  ],
+  [
+    ...['fr', fr],
+    'Sur les 31,75 € de plus, jour entier : davantage de jetons par requête +20,90 €, modèle plus cher +9,62 €, davantage de requêtes +4,37 €, prix par jeton plus bas −1,38 € et tout le reste −1,76 €',
+  ],
+  [
+    ...['es', es],
+    'De los 31,75 € de más, día completo: más tokens por solicitud +20,90 €, modelo más caro +9,62 €, más solicitudes +4,37 €, precio por token más bajo −1,38 € y todo lo demás −1,76 €',
+  ],
+  [
+    ...['ja', ja],
+    '1日全体の増加分€31.75の内訳：1件のトークンの増加 +€20.90、より高いモデル +€9.62、リクエストの増加 +€4.37、単価の低下 −€1.38、その他すべて −€1.76',
+  ],
+] as const)(
+  'the causes of a day are never more than its requests cost: what these have less is said, in %s',
+  (locale, words, said) => {
+    const dear = dearOf(
+      {
+        amount: '33.98',
+        names: [key],
+        why: [
+          { of: 'tokens', now: 7740, usual: 1460, mostly: 'input', amount: 20.9 },
+          { of: 'model', model: 'text-large', instead: 'text-small', amount: 9.62 },
+          { of: 'requests', now: 37, usual: 3.8, amount: 4.37 },
+          { ...price(-1.38), usual: 2.1e-5 },
+        ],
+      },
+      { unit: 'EUR', amount: '41.85', usual: 10.1 },
+    )
+    const { details } = dearWords(dear, speechOf(words, { ...zone, locale }))
+    expect(plain(details[1]!)).toBe(said)
+  },
+)
 
 test('a name that is also a word of the reason moves no figure of it', () => {
   const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
@@ -185,8 +227,22 @@ test('a name that is also a word of the reason moves no figure of it', () => {
 })
 
 test.each([
-  ['JPY', '200', 100, [33.33, 33.33, 33.33], 'Of the ¥100 more: ', ['¥34', '¥33', '¥33']],
-  ['EUR', '1.00', 0.5, [0.166, 0.167, 0.167], 'Of the €0.50 more: ', ['€0.16', '€0.17', '€0.17']],
+  [
+    'JPY',
+    '200',
+    100,
+    [33.33, 33.33, 33.33],
+    'Of the ¥100 more, whole day: ',
+    ['¥34', '¥33', '¥33'],
+  ],
+  [
+    'EUR',
+    '1.00',
+    0.5,
+    [0.166, 0.167, 0.167],
+    'Of the €0.50 more, whole day: ',
+    ['€0.16', '€0.17', '€0.17'],
+  ],
 ] as const)(
   'the parts of a day in %s add up as they are written',
   (unit, amount, usual, parts, sum, written) => {

@@ -286,7 +286,7 @@ const shown = ({ now, usual }: { readonly now: number; readonly usual: number })
 const roundTimes = (times: number) =>
   times < 10 ? Number(times.toFixed(times < 2 ? 2 : 1)) : Math.round(times)
 
-/** A part that is less of the amount beyond a usual day is no cause of its own. */
+/** A part that is less of the amount beyond a usual day is said with all else. */
 const leastPart = 0.1
 
 /** What a day used beyond a usual one by a price that nothing explains, decimal text; null if the reason is no price. */
@@ -299,7 +299,7 @@ export function priceBeyond({ unit, cause }: DearDay): string | null {
 }
 
 /**
- * What each cause is of the amount beyond a usual day, and all else: a sum that adds up as it is written, to the difference of the two
+ * What each cause is of the amount beyond a usual day, what the same requests have less, and all else: a sum that adds up as it is written, to the difference of the two
  * amounts as they are written.
  */
 function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): string {
@@ -307,13 +307,16 @@ function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): strin
   const write = speech.amounts(unit)
   const total = write.beyond(amount, usual)
   const beyond = Number(total)
-  const parts = cause.why.filter((part) => part.amount >= leastPart * beyond)
-  if (parts.length === 0 || beyond <= 0) return ''
   // Those that the sum shows, and three of credits at least.
   const shownDigits = total.split('.')[1]?.length ?? 0
   const digits = isMoney(unit)
     ? shownDigits
     : Math.max(shownDigits, 2 - Math.floor(Math.log10(beyond)))
+  // Without what is less, the causes would be more than all that these requests cost.
+  const parts = cause.why.filter(
+    ({ amount }) => amount >= leastPart * beyond || Number(amount.toFixed(digits)) < 0,
+  )
+  if (!parts.some(({ amount }) => amount > 0) || beyond <= 0) return ''
   const rounded = parts.map((part) => Number(part.amount.toFixed(digits)))
   const rest = beyond - rounded.reduce((sum, each) => sum + each, 0)
   // What rounding alone leaves is of the greatest cause.
@@ -325,9 +328,10 @@ function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): strin
     total,
   )
   const sums = amounts.map((each, at) => {
-    const rest = each < 0 ? 'part.rest.less' : 'part.rest'
-    const name = say(at < parts.length ? `part.${parts[at]!.of}` : rest)
-    return `${name}\u00a0${each > 0 ? '+' : ''}${withMinus(written[at]!)}`
+    const part = parts[at]
+    const name =
+      part === undefined ? 'part.rest' : (`part.${part.of}${each < 0 ? '.less' : ''}` as const)
+    return `${say(name)}\u00a0${each > 0 ? '+' : ''}${withMinus(written[at]!)}`
   })
   return say('why.parts', { amount: speech.amount(unit, total), parts: speech.list(sums) })
 }
