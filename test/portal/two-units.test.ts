@@ -34,27 +34,37 @@ const textOf = (html: string) =>
     .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
     .replace(/\s+/g, ' ')
 
-test('where another key is the first in the other currency, one line names it', () => {
-  const row = (name: string, ...amounts: string[]) => ({ name, amounts, requests: 1, failed: 0 })
-  const table = {
-    ...{ by: 'key', units: ['EUR', 'USD'], refunds: [null, null] },
-    rows: [row('one', '30', '1'), row('two', '10', '9')],
-    total: { amounts: ['40', '10'], requests: 2 },
-  }
-  const data = {
-    ...{ tables: [table], unit: 'EUR', units: [{ unit: 'EUR' }, { unit: 'USD' }], dears: [] },
-    ...{ seesOneKey: false, toUs: utc(2026, 11, 29) },
-  }
-  const [key] = mostAnswers(
-    data as unknown as PageData,
-    speechOf(en, { locale: 'en', timezone: 'UTC' }),
-  )
-  const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
-  expect([key!.label, key!.value]).toEqual(['Highest-cost key (EUR)', 'one'])
-  expect(said.filter(Boolean).map((each) => String(each).trim())).toEqual([
-    ...['€30.00 · 75.0%', 'two 25.0%', 'in USD: two, 90%'],
-  ])
-})
+test.each([
+  ['9', '1', 'in USD: one, $9.00 · 90.0%'],
+  ['1', '9', 'in USD: two, $9.00 · 90.0%'],
+])(
+  'the first key in the other currency stands last, with its amount: %s and %s',
+  (one, two, last) => {
+    const row = (name: string, ...amounts: string[]) => ({ name, amounts, requests: 1, failed: 0 })
+    const table = {
+      ...{ by: 'key', units: ['EUR', 'USD'], refunds: [null, null] },
+      rows: [row('one', '30', one), row('two', '10', two)],
+      total: { amounts: ['40', '10'], requests: 2 },
+    }
+    const day = {
+      ...{ unit: 'EUR', fromUs: utc(2026, 11, 25) },
+      cause: { amount: '15', names: [{ of: 'key', name: 'one', tag: null }] },
+    }
+    const data = {
+      ...{ tables: [table], unit: 'EUR', units: [{ unit: 'EUR' }, { unit: 'USD' }], dears: [day] },
+      ...{ seesOneKey: false, toUs: utc(2026, 11, 29) },
+    }
+    const [key] = mostAnswers(
+      data as unknown as PageData,
+      speechOf(en, { locale: 'en', timezone: 'UTC' }),
+    )
+    const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
+    expect([key!.label, key!.value]).toEqual(['Highest-cost key (EUR)', 'one'])
+    expect(said.filter(Boolean).map((each) => String(each).trim())).toEqual([
+      ...['€30.00 · 75.0%', '50% of it on Nov\u00a025', 'two 25.0%', last],
+    ])
+  },
+)
 
 describe('an account whose use went from dollars to euros', () => {
   let service: Served
@@ -104,7 +114,7 @@ describe('an account whose use went from dollars to euros', () => {
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key key 1 €39.00 · 56.5% $28.00 · 100.0% search 43.5% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
+      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% in USD: key 1, $28.00 · 100.0% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
     )
     expect(pay).toMatch(
       /^To pay for November about €7[5-8] and \$27\.00 An estimate, not an invoice\.$/,
@@ -130,25 +140,25 @@ describe('an account whose use went from dollars to euros', () => {
       'de',
       'USD bis 14. Nov., EUR seit 15. Nov.',
       /Zu zahlen für November etwa 7\d € und 27,00 \$ /,
-      'key 1 39,00 € · 56,5 % 28,00 $ · 100,0 %',
+      'key 1 39,00 € · 56,5 % search 43,5 % in USD: key 1, 28,00 $ · 100,0 %',
     ],
     [
       'fr',
       'USD jusqu’au 14 nov., EUR depuis le 15 nov.',
       /À payer pour novembre environ 7\d € et 27,00 \$US /,
-      'key 1 39,00 € · 56,5 % 28,00 $US · 100,0 %',
+      'key 1 39,00 € · 56,5 % search 43,5 % en USD : key 1, 28,00 $US · 100,0 %',
     ],
     [
       'es',
       'USD hasta el 14 nov, EUR desde el 15 nov',
       /A pagar por noviembre unos 7\d € y 27,00 US\$ /,
-      'key 1 39,00 € · 56,5 % 28,00 US$ · 100,0 %',
+      'key 1 39,00 € · 56,5 % search 43,5 % en USD: key 1, 28,00 US$ · 100,0 %',
     ],
     [
       'ja',
       'USDは11月14日まで、EURは11月15日から',
       /11月のお支払い 約€7\d および\$27\.00 /,
-      'key 1 €39.00 · 56.5% $28.00 · 100.0%',
+      'key 1 €39.00 · 56.5% search 43.5% USDでは：key 1、$28.00 · 100.0%',
     ],
   ])(
     'says the amounts of both first, and the dates and the other key in one line each, in %s',

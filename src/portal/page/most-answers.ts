@@ -45,9 +45,8 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
   if (first === undefined) return []
   const name = (top: TopName) => nameIn(table, top.name, speech)
   const inOthers = by === 'key' ? firstInOthers(table, columns, data, speech) : []
-  const isOne = inOthers.length > 0 && inOthers.every((each) => each.name === first.name)
-  // Shares are of the amounts in one unit, unless a name is the first in each of them.
-  const of = units.length < 2 || isOne ? '' : ` (${unitName(unit!, speech)})`
+  // All that stands before another unit is of the unit of the label.
+  const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
   const rest = 1 - [first, ...others].reduce((sum, { share }) => sum + share, 0)
   const ofFirst = (top: TopName) => `${top.said} · ${part(top.share)}`
   return [
@@ -56,20 +55,17 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
       value: name(first),
       under: [
         ofFirst(first),
-        ...(isOne ? inOthers.map(ofFirst) : []),
         by === 'key' && ofDearDay(first, data, speech),
         ...others.map((each) => pairOf(name(each), part(each.share), true)),
         rest >= leastRest && pairOf(say('most.others'), part(rest), true),
         by === 'model' && unit !== null && beforeRefunds(table, unit, speech),
-        ...(isOne
-          ? []
-          : inOthers.map((each) =>
-              say('most.in', {
-                unit: unitName(each.unit, speech),
-                name: name(each),
-                share: speech.share(each.share),
-              }),
-            )),
+        ...inOthers.map((each) =>
+          say('most.in', {
+            unit: unitName(each.unit, speech),
+            name: name(each),
+            said: ofFirst(each),
+          }),
+        ),
       ],
       most: by,
     },

@@ -92,7 +92,7 @@ export const de: Wording = {
   'card.failed.cost': '{failed} fehlgeschlagen oder begrenzt, {amount} berechnet',
   'most.others': 'andere',
   'most.onDay': 'davon {share} am {day}',
-  'most.in': 'in {unit}: {name}, {share}',
+  'most.in': 'in {unit}: {name}, {said}',
   'most.before': 'Anteile an {amount}, vor Erstattungen',
   'most.key': 'Meistgenutzter Schlüssel',
   'most.key.credits': 'Höchster Verbrauch: Schlüssel',

@@ -90,7 +90,7 @@ export const en = {
   'card.failed.cost': '{failed} failed or reached a limit, {amount} charged',
   'most.others': 'others',
   'most.onDay': '{share} of it on {day}',
-  'most.in': 'in {unit}: {name}, {share}',
+  'most.in': 'in {unit}: {name}, {said}',
   'most.before': 'shares of {amount}, before refunds',
   'most.key': 'Most used key',
   'most.key.credits': 'Key that used most',

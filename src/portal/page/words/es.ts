@@ -90,7 +90,7 @@ export const es: Wording = {
     '{failed} {failed|fallida o limitada|fallidas o limitadas}, con un cargo de {amount}',
   'most.others': 'otros',
   'most.onDay': 'el {share} el {day}',
-  'most.in': 'en {unit}: {name}, {share}',
+  'most.in': 'en {unit}: {name}, {said}',
   'most.before': 'partes de {amount}, antes de reembolsos',
   'most.key': 'Clave más usada',
   'most.key.credits': 'Clave con más créditos usados',

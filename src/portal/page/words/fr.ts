@@ -93,7 +93,7 @@ export const fr: Wording = {
     '{failed} {failed|échouée ou limitée, facturée|échouées ou limitées, facturées} {amount}',
   'most.others': 'autres',
   'most.onDay': 'dont {share} le {day}',
-  'most.in': 'en {unit}\u00a0: {name}, {share}',
+  'most.in': 'en {unit}\u00a0: {name}, {said}',
   'most.before': 'parts de {amount}, avant remboursements',
   'most.key': 'Clé la plus utilisée',
   'most.key.credits': 'Clé au plus gros usage',

@@ -89,7 +89,7 @@ export const ja: Wording = {
   'card.failed.cost': '失敗または上限到達{failed}件、料金{amount}',
   'most.others': 'その他',
   'most.onDay': 'うち{share}は{day}',
-  'most.in': '{unit}では：{name}、{share}',
+  'most.in': '{unit}では：{name}、{said}',
   'most.before': '割合は返金前の{amount}に対するもの',
   'most.key': '最も使われたキー',
   'most.key.credits': 'クレジットを最も使ったキー',
