@@ -7,6 +7,7 @@ import {
   mayBeOfBand,
   windowsOf,
 } from '../contract/contract.ts'
+import { largest } from '../user/extremes.ts'
 import { onceForObject } from '../user/once.ts'
 import type { Bracket } from './balance.ts'
 
@@ -42,7 +43,7 @@ export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
 /** The longest window with this limit, in microseconds; null for a limit that is not in the table. */
 export function longestNamedUs(contract: Contract, limit: number): number | null {
   const cells = cellsNamed(contract, limit)
-  return cells.length === 0 ? null : Math.max(...cells.map(({ window }) => lengthUs(window)))
+  return cells.length === 0 ? null : largest(cells.map(({ window }) => lengthUs(window)))
 }
 
 /** The bands of those cells; the same array for the same limit. */
