@@ -76,6 +76,20 @@ class EvenlyKept<Row> {
   }
 }
 
+/** Right rows next to wrong ones of the same key, which say what the order of all is. */
+class Neighbours {
+  readonly all = new Set<Judged>()
+  readonly #last = new Map<string, Judged>()
+
+  add(judged: Judged): void {
+    const { key } = judged.request
+    const before = this.#last.get(key)
+    this.#last.set(key, judged)
+    if (before === undefined || before.is === judged.is || this.all.size >= 2 * keptOfEach) return
+    for (const each of [before, judged]) if (each.is === 'right') this.all.add(each)
+  }
+}
+
 /** Judged costs: all are counted, and some of each kind kept. */
 export class LoggedCosts {
   readonly #prices: PriceTerms
@@ -84,6 +98,7 @@ export class LoggedCosts {
     wrong: [] as Judged[],
     open: [] as Judged[],
   }
+  readonly #beside = new Neighbours()
   readonly #stake = new Stake()
   readonly #lines = new WeakMap<Judged, LoggedRequest>()
   readonly #unreadable: UnreadableCost[] = []
@@ -100,6 +115,7 @@ export class LoggedCosts {
     this.counts[judged.is]++
     if (judged.is === 'wrong' && !isBelow(judged)) this.#above++
     this.#stake.add(judged)
+    if (judged.is !== 'open') this.#beside.add(judged)
     this.#lines.set(judged, line)
     if (judged.is === 'right') this.#kept.right.add(judged)
     else {
@@ -138,7 +154,7 @@ export class LoggedCosts {
     const { wrong: wrongs, open: opens } = this.counts
     const stake = this.#stake.text(unit)
     const of = { wrong: wrongs, above: this.#above, open: opens, all: this.all, stake }
-    const sample = [...wrong, ...right.all, ...open]
+    const sample = [...wrong, ...new Set([...right.all, ...this.#beside.all]), ...open]
     const { verdict } = placeVerdict(sample, this.#prices, judge, requires, of)
     const shown = (witnesses: readonly Witness[]) =>
       this.#shownBy(witnesses, sample).map((judged) =>

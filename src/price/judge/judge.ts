@@ -1,8 +1,17 @@
-import { absolute, compare, type Rational, subtract } from '../../money/rational.ts'
+import {
+  absolute,
+  compare,
+  multiply,
+  one,
+  powerOfTen,
+  type Rational,
+  rational,
+  subtract,
+} from '../../money/rational.ts'
 import { type Expected, expectedCosts } from './expected.ts'
 import type { PriceJudge } from './price-judge.ts'
 import type { PricedRequest, StatedCost } from './request.ts'
-import { isWithin, unitsOf } from './tolerance.ts'
+import { fewAmounts, isWithin, unitsOf } from './tolerance.ts'
 
 /** An amount that the service shows for a request, judged by the contract. */
 export interface Judged {
@@ -25,7 +34,21 @@ export function judgePlace(
     amounts.map(({ statement }) => statement),
     judge.currency,
   )
-  return amounts.map((amount) => judgeAmount(amount, unitOf(amount.statement), judge))
+  const judged = amounts.map((amount) => judgeAmount(amount, unitOf(amount.statement), judge))
+  return judged.length < fewAmounts ? judged.map(perhapsRounded) : judged
+}
+
+/** Of one or two amounts, nobody knows whether the service rounds what it shows: the cost to the last digit of two or more is open. */
+function perhapsRounded(judged: Judged): Judged {
+  const { statement, nearest, expected } = judged
+  const last = multiply(powerOfTen(-statement.decimals), statement.times ?? one)
+  const isLong = compare(absolute(statement.value), multiply(last, rational(10n))) >= 0
+  if (judged.is !== 'wrong' || nearest === null || statement.decimals === 0 || !isLong)
+    return judged
+  const apart = absolute(subtract(statement.value, nearest))
+  return compare(multiply(apart, rational(2n)), last) > 0
+    ? judged
+    : { ...judged, is: 'open', expected: { ...expected, open: ['the rounding of so few amounts'] } }
 }
 
 /** @param unit of its place */

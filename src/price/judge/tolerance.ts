@@ -14,7 +14,7 @@ import {
 import type { StatedCost } from './request.ts'
 
 /** From this many different amounts on, the decimals of a place are those that it shows. */
-const fewAmounts = 3
+export const fewAmounts = 3
 /** A unit of at most this share of an amount is a place that the amount shows, and no accident. */
 const fine = powerOfTen(-2)
 
@@ -36,6 +36,9 @@ export function unitOf(statements: readonly StatedCost[], currency: Currency): R
 
 /** The units of a place by what an amount of it is worth: rows of a log may be in currencies of their own. */
 export function unitsOf(statements: readonly StatedCost[], currency: Currency): UnitOf {
+  const shown = new ShownUnits(currency)
+  for (const each of statements) shown.add(each)
+  if (shown.hasSeveral) return shown.unitOf
   const byTimes = Map.groupBy(statements, worthOf)
   const units = new Map([...byTimes].map(([worth, own]) => [worth, unitOf(own, currency)]))
   return (statement) => units.get(worthOf(statement))!
@@ -48,6 +51,7 @@ const worthOf = ({ times }: StatedCost) => (times === undefined ? '' : decimalTe
 /** The same of amounts that are seen one after the other. */
 export class ShownUnits {
   readonly #places = new Map<string, ShownPlace>()
+  readonly #texts = new Set<string>()
   readonly #currency: Currency
 
   constructor(currency: Currency) {
@@ -59,9 +63,18 @@ export class ShownUnits {
     const place = this.#places.get(worth) ?? new ShownPlace(this.#currency)
     this.#places.set(worth, place)
     place.add(statement)
+    if (!this.hasSeveral) this.#texts.add(statement.text)
   }
 
-  readonly unitOf: UnitOf = (statement) => this.#places.get(worthOf(statement))!.unit
+  /** Whether there are so many different amounts, whatever they are worth, that their decimals are those of the place. */
+  get hasSeveral(): boolean {
+    return this.#texts.size >= fewAmounts
+  }
+
+  readonly unitOf: UnitOf = (statement) => {
+    const { finest, own } = this.#places.get(worthOf(statement))!
+    return this.hasSeveral ? (finest ?? own) : own
+  }
 }
 
 /** The unit of a place whose amounts are seen one after the other. */

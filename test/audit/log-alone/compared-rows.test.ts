@@ -74,6 +74,13 @@ test.each([
   expect([_, judged.verdict]).toEqual([_, verdict])
 })
 
+test('PRICE-04: free rows among paid ones fail, however few of the right rows are kept', async () => {
+  // Right rows are one each second; in two minutes of the second half, every second one is free.
+  const isFree = (nth: number) => nth >= 5000 && nth < 5120 && nth % 2 === 0
+  const rows = rowsOf(9000, (nth) => (isFree(nth) ? 0 : row.spend))
+  expect((await found('PRICE-04', rows)).verdict).toBe('fail')
+})
+
 test('PRICE-04: free rows that come first are inconclusive among more right ones than are kept', async () => {
   const rows = rowsOf(4100, (nth) => (nth < 50 ? 0 : row.spend))
   expect(await found('PRICE-04', rows)).toMatchObject({

@@ -44,6 +44,25 @@ test('a charge that is given back and made again is one row of its request', asy
   ])
 })
 
+test('a log may begin with its newest rows', async () => {
+  const refund = row('b', -0.00014, 90)
+  const found = await audited(sends, null, {
+    log: [row('d', -0.00014, 5), refund, ...charges],
+    contract,
+  })
+  expect(found['PRICE-05']).toMatchObject({ verdict: 'pass' })
+})
+
+test('a refund of what was held by itself is no refund of a request', async () => {
+  const held = [row('hold', 0.00014, 2), row('back', -0.00014, 3)]
+  const ofAll = [row('b', -0.00014, 3), row('d', -0.00014, 5)]
+  const found = await audited(sends, null, { log: [...charges, ...ofAll, ...held], contract })
+  expect([found['PRICE-04'], found['PRICE-05']]).toMatchObject([
+    { verdict: 'pass' },
+    { verdict: 'pass' },
+  ])
+})
+
 test('a second charge, and a refund that is missing, fail beside refunds', async () => {
   expect(await verdicts(row('b', -0.00014, 3))).toEqual(['fail', 'pass', 'fail'])
   const twice = [row('a', 0.00014, 1), row('b', -0.00014, 3), row('d', -0.00014, 5)]

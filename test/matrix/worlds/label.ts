@@ -29,7 +29,9 @@ export function labelFor(world: World, played: Played): Label {
     balance: terms.balance !== null && (terms.balance.at === 'page' || isCaptured),
   }
   const isDoubtful = conduct.has('bare usage') || world.asks.some((ask) => !isCertain(world, ask))
-  if (fault === null) return { provenAt: [], mayFail: new Set(), about: [], isDoubtful }
+  // What is charged may take a balance below 0.
+  const overdrawn = isOverdrawn(world, played) ? ['PRICE-07'] : []
+  if (fault === null) return { provenAt: [], mayFail: new Set(overdrawn), about: [], isDoubtful }
   const places = fault.places.filter((place) => seen[place])
   const proof: Readonly<Record<Place, () => boolean>> = {
     answer: () => isProvenAt(world, played, 'answer'),
@@ -43,8 +45,7 @@ export function labelFor(world: World, played: Played): Label {
       ...places.flatMap((place) => rulesOf[place]),
       // What remains and what is used no longer add up.
       ...(fault.deed === 'posted in one value' ? ['PRICE-07'] : []),
-      // What is charged too much may take a balance below 0.
-      ...(isOverdrawn(world, played) ? ['PRICE-07'] : []),
+      ...overdrawn,
     ]),
     about: fault.about,
     isDoubtful,

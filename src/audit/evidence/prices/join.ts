@@ -183,9 +183,14 @@ function addOfSameId(pairs: Pairs, byId: ReadonlyMap<string, readonly LogRow[]>)
 /** A refund belongs to a request with its counts and its amount that has none yet: first to one that did not come to its end. */
 function addRefunds(pairs: Pairs, log: readonly LogRow[]): void {
   const used = usedIn(pairs)
-  const refunds = log.filter(
-    (row) => !used.has(row) && row.cost !== null && row.cost.value.numerator < 0n,
+  const unused = log.filter((row) => !used.has(row) && row.cost !== null)
+  const isRefund = ({ cost }: LogRow) => cost!.value.numerator < 0n
+  // What another row of no request was charged may be what it gives back.
+  const held = Map.groupBy(
+    unused.filter((row) => !isRefund(row)),
+    ({ cost }) => amountOf(cost),
   )
+  const refunds = unused.filter((row) => isRefund(row) && !held.has(amountOf(row.cost)))
   if (refunds.length === 0) return
   const charged = [...pairs.keys()].toSorted(
     (a, b) => Number(isAnswered(a)) - Number(isAnswered(b)),

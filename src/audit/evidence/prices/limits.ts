@@ -9,6 +9,7 @@ import {
   subtract,
   zero,
 } from '../../../money/rational.ts'
+import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { expiredBetween } from './grants.ts'
@@ -162,21 +163,17 @@ export function servedBeyondLimit(
       const between = all.filter(
         ({ startMs, endMs }) => startMs >= earlier.untilMs && endMs <= later.fromMs,
       )
-      const served = between.find((request) => {
-        const isBefore = ({ endMs }: PricedRequest) => endMs + terms.withinMs < request.startMs
-        const [before, after] = [
-          between.filter(isBefore),
-          between.filter((each) => !isBefore(each)),
-        ]
-        const most = after.map((each) => computedBounds(each, judge).high)
-        if (request.outcomes[0] !== 'success' || most.includes(null)) return false
-        const least = before.map((each) => computedBounds(each, judge).low).reduce(add, zero)
-        const sum = (most as readonly Rational[]).reduce(add, zero)
-        return (
-          compare(subtract(add(earlier.value, least), unitOfBoth), limit) > 0 &&
-          compare(subtract(later.value, sum), limit) > 0
-        )
-      })
+      const sums = sumsByEnd(between, judge)
+      const served = between
+        .filter(({ outcomes: [outcome] }) => outcome === 'success')
+        .find(({ startMs }) => {
+          const { least, most } = sums(startMs - terms.withinMs)
+          return (
+            most !== null &&
+            compare(subtract(add(earlier.value, least), unitOfBoth), limit) > 0 &&
+            compare(subtract(later.value, most), limit) > 0
+          )
+        })
       if (served !== undefined)
         return [
           {
@@ -187,6 +184,28 @@ export function servedBeyondLimit(
     }
     return []
   })
+}
+
+/** The least that the requests cost which ended before a time, and the most that the others did; null if that is open. */
+function sumsByEnd(requests: readonly PricedRequest[], judge: PriceJudge) {
+  const byEnd = requests.toSorted((a, b) => a.endMs - b.endMs)
+  const bounds = byEnd.map((each) => computedBounds(each, judge))
+  const least: Rational[] = [zero]
+  for (const { low } of bounds) least.push(add(least.at(-1)!, low))
+  const most: (Rational | null)[] = [zero]
+  for (const { high } of bounds.toReversed()) {
+    const after = most.at(-1)!
+    most.push(after === null || high === null ? null : add(after, high))
+  }
+  return (ms: number) => {
+    let [from, to] = [0, byEnd.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (byEnd[middle]!.endMs < ms) from = middle + 1
+      else to = middle
+    }
+    return { least: least[from]!, most: most[byEnd.length - from]! }
+  }
 }
 
 /** Requests that were served at a balance that shows 0, together for more than its last decimal. */

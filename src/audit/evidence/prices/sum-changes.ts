@@ -238,10 +238,11 @@ const isFine = ({ apart, unit }: Window, sets: number) =>
 
 /** Whether sums are together so fine. */
 function areFine(windows: readonly Window[]): boolean {
-  const share = windows
-    .map(({ apart, unit }) => (isZero(apart) ? one : divide(unit, absolute(apart))))
-    .reduce(multiply, one)
-  return compare(multiply(share, fineness), one) <= 0
+  let share = one
+  return windows.some(({ apart, unit }) => {
+    if (!isZero(apart)) share = multiply(share, divide(unit, absolute(apart)))
+    return compare(multiply(share, fineness), one) <= 0
+  })
 }
 
 /** Whether one of the windows that it may be is given: the more there are, the finer the sum must be. */

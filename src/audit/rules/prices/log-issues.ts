@@ -28,7 +28,7 @@ export function issuesOf(
 ): readonly Issue[] {
   const issues: Issue[] = []
   const { charges } = settled(rows, ({ cost }) => cost)
-  const withTokens = (charges.length === 0 ? rows.slice(0, 1) : charges).filter(
+  const withTokens = (charges.length === 0 ? rows.filter(isCharge).slice(0, 1) : charges).filter(
     ({ tokens }) => (tokens.prompt ?? 0) + (tokens.completion ?? 0) > 0,
   )
   const answering = withTokens.filter((row) => !isAttempt(row))
@@ -47,7 +47,7 @@ export function issuesOf(
       kind: 'attempts',
       text: `${decimalText(paid.map(({ value }) => value).reduce(add))} ${prices.currency.name} for ${paid.length === 1 ? 'an attempt' : 'attempts'} without output, beside the row of the answer`,
     })
-  const row = counted[0] ?? rows[0]!
+  const row = counted[0] ?? rows.find(isCharge) ?? rows[0]!
   const isComplete = request.outcomes[0] === 'success' && request.usage !== null
   if (isComplete && counted.length === 1)
     for (const issue of tokenIssues(request.usage!, row.tokens)) issues.push(issue)
@@ -146,3 +146,6 @@ function overPasses({ passes }: Usage, of: Counted['of']): number | 'unknown' | 
   if (known.length === 0) return null
   return known.length < stated.length ? 'unknown' : known.reduce((a, b) => a + b)
 }
+
+/** Whether a row gives nothing back. */
+const isCharge = ({ cost }: LogRow) => cost === null || cost.value.numerator >= 0n
