@@ -120,6 +120,10 @@ test('a number of requests is of the hours above it, and the words beside a bar 
   expect(plain(dearWords(dearOf({ ...of, names: [] }), speech).lines[1]!)).toBe('4–6 AM')
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
   expect(none.why).toBe('Key “batch”: 57 requests in these hours (usually no requests)')
+  const few = dearWords(dearOf({ ...of, why: [{ ...requests, now: 2, usual: 1.5 }] }), speech)
+  expect(few.why).toBe(
+    'Key “batch”: 1.33 times the requests (2 in these hours instead of about 1.5)',
+  )
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
   expect(whole.why).toBe('Key “batch”: 5.7 times the requests (57 instead of about 10)')
 })

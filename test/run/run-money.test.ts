@@ -102,6 +102,11 @@ test('a request without a model, and one that is wrong on purpose, set nothing a
   }
 })
 
+test('a chat that names no model counts as all that is left: the service chooses a model', () => {
+  const { starts } = bounded({ model: null }, { model: null })
+  expect(starts()!.reserved).toBe(units(100))
+})
+
 test('the run ends when a request that something bounds no longer fits, also if another met no rest', () => {
   const { starts, ends, shared } = bounded({})
   const first = starts()!

@@ -96,7 +96,7 @@ class WatchPage implements LiveSource {
           ? 'The first poll is under way'
           : remaining === null
             ? 'No balance yet'
-            : `${counted(remaining, 'credit')} left`,
+            : `${formatNumber(remaining)} ${remaining === 1 ? 'credit' : 'credits'} left`,
       because:
         status === undefined
           ? ''

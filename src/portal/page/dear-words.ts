@@ -262,9 +262,11 @@ function figuresIn(
 function requestsIn(
   part: WhyPart & { readonly of: 'requests' },
   isOfHours: boolean,
-  { say }: Speech,
+  { say, number }: Speech,
 ): CauseWords {
-  const [now, usual] = [part.now, part.usual].map(Math.round) as [number, number]
+  const now = Math.round(part.now)
+  // The usual number is a mean: a few requests are told to one decimal.
+  const usual = part.usual < 5 ? Math.round(10 * part.usual) / 10 : Math.round(part.usual)
   if (usual === 0)
     return {
       text: say(isOfHours ? 'why.requests.none.at' : 'why.requests.none', { now }),
@@ -272,7 +274,7 @@ function requestsIn(
     }
   return {
     text: say('why.requests', { times: roundTimes(now / usual) }),
-    figures: say(isOfHours ? 'why.count.at' : 'why.count', { now, usual }),
+    figures: say(isOfHours ? 'why.count.at' : 'why.count', { now, usual: number(usual) }),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Attempt } from '../../client/row/attempt.ts'
 import { type Billing, billingOf } from '../../contract/billing.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { pricesOutput } from '../../contract/price-entry.ts'
+import { takesPrompt } from '../../contract/request.ts'
 import { maxTokensOf } from '../../contract/request-fields.ts'
 import {
   AttemptCosts,
@@ -93,9 +94,9 @@ export const mostOutputOf = (
   maxTokens = step.maxTokens,
 ): number | null => maxTokensOf(step.body) ?? maxTokens ?? contract.limits?.maxOutputTokens ?? null
 
-/** Whether a request of a step costs nothing before its answer says more: it asks for no model, or is wrong on purpose. */
+/** Whether a request of a step costs nothing before its answer says more: it needs no model and asks for none, or is wrong on purpose. */
 export const isFree = (step: Step, model = step.model): boolean =>
-  askedModel(step, model) === null || step.wrong !== null
+  step.wrong !== null || (askedModel(step, model) === null && !takesPrompt(step.endpoint))
 
 function priceOf(step: Step, costs: AttemptCosts, { model = step.model }: AsSent) {
   const asked = askedModel(step, model)

@@ -27,6 +27,7 @@ test.each([
   [1_793_664_000, 1_793_664_300],
   ['1793664000', 1_793_664_300],
   ['2026-11-03T00:00:00Z', '2026-11-03T00:05:00.000Z'],
+  ['2026-11-03T00:00:00', '2026-11-03T00:05:00.000'],
   [null, undefined],
   ['', undefined],
 ])('five minutes of the older usage begin at %j and end at %j', (start, end) => {

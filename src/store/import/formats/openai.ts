@@ -96,9 +96,15 @@ export const openaiOlderUsage: KnownFormat = {
 function fiveMinutesAfter(start: Json | undefined): number | string | undefined {
   const startS = Number(start ?? Number.NaN)
   if (Number.isFinite(startS)) return startS + 300
-  const startMs = Date.parse(String(start))
-  return Number.isNaN(startMs) ? undefined : new Date(startMs + 300_000).toISOString()
+  const text = String(start)
+  // A time without a zone is read in that of the mapping, as the start is.
+  const startMs = Date.parse(isZoned(text) ? text : `${text}Z`)
+  if (Number.isNaN(startMs)) return undefined
+  const end = new Date(startMs + 300_000).toISOString()
+  return isZoned(text) ? end : end.slice(0, -1)
 }
+
+const isZoned = (text: string) => /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) || !/\d:\d/.test(text)
 
 /** OpenAI's usage of images and audio: requests without tokens. */
 export const openaiMediaUsage: KnownFormat = {
