@@ -102,6 +102,17 @@ test('a request without a model, and one that is wrong on purpose, set nothing a
   }
 })
 
+test('a service tier without a price counts as much as the usual one, also if its cost stays unknown', () => {
+  const { starts, ends } = bounded(
+    { max_tokens: 20, body: { service_tier: 'priority' } },
+    { maxTokens: 20 },
+  )
+  const first = starts()!
+  expect(first.reserved).toBe(units(20))
+  ends(first, 'ok', Number.NaN)
+  expect(starts()!.reserved).toBe(units(20))
+})
+
 test('a chat that names no model counts as all that is left: the service chooses a model', () => {
   const { starts } = bounded({ model: null }, { model: null })
   expect(starts()!.reserved).toBe(units(100))

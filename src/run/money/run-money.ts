@@ -42,6 +42,8 @@ interface AsSent {
   readonly model?: string | null
   readonly maxTokens?: number | null
   readonly atMs?: number
+  /** Null: that of the contract's usual price. */
+  readonly serviceTier?: string | null
 }
 
 /**
@@ -70,7 +72,7 @@ function mostOfTokens(
   promptTokens: number,
   sent: AsSent = {},
 ): bigint | null {
-  const { maxTokens = step.maxTokens, atMs = Date.now() } = sent
+  const { maxTokens = step.maxTokens, atMs = Date.now(), serviceTier = serviceTierOf(step) } = sent
   const price = priceOf(step, costs, sent)
   if (price === null) return null
   const output = pricesOutput(price.price) ? mostOutputOf(step, contract, maxTokens) : 0
@@ -83,7 +85,7 @@ function mostOfTokens(
       output: choices > 1 ? Math.ceil(output * choices) : output,
       hasMedia: Array.isArray(step.body.modalities),
     },
-    { atMs, serviceTier: serviceTierOf(step), choices: {} },
+    { atMs, serviceTier, choices: {} },
   )
 }
 
@@ -159,8 +161,10 @@ export class RunMoney {
     const { model, maxTokens } = request
     if (isFree(plan.step, model)) return dearest
     const prompt = tokensOfBytes(request.wire.body.length)
-    const most = mostOfTokens(plan.step, this.costs, this.contract, prompt, { model, maxTokens })
-    return most ?? (known > 0 ? dearest : null)
+    const mostOf = (more: AsSent = {}) =>
+      mostOfTokens(plan.step, this.costs, this.contract, prompt, { model, maxTokens, ...more })
+    // A tier without a price of its own counts as much as the usual one: nobody knows more.
+    return mostOf() ?? (known > 0 ? dearest : mostOf({ serviceTier: null }))
   }
 
   /** Ends the reservation of a request that was not sent. */
