@@ -27,7 +27,8 @@ export function unitOf(statements: readonly StatedCost[], currency: Currency): R
   const shown = new ShownPlace(currency)
   for (const each of statements) shown.add(each)
   const { finest, own } = shown
-  if (finest === null || shown.hasSeveral) return shown.unit
+  if (finest === null) return own
+  if (shown.hasSeveral) return finest
   const isFine = statements.some(
     ({ value }) => compare(finest, multiply(absolute(value), fine)) <= 0,
   )
@@ -100,10 +101,6 @@ class ShownPlace {
   /** Whether there are so many different amounts that their decimals are those of the place. */
   get hasSeveral(): boolean {
     return this.#texts.size >= fewAmounts
-  }
-
-  get unit(): Rational {
-    return this.finest !== null && this.hasSeveral ? this.finest : this.own
   }
 }
 

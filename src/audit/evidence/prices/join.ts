@@ -1,7 +1,7 @@
 import { isSameName } from '../../../contract/contract.ts'
 import type { LogTerms } from '../../../contract/prices.ts'
 import { decimalText } from '../../../money/rational.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
 import { AlikeIndex } from './alike-index.ts'
 import type { LogRow } from './log.ts'
@@ -192,9 +192,7 @@ function addRefunds(pairs: Pairs, log: readonly LogRow[]): void {
   )
   const refunds = unused.filter((row) => isRefund(row) && !held.has(amountOf(row.cost)))
   if (refunds.length === 0) return
-  const charged = [...pairs.keys()].toSorted(
-    (a, b) => Number(isAnswered(a)) - Number(isAnswered(b)),
-  )
+  const charged = [...pairs.keys()].toSorted((a, b) => Number(isSuccess(a)) - Number(isSuccess(b)))
   const byAmount = Map.groupBy(
     charged.flatMap((request) => pairs.get(request)!.map((row) => ({ request, row }))),
     ({ row }) => amountOf(row.cost),
@@ -211,8 +209,6 @@ function addRefunds(pairs: Pairs, log: readonly LogRow[]): void {
     settledOnes.add(request)
   }
 }
-
-const isAnswered = ({ outcomes: [outcome] }: PricedRequest) => outcome === 'success'
 
 /** An amount without its sign, as a key. */
 const amountOf = (cost: LogRow['cost']) =>

@@ -10,7 +10,7 @@ import {
   zero,
 } from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { amountOf, atPlace } from './answer-json.ts'
 import { expiredBetween } from './grants.ts'
 import type { PriceJudgements } from './judgements.ts'
@@ -117,7 +117,7 @@ export function servedAboveLimit(
           request.account === account &&
           request.startMs > at.reading.untilMs + terms.withinMs &&
           request.endMs <= untilMs &&
-          request.outcomes[0] === 'success',
+          isSuccess(request),
       )
       if (served !== undefined)
         found.push({
@@ -164,16 +164,14 @@ export function servedBeyondLimit(
         ({ startMs, endMs }) => startMs >= earlier.untilMs && endMs <= later.fromMs,
       )
       const sums = sumsByEnd(between, judge)
-      const served = between
-        .filter(({ outcomes: [outcome] }) => outcome === 'success')
-        .find(({ startMs }) => {
-          const { least, most } = sums(startMs - terms.withinMs)
-          return (
-            most !== null &&
-            compare(subtract(add(earlier.value, least), unitOfBoth), limit) > 0 &&
-            compare(subtract(later.value, most), limit) > 0
-          )
-        })
+      const served = between.filter(isSuccess).find(({ startMs }) => {
+        const { least, most } = sums(startMs - terms.withinMs)
+        return (
+          most !== null &&
+          compare(subtract(add(earlier.value, least), unitOfBoth), limit) > 0 &&
+          compare(subtract(later.value, most), limit) > 0
+        )
+      })
       if (served !== undefined)
         return [
           {
@@ -228,7 +226,7 @@ export function servedAtZero(
       const served = requests.filter(
         (request) =>
           request.account === account &&
-          request.outcomes[0] === 'success' &&
+          isSuccess(request) &&
           request.startMs > reading.untilMs + terms.withinMs &&
           request.endMs <= last.untilMs,
       )

@@ -1,7 +1,7 @@
 import { entryFor } from '../../../contract/price-entry.ts'
 import { isEqual } from '../../../money/rational.ts'
 import type { PriceOf } from '../../../price/judge/price-judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, type Part, promptOf, usageFlags } from '../../../tokens/usage.ts'
 
 /** An issue of a usage, in words; `isSure` if no honest service has it. */
@@ -83,8 +83,7 @@ export function issuesOfTwins(
   const ofSeveral = new Set(requests.filter(hasPasses).map(({ prompt }) => prompt))
   const groups = Map.groupBy(
     requests.filter(
-      (request) =>
-        request.usage !== null && request.outcomes[0] === 'success' && !hasPasses(request),
+      (request) => request.usage !== null && isSuccess(request) && !hasPasses(request),
     ),
     ({ prompt, returnedModel, requestedModel }) => `${returnedModel ?? requestedModel} ${prompt}`,
   )

@@ -2,7 +2,7 @@ import { isReleaseOf, isSameName } from '../../../contract/contract.ts'
 import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
 import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
-import type { PricedRequest } from '../../../price/judge/request.ts'
+import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import { tokenKinds } from '../../../tokens/kinds.ts'
 import { outputOf, type Parts, promptOf, type Usage } from '../../../tokens/usage.ts'
@@ -48,7 +48,7 @@ export function issuesOf(
       text: `${decimalText(paid.map(({ value }) => value).reduce(add))} ${prices.currency.name} for ${paid.length === 1 ? 'an attempt' : 'attempts'} without output, beside the row of the answer`,
     })
   const row = counted[0] ?? rows.find(isCharge) ?? rows[0]!
-  const isComplete = request.outcomes[0] === 'success' && request.usage !== null
+  const isComplete = isSuccess(request) && request.usage !== null
   if (isComplete && counted.length === 1)
     for (const issue of tokenIssues(request.usage!, row.tokens)) issues.push(issue)
   const [model] = row.models

@@ -1,11 +1,12 @@
-import { compare, isZero, negate } from '../../../money/rational.ts'
-import { isCacheUnread, type PricedRequest } from '../../../price/judge/request.ts'
+import { isZero } from '../../../money/rational.ts'
+import { isCacheUnread, isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import type { Join } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { unreadCacheText } from '../../evidence/prices/place-verdict.ts'
+import { givesBack } from '../../evidence/prices/refunds.ts'
 import { fail, inconclusive, pass, type Verdict, witnessAt } from '../../verdict.ts'
 import { datedModelOf, type Issue, issuesOf } from './log-issues.ts'
 import { type LogTimes, timesOf, zoneText } from './log-times.ts'
@@ -56,11 +57,11 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     ...absent
       .filter((request) => !isCacheUnread(request))
       .map((request) => ({ request, kind: 'no row', text: 'no row in the log' })),
-    ...ofStrays.map(({ line, id, cost }) => ({
+    ...ofStrays.map((row) => ({
       // A witness is a request, and this row has none.
       request: pairs[0]!.request,
       kind: 'stray row',
-      text: `line ${line} of the log${id === null ? '' : ` (${id})`} charges ${cost?.text ?? 'nothing'} and belongs to no request`,
+      text: `${chargeText(row)} and belongs to no request`,
     })),
   ]
   if (issues.length > 0)
@@ -127,7 +128,7 @@ function feeDoubt(fees: readonly LogRow[], joined: number): Verdict | null {
     ? null
     : inconclusive(
         joined,
-        `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text} and names no model and no tokens: it may be a fee, which nothing promises`,
+        `${chargeText(first)} and names no model and no tokens: it may be a fee, which nothing promises`,
       )
 }
 
@@ -136,11 +137,12 @@ function otherUseDoubt(others: readonly LogRow[], joined: number, are: string): 
   const [first] = others
   return first === undefined
     ? null
-    : inconclusive(
-        joined,
-        `line ${first.line} of the log${first.id === null ? '' : ` (${first.id})`} charges ${first.cost!.text}, belongs to no request, and is ${are} the run`,
-      )
+    : inconclusive(joined, `${chargeText(first)}, belongs to no request, and is ${are} the run`)
 }
+
+/** `line 3 of the log (a) charges 0.00014`. */
+const chargeText = ({ line, id, cost }: LogRow) =>
+  `line ${line} of the log${id === null ? '' : ` (${id})`} charges ${cost?.text ?? 'nothing'}`
 
 /** Rows that name a dated release of the model that was asked for. */
 function datedDoubt(pairs: Join['pairs'], { judge }: PriceJudgements): Verdict | null {
@@ -185,7 +187,7 @@ export function chargedOf(
     return (
       !again.has(request) &&
       (request.outcomes.length === 1 || isCacheUnread(request)) &&
-      request.outcomes[0] === 'success' &&
+      isSuccess(request) &&
       model?.charged.success === 'full' &&
       Object.values(model.price).some(({ price }) => price !== 'open' && !isZero(price))
     )
@@ -197,12 +199,9 @@ function withoutReturned(strays: readonly LogRow[]): readonly LogRow[] {
   const rest = new Set(strays)
   for (const back of strays) {
     if (back.cost === null || back.cost.value.numerator >= 0n) continue
-    const amount = negate(back.cost.value)
     const held = [...rest].find(
       ({ cost, atMs }) =>
-        cost !== null &&
-        compare(cost.value, amount) === 0 &&
-        (atMs === null || back.atMs === null || atMs <= back.atMs),
+        givesBack(back.cost, cost) && (atMs === null || back.atMs === null || atMs <= back.atMs),
     )
     if (held === undefined) continue
     rest.delete(held)
