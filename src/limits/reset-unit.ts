@@ -272,8 +272,9 @@ function countdownsOf(
       first.value * unitUs[unit] - (sample.request.fromUs - first.request.fromUs)
     const off = (countdown: Countdown) => Math.abs(sample.value * unitUs[unit] - left(countdown))
     // A countdown is over near zero, because a value near zero would fit the end of any.
-    for (const each of running.filter((countdown) => left(countdown) <= slackUs)) over.push(each)
-    running = running.filter((countdown) => left(countdown) > slackUs)
+    const isOver = (countdown: Countdown) => left(countdown) <= slackUs
+    over.push(...running.filter(isOver))
+    running = running.filter((countdown) => !isOver(countdown))
     const own = running.find((countdown) => off(countdown) <= slackUs)
     if (own !== undefined) {
       own.brokeOff = false

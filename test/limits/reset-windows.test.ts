@@ -41,3 +41,7 @@ test('a request that was sent before the window of its answer began is not count
     ]),
   ).toEqual([[[3, 4], true]])
 })
+
+test('an answer so late that it fits two windows does not join an early one, either', () => {
+  expect(windows([shown(0, 0, 64, 58, 199), shown(1, 1, 2, 58, 198)])).toEqual([[[1], false]])
+})

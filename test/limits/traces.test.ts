@@ -84,6 +84,17 @@ test('a rejection belongs to the window that it names, or to any that may be ful
   expect(decisions(later, { contract: withFirst({ hour: 9 }) })[4]).toBe('rejected')
 })
 
+test('a rejection beside as many requests as a band allows in flight belongs to no window', () => {
+  const [first, ...rest] = defaultContract.bands
+  const contract = { ...defaultContract, bands: [{ ...first!, inFlight: 2 }, ...rest] }
+  const beside = (closedUs: number) =>
+    decisions([placed(0, { closedUs: 10 }), placed(1, { closedUs }), placed(5, rejected)], {
+      contract,
+    })[2]
+  expect(beside(5)).toBe('unknown')
+  expect(beside(4)).toBe('rejected')
+})
+
 test('a long trace is cut, and requests that ended after the cut have an unknown decision', () => {
   const requests = Array.from({ length: 6_001 }, (_, at) =>
     placed(at * 1e3, at === 5_996 || at === 5_997 ? rejected : {}),

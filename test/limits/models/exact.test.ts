@@ -354,3 +354,38 @@ test.each<[string, (limit: number) => Limiter, (trace: LimiterTrace) => Contradi
     { numRuns: 4_000, seed: 1 },
   )
 })
+
+type Interval = readonly [fromUs: number, untilUs: number, decision?: Hit['decision']]
+/** A trace of a request for each interval, admitted if nothing else is said. */
+const apart = (limit: number, ...given: readonly Interval[]): LimiterTrace => ({
+  requests: given.map(([fromUs, untilUs, decision = 'admitted'], slot) =>
+    arrivalOf(slot, fromUs, untilUs, { decision }),
+  ),
+  ...{ limit, windowUs, earlierAtMost: 0, toleranceUs: 0, edge: null },
+  counted: ({ decision }) => counted[decision],
+})
+
+test('an anchored window begins no sooner than the one before it ended', () => {
+  // The second request is admitted from 66 on, so its window runs until 82 at least.
+  const third = (at: number) =>
+    found(explainByAnchoredWindows(apart(1, [50, 50], [60, 70], [at, at])))
+  expect(third(81)).toEqual(['should-be-rejected', 2])
+  expect(third(82)).toBeNull()
+})
+
+test('of two anchored windows of one request, each needs its whole length', () => {
+  const of = (...given: readonly Interval[]) => found(explainByAnchoredWindows(apart(1, ...given)))
+  // Three admissions need 32: here they have 24.
+  expect(of([54, 70], [58, 74], [74, 78])).toEqual(['should-be-rejected', 2])
+  // The second is decided from 66 on, so the third may not be decided before 82.
+  expect(of([50, 50], [58, 70], [66, 74])).toEqual(['should-be-rejected', 2])
+  expect(of([50, 50], [58, 70], [66, 82])).toBeNull()
+})
+
+test('a log forgets requests in the order in which they end', () => {
+  // The first may be decided as late as 60, so it may be in the window of the rejection. The others are not.
+  const of = (limit: number) =>
+    found(explainBySlidingLog(apart(limit, [0, 60], [1, 2], [20, 22], [45, 45, 'rejected']), false))
+  expect(of(1)).toBeNull()
+  expect(of(2)).toEqual(['should-be-admitted', 3])
+})
