@@ -15,6 +15,7 @@ import { readConservation } from '../src/audit/evidence/billing/conservation.ts'
 import type { BalanceHistory } from '../src/audit/evidence/billing/history.ts'
 import { intervalOperations } from '../src/audit/evidence/billing/interval-operations.ts'
 import { readMajorization } from '../src/audit/evidence/billing/majorization.ts'
+import { randomOf } from '../src/user/random.ts'
 import { printLoneCredits } from './lone-credits.ts'
 import { printPricePower } from './price-power.ts'
 import { type Simulation, simulate, simulatedFaults } from './simulated-history.ts'
@@ -64,7 +65,7 @@ function printTiers(): void {
   process.stdout.write('| header | fault | T0 | T1 | T2 | T3 |\n|---|---|---|---|---|---|\n')
   for (const header of ['atomic', 'snapshot'] as const) {
     for (const fault of simulatedFaults) {
-      const { T0, T1, T2, T3 } = detectionPower({ header, fault }, histories, Math.random)
+      const { T0, T1, T2, T3 } = detectionPower({ header, fault }, histories, randomOf(1))
       process.stdout.write(`| ${header} | ${fault} | ${T0} | ${T1} | ${T2} | ${T3} |\n`)
     }
   }
