@@ -31,12 +31,9 @@ const template = (nth: number, body: object) => ({
   ...{ headers: '{}', body: JSON.stringify(body), maxTokens: null, n: null, promptHash: null },
 })
 
-/** Two accounts, each of which shows its balance before and after two requests. */
-const twoAccounts = (
-  rich: readonly [number, number, number],
-  poor: readonly [number, number, number],
-) =>
-  [rich, poor].flatMap(([before, between, after], nth) =>
+/** Accounts, each of which shows its balance before and after two requests, at the same times. */
+const accounts = (...balances: readonly (readonly [number, number, number])[]) =>
+  balances.flatMap(([before, between, after], nth) =>
     inTurn(before, shows(between), between, shows(after), after).map((row) => ({
       ...row,
       slot: row.slot + 100 * nth,
@@ -88,7 +85,7 @@ testCases([
   [
     'rich accounts that are not charged fail',
     bill04,
-    twoAccounts([500, 500, 500], [50, 49, 48]),
+    accounts([500, 500, 500], [50, 49, 48]),
     {
       verdict: 'fail',
       observations: 4,
@@ -103,7 +100,7 @@ testCases([
   [
     'poor accounts that pay double fail',
     bill04,
-    twoAccounts([500, 499, 498], [50, 48, 46]),
+    accounts([500, 499, 498], [50, 48, 46]),
     {
       verdict: 'fail',
       observations: 4,
@@ -114,7 +111,7 @@ testCases([
   [
     'one wrong price does not depend on the balance',
     bill04,
-    twoAccounts([500, 500, 499], [50, 49, 48]),
+    accounts([500, 500, 499], [50, 49, 48]),
     {
       verdict: 'inconclusive',
       observations: 4,
@@ -124,7 +121,7 @@ testCases([
   [
     'wrong prices on both sides do not depend on the balance',
     bill04,
-    twoAccounts([500, 498, 497], [50, 48, 46]),
+    accounts([500, 498, 497], [50, 48, 46]),
     { verdict: 'inconclusive', observations: 4 },
   ],
   [
@@ -136,6 +133,12 @@ testCases([
       observations: 7,
       why: '3 requests cost other than their price, all of them on one side of a balance of 100, which is no edge of a band, and all of them on one side of a time: a price that changed then looks the same',
     },
+  ],
+  [
+    'a price that differs within a band, of accounts that send at the same times, depends on the balance',
+    bill04,
+    accounts([500, 498, 496], [300, 299, 298], [50, 49, 48]),
+    { verdict: 'fail', observed: '2 of 2 requests on that side cost other than their price' },
   ],
   [
     'a price that changed at the edge of a band depends on the balance',
