@@ -98,6 +98,30 @@ describe('a grant', () => {
     expect((await verdicts(sends, named))[0]!.verdict).toBe('fail')
   })
 
+  test('that the next page still has hides nothing that another one lost', async () => {
+    const lost = (bought: number) => [
+      ...[page(30, 100, at(6)), chat('a'), page(29, 100, at(6)), ...sleeping(1)],
+      ...[chat('b'), page(28, bought, at(6)), chat('c'), page(27, bought, at(6))],
+    ]
+    expect((await verdicts(lost(100), named)).map(({ verdict }) => verdict)).not.toContain('fail')
+    const [found, , sums] = await verdicts(lost(80), named)
+    expect(found).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringMatching(/^21 credits between two readings/),
+    })
+    expect(sums!.verdict).toBe('fail')
+  })
+
+  test('may be listed with what was left of it after it expired', async () => {
+    const listed = (left: number, bought: number): Sent => ({
+      ...page(left, bought),
+      answer: page(left, bought).answer.replace(/"remaining":\d+/, `"remaining":${bought}`),
+    })
+    const sends = [page(30, 100), chat('a'), page(29, 100), ...sleeping(9), listed(29, 100)]
+    const found = await verdicts([...sends, chat('b'), listed(29, 99)], named)
+    expect(found.map(({ verdict }) => verdict)).toEqual(['pass', 'pass', 'pass'])
+  })
+
   test('hides no double charge', async () => {
     const after = [...played().slice(0, -1), page(0, 96)]
     expect((await verdicts(after, named))[0]).toMatchObject({

@@ -7,7 +7,7 @@ import { request } from '../../price/made-requests.ts'
 
 /** A day before the clocks of Cuba and of New York go back, at 05:00 and 06:00 UTC. */
 const firstMs = Date.parse('2026-10-31T00:00:00Z')
-const noDelay = { prices: { evidence: {} } } as unknown as PriceJudgements
+const noDelay = { prices: { evidence: {} }, requests: [] } as unknown as PriceJudgements
 
 /** Requests of an hour each, and the rows of a log that has the clock of a place and no zone. */
 function logOf(zone: string, hours: number) {

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
-import { timeOf } from '../../../src/audit/evidence/prices/log.ts'
+import { describe, expect, test } from 'vitest'
+import { readPriceLog, timeOf } from '../../../src/audit/evidence/prices/log.ts'
+import { strayCharges } from '../../../src/audit/rules/prices/stray-charges.ts'
 import { readUsage } from '../../../src/tokens/read-usage.ts'
-import { audited, chat, left, row } from './paid.ts'
+import { audited, chat, contractOf, left, row } from './paid.ts'
 
 /** Forms that honest logs have, and faults beside them. */
 
@@ -75,6 +76,73 @@ test('a row that is later than the last request may be of another use of the key
   expect(await judged([...settled, log.at(-1)!])).toMatch(/by-hand.* belongs to no/)
 })
 
+describe('a charge of no request in a log that comes late', () => {
+  const promised = (within: string) =>
+    contractOf({
+      evidence: {
+        log: { cost: 'spend', id: 'request_id', model: 'model', at: 'startTime', within },
+      },
+    })
+  /** The verdict on a log whose rows of requests are late, and of one row beside them. */
+  const beside = async (lateS: readonly number[], atS: number, within = '10m') => {
+    const late = ids.map((id, at) => row(id, 0.00014, at + 1 + lateS[at]!))
+    const log = [...late, row('by-hand', 0.00014, atS)]
+    return (await audited(ids.map(chat), null, { log, contract: promised(within) }))['PRICE-05']!
+  }
+
+  test('is one of the run if rows of requests are as late', async () => {
+    expect(await beside([200, 200, 200], 202)).toMatchObject({
+      verdict: 'fail',
+      observed: expect.stringMatching(/by-hand.* belongs to no request/),
+    })
+    // All rows of the day are written at its end.
+    expect((await beside([80_000, 79_999, 79_998], 80_001, '24h')).verdict).toBe('fail')
+  })
+
+  test('is one of another use if it is far earlier than the rows of requests, or far later', async () => {
+    expect((await beside([200, 200, 200], 100)).verdict).toBe('pass')
+    expect((await beside([200, 200, 200], 300)).verdict).toBe('pass')
+    expect((await beside([0, 0, 0], 90)).verdict).toBe('pass')
+  })
+
+  test('is open if only some rows are as late, or none is, though the contract allows it', async () => {
+    const open = { verdict: 'inconclusive', why: expect.stringContaining('later than the last') }
+    expect(await beside([0, 100, 200], 150)).toMatchObject(open)
+    expect(await beside([0, 0, 0], 20)).toMatchObject(open)
+  })
+})
+
+test.each(['1,499.00', '0.00014 USD', 'five'])(
+  'a row of no request whose cost is %s leaves open what it charges',
+  async (spend) => {
+    const log = [...rows, { ...row('by-hand', 0, 2), spend }]
+    expect((await audited(ids.map(chat), null, { log }))['PRICE-05']).toEqual({
+      ...{ verdict: 'inconclusive', observations: 3 },
+      why: `line 4 of the log (by-hand) belongs to no request, and its cost is no number: "${spend}"`,
+    })
+    const apart = [...rows, { ...row('by-hand', 0, 200), spend }]
+    expect(await judged(apart)).toBe('pass')
+  },
+)
+
+test('a total is found among many rows without a model and a time, in time that grows with them', {
+  tags: 'whole',
+}, () => {
+  const shown = (id: string, spend: number, prompt: number) =>
+    JSON.stringify({ request_id: id, spend, prompt_tokens: prompt, completion_tokens: 0 })
+  const size = 2_000
+  const text = [
+    ...Array.from({ length: size }, (_, at) => shown(`r-${at}`, 0.001, 5)),
+    shown('Total', size / 1000, 5 * size),
+    shown('Half', size / 1000, 5),
+  ].join('\n')
+  const strays = readPriceLog(text, 'log', null)
+  // The total of all rows is that without the half.
+  const { charges } = strayCharges(strays.slice(0, -1), [], { name: 'USD', digits: 2 })
+  expect(charges).toHaveLength(size)
+  expect(strayCharges(strays, [], { name: 'USD', digits: 2 }).charges).toHaveLength(size + 2)
+})
+
 test('a log may name a model in another case, and its maker before it', {
   tags: 'whole',
 }, async () => {
@@ -82,6 +150,25 @@ test('a log may name a model in another case, and its maker before it', {
     expect(await judged(changed({ model }))).toBe('pass')
   expect(await judged(changed({ model: 'big-2026-10-01' }))).toBe('inconclusive')
   expect(await judged(changed({ model: 'bigger' }))).toMatch(/^model bigger in the log, big asked/)
+})
+
+test('a row that names a dated release is told with the model that its own request asked for', async () => {
+  const sent = [
+    { ...chat(ids[0]!), model: 'embed', body: '{"model":"embed","messages":"Hello"}' },
+    ...ids.slice(1).map(chat),
+  ]
+  const dated = (lines: readonly number[]) =>
+    [{ ...rows[0]!, model: 'embed', spend: 0.00004 }, rows[1]!, rows[2]!].map((each, at) =>
+      lines.includes(at) ? { ...each, model: 'big-2026-10-01' } : each,
+    )
+  const why = async (lines: readonly number[]) =>
+    (await audited(sent, null, { log: dated(lines) }))['PRICE-05']
+  expect(await why([1])).toMatchObject({
+    why: '1 row of the log names a dated release, big-2026-10-01, where big was asked: nobody knows whether the name stands for it',
+  })
+  expect(await why([1, 2])).toMatchObject({
+    why: '2 rows of the log name a dated release, such as big-2026-10-01, where big was asked: nobody knows whether the name stands for it',
+  })
 })
 
 test.each([

@@ -10,7 +10,7 @@ import {
 } from '../../../money/rational.ts'
 import { isObject } from '../../../user/json.ts'
 import { amountOf } from './answer-json.ts'
-import { clockErrorMs, isBetween } from './grants.ts'
+import { clockErrorMs, mayLack } from './grants.ts'
 import { timeOf } from './log.ts'
 import type { ReadingStretch } from './stretches.ts'
 
@@ -34,8 +34,8 @@ export function expiredEarly(stretches: readonly ReadingStretch[], unit: string)
   const early = wrongOf(stretches).map((stretch) => {
     const { first, last, slack } = stretch
     const beyond = beyondCosts(stretch)
-    const grant = (first.grants ?? []).find(({ left, expiresMs }) => {
-      const isGone = !(last.grants ?? []).some(
+    const grant = (first.grants?.expiring ?? []).find(({ left, expiresMs }) => {
+      const isGone = !(last.grants?.expiring ?? []).some(
         (each) => each.expiresMs === expiresMs && each.left.numerator > 0n,
       )
       const isLater = expiresMs > last.untilMs + clockErrorMs
@@ -107,8 +107,7 @@ export function unnamedExpiry(
       first.page,
       '',
       (atMs, left) =>
-        isBetween(atMs, first, last, withinMs) &&
-        left.some((each) => isLost(multiply(each, times))),
+        mayLack(atMs, first, last, withinMs) && left.some((each) => isLost(multiply(each, times))),
     )
   })
   return places.includes(null) ? null : (places[0] ?? null)

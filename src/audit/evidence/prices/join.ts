@@ -1,11 +1,10 @@
 import { isSameName } from '../../../contract/contract.ts'
 import type { LogTerms } from '../../../contract/prices.ts'
-import { decimalText } from '../../../money/rational.ts'
 import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { outputOf, promptOf } from '../../../tokens/usage.ts'
 import { AlikeIndex } from './alike-index.ts'
 import type { LogRow } from './log.ts'
-import { givesBack } from './refunds.ts'
+import { amountOf, givesBack } from './refunds.ts'
 
 export interface Join {
   readonly pairs: readonly { readonly request: PricedRequest; readonly rows: readonly LogRow[] }[]
@@ -209,10 +208,6 @@ function addRefunds(pairs: Pairs, log: readonly LogRow[]): void {
     settledOnes.add(request)
   }
 }
-
-/** An amount without its sign, as a key. */
-const amountOf = (cost: LogRow['cost']) =>
-  cost === null ? '' : decimalText(cost.value).replace('-', '')
 
 /** A refund is compared with so many charges of its amount. */
 const mostCompared = 10_000

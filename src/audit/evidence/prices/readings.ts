@@ -4,7 +4,7 @@ import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isObject } from '../../../user/json.ts'
 import { amountOf, atPlace } from './answer-json.ts'
-import { grantsOn, type ShownGrant } from './grants.ts'
+import { grantsOn, type ShownGrants } from './grants.ts'
 import type { MoneyPage } from './requests.ts'
 
 /** A value of a balance or a spend. */
@@ -20,7 +20,7 @@ export interface Reading {
   /** The page that shows it; absent for a header. */
   readonly page?: unknown
   /** Grants that this page lists; absent without any. */
-  readonly grants?: readonly ShownGrant[]
+  readonly grants?: ShownGrants
 }
 
 /** Where values are shown. */
@@ -55,7 +55,7 @@ function shownReadings({ requests, pages }: Shown, terms: BalanceTerms): readonl
     if (amount === null) return []
     const { account, fromMs, untilMs, request } = page
     const grants = grantsOn(page.body, terms)
-    const shown = { page: page.body, ...(grants.length === 0 ? {} : { grants }) }
+    const shown = { page: page.body, ...(grants === null ? {} : { grants }) }
     return [{ account, fromMs, untilMs, request, ...inCurrency(amount, terms), ...shown }]
   })
   const fromHeaders = requests.flatMap((request): readonly Reading[] => {

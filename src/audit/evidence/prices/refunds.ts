@@ -1,4 +1,4 @@
-import { isEqual, negate } from '../../../money/rational.ts'
+import { decimalText, isEqual, negate } from '../../../money/rational.ts'
 import type { StatedCost } from '../../../price/judge/request.ts'
 
 /** Rows of a log that give back what others charged. A refund may repeat the counts of its charge. */
@@ -31,3 +31,7 @@ export const givesBack = (refund: StatedCost | null, charge: StatedCost | null):
   charge !== null &&
   charge.value.numerator > 0n &&
   isEqual(negate(refund.value), charge.value)
+
+/** An amount without its sign, as a key; empty without one. */
+export const amountOf = (cost: StatedCost | null): string =>
+  cost === null ? '' : decimalText(cost.value).replace('-', '')

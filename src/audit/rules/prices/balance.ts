@@ -30,7 +30,7 @@ than a twentieth, it is inconclusive, too. Money may be held back for a request 
 one is left out where the next shows that it was given back, and inconclusive where none does. Values that are right if they may be later than the contract says
 fail, and are inconclusive where it says nothing. It is inconclusive, too, if a fifth of the requests with a cost have no value before them, or after them. It takes an account without other traffic. A rise of a
 balance by more than the requests between can have cost is a payment: that stretch is left out. What is left of a grant (evidence.balance.grants)
-may be lost when it expires, and not before. Charges below the prices whose order is that of free requests a day, or of a discount for volume, are inconclusive, and so are
+may be lost when it expires, and not before; nothing of it is lost while the value still has it, as the sum of all grants shows. Charges below the prices whose order is that of free requests a day, or of a discount for volume, are inconclusive, and so are
 charges for answers that came again where the contract does not say what these cost. Each value that
 evidence.balance.also names is compared likewise.`,
   ...whenPromised(['prices', 'evidence.balance'], async (evidence): Promise<Verdict> => {

@@ -11,6 +11,12 @@ import { clocksOnEarth, type LogClock, utc } from './log-clocks.ts'
 /** How far a time of the log may be from that of its request, beside what the contract allows. */
 const slackMs = minuteMs
 
+/**
+ * Where a row without a request is, beside the run: within it, or so near before or after it that it may be of the run or of another use of
+ * the key; apart, it is of another.
+ */
+type RowPlace = 'within' | 'earlier' | 'later' | 'apart'
+
 /** The times of a log, beside those of the client. */
 export interface LogTimes {
   /** The clock of times that name no zone; UTC if they name one, or most of them fit no clock. */
@@ -21,12 +27,8 @@ export interface LogTimes {
   isOf(request: PricedRequest, atMs: number): boolean
   /** Whether a request ended so late that its row may be missing only because the log ends before it. */
   isAfterEnd(request: PricedRequest): boolean
-  /** Whether a time of the log lies between two of the client. */
-  isBetween(atMs: number, fromMs: number, untilMs: number): boolean
-  /** Whether a time of the log is before one of the client, also if its row is as early as a joined row is. */
-  isBefore(atMs: number, fromMs: number): boolean
-  /** Whether a time of the log is after one of the client, also if its row is as late as a joined row is. */
-  isAfter(atMs: number, untilMs: number): boolean
+  /** Where a row without a request is, beside the run. */
+  placeOf(row: LogRow): RowPlace
 }
 
 interface Timed {
@@ -35,7 +37,7 @@ interface Timed {
   readonly isZoneOpen: boolean
 }
 
-export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogTimes {
+export function timesOf(pairs: Join['pairs'], { prices, requests }: PriceJudgements): LogTimes {
   const delayMs = prices.evidence.log?.withinMs ?? 0
   const timesIn = (rowsOf: (pair: Join['pairs'][number]) => readonly LogRow[]): readonly Timed[] =>
     pairs.flatMap((pair) =>
@@ -67,30 +69,51 @@ export function timesOf(pairs: Join['pairs'], { prices }: PriceJudgements): LogT
   const ofClient = (atMs: number) => inUtc(atMs) - shiftMs
   const joined = timesIn(({ rows }) => rows)
   const times = joined.map(({ atMs }) => ofClient(atMs))
-  const latestMs = largest(
-    joined.map(({ request, atMs }) => ofClient(atMs) - request.endMs),
-    delayMs,
-  )
-  /** How far a row may be before its request, as a negative number: times may be cut to seconds or days. */
-  const earliestMs =
-    firstTimes.length === 0
-      ? -slackMs
-      : smallest(
-          firstTimes.map(({ request, atMs }) => ofClient(atMs) - request.askedMs),
-          0,
-        )
   const endMs = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
+  const placeIn = placesBeside(
+    {
+      fromMs: smallest(requests.map((request) => request.startMs)),
+      untilMs: largest(requests.map((request) => request.endMs)),
+    },
+    {
+      leastMs: smallest(firstTimes.map(({ request, atMs }) => ofClient(atMs) - request.askedMs)),
+      mostMs: largest(joined.map(({ request, atMs }) => ofClient(atMs) - request.endMs)),
+    },
+  )
   return {
     clock,
     endMs,
     isOf: (request, atMs) => isOfBy(clock, request, atMs),
     isAfterEnd: (request) => request.endMs + delayMs > endMs + slackMs,
-    isBetween: (atMs, fromMs, untilMs) => {
-      const ofClientMs = ofClient(atMs)
-      return ofClientMs >= fromMs - slackMs && ofClientMs <= untilMs + slackMs
-    },
-    isBefore: (atMs, fromMs) => ofClient(atMs) < fromMs + earliestMs,
-    isAfter: (atMs, untilMs) => ofClient(atMs) > untilMs + latestMs,
+    placeOf: ({ atMs }) => (atMs === null ? 'within' : placeIn(ofClient(atMs))),
+  }
+}
+
+/**
+ * Where rows without a request are beside a run, if they are as late as those of its requests:
+ *
+ *     run            |-----|
+ *     rows of it                        |-----|     200 s late
+ *     without one  apart .. later ........ within ..... apart
+ *
+ * @param late how late the rows of requests are: negative if they are before it, infinite if no row has a time
+ */
+function placesBeside(
+  run: { readonly fromMs: number; readonly untilMs: number },
+  late: { readonly leastMs: number; readonly mostMs: number },
+): (atMs: number) => RowPlace {
+  const { fromMs, untilMs } = run
+  // Times may be cut to seconds or days.
+  const earliestMs = Number.isFinite(late.leastMs) ? Math.min(0, late.leastMs) : -slackMs
+  const latestMs = Math.max(0, late.mostMs)
+  return (atMs) => {
+    const outside = atMs < fromMs ? 'earlier' : 'later'
+    if (atMs >= fromMs - slackMs && atMs <= untilMs + slackMs)
+      return atMs >= fromMs + earliestMs && atMs <= untilMs + latestMs ? 'within' : outside
+    // Further away, all of the time in which its request may have been tells.
+    const [firstMs, lastMs] = [atMs - late.mostMs, atMs - late.leastMs]
+    if (firstMs >= fromMs && lastMs <= untilMs) return 'within'
+    return firstMs <= untilMs && lastMs >= fromMs ? outside : 'apart'
   }
 }
 

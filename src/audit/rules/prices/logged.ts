@@ -17,7 +17,7 @@ export const price04: Rule = {
 model, tokens and time. The sum of its rows must be the cost that the contract gives. It is judged and explained
 as a stated cost is (PRICE-03). Where the contract does not say what an answer costs that the client left, it is inconclusive. An answer that the client left must cost between its input and what it was sent.
 A cost that is no number makes it inconclusive, and so does a row without one.
-It cannot judge requests without a row, which PRICE-05 reports.`,
+It cannot judge requests without a row, or rows without a request, which PRICE-05 reports.`,
   ...whenPromised(['prices'], async (evidence): Promise<Verdict> => {
     const found = await priceJudgements(evidence)
     if (found === null || found.join === null) return notObserved(requires)
@@ -54,8 +54,9 @@ export const price05: Rule = {
   needs: ['passive'],
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with output for one request, a charge for an attempt without output beside them, other tokens, another model, another time, and another cost than the answer
-states. A charge before the first request, or after the last, may be of another use of the key: by itself it is inconclusive, unless rows of
-requests are as early or as late. A count or a time that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
+states. A charge before the first request, or after the last, may be of another use of the key: within a minute it is inconclusive by itself, and
+further away it is no charge of the run, unless rows of requests are as early or as late. If only some of them are, it is inconclusive.
+A count, a time or the cost of a row without a request that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
 cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone are those
 of the clock on earth that most of them fit, also one that changes with summer time. Where the log was read by the ids of answers, an answer
 without an id is not missing in it. Rows of other keys are not those of these requests. A row that gives a charge back may repeat its counts,

@@ -1,12 +1,11 @@
 import { isZero } from '../../../money/rational.ts'
 import { isCacheUnread, isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
-import { largest, smallest } from '../../../user/extremes.ts'
 import { repeatsOf } from '../../evidence/prices/free-repeats.ts'
 import type { Join } from '../../evidence/prices/join.ts'
 import type { PriceJudgements } from '../../evidence/prices/judgements.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 import { unreadCacheText } from '../../evidence/prices/place-verdict.ts'
-import { givesBack } from '../../evidence/prices/refunds.ts'
+import { amountOf } from '../../evidence/prices/refunds.ts'
 import { fail, inconclusive, pass, type Verdict, witnessAt } from '../../verdict.ts'
 import { datedModelOf, type Issue, issuesOf } from './log-issues.ts'
 import { type LogTimes, timesOf, zoneText } from './log-times.ts'
@@ -30,10 +29,9 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   const times = timesOf(pairs, found)
   const rowless = chargedOf(missing, found)
   const absent = rowless.filter((request) => !times.isAfterEnd(request))
-  const fromMs = smallest(requests.map(({ startMs }) => startMs))
-  const untilMs = largest(requests.map(({ endMs }) => endMs))
+  const near = strays.filter((row) => times.placeOf(row) !== 'apart')
   const { charges, fees } = strayCharges(
-    strays.filter(({ atMs }) => atMs === null || times.isBetween(atMs, fromMs, untilMs)),
+    near,
     pairs.flatMap(({ rows }) => rows),
     found.prices.currency,
   )
@@ -41,11 +39,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     earlier = [],
     later = [],
     within: ofStrays = [],
-  } = Object.groupBy(withoutReturned(charges), ({ atMs }) => {
-    if (atMs === null) return 'within'
-    if (times.isBefore(atMs, fromMs)) return 'earlier'
-    return times.isAfter(atMs, untilMs) ? 'later' : 'within'
-  })
+  } = Object.groupBy(withoutReturned(charges), times.placeOf)
   const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
   const issues: readonly Found[] = [
     ...pairs.flatMap(({ request, rows }) =>
@@ -73,6 +67,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   return (
     cacheDoubt(absent, pairs.length) ??
     unreadDoubt(pairs) ??
+    unreadableDoubt(near, pairs.length) ??
     feeDoubt(fees, pairs.length) ??
     otherUseDoubt(
       earlier,
@@ -121,6 +116,17 @@ function unreadDoubt(pairs: Join['pairs']): Verdict | null {
       )
 }
 
+/** Rows of no request with a cost that nobody can read: they may charge something, or nothing. */
+function unreadableDoubt(near: readonly LogRow[], joined: number): Verdict | null {
+  const first = near.find(({ unreadable }) => unreadable !== null)
+  return first === undefined
+    ? null
+    : inconclusive(
+        joined,
+        `${placeText(first)} belongs to no request, and its cost is no number: ${JSON.stringify(first.unreadable)}`,
+      )
+}
+
 /** Rows that charge something, and name neither a request's model nor its tokens. */
 function feeDoubt(fees: readonly LogRow[], joined: number): Verdict | null {
   const [first] = fees
@@ -140,21 +146,28 @@ function otherUseDoubt(others: readonly LogRow[], joined: number, are: string): 
     : inconclusive(joined, `${chargeText(first)}, belongs to no request, and is ${are} the run`)
 }
 
-/** `line 3 of the log (a) charges 0.00014`. */
-const chargeText = ({ line, id, cost }: LogRow) =>
-  `line ${line} of the log${id === null ? '' : ` (${id})`} charges ${cost?.text ?? 'nothing'}`
+/** `line 3 of the log (a)`. */
+const placeText = ({ line, id }: LogRow) =>
+  `line ${line} of the log${id === null ? '' : ` (${id})`}`
+
+const chargeText = (row: LogRow) => `${placeText(row)} charges ${row.cost?.text ?? 'nothing'}`
 
 /** Rows that name a dated release of the model that was asked for. */
 function datedDoubt(pairs: Join['pairs'], { judge }: PriceJudgements): Verdict | null {
   const dated = pairs.flatMap(({ request, rows }) =>
-    rows.flatMap((row) => datedModelOf(request, row, judge.priceOf) ?? []),
+    rows.flatMap((row) => {
+      const release = datedModelOf(request, row, judge.priceOf)
+      return release === null ? [] : [{ release, asked: request.requestedModel }]
+    }),
   )
-  const asked = pairs[0]!.request.requestedModel
-  return dated.length === 0
+  const [first] = dated
+  return first === undefined
     ? null
     : inconclusive(
         pairs.length,
-        `${dated.length} rows of the log name a dated release, such as ${dated[0]}, where ${asked} was asked: nobody knows whether the name stands for it`,
+        dated.length === 1
+          ? `1 row of the log names a dated release, ${first.release}, where ${first.asked} was asked: nobody knows whether the name stands for it`
+          : `${dated.length} rows of the log name a dated release, such as ${first.release}, where ${first.asked} was asked: nobody knows whether the name stands for it`,
       )
 }
 
@@ -196,16 +209,19 @@ export function chargedOf(
 
 /** Rows of no request without those that give each other back: what was held, and returned by a later row with an id of its own. */
 function withoutReturned(strays: readonly LogRow[]): readonly LogRow[] {
-  const rest = new Set(strays)
+  const held = Map.groupBy(
+    strays.filter(({ cost }) => cost !== null && cost.value.numerator > 0n),
+    ({ cost }) => amountOf(cost),
+  )
+  const returned = new Set<LogRow>()
   for (const back of strays) {
     if (back.cost === null || back.cost.value.numerator >= 0n) continue
-    const held = [...rest].find(
-      ({ cost, atMs }) =>
-        givesBack(back.cost, cost) && (atMs === null || back.atMs === null || atMs <= back.atMs),
+    const equal = held.get(amountOf(back.cost)) ?? []
+    const at = equal.findIndex(
+      ({ atMs }) => atMs === null || back.atMs === null || atMs <= back.atMs,
     )
-    if (held === undefined) continue
-    rest.delete(held)
-    rest.delete(back)
+    if (at === -1) continue
+    for (const row of equal.splice(at, 1)) returned.add(row).add(back)
   }
-  return [...rest]
+  return strays.filter((row) => !returned.has(row))
 }

@@ -1,5 +1,5 @@
 import type { Currency } from '../../../money/money.ts'
-import { add, isZero, zero } from '../../../money/rational.ts'
+import { add, isZero, subtract, zero } from '../../../money/rational.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
 import type { LogRow } from '../../evidence/prices/log.ts'
 
@@ -15,9 +15,9 @@ export function strayCharges(
   joined: readonly LogRow[],
   currency: Currency,
 ): { readonly charges: readonly LogRow[]; readonly fees: readonly LogRow[] } {
-  const all = [...joined, ...strays]
+  const isTotal = totalIn([...joined, ...strays], currency)
   const charging = strays.filter((row) => row.cost !== null && !isZero(row.cost.value))
-  const others = charging.filter((row) => !isTotal(row, all, currency) && !isPayment(row))
+  const others = charging.filter((row) => !isTotal(row) && !isPayment(row))
   const { true: fees = [], false: charges = [] } = Object.groupBy(others, (row) =>
     String(isOfNoRequest(row)),
   )
@@ -25,19 +25,24 @@ export function strayCharges(
 }
 
 /** Whether a row has the sum of all others, as the last line of an export has it, and names neither a model nor a time. */
-function isTotal(row: LogRow, all: readonly LogRow[], currency: Currency): boolean {
-  if (row.models.length > 0 || row.atMs !== null) return false
-  const others = all.filter((each) => each !== row)
-  const costs = others.flatMap(({ cost }) => cost ?? [])
-  const sum = costs.map(({ value }) => value).reduce(add, zero)
-  const hasSumOf = (name: 'prompt' | 'completion') =>
-    row.tokens[name] === null ||
-    row.tokens[name] === others.reduce((tokens, each) => tokens + (each.tokens[name] ?? 0), 0)
-  return (
-    isWithin(row.cost!.value, sum, unitOf([...costs, row.cost!], currency), null) &&
-    hasSumOf('prompt') &&
-    hasSumOf('completion')
-  )
+function totalIn(all: readonly LogRow[], currency: Currency): (row: LogRow) => boolean {
+  const costs = all.flatMap(({ cost }) => cost ?? [])
+  const sum = costs.reduce((total, { value }) => add(total, value), zero)
+  const unit = unitOf(costs, currency)
+  const sumOf = (name: 'prompt' | 'completion') =>
+    all.reduce((total, { tokens }) => total + (tokens[name] ?? 0), 0)
+  const sums = { prompt: sumOf('prompt'), completion: sumOf('completion') }
+  return ({ models, atMs, cost, tokens }) => {
+    if (models.length > 0 || atMs !== null) return false
+    const { value } = cost!
+    const hasSumOf = (name: 'prompt' | 'completion') =>
+      tokens[name] === null || 2 * tokens[name] === sums[name]
+    return (
+      isWithin(value, subtract(sum, value), unit, null) &&
+      hasSumOf('prompt') &&
+      hasSumOf('completion')
+    )
+  }
 }
 
 const isPayment = (row: LogRow) => isOfNoRequest(row) && row.cost!.value.numerator < 0n
