@@ -9,7 +9,12 @@ import { holdsItself } from '../user/holds-itself.ts'
 import { yamlDocument } from '../user/yaml.ts'
 import { buildScenario } from './build.ts'
 import type { Origin } from './file/origin.ts'
-import { type ScenarioInput, scenarioFile, scenarioModule } from './file/scenario-file.ts'
+import {
+  type ScenarioInput,
+  type ScenarioOutput,
+  scenarioFile,
+  scenarioModule,
+} from './file/scenario-file.ts'
 import { issuesOf, type Path, ScenarioError, type ScenarioIssue } from './issues.ts'
 import { fileIssue, importScenario } from './module.ts'
 import { crossIssues } from './references.ts'
@@ -79,15 +84,25 @@ export function parseScenario(
       })),
     )
   }
-  const data: unknown = document.toJS()
   const lineOf = (place: Path) => lineAt(document, lines, place)
-  const parsed = scenarioFile.safeParse(data)
+  const file = checked(scenarioFile, document.toJS(), path, lineOf)
+  return buildScenario(file, originOf(resolve(path), null, contract))
+}
+
+/** @throws ScenarioError with every issue, and the lines that are known */
+function checked(
+  form: typeof scenarioFile | typeof scenarioModule,
+  data: unknown,
+  path: string,
+  lineOf: (place: Path) => number | null = () => null,
+): ScenarioOutput {
+  const parsed = form.safeParse(data)
   const issues = [
     ...(parsed.success ? [] : issuesOf(parsed.error, data, lineOf)),
-    ...crossIssues(data).map((issue) => ({ ...issue, line: lineOf(issue.path) })),
+    ...crossIssues(data).map((issue): ScenarioIssue => ({ ...issue, line: lineOf(issue.path) })),
   ]
   if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
-  return buildScenario(parsed.data, originOf(resolve(path), null, contract))
+  return parsed.data
 }
 
 /** @throws ScenarioError for a value that is part of itself */
@@ -112,23 +127,13 @@ function mustEnd<T>(data: T, path: string): T {
  */
 export function scenarioFrom(input: ScenarioInput, contract: Contract = defaultContract): Scenario {
   const path = 'scenario'
-  const parsed = scenarioFile.safeParse(mustEnd(input, path))
-  const issues = [
-    ...(parsed.success ? [] : issuesOf(parsed.error, input, () => null)),
-    ...crossIssues(input).map((issue): ScenarioIssue => ({ ...issue, line: null })),
-  ]
-  if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
-  return buildScenario(parsed.data, originOf(resolve(path), null, contract))
+  const file = checked(scenarioFile, mustEnd(input, path), path)
+  return buildScenario(file, originOf(resolve(path), null, contract))
 }
 
 function checkModule(data: unknown, path: string, full: string, contract: Contract): Scenario {
-  const parsed = scenarioModule.safeParse(mustEnd(data, path))
-  const issues = [
-    ...(parsed.success ? [] : issuesOf(parsed.error, data, () => null)),
-    ...crossIssues(data).map((issue): ScenarioIssue => ({ ...issue, line: null })),
-  ]
-  if (!parsed.success || issues.length > 0) throw new ScenarioError(path, issues)
-  return buildScenario(parsed.data, originOf(full, full, contract))
+  const file = checked(scenarioModule, mustEnd(data, path), path)
+  return buildScenario(file, originOf(full, full, contract))
 }
 
 const originOf = (full: string, modulePath: string | null, contract: Contract): Origin => ({

@@ -6,7 +6,7 @@ import { calculate, type PriceContext } from '../../price/calculate.ts'
 import type { Change } from '../../price/judge/changes/change.ts'
 import { changesFor } from '../../price/judge/changes/changes.ts'
 import { wideChanges } from '../../price/judge/changes/wide.ts'
-import type { PricedRequest } from '../../price/judge/request.ts'
+import { type PricedRequest, unsent } from '../../price/judge/request.ts'
 import { isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
 import { eachKind, type KindCounts, statedCounts } from '../../tokens/kinds.ts'
@@ -138,40 +138,21 @@ const rightOf = (
 const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
 
 const plainRequest = (model: string, atMs: number): PricedRequest => ({
-  runId: 'log',
+  ...unsent,
   slot: 0,
-  retry: 0,
   requestedModel: model,
   returnedModel: null,
   isStream: false,
   outcomes: ['success'],
-  startMs: atMs,
-  headMs: atMs,
-  endMs: atMs,
+  ...{ startMs: atMs, headMs: atMs, endMs: atMs, askedMs: atMs },
   serviceTier: null,
   isTierRead: true,
-  hasHead: false,
   usage: null,
-  eventUsages: [],
-  receivedEvents: 0,
-  maxOutputTokens: null,
-  thinking: '',
   mayCall: false,
   areCallsRead: true,
-  shownCalls: [],
-  receivedBytes: null,
-  askedBytes: null,
-  isRepeat: false,
   isSurelyAgain: false,
-  once: null,
-  askedMs: atMs,
-  isFreeRepeat: false,
   prompt: '',
-  body: null,
-  answer: null,
   account: '',
   key: '',
   responseId: null,
-  stated: [],
-  header: () => undefined,
 })

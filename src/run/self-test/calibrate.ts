@@ -1,3 +1,4 @@
+import { scenarioFrom } from '../../scenario/parse.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { type Ceiling, dropAttempts } from '../../store/runs/runs.ts'
 import { openStore } from '../../store/session/open.ts'
@@ -109,73 +110,21 @@ export async function steadyPerS(session: Session, runId: string): Promise<numbe
 }
 
 function calibrationScenario(options: CalibrateOptions, stream: boolean): Scenario {
-  const users = usersOf(options)
-  const load = {
-    kind: 'concurrency',
-    fromUsers: users,
-    toUsers: users,
-    rampUs: 0,
-    think: { kind: 'fixed', us: 0 },
-  } as const
-  const phase = { load, maxRequests: null, steps: [] }
-  return {
+  const load = { load: 'concurrency', users: usersOf(options) } as const
+  return scenarioFrom({
     name: stream ? 'calibrate streams' : 'calibrate plain',
     question: 'How much can this machine send before it measures itself?',
-    seed: 1,
-    baseUrl: null,
+    model: 'svc-k2',
     threads: options.threads,
-    pacing: 'timer',
-    shards: 'by index',
-    transport: 'own',
-    proxyEnv: null,
-    metrics: null,
-    caFile: null,
-    certFile: null,
-    keyFile: null,
-    keys: [{ name: 'default', source: { env: 'ASSAY_API_KEY' }, weight: 1, account: 'default' }],
-    tasks: [],
-    steps: [
-      {
-        name: stream ? 'stream' : 'plain',
-        weight: 1,
-        endpoint: 'chat',
-        path: null,
-        method: null,
-        stream,
-        includeUsage: false,
-        model: 'svc-k2',
-        prompt: { kind: 'text', text: prompt },
-        system: null,
-        maxTokens,
-        wrong: null,
-        abort: null,
-        session: null,
-        expect: [],
-        headers: {},
-        body: {},
-        keys: [],
-      },
-    ],
-    phases: [
-      { ...phase, name: 'warm-up', part: 'warmup', durationUs: options.seconds * 2e5 },
-      { ...phase, name: 'steady', part: 'steady', durationUs: options.seconds * 1e6 },
-    ],
-    thresholds: [],
-    objectives: { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null },
-    policy: {
-      retries: 'none',
-      maxInFlight: 1_000_000,
-      maxConnections: null,
-      maxMemoryBytes: 2 ** 29,
-      maxCredits: null,
-      maxCost: null,
-      connectTimeoutUs: 30e6,
-      firstByteTimeoutUs: 30e6,
-      idleTimeoutUs: 30e6,
-      totalTimeoutUs: 30e6,
-      stop: { errorShare: null, consecutiveFailures: null, refusedForUs: null },
+    steps: {
+      [stream ? 'stream' : 'plain']: { endpoint: 'chat', stream, prompt, max_tokens: maxTokens },
     },
+    phases: [
+      { ...load, name: 'warm-up', part: 'warmup', duration: `${options.seconds * 200}ms` },
+      { ...load, name: 'steady', duration: `${options.seconds}s` },
+    ],
+    max_in_flight: 1_000_000,
+    timeouts: { connect: '30s', first_byte: '30s', idle: '30s', total: '30s' },
     capture: 'none',
-    modulePath: null,
-  }
+  })
 }
