@@ -1,5 +1,5 @@
 import type { Rule } from '../src/audit/rule.ts'
-import { isPoint, needs, severities } from '../src/audit/rules/explain.ts'
+import { isPoint, wordsOf } from '../src/audit/rules/explain.ts'
 import { allRules } from '../src/audit/rules/list.ts'
 import { lookup } from '../src/user/lookup.ts'
 
@@ -37,9 +37,10 @@ prints the same in the terminal. Sections (§) are those of the service interfac
 }
 
 function entry(rule: Rule): string {
+  const { severity, takes } = wordsOf(rule)
   return [
     `### ${rule.id}`,
-    `**${rule.title}.** ${rule.section}; ${severities[rule.severity]}; needs ${rule.needs.map((need) => needs[need]).join(', ')}.`,
+    `**${rule.title}.** ${rule.section}; ${severity}; needs ${takes.join(', ')}.`,
     typeof rule.explain === 'string' ? rule.explain.trim() : listOf(rule.explain),
   ].join('\n\n')
 }

@@ -37,7 +37,7 @@ async function furtherFindings(rule: Rule, evidence: Evidence): Promise<readonly
   }
 }
 
-export const findingOf = ({ id, severity, title }: Rule, verdict: Verdict): Finding => ({
+export const findingOf = ({ id, severity = 'must', title }: Rule, verdict: Verdict): Finding => ({
   rule: id,
   severity: (verdict.verdict === 'fail' ? verdict.severity : undefined) ?? severity,
   title,

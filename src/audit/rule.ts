@@ -17,8 +17,10 @@ export interface Rule {
   readonly title: string
   /** The section with the promise: `§8.4.1`. */
   readonly section: string
-  readonly severity: Severity
-  readonly needs: readonly Need[]
+  /** Absent: `must`. */
+  readonly severity?: Severity
+  /** Absent: captured traffic alone. */
+  readonly needs?: readonly Need[]
   /** What a contract must promise for it; none for a rule of the formats themselves. */
   readonly promised: readonly PromiseName[]
   /** Only concurrent requests break it. */

@@ -49,7 +49,7 @@ const unknownClocksOf = oncePerEvidence(({ store, runIds }) => unknownClocks(sto
 
 async function spoiltFor(rule: Rule, evidence: Evidence): Promise<readonly Spoilt[]> {
   const { runIds, killedRunIds = [], missingParts = [] } = evidence
-  const isQuiet = rule.needs.includes('quiescence')
+  const isQuiet = rule.needs?.includes('quiescence') === true
   const isOfAccounts = isQuiet || /^(?:BILL|RATE)-/.test(rule.id)
   const missing = missingParts.filter(({ runId }) => isOfAccounts && runIds.includes(runId))
   return [

@@ -154,15 +154,12 @@ function judgeLog(
     'PRICE-05': rowsVerdict(seen, repeats, costs),
     'PRICE-08': costs.sums(),
   })
-  const findings = priceRules.map(({ id, severity, title }) => ({
-    rule: id,
-    severity,
-    title,
-    verdict:
-      verdicts[id] ??
-      notObserved(
-        'requests that Assay sent (assay run): a log alone has no answers and no balances',
-      ),
+  const unseen = notObserved(
+    'requests that Assay sent (assay run): a log alone has no answers and no balances',
+  )
+  const findings = priceRules.map(({ id, severity = 'must', title }) => ({
+    ...{ rule: id, severity, title },
+    verdict: verdicts[id] ?? unseen,
   }))
   return { findings, seen }
 }

@@ -23,7 +23,6 @@ export function validationRules(
 function validationRule(format: Promised, rule: ValidationRule): Rule {
   return exchangesRule({
     ...rule,
-    severity: 'must',
     needs: ['active'],
     promised: ['models', 'ranges'],
     parts: {

@@ -92,7 +92,6 @@ const mergeOptions = () =>
       'audit --accounts 0/2 --json > 0.json',
       'audit merge 0.json 1.json --db launch-7.duckdb',
     ],
-    sends: false,
   })
     .addArgument(inputArgument('<reports...>', 'the JSON report on each share'))
     // Commander gives options that audit also has to audit, so they are read with optsWithGlobals.

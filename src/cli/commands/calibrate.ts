@@ -4,7 +4,6 @@ const calibrateOptions = () =>
   command('calibrate', {
     does: 'Measure what this machine can send, against a built-in server that does nothing.',
     examples: ['calibrate', 'calibrate --threads 2 --seconds 10', 'calibrate --with autocannon'],
-    sends: false,
   })
     .addOption(storeOption('the store that keeps the figures'))
     .option('--threads <number>', 'sending threads', '1')

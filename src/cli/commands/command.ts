@@ -22,8 +22,8 @@ interface CommandHelp {
   readonly does: string
   /** Complete command lines, without the leading `assay`. */
   readonly examples: readonly [string, string, ...string[]]
-  /** Whether it sends requests to a service, which need a key. */
-  readonly sends: boolean
+  /** It sends requests to a service, which need a key. */
+  readonly sends?: true
   /** Further notes for users, one sentence on each line. */
   readonly notes?: readonly string[]
 }

@@ -19,7 +19,6 @@ const compareOptions = () =>
       'compare before after --fail-on "p95 > +10%"',
       'compare --rule SOLD --db one.duckdb --db-b two.duckdb --contract shop.yaml',
     ],
-    sends: false,
   })
     .argument(
       '[a]',

@@ -8,7 +8,6 @@ export const completionCommand = () =>
       'completion bash >> ~/.bashrc',
       'completion fish > ~/.config/fish/completions/assay.fish',
     ],
-    sends: false,
   })
     .addArgument(choiceArgument('<shell>', 'which shell', shells))
     .action((shell, _, self) => completionAction(shell, self.parent!))

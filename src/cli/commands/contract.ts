@@ -20,7 +20,6 @@ export const contractCommand = () =>
       'contract show gateway.yaml',
       'contract cost gateway.yaml --model gpt-4o --usage usage.json',
     ],
-    sends: false,
   })
     .addCommand(showCommand())
     .addCommand(costCommand())
@@ -31,7 +30,6 @@ const showOptions = () =>
   command('show', {
     does: 'Print a contract whole, with every default as if it were written.',
     examples: ['contract show gateway.yaml', 'contract show gateway.yaml --json'],
-    sends: false,
   })
     .addArgument(inputArgument('<file>', 'the contract'))
     .option('--json', 'as JSON')
@@ -50,7 +48,6 @@ const costOptions = () =>
       'contract cost gateway.yaml --model gpt-4o --usage usage.json',
       'contract cost gateway.yaml --model gpt-4o --usage usage.json --service-tier flex --json',
     ],
-    sends: false,
     notes: ['It exits with 3 if the contract does not say what the request costs.'],
   })
     .addArgument(inputArgument('<file>', 'the contract'))
@@ -90,7 +87,6 @@ const trafficOptions = () =>
       'contract traffic gateway.yaml',
       'contract traffic gateway.yaml --max-cost 0.50 --out audit-prices.yaml',
     ],
-    sends: false,
   })
     .addArgument(inputArgument('<contract>', 'the contract'))
     .option('--max-cost <amount>', "leave out what costs more, in the contract's currency")

@@ -4,7 +4,6 @@ const demoOptions = () =>
   command('demo', {
     does: 'Run, audit and report against a built-in service.',
     examples: ['demo', 'demo --db demo.duckdb --out demo.html'],
-    sends: false,
   })
     .addOption(storeOption())
     .addOption(outputOption('--out <file>', 'the report').default('assay-report.html'))

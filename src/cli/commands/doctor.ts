@@ -4,7 +4,6 @@ const doctorOptions = () =>
   command('doctor', {
     does: 'Check this machine before a run: Node, files, ports, cores, clock, timers, disk.',
     examples: ['doctor', 'doctor --db /var/lib/assay/launch.duckdb'],
-    sends: false,
     notes: ['The exit code is 3 if a check is bad.'],
   })
     .addOption(storeOption('the store that runs will write'))

@@ -25,7 +25,6 @@ const exportOptions = () =>
       'export attempts --out attempts.parquet',
       'export sums --by day,model --timezone Europe/Berlin --out sums.csv',
     ],
-    sends: false,
   })
     .addArgument(choiceArgument('<what>', 'which rows', [...exportable, 'sums', 'focus']))
     .addOption(

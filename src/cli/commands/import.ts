@@ -25,7 +25,6 @@ const importOptions = () =>
       'import profile_export.jsonl --model svc-k2',
       'import usage.jsonl --map mapping.yaml --engine clickhouse://127.0.0.1:8123/usage',
     ],
-    sends: false,
   })
     .addArgument(
       inputArgument('<file...>', 'logs, or records of AIPerf, vllm bench serve or GuideLLM'),

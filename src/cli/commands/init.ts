@@ -4,7 +4,6 @@ const initOptions = () =>
   command('init', {
     does: 'Write a first scenario, with comments, to change and run.',
     examples: ['init', 'init launch.yaml --base-url https://api.example.com --model svc-k2'],
-    sends: false,
   })
     .addArgument(outputArgument('[file]', 'the scenario').default('first.yaml'))
     .option('--base-url <url>', 'the address of the service')

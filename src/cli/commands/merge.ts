@@ -7,7 +7,6 @@ const mergeOptions = () =>
       'merge out/0.duckdb out/1.duckdb --db launch-7.duckdb --clock-error 5ms',
       'merge out/*.duckdb --db launch-7.duckdb --allow-missing',
     ],
-    sends: false,
   })
     .addArgument(storesArgument('<stores...>', 'the store of each shard'))
     .addOption(storeOption('the store of the whole run'))

@@ -22,7 +22,6 @@ const reportOptions = () =>
   command('report', {
     does: 'Make a page about runs: one HTML file that opens offline.',
     examples: ['report launch', 'report usage --timezone Europe/Berlin --by key --out usage.html'],
-    sends: false,
   })
     .addArgument(choiceArgument('<page>', 'which page', pageNames))
     .argument('[run...]', 'ids of runs; default: the newest run, or all for usage')

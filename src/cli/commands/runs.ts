@@ -4,7 +4,6 @@ const runsOptions = () =>
   command('runs', {
     does: 'List the runs in the store, newest first.',
     examples: ['runs', 'runs --db launch.duckdb --json'],
-    sends: false,
   })
     .addOption(storeOption())
     .option('--json', 'print the list as JSON')

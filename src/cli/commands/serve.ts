@@ -14,7 +14,6 @@ const serveOptions = () =>
   command('serve', {
     does: 'Run the reference service on this machine.',
     examples: ['serve', 'serve --fault double-charge --set algorithm=gcra'],
-    sends: false,
     notes: [
       'It prints a key for each band; export one as ASSAY_API_KEY.',
       'With --upstream, it relays requests to that server.',

@@ -13,7 +13,6 @@ const summaryOptions = () =>
   command('summary', {
     does: 'Print the figures of a run: terminal, Markdown, JSON, CSV, Parquet, vLLM block.',
     examples: ['summary', 'summary latest --format md --out summary.md'],
-    sends: false,
   })
     .argument('[run]', 'its id, the beginning of one, or latest', 'latest')
     .addOption(storeOption())

@@ -23,7 +23,6 @@ const usageOptions = () =>
       'usage --account acct-204 --by key --json',
       'usage --quarters quarters.parquet',
     ],
-    sends: false,
   })
     .argument('[run...]', 'ids of runs; default: all runs and imported logs')
     .addOption(storeOption())
@@ -86,7 +85,6 @@ const reconcileOptions = () =>
       'usage reconcile --bill bill.csv --bill-map map.yaml --log spend.jsonl --contract gateway.yaml --json',
       'usage reconcile --db usage.duckdb --bill focus --log litellm --contract gateway.yaml',
     ],
-    sends: false,
   })
     .addOption(
       inputOption(
@@ -159,7 +157,6 @@ const initOptions = () =>
       'usage init --engine clickhouse://127.0.0.1:8123/usage',
       'usage init --engine clickhouse://127.0.0.1:8123/usage --cluster main --print',
     ],
-    sends: false,
   })
     .addOption(engineOption('the database'))
     .option('--cluster <name>', 'distribute them over the shards of this cluster')
@@ -179,7 +176,6 @@ const closeOptions = () =>
       'usage close --engine clickhouse://127.0.0.1:8123/usage --to 2026-11-01',
       'usage close --engine clickhouse://127.0.0.1:8123/usage --from 2026-10-30 --to 2026-11-01',
     ],
-    sends: false,
   })
     .addOption(engineOption('the database'))
     .option('--from <date>', 'first day, to close days again; default: the first open day')
@@ -202,7 +198,6 @@ const serveOptions = () =>
       'usage serve --settings credits-page.yaml --listen 127.0.0.1:8790',
       'usage serve --engine clickhouses://assay@ch.internal:8443/usage --settings credits-page.yaml',
     ],
-    sends: false,
     notes: ['It needs hono, @hono/node-server and jose: npm install hono @hono/node-server jose.'],
   })
     .addOption(settingsOption())
@@ -226,7 +221,6 @@ const alertsOptions = () =>
       'usage alerts --settings credits-page.yaml',
       'usage alerts --settings credits-page.yaml --replay msg_4f1c0d9a8b7e6d5c4b3a291807f6e5d4',
     ],
-    sends: false,
   })
     .addOption(settingsOption())
     .option('--replay <id>', 'send this alert once more to all that it went to')
@@ -245,7 +239,6 @@ const tokenOptions = () =>
       'usage token --account acct-204 --for 1h --settings credits-page.yaml --private-key usage-private.pem',
       'usage token --account acct-204 --shows credits models --settings credits-page.yaml',
     ],
-    sends: false,
   })
     .addOption(settingsOption())
     .addOption(accountOption('the account'))
@@ -266,7 +259,6 @@ const checkOptions = () =>
   command('check', {
     does: 'Check a settings file of usage serve, and print every issue.',
     examples: ['usage check --settings credits-page.yaml', 'usage check --settings staging.yaml'],
-    sends: false,
   }).addOption(settingsOption())
 
 export type CheckOptions = OptionsOf<typeof checkOptions>

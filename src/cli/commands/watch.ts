@@ -7,7 +7,6 @@ const watchOptions = () =>
       'watch launch-7 --join nats://10.0.0.7:4222',
       'watch launch-7 --join nats://10.0.0.7:4222 --stop',
     ],
-    sends: false,
   })
     .argument('<run>', 'the --run-id of its shards')
     .addOption(joinOption().makeOptionMandatory())

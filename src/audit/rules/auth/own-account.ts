@@ -6,7 +6,6 @@ export const auth06 = billingRule({
   id: 'AUTH-06',
   title: 'A key moves the balance of its own account and of no other',
   section: '§2.8',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Two accounts in one run: each balance must fall by the cost of its own requests. If one account
 misses as many credits as another did not pay for a request of that time, a charge went to the wrong account. It is inconclusive

@@ -18,7 +18,6 @@ function takesKey(
     id,
     title: `The ${format} endpoint accepts the key in its own header`,
     section,
-    severity: 'must',
     needs: ['active'],
     promised: [`auth.${format}`],
     explain: `A valid key in the header that the specification names for ${format} must not get a 401, nor what else the contract has for a

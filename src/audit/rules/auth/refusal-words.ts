@@ -37,7 +37,6 @@ export const auth05 = sqlRule({
   id: 'AUTH-05',
   title: 'A 401 carries the error of an invalid key, in the shape of its endpoint',
   section: '§7.2, §7.3',
-  severity: 'must',
   needs: ['active'],
   promised: ['chat_errors or messages_errors'],
   explain: `On chat the code must be one that the contract has for status 401, with its type, on messages a type

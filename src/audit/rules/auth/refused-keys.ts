@@ -94,7 +94,6 @@ function refusesKey(id: string, expects: readonly string[], what: string): Rule 
     id,
     title: `A generation request with ${what} is refused with 401, plain or streamed`,
     section: '§5.4',
-    severity: 'must',
     needs: ['active'],
     promised,
     explain: `Every request that was sent with ${what} on a generation endpoint whose key header is promised must get a 401, or the status that the contract's

@@ -11,7 +11,6 @@ export const bill16 = billingRule({
   id: 'BILL-16',
   title: 'A balance belongs to the account: its keys share it',
   section: '§2.8, §8.1',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Two keys that the scenario assigns to one account: their values together must fit one history.
 It fails if they do not fit across the keys, while most values of each key alone do. If those of some accounts fit and those of another fit no history, it is inconclusive.`,
@@ -67,7 +66,6 @@ export const bill17 = billingRule({
   id: 'BILL-17',
   title: 'A retried request is charged once, and its failed attempts are free',
   section: '§7.5, §8.4',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Looks at stretches between idle values that contain retries: the balance must fall by the cost of the
 successes. Each attempt is a row of its own, so nothing is hidden in a retry. If stretches without retries cost
@@ -167,7 +165,6 @@ export const bill20 = billingRule({
     'The listed price per credit is the package price divided by its credits, rounded consistently',
   section: '§1.6',
   severity: 'advice',
-  needs: ['passive'],
   promised: ['packages.listed_usd_per_credit'],
   explain: `Looks only at the contract. Each listed price per credit, to four decimals, is the price
 divided by the credits, either rounded in every row or truncated in every row. A price list that mixes

@@ -8,7 +8,6 @@ export const bill04 = billingRule({
   id: 'BILL-04',
   title: 'The price does not depend on the balance',
   section: '§8.4.1',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares isolated charges over the bands of the balance. Some real gateways trust accounts
 with large balances and do not charge them.`,

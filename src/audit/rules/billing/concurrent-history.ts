@@ -21,7 +21,6 @@ export const bill11 = billingRule({
   id: 'BILL-11',
   title: 'The balances shown to concurrent requests fit one history',
   section: '§8.4',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   isOfConcurrency: true,
   explain: [

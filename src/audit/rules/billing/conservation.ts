@@ -19,7 +19,6 @@ export const bill10 = billingRule({
   id: 'BILL-10',
   title: 'Between two idle moments, the balance falls by exactly the cost of the successes',
   section: '§8.4.1',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Tier 0, conservation. A value is idle when nothing else of the account was in flight
 while it was read. From one idle value to the next the balance must fall by at least the cost of the

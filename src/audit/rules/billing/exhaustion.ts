@@ -66,7 +66,6 @@ export const bill13 = billingRule({
   id: 'BILL-13',
   title: 'A request that the balance does not cover is refused as insufficient credits',
   section: '§7.1, §8.4',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Looks at requests at a known balance below their price: they must not be served. A 429,
 400 or 401 may come first (gap G-26) and decides nothing, nor does a 403 whose error does not name
@@ -95,7 +94,6 @@ export const bill14 = billingRule({
   id: 'BILL-14',
   title: 'The last credit can be spent: nothing is refused that the balance covers',
   section: '§8.4',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Looks at requests at a known balance of at least their price: a 403 for insufficient
 credits is wrong there. A 403 counts only if its error names insufficient credits; one for permissions (§7.1), or

@@ -12,7 +12,6 @@ export const bill03 = billingRule({
   id: 'BILL-03',
   title: 'The price of a success depends on its model and on nothing else',
   section: '§8.4.1',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares isolated charges (one at a time) over the levels of ${Object.keys(factors).join(', ')} and repetition (a request like an earlier one). It fails if half or more of the requests of one level
 do not cost their price while those of another level of that factor do. A price that changes for all requests

@@ -22,7 +22,6 @@ export const bill05 = billingRule({
   id: 'BILL-05',
   title: 'A request that is refused with a 4xx is not charged',
   section: '§8.4.3',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
   decideBy: (readings) => decideFree(readings, 400, 'a 4xx between two idle values of the balance'),
@@ -32,7 +31,6 @@ export const bill06 = billingRule({
   id: 'BILL-06',
   title: 'A request that fails with a 5xx is not charged',
   section: '§8.4.3',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   explain,
   decideBy: (readings) =>

@@ -42,7 +42,6 @@ export const bill18 = billingRule({
   id: 'BILL-18',
   title: 'Grants have their size: a new account, an invitation, its first payment',
   section: '§1.4, §1.5',
-  severity: 'must',
   needs: ['time'],
   promised: ['grants'],
   explain: `Recognises grants by the size of a rise between idle values. If the credits endpoint lists
@@ -111,7 +110,6 @@ export const bill19 = billingRule({
   id: 'BILL-19',
   title: 'A package adds its credits; Starter never expires, the others after a month',
   section: '§1.6',
-  severity: 'must',
   needs: ['time'],
   promised: ['packages'],
   explain: `Recognises purchases by the size of a rise between idle values. A rise is wrong if it is more

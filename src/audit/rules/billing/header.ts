@@ -18,8 +18,6 @@ export const bill09: Rule = {
   id: 'BILL-09',
   title: 'Every success carries X-Credits-Remaining, an integer of 0 or more',
   section: '§8.4.4',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Looks at the header of each success on a generation endpoint, plain and streamed: it must
 exist, be a plain integer, and not be negative. On errors and on other endpoints, values are checked
 if present; a missing one is not a failure (gap G-19). A service that shows no balance

@@ -36,7 +36,6 @@ export const bill01 = billingRule({
   id: 'BILL-01',
   title: 'A success on a model of the lowest price costs that price',
   section: '§8.4.1',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
   decideBy: (readings, { contract }) =>
@@ -47,7 +46,6 @@ export const bill02 = billingRule({
   id: 'BILL-02',
   title: 'A success on a model of a higher price costs that price',
   section: '§8.4.1',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain,
   decideBy: (readings, { contract }) =>

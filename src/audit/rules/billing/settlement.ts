@@ -26,7 +26,6 @@ export const bill07 = billingRule({
   id: 'BILL-07',
   title: 'Completed requests are charged, and requests that fail midway are not',
   section: '§8.4.2',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Looks at stretches between idle values in which the balance was read while a stream was open:
 the balance may be held or charged at its start (gap G-13), but once it completed it must have fallen
@@ -144,7 +143,6 @@ export const bill08 = billingRule({
   id: 'BILL-08',
   title: 'A charge has settled when its response is over',
   section: '§8.4.2',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   explain: `Every value that was read after a response ended must show its charge. It fails when the
 values fit only with charges that settle later, and the balance was read before the first request and after the last, where it is
@@ -211,7 +209,6 @@ export const bill12 = billingRule({
   id: 'BILL-12',
   title: 'The credits endpoint and the header show the same balance',
   section: '§4.4, §8.4.4',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   explain: `Compares the remaining credits in the body of GET /user/credits, read with nothing else in
 flight, with its own header. Without that header, it compares with the last value before it, unless

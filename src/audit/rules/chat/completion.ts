@@ -21,8 +21,6 @@ export const chat01 = exchangeRule({
   id: 'CHAT-01',
   title: 'A chat completion has its fields',
   section: '§2.5',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Reads captured plain completions: id and model are strings, object is "chat.completion", created
 a Unix time in seconds, choices an array. The format leaves further fields open, so usage (an object) and
 system_fingerprint (a string) must be there only if the contract promises them (response_fields.chat).`,
@@ -56,8 +54,6 @@ export const chat02 = sqlRule({
   id: 'CHAT-02',
   title: 'Each chat completion has a unique id',
   section: '§2.5',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Compares the ids of all chat successes of the audited runs. A request that carried an
 Idempotency-Key may be answered again with the same id (gap G-37) and is left out.`,
   expected: 'an id that no other request got',
@@ -79,8 +75,6 @@ export const chat03 = sqlRule({
   id: 'CHAT-03',
   title: 'A chat completion names the requested model',
   section: '§2.5',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['models'],
   explain: `Compares the model of each chat success, plain or streamed, with the one asked for. Its aliases and
 snapshots in the contract are the same model, in capitals or with their maker before them, too. A request for an unknown model is checked by MODEL-05.`,
@@ -100,7 +94,6 @@ export const chat04 = exchangeRule({
   id: 'CHAT-04',
   title: 'A completion has n choices, numbered from 0, each a message of the assistant',
   section: '§2.5, §4.2',
-  severity: 'must',
   needs: ['active', 'passive'],
   explain: `Reads captured completions against the n of their request, 1 where it named none. A
 stream must have events of each choice, by its index; SSE-03 checks a stream without any index.`,
@@ -155,8 +148,6 @@ export const chat05 = sqlRule({
   id: 'CHAT-05',
   title: 'finish_reason is stop or length',
   section: '§2.5',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['finish_reasons'],
   explain: `Looks at the first choice of every chat answer. A plain completion must have a reason;
 whether a stream has one is open (gap G-11), so a stream without one decides nothing. An answer to a request with
@@ -192,7 +183,6 @@ export const chat07 = judgedRule({
   id: 'CHAT-07',
   title: 'A stop sequence that is reached ends the text with finish_reason stop',
   section: '§2.5, §4.2',
-  severity: 'must',
   needs: ['active'],
   explain: `Looks at requests for a text that contains a stop sequence ("Repeat after me: one two
 three", stop "two"), streamed or not. The text must not continue after the sequence, and a text that
@@ -279,7 +269,6 @@ export const chat13 = exchangeRule({
   id: 'CHAT-13',
   title: 'Left out, max_tokens is 1024, n is 1 and stream is false',
   section: '§4.2',
-  severity: 'must',
   needs: ['active'],
   promised: ['defaults'],
   explain: `A request that names none of the three must get a plain JSON body with one choice and at

@@ -14,7 +14,6 @@ export const chat06 = judgedRule({
   id: 'CHAT-06',
   title: 'max_tokens is a limit, and finish_reason length means that it was reached',
   section: '§2.5, §4.2',
-  severity: 'must',
   needs: ['active', 'passive'],
   explain: `completion_tokens must not exceed max_tokens for each choice. length below every limit is
 wrong. stop exactly at the limit may be the natural end, so it is wrong only if at least three
@@ -115,8 +114,6 @@ export const chat08 = sqlRule({
   id: 'CHAT-08',
   title: 'usage counts are integers of 0 or more, and the total is the sum of the two',
   section: '§2.5',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Looks at the usage of every chat completion that carries one; a plain success must if the contract
 promises it (response_fields.chat). Whether streams carry usage is open (gap G-11), so a stream without it
 decides nothing. Three counts of 0 beside a text, as a cache of a gateway writes them, are integers: a plain answer of which no count is known

@@ -12,8 +12,6 @@ export const err01 = sqlRule({
   id: 'ERR-01',
   title: 'Only the promised statuses occur',
   section: '§7.1',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['statuses'],
   explain: `Looks at the status of every response. A gateway in front of the service may add statuses
 of its own (502, 504). They are not in the table either, and clients must handle them.`,
@@ -67,8 +65,6 @@ export const err02 = sqlRule({
   id: 'ERR-02',
   title: 'A chat request that is refused gets error.message, error.type and error.code as strings',
   section: '§7.2',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['chat_errors'],
   explain: `On the chat endpoint every 4xx must have the chat shape. Which shape the lists, unknown
 paths and 5xx use is open (gap G-28), and the table has no code for most of them. There, an error of the
@@ -88,8 +84,6 @@ export const err03 = sqlRule({
   id: 'ERR-03',
   title: 'A messages request that is refused gets type "error" and error.type, error.message',
   section: '§7.3',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['messages_errors'],
   explain: `On the messages endpoint every 4xx must have the messages shape. Elsewhere, on unknown
 paths and with 5xx the shape is open (gap G-28). There, an error of the messages shape must be complete if the
@@ -109,8 +103,6 @@ export const err04 = sqlRule({
   id: 'ERR-04',
   title: 'Each error code comes with its type',
   section: '§7.2, §7.3',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['chat_errors'],
   explain: `Compares error.type with the rows of the table that error.code names. A code that is not
 in the table decides nothing. In the messages shape the type must be one of the table's for the
@@ -129,8 +121,6 @@ export const err05 = sqlRule({
   id: 'ERR-05',
   title: 'Each failure has the status that matches its error',
   section: '§7.1',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['chat_errors or messages_errors'],
   explain: `The error code or type has a meaning, and the table of statuses has the status for it: key 401,
 credits 403, rate 429, validation 400, path 404. Where the specification leaves the status open
@@ -178,7 +168,6 @@ export const err06 = sqlRule({
   title: 'A 2xx never carries an error, a failure never a completion',
   section: '§7',
   severity: 'derived',
-  needs: ['passive'],
   explain: `Looks at every response whose body was read: an error object under a 2xx, or a completion
 under a 4xx or 5xx. SSE-07 checks an error event inside a stream that had begun.`,
   expected: 'a body that agrees with its status',

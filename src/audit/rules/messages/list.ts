@@ -23,8 +23,6 @@ const msg01 = exchangesRule({
   id: 'MSG-01',
   title: 'A message has its fields, and a unique id',
   section: '§2.6',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Reads captured plain messages: id is a string that no other has, type "message", role
 assistant, content an array of blocks (a text block has text), model the requested one or an alias or
 snapshot of it in the contract (MODEL-05 checks an unknown one), usage two integers. Other kinds of blocks are open (gap G-05); a request under an Idempotency-Key may be answered
@@ -75,7 +73,6 @@ const msg02 = exchangeRule({
   id: 'MSG-02',
   title: 'stop_reason is a string, stop_sequence the one that ended the text or null',
   section: '§2.6',
-  severity: 'must',
   needs: ['passive', 'active'],
   explain: `stop_sequence must be null or one of the request's stop sequences. The set of stop reasons
 is open (gap G-04).`,

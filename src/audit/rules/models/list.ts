@@ -27,7 +27,6 @@ export const model01 = exchangeRule({
   id: 'MODEL-01',
   title: 'The model list is an object "list" with data',
   section: '§2.3, §4.1',
-  severity: 'must',
   needs: ['active'],
   explain: `Reads the captured body of GET /v1/models: object must be "list" and data an array. What its
 elements contain is checked by MODEL-02.`,
@@ -46,8 +45,6 @@ export const model02 = exchangeRule({
   id: 'MODEL-02',
   title: 'Every model of the list has its fields',
   section: '§2.2',
-  severity: 'must',
-  needs: ['passive'],
   explain: `id and owned_by are strings, object is "model", created a Unix time in seconds (a time in
 milliseconds would be millennia in the future). If the contract promises them (response_fields.model),
 permission is an array, root the id, parent null. A list of the messages format is another list.`,
@@ -85,7 +82,6 @@ export const model03 = exchangeRule({
   id: 'MODEL-03',
   title: 'The list shows the promised models, each once',
   section: '§4.1',
-  severity: 'must',
   needs: ['active'],
   promised: ['models'],
   explain: `Reads the captured body of GET /v1/models: each model that the contract has listed must be in it
@@ -109,7 +105,6 @@ export const model04 = exchangesRule({
   id: 'MODEL-04',
   title: 'Every model of the contract can be used on both formats',
   section: '§2.1',
-  severity: 'must',
   needs: ['active'],
   promised: ['models'],
   explain: `A valid request for a model of the contract must not be refused for its model. A model that
@@ -155,7 +150,6 @@ export const model05 = exchangeRule({
   id: 'MODEL-05',
   title: 'An unknown model is refused as model_not_found, and never served by another',
   section: '§7.2',
-  severity: 'must',
   needs: ['active'],
   promised: ['models', 'chat_errors or messages_errors'],
   explain: `A request for a model that the contract does not know must fail; on chat the code must be

@@ -15,7 +15,6 @@ export const price06: Rule = {
   id: 'PRICE-06',
   title: 'The balance moves by the costs of the requests',
   section: 'contract: prices, evidence.balance',
-  severity: 'must',
   needs: ['quiescence'],
   explain: `Compares what a balance lost, or a spend gained, between two readings with the costs of the requests between them. A
 value may be as late as evidence.balance.within says, so a request near a reading may count on either side. Costs

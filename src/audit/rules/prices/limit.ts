@@ -45,7 +45,6 @@ export const price07: Rule = {
   id: 'PRICE-07',
   title: 'No balance falls below 0, no spend passes its limit, and what remains and is used add up',
   section: 'contract: evidence.balance',
-  severity: 'must',
   needs: ['active'],
   explain: `Reads the balance or spend that evidence.balance names. A balance below 0, or below evidence.balance.lowest, was overdrawn; so was one that stays at 0
 while it serves requests that cost more than its last decimal. A spend above its limit

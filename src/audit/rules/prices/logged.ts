@@ -11,8 +11,6 @@ export const price04: Rule = {
   id: 'PRICE-04',
   title: 'The log charges the cost that the usage has by the contract',
   section: 'contract: prices, evidence.log',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Joins each request with its rows in the service's own log (--log), by the id of the response, a header, or uniquely by
 model, tokens and time. The sum of its rows must be the cost that the contract gives. It is judged and explained
 as a stated cost is (PRICE-03). Where the contract does not say what an answer costs that the client left, it is inconclusive. An answer that the client left must cost between its input and what it was sent.
@@ -50,8 +48,6 @@ export const price05: Rule = {
   id: 'PRICE-05',
   title: 'The log has one row for each request, with its tokens, model, time and stated cost',
   section: 'contract: evidence.log',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with output for one request, a charge for an attempt without output beside them, other tokens, another model, another time, and another cost than the answer
 states. A charge before the first request, or after the last, may be of another use of the key: within a minute it is inconclusive by itself, and

@@ -22,8 +22,6 @@ export const price03: Rule = {
   id: 'PRICE-03',
   title: 'An answer states the cost that its usage has by the contract',
   section: 'contract: prices, evidence.cost',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Computes the exact cost of each usage, and compares it with the cost in the header or body that the contract names.
 A cost may be off by the place that it shows, and by 10^-12, since floats are no fault. Where the contract leaves
 something open (an outcome, an edge of hours, a part that is not reported), every cost that it allows is right.

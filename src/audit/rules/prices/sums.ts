@@ -11,7 +11,6 @@ export const price08: Rule = {
   title: 'What is computed, stated, logged and taken adds up to one sum',
   section: 'contract: prices, evidence',
   severity: 'advice',
-  needs: ['passive'],
   explain: `Shows the sums of all places beside each other, by model and form, with the requests whose costs differ. Computed is
 what the contract gives for the usage; a request that may have several right costs is left out of it. Taken is what
 the balance lost, or the spend gained, between the first and the last reading; it differs if no costs that are right give it, and is

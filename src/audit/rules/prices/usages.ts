@@ -21,7 +21,6 @@ export const price01: Rule = {
   title: 'The counts of a usage agree with each other',
   section: 'contract: prices',
   severity: 'derived',
-  needs: ['passive'],
   explain: `Reads the usage of each answer that was stored whole, in its dialect. No part exceeds its total, writes by life
 add up to the writes, and the total is input and output, or those and reasoning, always the same for a model.
 It cannot detect a count that is wrong in the same way everywhere.`,

@@ -26,7 +26,6 @@ function longWindowRule(
   return rateRule({
     id,
     title: `The limit of the ${window}${calendar.length > 2 ? ' and of longer windows' : ' and of other windows shorter than a day'} is exact: no more requests are admitted, and none are rejected earlier`,
-    severity: 'must',
     needs: ['time', 'quiescence'],
     promised: ['bands'],
     explain: `The tests of RATE-03 and RATE-05 with the ${window}'s window, over the service's own time: a

@@ -26,8 +26,6 @@ interface Judged {
 export const rate01 = rateRule({
   id: 'RATE-01',
   title: "X-RateLimit-Limit is a value of the balance's row",
-  severity: 'must',
-  needs: ['passive'],
   promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `All values of the table differ, so one number identifies a band and a window. The balance at
 admission is only known as a bracket: from the credits headers before, on and after the attempt,

@@ -9,7 +9,6 @@ import { goesOn, holds, sequentialPairs } from './row-changes.ts'
 export const rate02 = rateRule({
   id: 'RATE-02',
   title: 'The limits change exactly at the edges of the balance bands',
-  severity: 'must',
   needs: ['active'],
   promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `Looks at two attempts of one key, one completely after the other, whose limits are of the same

@@ -11,7 +11,6 @@ export const rate03 = rateRule({
   id: 'RATE-03',
   title:
     'No more requests are admitted in a minute, or served at the same time, than the limits allow',
-  severity: 'must',
   needs: ['passive', 'active'],
   promised: ['bands'],
   explain: `Counts the admissions that were certainly within one minute (by their whole interval, from the

@@ -23,7 +23,6 @@ interface Judged extends Pick<BandTrace, 'limit' | 'windowUs' | 'toleranceUs'> {
 export const rate04 = rateRule({
   id: 'RATE-04',
   title: 'A burst from an idle key is admitted up to the limit and no further',
-  severity: 'must',
   needs: ['active'],
   promised: ['bands'],
   explain: `Looks at bursts of more than N attempts within a quarter of a minute, from a key that rested

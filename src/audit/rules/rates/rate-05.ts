@@ -15,7 +15,6 @@ import { explain, type Known, tracesIn } from './traces.ts'
 export const rate05 = rateRule({
   id: 'RATE-05',
   title: 'Nothing is rejected before the limit is used up',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   promised: ['bands'],
   explain: `A rejection is correct if N requests in the trailing minute may have been counted. Every

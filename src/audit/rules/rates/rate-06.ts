@@ -10,8 +10,6 @@ export const rate06 = rateRule({
   id: 'RATE-06',
   title: 'Exceeding a limit gives 429 with a rate-limit error, and costs nothing',
   section: '§7.1, §7.2, §7.3, §8.4.3',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['bands', 'chat_errors or messages_errors'],
   explain: `A 429 carries a type that the contract promises for 429, and in the chat shape a code with it; no
 other status carries a name that is promised for 429 alone. Without such a row in its tables, and on a format without a table, only the

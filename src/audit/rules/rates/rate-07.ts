@@ -9,8 +9,6 @@ import { rateRule } from './rate-rule.ts'
 export const rate07 = rateRule({
   id: 'RATE-07',
   title: 'The rate-limit headers are present and numeric',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['headers.rate_limit, rate_remaining or rate_reset'],
   explain: `Looks at successes and at rejections (429) of the generation endpoints, and counts them
 separately. Whether other errors and reads carry the headers is open (gap G-19), so they decide nothing.

@@ -6,8 +6,6 @@ import { rateRule } from './rate-rule.ts'
 export const rate08 = rateRule({
   id: 'RATE-08',
   title: 'X-RateLimit-Remaining is a whole number from 0 to X-RateLimit-Limit',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['headers.rate_limit', 'headers.rate_remaining'],
   explain: `Checks every response with both headers, of any status. RATE-07 checks a header that is
 missing or not a number.`,

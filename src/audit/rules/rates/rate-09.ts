@@ -17,7 +17,6 @@ import { windowsIn } from './waiting.ts'
 export const rate09 = rateRule({
   id: 'RATE-09',
   title: 'X-RateLimit-Remaining falls by one for each counted request',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   promised: ['bands', 'headers.rate_remaining'],
   explain: `Three tests. Too fast: of two responses with the same limit, the later one may be lower by at

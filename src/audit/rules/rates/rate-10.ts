@@ -9,8 +9,6 @@ import { rateRule } from './rate-rule.ts'
 export const rate10 = rateRule({
   id: 'RATE-10',
   title: 'A rejection shows no remaining requests',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['bands', 'headers.rate_remaining'],
   explain: `A 429 shows X-RateLimit-Remaining 0 for the full window. The headers show only one window, which
 may be another one (gap G-20): a rejection decides nothing if one of the other two windows may have been

@@ -12,7 +12,6 @@ import { readResets, unitOf } from './resets.ts'
 export const rate12 = rateRule({
   id: 'RATE-12',
   title: 'X-RateLimit-Reset has one unit everywhere, and looks no further than its window',
-  severity: 'must',
   needs: ['passive', 'quiescence'],
   promised: ['headers.rate_reset'],
   explain: `The unit is not specified (gap G-21), but there must be one: seconds or milliseconds from now, or

@@ -8,7 +8,6 @@ import { type RejectionsOfKey, type ResetOf, readingsOf, rejectionsOfKeys } from
 export const rate13 = rateRule({
   id: 'RATE-13',
   title: 'Requests are admitted again at X-RateLimit-Reset, and with fixed windows not before',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   promised: ['bands', 'headers.rate_reset'],
   explain: `Reads the reset of a rejection in the unit that fits the deployment (RATE-12). If two units fit,

@@ -8,7 +8,6 @@ import { rateRule } from './rate-rule.ts'
 export const rate14 = rateRule({
   id: 'RATE-14',
   title: 'Each key has its own limit',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   promised: ['bands', 'headers.rate_remaining'],
   explain: `Two tests. If a key is admitted while another is rejected, before and after,

@@ -9,7 +9,6 @@ export const rate18 = rateRule({
   id: 'RATE-18',
   title:
     'The limit follows the balance across an edge at once or with the next window, and never changes otherwise',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   promised: ['bands', 'headers.rate_limit', 'headers.credits_remaining'],
   explain: `Looks at responses of one key with limits of the minute. If neighbouring responses have different

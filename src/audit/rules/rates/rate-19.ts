@@ -15,7 +15,6 @@ export const rate19 = rateRule({
   title:
     'Retry-After, if present, is delta-seconds or an HTTP date within the window, and long enough',
   severity: 'advice',
-  needs: ['passive'],
   promised: [],
   explain: `RFC 9110 allows a number of seconds or an HTTP date. A number longer than two of the full
 windows (the longest of the contract, or two days, if the window is uncertain) is an epoch or milliseconds; two, because a sliding counter

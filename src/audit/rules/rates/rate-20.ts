@@ -4,8 +4,6 @@ export const rate20 = sqlRule({
   id: 'RATE-20',
   title: 'The remaining tokens lie between 0 and the limit of tokens',
   section: 'contract: headers.token_limit, headers.token_remaining',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['headers.token_limit', 'headers.token_remaining'],
   explain: `Looks at each response that shows a limit of tokens and what remains of it, on any status.
 A service counts tokens before it knows them, gives back what an answer did not need, and often has one limit for a whole

@@ -32,7 +32,6 @@ export const sold04: Rule = {
   id: 'SOLD-04',
   title: 'Cached tokens are true',
   section: 'contract: models, cache',
-  severity: 'must',
   needs: ['passive', 'active'],
   explain: `Cached tokens are no more than the prompt, none of a prompt below least_tokens, and a multiple of step_tokens where the contract says
 so. A miss is honest: no share of hits is promised, and a miss is as slow as a fresh prompt. So the times to the first tokens of repeated prompts that are counted as not cached are compared with those of fresh

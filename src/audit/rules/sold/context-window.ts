@@ -45,7 +45,6 @@ export const sold03: Rule = {
   id: 'SOLD-03',
   title: 'The context window is as large as sold',
   section: 'contract: models, context_window_tokens',
-  severity: 'must',
   needs: ['active'],
   explain: `A prompt of ${fullShare * 100} % of the window or more holds codes of six digits, and asks for all of them. Five missing in a row are a
 hole. Later prompts ask for other codes inside it: if none of ${leastAgain} is found the part was not read, and four that are found show that it was. A short prompt

@@ -31,7 +31,6 @@ export const sold02: Rule = {
   id: 'SOLD-02',
   title: 'No hidden prompt is counted',
   section: 'contract: models, template_tokens, reference',
-  severity: 'must',
   needs: ['passive', 'active'],
   explain: `Takes the middle difference of reported and counted tokens over prompts of at most ${mostShortTokens} tokens in one
 user message. It is the chat template, and anything that is put before it. More than template_tokens and ${slackTokens} (texts

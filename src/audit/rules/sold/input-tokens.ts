@@ -46,7 +46,6 @@ export const sold01: Rule = {
   id: 'SOLD-01',
   title: 'Input tokens are those of the text',
   section: 'contract: models, tokenizer',
-  severity: 'must',
   needs: ['passive', 'active'],
   explain: `Counts the text of each request with one user message by the encoding that the contract names, and fits a line to
 what the service reports. If each count may be off by ${slackTokens} tokens (the text merges with the template, and templates vary),

@@ -24,7 +24,6 @@ export const sold11: Rule = {
   id: 'SOLD-11',
   title: 'The model under load is the one at rest',
   section: 'contract: models, fixed',
-  severity: 'must',
   needs: ['active'],
   explain: `Compares answers of one run at rest (phases of one user) and under load (its other phases, such as the trials of a search): both ask the same short prompts for one
 token each. The distance is that of SOLD-06. Whole sessions, as many answers as the first phase at rest has, are exchanged between both: p 0.008 of 999 and a distance of 0.1 fail, p 0.05

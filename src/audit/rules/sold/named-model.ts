@@ -19,7 +19,6 @@ export const sold06: Rule = {
   id: 'SOLD-06',
   title: 'The model is the named one',
   section: 'contract: models, reference',
-  severity: 'must',
   needs: ['active'],
   explain: `Compares sessions of the service with those of the reference that the contract names, in one store: both ask the same short prompts for one
 token each. A session and its neighbour in time at the other are a pair. The distance is the root of the mean over prompts of the squared difference of the shares of the

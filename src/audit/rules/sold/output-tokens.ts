@@ -36,7 +36,6 @@ export const sold09: Rule = {
   title: 'Output tokens are those of the answer',
   section: 'contract: models, tokenizer',
   severity: 'advice',
-  needs: ['passive'],
   explain: `Counts the text of each answer of ${leastReported} tokens or more by the encoding that the contract names, and compares the sum with what
 the service reports. Up to 2 % more passes, unless single answers have far more; more than 4 % fails, if answers of ${leastAccusing} tokens or more have as much: in shorter ones, a few tokens of a template are a large share. It is advice: a model may write a text in more pieces than its
 encoding needs, and only measuring the same model elsewhere shows how many. ${leastAnswers} answers at the reference of the contract, in the same store, show it: their excess is

@@ -39,8 +39,6 @@ export const sold10: Rule = {
   id: 'SOLD-10',
   title: 'Reasoning tokens are possible',
   section: 'contract: models, max_reasoning_tokens, reference',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Reads the reasoning tokens of each answer. They are at most all output tokens, at most max_reasoning_tokens of the contract and the
 limit that the request states, and none where the request asks for none (reasoning_effort: none). A stream whose reasoning is hidden has no more tokens than its
 whole time holds at twice the highest speed at which visible text of the model was seen, in ten streams or more. A service that holds back visible text, and

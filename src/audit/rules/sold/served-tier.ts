@@ -17,7 +17,6 @@ export const sold08: Rule = {
   id: 'SOLD-08',
   title: 'The paid tier is delivered',
   section: 'contract: models, served_tiers',
-  severity: 'must',
   needs: ['active'],
   explain: `Compares the time to the first token of requests with the service_tier of the contract with that of requests without one, of prompts of the same size, in mixed
 order and at most five requests apart: these share load, connection and replica. Slower than ttft times the default's, at p 0.001 of 999 changes of signs, fails; faster at p 0.05

@@ -23,7 +23,6 @@ export const sold07: Rule = {
   id: 'SOLD-07',
   title: 'Tool calls arrive intact',
   section: 'contract: models, tools',
-  severity: 'must',
   needs: ['passive', 'active'],
   explain: `Looks at plain chat answers to requests that demand a tool. Arguments fit if they are a JSON object with the required fields of the tool's
 parameters, of their types. So many misfits have a chance of 1 % or less if the promised share is kept: a fail; a share as promised passes. Where the request asks for "exactly

@@ -27,7 +27,6 @@ export const sold05: Rule = {
   id: 'SOLD-05',
   title: 'The model does not change',
   section: 'contract: models, fixed',
-  severity: 'must',
   needs: ['active'],
   explain: `Reads all sessions of a store: phases that ask the same short prompts for one token each, several times. The first ${referenceSessions} are the
 reference. The distance of a later session is the mean over prompts of the difference of the shares of the likeliest first token. Its rank among all

@@ -24,8 +24,6 @@ const sse01 = sqlRule({
   id: 'SSE-01',
   title: 'stream true gives server-sent events, and nothing else does',
   section: '§6',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Compares the content type of each 2xx on chat with the request. The format of messages streams is
 open (gap G-10).`,
   expected: 'text/event-stream exactly when stream is true',
@@ -42,8 +40,6 @@ const sse02 = exchangeRule({
   id: 'SSE-02',
   title: 'Each event is one line of data with JSON, and a blank line ends it',
   section: '§6.1',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Parses the captured bytes of chat streams by the rules of server-sent events. Comments
 (lines that begin with a colon) are legal. SSE-04 checks the terminal event.`,
   expected: 'data: <JSON>, then a blank line',
@@ -66,8 +62,6 @@ const sse03 = exchangeRule({
   title:
     'Each chunk has the id of its stream and choices; each choice an index and a delta with text',
   section: '§6.2',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Reads the chunks of captured chat streams. Empty choices are legal (a chunk of usage, or a
 first one), a delta without content too; null counts as missing. All chunks of a stream have one id. A first chunk
 without choices or delta, and a choice with the results of content filters instead of a delta, are noted: Azure sends
@@ -123,8 +117,6 @@ const sse04 = sqlRule({
   id: 'SSE-04',
   title: 'A stream ends with exactly one data: [DONE], and nothing after it',
   section: '§6.3',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Counts the terminal events of every chat stream that the service ended by itself. An aborted
 stream, or one whose connection broke, decides nothing.`,
   expected: 'one [DONE] at the end',

@@ -49,7 +49,6 @@ export const sse06 = sqlRule({
   title: 'Streams come piece by piece',
   section: '§6',
   severity: 'advice',
-  needs: ['passive'],
   explain: `A stream of eight or more text events that all arrived in one read was buffered until
 its end. So was a stream whose text came within a tenth of its time, with fifty or more events per
 read. A stream with ten or more events per read, and 50 ms or more for each read, was buffered piece by piece between

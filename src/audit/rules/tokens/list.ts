@@ -12,7 +12,6 @@ const lim01 = exchangeRule({
   id: 'LIM-01',
   title: 'Input beyond the context window is refused as context_length_exceeded',
   section: '§7.2, §8.2',
-  severity: 'must',
   needs: ['active'],
   promised: ['models', 'limits.max_input_tokens'],
   explain: `A prompt with more words than the model's window has tokens cannot fit, with any
@@ -86,7 +85,6 @@ const lim02 = sqlRule({
   id: 'LIM-02',
   title: 'No answer is longer than the output limit',
   section: '§8.2',
-  severity: 'must',
   needs: ['passive', 'active'],
   promised: ['limits.max_output_tokens'],
   explain: `Compares completion_tokens of every success, for each choice, with the limit. The treatment
@@ -107,7 +105,6 @@ const lim03 = sqlRule({
   id: 'LIM-03',
   title: 'Input and output together stay within the total limit',
   section: '§8.2',
-  severity: 'must',
   needs: ['passive', 'active'],
   promised: ['models', 'limits.max_total_tokens'],
   explain: `Compares prompt and completion tokens of every success with one choice with the total limit,
@@ -135,7 +132,6 @@ const lim04 = sqlRule({
   id: 'LIM-04',
   title: 'An active response is not cut off before its deadline',
   section: '§8.3',
-  severity: 'must',
   needs: ['time'],
   promised: ['timeouts.stream_ms'],
   explain: `Looks at responses that lasted ten seconds of the service's time or more. A response that the
@@ -162,7 +158,6 @@ const lim05 = sqlRule({
   title: 'Our own client retries as the specification advises: on 429 only, with its delays',
   section: '§7.5, §8.3',
   severity: 'derived',
-  needs: ['passive'],
   explain: `Checks Assay, not the service. Each retry must follow a 429 of the same slot, and be within the
 allowed number. It must wait for the base delay, doubled for each attempt, and at most for that plus
 jitter and a second of tolerance; a Retry-After may extend the wait.`,

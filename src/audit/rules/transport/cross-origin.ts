@@ -9,8 +9,6 @@ export const trn03 = sqlRule({
   id: 'TRN-03',
   title: 'Every response, including failures, allows browsers of other origins',
   section: '§1.3',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['cross_origin'],
   explain: `Looks for Access-Control-Allow-Origin on every response of the four endpoints, whatever its
 status, if the request had an Origin: without the header, a browser hides even a 401 or 429 from the page. A
@@ -65,7 +63,6 @@ export const trn04 = exchangeRule({
   title: 'A browser can read the credits and rate headers',
   section: '§1.3',
   severity: 'advice',
-  needs: ['passive'],
   promised: ['cross_origin'],
   explain: `Access-Control-Expose-Headers must name the credits and rate headers that a response
 carries, or be *; otherwise a page never sees them. Needs captured responses.`,

@@ -11,8 +11,6 @@ export const trn01: Rule = {
   id: 'TRN-01',
   title: 'The service is reached over HTTPS',
   section: '§1.3',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Looks at the base URL of each run. A service on this machine's loopback address cannot be
 overheard, so plain HTTP there decides nothing.`,
   ...whenPromised(['https'], async ({ store, runIds }) => {
@@ -39,8 +37,6 @@ export const trn02 = sqlRule({
   id: 'TRN-02',
   title: 'Bodies are JSON in UTF-8 and say so',
   section: '§1.3',
-  severity: 'must',
-  needs: ['passive'],
   explain: `Looks at every plain body that was read to its end: it must parse, be valid UTF-8, and have a
 JSON content type. The body of a failure is judged only if the contract has the table of chat errors,
 because a gateway may fail in another format. The SSE rules check streams.`,
@@ -63,7 +59,6 @@ export const trn05 = sqlRule({
   id: 'TRN-05',
   title: 'The endpoints are where the contract says',
   section: '§1.2, §9.1',
-  severity: 'must',
   needs: ['active'],
   promised: ['paths'],
   explain: `A request that was meant to succeed must not get a 404 on the path of the contract, unless
@@ -100,7 +95,6 @@ export const trn06 = sqlRule({
   id: 'TRN-06',
   title: 'An unknown path is a 404',
   section: '§7.1',
-  severity: 'must',
   needs: ['active'],
   promised: ['chat_errors or messages_errors'],
   explain: `Requests to paths that the contract does not have must get 404. A 401, a 402, a 429, an outage or

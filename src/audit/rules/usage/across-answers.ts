@@ -13,8 +13,6 @@ export const use07 = judgedRule({
   id: 'USE-07',
   title: 'Consumed credits never decrease',
   section: '§4.4',
-  severity: 'must',
-  needs: ['passive'],
   promised: ['paths.credits'],
   explain: `Compares responses of the credits endpoint for one key, one completely after the other. No
 hour may be negative. A charge at the start may be refunded if its request fails or its client aborts
@@ -58,7 +56,6 @@ export const use04 = judgedRule({
   id: 'USE-04',
   title: 'On an account without other traffic, usage equals the cost of our attempts',
   section: '§4.4',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   promised: ['paths.credits', 'models.cost_credits'],
   explain: `Between two responses of the credits endpoint with nothing in flight, consumed must grow by

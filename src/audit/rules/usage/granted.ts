@@ -8,7 +8,6 @@ export const use02 = judgedRule({
   id: 'USE-02',
   title: 'Granted credits equal consumed plus remaining credits',
   section: '§4.4',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   promised: ['paths.credits'],
   explain: `Compares responses of the credits endpoint for one key, one completely after the other, that

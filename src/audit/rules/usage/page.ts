@@ -6,7 +6,6 @@ export const page01 = judgedRule({
   id: 'PAGE-01',
   title: 'The page /my-credits shows the figures of the credits endpoint',
   section: '§1.4',
-  severity: 'must',
   needs: ['active', 'quiescence'],
   promised: ['paths.credits'],
   explain: `Looks at captured responses of the path /my-credits between two of the credits endpoint for the

@@ -9,7 +9,6 @@ export const use06 = judgedRule({
   id: 'USE-06',
   title: 'Ranges add up: from a to c is a to b and b to c',
   section: '§4.4',
-  severity: 'must',
   needs: ['active'],
   promised: ['paths.credits'],
   explain: `Looks at responses to queries with from and to (if the service supports them: gap G-09). Two

@@ -7,11 +7,10 @@ export const named =
 
 /** A rule about single responses of the credits endpoint. */
 export function reportRule(
-  rule: Omit<Rule, 'decide' | 'section' | 'needs' | 'promised' | 'explain'> & {
+  rule: Omit<Rule, 'decide' | 'section' | 'promised' | 'explain'> & {
     readonly explain: string
     readonly expected: string
     readonly requires?: string
-    readonly needs?: Rule['needs']
     readonly judge: (report: UsageReport) => Observed
   },
 ): Rule {

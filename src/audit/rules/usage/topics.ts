@@ -56,7 +56,6 @@ export const use01 = judgedRule({
   id: 'USE-01',
   title:
     'The credits endpoint shows consumed, remaining, usage by day and hour, and average tokens per request',
-  severity: 'must',
   section: '§4.4',
   needs: ['active'],
   promised: ['paths.credits', 'response_fields.credits'],

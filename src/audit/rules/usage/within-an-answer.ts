@@ -5,7 +5,6 @@ import { reportRule } from './report-rule.ts'
 export const use03 = reportRule({
   id: 'USE-03',
   title: 'Hours add up to their day, and days to the total',
-  severity: 'must',
   explain: `Compares credits and requests of a day with those of its hours. Between the first and the last
 listed day, each day must be the sum of its hours. On the first and the last day some hours may be
 missing, unless they contain all requests of the day. Hours are never more than their day. Hours with
@@ -115,7 +114,6 @@ function daysOfTotal(report: UsageReport, field: Counted): string | null | undef
 export const use05 = reportRule({
   id: 'USE-05',
   title: 'The average is all tokens divided by all successes, not a mean of means',
-  severity: 'must',
   explain: `If a breakdown has tokens and requests, and contains all requests of the response, the
 overall average must be all tokens divided by all requests. With two unequal buckets, a mean of their
 means differs; where it would be the same number, a right average decides nothing.`,
