@@ -44,6 +44,4 @@ export const flags = {
 } as const
 
 /** SQL condition: a row of `attempts` has the flag. */
-export function flagSql(name: keyof typeof flags): string {
-  return `((flags & ${flags[name]}) <> 0)`
-}
+export const flagSql = (name: keyof typeof flags): string => `((flags & ${flags[name]}) <> 0)`

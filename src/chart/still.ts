@@ -11,9 +11,7 @@ interface Scope {
  * A compiled spec whose signals hear no event: a drawing has no pointer, and Vega warns about a window that is not there.
  * Its rows are copies, because Vega writes into them.
  */
-export function still(spec: Spec): Spec {
-  return stillScope(spec as Scope) as Spec
-}
+export const still = (spec: Spec): Spec => stillScope(spec as Scope) as Spec
 
 function stillScope<S extends Scope>(scope: S): S {
   const { signals, marks, data } = scope

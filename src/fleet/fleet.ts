@@ -30,9 +30,7 @@ const answerMs = 1000
 const askedAtOnce = 16
 
 /** Connects to the server of a fleet. @throws UserError if that fails */
-export function joinFleet(options: FleetOptions): Promise<Fleet> {
-  return Fleet.join(options)
-}
+export const joinFleet = (options: FleetOptions): Promise<Fleet> => Fleet.join(options)
 
 /**
  * One shard of a run whose shards meet at a NATS server. They exchange that they have joined, the time,
@@ -299,6 +297,4 @@ const anchor = { unixUs: Date.now() * 1000, ownUs: ownUs() }
 /** Unix microseconds of shard 0: its system clock at the start plus monotonic time since. */
 const leaderUs = () => Math.round(anchor.unixUs + ownUs() - anchor.ownUs)
 
-function wholeNumber(text: string): number | null {
-  return /^\d{1,16}$/.test(text) ? Number(text) : null
-}
+const wholeNumber = (text: string): number | null => (/^\d{1,16}$/.test(text) ? Number(text) : null)

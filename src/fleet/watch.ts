@@ -30,9 +30,7 @@ export interface WatchRunOptions {
 }
 
 /** Listens to the shards of a run. @throws UserError if the server cannot be reached */
-export function watchRun(options: WatchRunOptions): Promise<RunWatch> {
-  return RunWatch.of(options)
-}
+export const watchRun = (options: WatchRunOptions): Promise<RunWatch> => RunWatch.of(options)
 
 export class RunWatch {
   private readonly server: Server

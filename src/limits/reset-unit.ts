@@ -127,9 +127,7 @@ class Bounds {
   }
 }
 
-export function isEpoch(unit: ResetUnit): boolean {
-  return unit !== 'delta-s' && unit !== 'delta-ms'
-}
+export const isEpoch = (unit: ResetUnit): boolean => unit !== 'delta-s' && unit !== 'delta-ms'
 
 /** An epoch in microseconds, with its rounding. */
 export function epochOf(unit: ResetUnit, value: number) {
@@ -190,9 +188,7 @@ interface Countdown {
 }
 
 /** The greatest age of the value on arrival. */
-function answerUs({ request }: ResetSample): number {
-  return request.untilUs - request.fromUs
-}
+const answerUs = ({ request }: ResetSample): number => request.untilUs - request.fromUs
 
 /** Whether the value is a whole window, which a window that has not begun shows all the time. */
 function isWhole({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms'): boolean {
@@ -252,9 +248,7 @@ function* countersOf(
   yield* groups.values()
 }
 
-function lengthUs({ first, last }: Countdown): number {
-  return last.request.fromUs - first.request.fromUs
-}
+const lengthUs = ({ first, last }: Countdown): number => last.request.fromUs - first.request.fromUs
 
 function sum<Each>(of: readonly Each[], value: (each: Each) => number): number {
   return of.reduce((total, each) => total + value(each), 0)

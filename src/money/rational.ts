@@ -69,9 +69,7 @@ export function add(a: Rational, b: Rational): Rational {
       )
 }
 
-export function subtract(a: Rational, b: Rational): Rational {
-  return add(a, negate(b))
-}
+export const subtract = (a: Rational, b: Rational): Rational => add(a, negate(b))
 
 export function negate({ numerator, denominator }: Rational): Rational {
   return { numerator: -numerator, denominator }
@@ -96,13 +94,9 @@ export function isEqual(a: Rational, b: Rational): boolean {
   return a.numerator === b.numerator && a.denominator === b.denominator
 }
 
-export function isZero({ numerator }: Rational): boolean {
-  return numerator === 0n
-}
+export const isZero = ({ numerator }: Rational): boolean => numerator === 0n
 
-export function absolute(a: Rational): Rational {
-  return a.numerator < 0n ? negate(a) : a
-}
+export const absolute = (a: Rational): Rational => (a.numerator < 0n ? negate(a) : a)
 
 /** How a number loses digits: where a half goes; or `up`, away from 0; or `down`, toward 0. */
 export const roundings = ['half_even', 'half_up', 'half_down', 'up', 'down'] as const

@@ -103,9 +103,7 @@ const foldersOf = (page: PageName, own?: string): readonly string[] => [
 ]
 
 /** The built-in parts in the given folders. */
-export function partsIn(names: readonly string[]): readonly Part[] {
-  return partsFrom(names.map(shipped))
-}
+export const partsIn = (names: readonly string[]): readonly Part[] => partsFrom(names.map(shipped))
 
 const credits = 'credits'
 

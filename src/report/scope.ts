@@ -97,9 +97,7 @@ export async function prepareScope(session: Session, scope: Scope): Promise<void
 }
 
 /** The column of `shown_runs` with an objective that is a limit by length. */
-function byLength(name: ObjectiveName): string {
-  return `${name}ByLength`
-}
+const byLength = (name: ObjectiveName): string => `${name}ByLength`
 
 const boundNames = objectiveNames.flatMap((name) => [name, byLength(name)])
 const boundColumns = objectiveNames

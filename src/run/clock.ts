@@ -6,9 +6,7 @@ import { performance } from 'node:perf_hooks'
  */
 
 /** Nanoseconds on the machine's monotonic clock, the same in all threads. */
-export function monotonicNs(): bigint {
-  return process.hrtime.bigint()
-}
+export const monotonicNs = (): bigint => process.hrtime.bigint()
 
 /**
  * @param zeroNs `monotonicNs()` at microsecond 0 of the run

@@ -87,6 +87,4 @@ function lineOf(
   return line
 }
 
-function firstLine(text: string): string {
-  return (text.split('\n')[0] ?? '').replace(/ at line .*$/, '')
-}
+const firstLine = (text: string): string => (text.split('\n')[0] ?? '').replace(/ at line .*$/, '')

@@ -237,6 +237,4 @@ async function startOn(
   }
 }
 
-function isMovable(clock: object): clock is MovableClock {
-  return 'advance' in clock
-}
+const isMovable = (clock: object): clock is MovableClock => 'advance' in clock

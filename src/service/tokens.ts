@@ -75,9 +75,7 @@ const parts = /\s{0,256}\S{1,256}|\s{1,256}/gu
  * Then it is cut into parts that are encoded one by one. One letter repeated a million times would
  * otherwise block the service for an hour.
  */
-function inParts(text: string): Iterable<string> {
-  return longWord.test(text) ? partsOf(text) : [text]
-}
+const inParts = (text: string): Iterable<string> => (longWord.test(text) ? partsOf(text) : [text])
 
 function* partsOf(text: string): Iterable<string> {
   for (const [part] of text.matchAll(parts)) yield part

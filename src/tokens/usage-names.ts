@@ -31,9 +31,7 @@ const usualValues: ReadonlySet<string> = new Set([
 ])
 
 /** Whether a value means the usual price: `standard`, `global`, `ON_DEMAND`. */
-export function isUsualValue(value: string): boolean {
-  return usualValues.has(value.toLowerCase())
-}
+export const isUsualValue = (value: string): boolean => usualValues.has(value.toLowerCase())
 
 /**
  * Names that select no price by themselves: what the counts are, the tier (a contract has prices of tiers), Perplexity's

@@ -136,9 +136,7 @@ export async function probeAction(options: Options): Promise<void> {
 /** The rest of a line stands under the answer, which is behind the name of its question. */
 const paragraphs = (text: string, stream: NodeJS.WriteStream) => fitted(text, stream, '      ')
 
-function secondApiKey(): string | null {
-  return process.env.ASSAY_API_KEY_2?.trim() || null
-}
+const secondApiKey = (): string | null => process.env.ASSAY_API_KEY_2?.trim() || null
 
 function onlyOf(texts: readonly string[]): readonly GapId[] {
   const asked = texts.flatMap((text) => text.split(',')).map((gap) => gap.trim().toUpperCase())
@@ -218,9 +216,7 @@ function creditsText(credits: number): string {
 }
 
 /** An answer may contain text of the service, so it is made printable. */
-function statusText(answer: GapAnswer): string {
-  return printable(plainStatusText(answer))
-}
+const statusText = (answer: GapAnswer): string => printable(plainStatusText(answer))
 
 function plainStatusText(answer: GapAnswer): string {
   switch (answer.status) {

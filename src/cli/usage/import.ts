@@ -224,6 +224,4 @@ function print(options: Options, counts: object, lines: readonly string[]): void
   process.stdout.write(options.json ? `${JSON.stringify(counts)}\n` : `${lines.join('\n')}\n`)
 }
 
-function count(value: number): string {
-  return value.toLocaleString('en-US')
-}
+const count = (value: number): string => value.toLocaleString('en-US')

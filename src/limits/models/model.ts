@@ -90,10 +90,6 @@ export function stepsOf(trace: LimiterTrace, widenUs: number, rejected?: Counted
   return { byStart, byEnd, startUs: byStart[0]?.earliestUs ?? 0, openedUs: byEnd[0]?.latestUs ?? 0 }
 }
 
-export function isAdmitted(step: Step): boolean {
-  return step.request.decision === 'admitted'
-}
+export const isAdmitted = (step: Step): boolean => step.request.decision === 'admitted'
 
-export function isRejected(step: Step): boolean {
-  return step.request.decision === 'rejected'
-}
+export const isRejected = (step: Step): boolean => step.request.decision === 'rejected'

@@ -44,14 +44,10 @@ export function parseMoment(text: string, timezone: string): number {
   )
 }
 
-export function startOfDayUs(us: number, timezone: string): number {
-  return midnightUs(us, 0, timezone)
-}
+export const startOfDayUs = (us: number, timezone: string): number => midnightUs(us, 0, timezone)
 
 /** End of the local day that holds a moment. */
-export function endOfDayUs(us: number, timezone: string): number {
-  return midnightUs(us, 1, timezone)
-}
+export const endOfDayUs = (us: number, timezone: string): number => midnightUs(us, 1, timezone)
 
 /** Start of the local day that is this many days after the one with the moment. */
 function midnightUs(us: number, days: number, timezone: string): number {
@@ -118,6 +114,4 @@ function clockOf(timezone: string): Intl.DateTimeFormat {
   return clock
 }
 
-function mod(value: number, by: number): number {
-  return ((value % by) + by) % by
-}
+const mod = (value: number, by: number): number => ((value % by) + by) % by

@@ -37,9 +37,7 @@ export function percentileText(percentile: Percentile): string {
   }
 }
 
-export function percentileTitle(name: string): string {
-  return name === 'p999' ? 'p99.9' : name
-}
+export const percentileTitle = (name: string): string => (name === 'p999' ? 'p99.9' : name)
 
 /** `few: p99 needs 662 samples, p99.9 6,636`, for percentiles with too few samples; null if there are none. */
 export function fewText(distributions: readonly Distribution[]): string | null {
@@ -200,10 +198,6 @@ export function failureShare({ failed, sent }: SummaryGroup['counts']): number |
   return sent === 0 ? null : failed / sent
 }
 
-export function whole(value: number | null): string {
-  return value === null ? '-' : grouped(value)
-}
+export const whole = (value: number | null): string => (value === null ? '-' : grouped(value))
 
-export function rate(value: number | null): string {
-  return value === null ? '-' : grouped(value, 2)
-}
+export const rate = (value: number | null): string => (value === null ? '-' : grouped(value, 2))

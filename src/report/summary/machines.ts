@@ -2,9 +2,7 @@ import { largest } from '../../user/extremes.ts'
 import { type JsonObject, jsonOf, objectOf } from '../../user/json.ts'
 
 /** The machine record of a run; empty if it is not an object. */
-export function machineOf(text: string): JsonObject {
-  return objectOf(jsonOf(text))
-}
+export const machineOf = (text: string): JsonObject => objectOf(jsonOf(text))
 
 /** The number of machines that sent a run; 1 if the record has none. */
 export function machinesOf({ machines }: Readonly<Record<string, unknown>>): number {

@@ -10,6 +10,4 @@ export function csvSummary(summary: RunSummary): string {
     .join('\r\n')}\r\n`
 }
 
-export function jsonSummary(summary: RunSummary): string {
-  return `${jsonText(summary)}\n`
-}
+export const jsonSummary = (summary: RunSummary): string => `${jsonText(summary)}\n`

@@ -99,6 +99,4 @@ function peakInWords(peak: Peak): string {
     .join(', ')
 }
 
-function count(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
-}
+const count = (value: number): string => Math.round(value).toLocaleString('en-US')

@@ -99,9 +99,7 @@ export function planInWords(plan: PackagePlan): string {
   return `${names} (${usd(plan.priceUsdCents)}, ${plan.credits.toLocaleString('en-US')} credits)`
 }
 
-export function usd(cents: number): string {
-  return `${(cents / 100).toFixed(2)} USD`
-}
+export const usd = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
 
 function planOf(packages: readonly Package[], counts: readonly number[]): PackagePlan {
   const total = (of: (pack: Package) => number) =>
@@ -113,6 +111,4 @@ function planOf(packages: readonly Package[], counts: readonly number[]): Packag
   }
 }
 
-function commonMeasure(a: number, b: number): number {
-  return b === 0 ? a : commonMeasure(b, a % b)
-}
+const commonMeasure = (a: number, b: number): number => (b === 0 ? a : commonMeasure(b, a % b))

@@ -65,9 +65,7 @@ export interface ChatChunk extends Envelope {
   readonly usage?: ReturnType<typeof usageObject>
 }
 
-export function isChunk(data: object): data is ChatChunk {
-  return 'choices' in data
-}
+export const isChunk = (data: object): data is ChatChunk => 'choices' in data
 
 export function chatCompletion(
   call: Call,

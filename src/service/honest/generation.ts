@@ -148,9 +148,7 @@ function streamed(
   return againUs === null ? done : clock.pace(againUs, next)
 }
 
-function lengthOf({ reasoning, pieces }: Choice): number {
-  return reasoning.length + pieces.length
-}
+const lengthOf = ({ reasoning, pieces }: Choice): number => reasoning.length + pieces.length
 
 /** Literal arrays for one choice: an array that grows has room for 17, 50,000 times a second. */
 function piecesAt(choices: Answer['choices'], step: number): readonly Piece[] {

@@ -146,9 +146,7 @@ function idOf(sequence: number, random: number): string {
 }
 
 /** Four digits. Numbers above 2^31 are written ten times as slowly. */
-function hex16(number: number): string {
-  return (0x1_0000 + number).toString(16).slice(1)
-}
+const hex16 = (number: number): string => (0x1_0000 + number).toString(16).slice(1)
 
 function endpointsOf({ paths }: FullContract) {
   return new Map<string, { endpoint: ContractEndpoint; method: string }>([

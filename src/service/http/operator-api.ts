@@ -155,9 +155,7 @@ function nameTaken(name: string, account: number): OperatorAnswer {
   )
 }
 
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
-}
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Headers of browsers and proxies. A program of the operator does not send them by itself. */
 const strangers = ['origin', 'sec-fetch-site', 'forwarded', 'x-forwarded-for', 'via'] as const
@@ -175,9 +173,7 @@ function isFromHere({ remoteAddress, headers }: Call['incoming']): boolean {
   )
 }
 
-function isLoopback(address: string): boolean {
-  return /^127\.\d+\.\d+\.\d+$/.test(address)
-}
+const isLoopback = (address: string): boolean => /^127\.\d+\.\d+\.\d+$/.test(address)
 
 /** Each error of a body once: its place and the expected value. */
 function wordsOf({ issues }: z.ZodError): string {

@@ -163,9 +163,7 @@ function costOf(entry: PriceEntry | undefined, count: number): Rational {
 }
 
 /** Seconds have decimals, all other counts are whole. */
-function decimalOf(count: number): Rational {
-  return rational(BigInt(Math.round(count * 1000)), 1000n)
-}
+const decimalOf = (count: number): Rational => rational(BigInt(Math.round(count * 1000)), 1000n)
 
 function factorOf({ factors }: ModelPrice, choices: Metered['choices']): Rational {
   return Object.entries(factors).reduce((product, [name, factor]) => {

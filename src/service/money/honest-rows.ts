@@ -14,6 +14,4 @@ export function settled(row: LogRow): readonly LogRow[] {
 }
 
 /** The row of an attempt that failed inside, and costs nothing. */
-export function failedAttempt(row: LogRow): LogRow {
-  return { ...row, counts: {}, cost: nothing }
-}
+export const failedAttempt = (row: LogRow): LogRow => ({ ...row, counts: {}, cost: nothing })

@@ -54,6 +54,4 @@ export function moneyOptions(options: ServiceOptions): MoneyOptions {
 }
 
 /** `late` of `late@balance=3`. */
-function nameOf(text: string): string {
-  return text.split(/[@=]/)[0]!
-}
+const nameOf = (text: string): string => text.split(/[@=]/)[0]!

@@ -190,6 +190,4 @@ function paymentOf(row: Row): Payment {
 const ownCode = 'This invite code is your own. It is for other people.'
 
 /** The mailbox of an address: `ada+two@example.com` is `ada@example.com`. */
-function mailbox(email: string): string {
-  return email.toLowerCase().replace(/\+[^@]*@/, '@')
-}
+const mailbox = (email: string): string => email.toLowerCase().replace(/\+[^@]*@/, '@')

@@ -4,18 +4,14 @@ const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const oneDecimal = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
 
-export function count(value: number): string {
-  return whole.format(value)
-}
+export const count = (value: number): string => whole.format(value)
 
 /** One decimal, or a dash if nothing was measured. */
 export function average(value: number | null): string {
   return value === null ? '–' : oneDecimal.format(value)
 }
 
-export function price(cents: number): string {
-  return dollars.format(cents / 100)
-}
+export const price = (cents: number): string => dollars.format(cents / 100)
 
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`

@@ -103,9 +103,7 @@ function failed(error: unknown): PageAnswer {
   )
 }
 
-function isEntrance(path: string): boolean {
-  return path === '/register' || path === '/sign-in'
-}
+const isEntrance = (path: string): boolean => path === '/register' || path === '/sign-in'
 
 /** For a browser, the root means the dashboard. A program gets the API's 404. */
 function pathOf({ call, path }: PageRequest): string {

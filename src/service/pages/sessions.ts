@@ -72,11 +72,7 @@ export class Sessions {
   }
 }
 
-function digest(secret: string): string {
-  return hash('sha256', secret)
-}
+const digest = (secret: string): string => hash('sha256', secret)
 
 /** Derived from the secret, without revealing it. */
-function formTokenOf(secret: string): string {
-  return hash('sha256', `form of ${secret}`, 'base64url')
-}
+const formTokenOf = (secret: string): string => hash('sha256', `form of ${secret}`, 'base64url')

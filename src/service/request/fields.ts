@@ -104,9 +104,7 @@ export class Fields {
 }
 
 /** A value for a message, shortened. */
-export function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 40)
-}
+export const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 40)
 
 export function typeName(value: unknown): string {
   if (value === undefined) return 'nothing'

@@ -261,10 +261,6 @@ function merged(one: Json, other: unknown): Json {
   }
 }
 
-function record(value: unknown): Json {
-  return isObject(value) ? value : {}
-}
+const record = (value: unknown): Json => (isObject(value) ? value : {})
 
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

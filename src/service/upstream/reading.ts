@@ -201,13 +201,9 @@ function saysSomething(delta: Json): boolean {
 }
 
 /** Servers use one of two names. */
-function reasoningOf(from: Json): string {
-  return textOf(from.reasoning_content) || textOf(from.reasoning)
-}
+const reasoningOf = (from: Json): string => textOf(from.reasoning_content) || textOf(from.reasoning)
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

@@ -298,9 +298,7 @@ export class UsageReports {
   }
 }
 
-function sum(quarters: readonly Quarter[]): Sums {
-  return quarters.reduce<Sums>(plus, noUsage)
-}
+const sum = (quarters: readonly Quarter[]): Sums => quarters.reduce<Sums>(plus, noUsage)
 
 function grouped<Name>(
   quarters: readonly Quarter[],
@@ -327,6 +325,4 @@ export function lineOf(sums: Sums): UsageLine {
   }
 }
 
-function isoOf(us: number): string {
-  return new Date(us / 1000).toISOString()
-}
+const isoOf = (us: number): string => new Date(us / 1000).toISOString()

@@ -108,9 +108,7 @@ export class Journal {
   }
 }
 
-export function journalPath(storePath: string): string {
-  return `${storePath}.journal`
-}
+export const journalPath = (storePath: string): string => `${storePath}.journal`
 
 /** A complete record. It unpacks on demand, because a journal may have thousands of small ones. */
 export interface JournalRecord {

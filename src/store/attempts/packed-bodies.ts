@@ -9,9 +9,7 @@ import { cannotWrite } from '../session/errors.ts'
  *
  *     length of what follows (4 bytes) | body in UTF-8, packed by zstd with its checksum
  */
-export function bodiesPath(storePath: string): string {
-  return `${storePath}.bodies`
-}
+export const bodiesPath = (storePath: string): string => `${storePath}.bodies`
 
 /** Shorter bodies stay in their rows, where SQL can read them: errors, balances, short answers. */
 export const longestInline = 16 * 1024

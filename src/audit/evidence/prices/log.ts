@@ -233,9 +233,7 @@ export function countOf(value: unknown): number | null {
 }
 
 /** A time of UTC where it has no offset; a number of seconds to nanoseconds, or text. */
-export function timeOf(value: unknown): number | null {
-  return momentOf(value)?.atMs ?? null
-}
+export const timeOf = (value: unknown): number | null => momentOf(value)?.atMs ?? null
 
 function momentOf(value: unknown) {
   const text = textOf(value)

@@ -154,9 +154,7 @@ function fewestOf(statistic: Threshold['statistic']): number {
 }
 
 /** The result of a threshold without measurements. */
-export function undecided(threshold: Threshold): ThresholdResult {
-  return resultOf(threshold, none)
-}
+export const undecided = (threshold: Threshold): ThresholdResult => resultOf(threshold, none)
 
 export function unitOf({ metric, statistic }: Threshold): ThresholdResult['unit'] {
   if ((amountMetrics as readonly string[]).includes(metric)) return 'amount'
