@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 
 export const root = resolve(import.meta.dirname, '..')
 export const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -31,9 +31,15 @@ export function* ringsOf(
   }
 }
 
-/** Whether a test is of the file's own name. */
-export const isOwnTest = (test: string, file: string) =>
-  test.startsWith(file.replace(/^src/, 'test').replace(/\.ts$/, ''))
+/** Whether a test is of the file's own name: in the folder that mirrors its own, or in any if it imports the file itself. */
+export const isOwnTest = (
+  test: string,
+  file: string,
+  importers: ReadonlyMap<string, readonly string[]>,
+) =>
+  test.startsWith(file.replace(/^src/, 'test').replace(/\.ts$/, '')) ||
+  (basename(test, '.test.ts') === basename(file, '.ts') &&
+    importers.get(file)?.includes(test) === true)
 
 /** Tests that take minutes, check times or send the requests of a run say little about one line. */
 export const isQuick = (file: string) =>

@@ -90,6 +90,14 @@ export function compare(a: Rational, b: Rational): -1 | 0 | 1 {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
+export function smaller(a: Rational, b: Rational): Rational {
+  return compare(a, b) < 0 ? a : b
+}
+
+export function larger(a: Rational, b: Rational): Rational {
+  return compare(a, b) < 0 ? b : a
+}
+
 export function isEqual(a: Rational, b: Rational): boolean {
   return a.numerator === b.numerator && a.denominator === b.denominator
 }
@@ -158,7 +166,7 @@ export function fixedText(value: Rational, decimals: number): string {
 }
 
 function greatestDivisor(a: bigint, b: bigint): bigint {
-  let [larger, smaller] = [a < 0n ? -a : a, b < 0n ? -b : b]
-  while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller]
-  return larger
+  let [divisor, rest] = [a < 0n ? -a : a, b < 0n ? -b : b]
+  while (rest !== 0n) [divisor, rest] = [rest, divisor % rest]
+  return divisor
 }

@@ -5,6 +5,7 @@ import {
   compare,
   decimalText,
   divide,
+  larger,
   multiply,
   negate,
   type Rational,
@@ -13,6 +14,7 @@ import {
   roundings,
   roundTo,
   roundWhole,
+  smaller,
   subtract,
 } from '../../src/money/rational.ts'
 
@@ -23,6 +25,11 @@ const fractions = fc
   )
   .map(([numerator, denominator]) => rational(numerator, denominator))
 const text = (value: string) => decimalText(readNumber(value)!)
+
+test('the smaller and the larger of two fractions are those of their decimals', () => {
+  const [a, b] = [rational(1n, 3n), readNumber('0.3')!]
+  expect([smaller(a, b), smaller(b, a), larger(a, b), larger(b, a)]).toEqual([b, b, a, a])
+})
 
 test('a number is the decimal that is written', () => {
   expect(text('2.5')).toBe('2.5')

@@ -29,7 +29,7 @@ export const cures: readonly Cure[] = [
   {
     kind: 'each request may be rounded although the costs are whole units',
     file: `${sums}/stretches.ts`,
-    is: 'const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges',
+    is: 'const slack = isExact ? zero : larger(unit, ofCharges)',
     was: 'const slack = multiply(smallest, rational(BigInt(count)))',
     ...{ test: `${field}/field/whole-units.test.ts`, named: 'a few double charges' },
   },
@@ -244,7 +244,7 @@ export const cures: readonly Cure[] = [
     file: 'src/audit/evidence/unsteady.ts',
     is: 'BILL-0[1-6]',
     was: 'BILL-0[12346]',
-    ...{ test: 'test/audit/unsteady.test.ts', named: 'balances kept by each worker' },
+    ...{ test: 'test/audit/evidence/unsteady.test.ts', named: 'balances kept by each worker' },
   },
   {
     kind: 'what arrived after the client stopped counting was not sent',

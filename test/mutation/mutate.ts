@@ -57,20 +57,21 @@ const importers = importersOf()
 
 const most = 4
 /**
- * At most four tests: of the file's own name, that name a rule of the file, or the fewest imports away; of the
- * file's own room, which take the least time, of the room above it, or of others where these have none. So what
- * is counted is the least that the whole suite notices.
+ * At most four tests: of the file's own name, that name a rule of the file, or the fewest imports away; those that
+ * import the file themselves and those of its own room, which take the least time, those of the room above it, or others
+ * where these have none. So what is counted is the least that the whole suite notices.
  */
 function nearestTests(file: string): readonly string[] {
   const room = dirname(file).replace('src', 'test')
   const parent = dirname(room).replace(/\/rules$/, '')
-  const isOwn = (test: string) => isOwnTest(test, file)
+  const isOwn = (test: string) => isOwnTest(test, file, importers)
+  const direct = importers.get(file) ?? []
   const own: string[] = []
   const above: string[] = []
   let others: readonly string[] = []
   for (const ring of ringsOf(file, importers)) {
     const tests = ring.filter((each) => each.endsWith('.test.ts') && (isOwn(each) || isQuick(each)))
-    own.push(...tests.filter((each) => each.startsWith(room)))
+    own.push(...tests.filter((each) => direct.includes(each) || each.startsWith(room)))
     above.push(...tests.filter((each) => each.startsWith(parent) && parent !== 'test'))
     if (others.length === 0) others = tests
   }

@@ -44,7 +44,7 @@ function distancesOf(file: string): ReadonlyMap<string, number> {
     steps++
     for (const test of ring.filter((each) => isTest(each) && !each.includes('.timing.'))) {
       const near = steps - (test.startsWith(room) ? 0.5 : 0)
-      found.set(test, isOwnTest(test, file) ? 0 : near + (isQuick(test) ? 0 : 100))
+      found.set(test, isOwnTest(test, file, importers) ? 0 : near + (isQuick(test) ? 0 : 100))
     }
   }
   // Queries, pictures and scenarios are read, not imported.

@@ -229,6 +229,29 @@ test('two requests that begin or end while they are counted are no fault, three 
   ])
 })
 
+test('streams blame a proxy only if no thread was late', () => {
+  const streams = {
+    ...{ streams: 40, events: 100, reads: 4, tookUs: 1_000_000 },
+    ...{ unknownAnswers: 0, unknownEvents: 0, unknownMember: null },
+  }
+  const isBlamed = (change: Partial<RunFacts>) =>
+    testOf({ ...sound, streams, ...change }, 'streams') !== undefined
+  const late = (...delaysUs: readonly number[]) => ({
+    threads: delaysUs.map((loopDelayP99Us) => ({ shard: 0, loopDelayP99Us, utilisation: 0.2 })),
+  })
+  const tainted = { gaps: { greatestUs: 90_000, limitUs: 20_000, requests: 1000, tainted: 500 } }
+  expect(testOf({ ...sound, ...late(20_000) }, 'event-loop delay p99').result).toBe('degraded')
+  expect(testOf({ ...sound, ...tainted }, 'event-loop gap').result).not.toBe('held')
+  expect(isBlamed({})).toBe(true)
+  expect(isBlamed(late(20_000))).toBe(false)
+  expect(isBlamed(tainted)).toBe(false)
+  // The delays hold, and are as long as half of a read, or shorter; or no thread told its own.
+  const quick = { streams: { ...streams, events: 125, reads: 25, tookUs: 50_000 } }
+  expect(isBlamed({ ...quick, ...late(1, 1000) })).toBe(false)
+  expect(isBlamed({ ...quick, ...late(1, 999) })).toBe(true)
+  expect(isBlamed({ ...quick, ...late() })).toBe(true)
+})
+
 test('without a thread that ended, its delay, utilisation and memory are not judged', () => {
   const lost = { ...sound, threads: [], memory: [] }
   for (const name of ['event-loop delay p99', 'event-loop utilisation', 'memory of answers']) {
@@ -339,6 +362,13 @@ const rowOf = (facts: RunFacts, name: string) => {
   const { result, figure, bound, remedy } = testOf(facts, name)
   return [result, figure, bound, remedy]
 }
+
+test('answers without a request are counted by their connections', () => {
+  const figure = (strays: number) =>
+    testOf({ ...sound, strays }, 'answers without a request').figure
+  expect(figure(1)).toBe('bytes on 1 connection that had no request')
+  expect(figure(2)).toBe('bytes on 2 connections that had no request')
+})
 
 test('a sound run shows the figure and the bound of each test', () => {
   expect(judge(sound).tests.map(({ name, figure, bound }) => [name, figure, bound])).toEqual([

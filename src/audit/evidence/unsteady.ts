@@ -33,7 +33,11 @@ async function lookedFor(evidence: PricedEvidence): Promise<readonly Unsteady[]>
   return [...risen, ...disagreed]
 }
 
-function rises(reading: BalanceReading): readonly Unsteady[] {
+/** What of a reading shows this: its sums between idle values, and what came in. */
+type Shown = Pick<BalanceReading, 'history' | 'conservation' | 'gifts'>
+
+/** Values that rise though nothing came in: those of several balances. */
+export function rises(reading: Shown): readonly Unsteady[] {
   const { history, conservation, gifts } = reading
   const risen = conservation.stretches.filter(
     (stretch) => stretch.taken < 0 && stretch.ambiguous === 0 && stretch.excess < 0,
@@ -54,16 +58,16 @@ function rises(reading: BalanceReading): readonly Unsteady[] {
 const fewestLate = 2
 
 /** Values that come late: what some of them miss, later ones have, and the whole is right. */
-function lags(reading: BalanceReading): readonly Unsteady[] {
+export function lags(reading: Shown): readonly Unsteady[] {
   const { history, conservation, gifts } = reading
   const { stretches, whole } = conservation
   const behind = stretches.filter(({ excess }) => excess < 0)
   const caughtUp = stretches.filter(({ excess }) => excess > 0)
-  // The last value may be behind, too, by as much as one was before.
+  // The last value may be behind, too, by as much as one was before; without one that caught up, nothing is right.
   const most = largest(caughtUp.map(({ excess }) => excess))
   const isRight =
     whole !== null && whole.excess <= 0 && -whole.excess <= most && !isAhead(stretches)
-  if (gifts.length > 0 || !isRight || behind.length < fewestLate || caughtUp.length === 0) return []
+  if (gifts.length > 0 || !isRight || behind.length < fewestLate) return []
   return [
     {
       runId: history.runId,

@@ -7,7 +7,7 @@ import type { Change } from '../../price/judge/changes/change.ts'
 import { changesFor } from '../../price/judge/changes/changes.ts'
 import { wideChanges } from '../../price/judge/changes/wide.ts'
 import { type PricedRequest, unsent } from '../../price/judge/request.ts'
-import { isWithin } from '../../price/judge/tolerance.ts'
+import { isExactly, isWithin } from '../../price/judge/tolerance.ts'
 import { logPrices } from '../../price/price-log.ts'
 import { eachKind, type KindCounts, statedCounts } from '../../tokens/kinds.ts'
 import { normalUsage } from '../../tokens/usage.ts'
@@ -71,7 +71,7 @@ export function pricingOf(
     const gives = (change: Change) => {
       const cost = costBy(change, use)
       if (cost === null || (right !== null && isWithin(right, cost, unit, model))) return false
-      return isWithin(amount, cost, unit, { ...model, round: model.round ?? exact })
+      return isExactly(amount, cost, unit)
     }
     const isSound = (change: Change) => !isContradicted(change, model)
     const known = [...fitted].filter((change) => all.includes(change) && gives(change))
@@ -133,9 +133,6 @@ const rightOf = (
   { counts, model, atMs }: Use,
   priceOf: (name: string) => ModelPrice | null,
 ): Rational | null => calculate(model, usageOf(counts), contextAt(atMs, priceOf)).cost
-
-/** An explanation is exact, to half of the unit. */
-const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
 
 const plainRequest = (model: string, atMs: number): PricedRequest => ({
   ...unsent,

@@ -207,7 +207,7 @@ function isGivenBy(change: Change, { request, statement, expected, unit }: Judge
     applies = true
     // Nothing is not a small share of something.
     if (isZero(statement.value) && !isZero(cost)) continue
-    if (isExactly(statement.value, cost, unit, model)) return true
+    if (isExactly(statement.value, cost, unit)) return true
   }
   return applies ? false : null
 }

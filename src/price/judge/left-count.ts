@@ -42,7 +42,7 @@ function leftCount({ request, statement, expected, unit }: Judged): LeftCount | 
   const most = request.maxOutputTokens
   if (tokens <= request.receivedEvents || (most !== null && tokens > most)) return null
   const cost = add(prompt, multiply(each, rational(BigInt(tokens))))
-  return isExactly(statement.value, cost, unit, model) ? { tokens, isMost: tokens === most } : null
+  return isExactly(statement.value, cost, unit) ? { tokens, isMost: tokens === most } : null
 }
 
 /** `charged in full: 39 tokens of output, where 17 pieces came before the client left`; null if not all wrong costs are such charges. */

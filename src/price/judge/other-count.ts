@@ -58,7 +58,7 @@ function countBy(
   if (more === 0 || !Number.isSafeInteger(count)) return null
   if (2 * count < stated || count > 2 * stated) return null
   const cost = costOf(count)
-  return cost !== null && isExactly(amount, cost, unit, model) ? count : null
+  return cost !== null && isExactly(amount, cost, unit) ? count : null
 }
 
 const withCount = (usage: Usage, part: Part, count: number): Usage => ({

@@ -4,11 +4,12 @@ import {
   absolute,
   compare,
   decimalText,
-  isZero,
+  larger,
   multiply,
   one,
   powerOfTen,
   type Rational,
+  smaller,
   subtract,
 } from '../../money/rational.ts'
 import type { StatedCost } from './request.ts'
@@ -28,7 +29,7 @@ export function unitOf(statements: readonly StatedCost[], currency: Currency): R
   for (const each of statements) shown.add(each)
   const { finest, own } = shown
   if (finest === null) return own
-  if (shown.hasSeveral) return finest
+  if (new Set(statements.map(({ text }) => text)).size >= fewAmounts) return finest
   const isFine = statements.some(
     ({ value }) => compare(finest, multiply(absolute(value), fine)) <= 0,
   )
@@ -84,23 +85,15 @@ class ShownPlace {
   readonly own: Rational
   /** The unit of the last decimal of the finest amount; null: all are whole numbers of the currency, which show none. */
   finest: Rational | null = null
-  readonly #texts = new Set<string>()
 
   constructor({ digits }: Currency) {
     this.own = powerOfTen(-digits)
   }
 
-  add({ text, decimals, times }: StatedCost): void {
-    if (this.#texts.size < fewAmounts) this.#texts.add(text)
+  add({ decimals, times }: StatedCost): void {
     if (decimals === 0 && times === undefined) return
-    const unit = multiply(powerOfTen(-decimals), times ?? one)
-    if (this.finest !== null && compare(unit, this.finest) >= 0) return
-    this.finest = compare(unit, this.own) > 0 ? unit : this.own
-  }
-
-  /** Whether there are so many different amounts that their decimals are those of the place. */
-  get hasSeveral(): boolean {
-    return this.#texts.size >= fewAmounts
+    const unit = larger(multiply(powerOfTen(-decimals), times ?? one), this.own)
+    this.finest = this.finest === null ? unit : smaller(unit, this.finest)
   }
 }
 
@@ -111,9 +104,8 @@ const floatError = powerOfTen(-12)
  * without a promise of rounding, since the service may have rounded in any way.
  */
 export function toleranceOf(cost: Rational, unit: Rational, model: ModelPrice | null): Rational {
-  const ofFloat = multiply(absolute(cost), floatError)
   const shown = model?.round === null ? unit : multiply(unit, { numerator: 1n, denominator: 2n })
-  return compare(ofFloat, shown) > 0 ? ofFloat : shown
+  return larger(multiply(absolute(cost), floatError), shown)
 }
 
 /** A difference within a promise of no rounding is less than a unit: exactly one unit is too much. */
@@ -123,20 +115,10 @@ export function isWithin(
   unit: Rational,
   model: ModelPrice | null,
 ): boolean {
-  const apart = absolute(subtract(observed, cost))
-  return (
-    isZero(apart) ||
-    compare(apart, toleranceOf(cost, unit, model)) < 0 ||
-    (model?.round !== null && compare(apart, toleranceOf(cost, unit, model)) === 0)
-  )
+  const beyond = compare(absolute(subtract(observed, cost)), toleranceOf(cost, unit, model))
+  return beyond < 0 || (beyond === 0 && model?.round !== null)
 }
 
-const exact = { at: 'request', digits: 0, mode: 'half_even' } as const
-
 /** Whether an explanation gives an amount: to half of the unit, also where no rounding is promised. */
-export const isExactly = (
-  observed: Rational,
-  cost: Rational,
-  unit: Rational,
-  model: ModelPrice,
-): boolean => isWithin(observed, cost, unit, { ...model, round: model.round ?? exact })
+export const isExactly = (observed: Rational, cost: Rational, unit: Rational): boolean =>
+  isWithin(observed, cost, unit, null)

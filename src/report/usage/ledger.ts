@@ -5,9 +5,11 @@ import {
   decimalText,
   isEqual,
   isZero,
+  larger,
   negate,
   numberOf,
   type Rational,
+  smaller,
   subtract,
   zero,
 } from '../../money/rational.ts'
@@ -122,7 +124,7 @@ const exactly: Arithmetic<Rational> = {
   add,
   subtract,
   isAboveZero: (a) => compare(a, zero) > 0,
-  least: (a, b) => least(a, b),
+  least: smaller,
 }
 
 /**
@@ -164,15 +166,15 @@ export function ledgerOf(
       const from = lot === null ? inOrder.filter((at) => lots[at]!.expiresUs === null) : [lot]
       let due = credits
       for (const at of from.filter((each) => isOpen[each])) {
-        const moved = least(due, payers.left[at]!)
+        const moved = smaller(due, payers.left[at]!)
         lost[at] = add(lost[at]!, moved)
         payers.left[at] = subtract(payers.left[at]!, moved)
         due = subtract(due, moved)
       }
     }
     // A refund beyond all use is used first.
-    const due = amounts.map((amount, kind) => add(amount, least(uncovered[kind]!, zero)))
-    const before = uncovered.map((amount) => most(amount, zero))
+    const due = amounts.map((amount, kind) => add(amount, smaller(uncovered[kind]!, zero)))
+    const before = uncovered.map((amount) => larger(amount, zero))
     const used = new Payers(
       exactly,
       all.map((_, lot) => usedOf(lot)),
@@ -181,14 +183,14 @@ export function ledgerOf(
     )
     used.begin(isOpen)
     const afterRefunds = before.map((amount, kind) => {
-      const refund = most(negate(due[kind]!), zero)
-      const rest = subtract(refund, least(refund, amount))
-      return subtract(most(subtract(amount, refund), zero), used.take(kind, rest))
+      const refund = larger(negate(due[kind]!), zero)
+      const rest = subtract(refund, smaller(refund, amount))
+      return subtract(larger(subtract(amount, refund), zero), used.take(kind, rest))
     })
     for (const [lot, credits] of all.entries())
       payers.left[lot] = subtract(subtract(credits, lost[lot]!), used.left[lot]!)
     uncovered = afterRefunds.map((amount, kind) =>
-      add(amount, payers.take(kind, most(due[kind]!, zero))),
+      add(amount, payers.take(kind, larger(due[kind]!, zero))),
     )
   }
   /** A model of each kind. */
@@ -283,6 +285,4 @@ function burnOrderOf(lots: readonly Lot[], order: BurnOrder): readonly number[] 
     .sort((a, b) => lots[a]!.priority - lots[b]!.priority || first(a, b) || then(a, b) || a - b)
 }
 
-const least = (a: Rational, b: Rational) => (compare(a, b) < 0 ? a : b)
-const most = (a: Rational, b: Rational) => (compare(a, b) < 0 ? b : a)
 const sumOf = (values: readonly Rational[]) => values.reduce(add, zero)

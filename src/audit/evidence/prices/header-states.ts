@@ -3,6 +3,7 @@ import {
   add,
   compare,
   isZero,
+  larger,
   multiply,
   negate,
   powerOfTen,
@@ -113,7 +114,7 @@ function misfitIn(
     const ofCharges = isZero(slack)
       ? zero
       : multiply(powerOfTen(-judge.currency.digits), rational(BigInt(requests.length)))
-    const most = compare(slack, ofCharges) > 0 ? slack : ofCharges
+    const most = larger(slack, ofCharges)
     const free = requests.filter((each) => perhapsFree.has(each)).map(costOf)
     const over = subtract(apart, due)
     return compare(over, most) <= 0 && compare(add(over, free.reduce(add, zero)), negate(most)) >= 0

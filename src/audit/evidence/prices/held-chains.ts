@@ -3,6 +3,7 @@ import {
   add,
   compare,
   isZero,
+  larger,
   multiply,
   type Rational,
   rational,
@@ -159,7 +160,7 @@ function beforeOf({ least, most }: Span, { taken, low, high, slack }: Sums): Spa
 
 /** What both allow; null if that is nothing. */
 function meeting(a: Span, b: Span): Span | null {
-  const least = compare(a.least, b.least) > 0 ? a.least : b.least
+  const least = larger(a.least, b.least)
   const most = a.most === null || (b.most !== null && compare(b.most, a.most) < 0) ? b.most : a.most
   return most !== null && compare(least, most) > 0 ? null : { least, most }
 }
@@ -206,6 +207,6 @@ function mostHeld(request: PricedRequest, judge: PriceJudge): Rational | null {
   )
   const [first, ...rest] = costs
   if (first === undefined || open.length > 0) return null
-  const most = rest.reduce((a, b) => (compare(a, b) > 0 ? a : b), first)
+  const most = rest.reduce(larger, first)
   return isZero(most) ? null : multiply(most, estimate)
 }

@@ -6,6 +6,7 @@ import {
   decimalText,
   multiply,
   type Rational,
+  smaller,
   subtract,
   zero,
 } from '../../../money/rational.ts'
@@ -158,8 +159,7 @@ export function servedBeyondLimit(
         isIdle(later)
       if (!isCrossed) continue
       // A number of JSON drops its last zeros.
-      const unitOfBoth =
-        compare(earlier.lastUnit, later.lastUnit) < 0 ? earlier.lastUnit : later.lastUnit
+      const unitOfBoth = smaller(earlier.lastUnit, later.lastUnit)
       const between = all.filter(
         ({ startMs, endMs }) => startMs >= earlier.untilMs && endMs <= later.fromMs,
       )

@@ -1,5 +1,12 @@
 import type { BalanceTerms } from '../../../contract/prices.ts'
-import { compare, isZero, multiply, powerOfTen, type Rational } from '../../../money/rational.ts'
+import {
+  compare,
+  isZero,
+  larger,
+  multiply,
+  powerOfTen,
+  type Rational,
+} from '../../../money/rational.ts'
 import type { PriceJudge } from '../../../price/judge/price-judge.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { isObject } from '../../../user/json.ts'
@@ -170,5 +177,5 @@ export function unitOfReadings(
     moves === 'up' && isZero(value) ? [] : [lastUnit],
   )
   const [finest = ofCurrency] = units.toSorted(compare)
-  return compare(finest, ofCurrency) < 0 ? ofCurrency : finest
+  return larger(finest, ofCurrency)
 }

@@ -3,6 +3,7 @@ import {
   absolute,
   add,
   compare,
+  larger,
   multiply,
   negate,
   powerOfTen,
@@ -232,7 +233,7 @@ function stretchOf(
     notWhole === 0 &&
     compare(unit, smallest) === 0 &&
     [first, last].every(({ value }) => isWholeIn(value, smallest, count))
-  const slack = isExact ? zero : compare(unit, ofCharges) > 0 ? unit : ofCharges
+  const slack = isExact ? zero : larger(unit, ofCharges)
   return {
     first,
     last,

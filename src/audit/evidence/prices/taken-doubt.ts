@@ -3,6 +3,7 @@ import {
   absolute,
   compare,
   decimalText,
+  larger,
   type Rational,
   rational,
   roundTo,
@@ -107,7 +108,7 @@ function missingOf(stretches: readonly ReadingStretch[]): Rational | null {
     const lack = subtract(low, taken)
     const round = roundTo(lack, 0, 'half_even')
     // Each of the two values may be rounded by half of its last unit.
-    const unit = compare(first.lastUnit, last.lastUnit) > 0 ? first.lastUnit : last.lastUnit
+    const unit = larger(first.lastUnit, last.lastUnit)
     const isRound =
       compare(unit, coarsestUnit) <= 0 && compare(absolute(subtract(lack, round)), unit) <= 0
     return isRound && round.numerator > 0n ? round : null

@@ -1,6 +1,6 @@
 import { isReleaseOf, isSameName } from '../../../contract/contract.ts'
 import type { LoggedTokens, LogToken } from '../../../contract/prices.ts'
-import { add, compare, decimalText, isZero, zero } from '../../../money/rational.ts'
+import { add, decimalText, isZero, larger, zero } from '../../../money/rational.ts'
 import type { Judged } from '../../../price/judge/judge.ts'
 import { isSuccess, type PricedRequest } from '../../../price/judge/request.ts'
 import { isWithin, unitOf } from '../../../price/judge/tolerance.ts'
@@ -70,7 +70,7 @@ export function issuesOf(
   const sum = logged.map(({ value }) => value).reduce(add, zero)
   const ofLog = unitOf(logged, prices.currency)
   for (const { statement, expected, unit } of stated) {
-    const wider = compare(unit, ofLog) > 0 ? unit : ofLog
+    const wider = larger(unit, ofLog)
     const priced = expected.readings[0]?.model ?? null
     if (!isWithin(sum, statement.value, wider, priced))
       issues.push({
