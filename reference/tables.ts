@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { attemptColumns, sqlName, sqlTypes } from '../src/attempt/columns.ts'
+import { lastFoursTable } from '../src/store/import/last-fours.ts'
 import { tokenTables } from '../src/store/session/empty-store.ts'
 import { tokenKinds } from '../src/tokens/kinds.ts'
 import { table } from './table.ts'
@@ -34,7 +35,7 @@ ${columnTable(
   ]),
 )}
 
-${tablesOf(schema).join('\n\n')}
+${tablesOf(`${schema}${lastFoursTable}`).join('\n\n')}
 `
 }
 
@@ -45,13 +46,14 @@ const tokens = Object.values(tokenKinds).map(
 
 /** A section for each table of the schema: the comment above it, and its columns with their comments. */
 const tablesOf = (schema: string): readonly string[] =>
-  [...schema.matchAll(/((?:^--.*\n)*)^CREATE TABLE (\w+) \(\n([\s\S]*?)^\);/gm)].map(
-    ([, comment, name, body]) =>
-      [
-        `## ${name}`,
-        ...(comment === '' ? [] : [comment!.replaceAll(/^-- ?/gm, '').trim()]),
-        columnTable([...columnsOf(body!), ...(tokenTables.includes(name!) ? tokens : [])]),
-      ].join('\n\n'),
+  [
+    ...schema.matchAll(/((?:^--.*\n)*)^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \(\n([\s\S]*?)^\);/gm),
+  ].map(([, comment, name, body]) =>
+    [
+      `## ${name}`,
+      ...(comment === '' ? [] : [comment!.replaceAll(/^-- ?/gm, '').trim()]),
+      columnTable([...columnsOf(body!), ...(tokenTables.includes(name!) ? tokens : [])]),
+    ].join('\n\n'),
   )
 
 function columnsOf(body: string): readonly (readonly [string, string, string])[] {

@@ -37,7 +37,7 @@ export async function causeOf(
   { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
   unit: string,
 ): Promise<Cause | null> {
-  const { bearer, keys, view } = asked
+  const { bearer, keys } = asked
   const { from, where } = within(asked, { fromUs, toUs })
   const value = (sums: Pick<Sums, 'amounts'>) => amountIn(asked, sums, unit)
   const [all] = await readFigures<object, never>(asked, [], { from, where })
@@ -61,7 +61,7 @@ export async function causeOf(
       column === 'model'
         ? { of: 'model', name: most.name, share }
         : {
-            of: view.keyNames.has(most.name) ? 'key' : 'unnamedKey',
+            of: keys.isNamed(most.name) ? 'key' : 'unnamedKey',
             name: keys.nameOf(most.name),
             share,
           },

@@ -5,22 +5,24 @@ import type { AccountView } from '../settings/account-view.ts'
 export interface KeyNaming {
   /** @param fingerprint as in the sums */
   nameOf(fingerprint: string): string
-  /** Of a name; any other text is a fingerprint itself. */
+  /** Whether the name is more than a number: `key 3` says itself that it is a key. */
+  isNamed(fingerprint: string): boolean
+  /** Of a name, or of `key 3` though that key has a name by now; any other text is a fingerprint itself. */
   fingerprintOf(key: string): string
 }
 
 /**
- * Names the keys that the session sees: as the settings do, else by the order of their first use, since a customer knows no
- * fingerprint.
+ * Names the keys that the session sees: as the settings do, else by their last four letters if a log shows them, else by the order
+ * of their first use, since a customer knows no fingerprint.
  */
 export async function namesOfKeys(
   session: Session,
   { keyNames }: Pick<AccountView, 'keyNames'>,
 ): Promise<KeyNaming> {
-  const rows = await session.rows<{ key: string }>(
-    'SELECT key_fp AS key FROM my_days WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY min(first_us), key_fp',
+  const keys = await session.rows<{ key: string; lastFour: string | null }>(
+    `SELECT key_fp AS key, any_value(last_four) AS "lastFour" FROM my_days LEFT JOIN my_keys USING (key_fp)
+     WHERE key_fp IS NOT NULL GROUP BY key_fp ORDER BY min(first_us), key_fp`,
   )
-  const keys = rows.map(({ key }) => key)
   const [names, taken] = [new Map<string, string>(), new Map<string, string>()]
   const name = (key: string, wanted: string) => {
     let free = wanted
@@ -28,14 +30,23 @@ export async function namesOfKeys(
     names.set(key, free)
     taken.set(free, key)
   }
-  for (const key of keys) {
+  for (const { key } of keys) {
     const given = keyNames.get(key)
     if (given !== undefined) name(key, given)
   }
-  for (const [at, key] of keys.entries()) if (!names.has(key)) name(key, `key ${at + 1}`)
+  for (const { key, lastFour } of keys)
+    if (!names.has(key) && lastFour !== null) name(key, `…${lastFour}`)
+  const named = new Set(names.keys())
+  for (const [at, { key }] of keys.entries()) {
+    if (!named.has(key)) name(key, numbered(at))
+    else if (!taken.has(numbered(at))) taken.set(numbered(at), key)
+  }
   return {
     // A key that is newer than the sums is one of the next copy.
     nameOf: (fingerprint) => names.get(fingerprint) ?? keyNames.get(fingerprint) ?? 'a new key',
+    isNamed: (fingerprint) => named.has(fingerprint) || keyNames.has(fingerprint),
     fingerprintOf: (key) => taken.get(key) ?? key,
   }
 }
+
+const numbered = (at: number) => `key ${at + 1}`

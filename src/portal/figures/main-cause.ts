@@ -232,12 +232,12 @@ async function foundIn(asked: Asked, of: DayAsked): Promise<readonly Found[]> {
 }
 
 function nameOf(
-  { keys, view }: Asked,
+  { keys }: Asked,
   { of, tag }: Pick<CauseName, 'tag'> & { readonly of: 'key' | 'tag' | 'model' },
   name: string,
 ): CauseName {
   if (of !== 'key') return { of, tag, name }
-  return { of: view.keyNames.has(name) ? 'key' : 'unnamedKey', tag, name: keys.nameOf(name) }
+  return { of: keys.isNamed(name) ? 'key' : 'unnamedKey', tag, name: keys.nameOf(name) }
 }
 
 /** As many of these names as have nearly all of the excess together, else as many as have most. */

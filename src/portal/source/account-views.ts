@@ -71,5 +71,6 @@ export function accountViewsSql(
     CREATE TEMP VIEW my_closings AS ${closingsSql(mine, closed)};
     CREATE TEMP VIEW my_entries AS SELECT * EXCLUDE (account) FROM held_entries WHERE ${whole};
     CREATE TEMP VIEW my_held AS SELECT * EXCLUDE (account) FROM held_rows WHERE ${whole};
+    CREATE TEMP VIEW my_keys AS SELECT * EXCLUDE (account) FROM usage_keys WHERE ${mine};
     CREATE TEMP VIEW my_days AS SELECT * EXCLUDE (account) FROM ${keyDays} WHERE ${mine}`
 }

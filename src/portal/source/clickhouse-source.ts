@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fetchQuarters, fetchRequests } from '../../report/usage/engine/clickhouse.ts'
 import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import type { ClickHouse } from '../../store/clickhouse/clickhouse.ts'
+import { writeLastFours } from '../../store/clickhouse/last-fours.ts'
 import { arrivalsSql, entriesSql, type RequestRow, type Source } from './source.ts'
 
 interface Day {
@@ -35,6 +36,7 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
       await clickhouse.writeParquet('SELECT * FROM usage_polls FINAL', {}, join(folder, 'polls'))
       await clickhouse.writeParquet(entriesSql('usage_events FINAL'), {}, join(folder, 'entries'))
       await clickhouse.writeParquet(heldRowsSql('usage_events FINAL'), {}, join(folder, 'held'))
+      await writeLastFours(clickhouse, join(folder, 'keys'))
       const arrivals = arrivalsSql([
         ['usage_events FINAL', 'at_us'],
         ['usage_buckets FINAL', 'start_us'],

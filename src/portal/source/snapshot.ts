@@ -22,7 +22,7 @@ function fileMark(path: string): string | null {
 }
 
 /**
- * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_day_sums`, `my_days`, `my_entries` and `my_held`
+ * The sums of all accounts in memory, so that the file is free for those who write it. `mine`, `my_hours`, `my_day_sums`, `my_days`, `my_keys`, `my_entries` and `my_held`
  * of a session are one account; no query reads the sums of others. Of a closed month, the first three are as it was closed, `my_use` and `my_use_days` as it
  * is now, and `my_closings` the difference.
  */
@@ -83,6 +83,9 @@ export class Snapshot {
         UNION ALL
         SELECT account, 'held ' || sum(hash(one)::HUGEINT) FROM held_rows AS one GROUP BY account
         UNION ALL
+        SELECT account, 'keys ' || sum(hash(one)::HUGEINT) FROM usage_keys AS one
+        WHERE account IN (SELECT account FROM ${keyDays}) GROUP BY account
+        UNION ALL
         SELECT account, 'polls ' || sum(hash(polls)::HUGEINT) FROM usage_polls AS polls
         JOIN (SELECT key_fp, min(account) AS account FROM ${keyDays} GROUP BY key_fp HAVING min(account) = max(account))
           USING (key_fp) GROUP BY account)
@@ -130,6 +133,8 @@ export class Snapshot {
         INSERT INTO held_arrivals BY NAME FROM ${read('arrivals')};
         DELETE FROM usage_polls;
         INSERT INTO usage_polls BY NAME FROM ${read('polls')};
+        DELETE FROM usage_keys;
+        INSERT INTO usage_keys BY NAME FROM ${read('keys')};
         COMMIT`)
       done()
       await this.wide.follow()

@@ -5,6 +5,7 @@ import { endSql } from '../../measure/usage/ends.ts'
 import { tokensSql } from '../../measure/usage/sums.ts'
 import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
+import { lastFoursSql } from '../../store/import/last-fours.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
@@ -91,6 +92,7 @@ export function storeSource(place: Store | string, contract: Contract): Source {
           ['usage_statements', 'start_us'],
         ])
         await copy(store, 'FROM usage_polls', join(folder, 'polls'))
+        await copy(store, lastFoursSql(), join(folder, 'keys'))
         await copy(store, entriesSql('usage_events'), join(folder, 'entries'))
         await copy(store, heldRowsSql('usage_events'), join(folder, 'held'))
         await copy(store, arrivals, join(folder, 'arrivals'))

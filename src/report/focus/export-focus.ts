@@ -10,6 +10,7 @@ import {
   rational,
   subtract,
 } from '../../money/rational.ts'
+import { lastFoursSql } from '../../store/import/last-fours.ts'
 import { cellsSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { limitTo } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
@@ -93,6 +94,9 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
     ORDER BY start_us, key_fp NULLS LAST, model NULLS LAST, tags NULLS LAST`
   const known = await session.rows<Bucket>(sums('NOT NULL'))
   const unknown = await session.rows<Bucket>(sums('NULL'))
+  const lastFours = new Map(
+    (await session.rows<LastFour>(lastFoursSql())).map((each) => [each.key_fp, each.last_four]),
+  )
   const entries = await session.rows<Entry>(
     `SELECT at_us, type, unit, credits::VARCHAR AS amount, id, tags FROM usage_events
      WHERE type IN ('refund', 'purchase', 'expiry') AND at_us >= ${fromUs} AND at_us < ${toUs} AND credits IS NOT NULL
@@ -104,7 +108,7 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
       : entries
           .filter(({ type }) => type === 'refund')
           .flatMap((entry) => entryCharges(entry, of))),
-    ...known.flatMap((each) => bucketCharges(each, options)),
+    ...known.flatMap((each) => bucketCharges(each, options, lastFours)),
   ]
   const billed = charges.map((charge) => focusRow(charge, of))
   const rows =
@@ -123,6 +127,11 @@ async function readIn(session: Session, options: FocusOptions): Promise<FocusExp
     )
   }
   return { rows, unknown, unknownRequests: unknown.reduce((sum, each) => sum + each.requests, 0) }
+}
+
+interface LastFour {
+  readonly key_fp: string
+  readonly last_four: string
 }
 
 interface Entry {
@@ -178,11 +187,14 @@ function quotient(a: Rational, b: Rational): Rational | null {
 function bucketCharges(
   bucket: Bucket,
   { keyNames, prices, priceId }: FocusOptions,
+  lastFours: ReadonlyMap<string, string>,
 ): readonly Charge[] {
   const { start_us, width_us, key_fp, model, requests, credits_known } = bucket
+  const id = key_fp ?? 'unknown'
+  const lastFour = lastFours.get(id)
   const key = {
-    id: key_fp ?? 'unknown',
-    name: entryOf(keyNames, key_fp ?? '') ?? key_fp ?? 'unknown',
+    id,
+    name: entryOf(keyNames, id) ?? (lastFour === undefined ? id : `…${lastFour}`),
   }
   const times = { startUs: start_us, endUs: start_us + width_us }
   const credits = exactNumber(bucket.credits!)

@@ -52,12 +52,24 @@ export async function prepareKeys(session: Session, engine: UsageEngine): Promis
   await session.execute(
     `SET VARIABLE usage_top = (SELECT coalesce(list(coalesce(key_fp, '')), []) FROM usage_top_keys)`,
   )
+  await nameByLastFours(session, 'usage_top')
   await engine.fill(session, 'usage_key_outcomes', queries.keyOutcomes)
   await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_key_sums AS
     SELECT key_fp, account, ${usageSums} FROM usage_key_outcomes GROUP BY ALL
   `)
   await engine.fill(session, 'usage_key_models', queries.keyModels)
+}
+
+/** Names keys of a list that have no name by their last four letters, and their fingerprint, since two may end with the same. */
+function nameByLastFours(session: Session, list: 'usage_top' | 'usage_series'): Promise<void> {
+  return session.execute(
+    `SET VARIABLE usage_key_names = map_concat(
+       (SELECT MAP(coalesce(list(key_fp), []::VARCHAR[]), coalesce(list('…' || four || ' (' || key_fp || ')'), []::VARCHAR[]))
+        FROM (SELECT key_fp, min(last_four) AS four FROM usage_last_fours
+              WHERE list_contains(getvariable('${list}'), key_fp) GROUP BY key_fp HAVING min(last_four) = max(last_four))),
+       getvariable('usage_key_names'))`,
+  )
 }
 
 export async function prepareQuarters(
@@ -72,6 +84,7 @@ export async function prepareQuarters(
   await session.execute(
     'SET VARIABLE usage_series = (SELECT coalesce(list(name), []) FROM usage_series)',
   )
+  await nameByLastFours(session, 'usage_series')
   await engine.fill(session, 'usage_outcomes', queries.outcomes)
   await session.execute(`
     CREATE OR REPLACE TEMP TABLE usage_quarters AS

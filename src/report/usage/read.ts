@@ -331,7 +331,7 @@ async function readErrors(session: Session, engine: UsageEngine): Promise<readon
 function readKeys(session: Session): Promise<readonly KeyRow[]> {
   return session.rows<KeyRow>(
     `SELECT coalesce(sums.key_fp, '(unknown)') AS "keyFp",
-       getvariable('usage_key_names')[sums.key_fp] AS name, sums.account,
+       getvariable('usage_key_names')[sums.key_fp] AS name, fours.last_four AS "lastFour", sums.account,
        first_us AS "firstUs", last_us AS "lastUs", sums.requests::BIGINT AS requests,
        ok::BIGINT AS ok, failed::BIGINT AS failed, limited::BIGINT AS limited,
        ambiguous::BIGINT AS ambiguous,
@@ -340,6 +340,8 @@ function readKeys(session: Session): Promise<readonly KeyRow[]> {
        ${tokenFieldsSql}
      FROM usage_key_sums AS sums JOIN usage_top_keys AS top
        ON sums.key_fp IS NOT DISTINCT FROM top.key_fp AND sums.account IS NOT DISTINCT FROM top.account
+     LEFT JOIN usage_last_fours AS fours
+       ON sums.key_fp = fours.key_fp AND sums.account IS NOT DISTINCT FROM fours.account
      ORDER BY credits DESC NULLS LAST, requests DESC, "keyFp"`,
   )
 }

@@ -160,7 +160,10 @@ export function costText({ name, value }: Card, creditUsd: number | null): strin
 }
 
 /** Sums of a bucket. Tokens are null if no request reports them. */
-export type UsageSums = Omit<KeyRow, 'keyFp' | 'name' | 'account' | 'firstUs' | 'lastUs'>
+export type UsageSums = Omit<
+  KeyRow,
+  'keyFp' | 'name' | 'lastFour' | 'account' | 'firstUs' | 'lastUs'
+>
 
 /** Sums that are null where no source covers the bucket. */
 type CoveredSums = { readonly [Name in keyof UsageSums]: UsageSums[Name] | null }

@@ -10,6 +10,7 @@ import type { FileImport } from '../import/import-options.ts'
 import { literal } from '../literal.ts'
 import { openStore, type Store } from '../session/open.ts'
 import type { ClickHouse } from './clickhouse.ts'
+import { insertLastFours } from './last-fours.ts'
 
 /** Of an event. The times of a request stay in stores. */
 export const columns: readonly string[] = [
@@ -48,6 +49,7 @@ export async function importToClickhouse(
     }
     if (options.check === true) return imported
     await writeSpan(clickhouse, store, join(folder, 'span.parquet'))
+    await insertLastFours(clickhouse, await store.rows('FROM usage_keys'))
     await writeStatements(clickhouse, store, imported.source, join(folder, 'stated.parquet'))
     const [range] = await store.rows<{ first: number | null; last: number }>(
       'SELECT min(at_us) // 900000000 AS first, max(at_us) // 900000000 AS last FROM usage_events',

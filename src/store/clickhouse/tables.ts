@@ -114,6 +114,16 @@ const tables = (): readonly Table[] => {
       orderedBy: 'source, id',
       shardKey: 'source, id',
     },
+    // The last four letters of keys (see src/store/import/last-fours.ts).
+    {
+      name: 'usage_keys',
+      columns: `account Nullable(String),
+  key_fp String,
+  last_four String`,
+      orderedBy: 'account, key_fp, last_four',
+      shardKey: 'key_fp',
+      settings: 'allow_nullable_key = 1',
+    },
     // The interval of each import, and whether it was a part of a log.
     {
       name: 'usage_import_spans',

@@ -1,6 +1,7 @@
 import { groupColumns } from '../../measure/usage/quantities.ts'
 import { userError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
+import { lastFoursSql } from '../import/last-fours.ts'
 import { identifier, literal } from '../literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../quarters/quarters.ts'
 import { keepRunClocks } from '../runs/run-clocks.ts'
@@ -24,7 +25,12 @@ export const tableOfQuartersSql = (table: string) =>
 const exported = {
   attempts: { sql: 'SELECT * FROM attempts', run: 'run_id', order: 'run_id, slot, retry' },
   times: { sql: 'SELECT * FROM attempt_times', run: 'run_id', order: 'run_id, slot, retry' },
-  usage: { sql: 'SELECT * FROM usage', run: 'source', order: 'at_us, source, id' },
+  usage: {
+    sql: `SELECT usage.*, last_four AS key_last_four FROM usage LEFT JOIN (${lastFoursSql()}) AS keys
+      ON keys.key_fp = usage.key_fp AND keys.account IS NOT DISTINCT FROM usage.account`,
+    run: 'source',
+    order: 'at_us, source, id',
+  },
   quarters: {
     get sql() {
       return exportedQuartersSql(

@@ -6,6 +6,7 @@ import { literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { content, stagedContent } from './content.ts'
 import { hasReferrals } from './known.ts'
+import { enterLastFours } from './last-fours.ts'
 import { type LinePrices, pricedUnitSql } from './price-lines.ts'
 import { hasErrors } from './rejects.ts'
 import { refersToSql } from './settle-types.ts'
@@ -50,6 +51,7 @@ export async function enter(session: Session, log: EnteredLog): Promise<Entered>
         ? await enterStatements(session, log.source, dimensions, importNo, nowUs)
         : { known: 0, notes: [] as readonly string[] }
     for (const each of stated.notes) notes.push(each)
+    await enterLastFours(session)
     const duplicates = staged.known + stated.known
     const counts = {
       lines: staged.lines + staged.unreadable,

@@ -4,8 +4,9 @@ import type { CellFormats } from './cell-formats.ts'
 import { entryTypes } from './entry-types.ts'
 import { FieldSql, isOneOf } from './field-sql.ts'
 import { joinedIdSql } from './joined-id.ts'
+import { fingerprintSql, lastFourSql } from './key-forms.ts'
 import type { Mapping } from './mapping.ts'
-import { type ColumnReader, endpointSql, fingerprintSql, pathSql, placeSql } from './places.ts'
+import { type ColumnReader, endpointSql, pathSql, placeSql } from './places.ts'
 import { creditsFields } from './staged-credits.ts'
 import { absentField, type StagedField, sameField, uncheckedField } from './staged-field.ts'
 import { ownUnit } from './staged-lines.ts'
@@ -36,6 +37,7 @@ export function stagedFields(
     line.name('model', 'model'),
     endpointField(line),
     keyField(line),
+    lastFourField(line),
     line.name('account', 'account'),
     outcomeField(line, status.sql),
     status,
@@ -84,6 +86,21 @@ function keyField(line: FieldSql): StagedField {
   return line.isMapped('key')
     ? uncheckedField('key_fp', fingerprintSql(line.cell('key')))
     : line.name('key_fp', 'keyFp')
+}
+
+/** The last four letters of the key, if the line shows them: in a place of their own, else where it has the key or its name. */
+function lastFourField(line: FieldSql): StagedField {
+  const places = [
+    ['lastFour', 'end'],
+    ['key', 'key'],
+    ['keyFp', 'name'],
+  ] as const
+  const shown = places.flatMap(([field, of]) =>
+    line.isMapped(field) ? [lastFourSql(line.cell(field), of)] : [],
+  )
+  return shown.length === 0
+    ? absentField('key_last_four', 'VARCHAR')
+    : uncheckedField('key_last_four', `coalesce(${shown.join(', ')})`)
 }
 
 /** @param status SQL */

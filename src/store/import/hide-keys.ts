@@ -1,6 +1,7 @@
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
+import { isHashSql } from './key-forms.ts'
 import {
   bare,
   hiddenAt,
@@ -71,7 +72,7 @@ async function keysOf(
   const sql = placeSql(key, reader)
   const rows = await session.rows<{ key: string }>(
     `SELECT DISTINCT ${sql} AS key FROM (${scan})
-     WHERE nullif(${sql}, '') IS NOT NULL AND NOT regexp_full_match(${sql}, '[0-9a-f]{64}') LIMIT ${mostKeys + 1}`,
+     WHERE nullif(${sql}, '') IS NOT NULL AND NOT ${isHashSql(sql)} LIMIT ${mostKeys + 1}`,
   )
   return rows.map((row) => row.key)
 }

@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { kindOfMapped } from '../../measure/usage/quantities.ts'
 import { csvDelimiter } from '../../user/csv.ts'
 import { isObject } from '../../user/json.ts'
@@ -8,6 +7,7 @@ import { beginningOf, headerOf } from './csv-header.ts'
 import { type FormatReader, itemsOf, type KnownFormat, type Page } from './formats/format.ts'
 import { first, type NormalRow } from './formats/row.ts'
 import { UnpricedLines } from './formats/unpriced-lines.ts'
+import { fingerprintIn, lastFourOf } from './key-forms.ts'
 import { Identities } from './lines/identity.ts'
 import { ownTags, tagsOf } from './lines/read-lines.ts'
 import { missingPage } from './log-pages.ts'
@@ -116,7 +116,7 @@ function* linesOf(
     else {
       all++
       let isLeft = true
-      for (const { key, ...row } of reader.rows(document)) {
+      for (const { key, lastFour, ...row } of reader.rows(document)) {
         isLeft = false
         if (unpriced?.isOther(row) === true) continue
         const isEmbedding = row.endpoint === 'embeddings' && (row.input ?? null) !== null
@@ -125,7 +125,7 @@ function* linesOf(
           ...problemOf(row),
           // An embedding generates nothing, so logs leave its output out.
           ...(isEmbedding ? { output: row.output ?? 0 } : {}),
-          ...(first(key) === undefined ? {} : { keyFp: fingerprint(String(key)) }),
+          ...keyOf(key, lastFour),
           ...(identities === null ? {} : { id: identities.of(document) }),
           ...tagsOf(document, tags),
         }
@@ -162,9 +162,15 @@ const plainReader = (format: KnownFormat): FormatReader => ({
   end() {},
 })
 
-/** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */
-const fingerprint = (key: string) =>
-  /^[0-9a-f]{64}$/.test(key) ? key.slice(0, 12) : fingerprintOf(key)
+/** What is kept of a key. @param shown a redacted form of it, if the row has one */
+function keyOf(key: unknown, shown: unknown): Pick<NormalRow, 'keyFp' | 'lastFour'> {
+  const text = first(shown, key)
+  const lastFour = text === undefined ? null : lastFourOf(String(text))
+  return {
+    ...(first(key) === undefined ? {} : { keyFp: fingerprintIn(String(key)) }),
+    ...(lastFour === null ? {} : { lastFour }),
+  }
+}
 
 /** Sums of doubles differ in their last digits. */
 function agree([stated, sum]: readonly [string, string]): boolean {
@@ -215,6 +221,7 @@ function normalRows(format: KnownFormat, bucket: string | undefined): Mapping {
       model: 'model',
       endpoint: 'endpoint',
       keyFp: 'keyFp',
+      lastFour: 'lastFour',
       account: 'account',
       credits: 'cost',
       unit: 'unit',

@@ -131,6 +131,8 @@ export const mappingShape = z.strictObject({
     key: place.optional(),
     /** A fingerprint, or the name of a key. */
     keyFp: place.optional(),
+    /** The last letters of the key, or a redacted form of it, beside its hash or name. */
+    lastFour: place.optional(),
     account: place.optional(),
     credits: place.optional(),
     /** The unit of `credits`: ISO 4217, or a name. */
@@ -209,7 +211,7 @@ export const ownMapping: Mapping = {
   reasoning: 'within',
   ids: 'unique',
   // Files of older versions lack kinds that came later.
-  optional: ['type', 'unit', ...partTokens],
+  optional: ['type', 'unit', 'lastFour', ...partTokens],
   tagsColumn: 'tags',
   fields: {
     id: ['source', 'id'],
@@ -217,6 +219,7 @@ export const ownMapping: Mapping = {
     model: 'model',
     endpoint: 'endpoint',
     keyFp: 'key_fp',
+    lastFour: 'key_last_four',
     account: 'account',
     credits: 'credits',
     ...mappedTokens,

@@ -83,8 +83,3 @@ export function endpointSql(path: string): string {
   return `CASE WHEN ends_with(${path}, '/chat/completions') THEN 'chat'
                WHEN ends_with(${path}, '/messages') THEN 'messages' ELSE nullif(${path}, '') END`
 }
-
-/** The fingerprint of a key, or of the SHA-256 of a key, which gateways log. Both give the same. */
-export function fingerprintSql(key: string): string {
-  return `left(CASE WHEN regexp_full_match(${key}, '[0-9a-f]{64}') THEN ${key} ELSE sha256(${key}) END, 12)`
-}

@@ -97,6 +97,7 @@ export async function limitTo(
   await session.execute(`
     CREATE OR REPLACE TEMP VIEW usage_events AS FROM ${main}.usage_events WHERE ${mine};
     CREATE OR REPLACE TEMP VIEW usage_statements AS FROM ${main}.usage_statements WHERE ${mine};
+    CREATE OR REPLACE TEMP VIEW usage_keys AS FROM ${main}.usage_keys WHERE ${mine};
     CREATE OR REPLACE TEMP VIEW request_kinds AS FROM ${main}.request_kinds WHERE ${mine};
     CREATE OR REPLACE TEMP VIEW runs AS FROM ${main}.runs
     WHERE run_id IN (SELECT run_id FROM ${main}.request_kinds WHERE ${mine});

@@ -8,6 +8,7 @@ import { measureViews } from '../../measure/views.ts'
 import { attemptTablesSql } from '../attempts/attempt-tables.ts'
 import { partialOf } from '../files/files-apart.ts'
 import { entryTypes } from '../import/entry-types.ts'
+import { lastFoursTable } from '../import/last-fours.ts'
 import { identifier, literal } from '../literal.ts'
 import { runShardsSql } from '../runs/run-shards.ts'
 import type { Session } from './session.ts'
@@ -42,6 +43,7 @@ const emptyStoreSql = () =>
     sqlIn('views.sql'),
     `INSERT INTO store_version VALUES (${storeVersion})`,
     runShardsSql,
+    lastFoursTable,
     measuresSql,
   ].join(';\n')
 

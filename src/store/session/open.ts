@@ -4,6 +4,7 @@ import { measureViews } from '../../measure/views.ts'
 import { userError } from '../../user/user-error.ts'
 import { recover } from '../attempts/recover.ts'
 import { protectStore } from '../files/output.ts'
+import { lastFoursTable } from '../import/last-fours.ts'
 import { runShardsSql } from '../runs/run-shards.ts'
 import { makeEmptyStore, measuresSql, placeEmptyStore, storeVersion } from './empty-store.ts'
 import { openFile } from './file.ts'
@@ -126,7 +127,7 @@ async function prepare(session: Session): Promise<void> {
   if (version === null && (await isEmpty(session))) await makeEmptyStore(session)
   else {
     checkVersion(session, version)
-    await session.execute(runShardsSql)
+    await session.execute(`${runShardsSql};${lastFoursTable}`)
     await defineMeasures(session)
   }
   await recover(session)

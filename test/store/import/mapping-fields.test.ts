@@ -49,7 +49,10 @@ async function imported(mapping: object, text = jsonl): Promise<string> {
       store.rows(`SELECT * FROM ${table} WHERE source = $1 ORDER BY ALL`, [source ?? 'none']),
     ),
   )
-  const shown = JSON.stringify([said, rows], (name, value) =>
+  // They are of no source, so the next import finds none.
+  const keys = await store.rows('FROM usage_keys ORDER BY ALL')
+  await store.execute('DELETE FROM usage_keys')
+  const shown = JSON.stringify([said, rows, keys], (name, value) =>
     numbers.has(name) ? undefined : typeof value === 'bigint' ? String(value) : value,
   )
   return shown.replaceAll(`s${number}"`, 's"').replaceAll(file, 'FILE')
@@ -128,6 +131,7 @@ const changes: Readonly<Record<string, Change>> = {
   'fields.endpoint': field({ endpoint: 'path' }),
   'fields.key': field({ key: 'key' }),
   'fields.keyFp': field({ keyFp: 'name' }),
+  'fields.lastFour': field({ lastFour: { value: 'ijkl' } }, { keyFp: 'name' }),
   'fields.account': field({ account: 'name' }),
   'fields.credits': field({ credits: 'requests' }),
   'fields.unit': field({ unit: 'unit' }, { credits: 'requests' }),

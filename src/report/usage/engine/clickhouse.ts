@@ -5,6 +5,7 @@ import { endSql } from '../../../measure/usage/ends.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
 import { tokensSql } from '../../../measure/usage/sums.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
+import { writeLastFours } from '../../../store/clickhouse/last-fours.ts'
 import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
 import { pathLiteral } from '../../../store/literal.ts'
 import { quartersSql } from '../../../store/quarters/quarters.ts'
@@ -37,6 +38,7 @@ export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
       await fetch(clickhouse, sql, await valuesOf(session, variables), (file) =>
         enterPolls(session, file),
       )
+      await fetchLastFours(clickhouse, session, scope)
     },
     // Hours of keys stay in ClickHouse: their number grows with the keys.
     enterPeriod: async () => {},
@@ -114,16 +116,34 @@ async function valuesOf(session: Session, names: readonly string[]): Promise<Par
   return Object.fromEntries(Object.entries(values!).map(([name, value]) => [name, value ?? 0]))
 }
 
-async function fetch(
+/** Fills `usage_last_fours`. */
+async function fetchLastFours(
+  clickhouse: ClickHouse,
+  session: Session,
+  scope: AccountScope,
+): Promise<void> {
+  const values = await valuesOf(session, ['usage_account', 'usage_only_keys'])
+  await fetched(
+    (file) => writeLastFours(clickhouse, file, accountCondition(scope, parameter), values),
+    (file) => session.execute(`CREATE OR REPLACE TEMP TABLE usage_last_fours AS FROM ${file}`),
+  )
+}
+
+const fetch = (
   clickhouse: ClickHouse,
   sql: string,
   parameters: Parameters,
+  take: (file: string) => Promise<void>,
+): Promise<void> => fetched((file) => clickhouse.writeParquet(sql, parameters, file), take)
+
+async function fetched(
+  write: (file: string) => Promise<void>,
   take: (file: string) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-clickhouse-'))
   try {
     const file = join(folder, 'answer.parquet')
-    await clickhouse.writeParquet(sql, parameters, file)
+    await write(file)
     await take(`read_parquet(${pathLiteral(file)})`)
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,3 +1,4 @@
+import { lastFoursSql } from '../../../store/import/last-fours.ts'
 import { cellsSql, shownBucketsSql } from '../../../store/quarters/quarters.ts'
 import { keepRunClocks } from '../../../store/runs/run-clocks.ts'
 import { accountCondition } from '../../../store/session/account.ts'
@@ -17,6 +18,7 @@ import { keyHours, type PageQuery, statementOf } from './queries.ts'
  * - `usage_import_spans`: the interval of each import, and whether it was a part of a log
  * - `usage_ledger`: signed entries that are no usage, and refunds
  * - `usage_bills`: the sources whose lines are charges of a bill
+ * - `usage_last_fours`: the last four letters of keys (`lastFoursSql`)
  * - `usage_shown`: single requests, if `holdsRequests`
  */
 export interface UsageEngine {
@@ -46,6 +48,8 @@ export function viewInStore(session: Session, view: string, query: PageQuery): P
   return session.execute(`CREATE OR REPLACE TEMP VIEW ${view} AS ${sql}`)
 }
 
+const lastFoursView = `CREATE OR REPLACE TEMP VIEW usage_last_fours AS ${lastFoursSql()}`
+
 const inDuckdb = {
   enterPeriod: (session: Session) => fillInStore(session, 'usage_key_hours', keyHours),
   fill: fillInStore,
@@ -71,6 +75,7 @@ export const storeEngine: UsageEngine = {
       FROM usage_shown;
       CREATE OR REPLACE TEMP VIEW usage_import_spans AS
       SELECT source, imported_us, from_us, to_us, is_partial FROM usage_imports WHERE from_us IS NOT NULL;
+      ${lastFoursView};
     `)
   },
 }
@@ -114,6 +119,7 @@ export function quartersEngine(name: string, cells: string): UsageEngine {
         CREATE OR REPLACE TEMP VIEW usage_ledger AS SELECT * FROM usage_events WHERE false;
         CREATE OR REPLACE TEMP VIEW usage_bills AS SELECT source FROM usage_statements WHERE false;
         CREATE OR REPLACE TEMP VIEW usage_import_spans AS SELECT * FROM usage_imports WHERE false;
+        ${lastFoursView};
       `),
   }
 }

@@ -168,6 +168,10 @@ export const usageShape = z.object({
     z.object({
       keyFp: z.string(),
       name: z.string().nullable(),
+      lastFour: z
+        .string()
+        .nullable()
+        .describe('last four letters of the key, if an imported log shows them'),
       account: z.string().nullable(),
       firstUs: us,
       lastUs: us,

@@ -75,6 +75,7 @@ export const openaiOlderUsage: KnownFormat = {
       end: fiveMinutesAfter(first(row.aggregation_timestamp)),
       model: row.snapshot_id,
       keyFp: row.api_key_id,
+      lastFour: row.api_key_redacted,
       account: first(row.project_id, row.organization_id),
       operation: row.operation,
       user_id: row.user_id,

@@ -21,6 +21,8 @@ export interface NormalRow extends Partial<KindCounts> {
   readonly key?: unknown
   /** The name of a key. */
   readonly keyFp?: unknown
+  /** A redacted form of a key, beside its name. */
+  readonly lastFour?: unknown
   readonly account?: unknown
   readonly outcome?: string
   readonly status?: unknown

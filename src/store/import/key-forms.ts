@@ -1,0 +1,61 @@
+import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { literal } from '../literal.ts'
+
+/** The SHA-256 of a key, which gateways log in its place. */
+const hash = '[0-9a-f]{64}'
+const isHash = new RegExp(`^${hash}$`)
+
+/** SQL: whether a text is the hash of a key. */
+export const isHashSql = (key: string) => `regexp_full_match(${key}, ${literal(hash)})`
+
+/** SQL for the fingerprint of a key, or of the SHA-256 of a key. Both give the same. */
+export const fingerprintSql = (key: string) =>
+  `left(CASE WHEN ${isHashSql(key)} THEN ${key} ELSE sha256(${key}) END, 12)`
+
+/** The same of a text. */
+export const fingerprintIn = (key: string) =>
+  isHash.test(key) ? key.slice(0, 12) : fingerprintOf(key)
+
+/** What RFC 6750 lets a key consist of, and what one may end with: a key that is cut ends with dots. */
+const sign = '[A-Za-z0-9._~+/=-]'
+const end = '[A-Za-z0-9_~+/=-]'
+
+/** A key whose last four letters are at most a sixth of it (docs/decisions/0766). */
+const shortest = 24
+const whole = `(?:[Bb]earer +)?${sign}{${shortest - 4},}${end}{4}`
+/** The same of a key that can be told from a name. */
+const unmistakable = `(?:sk-${sign}{${shortest - 7},}|[Bb]earer +${sign}{${shortest - 4},})${end}{4}`
+/** What is no key, though it is as long as one: a hash, an id of a key, and a name of several words. */
+const other = `${hash}|(?:api_?)?key[_-][A-Za-z0-9_-]*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]+(?:[._-][a-z]+)+`
+/** `sk-...abcd`, `sk-proj-****abcd`, `…abcd`: a beginning, a mark, and an end. */
+const redacted = `${sign}{0,24}(?:[.]{2,}|…+|[*]{2,}|•{2,})${end}{4,8}`
+
+/**
+ * What may show the last four letters of a key: a `key`, a `name`, which is seldom one, or the `end` alone; each of them may be
+ * a redacted form.
+ */
+type Shown = 'key' | 'name' | 'end'
+const patterns: Readonly<Record<Shown, { readonly taken: string; readonly left: string }>> = {
+  key: { taken: `${whole}|${redacted}`, left: other },
+  name: { taken: `${unmistakable}|${redacted}`, left: other },
+  end: { taken: `${redacted}|${end}{4,8}`, left: other },
+}
+
+/** SQL for the last four letters of the key that a text shows; null for any other text. */
+export function lastFourSql(text: string, shown: Shown): string {
+  const { taken, left } = patterns[shown]
+  const matches = (pattern: string) => `regexp_full_match(${text}, ${literal(pattern)})`
+  // Most names are short words, and a search for a mark takes a tenth of a match.
+  const may =
+    shown === 'name'
+      ? `(strlen(${text}) >= ${shortest} OR ${['..', '…', '**', '••'].map((mark) => `contains(${text}, ${literal(mark)})`).join(' OR ')})`
+      : 'true'
+  return `CASE WHEN ${may} AND ${matches(taken)} AND NOT ${matches(left)} THEN right(${text}, 4) END`
+}
+
+/** The same of a `key`. */
+export function lastFourOf(key: string): string | null {
+  const { taken, left } = patterns.key
+  const matches = (pattern: string) => new RegExp(`^(?:${pattern})$`).test(key)
+  return matches(taken) && !matches(left) ? key.slice(-4) : null
+}
