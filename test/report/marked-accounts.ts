@@ -55,18 +55,21 @@ const hourUs = 3600e6
 
 /**
  * Enters usage of these accounts. Each way by which one account could change the figures of another is tried: days and
- * imports of others that reach further, finer sums, events of a day, a common run, its clock, and the clock of polls.
+ * imports of others that reach further, finer sums, events of a day, a common run, its clock, the clock of polls, and keys of the same name.
  */
 export async function enterMarked(store: Store, some: readonly MarkedAccount[]): Promise<void> {
   await enterRun(store, 'common')
   if (some.includes(others[0]!)) await enterRun(store, 'foreign', { timeScale: 2 })
-  const [sums, polls]: [string[], string[]] = [[], []]
+  const [sums, polls, fours]: [string[], string[], string[]] = [[], [], []]
   const events: Parameters<typeof enterEvents>[1][number][] = []
   const attempts: ReturnType<typeof attempt>[] = []
   const imported = new Set<string>()
   for (const account of some) {
     const { name, keys, model, endpoint, tag, amount, id } = account
     const isSubject = account === subject
+    // A name of a key may be that of another key in another account.
+    for (const key of isSubject ? keys : [...keys, subject.keys[1]])
+      fours.push(`('${name}', '${key}', '${name.slice(-4)}')`)
     const event = (at: number, change: object) => ({
       ...{ atUs: novemberUs + at, id: id(Math.round(at / 1e6)), account: name, model, endpoint },
       ...{ source: 'gateway', keyFp: keys[0], credits: amount, promptTokens: amount },
@@ -118,6 +121,7 @@ export async function enterMarked(store: Store, some: readonly MarkedAccount[]):
   await store.execute(`
     INSERT INTO usage_polls (polled_us, service_us, base_url, key_fp, status, consumed, remaining)
     VALUES ${polls.join()};
+    INSERT INTO usage_keys VALUES ${fours.join()};
     INSERT INTO usage_statements (source, id, statement, ingested_us, start_us, end_us, dimensions, measures, model,
       endpoint, key_fp, account, outcome, credits, unit, requests, prompt_tokens, completion_tokens)
     VALUES ${sums.join()};

@@ -188,7 +188,9 @@ describe('the usage of one account', () => {
   }, async () => {
     const condition =
       /\baccount = getvariable\('usage_account'\)|key_fp IN \(SELECT key_fp FROM [\s\S]*?\) = getvariable\('usage_account'\)\)/g
-    const right = await pageOf(few, mine())
+    // Keys with a name of their own have no last four letters on a page.
+    const asked = mine({ keyNames: {} })
+    const right = await pageOf(few, asked)
     let mutants = 0
     for (let at = 0; at <= mutants; at++) {
       const page = await inSession(few, {}, (session) => {
@@ -201,10 +203,10 @@ describe('the usage of one account', () => {
             return session.execute(text, parameters)
           },
         }
-        return readUsageIn(mutated, mine())
+        return readUsageIn(mutated, asked)
       })
       expect(JSON.stringify(page) === right ? `mutant ${at} lives` : '').toBe('')
     }
-    expect(mutants + 1).toBe(7)
+    expect(mutants + 1).toBe(8)
   })
 })
