@@ -17,6 +17,9 @@ export interface Scope {
   readonly timeZone: string
 }
 
+/** The column of `shown_runs` with an objective that is a limit by length. */
+const byLength = (name: ObjectiveName): string => `${name}ByLength`
+
 /** SQL over `shown_runs`: whether its scenario says what a good request is: by objectives, or by what it expects. */
 export const hasObjectives = `(examines OR ${objectiveNames.map((name) => `"${name}" IS NOT NULL OR "${byLength(name)}" IS NOT NULL`).join(' OR ')})`
 
@@ -95,9 +98,6 @@ export async function prepareScope(session: Session, scope: Scope): Promise<void
   )
   await prepareRates(session)
 }
-
-/** The column of `shown_runs` with an objective that is a limit by length. */
-const byLength = (name: ObjectiveName): string => `${name}ByLength`
 
 const boundNames = objectiveNames.flatMap((name) => [name, byLength(name)])
 const boundColumns = objectiveNames
