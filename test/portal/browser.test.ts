@@ -207,26 +207,29 @@ describe.skipIf(!canBrowse)(
     }, async () => {
       const { page } = await open(`${hostUrl}/?token=${await tokenOf('a')}`)
       const frame = await frameOf(page)
-      const cards = () => frame.locator('.b-cards').textContent()
-      const hash = () => frame.evaluate('location.hash')
+      const search = () => frame.evaluate('location.search')
       await frame.locator('[data-name=from]').fill('2026-11-10')
+      await expect.poll(search).toBe('?from=2026-11-10&to=2026-11-29')
       await frame.locator('[data-name=to]').fill('2026-11-26')
-      await expect.poll(cards).toContain('Requests136')
-      expect(await hash()).toBe('#from=2026-11-10&to=2026-11-27')
+      const used = () => frame.locator('.answers .used').textContent()
+      await expect.poll(used).toContain('136 requests')
+      expect(await used()).toMatch(/^Used Nov 10 – 26/)
+      expect(await search()).toBe('?from=2026-11-10&to=2026-11-27')
       const told = { origin: usageUrl, source: 'assay-usage', type: 'filters' }
       await expect
         .poll(() => page.evaluate('told'))
         .toContainEqual({ ...told, query: '?from=2026-11-10&to=2026-11-27' })
       await frame.locator('[data-name=model]').selectOption('large')
-      await expect.poll(cards).toContain('Requests46')
-      expect(await frame.locator('#board-by-model tbody tr').count()).toBe(1)
+      await expect.poll(used).toContain('46 requests')
+      expect(await frame.locator('#top-model tbody tr').count()).toBe(1)
       // No cell goes, and a figure of a filter says what it is a part of.
       const heads = frame.locator('.answers dt')
       expect(await heads.count()).toBe(5)
       expect(await frame.locator('.answers .used').textContent()).toMatch(
-        /46 credits of 490 credits in all/,
+        /46 credits.*of 329 credits in all.*46 requests/,
       )
-      await frame.locator('[data-name=model]').selectOption('all')
+      await frame.locator('[data-name=model]').selectOption({ index: 0 })
+      await expect.poll(used).toContain('136 requests')
       // By the keyboard alone: a day, an hour, and the request that the server knows of it.
       const stage = frame.locator('#board-use .b-stage')
       await stage.focus()
@@ -235,7 +238,8 @@ describe.skipIf(!canBrowse)(
         'Tue, Nov 10, 2026: small 12, large 3',
       )
       await stage.press('Enter')
-      await expect.poll(cards).toContain('Requests8')
+      await expect.poll(used).toMatch(/^Used Nov 10, 2026|^Used Nov 10/)
+      await expect.poll(used).toContain('8 requests')
       expect(await frame.locator('#board-use h3').textContent()).toBe('Credits used by hour')
       await stage.press('End')
       for (let at = 0; at < 2; at++) await stage.press('ArrowLeft')
@@ -244,15 +248,16 @@ describe.skipIf(!canBrowse)(
       await expect.poll(() => requests.textContent()).toContain('21:00:00')
       expect(await requests.locator('tbody tr').count()).toBe(1)
       expect(await requests.textContent()).toContain('successful')
-      expect(await hash()).toBe('#from=2026-11-10T21&to=2026-11-10T22')
+      expect(await search()).toBe('?from=2026-11-10T21%3A00&to=2026-11-10T22%3A00')
+      await expect.poll(used).toMatch(/^Used Nov 10, 9–10\sPM.*1 request/)
       // A period that the page has not is asked for, and the way back leads here.
       await frame.locator('[data-name=from]').fill('2026-10-01')
       await expect
         .poll(() => frame.evaluate('location.search'))
-        .toBe('?from=2026-10-01&to=2026-11-11')
-      await expect.poll(cards).toContain('Requests80')
+        .toBe('?from=2026-10-01&to=2026-11-10T22%3A00')
+      await expect.poll(used).toContain('80 requests')
       await frame.evaluate('history.back()')
-      await expect.poll(cards).toContain('Requests1')
+      await expect.poll(used).toContain('1 request')
       await page.close()
     })
 
@@ -366,6 +371,8 @@ describe.skipIf(!canBrowse)(
         )
         await expect.poll(mode).toBe(theme)
       }
+      await page.evaluate("document.querySelector('assay-usage').setAttribute('theme', 'auto')")
+      await expect.poll(mode).toBeUndefined()
       await page.close()
       const own = await open(`${usageUrl}/page#t=${await tokenOf('a')}`)
       await own.page.waitForSelector('.b-first figure')

@@ -1,7 +1,7 @@
 // <assay-usage token="…" from="2026-11-01" by="model"></assay-usage> is an iframe of the usage page.
 const base = new URL('.', import.meta.url)
 const source = 'assay-usage'
-const filters = ['from', 'to', 'timezone', 'unit', 'metric', 'by', 'model', 'key', 'endpoint']
+const filters = ['from', 'to', 'unit', 'metric', 'by', 'model', 'key', 'endpoint', 'tag']
 
 class AssayUsage extends HTMLElement {
   static observedAttributes = ['token', 'theme', ...filters]
@@ -56,8 +56,7 @@ class AssayUsage extends HTMLElement {
   }
 
   #theme() {
-    const mode = this.getAttribute('theme')
-    if (mode !== null) this.#tell({ type: 'theme', mode })
+    this.#tell({ type: 'theme', mode: this.getAttribute('theme') ?? 'auto' })
   }
 
   /** @param {Readonly<Record<string, string | null>>} message */

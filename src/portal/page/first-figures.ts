@@ -34,7 +34,7 @@ export function renderFigures(data: PageData, speech: Speech): Html {
 const mostShort = 20
 
 /** That amounts in two units are no sum, and when each was used. */
-function apart(data: PageData, speech: Speech): Html | '' {
+function apart(data: PageData, speech: Speech): string {
   const used = data.units.filter(
     ({ unit }) => unit === data.unit || (figureIn(data.summary, unit)?.value ?? null) !== null,
   )
@@ -43,7 +43,7 @@ function apart(data: PageData, speech: Speech): Html | '' {
   const dates = datesOf(units, data, speech)
   const word = units.every(isMoney) ? '' : speech.say('card.apart.credits')
   const said = [dates, word].filter(Boolean)
-  return said.length === 0 ? '' : html`<span data-whole>${said.join(' · ')}</span>`
+  return said.join(' · ')
 }
 
 function cellOf(answers: Cell, name: string, isShort: boolean, speech: Speech): Html | false {
@@ -68,7 +68,7 @@ function answerOf(
     (each) =>
       html` <span class="plus"${isFigure && html` data-whole`}>${say('card.and', { amount: each })}</span>`,
   )
-  const text = html`${value !== '' && html`<b${size !== null && html` class="${size}"`}>${isFigure ? html`<span data-figure>${value}</span>` : value}${beside}</b>`}${lines.map((each) => html`<span class="aside">${each}</span>`)}`
+  const text = html`${value !== '' && html`<b${size !== null && html` class="${size}"`}>${isFigure ? html`<span data-figure>${value}</span>` : value}${beside}</b>`}${lines.map((each) => html`<span class="aside"${isFigure && html` data-whole`}>${each}</span>`)}`
   const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null
     ? answer
@@ -138,9 +138,7 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
       under: [
         ...first.under,
         counted(summary.requests, speech),
-        ...others.flatMap(({ under }) =>
-          under.map((each) => each && html`<span data-whole>${each}</span>`),
-        ),
+        ...others.flatMap(({ under }) => under),
         data.unit === 'credits' && !isPrepaid('credits', data) && priceOf(data, speech),
         apart(data, speech),
       ],
@@ -158,7 +156,7 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
   return [
     {
       label: say(data.seesOneKey ? 'card.used.key' : 'card.used', {
-        period: speech.days(data.fromUs, data.toUs),
+        period: speech.period(data.fromUs, data.toUs),
       }),
       value: figure.value === null ? say('card.unmeasured') : write(figure.value),
       under: [

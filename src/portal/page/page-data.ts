@@ -33,10 +33,10 @@ import { readBoardFor } from './board.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
-const period = ['from', 'to', 'timezone']
+const period = ['from', 'to']
 const filters = ['model', 'key', 'endpoint'] as const
 const unfiltered = { model: [], key: [], endpoint: [], tag: [] }
-/** The parameters of the page; the period may be left out. */
+/** The parameters of the page; the period may be left out. Its days are those of the account's zone, as its bills and budgets are. */
 const known = [...period, ...filters, 'tag', 'metric', 'by', 'unit']
 
 /**
@@ -118,8 +118,8 @@ export async function readPageData(
         )
   const named = board === null ? null : withAsked(board, search, asked.keys)
   return {
-    from: chosen.get('from')!.slice(0, 10),
-    to: chosen.get('to')!.slice(0, 10),
+    from: chosen.get('from')!,
+    to: chosen.get('to')!,
     fromUs,
     toUs,
     summary,

@@ -75,8 +75,14 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
    *
    * @type {(from: number, to: number) => URLSearchParams}
    */
-  const periodOf = (from, to) =>
-    new URLSearchParams({ from: dateOf(from), to: dateOf(Math.ceil(to / 24) * 24) })
+  const periodOf = (from, to) => new URLSearchParams({ from: momentOf(from), to: momentOf(to) })
+  /**
+   * A local hour, or the day that begins with it.
+   *
+   * @param {number} hour
+   */
+  const momentOf = (hour) =>
+    `${dateOf(hour)}${hour % 24 === 0 ? '' : `T${String(hour % 24).padStart(2, '0')}:00`}`
 
   /**
    * This address with another split, and what the reader filtered.
@@ -103,7 +109,9 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
   {
     said.delete('t')
     const { search, fragment } = addressOf(location.search)
-    for (const [name, value] of said) fragment.set(name, value)
+    // What a server makes the figures of stands in the query.
+    for (const [name, value] of said)
+      (name === 'from' || name === 'to' ? search : fragment).set(name, value)
     history.replaceState(null, '', location.pathname + textOf(search, '?') + textOf(fragment, '#'))
   }
 
@@ -134,13 +142,20 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
     clearTimeout(asking)
     if (!isOver) asking = window.setTimeout(load, 2500 * 2 ** tries)
   }
+  /** What the server is asked for: it makes the figures of the period and the filters. */
+  function asked() {
+    const query = new URLSearchParams(location.search)
+    keep(dimensions, new URLSearchParams(location.hash.slice(1)), query)
+    return textOf(query, '?')
+  }
   async function load() {
-    loaded = location.search
-    // The server makes the figures of the filters, and its board has their names.
-    const query = new URLSearchParams(loaded)
-    const said = new URLSearchParams(location.hash.slice(1))
-    keep(dimensions, said, query)
-    const answer = await ask(`page${textOf(query, '?')}`).catch(() => null)
+    const query = asked()
+    // New figures of the same view come without a sign.
+    if (query !== loaded) document.querySelector('main')?.setAttribute('aria-busy', 'true')
+    loaded = query
+    const answer = await ask(`page${query}`).catch(() => null)
+    // The reader has chosen something else meanwhile.
+    if (query !== loaded) return
     if (answer === null || answer.status === 503 || answer.status === 429) return again()
     tries = 0
     if (!answer.ok) {
@@ -285,7 +300,7 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
   function split(by) {
     query(textOf(splitBy(by), '?'))
   }
-  addEventListener('popstate', () => location.search !== loaded && load())
+  addEventListener('popstate', () => asked() !== loaded && load())
   /**
    * The sums of the view as a file, named by the account and the period.
    *
@@ -335,6 +350,8 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
     } else if (data.type === 'filters' && typeof data.query === 'string') query(data.query)
     else if (data.type === 'theme' && /^(light|dark)$/.test(data.mode))
       document.documentElement.dataset.mode = data.mode
+    else if (data.type === 'theme' && data.mode === 'auto')
+      delete document.documentElement.dataset.mode
   })
   // At most ten times a second, and only if it changed by 2 px, so that no two observers chase each other.
   let waiting = false

@@ -110,7 +110,7 @@ function exports({ say }: Speech): Html {
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {
-  return html`<noscript><form method="get" class="filters b-filters"><label><span>${say('filter.from')}</span><input type="date" name="from" value="${from}" required></label> <label><span>${say('filter.to')}</span><input type="date" name="to" value="${to}" required></label> ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="rows">${say('filter.show')}</button></form></noscript>`
+  return html`<noscript><form method="get" class="filters b-filters"><label><span>${say('filter.from')}</span><input type="date" name="from" value="${from.slice(0, 10)}" required></label> <label><span>${say('filter.to')}</span><input type="date" name="to" value="${to.slice(0, 10)}" required></label> ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button class="rows">${say('filter.show')}</button></form></noscript>`
 }
 
 function head(settings: Settings, title: string, about: Html | string): Html {

@@ -115,7 +115,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
           say('month.cost', {
             amount: speech.amount(
               price.currency,
-              (roughly(course.median) * Number(price.value)).toFixed(6),
+              ((isExact ? course.used : roughly(course.median)) * Number(price.value)).toFixed(6),
             ),
           }),
         !isExact &&

@@ -39,6 +39,8 @@ export interface Speech {
   month(month: string): string
   /** The days of a period, its end not included: `Nov 1 – 28`, `du 1er au 28 nov.` */
   days(fromUs: number, toUs: number): string
+  /** A period: its days, or the hours of a day. */
+  period(fromUs: number, toUs: number): string
   /** The local date, as the address has it. */
   date(us: number): string
   amounts(unit: string): AmountWriting
@@ -124,7 +126,7 @@ export function speechOf(
   const clocks = new Intl.DateTimeFormat(locale, {
     ...{ hour: 'numeric', minute: '2-digit', timeZone: timezone },
   })
-  return {
+  const speech: Speech = {
     locale,
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
@@ -177,6 +179,13 @@ export function speechOf(
       )
       return put(words['days.range'], { days: firstDays(locale, between) })
     },
+    period: (fromUs, toUs) => {
+      const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]
+      if (isMidnight(from) && isMidnight(to)) return speech.days(fromUs, toUs)
+      if (from.slice(0, 10) !== timeIn(toUs - 1, timezone).slice(0, 10))
+        return [fromUs, toUs].map(speech.moment).join(' – ')
+      return `${undated(fromUs / 1000)}, ${speech.hours(fromUs, toUs)}`
+    },
     date: (us) => timeIn(us, timezone).slice(0, 10),
     amounts: (unit) => amountWriting(locale, unit),
     amount: (unit, amount) =>
@@ -193,4 +202,7 @@ export function speechOf(
     },
     zone: zone?.value ?? timezone,
   }
+  return speech
 }
+
+const isMidnight = (time: string) => time.slice(11, 16) === '00:00'

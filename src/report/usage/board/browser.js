@@ -8,7 +8,7 @@ import { fillFilters } from './filter-bar.js'
 import { make } from './nodes.js'
 import { speechOf } from './speech.js'
 import { bucketOf, dimensions, item } from './sums.js'
-import { amountOf, mostOf, requestHeads, requestsOf } from './tables.js'
+import { amountOf, mostOf, requestHeads, requestsOf, titleOf } from './tables.js'
 import { viewsOf } from './views.js'
 
 /** @import { BoardData } from './data.ts' */
@@ -17,8 +17,8 @@ import { viewsOf } from './views.js'
 
 /**
  * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises the rows of an
- * hour, `changed` hears of each choice, `reload` asks for the figures of the choice, and `split` for another split of the page.
- * A file draws its latencies by `latencyOf`.
+ * hour, `changed` hears of each choice, `reload` asks for the figures of other filters, and `split` for another split of the page.
+ * A file has no server: it draws its latencies by `latencyOf`, and shows a part of what it has.
  *
  * @typedef {object} Served
  * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
@@ -65,6 +65,8 @@ export function startBoard(served = {}) {
   /** @type {HTMLElement | null} */
   const used = document.querySelector('[data-figure]')
   const allUsed = used?.textContent ?? ''
+  const label = used?.closest('dd')?.previousElementSibling
+  const firstLabel = label?.textContent ?? ''
   // The first choice of a page that a backend made is in its markup.
   const { choice: first } = board.dataset
   if (location.hash === '' && first) history.replaceState(null, '', `#${first}`)
@@ -100,25 +102,24 @@ export function startBoard(served = {}) {
     const address = `${location.pathname}${location.search}${fragment === '' ? '' : `#${fragment}`}`
     history.pushState(null, '', address)
     served.changed?.()
-    // Names that the cells do not tell apart are asked for.
-    const isFolded = dimensions.some((name) => data.folded[name] > 0)
-    if (isFolded && partOf(choice) !== firstPart) served.reload?.()
+    if (partOf(choice) !== firstPart) served.reload?.()
     draw()
   }
 
   /**
-   * Shows a period; one that the data have not, or not in enough detail, is asked for.
+   * Shows a period: a server makes its figures, and a file has those of a part of its own.
    *
    * @param {number} from
    * @param {number} to
    */
   function period(from, to) {
-    const isInside = from >= data.from && to <= data.to
-    const isCoarse = data.finest !== 'hour' && to - from <= 24 && (from > data.from || to < data.to)
-    if (served.go !== undefined && (!isInside || isCoarse)) {
+    if (served.go !== undefined) {
       const { from: _, to: __, ...filters } = choice
       const whole = { ...filters, from: data.from, to: data.to }
       served.go(from, to, new URLSearchParams(fragmentOf(data, whole)))
+      // Until they come, the next choice goes on from this one.
+      choice = { ...choice, from, to }
+      if (from >= data.from && to <= data.to) draw()
     } else change({ from: Math.max(from, data.from), to: Math.min(to, data.to) })
   }
 
@@ -152,8 +153,9 @@ export function startBoard(served = {}) {
       const metric = data.metrics.includes('credits') ? 'credits' : 'requests'
       used.textContent = isFirst ? allUsed : amountOf(data, metric, sums[metric])
       if (!isFirst) used.append(make(h('small', {}, ` ${say('ofAll', { all: allUsed })}`)))
+      if (label) label.textContent = isFirst ? firstLabel : titleOf(data, metric)
     }
-    // What is of other units is of the first choice.
+    // What stands beside the figure is of the first choice.
     for (const each of document.querySelectorAll('[data-whole]'))
       each.toggleAttribute('hidden', !isFirst)
     for (const { place, by, first } of most) {
