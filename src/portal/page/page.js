@@ -4,8 +4,9 @@
 /** @import { BoardData } from '../../report/usage/board/data.ts' */
 /** @import { Choice, TableCell } from '../../report/usage/board/types.ts' */
 import { startBoard } from '../../report/usage/board/browser.js'
+import { timeText } from '../../report/usage/board/choice.js'
 import { speechOf } from '../../report/usage/board/speech.js'
-import { dateOf, dimensions } from '../../report/usage/board/sums.js'
+import { dimensions } from '../../report/usage/board/sums.js'
 import { amountIn, nameIn } from '../../report/usage/board/tables.js'
 
 ;(() => {
@@ -75,15 +76,7 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
    *
    * @type {(from: number, to: number) => URLSearchParams}
    */
-  const periodOf = (from, to) => new URLSearchParams({ from: momentOf(from), to: momentOf(to) })
-  /**
-   * A local hour, or the day that begins with it.
-   *
-   * @param {number} hour
-   */
-  const momentOf = (hour) =>
-    `${dateOf(hour)}${hour % 24 === 0 ? '' : `T${String(hour % 24).padStart(2, '0')}:00`}`
-
+  const periodOf = (from, to) => new URLSearchParams({ from: timeText(from), to: timeText(to) })
   /**
    * This address with another split, and what the reader filtered.
    *
@@ -200,12 +193,10 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
    * @returns {Promise<readonly (readonly TableCell[])[] | null>}
    */
   async function requests(data, choice) {
-    /** @param {number} hour */
-    const clock = (hour) => `${dateOf(hour)}T${String(hour % 24).padStart(2, '0')}:00`
     const query = new URLSearchParams(location.search)
     const tag = data.keyIs === 'tag' && query.get('by')?.slice(4)
-    query.set('from', clock(choice.from))
-    query.set('to', clock(choice.to))
+    query.set('from', timeText(choice.from))
+    query.set('to', timeText(choice.to))
     query.set('limit', '200')
     for (const name of ['unit', 'by']) query.delete(name)
     for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])

@@ -40,8 +40,8 @@ export function choiceOf(data, fragment) {
   }
   /** @type {(text: string | null, otherwise: number) => number} */
   const hour = (text, otherwise) => {
-    if (text === null || !/^\d{4}-\d{2}-\d{2}(T\d{2})?$/.test(text)) return otherwise
-    const found = hourOf(text.slice(0, 10)) + Number(text.slice(11) || 0)
+    if (text === null || !/^\d{4}-\d{2}-\d{2}(T\d{2}(:00)?)?$/.test(text)) return otherwise
+    const found = hourOf(text.slice(0, 10)) + Number(text.slice(11, 13))
     return Number.isFinite(found) ? Math.min(Math.max(found, data.from), data.to) : otherwise
   }
   const [from, to] = [hour(said.get('from'), data.from), hour(said.get('to'), data.to)]
@@ -53,9 +53,13 @@ export function choiceOf(data, fragment) {
   }
 }
 
-/** @param {number} hour */
+/**
+ * A local hour as addresses have it, or the day that begins with it.
+ *
+ * @param {number} hour
+ */
 export const timeText = (hour) =>
-  `${dateOf(hour)}${hour % 24 === 0 ? '' : `T${String(hour % 24).padStart(2, '0')}`}`
+  `${dateOf(hour)}${hour % 24 === 0 ? '' : `T${String(hour % 24).padStart(2, '0')}:00`}`
 
 /**
  * The fragment of a choice: only what differs from the first.
