@@ -84,3 +84,35 @@ test('an import that rejects more of a log than --max-rejects allows exits with 
     `${file}: 2.0 % of its lines were rejected, more than --max-rejects 0.01 allows.\n`,
   )
 })
+
+test('records of which too many are rejected exit with 3, and a check of them says that it imports nothing', async () => {
+  const file = join(folder, 'records.jsonl')
+  const record = (startNs: number) =>
+    JSON.stringify({ metadata: { request_start_ns: startNs, was_cancelled: false }, error: null })
+  const startNs = 1_760_000_000_000_000_000
+  writeFileSync(file, `${record(startNs)}\nnot json\n${record(startNs + 1e6)}\n`)
+  const told = { out: '', err: '' }
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    told.out += text
+    return true
+  })
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    told.err += text
+    return true
+  })
+  const options = {
+    db: join(folder, 'records.duckdb'),
+    tag: [],
+    maxRejects: '0.01',
+    check: true as const,
+  }
+  await importAction([file], options)
+  vi.restoreAllMocks()
+  expect(process.exitCode).toBe(3)
+  expect(told.out).toMatch(
+    /run aiperf-\w+, 2 attempts, 1 rejected\n {2}nothing is imported \(--check\)\n/,
+  )
+  expect(told.err).toBe(
+    `${file}: 33.3 % of its lines were rejected, more than --max-rejects 0.01 allows.\n`,
+  )
+})

@@ -139,9 +139,11 @@ async function importOne(
       duplicates > 0
         ? `${file}: imported before as run ${runId}`
         : `${file}: run ${runId}, ${counted(accepted, 'attempt')}, ${count(rejected)} rejected`,
+      ...(check === true ? ['  nothing is imported (--check)'] : []),
       ...lacks.map((lack) => `  lacks ${lack}`),
       ...bad,
     ])
+    mustRejectFew(file, rejected, accepted + duplicates + rejected, options)
     return runId
   }
   const { summary } = imported
@@ -152,14 +154,18 @@ async function importOne(
     ...imported.notes.map((note) => `  ${printable(note, 400)}`),
     ...bad,
   ])
-  const share = imported.rejected / Math.max(1, imported.lines)
-  if (share > maxRejectsOf(options)) {
-    process.exitCode = exit.failed
-    process.stderr.write(
-      `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects} allows.\n`,
-    )
-  }
+  mustRejectFew(file, imported.rejected, imported.lines, options)
   return null
+}
+
+/** Ends the command with a failure if more lines of a file were rejected than it allows. */
+function mustRejectFew(file: string, rejected: number, lines: number, options: Options): void {
+  const share = rejected / Math.max(1, lines)
+  if (share <= maxRejectsOf(options)) return
+  process.exitCode = exit.failed
+  process.stderr.write(
+    `${file}: ${(share * 100).toFixed(1)} % of its lines were rejected, more than --max-rejects ${options.maxRejects} allows.\n`,
+  )
 }
 
 function meaningOf(options: Options): Meaning {

@@ -20,6 +20,7 @@ import {
 import { isRejects, rejectedLines } from './rejected-lines.ts'
 import { emptyScratch, formatOf, type ImportedLog, scratchOf } from './usage-log.ts'
 import { type DecodedFile, decodedFile } from './whole/decoded-file.ts'
+import { wholeText } from './whole/whole-text.ts'
 
 export type FileImported =
   | ({ readonly kind: 'records' } & ImportedRecords)
@@ -89,10 +90,18 @@ async function importText(
   }
   const tool = toolOf(options, plain.path)
   if (tool !== null) {
+    mustBeOfRecords(options, tool)
     beginPart(options, `reading ${file}`, 0, 1)
-    const model = options.model ?? null
-    const records = { file, read: plain.path, tool, model, rejectsFile }
+    const { model = null, check = false, partial = false } = options
+    const text = { file, plain, partial, copy: join(scratch, 'text'), delimiter: null }
+    const { path: read, isPartial } = await wholeText(text)
+    const records = { file, read, tool, model, check, isPartial, rejectsFile }
     return { kind: 'records', ...(await importRecords(session, records)) }
+  }
+  if (options.model !== undefined) {
+    throw userError.usage(
+      `${file}: a model is named for records of another tool (${recordTools.join(', ')}), and this is a usage log, whose lines name theirs.`,
+    )
   }
   if (named !== 'parquet') return importLog(session, options, plain, scratch)
   const isMapped = options.mapping !== undefined && hasLineRules(options.mapping)
@@ -101,6 +110,23 @@ async function importText(
   return text === null
     ? importLog(session, options, plain, scratch)
     : importLog(session, { ...options, format: 'jsonl' }, { path: text, isCut: false }, scratch)
+}
+
+/** @throws UserError if the options say what only a usage log has */
+function mustBeOfRecords(options: FileImport, tool: RecordTool): void {
+  const { pages = [], mapping, source, prices } = options
+  const { bucket, decimal, dateOrder, timezone, ambiguous, cached, tags } = options
+  const ofLogs = {
+    ...{ pages: pages[0], mapping, source, prices },
+    ...{ bucket, decimal, dateOrder, timezone, ambiguous, cached, tags },
+  }
+  const given = Object.entries(ofLogs).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  )
+  if (given.length === 0) return
+  throw userError.usage(
+    `${options.file} has records of ${tool}, and these options are for usage logs: ${given.join(', ')}. Import it without them.`,
+  )
 }
 
 function toolOf({ format, mapping }: FileImport, read: string): RecordTool | null {

@@ -90,10 +90,12 @@ async function readKnownLog(open: OpenLog, known: KnownFormat): Promise<ReadLog>
   const { file, partial = false, bucket } = options
   const whole = await wholeTextOf(open, undefined)
   const pages = await Promise.all(
-    (options.pages ?? []).map(async (page, at) => ({
-      file: page,
-      path: (await decodedFile(page, join(scratch, `page-${at}`), options.signal)).path,
-    })),
+    (options.pages ?? []).map(async (page, at) => {
+      const copy = join(scratch, `page-${at}`)
+      const plain = await decodedFile(page, copy, options.signal)
+      const delimiter = delimiterIn(plain.path, undefined)
+      return { file: page, ...(await wholeText({ file: page, plain, copy, delimiter, partial })) }
+    }),
   )
   const rows = readKnown(known, [{ file, path: whole.path }, ...pages], { partial, bucket, tags })
   return {
@@ -101,7 +103,7 @@ async function readKnownLog(open: OpenLog, known: KnownFormat): Promise<ReadLog>
     mapping: withMeaning(rows.mapping, meaning),
     format: 'jsonl',
     notes: rows.notes,
-    isPartial: whole.isPartial || rows.isPartial,
+    isPartial: [whole, ...pages, rows].some(({ isPartial }) => isPartial),
   }
 }
 

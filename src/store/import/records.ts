@@ -27,6 +27,10 @@ export interface RecordsImport {
   readonly tool: RecordTool
   /** Model of records that do not name one. */
   readonly model: string | null
+  /** Says what would be imported, and enters nothing. */
+  readonly check: boolean
+  /** Whether the end of the file is missing, and the user accepts that. */
+  readonly isPartial: boolean
   readonly rejectsFile: string
 }
 
@@ -76,7 +80,9 @@ export async function importRecords(
   const bytes = readFileSync(options.read)
   const text = bytes.toString('utf8')
   const keys = new LogKeys(keysIn(text))
-  const runs = readers[tool](text, file, options.model).map((run) => withoutKeys(run, keys))
+  const runs = readers[tool](text, file, options.model)
+    .map((run) => withoutKeys(run, keys))
+    .map((run) => (options.isPartial ? { ...run, lacks: [lacksEnd, ...run.lacks] } : run))
   if (runs.every((run) => run.attempts.length === 0)) {
     throw userError.import(`${file} holds no requests`)
   }
@@ -94,10 +100,12 @@ export async function importRecords(
     accepted: sum((counts) => counts.accepted),
     duplicates: sum((counts) => counts.duplicates),
     rejected: rejects.length,
-    rejectsFile: writeRejects(rejects, options.rejectsFile),
+    rejectsFile: options.check ? null : writeRejects(rejects, options.rejectsFile),
     lacks: runs[0]!.lacks,
   }
 }
+
+const lacksEnd = 'the end of its file: requests are missing'
 
 /** The texts of a tool's file are those of its users and services. */
 function withoutKeys(run: ForeignRun, keys: LogKeys): ForeignRun {
@@ -110,12 +118,13 @@ async function enter(
   session: Session,
   runId: string,
   run: ForeignRun,
-  { file }: RecordsImport,
+  { file, check }: RecordsImport,
 ): Promise<ImportedRecords> {
   const count = run.attempts.length
   const isKnown = await hasRows(session, 'runs WHERE run_id = $1', [runId])
   const counts = { runId, rejected: 0, rejectsFile: null, lacks: run.lacks }
   if (isKnown) return { ...counts, accepted: 0, duplicates: count }
+  if (check) return { ...counts, accepted: count, duplicates: 0 }
   await startRun(session, {
     runId,
     kind: 'import',

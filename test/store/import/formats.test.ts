@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -640,6 +640,12 @@ test('pages that are compressed belong together like others', { tags: 'whole' },
   expect(await importFile(store, { file: files[0]!, pages: [files[1]!] })).toMatchObject({
     accepted: 2,
   })
+  // The last page comes first, and the first one is cut.
+  const cut = join(folder, 'packed-cut.json.gz')
+  writeFileSync(cut, readFileSync(files[0]!).subarray(0, -40))
+  await expect(importFile(store, { file: files[1]!, pages: [cut] })).rejects.toThrow(
+    `${cut} ends in the middle`,
+  )
   store.close()
 })
 

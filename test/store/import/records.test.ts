@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultContract } from '../../../src/contract/default.ts'
 import { summarise } from '../../../src/report/summary/summarise.ts'
+import { importFile } from '../../../src/store/import/import-file.ts'
 import { importRecords, looksLikeRecords } from '../../../src/store/import/records.ts'
 import { randomOf } from '../../../src/user/random.ts'
 import { openStore, type Store } from '../opened.ts'
@@ -24,7 +26,7 @@ async function importText(text: string, model: string | null = null) {
     file,
     read: file,
     tool: looksLikeRecords(file)!,
-    model,
+    ...{ model, check: false, isPartial: false },
     rejectsFile: `${file}.rejects.jsonl`,
   }
   return { ledger: await importRecords(store, options), again: () => importRecords(store, options) }
@@ -110,6 +112,68 @@ describe('AIPerf', () => {
     expect(await again()).toMatchObject({ runId: ledger.runId, accepted: 0, duplicates: 4 })
     expect(await store.rows('SELECT count(*) AS n FROM attempts')).toEqual(before)
   })
+})
+
+describe('a file of records', () => {
+  const text = Array.from({ length: 8 }, (_, at) =>
+    aiperfLine(at, {}, { conversation_id: `${at * 7919}` }),
+  ).join('\n')
+  const fileOf = (name: string, bytes: Uint8Array | string) => {
+    const file = join(folder, `${files++}-${name}`)
+    writeFileSync(file, bytes)
+    return file
+  }
+  const runsOf = async (runId: string) =>
+    (await store.rows('SELECT run_id FROM runs WHERE run_id = $1', [runId])).length
+
+  test('is only checked if that was asked', async () => {
+    const file = fileOf('check.jsonl', `${text}\nnot json\n${aiperfLine(8)}\n`)
+    const checked = await importFile(store, { file, check: true })
+    if (checked.kind !== 'records') throw new Error('expected records')
+    expect(checked).toMatchObject({ accepted: 9, duplicates: 0, rejected: 1, rejectsFile: null })
+    expect(existsSync(`${file}.rejects.jsonl`)).toBe(false)
+    expect(await runsOf(checked.runId)).toBe(0)
+    const entered = { runId: checked.runId, accepted: 9, duplicates: 0 }
+    expect(await importFile(store, { file })).toMatchObject(entered)
+    expect(await importFile(store, { file, check: true })).toMatchObject({ duplicates: 9 })
+  })
+
+  const zipped = gzipSync(text)
+  test.each([
+    ['cut.jsonl', Buffer.from(text.slice(0, -200))],
+    ['cut.jsonl.gz', zipped.subarray(0, zipped.length - 60)],
+  ])(
+    'that ends in the middle is refused, unless its whole lines are asked for: %s',
+    async (name, bytes) => {
+      const file = fileOf(name, bytes)
+      const refused = await importFile(store, { file }).catch(String)
+      const [, lines] = /\((\d) whole lines\)\. Nothing was imported\. Add --partial/.exec(
+        refused as string,
+      )!
+      expect(await importFile(store, { file, partial: true })).toMatchObject({
+        ...{ accepted: Number(lines), rejected: 0 },
+        lacks: expect.arrayContaining(['the end of its file: requests are missing']),
+      })
+    },
+  )
+
+  test.each([
+    [{ pages: ['other.jsonl'] }, 'pages'],
+    [{ source: 'svc', bucket: '1d' }, 'source, bucket'],
+  ])('refuses the options of a usage log: %j', async (more, names) => {
+    const file = fileOf('options.jsonl', text)
+    await expect(importFile(store, { file, ...more })).rejects.toThrow(
+      `${file} has records of aiperf, and these options are for usage logs: ${names}. Import it without them.`,
+    )
+  })
+})
+
+test('a usage log refuses the model of records, because its lines name theirs', async () => {
+  const file = join(folder, 'usage.jsonl')
+  writeFileSync(file, '{"time":"2026-01-01T00:00:00Z","model":"a"}\n')
+  await expect(importFile(store, { file, model: 'llama' })).rejects.toThrow(
+    /a model is named for records of another tool/,
+  )
 })
 
 /** numpy's percentile(values, 100 * p, method='linear'), reimplemented. */
