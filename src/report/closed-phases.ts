@@ -13,17 +13,25 @@ const shape = z.looseObject({
   ),
 })
 
-/**
- * Closed-load phases of a stored scenario that count in its figures. In a closed load, waiting users send nothing, so
- * the response time lacks the waiting that an open load would show (coordinated omission). The scenario is read
- * leniently: another version or an import may have written it.
- */
-export function closedPhases(scenarioJson: string): readonly string[] {
+/** Phases of a stored scenario that count in its figures. It is read leniently: another version or an import may have written it. */
+function countedPhases(scenarioJson: string) {
   const phases = shape.safeParse(jsonOf(scenarioJson)).data?.phases ?? []
   const steady = phases.filter(({ part }) => part === 'steady')
-  return (steady.length === 0 ? phases : steady)
+  return steady.length === 0 ? phases : steady
+}
+
+/**
+ * Those with a closed load. Its waiting users send nothing, so the response time lacks the waiting that an open load would show
+ * (coordinated omission).
+ */
+export function closedPhases(scenarioJson: string): readonly string[] {
+  return countedPhases(scenarioJson)
     .filter(
       ({ load: { kind, users } }) => kind === 'concurrency' || kind === 'saturate' || users != null,
     )
     .map(({ name }) => name)
 }
+
+/** Whether any of them is no search. */
+export const hasOtherPhases = (scenarioJson: string): boolean =>
+  countedPhases(scenarioJson).some(({ load }) => load.kind !== 'sweep')

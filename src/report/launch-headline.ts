@@ -2,6 +2,7 @@ import type { RunRow } from '../store/runs/runs.ts'
 import { counted } from '../user/grouped.ts'
 import { askedBy } from './asked.ts'
 import type { Headline, Tone } from './banner.ts'
+import { hasOtherPhases } from './closed-phases.ts'
 import { formatNumber, formatShare } from './format.ts'
 import { doubtChecks, emptyChecks, failureChecks, unclosedChecks } from './launch-checks.ts'
 import { type PageVerdict, type SearchTrials, stoppedText } from './page-verdict.ts'
@@ -67,8 +68,14 @@ function factsOf(launch: LaunchRuns) {
   const of = (name: 'tests' | 'thresholds') => verdicts.flatMap((each) => each[name])
   const searches = verdicts.flatMap((each) => each.searches)
   const asked = runs.map((run) => askedBy(run.scenario_json))
+  /** Of each run, whether a search judged all requests that count in its figures. */
+  const areSearched = runs.map(
+    (run, at) => verdicts[at]!.searches.length > 0 && !hasOtherPhases(run.scenario_json),
+  )
+  const limits = (of: 'limitsFailures' | 'limitsEmpty') =>
+    asked.every((each, at) => areSearched[at] || each[of])
   // A threshold or a search that limits failures has their figure.
-  const isLimited = searches.length > 0 || asked.every(({ limitsFailures }) => limitsFailures)
+  const isLimited = limits('limitsFailures')
   const thresholds = of('thresholds')
   const found = searches.map(({ name }) => name)
   return {
@@ -77,7 +84,9 @@ function factsOf(launch: LaunchRuns) {
     tests: of('tests'),
     thresholds,
     searches,
+    areAllSearched: areSearched.every(Boolean),
     isLimited,
+    isEmptyLimited: limits('limitsEmpty'),
     failures: isLimited ? null : manyFailures(all.counts),
     isInvalid: runs.some((run) => run.verdict === 'invalid'),
     undecided: thresholds.filter((check) => check.tone !== 'good').length,
@@ -151,9 +160,8 @@ function degraded({ runs, rates, met }: Facts): Said | null {
   return { tone: 'warn', summary: `${rates}${but} is degraded: use its figures with care` }
 }
 
-function unlimitedEmpty({ all, searches, asked, met }: Facts): Said | null {
+function unlimitedEmpty({ all, isEmptyLimited, met }: Facts): Said | null {
   const empty = emptyShare(all) ?? 0
-  const isEmptyLimited = searches.length > 0 || asked.every(({ limitsEmpty }) => limitsEmpty)
   if (empty <= fewFailures || isEmptyLimited) return null
   return {
     tone: 'warn',
@@ -177,14 +185,17 @@ const valid: Said = {
 }
 
 /** What was sent, and what the figures leave out. */
-function becauseOf({ verdicts, searches, all, closed }: Facts): string {
+function becauseOf({ verdicts, searches, areAllSearched, all, closed }: Facts): string {
   const stopped = verdicts.flatMap(({ stopped }) =>
     stopped === null ? [] : [stoppedText(stopped)],
   )
   return [
     ...stopped,
     searches.length > 0
-      ? trialsText(verdicts.flatMap(({ trials }) => trials))
+      ? trialsText(
+          verdicts.flatMap(({ trials }) => trials),
+          areAllSearched,
+        )
       : sentText(all.counts),
     ...(closed.length === 0
       ? []
@@ -199,11 +210,13 @@ function checksOf(facts: Facts, summary: string): Headline['checks'] {
   const { tests, searches, thresholds, isInvalid, isLimited, failures, all, balances } = facts
   const failed = tests.filter(({ tone }) => tone === 'fail')
   const doubtful = tests.filter(({ tone }) => tone === 'warn')
+  // Another search may have the same answer.
+  const said = searches.find(({ name }) => name === summary)
   const saysFailures = failures !== null && summary.startsWith(failures)
   return [
     // Of an invalid run, they are the reason.
     ...(isInvalid ? failed : []),
-    ...searches.filter(({ name }) => name !== summary),
+    ...searches.filter((each) => each !== said),
     ...thresholds,
     ...(isLimited || saysFailures ? [] : failureChecks(all.counts)),
     ...emptyChecks(all),
@@ -223,26 +236,34 @@ const decided = (thresholds: number, open: number) =>
       ? '; every threshold was met'
       : ''
 
-function sentText({ sent, attempts, ok }: SummaryGroup['counts']): string {
-  const planned = counted(attempts, 'planned request')
+function sentText({ sent, attempts, retries, ok }: SummaryGroup['counts']): string {
+  const planned = counted(attempts - retries, 'planned request')
+  const what = retries === 0 ? planned : `${counted(attempts, 'attempt')} of ${planned}`
   const all = sent === attempts && attempts > 1
   const were = (all ? attempts : sent) === 1 ? 'was' : 'were'
-  return `${all ? `All ${planned}` : `${formatNumber(sent)} of ${planned}`} ${were} sent, ${formatNumber(ok)} succeeded.`
+  return `${all ? `All ${what}` : `${formatNumber(sent)} of ${what}`} ${were} sent, ${formatNumber(ok)} succeeded.`
 }
 
-/** Requests of all trials together: the figures of a search are those of one trial. */
-function trialsText(trials: readonly SearchTrials[]): string {
+/**
+ * Requests of all trials together: the figures of a search are those of one trial.
+ *
+ * @param areAll whether no request outside the searches counts
+ */
+function trialsText(trials: readonly SearchTrials[], areAll: boolean): string {
   const sum = (of: (each: SearchTrials) => number) =>
     trials.reduce((total, each) => total + of(each), 0)
   const one = trials.map(({ figuresOf }) => figuresOf).filter((text) => text !== null)
-  const figures = one.length === 0 ? '' : ` The figures below are of ${one.join(' and ')} alone.`
-  return `${counted(
+  const rest = areAll ? ' alone' : ' and of the requests outside the searches'
+  const figures = one.length === 0 ? '' : ` The figures below are of ${one.join(' and ')}${rest}.`
+  const requests = counted(
     sum(({ sent }) => sent),
     'request',
-  )} of ${counted(
+  )
+  const ofTrials = counted(
     sum(({ count }) => count),
     'trial',
-  )} were sent.${figures}`
+  )
+  return `${requests} of ${ofTrials} were sent${areAll ? '' : ', beside those outside the searches'}.${figures}`
 }
 
 /** Up to this share, unexpected failures and empty answers do not change the answer of a scenario that does not limit them. */

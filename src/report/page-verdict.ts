@@ -123,7 +123,8 @@ export function readPageVerdict(json: string | null): PageVerdict {
     }),
     searches: sweeps.map((sweep) => {
       const { isFound, tone, summary, because } = safeRateText(sweep, verdict === 'invalid')
-      return { isFound, tone, name: summary, figure: '', remedy: because.join(' ') }
+      const name = sweeps.length > 1 ? `${sweep.phase}: ${summary}` : summary
+      return { isFound, tone, name, figure: '', remedy: because.join(' ') }
     }),
     trials: sweeps.map((sweep) => {
       const claimed = claimedTrial(sweep)

@@ -87,3 +87,24 @@ test('a single machine has spent its budget if the cheapest request is too dear'
   shared.reserve(1)
   expect(budget.isSpent).toBe(true)
 })
+
+test('credits without a bound have none, and a bound may be as large as a whole number', () => {
+  const shared = new SharedNumbers()
+  expect(shared.reserve(3_000_000_000)).toBe(true)
+  for (let sent = 0; sent < 100; sent++) expect(shared.reserve(100_000_000)).toBe(true)
+  expect(shared.credits).toBe(13_000_000_000)
+  expect(new Budget(shared, null, 3_000_000_000).isSpent).toBe(false)
+  shared.bound = 15_000_000_000
+  expect(shared.bound).toBe(15_000_000_000)
+  expect(shared.reserve(2_000_000_001)).toBe(false)
+  expect(shared.reserve(2_000_000_000)).toBe(true)
+})
+
+test.each([false, true])(
+  'each phase counts its requests from 0, however many come before it (alone: %s)',
+  (alone) => {
+    const shared = new SharedNumbers(undefined, alone)
+    const taken = [0, 4096, 4096, 8192, 1, 8192].map((ordinal) => shared.nextRequest(ordinal))
+    expect(taken).toEqual([0, 0, 1, 0, 0, 1])
+  },
+)
