@@ -25,7 +25,7 @@ import { type MoneyOptions, moneyOptions } from './money/money-options.ts'
 import { Operator } from './operator.ts'
 import type { AccountRequest, ReadyKey, ServiceOptions, Shape } from './options.ts'
 import { frameAncestors } from './pages/exchange.ts'
-import { Pages } from './pages/pages.ts'
+import { pagesOf } from './pages/pages.ts'
 import { type Profile, parseProfile } from './profile.ts'
 import { seededRandom } from './random.ts'
 import { RateTable } from './rates.ts'
@@ -153,7 +153,7 @@ async function startOn(
   const honestEvents = behaviour.events === wire.events && behaviour.frame === wire.frame
   const customers = new Customers(kit, behaviour)
   const { frameOrigins = [] } = options
-  const pages = new Pages(kit, behaviour, customers, frameOrigins)
+  const pages = pagesOf(kit, behaviour, customers, frameOrigins)
   const operator = new Operator(kit, isMovable(time) ? time : null, options.seed ?? null)
   const { operatorKey } = options
   const operatorApi = operatorKey === undefined ? null : new OperatorApi(operator, operatorKey)

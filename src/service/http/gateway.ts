@@ -144,7 +144,8 @@ export class Gateway {
   /** Turns an error of the service itself into a 500, so that the service goes on. */
   #safely(call: Call, response: ServerResponse): void {
     try {
-      this.#answer(call, response)
+      const refusal = this.#answer(call, response)
+      if (refusal !== null) this.#writer.refuse(call, response, refusal)
     } catch (error) {
       process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
       if (response.headersSent) response.destroy()
@@ -152,76 +153,56 @@ export class Gateway {
     }
   }
 
-  #answer(call: Call, response: ServerResponse): void {
+  /** Answers, or says why not. */
+  #answer(call: Call, response: ServerResponse): Refusal | null {
     const behaviour = this.#behaviour
     if (call.endpoint === 'other') {
-      if (call.bodyFault !== null) {
-        this.#writer.refuse(call, response, call.bodyFault)
-        return
-      }
-      if (this.#evidence?.isAsked(call) === true) {
-        this.#showMoney(call, response, this.#evidence)
-        return
-      }
-      if (this.#pages.handle(call, response)) return
+      if (call.bodyFault !== null) return call.bodyFault
+      if (this.#evidence?.isAsked(call) === true)
+        return this.#showMoney(call, response, this.#evidence)
+      if (this.#pages(call, response)) return null
       const answer = this.#operatorApi?.answer(call) ?? null
-      if (answer !== null) {
-        const body = JSON.stringify(answer.body)
-        this.#writer.write(call, response, answer.status, { 'content-type': json }, body)
-        return
-      }
-      this.#writer.refuse(call, response, this.#noEndpoint(call))
-      return
+      if (answer === null) return this.#noEndpoint(call)
+      return this.#show(call, response, answer.body, answer.status)
     }
     const keyless = call.endpoint === 'models' && this.#kit.profile.modelsAuth === 'none'
     call.key = behaviour.keyFor(call, behaviour.presentedKey(call))
-    if (call.key === null && !keyless) {
-      this.#writer.refuse(call, response, noKey)
-      return
-    }
+    if (call.key === null && !keyless) return noKey
     if (call.key !== null) this.#admission.measure(call)
-    if (call.endpoint === 'chat' || call.endpoint === 'messages') this.#generate(call, response)
-    else this.#look(call, response, call.endpoint)
+    return call.endpoint === 'chat' || call.endpoint === 'messages'
+      ? this.#generate(call, response)
+      : this.#look(call, response, call.endpoint)
   }
 
-  #showMoney(call: Call, response: ServerResponse, evidence: EvidenceApi): void {
+  #showMoney(call: Call, response: ServerResponse, evidence: EvidenceApi): Refusal | null {
     call.key = this.#behaviour.keyFor(call, this.#behaviour.presentedKey(call))
-    if (call.key === null) {
-      this.#writer.refuse(call, response, noKey)
-      return
-    }
-    const body = JSON.stringify(evidence.answer(call))
-    this.#writer.write(call, response, 200, { 'content-type': json }, body)
+    return call.key === null ? noKey : this.#show(call, response, evidence.answer(call))
   }
 
-  #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): void {
+  #show(call: Call, response: ServerResponse, body: unknown, status = 200): null {
+    const headers = { 'content-type': json }
+    this.#writer.write(call, response, status, headers, JSON.stringify(body))
+    return null
+  }
+
+  #look(call: Call, response: ServerResponse, endpoint: 'models' | 'credits'): Refusal | null {
     const { counts } = this.#kit.profile
-    if (call.bodyFault !== null) {
-      this.#writer.refuse(call, response, call.bodyFault)
-      return
-    }
+    if (call.bodyFault !== null) return call.bodyFault
     if (endpoint === 'models' ? counts.models : counts.usage) this.#count(call)
     const behaviour = this.#behaviour
     const { modelAsked } = call
     const model = modelAsked === null ? null : behaviour.oneModel(call, modelAsked)
-    if (modelAsked !== null && model === null) {
-      this.#writer.refuse(call, response, unknownModel(this.#kit.contract, modelAsked))
-      return
-    }
+    if (modelAsked !== null && model === null) return unknownModel(this.#kit.contract, modelAsked)
     let body: object
     try {
-      if (!behaviour.chargeRead(call)) {
-        this.#writer.refuse(call, response, noCredits(call))
-        return
-      }
+      if (!behaviour.chargeRead(call)) return noCredits(call)
       body =
         endpoint === 'models'
           ? (model ?? behaviour.modelList(call))
           : behaviour.creditsBody(call, behaviour.creditsReport(call))
     } catch (error) {
       if (!(error instanceof QueryError)) throw error
-      this.#writer.refuse(call, response, { kind: 'request', message: error.message })
-      return
+      return { kind: 'request', message: error.message }
     }
     const headers = this.#writer.creditsHeader(
       call,
@@ -230,34 +211,23 @@ export class Gateway {
     )
     headers['content-type'] = json
     this.#writer.write(call, response, 200, headers, JSON.stringify(body))
+    return null
   }
 
-  #generate(call: Call, response: ServerResponse): void {
+  #generate(call: Call, response: ServerResponse): Refusal | null {
     const behaviour = this.#behaviour
     const replays = this.#kit.profile.idempotencyKey === 'replayed' ? this.#replays : null
     const replay = replays?.find(call) ?? null
     if (replay !== null) {
       this.#writer.write(call, response, replay.status, { ...replay.headers }, replay.body)
-      return
+      return null
     }
     const refusal = this.#admission.admit(call)
-    if (refusal !== null) {
-      this.#writer.refuse(call, response, refusal)
-      return
-    }
+    if (refusal !== null) return refusal
     const outage = behaviour.outage(call)
-    if (outage !== null) {
-      this.#writer.refuse(call, response, {
-        kind: outage,
-        message: 'the service failed; nothing was charged',
-      })
-      return
-    }
+    if (outage !== null) return { kind: outage, message: 'the service failed; nothing was charged' }
     const after = behaviour.reserve(call)
-    if (after === null) {
-      this.#writer.refuse(call, response, noCredits(call))
-      return
-    }
+    if (after === null) return noCredits(call)
     call.creditsAfter = after
     if (this.#kit.profile.bandAt === 'after-charge') {
       call.band = behaviour.band(call, after)
@@ -277,6 +247,7 @@ export class Gateway {
     }
     const answer = call.request?.stream === true ? new StreamAnswer(parts) : new PlainAnswer(parts)
     answer.start()
+    return null
   }
 
   #count(call: Call): void {

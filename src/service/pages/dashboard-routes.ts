@@ -27,34 +27,24 @@ interface Visit {
 }
 
 /** The actions on the dashboard: keys, packages, invites. */
-export class DashboardRoutes {
-  readonly #kit: Kit
-  readonly #customerService: CustomerService
-  readonly #flashes: Flashes
-
-  readonly #guards: Guards
-
-  constructor(kit: Kit, customerService: CustomerService, flashes: Flashes, guards: Guards) {
-    this.#kit = kit
-    this.#customerService = customerService
-    this.#flashes = flashes
-    this.#guards = guards
-  }
-
-  routes(): readonly PageRoute[] {
-    return [
-      ['GET /dashboard', this.#forOwner((visit) => page(this.#dashboard(visit)))],
-      ['POST /dashboard/keys', this.#following((visit) => this.#makeKey(visit))],
-      ['POST /dashboard/keys/revoke', this.#following((visit) => this.#revokeKey(visit))],
-      ['POST /dashboard/invite', this.#following((visit) => this.#redeem(visit))],
-      ['POST /dashboard/buy', this.#following((visit) => this.#buy(visit))],
-    ]
-  }
+export function dashboardRoutes(
+  kit: Kit,
+  customerService: CustomerService,
+  flashes: Flashes,
+  guards: Guards,
+): readonly PageRoute[] {
+  return [
+    ['GET /dashboard', forOwner((visit) => page(dashboard(visit)))],
+    ['POST /dashboard/keys', following(makeKey)],
+    ['POST /dashboard/keys/revoke', following(revokeKey)],
+    ['POST /dashboard/invite', following(redeem)],
+    ['POST /dashboard/buy', following(buy)],
+  ]
 
   /** Lets only the owner of an account through. Others are redirected or refused. */
-  #forOwner(then: (visit: Visit) => PageAnswer | Promise<PageAnswer>): Route {
+  function forOwner(then: (visit: Visit) => PageAnswer | Promise<PageAnswer>): Route {
     return (request, session) => {
-      const viewer = viewerOf(session, this.#kit.accounts)
+      const viewer = viewerOf(session, kit.accounts)
       if (viewer === null || session === null) return redirect('/sign-in')
       if (viewer.scope === 'account') return then({ request, viewer, session })
       return page(
@@ -69,64 +59,62 @@ export class DashboardRoutes {
   }
 
   /** Processes a form and shows the dashboard, with the errors of the form if there are any. */
-  #following(follow: (visit: Visit) => void | Promise<void>): Route {
-    return this.#forOwner(async (visit) => {
+  function following(follow: (visit: Visit) => void | Promise<void>): Route {
+    return forOwner(async (visit) => {
       try {
         await follow(visit)
         return redirect('/dashboard')
       } catch (error) {
-        return refused(error, (issues) => this.#dashboard(visit, issues))
+        return refused(error, (issues) => dashboard(visit, issues))
       }
     })
   }
 
-  #dashboard({ request, viewer, session }: Visit, issues: readonly FormIssue[] = []): Html {
-    const { contract, profile, ledger } = this.#kit
+  function dashboard({ request, viewer, session }: Visit, issues: readonly FormIssue[] = []): Html {
+    const { contract, profile, ledger } = kit
     return dashboardPage({
       viewer,
       contract,
       profile,
       ledger,
-      customerService: this.#customerService,
+      customerService,
       origin: originOf(request.call),
-      ...this.#flashes.take(session.secret),
+      ...flashes.take(session.secret),
       typed: request.form,
       issues,
     })
   }
 
-  #makeKey({ request: { form }, viewer, session }: Visit): void {
-    const { key, record } = this.#customerService.makeKey(viewer.account.id, form.get('name') ?? '')
-    this.#flashes.show(session.secret, { name: record.name, key })
+  function makeKey({ request: { form }, viewer, session }: Visit): void {
+    const { key, record } = customerService.makeKey(viewer.account.id, form.get('name') ?? '')
+    flashes.show(session.secret, { name: record.name, key })
   }
 
-  #revokeKey({ request: { form }, viewer, session }: Visit): void {
+  function revokeKey({ request: { form }, viewer, session }: Visit): void {
     const id = Number(form.get('key'))
-    const key = this.#customerService.liveKeys(viewer.account.id).find((each) => each.id === id)
-    if (key === undefined || !this.#kit.accounts.revokeKey(viewer.account.id, id)) {
+    const key = customerService.liveKeys(viewer.account.id).find((each) => each.id === id)
+    if (key === undefined || !kit.accounts.revokeKey(viewer.account.id, id)) {
       throw new CustomerError('There is no such key, or it was revoked before.')
     }
-    this.#flashes.say(
+    flashes.say(
       session.secret,
       `The key “${key.name}” is revoked: requests with it are refused from now on.`,
     )
   }
 
-  #buy({ request: { form }, viewer, session }: Visit): void {
+  function buy({ request: { form }, viewer, session }: Visit): void {
     const order = (form.get('order') ?? '').slice(0, 64)
     if (order === '') throw new CustomerError('Expected an order number; load the page again.')
-    const paid = this.#customerService.buy(viewer.account.id, form.get('package') ?? '', order)
-    this.#flashes.say(
+    const paid = customerService.buy(viewer.account.id, form.get('package') ?? '', order)
+    flashes.say(
       session.secret,
       `Paid, in play money: ${paid.credits.toLocaleString('en-US')} credits of ${paid.package} are yours.`,
     )
   }
 
-  async #redeem({ request, viewer, session }: Visit): Promise<void> {
-    await withInvite(this.#guards, request, (code) =>
-      this.#customerService.redeem(viewer.account.id, code),
-    )
-    this.#flashes.say(session.secret, 'Thank you. The account that invited you has been rewarded.')
+  async function redeem({ request, viewer, session }: Visit): Promise<void> {
+    await withInvite(guards, request, (code) => customerService.redeem(viewer.account.id, code))
+    flashes.say(session.secret, 'Thank you. The account that invited you has been rewarded.')
   }
 }
 

@@ -4,9 +4,9 @@ import type { Call } from '../call.ts'
 import type { Customers } from '../customers.ts'
 import { assetRoutes } from './assets.ts'
 import { CustomerService } from './customer-service.ts'
-import { DashboardRoutes } from './dashboard-routes.ts'
+import { dashboardRoutes } from './dashboard-routes.ts'
 import { messagePage } from './document.ts'
-import { EntranceRoutes } from './entrance-routes.ts'
+import { entranceRoutes } from './entrance-routes.ts'
 import {
   isOwnOrigin,
   type PageAnswer,
@@ -18,57 +18,52 @@ import {
 import { Flashes } from './flashes.ts'
 import { page, type Route } from './route.ts'
 import { type Session, Sessions } from './sessions.ts'
-import { Guards } from './tries.ts'
+import { guardsOf } from './tries.ts'
 import { usageRoutes } from './usage-route.ts'
 
-/** The pages for customers in a browser: accounts, keys, packages, invites, usage. */
-export class Pages {
-  readonly #kit: Kit
-  readonly #sessions: Sessions
-  readonly #routes: ReadonlyMap<string, Route>
-  readonly #frameOrigins: readonly string[]
-
-  /** @param frameOrigins whose pages may frame the usage page */
-  constructor(
-    kit: Kit,
-    behaviour: Behaviour,
-    customers: Customers,
-    frameOrigins: readonly string[],
-  ) {
-    this.#kit = kit
-    this.#frameOrigins = frameOrigins
-    const customerService = new CustomerService(kit, customers)
-    const flashes = new Flashes()
-    const guards = new Guards(kit.clock)
-    this.#sessions = new Sessions(kit.database, kit.accounts, kit.clock)
-    this.#routes = new Map([
-      ...new EntranceRoutes(kit, customerService, this.#sessions, flashes, guards).routes(),
-      ...new DashboardRoutes(kit, customerService, flashes, guards).routes(),
-      ...usageRoutes(kit, behaviour),
-      ...assetRoutes(),
-    ])
-  }
-
-  /** Answers if the path belongs to a page; false leaves the call to the API. */
-  handle(call: Call, response: ServerResponse): boolean {
+/**
+ * The pages for customers in a browser: accounts, keys, packages, invites, usage. Answers if the path belongs to a page; false
+ * leaves the call to the API.
+ *
+ * @param frameOrigins whose pages may frame the usage page
+ */
+export function pagesOf(
+  kit: Kit,
+  behaviour: Behaviour,
+  customers: Customers,
+  frameOrigins: readonly string[],
+): Pages {
+  const customerService = new CustomerService(kit, customers)
+  const flashes = new Flashes()
+  const guards = guardsOf(kit.clock)
+  const sessions = new Sessions(kit.database, kit.accounts, kit.clock)
+  const routes: ReadonlyMap<string, Route> = new Map([
+    ...entranceRoutes(kit, customerService, sessions, flashes, guards),
+    ...dashboardRoutes(kit, customerService, flashes, guards),
+    ...usageRoutes(kit, behaviour),
+    ...assetRoutes(),
+  ])
+  return (call, response) => {
     const request = readPageRequest(call)
     if (request === null) return false
-    const route = this.#routes.get(`${request.method} ${pathOf(request)}`)
+    const route = routes.get(`${request.method} ${pathOf(request)}`)
     if (route === undefined) return false
     // No form is in a frame: only the usage page, which changes nothing, may be framed.
-    const framedBy = request.path === '/my-credits' ? this.#frameOrigins : []
+    const framedBy = request.path === '/my-credits' ? frameOrigins : []
     const secret = readCookie(call, response)
-    const session = secret === null ? null : this.#sessions.find(secret)
+    const session = secret === null ? null : sessions.find(secret)
     answer(route, request, session)
       .catch((error: unknown) => failed(error))
       .then((answered) => {
-        this.#kit.database.afterCommit(() =>
-          writeAnswer(call, response, answered, this.#kit.clock.nowUs(), framedBy),
+        kit.database.afterCommit(() =>
+          writeAnswer(call, response, answered, kit.clock.nowUs(), framedBy),
         )
       })
     return true
   }
 }
+
+export type Pages = (call: Call, response: ServerResponse) => boolean
 
 async function answer(
   route: Route,

@@ -70,19 +70,15 @@ export class Tries {
 }
 
 /** The limits against guessing. */
-export class Guards {
+export const guardsOf = (clock: Clock) => ({
   /** By account and address. */
-  readonly passwords: Tries
-  readonly keys: Tries
-  readonly invites: Tries
+  passwords: new Tries(clock, 5, 'wrong passwords for this account'),
+  // A right key does not clear this count: its holder could otherwise guess others forever.
+  keys: new Tries(clock, 20, 'wrong keys'),
+  invites: new Tries(clock, 20, 'wrong invite codes'),
+})
 
-  constructor(clock: Clock) {
-    this.passwords = new Tries(clock, 5, 'wrong passwords for this account')
-    // A right key does not clear this count: its holder could otherwise guess others forever.
-    this.keys = new Tries(clock, 20, 'wrong keys')
-    this.invites = new Tries(clock, 20, 'wrong invite codes')
-  }
-}
+export type Guards = ReturnType<typeof guardsOf>
 
 function nameOf(address: string, account: string): string {
   return JSON.stringify([account.trim().toLowerCase().slice(0, 200), address])
