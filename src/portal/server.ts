@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Context } from 'hono'
+import type * as hono from 'hono'
 import { userError } from '../user/user-error.ts'
 import { Alerting } from './alerts/alerting.ts'
 import { type Post, postByFetch } from './alerts/deliveries.ts'
 import { Answering, type AnswersOptions, type UsageQuestion } from './api/answering.ts'
 import { forecastRoutes, readAnswer } from './api/answers.ts'
+import { digestOf } from './api/asked.ts'
 import { compressed } from './api/compressed.ts'
 import type { KeptAnswer } from './api/kept-answers.ts'
 import { RequestLimit, rateLimitPolicy } from './api/limits.ts'
@@ -48,6 +48,9 @@ async function loadHono() {
     throw missingLibraries()
   }
 }
+
+/** A request, with the account of its token once that is known. */
+type Context = hono.Context<{ Variables: { account?: string } }>
 
 /** The usage of accounts, over HTTP, read-only. */
 export class Portal {
@@ -97,7 +100,7 @@ export class Portal {
   async handler(): Promise<(request: Request) => Promise<Response>> {
     const Hono = await loadHono()
     await loadJose()
-    const app = new Hono()
+    const app = new Hono<{ Variables: { account?: string } }>()
     app.onError((error, context) => refused(error, context, this.options.log))
     app.notFound((context) =>
       refused(new Problem(404, 'no-such-page', 'There is no such page'), context),
@@ -106,11 +109,8 @@ export class Portal {
       const startMs = this.options.now()
       await next()
       const { log, now } = this.options
-      const account = (context.get as (name: string) => unknown)('account')
-      const who =
-        typeof account === 'string'
-          ? createHash('sha256').update(account).digest('hex').slice(0, 8)
-          : '-'
+      const account = context.get('account')
+      const who = account === undefined ? '-' : digestOf(account).slice(0, 8)
       // Not `req.path`, which is decoded: its line breaks and escapes would act in a terminal.
       const { pathname } = new URL(context.req.url)
       log?.(
@@ -162,7 +162,7 @@ export class Portal {
       })
     }
     const bearer = await tokens.check(token, this.options.now())
-    ;(context.set as (name: string, value: unknown) => void)('account', bearer.account)
+    context.set('account', bearer.account)
     const origin = context.req.header('origin')
     if (
       bearer.origin !== null &&

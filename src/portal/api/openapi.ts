@@ -5,117 +5,73 @@ import { answers, parameters, problemShape } from './shapes.ts'
 
 interface Route {
   readonly path: string
-  readonly id: string
   readonly summary: string
-  readonly tag: 'usage' | 'credits'
-  readonly parameters: z.ZodObject
+  /** Absent: `usage`. */
+  readonly tag?: 'credits'
   /** Media types and their schema; absent for a shape of `answers`. */
   readonly media?: readonly string[]
-  readonly errors: readonly number[]
+  /** Absent: those of a question with filters. */
+  readonly errors?: readonly number[]
 }
 
-const usual = [400, 401, 403, 404, 429, 503]
+const ofFilters = [400, 401, 403, 404, 429, 503]
+/** A question without filters has no name that may be unknown. */
+const unfiltered = [400, 401, 403, 429, 503]
+/** What every token shows is forbidden to none. */
+const always = [400, 401, 429, 503]
 
 export const routes = {
   account: {
     path: '/v1/account',
-    id: 'getAccount',
-    tag: 'usage',
     summary: 'What the token may see, and which time is covered',
-    parameters: parameters.account,
-    errors: [400, 401, 403, 429, 503],
+    errors: unfiltered,
   },
-  summary: {
-    path: '/v1/usage/summary',
-    id: 'getSummary',
-    tag: 'usage',
-    summary: 'Sums of a period and of the one before',
-    parameters: parameters.summary,
-    errors: usual,
-  },
-  series: {
-    path: '/v1/usage/series',
-    id: 'getSeries',
-    tag: 'usage',
-    summary: 'At most 400 bars, of at most 10 series',
-    parameters: parameters.series,
-    errors: usual,
-  },
+  summary: { path: '/v1/usage/summary', summary: 'Sums of a period and of the one before' },
+  series: { path: '/v1/usage/series', summary: 'At most 400 bars, of at most 10 series' },
   breakdown: {
     path: '/v1/usage/breakdown',
-    id: 'getBreakdown',
-    tag: 'usage',
     summary: 'Sums by one dimension, the largest first',
-    parameters: parameters.breakdown,
-    errors: usual,
   },
   requests: {
     path: '/v1/usage/requests',
-    id: 'getRequests',
-    tag: 'usage',
     summary: 'Single requests, the newest first; a period of at most 31 days',
-    parameters: parameters.requests,
-    errors: usual,
   },
   credits: {
     path: '/v1/credits',
-    id: 'getCredits',
     tag: 'credits',
     summary: 'Credits held, used and left, by grant',
-    parameters: parameters.credits,
-    errors: [400, 401, 403, 429, 503],
+    errors: unfiltered,
   },
   budgets: {
     path: '/v1/budgets',
-    id: 'getBudgets',
     tag: 'credits',
     summary: 'Budgets, each with what was used of it in its present period',
-    parameters: parameters.budgets,
-    errors: [400, 401, 429, 503],
+    errors: always,
   },
   outlook: {
     path: '/v1/credits/outlook',
-    id: 'getOutlook',
     tag: 'credits',
     summary: 'The forecast with its ranges, and what expires',
-    parameters: parameters.outlook,
-    errors: [400, 401, 403, 429, 503],
+    errors: unfiltered,
   },
   alerts: {
     path: '/v1/alerts',
-    id: 'getAlerts',
-    tag: 'usage',
     summary: 'Alerts that were sent, the newest first, each with its delivery',
-    parameters: parameters.alerts,
-    errors: [400, 401, 429, 503],
+    errors: always,
   },
-  notices: {
-    path: '/v1/notices',
-    id: 'getNotices',
-    tag: 'usage',
-    summary: 'At most three things to know',
-    parameters: parameters.notices,
-    errors: [400, 401, 403, 429, 503],
-  },
+  notices: { path: '/v1/notices', summary: 'At most three things to know', errors: unfiltered },
   export: {
     path: '/v1/export',
-    id: 'getExport',
-    tag: 'usage',
     summary: 'The sums as a file',
-    parameters: parameters.export,
     media: ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'],
-    errors: usual,
   },
   live: {
     path: '/v1/live',
-    id: 'getLive',
-    tag: 'usage',
     summary: 'Says that figures changed; has no figures',
-    parameters: parameters.live,
     media: ['text/event-stream'],
-    errors: [400, 401, 403, 429, 503],
+    errors: unfiltered,
   },
-} as const satisfies Record<string, Route>
+} as const satisfies Record<keyof typeof parameters, Route>
 export type RouteName = keyof typeof routes
 
 /** The published description of the API: OpenAPI 3.1, from the shapes that check it. */
@@ -143,7 +99,8 @@ export function openapiDocument(): object {
   }
   const paths = Object.fromEntries(
     Object.entries(routes as Record<RouteName, Route>).map(([name, route]) => {
-      const shape = z.toJSONSchema(route.parameters, { io: 'input' }) as {
+      const { path, summary, tag = 'usage', media, errors = ofFilters } = route
+      const shape = z.toJSONSchema(parameters[name as RouteName], { io: 'input' }) as {
         properties?: Record<string, { description?: string }>
         required?: readonly string[]
       }
@@ -158,32 +115,32 @@ export function openapiDocument(): object {
         }
       })
       const content =
-        route.media === undefined
+        media === undefined
           ? {
               'application/json': {
                 schema: ref((answers[name as keyof typeof answers].meta() as { id: string }).id),
               },
             }
-          : Object.fromEntries(route.media.map((media) => [media, { schema: { type: 'string' } }]))
+          : Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }]))
       const operation = {
-        operationId: route.id,
-        tags: [route.tag],
-        summary: route.summary,
+        operationId: `get${name[0]!.toUpperCase()}${name.slice(1)}`,
+        tags: [tag],
+        summary,
         parameters: listed,
         responses: {
           200: {
-            description: route.summary,
+            description: summary,
             headers: {
               ETag: { $ref: '#/components/headers/ETag' },
               RateLimit: { $ref: '#/components/headers/RateLimit' },
             },
             content,
           },
-          ...(route.media === undefined ? { 304: { description: 'Nothing changed' } } : {}),
-          ...Object.fromEntries(route.errors.map((status) => [status, problem])),
+          ...(media === undefined ? { 304: { description: 'Nothing changed' } } : {}),
+          ...Object.fromEntries(errors.map((status) => [status, problem])),
         },
       }
-      return [route.path, { get: operation }]
+      return [path, { get: operation }]
     }),
   )
   return {
