@@ -37,6 +37,15 @@ export interface Question {
   ask(prober: Prober): Promise<Partial<Record<GapId, GapAnswer>>>
 }
 
+type QuestionOfOne = Omit<Question, 'gaps' | 'ask'> & { ask(prober: Prober): Promise<GapAnswer> }
+
+/** A question of one gap, whose answer is that of the gap. */
+export const oneGap = (gap: GapId, { ask, ...question }: QuestionOfOne): Question => ({
+  ...question,
+  gaps: [gap],
+  ask: async (prober) => ({ [gap]: await ask(prober) }),
+})
+
 export const answered = (is: Facets, ...evidence: readonly string[]): GapAnswer => ({
   status: 'answered',
   is,

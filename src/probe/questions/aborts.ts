@@ -4,7 +4,7 @@ import { largest, smallest } from '../../user/extremes.ts'
 import { lookup } from '../../user/lookup.ts'
 import { pricesOf } from '../prices.ts'
 import type { Prober } from '../prober.ts'
-import { idleReads, notAskable, ofFacets, type Question } from '../question.ts'
+import { idleReads, notAskable, ofFacets, oneGap } from '../question.ts'
 
 /** Requests aborted at each point. The result counts only if all agree. */
 const repeats = 3
@@ -40,8 +40,7 @@ const points: readonly Point[] = [
 ]
 
 /** G-14: streams aborted at each point, in one phase per point, between idle reads of the balance. */
-export const abortedStreams: Question = {
-  gaps: ['G-14'],
+export const abortedStreams = oneGap('G-14', {
   price: ({ contract, readCredits }) =>
     (wholes + mostByTime + (points.length - 1) * repeats + points.length) *
       pricesOf(contract).least +
@@ -52,26 +51,25 @@ export const abortedStreams: Question = {
     await askWhole(prober, true)
     for (const point of points) {
       const outcome = await leave(prober, point, true)
-      if (outcome === null) return { 'G-14': notAskable('no balance can be read') }
+      if (outcome === null) return notAskable('no balance can be read')
       found[point.name] = outcome.charged
       evidence.push(outcome.evidence)
     }
-    return { 'G-14': ofFacets(found, ...evidence) }
+    return ofFacets(found, ...evidence)
   },
-}
+})
 
 /** G-15: plain requests aborted before their response. */
-export const abortedPlain: Question = {
-  gaps: ['G-15'],
+export const abortedPlain = oneGap('G-15', {
   price: ({ contract, readCredits }) =>
     (wholes + mostByTime + 1) * pricesOf(contract).least + readsPerPoint * readCredits,
   async ask(prober) {
     await askWhole(prober, false)
     const outcome = await leave(prober, beforeHeaders, false)
-    if (outcome === null) return { 'G-15': notAskable('no balance can be read') }
-    return { 'G-15': ofFacets({ charge: outcome.charged }, outcome.evidence) }
+    if (outcome === null) return notAskable('no balance can be read')
+    return ofFacets({ charge: outcome.charged }, outcome.evidence)
   },
-}
+})
 
 /** Sends a complete request, and more until the time that the service works before headers is well known. */
 async function askWhole(prober: Prober, stream: boolean): Promise<void> {

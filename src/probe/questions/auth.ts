@@ -1,11 +1,10 @@
 import { pricesOf } from '../prices.ts'
-import { ofFacets, type Question } from '../question.ts'
+import { ofFacets, oneGap } from '../question.ts'
 
 const wrongKey = 'assay-wrong-key-0000000000000000'
 
 /** G-08: the other endpoint's header, and both headers at once, one of them wrong. */
-export const otherHeader: Question = {
-  gaps: ['G-08'],
+export const otherHeader = oneGap('G-08', {
   price: ({ contract }) => 6 * pricesOf(contract).least,
   obstacle: ({ contract: { auth } }) =>
     auth.chat.name === auth.messages.name ? `both endpoints take ${auth.chat.name}` : null,
@@ -31,19 +30,17 @@ export const otherHeader: Question = {
       if (right === 200) return wrong === 200 ? 'any valid one' : 'own header'
       return wrong === 200 ? 'other header' : 'both must be valid'
     }
-    return {
-      'G-08': ofFacets(
-        {
-          chat: accepted(chatByOther.status),
-          messages: accepted(messagesByOther.status),
-          'both on chat': winner(chatOwnRight.status, chatOwnWrong.status),
-          'both on messages': winner(messagesOwnRight.status, messagesOwnWrong.status),
-        },
-        `${auth.messages.name} alone on chat: ${chatByOther.status}; ${auth.chat.name} alone on messages: ${messagesByOther.status}`,
-      ),
-    }
+    return ofFacets(
+      {
+        chat: accepted(chatByOther.status),
+        messages: accepted(messagesByOther.status),
+        'both on chat': winner(chatOwnRight.status, chatOwnWrong.status),
+        'both on messages': winner(messagesOwnRight.status, messagesOwnWrong.status),
+      },
+      `${auth.messages.name} alone on chat: ${chatByOther.status}; ${auth.chat.name} alone on messages: ${messagesByOther.status}`,
+    )
   },
-}
+})
 
 /** Whether the status rejects the key. A missing endpoint rejects no key. */
 const isRefusal = (status: number | null): boolean => status === 401 || status === 403

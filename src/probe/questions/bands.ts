@@ -3,7 +3,7 @@ import { largest, smallest } from '../../user/extremes.ts'
 import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { ambiguous, answered, notAskable, type Question } from '../question.ts'
+import { ambiguous, answered, notAskable, oneGap, type Question } from '../question.ts'
 
 const needsOperator = 'it takes a balance of an exact height: an operator (--operator)'
 
@@ -77,8 +77,7 @@ const slack = 2
 type Edge = ReturnType<typeof edgesOf>[number]
 
 /** G-23: the count right after the balance falls into a lower band. */
-export const bandChange: Question = {
-  gaps: ['G-23'],
+export const bandChange = oneGap('G-23', {
   price: ({ contract }) => mostWalks * (usedAbove + 4) * pricesOf(contract).least,
   obstacle: ({ hasOperator }) => (hasOperator ? null : needsOperator),
   async ask(prober) {
@@ -86,25 +85,24 @@ export const bandChange: Question = {
       ({ lower, upper }) =>
         upper.requests.minute > usedAbove + 2 && lower.requests.minute < usedAbove,
     )
-    if (edge === undefined) return { 'G-23': notAskable('no edge has limits far enough apart') }
+    if (edge === undefined) return notAskable('no edge has limits far enough apart')
     for (let nth = 1; ; nth++) {
       const responses = await walkOver(edge, prober)
       const at = responses.findIndex(
         ({ columns }) => columns.rateLimit === edge.lower.requests.minute,
       )
       const below = responses[at]
-      if (below === undefined)
-        return { 'G-23': notAskable('the limit had not changed after the edge') }
+      if (below === undefined) return notAskable('the limit had not changed after the edge')
       const evidence = `${usedAbove} used of ${edge.upper.requests.minute}; below the edge status ${below.status}, ${below.columns.rateRemaining} of ${below.columns.rateLimit} remaining`
       if (isOneCount(responses.slice(0, at + 1), edge))
-        return { 'G-23': answered({ counts: countsBelow(responses, at, edge) }, evidence) }
+        return answered({ counts: countsBelow(responses, at, edge) }, evidence)
       if (nth === mostWalks) {
         const why = 'what remained did not fall by one for each request, or a minute ended'
-        return { 'G-23': ambiguous({ counts: ['kept', 'reset', 'scaled'] }, {}, why, evidence) }
+        return ambiguous({ counts: ['kept', 'reset', 'scaled'] }, {}, why, evidence)
       }
     }
   },
-}
+})
 
 async function walkOver({ upper }: Edge, prober: Prober): Promise<readonly ProbeResponse[]> {
   await prober.setBalance(upper.minBalance - 1 + usedAbove * pricesOf(prober.contract).least)

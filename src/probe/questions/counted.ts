@@ -5,7 +5,7 @@ import { lookup } from '../../user/lookup.ts'
 import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { notAskable, ofFacets, type Question } from '../question.ts'
+import { notAskable, ofFacets, oneGap } from '../question.ts'
 
 interface Class {
   readonly name: string
@@ -48,8 +48,7 @@ const moreLooks = 2
 const spareRequests = 20
 
 /** G-18: the remaining requests before and after a few calls of each class. 403 and 429 need other means. */
-export const countedClasses: Question = {
-  gaps: ['G-18'],
+export const countedClasses = oneGap('G-18', {
   price: ({ contract, readCredits }) =>
     (lookPrice * classes.length + spareRequests) * pricesOf(contract).least +
     2 * 2 * calls * readCredits,
@@ -87,11 +86,11 @@ export const countedClasses: Question = {
             ? 'counted'
             : { oneOf: ['counted', 'not counted'] }
     }
-    if (!shown) return { 'G-18': notAskable(`no class could be looked at: ${evidence.join('; ')}`) }
+    if (!shown) return notAskable(`no class could be looked at: ${evidence.join('; ')}`)
     found['429'] = { oneOf: ['counted', 'not counted'] }
-    return { 'G-18': ofFacets(found, ...evidence) }
+    return ofFacets(found, ...evidence)
   },
-}
+})
 
 interface Fall {
   /** Remaining requests that the calls between two paid requests took. */

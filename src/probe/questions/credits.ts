@@ -5,11 +5,10 @@ import { fieldsThatMoved, leavesOf, movedBy } from '../credits-body.ts'
 import { cheapestModel, pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { answered, idleReads, notAskable, ofFacets, type Question } from '../question.ts'
+import { answered, idleReads, notAskable, ofFacets, oneGap } from '../question.ts'
 
 /** G-09: the meaning of each number, by its change over three cheap requests and an expensive one. */
-export const creditsBody: Question = {
-  gaps: ['G-09'],
+export const creditsBody = oneGap('G-09', {
   price: ({ contract, readCredits }) =>
     3 * pricesOf(contract).least + pricesOf(contract).most + 4 * idleReads * readCredits,
   async ask(prober) {
@@ -19,8 +18,7 @@ export const creditsBody: Question = {
     const before = await settledLeaves(prober)
     const { balances } = prober
     const spentBefore = balances.spentOnReads
-    if (before === null)
-      return { 'G-09': notAskable(`GET ${prober.contract.paths.credits} gives no numbers`) }
+    if (before === null) return notAskable(`GET ${prober.contract.paths.credits} gives no numbers`)
     const dear = dearestModel(prober.contract)
     let spent = 0
     let tokens = 0
@@ -35,13 +33,12 @@ export const creditsBody: Question = {
     }
     const after = await settledLeaves(prober)
     spent += balances.spentOnReads - spentBefore
-    if (served < 4 || after === null)
-      return { 'G-09': notAskable(`only ${served} of 4 requests were served`) }
+    if (served < 4 || after === null) return notAskable(`only ${served} of 4 requests were served`)
     // A clock or a count of reads may have changed by as much. An equal time without requests reveals it.
     const spentOnReads = balances.spentOnReads
     await prober.rest((prober.now() - sinceUs) * prober.options.timeScale)
     const idle = await settledLeaves(prober)
-    if (idle === null) return { 'G-09': notAskable('the numbers could not be read again') }
+    if (idle === null) return notAskable('the numbers could not be read again')
     const idleSpent = balances.spentOnReads - spentOnReads
     const found = fieldsThatMoved([before, after, idle], {
       remaining: [-spent, -idleSpent],
@@ -50,14 +47,12 @@ export const creditsBody: Question = {
       ...(tokens > 0 ? { tokens: [tokens, 0] } : {}),
     })
     balances.remainingPath = movedBy([before, after, idle], [-spent, -idleSpent])[0] ?? null
-    return {
-      'G-09': ofFacets(
-        { ...found, tokens: found.tokens ?? [] },
-        `${served} requests for ${spent} credits and ${tokens} tokens moved these fields by as much, and as long without requests did not`,
-      ),
-    }
+    return ofFacets(
+      { ...found, tokens: found.tokens ?? [] },
+      `${served} requests for ${spent} credits and ${tokens} tokens moved these fields by as much, and as long without requests did not`,
+    )
   },
-}
+})
 
 const dearestModel = ({ models }: FullContract): FullContract['models'][number] =>
   models.reduce((a, b) => (b.costCredits > a.costCredits ? b : a))
@@ -82,13 +77,12 @@ async function settledLeaves(prober: Prober): Promise<ReadonlyMap<string, number
 const reads = 4
 
 /** G-17: what reads cost. */
-export const readsCharged: Question = {
-  gaps: ['G-17'],
+export const readsCharged = oneGap('G-17', {
   price: ({ readCredits }) => (idleReads + 2 * reads + 2) * readCredits,
   async ask(prober) {
     const { balances } = prober
     if ((await prober.idleBalance()) === null)
-      return { 'G-17': notAskable('no balance can be read that stays') }
+      return notAskable('no balance can be read that stays')
     const shown: number[] = []
     const look = async () => {
       const balance = await balances.read()
@@ -101,20 +95,18 @@ export const readsCharged: Question = {
       if ((await prober.read('models')).status === 200) served++
     }
     await look()
-    if (shown.length < reads + 2) return { 'G-17': notAskable('the balance could not be read') }
+    if (shown.length < reads + 2) return notAskable('the balance could not be read')
     const credits = (shown[0]! - shown[reads]!) / reads
     const models = (shown[reads]! - shown[reads + 1]! - credits) / served
     // Failed reads cost nothing and reveal nothing.
     if (served > 0) balances.readPrices.models = Number.isInteger(models) && models > 0 ? models : 0
     if (credits === 0 && models === 0) prober.readCredits = 0
-    return {
-      'G-17': ofFacets(
-        { ...(served > 0 ? { models: costOfRead(models) } : {}), credits: costOfRead(credits) },
-        `balances ${shown.slice(0, -1).join(', ')} in ${reads + 1} reads of credits, then ${shown.at(-1)} after ${served} of models were served`,
-      ),
-    }
+    return ofFacets(
+      { ...(served > 0 ? { models: costOfRead(models) } : {}), credits: costOfRead(credits) },
+      `balances ${shown.slice(0, -1).join(', ')} in ${reads + 1} reads of credits, then ${shown.at(-1)} after ${served} of models were served`,
+    )
   },
-}
+})
 
 /** The cost of each read if it is whole. It stays open if only some reads cost it, or if the balance rose. */
 function costOfRead(credits: number): string | Open {
@@ -134,8 +126,7 @@ const kinds = [
 ] as const
 
 /** G-12: compares the header with the balance, for each endpoint and mode, and under concurrency. */
-export const creditsHeader: Question = {
-  gaps: ['G-12'],
+export const creditsHeader = oneGap('G-12', {
   price: ({ contract, readCredits }) =>
     kinds.length * pricesOf(contract)[readCredits > 0 ? 'most' : 'least'] +
     burstSize * pricesOf(contract).least +
@@ -186,9 +177,9 @@ export const creditsHeader: Question = {
       const concurrent = concurrentMeaning(found.chat, repeats > 0)
       if (concurrent !== null) found.concurrent = concurrent
     }
-    return { 'G-12': ofFacets(found, ...evidence) }
+    return ofFacets(found, ...evidence)
   },
-}
+})
 
 const meanings = { after: 'after own charge', before: 'before own charge' } as const
 
@@ -227,33 +218,32 @@ const burstSize = 16
 const openStreams = 3
 
 /** G-13: the balance while a stream is open. */
-export const chargeTime: Question = {
-  gaps: ['G-13'],
+export const chargeTime = oneGap('G-13', {
   price: ({ contract, readCredits }) =>
     openStreams * pricesOf(contract).least +
     ((openStreams + 1) * idleReads + openStreams) * readCredits,
   async ask(prober) {
     let before = await prober.idleBalance()
-    if (before === null) return { 'G-13': notAskable('no balance can be read') }
+    if (before === null) return notAskable('no balance can be read')
     for (let nth = 1; ; nth++) {
       const { response, open, readUs } = await readWhileOpen(prober)
       const after = await prober.idleBalance()
       const evidence = `balance ${before}, ${open} while the stream was open, ${after} after it`
       if (response.columns.outcome !== 'ok')
-        return { 'G-13': notAskable(`the stream ended ${response.status}`) }
+        return notAskable(`the stream ended ${response.status}`)
       if (open === before && after !== null && after < before)
-        return { 'G-13': answered({ charge: 'end' }, evidence) }
-      if (open === null || open >= before) return { 'G-13': notAskable(evidence) }
-      if (wentOn(response, readUs)) return { 'G-13': answered({ charge: 'start' }, evidence) }
+        return answered({ charge: 'end' }, evidence)
+      if (open === null || open >= before) return notAskable(evidence)
+      if (wentOn(response, readUs)) return answered({ charge: 'start' }, evidence)
       if (nth === openStreams || after === null) {
         const why =
           'the stream was over before the balance was read, or may have been; a longer answer is needed'
-        return { 'G-13': notAskable(why) }
+        return notAskable(why)
       }
       before = after
     }
   },
-}
+})
 
 /** Opens a stream and reads the balance at its first event. */
 async function readWhileOpen(prober: Prober) {

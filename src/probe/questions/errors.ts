@@ -3,12 +3,11 @@ import { textOf } from '../../client/call/wrong.ts'
 import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
-import { notAskable, ofFacets, type Question } from '../question.ts'
+import { notAskable, ofFacets, oneGap, type Question } from '../question.ts'
 import type { Shown } from '../shown.ts'
 
 /** G-26: which of two mistakes a service finds first. Asked after G-22, which sends such a request while the limit is reached. */
-export const precedence: Question = {
-  gaps: ['G-26'],
+export const precedence = oneGap('G-26', {
   price: ({ contract, readCredits }) => 4 * pricesOf(contract).least + readCredits,
   async ask(prober) {
     const expects = { expects: 'any' } as const
@@ -29,21 +28,19 @@ export const precedence: Question = {
       await prober.setBalance(0)
       creditsOrBody = statusOf(await prober.chat({ body: badTemperature }, expects), '403', '400')
     }
-    return {
-      'G-26': ofFacets(
-        {
-          '401 or 400': statusOf(keyOrBody, '401', '400'),
-          '401 or unknown model': statusOf(keyOrModel, '401', '400', '404'),
-          '401 or 404': statusOf(keyOrPath, '401', '404'),
-          '400 or unknown model': codeOf(bodyOrModel, 'invalid_request', 'model_not_found'),
-          '403 or 400': creditsOrBody,
-          '429 or 400': prober.whenFull ?? { oneOf: ['429', '400'] },
-        },
-        'statuses of double faults',
-      ),
-    }
+    return ofFacets(
+      {
+        '401 or 400': statusOf(keyOrBody, '401', '400'),
+        '401 or unknown model': statusOf(keyOrModel, '401', '400', '404'),
+        '401 or 404': statusOf(keyOrPath, '401', '404'),
+        '400 or unknown model': codeOf(bodyOrModel, 'invalid_request', 'model_not_found'),
+        '403 or 400': creditsOrBody,
+        '429 or 400': prober.whenFull ?? { oneOf: ['429', '400'] },
+      },
+      'statuses of double faults',
+    )
   },
-}
+})
 
 /** G-27, G-28: statuses and shapes that the tables leave open. */
 export const refusals: Question = {
@@ -157,15 +154,14 @@ async function askBeyond(prober: Prober, model: string, tokens: number): Promise
 const mayNameLength: ReadonlySet<number | null> = new Set([400, 404, 422])
 
 /** G-31: parameters at bounds that are in no table. */
-export const parameters: Question = {
-  gaps: ['G-31'],
+export const parameters = oneGap('G-31', {
   price: ({ contract }) => 20 * pricesOf(contract).least,
   async ask(prober) {
     const expects = { expects: 'any', step: 'parameter' } as const
     const plain = await prober.chat({}, expects)
     if (plain.status !== 200) {
       const why = `the same request without them ended with status ${plain.status ?? 'none'}`
-      return { 'G-31': notAskable(why) }
+      return notAskable(why)
     }
     /** Null if the outcome says nothing about the parameter. */
     const taken = async (body: Record<string, unknown>) => {
@@ -192,18 +188,16 @@ export const parameters: Question = {
       if (last === 'accepted') accepted = n
       else if (last !== null) refused = n
     }
-    return {
-      'G-31': ofFacets(
-        {
-          ...found,
-          'n accepted': last === null ? { oneOf: [`${accepted}`, 'more'] } : accepted,
-          'n refused': refused ?? { oneOf: [`above ${accepted}`, 'never'] },
-        },
-        'single requests with one parameter changed',
-      ),
-    }
+    return ofFacets(
+      {
+        ...found,
+        'n accepted': last === null ? { oneOf: [`${accepted}`, 'more'] } : accepted,
+        'n refused': refused ?? { oneOf: [`above ${accepted}`, 'never'] },
+      },
+      'single requests with one parameter changed',
+    )
   },
-}
+})
 
 /** Whether no answer came, or one that any request may get: the client's time limit or the rate limit. */
 const isUnheard = (status: number | null): boolean =>

@@ -3,7 +3,15 @@ import { windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { pricesOf } from '../prices.ts'
 import { at } from '../probe-response.ts'
-import { ambiguous, answered, idleReads, notAskable, ofFacets, type Question } from '../question.ts'
+import {
+  ambiguous,
+  answered,
+  idleReads,
+  notAskable,
+  ofFacets,
+  oneGap,
+  type Question,
+} from '../question.ts'
 
 /** Requests with the first key before the second is used. */
 const usedByFirst = 6
@@ -15,8 +23,7 @@ const obstacles = {
 } as const
 
 /** G-36: what a second key of the account shows after the first was used. */
-export const newKey: Question = {
-  gaps: ['G-36'],
+export const newKey = oneGap('G-36', {
   price: ({ contract }) => (usedByFirst + 2) * pricesOf(contract).least,
   obstacle: ({ secondKey }) => obstacles[secondKey],
   async ask(prober) {
@@ -26,9 +33,9 @@ export const newKey: Question = {
     for (let nth = 0; nth < usedByFirst; nth++) await useFirst()
     const second = await prober.chat({}, { step: 'second key', second: true })
     await useFirst()
-    return { 'G-36': countsOf(first, second.columns) }
+    return countsOf(first, second.columns)
   },
-}
+})
 
 type Shown = Pick<AttemptRow, 'rateLimit' | 'rateRemaining'>
 
@@ -66,8 +73,7 @@ export function countsOf(first: readonly Shown[], second: Shown): GapAnswer {
 }
 
 /** G-37: the same Idempotency-Key twice. */
-export const idempotency: Question = {
-  gaps: ['G-37'],
+export const idempotency = oneGap('G-37', {
   price: ({ contract, readCredits }) => 2 * pricesOf(contract).least + 3 * idleReads * readCredits,
   async ask(prober) {
     const headers = { 'idempotency-key': `assay-${prober.options.runId}` }
@@ -78,7 +84,7 @@ export const idempotency: Question = {
     const after = await prober.idleBalance()
     if (first.status !== 200 || again.status !== 200) {
       const statuses = `${first.status ?? 'none'} and ${again.status ?? 'none'}`
-      return { 'G-37': notAskable(`one of the two was not served: statuses ${statuses}`) }
+      return notAskable(`one of the two was not served: statuses ${statuses}`)
     }
     const ids = [at(first.json, 'id'), at(again.json, 'id')]
     const answer = ids.includes(undefined)
@@ -86,14 +92,12 @@ export const idempotency: Question = {
       : ids[0] === ids[1]
         ? 'replayed'
         : 'new'
-    return {
-      'G-37': ofFacets(
-        { answer, 'second time': secondCharge(before, between, after) },
-        `balance ${before}, ${between}, ${after}; ids ${ids.join(', ')}`,
-      ),
-    }
+    return ofFacets(
+      { answer, 'second time': secondCharge(before, between, after) },
+      `balance ${before}, ${between}, ${after}; ids ${ids.join(', ')}`,
+    )
   },
-}
+})
 
 /** The charge of the second request, known only if the first was seen to be charged. */
 function secondCharge(before: number | null, between: number | null, after: number | null) {

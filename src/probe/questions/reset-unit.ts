@@ -11,14 +11,13 @@ import { type ServiceClock, serviceClock } from '../../limits/service-clock.ts'
 import { routeOf } from '../limited-request.ts'
 import { pricesOf } from '../prices.ts'
 import type { Prober } from '../prober.ts'
-import { notAskable, ofFacets, type Question } from '../question.ts'
+import { notAskable, ofFacets, oneGap } from '../question.ts'
 
 /** Paid requests whose resets are compared. */
 const slopeSamples = 8
 
 /** G-21, from all resets so far. */
-export const resetUnit: Question = {
-  gaps: ['G-21'],
+export const resetUnit = oneGap('G-21', {
   price: ({ contract }) => slopeSamples * pricesOf(contract).least,
   obstacle: ({ contract: { headers } }) =>
     headers.rateReset === undefined ? 'the contract names no reset header' : null,
@@ -28,9 +27,9 @@ export const resetUnit: Question = {
       await prober.chat({ maxTokens: 1 }, { step: 'slope' })
       await prober.rest(1.5e6)
     }
-    return { 'G-21': unitOf(prober) }
+    return unitOf(prober)
   },
-}
+})
 
 /** Values that a route needs to decide the unit, if those of the route with most values fit several. */
 const enoughValues = 4

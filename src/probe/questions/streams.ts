@@ -1,16 +1,15 @@
 import { pricesOf } from '../prices.ts'
 import { at, type ProbeResponse, textOf } from '../probe-response.ts'
-import { answered, notAskable, ofFacets, type Question } from '../question.ts'
+import { answered, notAskable, ofFacets, oneGap, type Question } from '../question.ts'
 
 /** G-10: how the messages format streams. */
-export const messagesStream: Question = {
-  gaps: ['G-10'],
+export const messagesStream = oneGap('G-10', {
   price: ({ contract }) => pricesOf(contract).least,
   async ask(prober) {
     const response = await prober.messages({ stream: true }, { expects: 'any' })
     if (isRefused(response))
-      return { 'G-10': answered({ framing: `status ${response.status}` }, 'stream: true refused') }
-    if (response.columns.outcome !== 'ok') return { 'G-10': notAskable(notServed(response)) }
+      return answered({ framing: `status ${response.status}` }, 'stream: true refused')
+    if (response.columns.outcome !== 'ok') return notAskable(notServed(response))
     const types = [...new Set(response.chunks.map((chunk) => at(chunk, 'type')))].filter(
       (type) => typeof type === 'string',
     )
@@ -22,15 +21,12 @@ export const messagesStream: Question = {
           : response.events.length === 0
             ? 'JSON'
             : 'other'
-    return {
-      'G-10': answered({ framing, events: types as string[] }, `${response.events.length} events`),
-    }
+    return answered({ framing, events: types as string[] }, `${response.events.length} events`)
   },
-}
+})
 
 /** G-11: what a chat stream carries, with and without a request for usage. */
-export const chatStream: Question = {
-  gaps: ['G-11'],
+export const chatStream = oneGap('G-11', {
   price: ({ contract }) => 2 * pricesOf(contract).least,
   async ask(prober) {
     const plain = await prober.chat({ stream: true })
@@ -38,25 +34,21 @@ export const chatStream: Question = {
       { stream: true, body: { stream_options: { include_usage: true } } },
       { expects: 'any' },
     )
-    if (plain.columns.outcome !== 'ok') return { 'G-11': notAskable(notServed(plain)) }
+    if (plain.columns.outcome !== 'ok') return notAskable(notServed(plain))
     const has = (...path: readonly (string | number)[]) =>
       plain.chunks.some((chunk) => ![undefined, null].includes(at(chunk, ...path) as null))
-    return {
-      'G-11': ofFacets(
-        {
-          usage: usageIn(plain),
-          'usage when asked': asked.status === 200 ? usageIn(asked) : `status ${asked.status}`,
-          role: has('choices', 0, 'delta', 'role'),
-          finish_reason: has('choices', 0, 'finish_reason'),
-          object: [
-            ...new Set(plain.chunks.map((chunk) => String(at(chunk, 'object') ?? 'absent'))),
-          ],
-        },
-        `${plain.chunks.length} chunks unasked, ${asked.chunks.length} asked`,
-      ),
-    }
+    return ofFacets(
+      {
+        usage: usageIn(plain),
+        'usage when asked': asked.status === 200 ? usageIn(asked) : `status ${asked.status}`,
+        role: has('choices', 0, 'delta', 'role'),
+        finish_reason: has('choices', 0, 'finish_reason'),
+        object: [...new Set(plain.chunks.map((chunk) => String(at(chunk, 'object') ?? 'absent')))],
+      },
+      `${plain.chunks.length} chunks unasked, ${asked.chunks.length} asked`,
+    )
   },
-}
+})
 
 function usageIn(response: ProbeResponse): string {
   const bearing = response.chunks.filter((chunk) => {
