@@ -302,6 +302,37 @@ test('the page says in which zone its times are, and calls own dimensions in the
   expect(/id="top-tag-\d">\s*<h3>([^<]*)</.exec(own)![1]).toBe('Department')
 })
 
+test('the page of an hour and of days says its period, and every line of what was used is of it', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const used = (page: string) => textOf(/<div class="used[\s\S]*?<\/dd>/.exec(page)![0])
+  const hour = '?from=2026-11-10T09:00&to=2026-11-10T10:00'
+  expect(used(await pageOf(even(), '', hour))).toMatch(/Used Nov 10, 9–10 AM .*1 request /)
+  const night = '?from=2026-11-10T21:00&to=2026-11-11T02:00'
+  expect(used(await pageOf(even(), '', night))).toMatch(
+    /Used Nov 10, 2026, 9:00 PM – Nov 11, 2026, 2:00 AM .*2 requests /,
+  )
+  const page = await pageOf(even(), '', '?from=2026-11-10&to=2026-11-12')
+  expect(used(page)).toMatch(/Used Nov 10 – 11 .*12 requests /)
+  // A file hides these lines once its reader filters.
+  const asides = /<div class="used[\s\S]*?<\/dd>/.exec(page)![0].match(/class="aside"[^>]*>/g)!
+  expect(asides.length).toBeGreaterThan(0)
+  expect(asides.filter((each) => !each.includes('data-whole'))).toEqual([])
+})
+
+test('the page has the days of the account alone: another zone is refused', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  await pageOf(even(), '')
+  const answer = await service!.ask('/page?timezone=Asia/Tokyo', await tokenOf('a'))
+  expect([answer.status, ((await answer.json()) as { hint: string }).hint]).toEqual([
+    400,
+    'Known: from, to, model, key, endpoint, tag, metric, by, unit.',
+  ])
+})
+
 test('no French line begins with a colon or another sign that follows a space', () => {
   expect(Object.values(fr).filter((text) => / [:;!?»]|« /.test(text))).toEqual([])
 })
