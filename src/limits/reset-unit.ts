@@ -267,7 +267,7 @@ function countdownsOf(
     const off = (countdown: Countdown) => Math.abs(sample.value * unitUs[unit] - left(countdown))
     // A countdown is over near zero, because a value near zero would fit the end of any.
     const isOver = (countdown: Countdown) => left(countdown) <= slackUs
-    over.push(...running.filter(isOver))
+    for (const countdown of running) if (isOver(countdown)) over.push(countdown)
     running = running.filter((countdown) => !isOver(countdown))
     const own = running.find((countdown) => off(countdown) <= slackUs)
     if (own !== undefined) {
