@@ -21,6 +21,11 @@ export interface PlannedTurn {
 export const mostRequests = ({ turns }: Task) =>
   turns.reduce((sum, { repeat, children }) => sum + repeat.max * children, 0)
 
+/** Lanes of draws beside those of a delay, which are 0 and 1. */
+const middleLane = 2
+const leftLane = 3
+const repeatLane = 4
+
 /**
  * The requests of one task, each after those that it waits for. The seed, the phase and the index of the task decide
  * every draw, so any thread plans the same.
@@ -38,7 +43,7 @@ export function planTask(task: Task, draws: RandomStream, index: number): readon
     const after = last(turn.after)
     const requests = { all: [] as number[], last: [] as number[] }
     for (let child = 0; child < turn.children; child++) {
-      const times = timesOf(turn, draws.at(base + planned.length, 1))
+      const times = timesOf(turn, draws.at(base + planned.length, repeatLane))
       for (let nth = 0; nth < times; nth++) {
         const number = planned.length
         const isFirst = nth === 0
@@ -72,10 +77,6 @@ export interface Begun {
 /** A task that starts at its start. */
 export const whole: Begun = { from: 0, left: 1 }
 
-/** Lanes of draws that no turn uses. */
-const middleLane = 2
-const leftLane = 3
-
 /** A task that has begun already: any of its requests may be the next. Requests before one have lower numbers. */
 export function begunAt(
   task: Task,
@@ -93,16 +94,28 @@ const plansForMean = 200
 /** The mean time of a task if every answer came at once: the delays on its longest path, in microseconds. */
 export function meanDelaysUs(task: Task, draws: RandomStream): number {
   let sum = 0
-  for (let index = 0; index < plansForMean; index++) {
-    const ends: number[] = []
-    for (const { after, join, delayUs } of planTask(task, draws, index)) {
-      const before = after.map((number) => ends[number]!)
-      const from = before.length === 0 ? 0 : Math[join === 'all' ? 'max' : 'min'](...before)
-      ends.push(from + delayUs)
-    }
-    sum += largest(ends)
-  }
+  for (let index = 0; index < plansForMean; index++) sum += delaysUs(planTask(task, draws, index))
   return sum / plansForMean
+}
+
+/** When the last request ends that is not aborted, if every answer comes at once. */
+function delaysUs(plan: readonly PlannedTurn[]): number {
+  /** When its delay begins and ends, were nothing aborted. What is aborted ends too late to decide a join. */
+  const begins: number[] = []
+  const ends: number[] = []
+  for (const { after, join, delayUs } of plan) {
+    const before = after.map((number) => ends[number]!)
+    const from = before.length === 0 ? 0 : Math[join === 'all' ? 'max' : 'min'](...before)
+    begins.push(from)
+    ends.push(from + delayUs)
+  }
+  // Backwards, because a request that is aborted before it begins aborts none.
+  const aborts = plan.map(() => Number.POSITIVE_INFINITY)
+  for (const [number, { rest }] of [...plan.entries()].toReversed()) {
+    if (begins[number]! > aborts[number]!) continue
+    for (const other of rest) aborts[other] = Math.min(aborts[other]!, begins[number]!)
+  }
+  return largest(ends.filter((end, number) => end <= aborts[number]!))
 }
 
 function timesOf({ repeat: { min, max } }: Turn, uniform: number): number {

@@ -21,10 +21,9 @@ phases:
   'a.yaml',
 )
 
-/** How often a phase draws each step, of a thousand draws. */
-function drawn(name: string): Readonly<Record<string, number>> {
+function activeOf(name: string): ActivePhase {
   const phase = scenario.phases.find((each) => each.name === name)!
-  const active = new ActivePhase(
+  return new ActivePhase(
     {
       ...phase,
       ordinal: 0,
@@ -36,6 +35,11 @@ function drawn(name: string): Readonly<Record<string, number>> {
     scenario,
     1,
   )
+}
+
+/** How often a phase draws each step, of a thousand draws. */
+function drawn(name: string): Readonly<Record<string, number>> {
+  const active = activeOf(name)
   const counts: Record<string, number> = {}
   for (let index = 0; index < 1000; index++) {
     const step = scenario.steps[active.stepAt(index)]!.name
@@ -49,6 +53,16 @@ test('steps are drawn by weight, and a step of weight 0 is never drawn from the 
   expect(others).toEqual({})
   expect(Math.abs(often! - 750)).toBeLessThan(45)
   expect(often! + seldom!).toBe(1000)
+})
+
+test('turns of one conversation share no draws, however many a prompt takes', () => {
+  const active = activeOf('mix')
+  const all = [0, 1, 2].flatMap((turn) => {
+    const random = active.drawsOfPrompt(7, turn)
+    return Array.from({ length: 300 }, random)
+  })
+  expect(new Set(all).size).toBe(900)
+  expect(active.drawsOfPrompt(7, 1)()).toBe(all[300])
 })
 
 test('a phase that names steps of weight 0 sends them, all equally often', () => {

@@ -122,6 +122,56 @@ test('the first of several branches decides, the rest is dropped, and a failure 
   expect([failing.outcome, failing.lastUs]).toEqual(['failed', 20])
 })
 
+test('how often a turn repeats does not depend on its delay', () => {
+  const delay = { kind: 'lognormal', medianUs: 1e6, sigma: 1 } as const
+  const task = taskOf(turnLike('a', [], { repeat: { min: 1, max: 4 }, delay }))
+  const plans = Array.from({ length: 4000 }, (_, index) => planTask(task, draws(1), index))
+  for (let times = 1; times <= 4; times++) {
+    const delays = plans.filter(({ length }) => length === times).map(([first]) => first!.delayUs)
+    expect(delays.length).toBeGreaterThan(900)
+    const median = delays.toSorted((a, b) => a - b)[delays.length >> 1]!
+    expect(median).toBeGreaterThan(0.85e6)
+    expect(median).toBeLessThan(1.15e6)
+  }
+})
+
+test('without a time of service, a task takes as long as its progress against answers that come at once', () => {
+  fc.assert(
+    fc.property(randomTask, fc.nat(9), (drawn, seed) => {
+      // No two delays are equal, so that the order of ends is certain.
+      const delay = { kind: 'uniform', minUs: 1, maxUs: 1e12 } as const
+      const task = { ...drawn, turns: drawn.turns.map((turn) => ({ ...turn, delay })) }
+      const took = Array.from({ length: 200 }, (_, index) => {
+        const progress = new TaskProgress(planTask(task, draws(seed), index), 0)
+        let queue = [...progress.begin()]
+        while (queue.length > 0) {
+          queue.sort((a, b) => a.atUs - b.atUs)
+          const { number, atUs } = queue.shift()!
+          const { due, dropped } = progress.end(number, true, atUs)
+          for (const left of dropped) progress.leave(left)
+          queue = [...queue, ...due].filter((each) => !dropped.includes(each.number))
+        }
+        return progress.lastUs
+      })
+      const mean = took.reduce((sum, us) => sum + us / took.length, 0)
+      expect(meanDelaysUs(task, draws(seed)) / mean).toBeCloseTo(1, 6)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('a join of the first takes no longer than its first branch', () => {
+  const delay = { kind: 'uniform', minUs: 0, maxUs: 60e6 } as const
+  const task = taskOf(
+    turnLike('a', []),
+    turnLike('b', ['a'], { children: 5, delay }),
+    turnLike('c', ['b'], { join: 'first' }),
+  )
+  // The least of five draws from 60 s: 10 s on average.
+  expect(meanDelaysUs(task, draws(1))).toBeGreaterThan(8e6)
+  expect(meanDelaysUs(task, draws(1))).toBeLessThan(12e6)
+})
+
 test('without a time of service, a task takes the delays of its longest path on average', () => {
   const exponential = { kind: 'exponential', meanUs: 400 } as const
   const task = taskOf(

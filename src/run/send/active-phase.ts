@@ -25,6 +25,9 @@ import { TurnsOfTarget } from '../plan/turns-of-target.ts'
 import { TrialCounter, type TrialCounting } from '../search/trial-counts.ts'
 import { TaskTrialCounter } from '../search/trial-tasks.ts'
 
+/** Draws that the prompt of one turn may take before they are those of the next. */
+const drawsOfTurn = 2 ** 16
+
 /** A phase in one sending thread: its plan, draws and counts. */
 export class ActivePhase {
   readonly run: PhaseRun
@@ -150,8 +153,14 @@ export class ActivePhase {
     return choice.at(choice.keys.length > 1 ? this.keyDraws.at(index) : 0)
   }
 
-  promptDraw(index: number, lane = 0): number {
-    return this.promptDraws.at(index, lane)
+  promptDraw(index: number): number {
+    return this.promptDraws.at(index)
+  }
+
+  /** @returns draws for the prompt of one turn, one after the other; those of the next turn are others */
+  drawsOfPrompt(index: number, turn: number): () => number {
+    let lane = turn * drawsOfTurn
+    return () => this.promptDraws.at(index, lane++)
   }
 
   slotOf(index: number, turn: number): number {

@@ -212,8 +212,7 @@ export class Requester {
   }
 
   private ownPrompt(plan: StepPlan, phase: ActivePhase, index: number, turn: number): string {
-    let lane = turn * 64
-    return plan.ownPrompt({ index, turn, random: () => phase.promptDraw(index, lane++) }) ?? ''
+    return plan.ownPrompt({ index, turn, random: phase.drawsOfPrompt(index, turn) }) ?? ''
   }
 
   private traced(
