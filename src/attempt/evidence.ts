@@ -31,6 +31,9 @@ export const isSharedTemplate = ({
   readonly promptHash: string | null
 }): boolean => template !== null && template >= firstUniqueTemplate && promptHash === null
 
+/** The same of a row of `templates`; false without one. */
+export const sharedTemplateSql = `coalesce(templates.template >= ${firstUniqueTemplate} AND templates.prompt_hash IS NULL, false)`
+
 /** A response of bounded size, with every occurrence of the key replaced by `[key]`. */
 export interface BodyRow {
   readonly runId: string

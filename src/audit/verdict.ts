@@ -20,7 +20,7 @@ const serviceSide = z
     endpoint: known,
     model: known,
     status: z.number().nullable(),
-    /** SHA-256 and length of what was asked. */
+    /** SHA-256 and length of the body that was asked; null also where only a body of the same form is stored (`isSharedTemplate`). */
     asked: known,
     /** Tokens as they were answered. */
     usage: known,

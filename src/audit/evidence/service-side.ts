@@ -1,9 +1,10 @@
+import { sharedTemplateSql } from '../../attempt/evidence.ts'
 import { headerLines } from '../../attempt/header-lines.ts'
 import type { Reader } from '../../store/session/session.ts'
 import type { Usage } from '../../tokens/usage.ts'
 import type { Finding, Witness } from '../verdict.ts'
 
-/** The counts of a usage in words: `14 input_uncached, 0 cache_read, 5 output_visible`. */
+/** The counts of a usage above 0 in words: `14 input_uncached, 5 output_visible`; `0 tokens` without any. */
 export function evidenceOfUsage(usage: Usage | null): string | null {
   if (usage === null) return null
   const counts = Object.entries(usage.parts).filter(([, count]) => count !== null && count !== 0)
@@ -51,7 +52,8 @@ export async function withServiceSide(
        epoch_us(started_at) / 1000 + sent_us * time_scale / 1000 AS "atMs", endpoint, path,
        coalesce(attempts.model, response_model) AS model, status, response_id AS "responseId",
        bodies.headers AS headers,
-       'SHA-256 ' || sha256(templates.body) || ', ' || strlen(templates.body) || ' bytes' AS asked,
+       CASE WHEN NOT ${sharedTemplateSql}
+            THEN 'SHA-256 ' || sha256(templates.body) || ', ' || strlen(templates.body) || ' bytes' END AS asked,
        prompt_tokens::DOUBLE AS input, cached_tokens::DOUBLE AS cached, completion_tokens::DOUBLE AS output
      FROM wanted
        JOIN attempts ON attempts.run_id = "runId" AND attempts.slot = wanted.slot AND attempts.retry = wanted.retry

@@ -2,11 +2,14 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { firstUniqueTemplate } from '../../../src/attempt/evidence.ts'
 import { loadContract } from '../../../src/contract/load.ts'
 import { checkEvidence } from '../../../src/report/vendor/check-evidence.ts'
 import { writeEvidence } from '../../../src/report/vendor/write-evidence.ts'
 import { UserError } from '../../../src/user/user-error.ts'
-import { verdictOnTexts } from './one-answer-each.ts'
+import { attempt } from '../../report/attempts.ts'
+import { verdictOver } from '../verdict-over.ts'
+import { answersTo, verdictOnTexts } from './one-answer-each.ts'
 import { audited, repeated, words } from './texts.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-tokenizer-'))
@@ -64,6 +67,28 @@ test('the tokenizer.json of a model counts its texts: an honest service passes, 
   expect(await verdictOf('SOLD-02', path, words, (tokens) => tokens + 12)).toMatchObject({
     verdict: 'pass',
     note: 'svc-k2: 12 tokens beside the text',
+  })
+})
+
+test('what too many tokens cost leaves out prompts that only share the body of another, which a tokenizer.json may count otherwise', async () => {
+  const template = firstUniqueTemplate + 300
+  const { rows, templates } = answersTo(audited, (text) => ({
+    promptTokens: 2 * (letters(text) + 12),
+    completionTokens: 1,
+  }))
+  const verdict = await verdictOver(
+    'SOLD-01',
+    [...rows, ...[100, 101].map((slot) => attempt(slot, { template, promptTokens: 100_000 }))],
+    {
+      templates: [...templates, { ...templates[0]!, template }],
+      contract: loadContract(contractFile('pieces.json')),
+    },
+  )
+  expect(verdict).toMatchObject({
+    verdict: 'fail',
+    observed: expect.stringContaining(
+      'tokens too many in 24 requests (2 more could not be counted)',
+    ),
   })
 })
 

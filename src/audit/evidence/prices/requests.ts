@@ -1,4 +1,4 @@
-import { firstUniqueTemplate } from '../../../attempt/evidence.ts'
+import { sharedTemplateSql } from '../../../attempt/evidence.ts'
 import { severalPassesSql, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
 import type { PricedRequest } from '../../../price/judge/request.ts'
 import { readPackedBodies } from '../../../store/attempts/packed-bodies.ts'
@@ -84,7 +84,7 @@ async function storedRows({ store, runIds }: Evidence): Promise<readonly Row[]> 
        ${tokenColumnsSql}, ${severalPassesSql} AS "severalPasses",
        nullif(${idempotencyKeySql('templates.headers')}, '') AS once,
        templates.body AS "requestBody", md5(coalesce(templates.body, path)) AS prompt,
-       coalesce(template >= ${firstUniqueTemplate} AND prompt_hash IS NULL, false) AS "isShared",
+       ${sharedTemplateSql} AS "isShared",
        bodies.headers AS "responseHeaders", bodies.body AS "responseBody", truncated,
        packed_at AS "packedAt"
      FROM attempts JOIN runs USING (run_id)

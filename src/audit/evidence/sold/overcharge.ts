@@ -9,7 +9,7 @@ import type { Evidence } from '../../rule.ts'
 import type { MeasuredFigure } from '../../verdict.ts'
 import { exactAmount } from '../prices/stake.ts'
 import type { Part } from './parts.ts'
-import { soleTextOf } from './sole-texts.ts'
+import { hasOwnCount, soleTextOf } from './sole-texts.ts'
 
 interface Row extends TokenColumns {
   readonly responseModel: string | null
@@ -20,6 +20,13 @@ interface Row extends TokenColumns {
   readonly runId: string
   readonly template: number | null
   readonly attempts: number
+}
+
+interface Asked {
+  readonly runId: string
+  readonly template: number
+  readonly promptHash: string | null
+  readonly body: string
 }
 
 /** Tokens that are counted too many: of a prompt with this text, or null if that is not known. */
@@ -54,14 +61,15 @@ export async function overcharge(
       ...(only === undefined ? [] : [only.value]),
     ],
   )
-  const bodies = await store.rows<{ runId: string; template: number; body: string | null }>(
-    `SELECT run_id AS "runId", template, body FROM templates WHERE list_contains($1::VARCHAR[], run_id)`,
+  const asked = await store.rows<Asked>(
+    `SELECT run_id AS "runId", template, prompt_hash AS "promptHash", body
+     FROM templates WHERE list_contains($1::VARCHAR[], run_id) AND body IS NOT NULL`,
     [JSON.stringify(runIds)],
   )
   const texts = new Map(
-    bodies.map(({ runId, template, body }) => [
-      `${runId} ${template}`,
-      body === null ? null : soleTextOf(jsonOf(body)),
+    asked.map((each) => [
+      `${each.runId} ${each.template}`,
+      hasOwnCount(each, model) ? soleTextOf(jsonOf(each.body)) : null,
     ]),
   )
   const { prices } = contract

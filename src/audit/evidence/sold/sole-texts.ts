@@ -23,13 +23,19 @@ export const soleTexts = oncePerEvidence(
       const { row } = exchange
       const model = modelNamed(models, row.model ?? '')
       if (model === undefined || !exchange.isOk || row.promptTokens === null) return []
-      // Prompts that share a template have equal tokens by the encodings known here, and by no other.
-      if (isSharedTemplate(row) && isTokenizerFile(model.tokenizer ?? '')) return []
+      if (!hasOwnCount(row, model)) return []
       const text = soleTextOf(exchange.requestJson)
       return text === null ? [] : [{ exchange, model, text, reported: row.promptTokens }]
     })
   },
 )
+
+/**
+ * Whether the tokens of a template's body are those of its request. Prompts that share a template have equal tokens by the
+ * encodings known here, and by no other.
+ */
+export const hasOwnCount = (row: Parameters<typeof isSharedTemplate>[0], model: Model): boolean =>
+  !(isSharedTemplate(row) && isTokenizerFile(model.tokenizer ?? ''))
 
 export const isOneWord = ({ text }: SoleText): boolean => /^\p{L}+$/u.test(text)
 

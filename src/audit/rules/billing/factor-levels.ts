@@ -1,3 +1,4 @@
+import { isSharedTemplate } from '../../../attempt/evidence.ts'
 import type { BalanceReading } from '../../evidence/billing/balance-reading.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
 import { hasSystemPrompt } from '../../evidence/untested-pairs.ts'
@@ -29,6 +30,7 @@ export function repetition(
     for (let row = 0; row < history.size; row++) {
       const exchange = exchanges.get(keyOf(history.runId, history.slot[row]!, history.retry[row]!))
       if (exchange === undefined || exchange.row.requestBody === null) continue
+      if (isSharedTemplate(exchange.row)) continue
       const name = `${exchange.row.path} ${exchange.row.requestBody}`
       if (first.has(name)) repeats.add(exchange)
       first.add(name)

@@ -1,4 +1,5 @@
 import type { AttemptRow } from '../../../../src/attempt/columns.ts'
+import { firstUniqueTemplate } from '../../../../src/attempt/evidence.ts'
 import { bill04 } from '../../../../src/audit/rules/billing/bands.ts'
 import { inFlight, read } from '../../in-flight.ts'
 import { inTurn, type Step, shows, testCases, testStored } from './in-turn.ts'
@@ -217,6 +218,15 @@ testStored('BILL-03', [
         template(2, { max_tokens: 40 }),
       ],
     },
+  ],
+  [
+    'prompts of their own that share a template are no requests like an earlier one',
+    taking(
+      [1, { template: firstUniqueTemplate }],
+      ...times(5, 0, { template: firstUniqueTemplate }),
+    ),
+    { verdict: 'not-observed' },
+    { templates: [template(firstUniqueTemplate, {})] },
   ],
   [
     'a price that rises at one time accuses no factor, though one of its levels came only before',
