@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { flags } from '../../src/attempt/flags.ts'
 import { attempt } from '../report/attempts.ts'
 import { type Answered, verdictOf } from './answered.ts'
 import { verdictOver } from './verdict-over.ts'
@@ -84,16 +85,75 @@ test('chunks of one stream have one id, and the first may have none (SSE-03)', {
     `data: ${JSON.stringify({ id, choices: [{ index: 0, delta: { content: 'a' } }] })}\n\n`
   const of = (...ids: string[]) =>
     verdictOf('SSE-03', [{ asked: hello(), body: `${ids.map(chunk).join('')}data: [DONE]\n\n` }])
-  expect(await of('', 'x', 'x')).toMatchObject({ verdict: 'pass' })
-  expect(await of('x', 'y')).toMatchObject({
-    verdict: 'fail',
-    observed: 'another id than the first chunk',
+  expect(await of('', 'x', 'x')).toEqual({ verdict: 'pass', observations: 1 })
+  for (const ids of [
+    ['x', 'y'],
+    ['x', ''],
+    ['x', '', 'x'],
+    ['', '', 'x'],
+  ])
+    expect(await of(...ids)).toMatchObject({
+      verdict: 'fail',
+      observed: 'another id than the first chunk',
+    })
+  expect(await of('', '', '')).toMatchObject({
+    verdict: 'pass',
+    note: '1 of 1: no chunk has an id, other than an empty one',
   })
+})
+
+test.each([
+  ['a line end alone', '\n'],
+  ['nothing', ''],
+  ['a comment after a line end', '\n: bye\n'],
+])('a last event that ends with %s has no blank line (SSE-02)', async (_, end) => {
+  const body = `${streamed('a')}data: [DONE]${end}`
+  expect(await verdictOf('SSE-02', [{ asked: hello(), body }])).toMatchObject({
+    verdict: 'fail',
+    observed: 'no blank line after the last event',
+  })
+})
+
+test.each([
+  ['line feeds', '\n\n'],
+  ['carriage returns', '\r\r'],
+  ['both', '\r\n\r\n'],
+  ['a comment after a blank line', '\n\n: bye\n'],
+  ['many line ends', '\n\n\n\n'],
+])('a last event that ends with %s is whole (SSE-02)', async (_, end) => {
+  const body = `${streamed('a')}: keep-alive\n\ndata: [DONE]${end}`
+  expect(await verdictOf('SSE-02', [{ asked: hello(), body }])).toEqual({
+    verdict: 'pass',
+    observations: 1,
+  })
+})
+
+test.each([
+  ['a list', '[1]', 'a chunk that is an array'],
+  ['a text', '"x"', 'a chunk that is a string'],
+  ['null', 'null', 'a chunk that is null'],
+  ['a choice of number -1', '{"id":"c","choices":[{"index":-1,"delta":{}}]}', 'index is -1'],
+])('%s in place of a chunk fails (SSE-03)', async (_, data, observed) => {
+  const body = `${streamed('a')}data: ${data}\n\ndata: [DONE]\n\n`
+  expect(await verdictOf('SSE-03', [{ asked: hello(), body }])).toMatchObject({
+    verdict: 'fail',
+    observed,
+  })
+})
+
+test.each([
+  ['SSE-03', 'its end alone', 'data: [DONE]\n\n'],
+  ['SSE-03', 'an error alone', 'data: {"error":{"message":"no"}}\n\ndata: [DONE]\n\n'],
+  ['SSE-02', 'comments', ': hello\n\n'],
+])('%s judges no stream of %s', async (rule, _, body) => {
+  const stream = { streamed: 1, flags: flags.sseType }
+  const row = { ...stream, outcome: 'broken', reason: 'no-finish-reason' } as const
+  expect((await verdictOf(rule, [{ asked: hello(), body, row }])).verdict).toBe('not-observed')
 })
 
 describe('chunks as large providers send them (SSE-03)', () => {
   const severity = { hate: { filtered: false, severity: 'safe' } }
-  const said = { index: 0, delta: { content: 'a' } }
+  const said = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
   const ofPrompt = [{ prompt_index: 0, content_filter_results: severity }]
   const ofText = {
     ...{ index: 0, finish_reason: null, content_filter_results: severity },
@@ -110,24 +170,40 @@ describe('chunks as large providers send them (SSE-03)', () => {
   test.each([
     [
       'filters of the prompt, with empty choices',
-      [{ choices: [], prompt_filter_results: ofPrompt }, { choices: [said] }],
+      [{ choices: [], prompt_filter_results: ofPrompt }, said],
       null,
     ],
     [
       'filters of the prompt, without choices',
-      [{ prompt_filter_results: ofPrompt }, { choices: [said] }],
+      [{ prompt_filter_results: ofPrompt }, said],
+      '1 of 1: a first chunk without choices, which holds no text',
+    ],
+    [
+      'filters of the prompt, with choices of null',
+      [{ choices: null, prompt_filter_results: ofPrompt }, said],
       '1 of 1: a first chunk without choices, which holds no text',
     ],
     [
       'a first choice without a delta',
-      [{ choices: [{ index: 0 }] }, { choices: [said] }],
+      [{ choices: [{ index: 0 }] }, said],
+      '1 of 1: a choice without a delta',
+    ],
+    [
+      'a first choice with a delta of null',
+      [{ choices: [{ index: 0, delta: null }] }, said],
       '1 of 1: a choice without a delta',
     ],
     [
       'filters of the text after it',
-      [{ choices: [said] }, { choices: [ofText] }],
+      [said, { choices: [ofText] }, said],
       '1 of 1: a choice without a delta, but with results of content filters',
     ],
+    [
+      'filters of the text after it, with a delta of null',
+      [said, { choices: [{ ...ofText, delta: null }] }, said],
+      '1 of 1: a choice without a delta, but with results of content filters',
+    ],
+    ['usage with an empty id', [said, { choices: [], usage: { total_tokens: 3 } }], null],
   ] as const)('%s pass, with a note if they lack something', async (_, chunks, note) => {
     const verdict = await of(...chunks)
     expect(verdict).toMatchObject({ verdict: 'pass' })
@@ -135,16 +211,22 @@ describe('chunks as large providers send them (SSE-03)', () => {
   })
 
   test.each([
-    ['a later chunk without choices', [{ choices: [said] }, {}], 'choices is missing'],
+    ['a later chunk without choices', [said, { id: 'c' }], 'choices is missing'],
+    ['a later chunk with choices of null', [said, { id: 'c', choices: null }], 'choices is null'],
     [
       'a last choice without a delta',
-      [{ choices: [said] }, { choices: [{ index: 0, finish_reason: 'stop' }] }],
+      [said, { id: 'c', choices: [{ index: 0, finish_reason: 'stop' }] }],
       'delta is missing',
     ],
     [
-      'a first choice with a delta of null',
-      [{ choices: [{ index: 0, delta: null }] }],
+      'a later choice with a delta of null',
+      [said, { id: 'c', choices: [{ index: 0, delta: null }] }],
       'delta is null',
+    ],
+    [
+      'a text with an empty id beside results of filters',
+      [said, { choices: [{ ...ofText, delta: { content: 'b' } }] }],
+      'another id than the first chunk',
     ],
   ] as const)('%s fails', async (_, chunks, observed) => {
     expect(await of(...chunks)).toMatchObject({ verdict: 'fail', observed })

@@ -13,7 +13,7 @@ export interface StreamEvent {
 
 export interface StreamEvents {
   readonly events: readonly StreamEvent[]
-  /** Whether a blank line ended the last event. */
+  /** Whether a blank line ended the last event; readers of the standard throw one away that has none. */
   readonly ended: boolean
   /** Lines that are neither fields nor comments. */
   readonly strays: readonly string[]
@@ -25,6 +25,8 @@ export function decodeEvents(body: string): StreamEvents {
   let name: string | null = null
   let data: string[] = []
   const lines = withoutMark(body).split(/\r\n|\n|\r/)
+  // The end of the last line begins no further one.
+  if (lines.at(-1) === '') lines.pop()
   for (const line of lines) {
     if (line === '') {
       if (data.length > 0) events.push(eventOf(name, data))

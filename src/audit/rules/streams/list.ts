@@ -1,6 +1,6 @@
 import { flagSql } from '../../../attempt/flags.ts'
 import { promisedSql } from '../../../contract/request.ts'
-import { isList, isObject, type Json } from '../../../user/json.ts'
+import { isList, isObject, type Json, type JsonObject } from '../../../user/json.ts'
 import type { Exchange } from '../../evidence/exchange.ts'
 import type { Rule } from '../../rule.ts'
 import { kindOf } from '../chat/completion.ts'
@@ -46,7 +46,7 @@ const sse02 = exchangeRule({
   requires,
   judge(exchange) {
     const stream = chatEvents(exchange)
-    if (stream === null) return undefined
+    if (stream === null || stream.events.length + stream.strays.length === 0) return undefined
     for (const event of stream.events) {
       if (event.dataLines > 1) return 'several data lines in one event'
       if (event.json === undefined && event.data.trim().toUpperCase() !== '[DONE]')
@@ -62,28 +62,31 @@ const sse03 = exchangeRule({
   title:
     'Each chunk has the id of its stream and choices; each choice an index and a delta with text',
   section: '§6.2',
-  explain: `Reads the chunks of captured chat streams. Empty choices are legal (a chunk of usage, or a
-first one), a delta without content too; null counts as missing. All chunks of a stream have one id. A first chunk
-without choices or delta, and a choice with the results of content filters instead of a delta, are noted: Azure sends
-them, and they hold no text.`,
+  explain: `Reads the chunks of captured chat streams, apart from errors. Empty choices are legal (a chunk of usage, or a
+first one), a delta without content too; null counts as missing. All chunks of a stream have one id; it may be empty in
+the first, and in those with usage or results of content filters alone. A first chunk without choices or delta, and a
+choice with the results of content filters instead of a delta, are noted: Azure sends them, and they hold no text. So is
+a stream whose ids are all empty.`,
   expected:
-    'id a string, the same in each chunk, choices an array, index an integer, delta an object, content a string',
+    'an object, id a string, the same in each chunk, choices an array, index an integer from 0, delta an object, content a string',
   requires,
   judge(exchange) {
     const stream = chatEvents(exchange)
     if (stream === null) return undefined
-    const chunks = stream.events.flatMap(({ json }) => (isObject(json) ? [json] : []))
+    const chunks = stream.events.flatMap(({ json }) =>
+      json === undefined || isError(json) ? [] : [json],
+    )
+    if (chunks.length === 0) return undefined
     let id: string | null = null
     let noted: Observed = null
     for (const [at, chunk] of chunks.entries()) {
-      if (chunk.error !== undefined && chunk.error !== null) continue
+      if (!isObject(chunk)) return `a chunk that is ${kindOf(chunk)}`
       if (typeof chunk.id !== 'string') return `id is ${kindOf(chunk.id)}`
-      // A first chunk about the prompt may have an empty id.
-      if (chunk.id !== '') {
+      if (chunk.id !== '' || (at > 0 && mayHoldText(chunk))) {
         id ??= chunk.id
         if (chunk.id !== id) return 'another id than the first chunk'
       }
-      if (at === 0 && chunk.choices === undefined) {
+      if (at === 0 && isMissing(chunk.choices)) {
         noted = { note: 'a first chunk without choices, which holds no text' }
         continue
       }
@@ -94,23 +97,35 @@ them, and they hold no text.`,
         noted = wrong ?? noted
       }
     }
-    return noted
+    return noted ?? (id ? null : { note: 'no chunk has an id, other than an empty one' })
   },
 })
+
+const isMissing = (value: Json | undefined) => value === undefined || value === null
+
+const isError = (chunk: Json) => isObject(chunk) && !isMissing(chunk.error)
+
+/** Whether a choice is about a text instead of a part of it: Azure filters a text after it was sent. */
+const isOfFilters = (choice: Json) =>
+  isObject(choice) && Object.keys(choice).some((name) => name.startsWith('content_filter_'))
+
+/** Whether it is neither of usage alone nor of filters alone: these have an empty id in some services. */
+const mayHoldText = ({ choices }: JsonObject) =>
+  isList(choices) &&
+  choices.some((choice) => !isOfFilters(choice) || (isObject(choice) && !isMissing(choice.delta)))
 
 function wrongChoice(choice: Json, isFirst: boolean): string | null | { readonly note: string } {
   if (!isObject(choice)) return 'a choice that is not an object'
   if (!Number.isInteger(choice.index)) return `index is ${kindOf(choice.index)}`
-  const isOfFilters = Object.keys(choice).some((name) => name.startsWith('content_filter_'))
-  if (choice.delta === undefined && (isOfFilters || isFirst))
+  if (Number(choice.index) < 0) return `index is ${String(choice.index)}`
+  const ofFilters = isOfFilters(choice)
+  if (isMissing(choice.delta) && (ofFilters || isFirst))
     return {
-      note: `a choice without a delta${isOfFilters ? ', but with results of content filters' : ''}`,
+      note: `a choice without a delta${ofFilters ? ', but with results of content filters' : ''}`,
     }
   if (!isObject(choice.delta)) return `delta is ${kindOf(choice.delta)}`
   const { content } = choice.delta
-  return content === undefined || content === null || typeof content === 'string'
-    ? null
-    : `content is ${kindOf(content)}`
+  return isMissing(content) || typeof content === 'string' ? null : `content is ${kindOf(content)}`
 }
 
 const sse04 = sqlRule({
