@@ -65,10 +65,38 @@ test('a task with a request of which nothing is known is neither good nor missed
   expect([unknown, total(judged), total(missed)]).toEqual([1, 3, 3])
 })
 
+test('a task or a request of which nothing is known misses as soon as one of its answers is found to be wrong', () => {
+  const ended = { outcome: 'ok', isRefused: false, tookUs: 4_000 } as const
+  const attempt = { sentUs: 1_000, endedUs: 5_000, firstContentUs: Number.NaN } as Attempt
+  const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }
+  const later = new TaskTrialCounter(60, { slotBase: 0 }, 10, 5_000)
+  later.began(1, 0)
+  later.undecided({ slot: 10 } as Flight)
+  later.over(1, ended)
+  expect(later.counts([], 0)).toMatchObject({ unknown: 1, serviceUs: 0 })
+  // The wrong answers may be several.
+  later.disappointed(11)
+  later.disappointed(12)
+  const before = new TaskTrialCounter(60, { slotBase: 0 }, 10, 5_000)
+  before.began(1, 0)
+  before.undecided({ slot: 10 } as Flight)
+  before.disappointed(11)
+  before.over(1, ended)
+  const request = new TrialCounter(60, { slotBase: 0 }, 1, none)
+  request.undecided({ slot: 1 } as Flight, attempt)
+  request.disappointed(1)
+  for (const counter of [later, before, request]) {
+    const { unknown, judged, missed, logUs, serviceUs } = counter.counts([], 0)
+    expect([unknown, total(judged), missed]).toEqual([0, 1, judged])
+    expect([serviceUs, total(logUs)]).toEqual([4_000, Math.log(4_000)])
+  }
+})
+
 test('requests of which nothing is known are counted beside those that are judged', () => {
   const none = { ttftUs: null, tpotUs: null, serviceUs: null, responseUs: null }
   const counter = new TrialCounter(10, { slotBase: 0 }, 1, none)
-  counter.undecided({ slot: 3 } as Flight)
+  const attempt = { sentUs: 0, endedUs: 10, firstContentUs: Number.NaN } as Attempt
+  counter.undecided({ slot: 3 } as Flight, attempt)
   const one = counter.counts([], 0)
   expect([one.unknown, total(one.judged)]).toEqual([1, 0])
   expect(sumOfTrials([one, one]).unknown).toBe(2)

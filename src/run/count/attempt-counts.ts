@@ -35,7 +35,7 @@ export class StepCounters {
   failures = 0
   /** Successes that met every objective. */
   good = 0
-  /** Successes that are not good, and that may be: of an objective it is not known, and they met every other. */
+  /** Successes that are not good, and that may be: an objective is not known to be met, or the answer is unchecked; all else is met. */
   maybeGood = 0
   /** Requests meant to succeed that ended, except own aborts. */
   judged = 0

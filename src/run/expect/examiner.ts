@@ -16,9 +16,12 @@ interface Examined {
   readonly slot: number
   readonly retry: number
   readonly place: OpenRow
-  /** Whether it was counted as good, as if it were correct. */
-  readonly isGood: boolean
+  /** What it was counted as, as if it were correct. */
+  readonly standing: Standing
 }
+
+/** What a request counts as; `maybeGood` if an objective that it has is not known to be met. */
+export type Standing = 'good' | 'maybeGood' | 'missed'
 
 /** Has the successes of one sending thread judged by what they say, and counts the verdicts. */
 export class Examiner {
@@ -43,13 +46,13 @@ export class Examiner {
     return this.checks.size
   }
 
-  /** @param isGood whether the request counts as good if the answer is correct */
-  examine(flight: Flight, attempt: Attempt, place: OpenRow, isGood: boolean): void {
+  /** @param standing what the request counts as if the answer is correct */
+  examine(flight: Flight, attempt: Attempt, place: OpenRow, standing: Standing): void {
     const { phase, plan, slot, retry } = flight
     const { captured, rawBody, completionTokens } = attempt
     const truncated = (captured ?? rawBody)?.truncated ?? true
     this.checks.ask(
-      { phase, step: plan.index, slot, retry, place, isGood },
+      { phase, step: plan.index, slot, retry, place, standing },
       {
         step: plan.index,
         body: captured?.body ?? rawBody?.bytes ?? '',
@@ -72,14 +75,16 @@ export class Examiner {
   }
 
   private settle(examined: Examined, verdict: AnswerVerdict, answer: string): void {
-    const { phase, step, slot, retry, place, isGood } = examined
+    const { phase, step, slot, retry, place, standing } = examined
     this.rows.judge(place, verdict.answer)
     const counters = phase.countersOf(step)
     if (verdict.answer !== 'unchecked') counters.examined++
     if (verdict.answer === 'correct') counters.correct++
     else {
-      if (isGood) {
-        counters.good--
+      const isOpen = verdict.answer === 'unchecked'
+      if (standing === 'good' || (standing === 'maybeGood' && !isOpen)) {
+        counters[standing]--
+        if (isOpen) counters.maybeGood++
         phase.trial?.disappointed(slot)
       }
       const kept = this.kept.get(phase) ?? 0

@@ -13,11 +13,17 @@ export interface TrialCounting {
   refused(isStarted: boolean): void
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void
   /** A request succeeded of which it is not known whether it is good. */
-  undecided(flight: Flight): void
-  /** An answer that was counted as good is not. */
+  undecided(flight: Flight, attempt: Attempt): void
+  /** An answer that was counted as good, or as undecided, is not good. */
   disappointed(slot: number): void
   /** @param flights those in flight of this trial */
   counts(flights: Iterable<Flight>, nowUs: number): TrialCounts
+}
+
+/** The service time of a request, and the time that an objective bounds first: to its first content, or the same. */
+interface Times {
+  readonly tookUs: number
+  readonly shownUs: number
 }
 
 /** Counts the requests of a trial in the order of their index, so that groups of neighbours can be compared. */
@@ -26,6 +32,8 @@ export class TrialCounter implements TrialCounting {
   private readonly slotBase: number
   private readonly stride: number
   private readonly objectives: Objectives
+  /** By slot, the undecided requests with their times. */
+  private readonly unknown = new Map<number, Times>()
   private readonly sums = new TrialSums()
 
   /** @param requests of the plan; indexes above it count in the last part */
@@ -53,24 +61,36 @@ export class TrialCounter implements TrialCounting {
 
   ended(flight: Flight, attempt: Attempt, judged: number, good: number): void {
     if (judged === 0) return
-    const part = this.partOf(flight.slot)
-    const beganUs = Number.isNaN(attempt.sentUs) ? attempt.dispatchedUs : attempt.sentUs
-    const { firstContentUs, endedUs } = attempt
-    const byFirst = this.objectives.ttftUs !== null && !Number.isNaN(firstContentUs)
-    const { sums } = this
-    sums.judged[part]! += judged
-    sums.missed[part]! += judged - good
-    sums.logUs[part]! += Math.log(Math.max(1, (byFirst ? firstContentUs : endedUs) - beganUs))
-    sums.tookUs += endedUs - beganUs
-    sums.addLimited(attempt)
+    const { tookUs, shownUs } = this.timesOf(attempt)
+    this.sums.judge(this.partOf(flight.slot), good > 0, tookUs, shownUs)
+    this.sums.addLimited(attempt)
   }
 
-  undecided(_: Flight): void {
+  undecided({ slot }: Flight, attempt: Attempt): void {
     this.sums.unknown++
+    this.unknown.set(slot, this.timesOf(attempt))
   }
 
   disappointed(slot: number): void {
-    this.sums.missed[this.partOf(slot)]!++
+    const { sums, unknown } = this
+    const part = this.partOf(slot)
+    const times = unknown.get(slot)
+    if (times === undefined) {
+      sums.missed[part]!++
+      return
+    }
+    unknown.delete(slot)
+    sums.unknown--
+    sums.judge(part, false, times.tookUs, times.shownUs)
+  }
+
+  private timesOf({ sentUs, dispatchedUs, firstContentUs, endedUs }: Attempt): Times {
+    const beganUs = Number.isNaN(sentUs) ? dispatchedUs : sentUs
+    const byFirst = this.objectives.ttftUs !== null && !Number.isNaN(firstContentUs)
+    return {
+      tookUs: endedUs - beganUs,
+      shownUs: (byFirst ? firstContentUs : endedUs) - beganUs,
+    }
   }
 
   private partOf(slot: number): number {

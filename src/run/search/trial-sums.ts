@@ -17,7 +17,7 @@ export interface TrialCounts {
   readonly limited: number
   /** How long from now the last of these asks to wait; null if none names a time. */
   readonly resetUs: number | null
-  /** Sum of the service times of the judged requests, in microseconds. */
+  /** Sum of the times of the judged, in microseconds: of a request its service time, of a task the time from its planned start. */
   readonly serviceUs: number
   readonly judged: readonly number[]
   readonly missed: readonly number[]
@@ -46,6 +46,14 @@ export class TrialSums {
   private limited = 0
   /** When the last of the limited lets the next in; NaN if none says so. */
   private resetAtUs = Number.NaN
+
+  /** @param tookUs the time that counts for the rate @param shownUs the one that is compared between parts */
+  judge(part: number, isGood: boolean, tookUs: number, shownUs = tookUs): void {
+    this.judged[part]!++
+    if (!isGood) this.missed[part]!++
+    this.logUs[part]! += Math.log(Math.max(1, shownUs))
+    this.tookUs += tookUs
+  }
 
   addLate(lagUs: number): void {
     if (lagUs > 1e6) this.late++

@@ -24,11 +24,13 @@ export class TaskTrialCounter implements TrialCounting {
   private readonly withinUs: number
   /** By index, the planned start of those that run. */
   private readonly running = new Map<number, number>()
-  /** Indexes of tasks with a request that was not good, and of those that were good. */
+  /** Indexes of tasks with a request that was not good, and of those with one of which it is not known whether it was. */
   private readonly spoilt = new Set<number>()
-  private readonly good = new Set<number>()
-  /** Indexes of tasks with a request of which it is not known whether it was good. */
   private readonly open = new Set<number>()
+  /** Indexes of ended tasks that are good so far; a wrong answer is found later. */
+  private readonly good = new Set<number>()
+  /** Ended tasks that are neither good nor missed so far, with the time that each took. */
+  private readonly unknown = new Map<number, number>()
   private readonly sums = new TrialSums()
 
   /** @param tasks of the plan @param withinUs null if they only have to succeed */
@@ -57,17 +59,14 @@ export class TaskTrialCounter implements TrialCounting {
       sums.notSent++
     }
     if (isRefused || outcome === 'stopped') return
-    const part = partOf(index, this.tasks)
     const isGood = outcome === 'ok' && tookUs <= this.withinUs && !this.spoilt.has(index)
     if (isGood && this.open.has(index)) {
       sums.unknown++
+      this.unknown.set(index, tookUs)
       return
     }
-    sums.judged[part]!++
     if (isGood) this.good.add(index)
-    else sums.missed[part]!++
-    sums.logUs[part]! += Math.log(Math.max(1, tookUs))
-    sums.tookUs += tookUs
+    sums.judge(partOf(index, this.tasks), isGood, tookUs)
   }
 
   started(lagUs: number): void {
@@ -88,9 +87,16 @@ export class TaskTrialCounter implements TrialCounting {
   }
 
   disappointed(slot: number): void {
+    const { sums, unknown } = this
     const index = this.indexOf(slot)
+    const part = partOf(index, this.tasks)
     this.spoilt.add(index)
-    if (this.good.delete(index)) this.sums.missed[partOf(index, this.tasks)]!++
+    if (this.good.delete(index)) sums.missed[part]!++
+    const tookUs = unknown.get(index)
+    if (tookUs === undefined) return
+    unknown.delete(index)
+    sums.unknown--
+    sums.judge(part, false, tookUs)
   }
 
   counts(_: Iterable<Flight>, nowUs: number): TrialCounts {

@@ -8,7 +8,7 @@ import { MachineShare } from '../crew/machine-share.ts'
 import type { PhaseRun, SenderReport } from '../crew/messages.ts'
 import { SharedNumbers, shareOf } from '../crew/shared.ts'
 import { answerOf } from '../expect/answer.ts'
-import { Examiner } from '../expect/examiner.ts'
+import { Examiner, type Standing } from '../expect/examiner.ts'
 import { Reservations } from '../money/reservations.ts'
 import { RunMoney } from '../money/run-money.ts'
 import { KeptBodies } from '../record/kept-bodies.ts'
@@ -221,10 +221,10 @@ export class Sender implements FlightOwner {
     const keepBody = this.bodies.keep(flight, attempt)
     const isTurn = flight.task !== null
     const answer = flight.conversation === null || isTurn ? null : answerOf(attempt.captured)
-    const isGood = this.count(flight, attempt)
+    const standing = this.count(flight, attempt)
     if (plan.examines && attempt.outcome === 'ok' && this.examiner !== null) {
       const place = this.rows.writeUnjudged(flight, attempt, keepBody, nowUs)
-      this.examiner.examine(flight, attempt, place, isGood)
+      this.examiner.examine(flight, attempt, place, standing)
     } else this.rows.writeEnded(flight, attempt, keepBody, nowUs)
     if (this.bodies.isFull) this.rows.flush()
     if (flight.key >= 0 && plan.sendsKey) this.keysSeen.see(flight.key, attempt)
@@ -241,8 +241,8 @@ export class Sender implements FlightOwner {
     this.checkIdle()
   }
 
-  /** @returns whether the request counts as good so far */
-  private count(flight: Flight, attempt: Attempt): boolean {
+  /** @returns what the request counts as so far */
+  private count(flight: Flight, attempt: Attempt): Standing {
     const { phase, plan } = flight
     const counters = phase.countersOf(plan.index)
     const { judged, good, maybeGood } = counters
@@ -250,10 +250,11 @@ export class Sender implements FlightOwner {
     this.money?.ended(flight, attempt, counters)
     // What nobody knows to be good or bad decides no trial.
     const isOpen = counters.maybeGood > maybeGood
-    if (isOpen) phase.trial?.undecided(flight)
+    if (isOpen) phase.trial?.undecided(flight, attempt)
     const decided = isOpen ? 0 : counters.judged - judged
     phase.trial?.ended(flight, attempt, decided, counters.good - good)
-    return counters.good > good
+    if (isOpen) return 'maybeGood'
+    return counters.good > good ? 'good' : 'missed'
   }
 
   private issued(phase: ActivePhase): void {
