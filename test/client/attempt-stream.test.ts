@@ -381,6 +381,67 @@ describe('text in part', () => {
     expect([columns.completionTokens, columns.reasoningTokens]).toEqual([182, 180])
   })
 
+  test('is noted of each of two equal streams, whose reasoning is in parts that say so', async () => {
+    const part = (text: string) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: [{ type: 'reasoning', text }] } }] })}\n\n`
+    const { origin } = await stream(
+      part('I think.'),
+      delta('Hello world. '.repeat(60), stopped),
+      usage(600, 400),
+      done,
+    )
+    for (let time = 0; time < 2; time++) {
+      const { columns } = await send(origin, { stream: true })
+      expect((columns.flags & flags.textInPart) !== 0).toBe(true)
+    }
+  })
+
+  test.each([
+    ['more tokens than the text has bytes', 30, true],
+    ['as many tokens as its text may have', 5, false],
+  ])(
+    'is noted by the text that came in pieces, not by its repetitions in Responses, of %s',
+    async (_, tokens, isInPart) => {
+      const said = { type: 'output_text', text: 'Hello' }
+      const { origin } = await stream(
+        event('response.output_text.delta', { delta: 'Hello' }),
+        event('response.output_text.done', { text: 'Hello' }),
+        event('response.content_part.done', { part: said }),
+        event('response.completed', {
+          response: {
+            status: 'completed',
+            output: [{ type: 'message', content: [said] }],
+            usage: { input_tokens: 2, output_tokens: tokens },
+          },
+        }),
+      )
+      const { columns } = await send(origin, { endpoint: 'responses', stream: true })
+      expect(columns).toMatchObject({ outcome: 'ok', contentEvents: 1, finishReason: 'completed' })
+      expect((columns.flags & flags.textInPart) !== 0).toBe(isInPart)
+    },
+  )
+
+  test('is not noted of Responses whose reasoning comes as text, and is repeated', async () => {
+    const { origin } = await stream(
+      event('response.reasoning_text.delta', { delta: 'I think, and think again.' }),
+      event('response.reasoning_text.done', { text: 'I think, and think again.' }),
+      event('response.output_text.delta', { delta: 'Hello' }),
+      event('response.completed', {
+        response: {
+          status: 'completed',
+          output: [{ type: 'reasoning', content: [{ type: 'reasoning_text', text: 'I think.' }] }],
+          usage: {
+            input_tokens: 2,
+            output_tokens: 9,
+            output_tokens_details: { reasoning_tokens: 8 },
+          },
+        },
+      }),
+    )
+    const { columns } = await send(origin, { endpoint: 'responses', stream: true })
+    expect((columns.flags & flags.textInPart) !== 0).toBe(false)
+  })
+
   test('is noted of a summary of reasoning in Responses', async () => {
     const { origin } = await stream(
       event('response.reasoning_summary_text.delta', { delta: 'I think, and think again.' }),

@@ -212,6 +212,13 @@ test('only the finish reason of the first choice counts', () => {
   expect(textOf(reader.finish)).toBe('length')
 })
 
+test('a count that is repeated is one count, the last, and pushes out no other', () => {
+  const many = Array.from({ length: 400 }, (_, nth) => `"prompt_tokens":${nth}`).join(',')
+  read(`{"usage":{${many},"completion_tokens":7}}`)
+  expect(reader.countedEnd).toBe(2)
+  expect([countOf('prompt_tokens'), countOf('completion_tokens')]).toEqual([399, 7])
+})
+
 /** Everything that a reader found in its last document. */
 const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   wellFormed,
@@ -240,6 +247,9 @@ const saysOf = (from: DocumentReader, wellFormed: boolean) => ({
   maxIndex: from.maxIndex,
   hasText: from.hasText,
   hasReasoning: from.hasReasoning,
+  bytes: [from.textBytes, from.thoughtBytes],
+  textBits: from.textBits,
+  thoughts: [from.hasThought, from.hasSummary],
   counts: [...from.counted.subarray(0, from.countedEnd)].map((path) => [path, from.counts[path]]),
   semantic: from.semantic,
   passes: from.passes,
@@ -289,6 +299,10 @@ const document = fc.oneof(
   fc.record({ id: word, piece: word }).map((of) => ({
     id: of.id,
     choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: of.piece } }] } }],
+  })),
+  fc.record({ id: word, a: word }).map(({ id, a }) => ({
+    id,
+    choices: [{ index: 0, delta: { tool_calls: [{ function: { arguments: { a } } }] } }],
   })),
   fc.record({ type: word, code: word }).map((of) => ({ error: { ...of, message: 'm' } })),
   fc.record({ code: fc.oneof(word, count), text: word }).map((of) => ({

@@ -9,6 +9,30 @@ function read(reader: DocumentReader, document: object): void {
   expect(reader.read(bytes, 0, bytes.length)).toBe(true)
 }
 
+/** Parts in which other members than the text say what it is, or whose text is an object. */
+const typedParts: typeof places = [
+  [
+    'a part whose type is last, after others',
+    {
+      content: [
+        { type: 'text', text: 'Hi' },
+        { text: 'hm', type: 'thinking' },
+      ],
+    },
+    'reasoning',
+  ],
+  [
+    'a part of a part',
+    { content: [{ type: 'thinking', content: [{ type: 'text', text: 'hm' }], text: 'so' }] },
+    'reasoning',
+  ],
+  [
+    'a call whose arguments are an object',
+    { message: { tool_calls: [{ function: { name: 'f', arguments: { a: 'long enough' } } }] } },
+    'text',
+  ],
+]
+
 test.each(places)(
   '%s is read as what it is, by a walk and by its shape',
   (_where, document, holds) => {
@@ -22,6 +46,20 @@ test.each(places)(
       ])
       expect([reader.isError, reader.isComplaint, reader.unknown.start]).toEqual([false, false, -1])
     }
+  },
+)
+
+test.each([...places, ...typedParts])(
+  '%s has as many bytes of text and of reasoning by a walk as by its shape',
+  (_where, document, holds) => {
+    const reader = new DocumentReader()
+    const bytes = Array.from({ length: 4 }, () => {
+      read(reader, document)
+      return [reader.textBytes, reader.thoughtBytes]
+    })
+    const [first] = bytes
+    expect(bytes).toEqual([first, first, first, first])
+    expect(first![1]! > 0).toBe(holds === 'reasoning')
   },
 )
 

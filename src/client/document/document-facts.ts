@@ -9,8 +9,6 @@ const failedTypes = words('error', 'response.failed', 'response.cancelled', 'res
 const counted = usagePaths.length + answerTimes.length
 /** A mask has a bit for each choice before this one. */
 export const mostChoices = 31
-/** Counts of one document, also those that it repeats. */
-export const mostCounts = 2 * counted
 
 /** What a walk over one document of a response found. */
 export abstract class DocumentFacts extends JsonCursor {
@@ -43,19 +41,19 @@ export abstract class DocumentFacts extends JsonCursor {
   hasReasoning = false
   /** Bytes of its text, as they are written. */
   textBytes = 0
-  /** Bytes of its reasoning, as far as a member says that they are. */
+  /** Bytes of its reasoning, as far as a member, or the type of a part, says that they are. */
   thoughtBytes = 0
   /** Whether a member says that its reasoning is a summary. */
   hasSummary = false
   /** Whether it has a part of reasoning, with or without text. */
   hasThought = false
-  /** Whether a member without a string makes it have text, such as the arguments of a tool as an object. */
+  /** Whether a member without a string makes it have text, such as the arguments of a tool as an object: a shape does not know how long. */
   hasObjectText = false
   /** Name of the first member of a delta that is not known and says something. */
   readonly unknown = span()
   /** Counts of usage by index in `usagePaths`, then times by index in `answerTimes`, for the indexes `counted[..countedEnd)`. */
   readonly counts = new Float64Array(counted)
-  readonly counted = new Int32Array(mostCounts)
+  readonly counted = new Int32Array(counted)
   countedEnd = 0
   /** Index in `semantics`; -1 if it is not stated. */
   semantic = -1

@@ -1,5 +1,5 @@
 import { copySpan, isWord, type Span, setSpan, span, spanBegins, words } from '../bytes/span.ts'
-import { DocumentFacts, mostCounts } from './document-facts.ts'
+import { DocumentFacts } from './document-facts.ts'
 import { uses } from './document-words.ts'
 import { isFailure } from './finish-reasons.ts'
 import { stringValue } from './json.ts'
@@ -13,7 +13,8 @@ const thoughtTypes = words('reasoning', 'thinking', 'redacted_thinking', 'summar
 const semanticWords = words(...semantics)
 
 /**
- * Reads a string or a number for its use, and keeps what it says; `keepLast…` keeps the one just scanned. A walk
+ * Reads a string or a number for its use, and keeps what it says. One that is part of the shape is scanned and not noted as a value, so that
+ * a document with another one has another shape, and is walked; `keepLast…` keeps the one just scanned. A walk
  * (`document-walk.ts`) and a known shape (`document.ts`) both end there.
  */
 export abstract class DocumentValues extends DocumentFacts {
@@ -48,11 +49,13 @@ export abstract class DocumentValues extends DocumentFacts {
     setSpan(into, this.stringStart, this.stringEnd, this.stringEscaped)
   }
 
-  /** The last number is the count of this use. */
+  /** The last number is the count of this use; of one that is repeated, the last counts. */
   protected keepLastCount(use: number): void {
     const path = use - uses.counts
     this.counts[path] = this.lastNumber()
-    if (this.countedEnd < mostCounts) this.counted[this.countedEnd++] = path
+    const { counted, countedEnd } = this
+    for (let at = 0; at < countedEnd; at++) if (counted[at] === path) return
+    counted[this.countedEnd++] = path
   }
 
   /** The last string or number is a value of an error; `into` is the span to keep, `start` its first byte. */
@@ -96,7 +99,7 @@ export abstract class DocumentValues extends DocumentFacts {
     return true
   }
 
-  /** Why an answer or a choice ended. A word that is no reason is part of the shape. */
+  /** Why an answer or a choice ended. A word that is no reason is part of the shape: of that shape, no document has an end. */
   protected keepReason(into: Span, use: number): boolean {
     if (!this.atString()) return this.skip()
     const start = this.at
@@ -175,7 +178,10 @@ export abstract class DocumentValues extends DocumentFacts {
     return true
   }
 
-  /** At the end of a document, its status becomes its end. Next to `choices` it is something else. */
+  /**
+   * At the end of a document, its status becomes its end. Next to `choices` it is something else. The use that was noted for it is changed to
+   * what it is, for documents of the same shape that are read without a walk.
+   */
   protected takeStatus(): void {
     if (this.status.start < 0) return
     if (this.choices >= 0 || this.finish.start >= 0) {

@@ -179,12 +179,14 @@ export class DocumentWalk extends DocumentValues {
   /** A part of a list of content: its type says whether its text is reasoning, and may follow it. */
   private part(object: number): boolean {
     const { hasText: othersHaveText, partIsThought: outerIsThought, valuesEnd: from } = this
+    const bytesBefore = this.textBytes - this.thoughtBytes
     this.partIsThought = false
     this.hasText = false
     if (!this.object(object)) return false
     if (this.partIsThought) {
       this.changeUse(from, uses.text, uses.reasoning)
       this.hasReasoning ||= this.hasText
+      this.thoughtBytes = this.textBytes - bytesBefore
     }
     this.partIsThought = outerIsThought
     this.hasText ||= othersHaveText

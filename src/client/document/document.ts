@@ -63,7 +63,6 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
     this.maxIndex = facts.maxIndex
     this.choiceBits = facts.choiceBits
     this.endedBits = facts.endedBits
-    this.hasText ||= facts.hasObjectText
     this.hasThought = facts.hasThought
     // Only documents of one choice are learnt.
     if (this.hasText) this.textBits = facts.choiceBits
@@ -79,7 +78,8 @@ export class DocumentReader extends DocumentWalk implements ShapeFacts {
   private learn(bytes: Buffer, start: number, end: number): void {
     // Values do not say whose they are, so a document of several choices is walked each time.
     if ((this.choiceBits & (this.choiceBits - 1)) !== 0) return
-    if (end - start > maxKnownBytes || this.valuesEnd > this.values.length) return
+    if (this.hasObjectText || end - start > maxKnownBytes || this.valuesEnd > this.values.length)
+      return
     if (!this.shapes.pay()) return
     const values = this.values.slice(0, this.valuesEnd)
     const shape = new JsonShape(bytes, start, end, values, this, mayBeCompared)

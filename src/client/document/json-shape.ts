@@ -7,7 +7,6 @@ export interface ShapeFacts {
   readonly maxIndex: number
   readonly choiceBits: number
   readonly endedBits: number
-  readonly hasObjectText: boolean
   readonly hasThought: boolean
   readonly hasErrorMember: boolean
   readonly errorIsObject: boolean
@@ -67,7 +66,6 @@ export class JsonShape {
       maxIndex: facts.maxIndex,
       choiceBits: facts.choiceBits,
       endedBits: facts.endedBits,
-      hasObjectText: facts.hasObjectText,
       hasThought: facts.hasThought,
       hasErrorMember: facts.hasErrorMember,
       errorIsObject: facts.errorIsObject,

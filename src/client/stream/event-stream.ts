@@ -198,11 +198,15 @@ export class EventStream implements SseSink, BodyReader {
     }
     if (document.hasText && spanBegins(bytes, document.type, reasoningType)) {
       document.hasReasoning = true
+      document.thoughtBytes = document.textBytes
       if (spanBegins(bytes, document.type, summaryType)) fields.flags |= flags.textInPart
     }
     if (document.hasSummary) fields.flags |= flags.textInPart
-    fields.textBytes += document.textBytes
-    fields.thoughtBytes += document.thoughtBytes
+    const hasNewText = document.hasText && !this.repeats(bytes)
+    if (hasNewText) {
+      fields.textBytes += document.textBytes
+      fields.thoughtBytes += document.thoughtBytes
+    }
     fields.hasThought ||= document.hasThought
     if (this.isNews(document)) {
       fields.keepDocument(document, bytes, words)
@@ -218,21 +222,23 @@ export class EventStream implements SseSink, BodyReader {
       fields.unknownEvents++
       fields.unknownMember ??= words.text(bytes, document.unknown)
     }
+    if (hasNewText) this.content.onText(document.textBits)
     if (isLast(bytes, document.type)) this.onLast(bytes)
-    else if (document.hasText && !this.repeats(bytes)) this.content.onText(document.textBits)
   }
 
-  /** The last event in messages or Responses, which may repeat the whole answer. */
+  /** The last event in messages or Responses. */
   private onLast(bytes: Buffer): void {
     const { document } = this.context
     // Its type alone says that it ended well.
     this.fields.finishReason ??= spanIs(bytes, document.type, completedType) ? 'completed' : null
-    if (document.hasText && this.content.isEmpty) this.content.onText(document.textBits)
     this.onDone()
   }
 
+  /** Whether its text came in pieces before: the last event may repeat the whole answer, and one that ends a part its text. */
   private repeats(bytes: Buffer): boolean {
-    return spanEnds(bytes, this.context.document.type, doneType) && !this.content.isEmpty
+    const { type } = this.context.document
+    if (type.start < 0 || this.content.isEmpty) return false
+    return spanEnds(bytes, type, doneType) || isLast(bytes, type)
   }
 
   /** Whether it has a field that no earlier event had. */
