@@ -261,6 +261,18 @@ testStored('BILL-12', [
     bodies(answer(3, 99)),
   ],
   [
+    'a body is right that shows the charge of a request abandoned before the header before it; another one is not',
+    inTurn(aborted, 100, asked, 99, asked, 99),
+    {
+      verdict: 'fail',
+      observations: 1,
+      expected: '100 remaining, by the header before it and what was charged since',
+      observed: '500',
+      witnesses: [{ slot: 4, shows: 'remaining 500 in the body, 100 by the headers before it' }],
+    },
+    bodies(answer(2, 99), answer(4, 500)),
+  ],
+  [
     'an abandoned request leaves the body undecided',
     inTurn(100, aborted, shows(99, asked)),
     {
