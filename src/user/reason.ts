@@ -10,8 +10,10 @@ const longest = 300
  * @param own secrets of this connection, however short
  */
 export function reasonOf(error: unknown, own: Secrets = secrets): string {
-  const { message, code } = error as { readonly message?: unknown; readonly code?: unknown }
-  const summary = String(message || code || error)
+  // A library may throw nothing at all.
+  const { message, code } = Object(error) as { readonly message?: unknown; readonly code?: unknown }
+  const said = [message, code].map((each) => String(each ?? '').trim())
+  const summary = said.find((each) => each !== '') ?? String(error).trim()
   const [line = ''] = own.without(secrets.without(summary)).split('\n')
   const shown = visible(line)
   return shown.length > longest ? `${shown.slice(0, longest)}…` : shown

@@ -10,6 +10,13 @@ test.each([
   ['a short password', "for user 'pw 1'", "for user '[key]'"],
   ['user and password of Basic', `Basic ${btoa('default:s3cret-pass')}`, 'Basic [key]'],
   ['a long text', 'a'.repeat(1000), `${'a'.repeat(300)}…`],
+  ['a blank line before it', '\n \nno', 'no'],
 ])('what a server says is shown without %s', (_, summary, shown) => {
   expect(reasonOf(new Error(summary), own).replaceAll('=', '')).toBe(shown)
+})
+
+test('what is thrown without a message is shown as it is', () => {
+  expect(
+    [undefined, null, 'no', 7, { code: 'EPIPE' }, new Error(' \n')].map((error) => reasonOf(error)),
+  ).toEqual(['undefined', 'null', 'no', '7', 'EPIPE', 'Error:'])
 })

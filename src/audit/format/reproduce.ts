@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { keyPlaceholder, spoiledKeyPlaceholders } from '../../attempt/shown-key.ts'
 import type { Reader } from '../../store/session/session.ts'
 import { jsonEscape, withoutHostile } from '../../user/hostile.ts'
+import { commandText, quoted } from '../../user/shell-word.ts'
 import { allRules } from '../rules/list.ts'
 import type { Finding, Witness } from '../verdict.ts'
-import { commandText, quoted } from './shell-word.ts'
 
 interface Asked {
   readonly baseUrl: string

@@ -18,6 +18,7 @@ import { type QuickLoad, quickScenario } from '../../scenario/quick.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { inStore } from '../../store/session/in-store.ts'
+import { commandText } from '../../user/shell-word.ts'
 import { userError } from '../../user/user-error.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Options } from '../commands/bench.ts'
@@ -49,7 +50,10 @@ export async function benchAction(url: string | undefined, options: Options): Pr
   const text = textOf(options, options.model ?? (await firstModel(baseUrl, key, contract, tls)))
   const scenario = parseScenario(text, 'the scenario made by assay bench', contract)
   if (options.save !== undefined) {
-    writeOutput(options.save, `# assay run ${options.save} --base-url ${baseUrl}\n${text}`)
+    writeOutput(
+      options.save,
+      `# ${commandText(['run', options.save, '--base-url', baseUrl])}\n${text}`,
+    )
   }
   const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
   await runWithPage(scenario, { baseUrl, seed, key, contract }, options)

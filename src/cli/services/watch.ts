@@ -1,7 +1,7 @@
-import { shellWord } from '../../audit/format/shell-word.ts'
 import type { RunSeen, ShardSeen } from '../../fleet/watch.ts'
 import { watchRun } from '../../public/fleet.ts'
 import { largest } from '../../user/extremes.ts'
+import { shellWord } from '../../user/shell-word.ts'
 import { wrapped } from '../../user/wrapped.ts'
 import type { Options } from '../commands/watch.ts'
 import { blockOf } from '../runs/live-block.ts'

@@ -1,5 +1,5 @@
-import { commandText } from '../../audit/format/shell-word.ts'
 import { shownBaseUrl } from '../../contract/base-url.ts'
+import { commandText } from '../../user/shell-word.ts'
 
 /** The store of commands that name none. */
 const usualStore = 'assay.duckdb'

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import type { BalanceTerms } from '../../contract/prices.ts'
+import { commandText } from '../../user/shell-word.ts'
 import type { Probe } from './probes.ts'
 
 export interface LeftOut {
@@ -57,7 +58,7 @@ export function trafficScenario(
   }
   return [
     '# yaml-language-server: $schema=./scenario.schema.json',
-    `# Made by: assay contract traffic ${contract}`,
+    `# Made by: ${commandText(['contract', 'traffic', contract])}`,
     '# The least traffic that shows each part of each price. It needs a key without other traffic.',
     ...probes.map(({ name, shows }) => `#   ${name}: ${shows}`),
     ...leftOut.map(

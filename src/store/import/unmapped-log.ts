@@ -1,4 +1,5 @@
 import { mappedNames } from '../../measure/usage/quantities.ts'
+import { commandText } from '../../user/shell-word.ts'
 import { type Mapping, parseMapping } from './mapping.ts'
 import { namesIn } from './recognised-log.ts'
 import { columnsSeen, shownText } from './suggest.ts'
@@ -11,7 +12,7 @@ export function columnsText(file: string, path: string): string {
     .slice(0, 12)
     .map(({ name, value }) => `\n  ${shownText(name)}: ${shownText(value)}`)
   const more = columns.length > 12 ? `\n  and ${columns.length - 12} more` : ''
-  return ` It has${shown.join('')}${more}\nA mapping to begin with: assay import ${file} --suggest > map.yaml`
+  return ` It has${shown.join('')}${more}\nA mapping to begin with: ${commandText(['import', file, '--suggest'])} > map.yaml`
 }
 
 /** A mapping for a file with the names of our own fields. */
@@ -37,15 +38,21 @@ export function unreadHint(path: string): readonly string[] {
 }
 
 /** Names that look like money or tokens, and are no names of ours. */
-function unreadNames(path: string): readonly string[] {
-  return [...namesIn(path)].filter(
-    (name) =>
-      !plainFields.includes(name) &&
-      /cost|spend|spent|price|amount|charge|currency|(?<![a-z])(usd|eur)(?![a-z])|tokens?(?![a-z])/i.test(
-        name,
-      ),
-  )
+const unreadNames = (path: string): readonly string[] =>
+  [...namesIn(path)].filter((name) => !plainFields.includes(name) && isAmountName(name))
+
+/** Whether a name is of money, or of tokens that are counted: not of a time to a token, or of a token that is a key. */
+function isAmountName(name: string): boolean {
+  const words = wordsOf(name)
+  if (/cost|spend|spent|price|amount|charge|currency|\b(usd|eur)\b/.test(words)) return true
+  return /\btokens?\b/.test(words) && !/\b(time|latency|duration|per|api|access|auth)\b/.test(words)
 }
+
+/** The words of a name in snake_case, kebab-case or camelCase, in lower case: `prompt token count`. */
+const wordsOf = (name: string): string =>
+  name
+    .replaceAll(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|[^\p{L}\d]+/gu, ' ')
+    .toLowerCase()
 
 /** Names that records of any kind have: they alone make no log of usage. */
 const sharedNames = [
