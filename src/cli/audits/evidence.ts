@@ -3,7 +3,7 @@ import { runsBeside, selectRuns } from '../../audit/runs.ts'
 import { isBaseUrl } from '../../contract/base-url.ts'
 import { loadContract } from '../../contract/load.ts'
 import { loadProfile } from '../../contract/load-profile.ts'
-import { checkEvidence } from '../../report/vendor/check-evidence.ts'
+import { type CheckedEvidence, checkEvidence } from '../../report/vendor/check-evidence.ts'
 import { refused } from '../../report/vendor/manifest.ts'
 import { writeEvidence } from '../../report/vendor/write-evidence.ts'
 import { resolveRuns } from '../../store/runs/runs.ts'
@@ -65,7 +65,15 @@ async function meantRuns(db: string, named: readonly string[], path: string | un
 
 /** `assay audit --evidence FOLDER`: the findings of the folder, and whether they are those of its manifest. */
 export async function checkAction(folder: string, options: AuditOptions): Promise<void> {
-  const checked = await shown((view) => checkEvidence(folder, view))
+  printChecked(folder, await shown((view) => checkEvidence(folder, view)), options)
+}
+
+/** @throws UserError for a folder whose findings are others: before the command of a rule, which may not fail any more */
+export function printChecked(
+  folder: string,
+  checked: CheckedEvidence,
+  options: AuditOptions,
+): void {
   const { report, commands, files, differences, otherRules } = checked
   const again = nextLine(
     ['audit', '--evidence', folder, '--verbose'],
@@ -78,12 +86,15 @@ export async function checkAction(folder: string, options: AuditOptions): Promis
     : shortened(commands, words, isText(options))
   if (options.again === undefined) {
     printFindings(ofRules(report, options.rule), reproduced, options, () => again)
-  } else process.stdout.write(`${commandOf(commands, options.again)}\n`)
+  }
   if (otherRules !== null) process.stderr.write(`${otherRules}\n`)
   if (differences.length > 0) {
     throw refused(
       `${folder}: ${differences.length} of ${report.findings.length} findings are not those of the manifest:\n${differences.map((each) => `  ${each}`).join('\n')}`,
     )
+  }
+  if (options.again !== undefined) {
+    process.stdout.write(`${commandOf(commands, options.again)}\n`)
   }
   process.stderr.write(
     `All ${files} files are as the manifest says, and all ${report.findings.length} findings are the same.\n`,

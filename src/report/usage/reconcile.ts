@@ -73,6 +73,11 @@ export async function reconcile(session: Session, engine: UsageEngine): Promise<
      WHERE before IS NOT NULL
        AND at_us > getvariable('usage_from') AND from_us < getvariable('usage_to')`,
   )
+  // Figures of GET /user/credits are credits; without any use in credits, the service may call another unit so.
+  await session.execute(
+    `SET VARIABLE usage_poll_unit = (SELECT CASE WHEN count(*) > 0 THEN 'credits' ELSE getvariable('usage_unit') END
+     FROM usage_coverage WHERE unit = 'credits' AND amounts > 0)`,
+  )
   const [pairs] = await session.rows<{ n: number }>('SELECT count(*) AS n FROM usage_pairs')
   const intervals: Interval[] = []
   for (let at = 0; at < pairs!.n; at += pairsAtOnce) {

@@ -6,7 +6,7 @@ import { en } from '../../../src/portal/page/words/en.ts'
 import { es } from '../../../src/portal/page/words/es.ts'
 import { makeReport } from '../../../src/report/page.ts'
 import { drawBars } from '../../../src/report/usage/board/bars.js'
-import { choiceOf, fragmentOf, initial } from '../../../src/report/usage/board/choice.js'
+import { choiceOf, fragmentOf, initial, timeText } from '../../../src/report/usage/board/choice.js'
 import { drawCumulative } from '../../../src/report/usage/board/cumulative.js'
 import { type BoardData, readBoard } from '../../../src/report/usage/board/data.ts'
 import { latencyOf } from '../../../src/report/usage/board/latency.js'
@@ -155,6 +155,7 @@ describe('the board of a usage page', () => {
       fc.property(
         fc.record({
           from: fc.integer({ min: data.from, max: data.to - 1 }),
+          quarters: fc.nat(3),
           hours: fc.integer({ min: 1, max: 2000 }),
           model: fc.constantFrom('', ...data.names.model),
           key: fc.constantFrom('', ...data.names.key),
@@ -162,7 +163,8 @@ describe('the board of a usage page', () => {
           by: fc.constantFrom('model' as const, 'key' as const, 'endpoint' as const),
           metric: fc.constantFrom(...data.metrics),
         }),
-        ({ from, hours, ...rest }) => {
+        ({ from: whole, quarters, hours, ...rest }) => {
+          const from = whole + quarters / 4
           const choice = { from, to: Math.min(data.to, from + hours), ...rest }
           expect(choiceOf(data, fragmentOf(data, choice))).toEqual(choice)
         },
@@ -175,6 +177,17 @@ describe('the board of a usage page', () => {
       }),
     )
     expect(fragmentOf(data, initial(data))).toBe('')
+    for (const none of ['T99', 'T24', 'T05:60', 'T5.5', 'T05:00Z'].map((end) => `2026-11-02${end}`))
+      expect(choiceOf(data, `from=${none}`).from).toBe(data.from)
+    for (const none of ['2026-02-30', '2026-11-31', '2026-13-01'])
+      expect(choiceOf({ ...data, from: 0, to: 1e6 }, `from=${none}`).from).toBe(0)
+  })
+
+  test('a time in the address has its quarter, or is a day; one may lack the minutes', () => {
+    expect(choiceOf({ ...data, from: 0, to: 1e6 }, 'from=2026-05-10T13').from).toBe(494_005)
+    expect([494_005.5, 494_005, 493_992].map(timeText)).toEqual([
+      ...['2026-05-10T13:30', '2026-05-10T13:00', '2026-05-10'],
+    ])
   })
 
   test('any range has at most 400 bars without gaps, and hours up to two days', () => {

@@ -18,6 +18,16 @@ const at = utc(2026, 11, 3, 10)
 const hourUs = 3600e6
 const read = (change: Partial<UsageOptions> = {}) => readUsage(store, usageOptions(change))
 
+test('an error of which neither status nor code is known has a name', async () => {
+  const failed = { atUs: at, outcome: 'http_error', status: null, credits: null }
+  await enterEvents(store, [failed, failed, { ...failed, errorCode: 'no_capacity' }])
+  const { errors } = await read()
+  expect(errors.map(({ error, count }) => [error, count])).toEqual([
+    ['http_error', 2],
+    ['no_capacity', 1],
+  ])
+})
+
 describe('cards', () => {
   test('they sum the period, and the same part of the one before', { tags: 'whole' }, async () => {
     const tokens = (promptTokens: number | null, completionTokens: number | null) => ({

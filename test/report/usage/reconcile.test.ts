@@ -4,7 +4,7 @@ import { judge } from '../../../src/report/usage/reconcile.ts'
 import { appendAttempts } from '../../../src/store/attempts/recorder.ts'
 import { emptyStore, type Store } from '../../store/opened.ts'
 import { attempt, enterRun, novemberUs } from '../attempts.ts'
-import { usageOptions } from '../usage-events.ts'
+import { enterEvents, usageOptions } from '../usage-events.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -46,6 +46,21 @@ describe('reconciliation', () => {
         { serviceReported: 3, seen: 2, seenAtMost: 2, verdict: 'differs', difference: 1 },
       ],
     })
+  })
+
+  test.each([
+    ['credits', 'EUR', [{ serviceReported: 3, seen: 2, seenAtMost: 2, difference: 1 }]],
+    ['EUR', 'EUR', [{ serviceReported: 3, seen: 7, seenAtMost: 7, difference: -4 }]],
+  ])('lines in %s and in %s are not added up', async (unit, other, rows) => {
+    const line = (minutes: number, credits: number, of: string) => ({
+      atUs: novemberUs + minutes * 60e6,
+      ...{ credits, unit: of, keyFp: '0123456789ab' },
+    })
+    await enterEvents(store, [line(12, 2, unit), line(13, 5, other), line(14, 1, 'USD')])
+    await poll(10, 14)
+    await poll(20, 17)
+    const { reconciliation } = await readUsage(store, usageOptions())
+    expect(reconciliation).toMatchObject({ known: true, verdict: 'differs', rows })
   })
 
   const interval = (after: number, seen: number, seenAtMost: number) => ({

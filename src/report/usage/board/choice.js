@@ -1,6 +1,6 @@
 // @ts-check
 // What a reader chose: a period, filters, what bars show, and by which names they are split. It stands in the address.
-import { dateOf, dimensions, hourOf, item } from './sums.js'
+import { clockOf, dimensions, item } from './sums.js'
 
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
@@ -40,9 +40,8 @@ export function choiceOf(data, fragment) {
   }
   /** @type {(text: string | null, otherwise: number) => number} */
   const hour = (text, otherwise) => {
-    if (text === null || !/^\d{4}-\d{2}-\d{2}(T\d{2}(:00)?)?$/.test(text)) return otherwise
-    const found = hourOf(text.slice(0, 10)) + Number(text.slice(11, 13))
-    return Number.isFinite(found) ? Math.min(Math.max(found, data.from), data.to) : otherwise
+    const found = text === null ? null : timeOf(text)
+    return found === null ? otherwise : Math.min(Math.max(found, data.from), data.to)
   }
   const [from, to] = [hour(said.get('from'), data.from), hour(said.get('to'), data.to)]
   return {
@@ -54,12 +53,23 @@ export function choiceOf(data, fragment) {
 }
 
 /**
- * A local hour as addresses have it, or the day that begins with it.
+ * A local time as addresses have it, which may be at a quarter: `2026-11-01T05:30`, or the day that begins with it.
  *
  * @param {number} hour
  */
-export const timeText = (hour) =>
-  `${dateOf(hour)}${hour % 24 === 0 ? '' : `T${String(hour % 24).padStart(2, '0')}:00`}`
+export const timeText = (hour) => clockOf(hour).replace(/T00:00$/, '')
+
+/**
+ * The hour of such a text, which may lack the minutes; null of any other, such as one with a day that its month has not.
+ *
+ * @param {string} text
+ */
+function timeOf(text) {
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}(:\d{2})?)?$/.test(text)) return null
+  const whole = text + '2026-11-01T00:00'.slice(text.length)
+  const hour = Date.parse(`${whole}Z`) / 3_600_000
+  return Number.isFinite(hour) && clockOf(hour) === whole ? hour : null
+}
 
 /**
  * The fragment of a choice: only what differs from the first.

@@ -21,8 +21,15 @@ export const item = (list, at) => /** @type {T} */ (list[at])
  */
 export const hourOf = (date) => Date.parse(`${date}T00:00:00Z`) / 3_600_000
 
+/**
+ * Date and local time of an hour, which may begin at a quarter: `2026-11-01T05:30`.
+ *
+ * @param {number} hour
+ */
+export const clockOf = (hour) => new Date(hour * 3_600_000).toISOString().slice(0, 16)
+
 /** @param {number} hour */
-export const dateOf = (hour) => new Date(hour * 3_600_000).toISOString().slice(0, 10)
+export const dateOf = (hour) => clockOf(hour).slice(0, 10)
 
 /** @type {(year: number, month: number) => number} */
 const monthStart = (year, month) => Date.UTC(year, month, 1) / 3_600_000

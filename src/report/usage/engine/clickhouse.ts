@@ -102,6 +102,7 @@ const typesOfVariables: Readonly<Record<string, string>> = lookup({
   usage_two_logs: 'Array(String)',
   usage_account: 'String',
   usage_only_keys: 'Array(String)',
+  usage_poll_unit: 'String',
   usage_poll_keys: 'Array(String)',
   usage_poll_from: 'Array(Int64)',
   usage_poll_to: 'Array(Int64)',

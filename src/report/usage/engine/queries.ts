@@ -112,7 +112,7 @@ export const errors: PageQuery = (variable) => ({
   rows: `
 SELECT quarter, CAST(sum(requests) AS BIGINT) AS requests,
   CASE WHEN outcome = 'http_error'
-       THEN coalesce(CAST(status AS VARCHAR) || CASE WHEN error_code IS NULL THEN '' ELSE ' ' || error_code END, error_code, '')
+       THEN coalesce(CAST(status AS VARCHAR) || CASE WHEN error_code IS NULL THEN '' ELSE ' ' || error_code END, error_code, outcome)
        ELSE outcome END AS error
 FROM usage_cells
 WHERE outcome <> 'ok' AND ${within(variable)}
@@ -191,7 +191,7 @@ WHERE ${within(variable)}
 GROUP BY key_fp, model`,
 })
 
-/** Keys that were seen first within the period, at least a day after its start. */
+/** Keys that were used first within the period, at least a day after the first use that any source covers. */
 export const newKeys: PageQuery = (variable) => ({
   rows: `
 SELECT key_fp, min(hours.first_us) AS first_us, CAST(sum(requests) AS BIGINT) AS requests,
@@ -231,7 +231,11 @@ SELECT (SELECT CAST(max(n) AS BIGINT) FROM minutes) AS minute, (SELECT CAST(max(
   (SELECT CAST(max(width_us) AS BIGINT) FROM usage_key_hours) AS width_us`,
 })
 
-/** Credits spent between two polls of an account, by the keys of that account. */
+/**
+ * What was spent between each two polls of a key, by the keys of its account: what answers say that it was, and what it was at
+ * most. Pairs of polls are lists of equal length, `usage_poll_keys`, `usage_poll_from` and `usage_poll_to` (`reconcile.ts`); a
+ * poll states no unit, so `usage_poll_unit` is one for all.
+ */
 export const seen: PageQuery = (variable) => ({
   relations: {
     polled: `
@@ -251,7 +255,8 @@ SELECT polled.pair AS pair, sum(cells.credits) AS credits, sum(cells.possible_cr
 FROM polled
 JOIN accounts ON accounts.polled_key = polled.key_fp
 JOIN usage_cells AS cells ON cells.key_fp = accounts.key_fp
-WHERE cells.first_us >= polled.from_us AND cells.last_us < polled.to_us
+WHERE cells.unit = ${variable('usage_poll_unit')}
+  AND cells.first_us >= polled.from_us AND cells.last_us < polled.to_us
 GROUP BY polled.pair`,
 })
 
