@@ -105,8 +105,9 @@ function admittedWithoutToken(trace: BucketTrace, burst: number): Contradiction 
   const depthUs = (burst - 1) * tokenUs
   let fullUs = -Infinity
   /**
-   * The bucket was full, or empty, at this moment whatever came before it. A request that may have been decided before takes no
-   * further token, so that `fullUs` stays a lower bound.
+   * At this moment the bucket was known to be full, or empty, whatever came before. Each request that is decided after it moves `fullUs`
+   * on by one token, in any order. One that may have been decided before it may have had its token back by then, so it moves nothing:
+   * `fullUs` stays a lower bound.
    */
   let knownAtUs = -Infinity
   const take = (atUs: number) => {

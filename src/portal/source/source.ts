@@ -11,8 +11,8 @@ export interface Source {
   mark(): string | null
   /**
    * Writes what changed since the last copy as Parquet files into a folder: `events` (one or more, by the start of their
-   * names), and, always whole, `sums` of longer intervals, `polls`, `keys`: the result of `lastFoursSql`, `entries`: of `entriesSql`,
-   * `held`: of `heldRowsSql`, and `arrivals`: of `arrivalsSql`.
+   * names), and, always whole, `sums` of longer intervals and of runs, `polls`, `keys`: the result of `lastFoursSql`, `entries`: of
+   * `entriesSql`, `held`: of `heldRowsSql`, and `arrivals`: of `arrivalsSql`.
    *
    * @throws UserError `store-held` while another process writes
    */

@@ -51,7 +51,7 @@ export async function otherTries(session: Session, runId: string): Promise<reado
   return tries.map((each) => each.runId)
 }
 
-/** The parts of a run on several machines; `runs` has the run as a whole. */
+/** The parts of a run on several machines; `runs` has the run as a whole. `ended_us` is from the start of the run, as times of `attempts` are. */
 export const runShardsSql = `CREATE TABLE IF NOT EXISTS run_shards (
   run_id VARCHAR NOT NULL, shard INTEGER NOT NULL, shards INTEGER NOT NULL, attempt VARCHAR NOT NULL,
   plan_hash VARCHAR NOT NULL, began_at TIMESTAMP NOT NULL, machine_json VARCHAR NOT NULL,

@@ -50,7 +50,11 @@ export class KnownHead {
     this.lengthLine = 3 * this.lineNames().findIndex((name) => isWhole(name, lengthName))
   }
 
-  /** Adds the differing lines of another head to `varying`; false if it has other names, order or framing. */
+  /**
+   * Adds the differing lines of another head to `varying`; false if it has other names, order or framing. A head is read as this
+   * one (`ResponseFraming.readAs`) with its status and its framing, so lines that decide them do not vary. Only Content-Length
+   * may: its value is read each time.
+   */
   adapt(framing: ResponseFraming, bytes: Uint8Array, start: number): boolean {
     const other = new KnownHead(framing, bytes, start)
     const names = other.lineNames()
