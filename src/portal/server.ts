@@ -7,6 +7,7 @@ import { Answering, type AnswersOptions, type UsageQuestion } from './api/answer
 import { forecastRoutes, readAnswer } from './api/answers.ts'
 import { digestOf } from './api/asked.ts'
 import { compressed } from './api/compressed.ts'
+import { attachment } from './api/file-name.ts'
 import type { KeptAnswer } from './api/kept-answers.ts'
 import { RequestLimit, rateLimitPolicy } from './api/limits.ts'
 import { Live } from './api/live.ts'
@@ -188,10 +189,9 @@ export class Portal {
     return this.give(context, bearer, { isForecast, name }, async (asked, { page }) => {
       if (name === 'export') {
         const file = await exportSums(asked, query as never)
-        const disposition = `attachment; filename="${file.name}"`
         return {
           body: new Uint8Array(file.bytes),
-          headers: { 'content-type': file.type, 'content-disposition': disposition },
+          headers: { 'content-type': file.type, 'content-disposition': attachment(file.name) },
         }
       }
       const { snapshot } = this.options

@@ -38,19 +38,36 @@ export function barsOf(
 ): readonly Bar[] {
   const bars: Bar[] = []
   for (let startUs = fromUs; startUs < toUs && bars.length <= most; ) {
-    const endUs = Math.min(toUs, endOfBarUs(startUs, timezone, width, firstWeekday))
-    bars.push({ startUs, endUs })
-    startUs = endUs
+    const endsUs =
+      width === 'hour'
+        ? hoursOfDay(startUs, timezone)
+        : [endOfBarUs(startUs, timezone, width, firstWeekday)]
+    for (const endUs of endsUs) {
+      if (startUs >= toUs || bars.length > most) break
+      bars.push({ startUs, endUs: Math.min(toUs, endUs) })
+      startUs = endUs
+    }
   }
   return bars
 }
 
-function endOfBarUs(us: number, timezone: string, width: BarWidth, firstWeekday: number): number {
+/** The ends of the hours of a local day after a moment of it: a day is asked of the calendar once. */
+function hoursOfDay(us: number, timezone: string): readonly number[] {
+  const endUs = endOfDayUs(us, timezone)
+  const passed = (us - startOfDayUs(us, timezone)) % hourUs
+  const first = us - passed + hourUs
+  return Array.from({ length: Math.ceil((endUs - first) / hourUs) + 1 }, (_, at) =>
+    Math.min(first + at * hourUs, endUs),
+  )
+}
+
+function endOfBarUs(
+  us: number,
+  timezone: string,
+  width: Exclude<BarWidth, 'hour'>,
+  firstWeekday: number,
+): number {
   switch (width) {
-    case 'hour': {
-      const passed = (us - startOfDayUs(us, timezone)) % hourUs
-      return Math.min(us - passed + hourUs, endOfDayUs(us, timezone))
-    }
     case 'day':
       return endOfDayUs(us, timezone)
     case 'week': {

@@ -30,5 +30,8 @@ export function allowOrigin(context: Context, origins: readonly string[]): void 
   context.header('Access-Control-Allow-Headers', 'Authorization, If-None-Match, Last-Event-ID')
   context.header('Access-Control-Allow-Methods', 'GET')
   context.header('Access-Control-Max-Age', '600')
-  context.header('Access-Control-Expose-Headers', 'ETag, RateLimit, RateLimit-Policy, Retry-After')
+  context.header(
+    'Access-Control-Expose-Headers',
+    'Content-Disposition, ETag, Link, RateLimit, RateLimit-Policy, Retry-After',
+  )
 }

@@ -2,7 +2,7 @@ import {
   type Bar,
   type BarWidth,
   barsOf,
-  fittingWidth,
+  barWidths,
   type Period,
   periodAround,
   timeIn,
@@ -13,6 +13,8 @@ import { dayUs } from '../../user/durations.ts'
 import { Problem } from './problem.ts'
 
 export const mostBars = 400
+/** A file is read by programs: it has the hours of a year. */
+export const mostBarsOfFile = 9000
 
 const longestUs = 20 * 366 * dayUs
 
@@ -50,13 +52,20 @@ export function periodOf(from: string, to: string, timezone: string): Period {
  * The bars of a period.
  *
  * @param firstWeekday 1 is Monday
- * @throws Problem for more than 400, with the bucket that fits
+ * @throws Problem for more than these, with the narrowest bucket that fits
  */
-export function barsAsked(period: Period, bucket: BarWidth, firstWeekday = 1): readonly Bar[] {
-  const bars = barsOf(period, bucket, firstWeekday, mostBars)
-  if (bars.length <= mostBars) return bars
-  throw new Problem(400, 'too-many-bars', `This period has more than ${mostBars} bars`, {
-    hint: `bucket=${fittingWidth(period)} fits.`,
+export function barsAsked(
+  period: Period,
+  bucket: BarWidth,
+  firstWeekday = 1,
+  most = mostBars,
+): readonly Bar[] {
+  const barsIn = (width: BarWidth) => barsOf(period, width, firstWeekday, most)
+  const bars = barsIn(bucket)
+  if (bars.length <= most) return bars
+  const fitting = barWidths.find((width) => barsIn(width).length <= most)
+  throw new Problem(400, 'too-many-bars', `This period has more than ${most} bars`, {
+    hint: `bucket=${fitting} fits.`,
   })
 }
 

@@ -87,7 +87,7 @@ export const parameters = {
   notices: z.strictObject({}),
   export: asked.extend({
     format: z.enum(['csv', 'jsonl', 'parquet']).default('csv'),
-    bucket: z.enum(['hour', 'day', 'month']).default('day'),
+    bucket: z.enum(barWidths).default('day'),
   }),
   live: z.strictObject({}),
 }

@@ -2,16 +2,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { z } from 'zod'
-import { timeIn } from '../../measure/usage/calendar.ts'
 import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { identifier, literal, textList } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
+import type { Session } from '../../store/session/session.ts'
 import { type Asked, conditionOf, needs, periodAsked, tagsShown } from '../api/asked.ts'
-import { barsAsked } from '../api/period.ts'
+import { fileName } from '../api/file-name.ts'
+import { barsAsked, mostBarsOfFile } from '../api/period.ts'
 import type { parameters } from '../api/shapes.ts'
-import type { AccountView } from '../settings/account-view.ts'
 import { readEntries } from './entries.ts'
 import { allDays, within } from './rows.ts'
 import { wholeQuery } from './sums.ts'
@@ -36,11 +36,10 @@ export async function exportSums(
   needs(asked, 'export')
   const { session, view, bearer } = asked
   const { format } = query
-  const period = periodAsked(query, view as AccountView)
+  const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
-  const bars = barsAsked(period, query.bucket)
+  const bars = barsAsked(period, query.bucket, view.firstWeekday, mostBarsOfFile)
   const startsUs = bars.map(({ startUs }) => startUs)
-  const starts = bars.map(({ startUs }) => timeIn(startUs, period.timezone))
   // Names are foreign, so within the query their places stand for them.
   const tags = tagsShown(asked)
   const tagGroups = tags.map((_, at) => `tag ${at}`)
@@ -73,19 +72,35 @@ export async function exportSums(
   const groups = ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups]
   const lines = linesSql(sums, groups, ['outcome'])
   const sql = `
-    SELECT (${textList(starts)})[bar + 1] AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, outcome,
+    SELECT ${timeSql(`([${startsUs.join()}]::BIGINT[])[bar + 1]`, period.timezone)} AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, outcome,
       ${tags.map((name, at) => `"${tagGroups[at]}" AS ${identifier(tagDimension(name))}, `).join('')}
       requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}${isClosing ? ', closed_month' : ''}
     FROM (${[isClosing ? `SELECT *, NULL::VARCHAR AS closed_month FROM (${lines})` : lines, ...later].join(' UNION ALL BY NAME ')})
     ORDER BY bar, type DESC, model, key, endpoint, outcome, ${tagGroups.map((each) => `"${each}", `).join('')}unit`
+  const widths = query.bucket === 'day' ? [] : [query.bucket]
+  const name = fileName('usage', view, period, query, widths)
+  return { name, type: types[format], bytes: await written(session, sql, format) }
+}
+
+/** The rows of a query as the bytes of a file. */
+async function written(session: Session, sql: string, format: keyof typeof types) {
   const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
   try {
-    const file = join(folder, `usage.${format}`)
+    const file = join(folder, `export.${format}`)
     await exportQuery(session, sql, file, format)
-    return { type: types[format], name: `usage.${format}`, bytes: readFileSync(file) }
+    return readFileSync(file)
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** SQL for a moment as `timeIn` writes it. @param us SQL, Unix microseconds */
+function timeSql(us: string, timezone: string): string {
+  const utc = `make_timestamp(${us})`
+  const local = `timezone(${literal(timezone)}, make_timestamptz(${us}))`
+  const minutes = `round(epoch(${local} - ${utc}) / 60)::INTEGER`
+  return `strftime(${local}, '%Y-%m-%dT%H:%M:%S') || CASE WHEN ${minutes} < 0 THEN '-' ELSE '+' END
+    || printf('%02d:%02d', abs(${minutes}) // 60, abs(${minutes}) % 60)`
 }
 
 /** The bar of a moment. */

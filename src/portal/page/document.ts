@@ -46,7 +46,7 @@ const reportStyle = () =>
     .replace(/\n\s*/g, '\n')
 
 /** The board, and what brings its content and follows it. */
-const pageScript = () => boardScript(own('page.js'))
+const pageScript = () => boardScript(own('export.js'), own('page.js'))
 
 /**
  * The document around the content. Without content, it is a shell whose script fetches it with the token of the address.

@@ -8,6 +8,7 @@ import { timeText } from '../../report/usage/board/choice.js'
 import { speechOf } from '../../report/usage/board/speech.js'
 import { dimensions } from '../../report/usage/board/sums.js'
 import { amountIn, nameIn } from '../../report/usage/board/tables.js'
+import { askedOf, saveExport } from './export.js'
 
 ;(() => {
   const source = 'assay-usage'
@@ -193,13 +194,9 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
    * @returns {Promise<readonly (readonly TableCell[])[] | null>}
    */
   async function requests(data, choice) {
-    const query = new URLSearchParams(location.search)
-    const tag = data.keyIs === 'tag' && query.get('by')?.slice(4)
-    query.set('from', timeText(choice.from))
-    query.set('to', timeText(choice.to))
+    const query = askedOf(data, choice)
+    const tag = data.keyIs === 'tag' && new URLSearchParams(location.search).get('by')?.slice(4)
     query.set('limit', '200')
-    for (const name of ['unit', 'by']) query.delete(name)
-    for (const name of dimensions) if (choice[name] !== '') query.set(name, choice[name])
     const answer = await ask(`v1/usage/requests?${query}`)
     if (!answer.ok) return null
     /** @type {Readonly<Record<string, string>>} */
@@ -292,32 +289,11 @@ import { amountIn, nameIn } from '../../report/usage/board/tables.js'
     query(textOf(splitBy(by), '?'))
   }
   addEventListener('popstate', () => asked() !== loaded && load())
-  /**
-   * The sums of the view as a file, named by the account and the period.
-   *
-   * @param {string} format
-   */
-  async function save(format) {
-    const { from = '', to = '', account = '' } = document.querySelector('main')?.dataset ?? {}
-    const asked = new URLSearchParams({ from, to, format })
-    const said = new URLSearchParams(location.hash.slice(1))
-    keep(['from', 'to', ...dimensions], said, asked)
-    keep(['tag', 'key'], new URLSearchParams(location.search), asked)
-    for (const [name, value] of [...asked])
-      if (name === 'from' || name === 'to') asked.set(name, value.slice(0, 10))
-    const answer = await ask(`v1/export?${asked}`)
-    if (!answer.ok) return
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(await answer.blob())
-    link.download = `usage-${account}-${asked.get('from')}-${asked.get('to')}.${format}`
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-  }
   addEventListener('click', (event) => {
     const { target } = event
     if (!(target instanceof Element)) return
     const format = target.getAttribute('data-export')
-    if (format) save(format)
+    if (format) saveExport(ask, format)
     /** @type {HTMLAnchorElement | null} */
     const link = target.closest('a[href^="?"]')
     if (link === null) return

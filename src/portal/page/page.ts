@@ -27,7 +27,7 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, view, speech)}</main>`
   }
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}" data-account="${view.label}" data-from="${data.from}" data-to="${data.to}"${data.isPending && html` data-pending`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
 ${controls(data, speech)}
 <div class="first">${renderFigures(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
@@ -100,13 +100,19 @@ function unitSwitch({ from, to, kept, units, unit }: PageData, { say }: Speech):
   )
 }
 
-/** The files of the view, which the page's script makes. */
+/** What the page says of a file that is made, or is not. */
+const exportWords = [
+  ...(['making', 'saved', 'busy', 'long', 'refused', 'sums', 'name', 'failed'] as const),
+]
+
+/** Files, which the page's script makes and says how that went. */
 function exports({ say }: Speech): Html {
+  const said = Object.fromEntries(exportWords.map((name) => [name, say(`export.${name}`)]))
   const files = (['csv', 'jsonl', 'parquet'] as const).map(
     (format) =>
       html`<button type="button" class="rows" data-export="${format}">${format.toUpperCase()}</button>`,
   )
-  return html`<p class="choices exports" role="group" aria-label="${say('export.title')}" hidden>${say('export.title')} ${files}</p>`
+  return html`<div class="choices exports" role="group" aria-label="${say('export.title')}" data-said="${JSON.stringify({ ...said, expired: say('token.expired') })}" hidden><label>${say('export.title')} <select><option value="">${say('export.view')}</option><option value="hour">${say('export.hours')}</option></select></label> ${files} <span role="status"></span></div>`
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {

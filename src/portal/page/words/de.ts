@@ -120,6 +120,20 @@ export const de: Wording = {
   'unit.credit': '{amount} Credit',
   'unit.credits': '{amount} Credits',
   'export.title': 'Export',
+  'export.view': 'Diese Ansicht',
+  'export.hours': 'Diese Ansicht, nach Stunden',
+  'export.making': 'Die Datei wird erstellt …',
+  'export.saved': 'Gespeichert: {name}',
+  'export.busy': 'Der Dienst ist ausgelastet. Versuchen Sie es gleich noch einmal.',
+  'export.long': 'Dieser Zeitraum ist zu lang für eine Datei. Wählen Sie einen kürzeren.',
+  'export.refused':
+    'Diese Seite darf eine solche Datei nicht speichern. Fragen Sie, wer Ihnen die Seite gegeben hat.',
+  'export.sums':
+    'Hier sind nur Summen bekannt, keine einzelnen Anfragen. Exportieren Sie diese Ansicht.',
+  'export.name':
+    'Diese Ansicht ist nach einem Namen gefiltert, nach dem keine Datei gefiltert werden kann. Heben Sie den Filter auf.',
+  'export.failed':
+    'Die Datei konnte nicht erstellt werden. Versuchen Sie es erneut, oder wählen Sie einen kürzeren Zeitraum.',
   'theme.switch': 'Hell oder dunkel',
   'state.show': 'Anzeigen',
   'state.showDay': 'Diesen Tag zeigen',

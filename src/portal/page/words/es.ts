@@ -118,6 +118,18 @@ export const es: Wording = {
   'unit.credit': '{amount} crédito',
   'unit.credits': '{amount} créditos',
   'export.title': 'Exportar',
+  'export.view': 'Esta vista',
+  'export.hours': 'Esta vista, por hora',
+  'export.making': 'Se está creando el archivo …',
+  'export.saved': 'Guardado: {name}',
+  'export.busy': 'El servicio está ocupado. Inténtelo de nuevo en un momento.',
+  'export.long': 'Este período es demasiado largo para un archivo. Elija uno más corto.',
+  'export.refused':
+    'Esta página no puede guardar un archivo así. Pregunte a quien le dio la página.',
+  'export.sums': 'Aquí solo se conocen sumas, no solicitudes una a una. Exporte esta vista.',
+  'export.name':
+    'Esta vista está filtrada por un nombre por el que no se puede filtrar ningún archivo. Quite el filtro.',
+  'export.failed': 'No se pudo crear el archivo. Inténtelo de nuevo o elija un período más corto.',
   'theme.switch': 'Claro u oscuro',
   'state.show': 'Ver',
   'state.showDay': 'Ver este día',

@@ -121,6 +121,21 @@ export const fr: Wording = {
   'unit.credit': '{amount} crédit',
   'unit.credits': '{amount} crédits',
   'export.title': 'Export',
+  'export.view': 'Cette vue',
+  'export.hours': 'Cette vue, par heure',
+  'export.making': 'Le fichier est en cours de création …',
+  'export.saved': 'Enregistré\u00a0: {name}',
+  'export.busy': 'Le service est occupé. Réessayez dans un instant.',
+  'export.long':
+    'Cette période est trop longue pour un seul fichier. Choisissez-en une plus courte.',
+  'export.refused':
+    'Cette page ne peut pas enregistrer un tel fichier. Demandez à qui vous a donné la page.',
+  'export.sums':
+    'Seules des sommes sont connues ici, pas les requêtes une à une. Exportez plutôt cette vue.',
+  'export.name':
+    'Cette vue est filtrée par un nom par lequel aucun fichier ne peut être filtré. Retirez le filtre.',
+  'export.failed':
+    'Le fichier n’a pas pu être créé. Réessayez, ou choisissez une période plus courte.',
   'theme.switch': 'Clair ou sombre',
   'state.show': 'Voir',
   'state.showDay': 'Voir ce jour',

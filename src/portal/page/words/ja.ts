@@ -117,6 +117,19 @@ export const ja: Wording = {
   'unit.credit': '{amount}クレジット',
   'unit.credits': '{amount}クレジット',
   'export.title': '書き出し',
+  'export.view': 'この表示',
+  'export.hours': 'この表示（時間別）',
+  'export.making': 'ファイルを作成しています…',
+  'export.saved': '保存しました：{name}',
+  'export.busy': 'サービスが混み合っています。少し待ってからもう一度お試しください。',
+  'export.long': '期間が長すぎて1つのファイルにできません。短い期間を選んでください。',
+  'export.refused':
+    'このページではこのファイルを保存できません。ページの提供元にお問い合わせください。',
+  'export.sums':
+    'ここでは合計のみがわかり、個々のリクエストはわかりません。この表示を書き出してください。',
+  'export.name':
+    'この表示の絞り込みの名前では、ファイルを絞り込めません。絞り込みを解除してください。',
+  'export.failed': 'ファイルを作成できませんでした。もう一度試すか、短い期間を選んでください。',
   'theme.switch': '明暗',
   'state.show': '表示',
   'state.showDay': 'この日を表示',

@@ -71,14 +71,15 @@ const files = [
 /**
  * The board's script: the modules that also draw here, as one classic script.
  *
- * @param start a script that is done with the board in scope, of data without latencies; default: the board of the file is started
+ * @param starts scripts that are done with the board in scope, of data without latencies; default: the board of the file is started
  */
-export function boardScript(start?: string): string {
-  const names = start === undefined ? [...files, 'latency.js'] : files
+export function boardScript(...starts: readonly string[]): string {
+  const isFile = starts.length === 0
+  const names = isFile ? [...files, 'latency.js'] : files
   const texts = names.map((name) =>
     readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8'),
   )
-  const parts = [...texts, start ?? 'startBoard({ latencyOf })'].map((text) =>
+  const parts = [...texts, ...(isFile ? ['startBoard({ latencyOf })'] : starts)].map((text) =>
     withoutComments(asClassic(text)),
   )
   return `;(() => {\n${parts.join('\n')}\n})()`

@@ -1,0 +1,99 @@
+// Saves files of what the page shows. The board and the words of the page are in scope; each failure says what to do.
+/** @import { BoardData } from '../../report/usage/board/data.ts' */
+/** @import { Choice } from '../../report/usage/board/types.ts' */
+import { choiceOf, timeText } from '../../report/usage/board/choice.js'
+import { bucketOf, dimensions } from '../../report/usage/board/sums.js'
+
+/** @typedef {(path: string) => Promise<Response>} Ask */
+/** @typedef {'busy' | 'long' | 'expired' | 'refused' | 'sums' | 'name' | 'failed'} Reason */
+
+/**
+ * A period and filters of the board, as the API is asked for them.
+ *
+ * @param {BoardData} data
+ * @param {Choice} choice
+ */
+export function askedOf(data, choice) {
+  const search = new URLSearchParams(location.search)
+  const asked = new URLSearchParams()
+  for (const name of ['tag', ...dimensions]) {
+    const value = search.get(name)
+    if (value !== null) asked.set(name, value)
+  }
+  asked.set('from', timeText(choice.from))
+  asked.set('to', timeText(choice.to))
+  const tag = data.keyIs === 'tag' && search.get('by')?.slice(4)
+  for (const name of dimensions) {
+    const value = choice[name]
+    if (value === '') continue
+    if (name === 'key' && tag) asked.append('tag', `${tag}:${value}`)
+    else asked.set(name, value)
+  }
+  return asked
+}
+
+/** @type {(answer: Response | null, code: string) => Reason} */
+function reasonOf(answer, code) {
+  if (code === 'too-slow' || code === 'too-many-bars' || code === 'bad-period') return 'long'
+  if (answer === null || answer.status === 429 || answer.status === 503) return 'busy'
+  if (answer.status === 401) return 'expired'
+  if (answer.status === 403) return 'refused'
+  if (code === 'no-requests') return 'sums'
+  return answer.status === 404 ? 'name' : 'failed'
+}
+
+/** @param {Response} answer */
+const fileNameIn = (answer) =>
+  decodeURIComponent(
+    /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ??
+      'usage',
+  )
+
+/**
+ * @param {string} name
+ * @param {Blob} content
+ */
+function saveAs(name, content) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+/**
+ * Saves what the reader chose to export.
+ *
+ * @param {Ask} ask
+ * @param {string} format
+ */
+export const saveExport = async (ask, format) => {
+  const place = document.querySelector('.exports')
+  const said = place?.querySelector('[role=status]')
+  const payload = document.getElementById('board-data')
+  if (!(place instanceof HTMLElement) || !said || payload === null) return
+  /** @type {Readonly<Record<Reason | 'making' | 'saved', string>>} */
+  const words = JSON.parse(place.dataset.said ?? '{}')
+  /** @type {BoardData} */
+  const data = JSON.parse(payload.textContent)
+  const choice = choiceOf(data, location.hash.slice(1))
+  const asked = askedOf(data, choice)
+  const of = place.querySelector('select')?.value
+  const isByHour = of === 'hour' || bucketOf(data, choice.from, choice.to) === 'hour'
+  asked.set('bucket', isByHour ? 'hour' : 'day')
+  asked.set('format', format)
+  said.textContent = words.making
+  const answer = await ask(`v1/export?${asked}`).catch(() => null)
+  if (answer === null || !answer.ok) {
+    const { code = '' } = (await answer?.json().catch(() => null)) ?? {}
+    said.textContent = words[reasonOf(answer, code)]
+    return
+  }
+  const content = await answer.blob().catch(() => null)
+  if (content === null) {
+    said.textContent = words.busy
+    return
+  }
+  saveAs(fileNameIn(answer), content)
+  said.textContent = words.saved.replace('{name}', fileNameIn(answer))
+}
