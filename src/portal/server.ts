@@ -16,7 +16,8 @@ import { allowOrigin } from './api/origins.ts'
 import { parametersOf } from './api/parameters.ts'
 import { Problem } from './api/problem.ts'
 import { notReady, refused } from './api/refused.ts'
-import { exportSums } from './figures/export.ts'
+import { type ExportedFile, exportSums } from './figures/export.ts'
+import { exportRequests } from './figures/export-requests.ts'
 import { pageDocument } from './page/document.ts'
 import { pageBody } from './page/page.ts'
 import { readPageData } from './page/page-data.ts'
@@ -187,14 +188,14 @@ export class Portal {
     const query = parametersOf(name, new URL(context.req.url).searchParams)
     const isForecast = forecastRoutes.has(name)
     return this.give(context, bearer, { isForecast, name }, async (asked, { page }) => {
-      if (name === 'export') {
-        const file = await exportSums(asked, query as never)
-        return {
-          body: new Uint8Array(file.bytes),
-          headers: { 'content-type': file.type, 'content-disposition': attachment(file.name) },
-        }
-      }
       const { snapshot } = this.options
+      if (name === 'export') return fileAnswer(await exportSums(asked, query as never), context)
+      if (name === 'exportRequests') {
+        const file = await exportRequests(asked, query as never, (scope, of, to) =>
+          snapshot.writeRequests(scope, of, to),
+        )
+        return fileAnswer(file, context)
+      }
       const speech = this.speech(asked.view)
       const answer =
         name === 'alerts'
@@ -279,6 +280,19 @@ export class Portal {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
     })
+  }
+}
+
+/** A file, and where it goes on: the same address with its cursor. */
+function fileAnswer({ name, type, bytes, next }: ExportedFile, context: Context): KeptAnswer {
+  const { searchParams } = new URL(context.req.url)
+  if (next !== null) searchParams.set('cursor', next)
+  return {
+    body: new Uint8Array(bytes),
+    headers: {
+      ...{ 'content-type': type, 'content-disposition': attachment(name) },
+      ...(next === null ? {} : { link: `<?${searchParams}>; rel="next"` }),
+    },
   }
 }
 

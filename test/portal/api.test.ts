@@ -411,7 +411,7 @@ describe('an answer', () => {
     const good = await service.ask(summary, await tokenOf(subject.name), { origin })
     expect(good.headers.get('access-control-allow-origin')).toBe(origin)
     expect(good.headers.get('access-control-expose-headers')).toBe(
-      'ETag, RateLimit, RateLimit-Policy, Retry-After',
+      'Content-Disposition, ETag, Link, RateLimit, RateLimit-Policy, Retry-After',
     )
     expect(good.headers.get('vary')).toBe('Authorization, Origin, Accept-Encoding')
     const evil = await service.ask(summary, await tokenOf(subject.name), {

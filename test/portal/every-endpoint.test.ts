@@ -80,7 +80,7 @@ test('every path of the router is open to all, or asked by the tests of isolatio
   expect(routes.map(({ path }) => path).toSorted()).toEqual(asked.toSorted())
   // The document of the API has each of them, and no other.
   const ofApi = routes.map(({ path }) => path).filter((path) => path.startsWith('/v1/'))
-  expect(ofApi.length).toBe(12)
+  expect(ofApi.length).toBe(13)
 })
 
 test('no path tells an account anything of another, and each path of figures wants a token', {
@@ -103,7 +103,7 @@ test('no path tells an account anything of another, and each path of figures wan
   // The marks are such that a leak would be seen.
   expect([...seen].toSorted()).toEqual([
     ...['/page', '/v1/account', '/v1/alerts', '/v1/budgets', '/v1/export', '/v1/notices'],
-    ...['/v1/usage/breakdown', '/v1/usage/requests', '/v1/usage/series'],
+    ...['/v1/export/requests', '/v1/usage/breakdown', '/v1/usage/requests', '/v1/usage/series'],
   ])
 })
 

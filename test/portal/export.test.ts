@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Answers } from '../../src/portal/api/shapes.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
 import { type Served, served, settingsOf, tokenOf } from './portal.ts'
 
@@ -60,4 +61,159 @@ test('a file is named by the account, the period, its bars and what was filtered
   expect(nameOf(await ask('from=2026-10-25T01:00:00%2B00:00&to=2026-10-25T02:00:00%2B00:00'))).toBe(
     'usage-Nordlicht-Studio-2026-10-25T0100+0000-2026-10-25T0200+0000.csv',
   )
+})
+
+describe('all requests', () => {
+  let own: Served
+  const query = 'from=2026-11-01&to=2026-12-01'
+  beforeAll(async () => {
+    const settings = settingsOf(`accounts: { a: { timezone: Europe/Berlin }, b: {} }\n`)
+    own = await served([], settings, (store) =>
+      enterEvents(store, [
+        { ...{ atUs: utc(2026, 11, 3, 5, 10), account: 'a', id: 'r1', model: '=nova' } },
+        {
+          ...{
+            atUs: utc(2026, 11, 3, 5, 10),
+            account: 'a',
+            id: 'r2',
+            credits: '0.25',
+            model: 'nova',
+          },
+          ...{ latencyUs: 1500, status: 200, tags: '{"team":"search"}', keyFp: '0123456789ab' },
+        },
+        {
+          atUs: utc(2026, 11, 3, 5, 10),
+          account: 'a',
+          id: 'r3',
+          outcome: 'http_error',
+          status: 429,
+        },
+        {
+          ...{ atUs: utc(2026, 11, 4), account: 'a', id: 'r2-back', type: 'refund', requests: 0 },
+          ...{ credits: '-0.25' },
+        },
+        { atUs: utc(2026, 11, 5), account: 'a', id: 'r4', credits: null, promptTokens: null },
+        { atUs: utc(2026, 11, 5), account: 'b', id: 'other' },
+      ]),
+    )
+  })
+  afterAll(() => own.close())
+  const asked = async (more: string, claims = {}) =>
+    own.ask(`/v1/export/requests?${query}${more}`, await tokenOf('a', claims))
+  const parsed = async (answer: Response) =>
+    (await answer.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+  test('are lines with id, time with offset, status, duration and exact amounts, refunds among them', async () => {
+    const answer = await asked('&format=jsonl')
+    const lines = await parsed(answer)
+    expect(lines.map(({ id }) => id)).toEqual(['r1', 'r2', 'r3', 'r2-back', 'r4'])
+    expect(lines[1]).toMatchObject({
+      ...{ at: '2026-11-03T06:10:00+01:00', type: 'usage', id: 'r2', model: 'nova' },
+      ...{
+        key: 'key 1',
+        endpoint: 'chat',
+        'tag:team': 'search',
+        'tag:__proto__ ~1/a.b"\'<b>': null,
+      },
+      ...{ outcome: 'ok', status: 200, requests: 1, input_tokens: 10, output_tokens: 20 },
+      ...{ cached_tokens: null, duration_ms: 1.5, unit: 'credits', amount: '0.25' },
+      ...{ currency: 'EUR', cost: '0.003125' },
+    })
+    expect(lines.map(({ type, outcome, amount }) => [type, outcome, amount])).toEqual([
+      ['usage', 'ok', '1'],
+      ['usage', 'ok', '0.25'],
+      ['usage', 'limited', '1'],
+      ['refund', null, '-0.25'],
+      // Unknown is never zero.
+      ['usage', 'ok', null],
+    ])
+    expect(nameOf(answer)).toBe('requests-a-2026-11-01-2026-12-01.jsonl')
+    expect(nameOf(await asked('&outcome=limited'))).toBe(
+      'requests-a-2026-11-01-2026-12-01-outcome-limited.csv',
+    )
+    expect(await (await asked('')).text()).toContain(",'=nova,")
+    expect((await parsed(await asked('&format=jsonl&outcome=limited'))).length).toBe(1)
+  })
+
+  test('go on in the next file, whichever moments its lines share', async () => {
+    const seen: unknown[] = []
+    let more = '&format=jsonl&limit=2'
+    const names: unknown[] = []
+    for (let files = 0; files < 3; files++) {
+      const answer = await asked(more)
+      seen.push(...(await parsed(answer)).map(({ id }) => id))
+      names.push(nameOf(answer))
+      const [, next] = /^<\?(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '') ?? []
+      if (next === undefined) break
+      more = `&${new URLSearchParams([...new URLSearchParams(next)].filter(([name]) => name !== 'from' && name !== 'to'))}`
+    }
+    expect(seen).toEqual(['r1', 'r2', 'r3', 'r2-back', 'r4'])
+    expect(names).toEqual([
+      'requests-a-2026-11-01-2026-12-01.jsonl',
+      'requests-a-2026-11-03T0610+0100-2026-12-01.jsonl',
+      'requests-a-2026-11-05T0100+0100-2026-12-01.jsonl',
+    ])
+  })
+
+  test('need a token that shows both requests and exports, and hide what it does not show', async () => {
+    for (const shows of [['requests'], ['export']])
+      expect((await asked('', { shows })).status).toBe(403)
+    const [line] = await parsed(await asked('&format=jsonl', { shows: ['requests', 'export'] }))
+    expect([line!.model, line!.key, line!.amount, line!.cost]).toEqual([null, null, null, null])
+    expect((await asked('&cursor=nonsense')).status).toBe(400)
+  })
+})
+
+test('a list of requests has id, status and duration, and is sorted by them', async () => {
+  const own = await served([], settingsOf(), (store) =>
+    enterEvents(store, [
+      {
+        atUs: utc(2026, 11, 3),
+        account: 'a',
+        id: 'dear',
+        credits: 9,
+        latencyUs: null,
+        promptTokens: 1,
+      },
+      {
+        atUs: utc(2026, 11, 4),
+        account: 'a',
+        id: 'slow',
+        credits: 2,
+        latencyUs: 9000,
+        status: 200,
+      },
+      {
+        ...{ atUs: utc(2026, 11, 5), account: 'a', id: 'long', credits: null, latencyUs: 5 },
+        promptTokens: 900,
+      },
+      {
+        ...{ atUs: utc(2026, 11, 6), account: 'a', id: 'euro', credits: '0.5', unit: 'EUR' },
+        ...{ promptTokens: null, completionTokens: null },
+      },
+    ]),
+  )
+  const a = await tokenOf('a')
+  const list = async (sort: string, more = '') => {
+    const path = `/v1/usage/requests?from=2026-11-01&to=2026-12-01&sort=${sort}${more}`
+    return ((await (await own.ask(path, a)).json()) as Answers['requests']).requests
+  }
+  const ids = async (sort: string, more = '') => (await list(sort, more)).map(({ id }) => id)
+  try {
+    expect(await ids('time')).toEqual(['euro', 'long', 'slow', 'dear'])
+    expect(await ids('credits')).toEqual(['dear', 'slow', 'euro', 'long'])
+    // 9 credits are 0.1125 EUR.
+    expect(await ids('cost', '&unit=EUR')).toEqual(['euro', 'dear', 'slow', 'long'])
+    expect(await ids('duration')).toEqual(['slow', 'long', 'euro', 'dear'])
+    expect(await ids('tokens')).toEqual(['long', 'slow', 'dear', 'euro'])
+    const [, , slow, dear] = await list('time')
+    expect([slow!.status, slow!.durationMs, dear!.durationMs]).toEqual([200, 9, null])
+    const breakdown = `/v1/usage/breakdown?from=2026-11-01&to=2026-12-01&by=model&sort=cost&unit=EUR`
+    expect((await own.ask(breakdown, a)).status).toBe(200)
+  } finally {
+    await own.close()
+  }
 })

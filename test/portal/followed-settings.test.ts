@@ -25,6 +25,7 @@ beforeAll(async () => {
     mark: () => 'one',
     copyTo: async () => ({ replaced: [], done: () => {} }),
     requests: async () => null,
+    writeRequests: async () => false,
     close: async () => {},
   })
   close = () => snapshot.close()

@@ -186,7 +186,8 @@ export class Answering {
     signal: AbortSignal,
   ): Promise<KeptAnswer> {
     const { snapshot } = this.options
-    const turns = name === 'requests' ? this.turnsOfStore : this.turns
+    const isOfStore = name === 'requests' || name === 'exportRequests'
+    const turns = isOfStore ? this.turnsOfStore : this.turns
     return this.foreground.during(() =>
       turns.take(bearer.account, signal, () =>
         snapshot.within(

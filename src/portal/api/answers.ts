@@ -20,7 +20,7 @@ export const forecastRoutes: ReadonlySet<RouteName> = new Set(['budgets', 'outlo
  * @param page the forecast, for `forecastRoutes`
  */
 export async function readAnswer(
-  name: Exclude<RouteName, 'live' | 'export' | 'alerts'>,
+  name: Exclude<RouteName, 'live' | 'export' | 'exportRequests' | 'alerts'>,
   asked: Asked,
   query: unknown,
   page: UsageForecast | null,

@@ -7,10 +7,28 @@ export const cursorAt = (skip: number) => Buffer.from(`after ${skip}`).toString(
 export function skipOf(cursor: string | undefined): number {
   if (cursor === undefined) return 0
   const [, skip] = /^after (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (skip === undefined) {
-    throw new Problem(400, 'bad-cursor', 'The cursor is not one of this service', {
-      hint: 'Take it from next of the previous page.',
-    })
-  }
+  if (skip === undefined) throw badCursor()
   return Number(skip)
+}
+
+const badCursor = () =>
+  new Problem(400, 'bad-cursor', 'The cursor is not one of this service', {
+    hint: 'Take it from next of the previous page.',
+  })
+
+/** A place in a file that goes on: the moment of its next line, and how many lines of that moment were given. */
+export interface PlaceInTime {
+  readonly us: number
+  readonly skip: number
+}
+
+export const cursorInTime = ({ us, skip }: PlaceInTime) =>
+  Buffer.from(`from ${us} ${skip}`).toString('base64url')
+
+/** @throws Problem for a cursor that is none of ours */
+export function placeInTime(cursor: string): PlaceInTime {
+  const [, us, skip] =
+    /^from (\d{1,16}) (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (us === undefined || skip === undefined) throw badCursor()
+  return { us: Number(us), skip: Number(skip) }
 }

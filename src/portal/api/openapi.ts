@@ -12,6 +12,8 @@ interface Route {
   readonly media?: readonly string[]
   /** Absent: those of a question with filters. */
   readonly errors?: readonly number[]
+  /** The header `Link` has the next file. */
+  readonly isPaged?: boolean
 }
 
 const ofFilters = [400, 401, 403, 404, 429, 503]
@@ -19,6 +21,8 @@ const ofFilters = [400, 401, 403, 404, 429, 503]
 const unfiltered = [400, 401, 403, 429, 503]
 /** What every token shows is forbidden to none. */
 const always = [400, 401, 429, 503]
+
+const files = ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet']
 
 export const routes = {
   account: {
@@ -34,7 +38,7 @@ export const routes = {
   },
   requests: {
     path: '/v1/usage/requests',
-    summary: 'Single requests, the newest first; a period of at most 31 days',
+    summary: 'Single requests, the newest or the greatest first; a period of at most 31 days',
   },
   credits: {
     path: '/v1/credits',
@@ -63,7 +67,13 @@ export const routes = {
   export: {
     path: '/v1/export',
     summary: 'The sums as a file',
-    media: ['text/csv', 'application/x-ndjson', 'application/vnd.apache.parquet'],
+    media: files,
+  },
+  exportRequests: {
+    path: '/v1/export/requests',
+    summary: 'Single requests and refunds as files, the oldest first',
+    media: files,
+    isPaged: true,
   },
   live: {
     path: '/v1/live',
@@ -99,7 +109,7 @@ export function openapiDocument(): object {
   }
   const paths = Object.fromEntries(
     Object.entries(routes as Record<RouteName, Route>).map(([name, route]) => {
-      const { path, summary, tag = 'usage', media, errors = ofFilters } = route
+      const { path, summary, tag = 'usage', media, isPaged = false, errors = ofFilters } = route
       const shape = z.toJSONSchema(parameters[name as RouteName], { io: 'input' }) as {
         properties?: Record<string, { description?: string }>
         required?: readonly string[]
@@ -133,6 +143,7 @@ export function openapiDocument(): object {
             headers: {
               ETag: { $ref: '#/components/headers/ETag' },
               RateLimit: { $ref: '#/components/headers/RateLimit' },
+              ...(isPaged ? { Link: { $ref: '#/components/headers/Link' } } : {}),
             },
             content,
           },
@@ -171,6 +182,10 @@ export function openapiDocument(): object {
         ETag: {
           schema: { type: 'string' },
           description: 'Changes only with the account, the query, the token or the settings',
+        },
+        Link: {
+          schema: { type: 'string' },
+          description: 'The address of the next file, as rel="next"; absent for the last one',
         },
         RateLimit: { schema: { type: 'string' } },
       },

@@ -63,6 +63,7 @@ const unit = () =>
     })
 const flag = z.enum(['true', 'false']).default('false')
 
+const exported = z.enum(['csv', 'jsonl', 'parquet']).default('csv')
 const asked = period.extend(filters.shape)
 export const parameters = {
   account: z.strictObject({}),
@@ -77,17 +78,30 @@ export const parameters = {
   breakdown: asked.extend({
     by: split([...dimensions, 'day']),
     sort: z.enum(['credits', 'cost', 'requests', 'tokens', 'name']).default('credits'),
+    unit: unit(),
     ...paging,
   }),
-  requests: asked.extend(paging),
+  requests: asked.extend({
+    sort: z
+      .enum(['time', 'cost', 'credits', 'tokens', 'duration'])
+      .default('time')
+      .meta({ description: 'The newest, or the greatest first; what is not known stands last' }),
+    unit: unit(),
+    ...paging,
+  }),
   credits: z.strictObject({}),
   budgets: z.strictObject({}),
   outlook: z.strictObject({ days: whole(1, 366, 90) }),
   alerts: z.strictObject({ limit: whole(1, 200, 50) }),
   notices: z.strictObject({}),
   export: asked.extend({
-    format: z.enum(['csv', 'jsonl', 'parquet']).default('csv'),
+    format: exported,
     bucket: z.enum(barWidths).default('day'),
+  }),
+  exportRequests: asked.extend({
+    format: exported,
+    limit: whole(1, 100_000, 100_000),
+    cursor: z.string().max(200).optional().meta({ description: 'Of the link of the file before' }),
   }),
   live: z.strictObject({}),
 }
@@ -206,12 +220,14 @@ export const answers = {
     .object({
       requests: z.array(
         z.object({
+          id: text().meta({ description: 'As the log has it; else made of its content' }),
           at: time,
           model: text().nullable(),
           key: text().nullable(),
           endpoint: text().nullable(),
           tags: z.array(z.object({ name: text(), value: text() })),
           outcome: z.enum(ends),
+          status: z.int().nullable().meta({ description: 'Of HTTP' }),
           ...eachToken(() => count),
           credits: amount,
           cost: z.array(money),

@@ -37,7 +37,7 @@ export async function readBreakdown(
   const name = by === 'day' ? 'bar' : 'name'
   // Without its credits, an order of them would tell a token what it may not see.
   const sortShown = sort === 'credits' && !bearer.shows.has('credits') ? 'requests' : sort
-  const { unit } = await unitOf(asked, sortShown, period)
+  const { unit } = await unitOf(asked, sortShown, period, query.unit)
   const order = sortShown === 'name' ? name : `${orderSql(asked, sortShown, unit)} DESC NULLS LAST`
   interface Group {
     readonly name: string | null

@@ -17,12 +17,14 @@ import { allDays, within } from './rows.ts'
 import { wholeQuery } from './sums.ts'
 
 export interface ExportedFile {
+  /** The cursor of the file that goes on; null if nothing does. */
+  readonly next: string | null
   readonly type: string
   readonly name: string
   readonly bytes: Uint8Array
 }
 
-const types = {
+export const types = {
   csv: 'text/csv; charset=utf-8',
   jsonl: 'application/x-ndjson',
   parquet: 'application/vnd.apache.parquet',
@@ -56,11 +58,7 @@ export async function exportSums(
       bars: startsUs,
     }),
   )
-  const known = await session.rows<{ key: string }>(
-    `SELECT DISTINCT key_fp AS key FROM ${allDays('key_fp')} WHERE key_fp IS NOT NULL`,
-  )
-  const keys = known.map(({ key }) => key)
-  const names = `MAP(${textList(keys)}, ${textList(keys.map((key) => asked.keys.nameOf(key)))})`
+  const names = await keyNamesSql(asked)
   const closings = await readEntries(asked, period, query)
   const later = closings.flatMap(({ type, unit, value, month, at }) =>
     type === 'after-closing' && month !== null && at !== null
@@ -74,28 +72,48 @@ export async function exportSums(
   const sql = `
     SELECT ${timeSql(`([${startsUs.join()}]::BIGINT[])[bar + 1]`, period.timezone)} AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, outcome,
       ${tags.map((name, at) => `"${tagGroups[at]}" AS ${identifier(tagDimension(name))}, `).join('')}
-      requests, ${fileTokensSql}, unit, CASE WHEN ${amountIsShown(bearer)} THEN amount END AS amount, ${costSql(asked)}${isClosing ? ', closed_month' : ''}
+      requests, ${fileTokensSql}, ${amountsSql(asked)}${isClosing ? ', closed_month' : ''}
     FROM (${[isClosing ? `SELECT *, NULL::VARCHAR AS closed_month FROM (${lines})` : lines, ...later].join(' UNION ALL BY NAME ')})
     ORDER BY bar, type DESC, model, key, endpoint, outcome, ${tagGroups.map((each) => `"${each}", `).join('')}unit`
   const widths = query.bucket === 'day' ? [] : [query.bucket]
   const name = fileName('usage', view, period, query, widths)
-  return { name, type: types[format], bytes: await written(session, sql, format) }
+  const bytes = await inFolder((folder) => written(session, sql, format, folder))
+  return { name, type: types[format], bytes, next: null }
 }
 
-/** The rows of a query as the bytes of a file. */
-async function written(session: Session, sql: string, format: keyof typeof types) {
+/** A folder for the files of a question. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-export-'))
   try {
-    const file = join(folder, `export.${format}`)
-    await exportQuery(session, sql, file, format)
-    return readFileSync(file)
+    return await work(folder)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
+/** The rows of a query as the bytes of a file. */
+export async function written(
+  session: Session,
+  sql: string,
+  format: keyof typeof types,
+  folder: string,
+): Promise<Uint8Array> {
+  const file = join(folder, `export.${format}`)
+  await exportQuery(session, sql, file, format)
+  return readFileSync(file)
+}
+
+/** SQL for the names of the account's keys by their fingerprint. */
+export async function keyNamesSql({ session, keys: naming }: Asked): Promise<string> {
+  const known = await session.rows<{ key: string }>(
+    `SELECT DISTINCT key_fp AS key FROM ${allDays('key_fp')} WHERE key_fp IS NOT NULL`,
+  )
+  const keys = known.map(({ key }) => key)
+  return `MAP(${textList(keys)}, ${textList(keys.map((key) => naming.nameOf(key)))})`
+}
+
 /** SQL for a moment as `timeIn` writes it. @param us SQL, Unix microseconds */
-function timeSql(us: string, timezone: string): string {
+export function timeSql(us: string, timezone: string): string {
   const utc = `make_timestamp(${us})`
   const local = `timezone(${literal(timezone)}, make_timestamptz(${us}))`
   const minutes = `round(epoch(${local} - ${utc}) / 60)::INTEGER`
@@ -106,6 +124,10 @@ function timeSql(us: string, timezone: string): string {
 /** The bar of a moment. */
 const barOf = (startsUs: readonly number[], us: number) =>
   startsUs.findLastIndex((startUs) => startUs <= us)
+
+/** SQL over `unit` and `amount` for what a token may see of them, and what it costs. */
+export const amountsSql = (asked: Asked) =>
+  `unit, CASE WHEN ${amountIsShown(asked.bearer)} THEN amount END AS amount, ${costSql(asked)}`
 
 const amountIsShown = ({ shows }: Asked['bearer']) =>
   `CASE WHEN unit = 'credits' THEN ${shows.has('credits')} ELSE ${shows.has('cost')} END`

@@ -1,6 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../../measure/usage/ends.ts'
-import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
+import type { RequestOrder, RequestQuery } from '../../report/usage/engine/request-query.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import { eachToken } from '../../tokens/kinds.ts'
 import { dayUs, hourUs } from '../../user/durations.ts'
@@ -10,6 +10,7 @@ import {
   type Input,
   namesAsked,
   needs,
+  needsEach,
   periodAsked,
   scopeOf,
   tagsShown,
@@ -18,9 +19,31 @@ import { cursorAt, skipOf } from '../api/cursor.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { RequestRow } from '../source/source.ts'
-import { moneyOf } from './sums.ts'
+import { moneyOf, unitOf } from './sums.ts'
 
 const longestUs = 31 * dayUs + hourUs
+
+const orders: Readonly<Record<Input<'requests'>['sort'], RequestOrder>> = {
+  time: 'newest',
+  credits: 'amount',
+  cost: 'amount',
+  tokens: 'tokens',
+  duration: 'duration',
+}
+
+/** The filters of a question as sources take them. @throws Problem as `namesAsked` does */
+export async function filtersAsked(
+  asked: Asked,
+  query: Parameters<typeof namesAsked>[1] & Pick<Input<'requests'>, 'outcome'>,
+): Promise<Pick<RequestQuery, 'models' | 'keys' | 'tags' | 'endpoints' | 'outcomes'>> {
+  const { model, key, tags, endpoint } = await namesAsked(asked, query)
+  const outcomes = query.outcome.flatMap(endsOf)
+  return { models: model, keys: key, tags, endpoints: endpoint, outcomes }
+}
+
+/** Only sums are known. */
+export const noRequests = () =>
+  new Problem(404, 'no-requests', 'Only sums are known, no single requests')
 
 export async function readRequests(
   asked: Asked,
@@ -33,32 +56,40 @@ export async function readRequests(
   if (period.toUs - period.fromUs > longestUs) {
     throw new Problem(400, 'bad-period', 'A list of requests is of at most 31 days')
   }
-  const names = await namesAsked(asked, query)
+  const { sort, limit } = query
+  needsEach(asked, [sort])
+  const { unit } =
+    sort === 'credits' || sort === 'cost'
+      ? await unitOf(asked, sort, period, query.unit)
+      : { unit: null }
+  const price = view.moneyOf('1')
   const skip = skipOf(query.cursor)
   const rows = await read(scopeOf(bearer), {
+    ...(await filtersAsked(asked, query)),
     fromUs: period.fromUs,
     toUs: period.toUs,
-    limit: query.limit + 1,
+    withRefunds: false,
+    order: orders[sort],
+    priced: {
+      unit: unit ?? '',
+      perCredit: sort === 'cost' && price?.currency === unit ? price!.value : null,
+    },
+    limit: limit + 1,
     skip,
-    models: names.model,
-    keys: names.key,
-    tags: names.tags,
-    endpoints: names.endpoint,
-    outcomes: query.outcome.flatMap(endsOf),
   })
-  if (rows === null) {
-    throw new Problem(404, 'no-requests', 'Only sums are known, no single requests')
-  }
+  if (rows === null) throw noRequests()
   const shown = bearer.shows
   const tags = tagsShown(asked)
   return {
-    requests: rows.slice(0, query.limit).map((row) => ({
+    requests: rows.slice(0, limit).map((row) => ({
+      id: row.id,
       at: timeIn(row.at_us, period.timezone),
       model: shown.has('models') ? row.model : null,
       key: shown.has('keys') && row.key_fp !== null ? asked.keys.nameOf(row.key_fp) : null,
       endpoint: row.endpoint,
       tags: tagsOf(row.tags, tags),
       outcome: endOf(row),
+      status: row.status,
       ...eachToken((name) => row[name]),
       credits: shown.has('credits') && row.unit === 'credits' ? exact(row.credits) : null,
       cost: moneyOf(asked, {
@@ -77,7 +108,7 @@ export async function readRequests(
       }),
       durationMs: row.latency_us === null ? null : row.latency_us / 1000,
     })),
-    next: rows.length > query.limit ? cursorAt(skip + query.limit) : null,
+    next: rows.length > limit ? cursorAt(skip + limit) : null,
   }
 }
 

@@ -62,6 +62,26 @@ function saveAs(name, content) {
 }
 
 /**
+ * Asks again, a few times, where the answer says when; null without one.
+ *
+ * @param {() => Promise<Response>} ask
+ */
+const patiently = async (ask) => {
+  for (let tries = 0; ; tries++) {
+    const answer = await ask().catch(() => null)
+    const seconds = Number(answer?.headers.get('retry-after') ?? 0)
+    if (answer?.status !== 429 || seconds === 0 || tries >= 5) return answer
+    await new Promise((resume) => setTimeout(resume, 1000 * seconds))
+  }
+}
+
+/** @param {Blob} content of lines whose heads have no break */
+const withoutHeads = async (content) => {
+  const bytes = new Uint8Array(await content.arrayBuffer())
+  return new Blob([bytes.subarray(bytes.indexOf(10) + 1)])
+}
+
+/**
  * Saves what the reader chose to export.
  *
  * @param {Ask} ask
@@ -80,20 +100,29 @@ export const saveExport = async (ask, format) => {
   const asked = askedOf(data, choice)
   const of = place.querySelector('select')?.value
   const isByHour = of === 'hour' || bucketOf(data, choice.from, choice.to) === 'hour'
-  asked.set('bucket', isByHour ? 'hour' : 'day')
+  if (of !== 'requests') asked.set('bucket', isByHour ? 'hour' : 'day')
   asked.set('format', format)
   said.textContent = words.making
-  const answer = await ask(`v1/export?${asked}`).catch(() => null)
-  if (answer === null || !answer.ok) {
-    const { code = '' } = (await answer?.json().catch(() => null)) ?? {}
-    said.textContent = words[reasonOf(answer, code)]
-    return
+  const path = of === 'requests' ? 'v1/export/requests' : 'v1/export'
+  /** @type {string | null} */
+  let query = `?${asked}`
+  let name = ''
+  /** @type {Blob[]} */
+  const parts = []
+  while (query !== null) {
+    const answer = await patiently(() => ask(path + query))
+    const content = answer?.ok ? await answer.blob().catch(() => null) : null
+    if (answer === null || content === null) {
+      const { code = '' } = (await answer?.json().catch(() => null)) ?? {}
+      said.textContent = words[reasonOf(answer, code)]
+      return
+    }
+    // Text goes on in one file, without the heads of the next; Parquet has a file for each part.
+    if (format === 'parquet') saveAs(fileNameIn(answer), content)
+    if (name === '' || format === 'parquet') name = fileNameIn(answer)
+    parts.push(parts.length > 0 && format === 'csv' ? await withoutHeads(content) : content)
+    query = /<(\?[^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1] ?? null
   }
-  const content = await answer.blob().catch(() => null)
-  if (content === null) {
-    said.textContent = words.busy
-    return
-  }
-  saveAs(fileNameIn(answer), content)
-  said.textContent = words.saved.replace('{name}', fileNameIn(answer))
+  if (format !== 'parquet') saveAs(name, new Blob(parts))
+  said.textContent = words.saved.replace('{name}', name)
 }

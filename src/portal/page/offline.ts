@@ -99,6 +99,7 @@ async function requestsOf(
     endpoint: [],
     tag: [],
     outcome: [],
+    sort: 'time' as const,
     limit: mostRequests,
   }
   try {

@@ -144,6 +144,7 @@ export async function readPageData(
     price: bearer.shows.has('cost') ? view.moneyOf('1') : null,
     presets: presetPeriods(view, nowMs),
     canExport: bearer.shows.has('export'),
+    canListRequests: bearer.shows.has('requests'),
     kept: [...search].filter(([name]) => !period.includes(name)),
     credits: credits?.source === 'none' ? null : credits,
     isPending: canSee && isPending,

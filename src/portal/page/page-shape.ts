@@ -46,6 +46,7 @@ export interface PageData {
   readonly dears: readonly DearDay[]
   readonly presets: ReturnType<typeof presetPeriods>
   readonly canExport: boolean
+  readonly canListRequests: boolean
   /** Null if nothing was ever used. */
   readonly board: BoardData | null
   /** What is selected in the charts; null without charts. */

@@ -35,7 +35,7 @@ ${unitSwitch(data, speech)}
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}
 ${renderBoard(board, cards(data, board, choice, speech), choice, form(data, speech), renderTables(data, speech))}
 ${renderLots(data, speech)}
-${data.canExport && exports(speech)}
+${data.canExport && exports(data, speech)}
 ${footer(data, settings, view, speech)}</main>`
 }
 
@@ -106,13 +106,13 @@ const exportWords = [
 ]
 
 /** Files, which the page's script makes and says how that went. */
-function exports({ say }: Speech): Html {
+function exports({ canListRequests }: PageData, { say }: Speech): Html {
   const said = Object.fromEntries(exportWords.map((name) => [name, say(`export.${name}`)]))
   const files = (['csv', 'jsonl', 'parquet'] as const).map(
     (format) =>
       html`<button type="button" class="rows" data-export="${format}">${format.toUpperCase()}</button>`,
   )
-  return html`<div class="choices exports" role="group" aria-label="${say('export.title')}" data-said="${JSON.stringify({ ...said, expired: say('token.expired') })}" hidden><label>${say('export.title')} <select><option value="">${say('export.view')}</option><option value="hour">${say('export.hours')}</option></select></label> ${files} <span role="status"></span></div>`
+  return html`<div class="choices exports" role="group" aria-label="${say('export.title')}" data-said="${JSON.stringify({ ...said, expired: say('token.expired') })}" hidden><label>${say('export.title')} <select><option value="">${say('export.view')}</option><option value="hour">${say('export.hours')}</option>${canListRequests && html`<option value="requests">${say('export.requests')}</option>`}</select></label> ${files} <span role="status"></span></div>`
 }
 
 function form({ from, to, kept }: PageData, { say }: Speech): Html {

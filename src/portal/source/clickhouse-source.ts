@@ -1,5 +1,9 @@
 import { join } from 'node:path'
-import { fetchQuarters, fetchRequests } from '../../report/usage/engine/clickhouse.ts'
+import {
+  fetchQuarters,
+  fetchRequests,
+  writeRequests,
+} from '../../report/usage/engine/clickhouse.ts'
 import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import type { ClickHouse } from '../../store/clickhouse/clickhouse.ts'
 import { writeLastFours } from '../../store/clickhouse/last-fours.ts'
@@ -50,6 +54,7 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
       }
     },
     requests: (scope, query) => fetchRequests<RequestRow>(clickhouse, scope, query),
+    writeRequests: (scope, query, file) => writeRequests(clickhouse, scope, query, file),
     close: () => clickhouse.close(),
   }
 }

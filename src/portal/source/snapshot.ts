@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantities } from '../../measure/usage/quantities.ts'
-import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
 import { quarterCells } from '../../report/usage/engine/quarters-file.ts'
+import type { RequestQuery } from '../../report/usage/engine/request-query.ts'
 import { literal } from '../../store/literal.ts'
 import { type AccountScope, pollKeysSql, setAccount } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
@@ -192,6 +192,10 @@ export class Snapshot {
 
   requests(scope: AccountScope, query: RequestQuery) {
     return this.source.requests(scope, query)
+  }
+
+  writeRequests(scope: AccountScope, query: RequestQuery, file: string) {
+    return this.source.writeRequests(scope, query, file)
   }
 
   /** The balance of the last poll of an account; null if there is none, or if only some of its keys are seen. */

@@ -1,4 +1,4 @@
-import type { RequestQuery } from '../../report/usage/engine/clickhouse.ts'
+import type { RequestQuery } from '../../report/usage/engine/request-query.ts'
 import { billEntries } from '../../store/import/entry-types.ts'
 import { literal } from '../../store/literal.ts'
 import type { AccountScope } from '../../store/session/account.ts'
@@ -17,8 +17,10 @@ export interface Source {
    * @throws UserError `store-held` while another process writes
    */
   copyTo(folder: string): Promise<Copied>
-  /** Single requests of one account, the newest first; null if it has only sums. */
+  /** Single requests of one account; null if it has only sums. */
   requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
+  /** Writes them as a Parquet file with the columns of a `RequestRow`. @returns false if it has only sums */
+  writeRequests(scope: AccountScope, query: RequestQuery, file: string): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -31,6 +33,9 @@ interface Copied {
 
 export interface RequestRow extends Readonly<Record<ShownToken, number | null>> {
   readonly at_us: number
+  readonly id: string
+  readonly type: string
+  readonly requests: number
   readonly model: string | null
   readonly key_fp: string | null
   readonly endpoint: string | null

@@ -2,14 +2,19 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { endSql } from '../../measure/usage/ends.ts'
-import { tokensSql } from '../../measure/usage/sums.ts'
+import {
+  type RequestQuery,
+  requestColumns,
+  requestOrderSql,
+  typesSql,
+} from '../../report/usage/engine/request-query.ts'
 import { heldRowsSql } from '../../report/usage/imported-lots.ts'
 import { enterPrices } from '../../report/usage/prepare.ts'
 import { lastFoursSql } from '../../store/import/last-fours.ts'
 import { literal, textList } from '../../store/literal.ts'
 import { cellsSql, quartersSql, shownBucketsSql } from '../../store/quarters/quarters.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
-import { limitTo, mainOf } from '../../store/session/account.ts'
+import { type AccountScope, limitTo, mainOf } from '../../store/session/account.ts'
 import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
@@ -53,6 +58,14 @@ export function storeSource(place: Store | string, contract: Contract): Source {
   let days: ReadonlyMap<number, string> = new Map()
   /** The last import that was copied. */
   let newest = 0
+  const ofAccount = <T>(scope: AccountScope, work: (session: Session) => Promise<T>) =>
+    opened((store) =>
+      inSession(store, {}, async (session) => {
+        await limitTo(session, scope)
+        await enterPrices(session, contract)
+        return work(session)
+      }),
+    )
   const fileOf = (name: string) => statSync(name, { bigint: true, throwIfNoEntry: false })
   return {
     mark() {
@@ -105,31 +118,32 @@ export function storeSource(place: Store | string, contract: Contract): Source {
         }
       })
     },
-    requests(scope, query) {
-      const { fromUs, toUs, models, keys, endpoints, tags, outcomes, limit, skip } = query
-      return opened((store) =>
-        inSession(store, {}, async (session) => {
-          await limitTo(session, scope)
-          await enterPrices(session, contract)
-          const only = (column: string, values: readonly string[]) =>
-            values.length === 0 ? '' : `AND list_contains(${textList(values)}, ${column})`
-          const rows = await session.rows<RequestRow>(
-            `SELECT at_us, model, key_fp, endpoint, tags, outcome, status, ${tokensSql},
-               credits::VARCHAR AS credits, unit, latency_us
-             FROM usage WHERE type = 'usage' AND at_us >= $1 AND at_us < $2
-               ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(endSql, outcomes)}
-               ${[...tags].map(([name, values]) => only(tagSql(name), values)).join(' ')}
-             ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
-            [BigInt(fromUs), BigInt(toUs)],
-          )
-          if (rows.length > 0) return rows
-          const some = await session.rows('SELECT 1 AS there FROM usage LIMIT 1')
-          return some.length > 0 ? [] : null
-        }),
-      )
-    },
+    requests: (scope, query) =>
+      ofAccount(scope, async (session) => {
+        const rows = await session.rows<RequestRow>(requestsSql(query))
+        return rows.length > 0 || (await hasUsage(session)) ? rows : null
+      }),
+    writeRequests: (scope, query, file) =>
+      ofAccount(scope, async (session) => {
+        await copy(session, requestsSql(query), file)
+        return hasUsage(session)
+      }),
     close: async () => {},
   }
+}
+
+const hasUsage = async (session: Session) =>
+  (await session.rows('SELECT 1 AS there FROM usage LIMIT 1')).length > 0
+
+function requestsSql(query: RequestQuery): string {
+  const { fromUs, toUs, models, keys, endpoints, tags, outcomes, limit, skip } = query
+  const only = (column: string, values: readonly string[]) =>
+    values.length === 0 ? '' : `AND list_contains(${textList(values)}, ${column})`
+  return `SELECT ${requestColumns}, credits::VARCHAR AS credits, latency_us
+    FROM usage WHERE ${typesSql(query)} AND at_us >= ${fromUs}::BIGINT AND at_us < ${toUs}::BIGINT
+      ${only('model', models)} ${only('key_fp', keys)} ${only('endpoint', endpoints)} ${only(endSql, outcomes)}
+      ${[...tags].map(([name, values]) => only(tagSql(name), values)).join(' ')}
+    ORDER BY ${requestOrderSql(query, literal(query.priced.unit))} LIMIT ${limit} OFFSET ${skip}`
 }
 
 const copy = (from: Pick<Session, 'execute'>, sql: string, file: string): Promise<void> =>

@@ -122,6 +122,7 @@ export const de: Wording = {
   'export.title': 'Export',
   'export.view': 'Diese Ansicht',
   'export.hours': 'Diese Ansicht, nach Stunden',
+  'export.requests': 'Alle Anfragen',
   'export.making': 'Die Datei wird erstellt …',
   'export.saved': 'Gespeichert: {name}',
   'export.busy': 'Der Dienst ist ausgelastet. Versuchen Sie es gleich noch einmal.',

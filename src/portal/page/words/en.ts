@@ -120,6 +120,7 @@ export const en = {
   'export.title': 'Export',
   'export.view': 'This view',
   'export.hours': 'This view, by hour',
+  'export.requests': 'All requests',
   'export.making': 'The file is being made …',
   'export.saved': 'Saved: {name}',
   'export.busy': 'The service is busy. Try again in a moment.',

@@ -120,6 +120,7 @@ export const es: Wording = {
   'export.title': 'Exportar',
   'export.view': 'Esta vista',
   'export.hours': 'Esta vista, por hora',
+  'export.requests': 'Todas las solicitudes',
   'export.making': 'Se está creando el archivo …',
   'export.saved': 'Guardado: {name}',
   'export.busy': 'El servicio está ocupado. Inténtelo de nuevo en un momento.',

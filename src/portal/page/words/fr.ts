@@ -123,6 +123,7 @@ export const fr: Wording = {
   'export.title': 'Export',
   'export.view': 'Cette vue',
   'export.hours': 'Cette vue, par heure',
+  'export.requests': 'Toutes les requêtes',
   'export.making': 'Le fichier est en cours de création …',
   'export.saved': 'Enregistré\u00a0: {name}',
   'export.busy': 'Le service est occupé. Réessayez dans un instant.',

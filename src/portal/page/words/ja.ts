@@ -119,6 +119,7 @@ export const ja: Wording = {
   'export.title': '書き出し',
   'export.view': 'この表示',
   'export.hours': 'この表示（時間別）',
+  'export.requests': 'すべてのリクエスト',
   'export.making': 'ファイルを作成しています…',
   'export.saved': '保存しました：{name}',
   'export.busy': 'サービスが混み合っています。少し待ってからもう一度お試しください。',

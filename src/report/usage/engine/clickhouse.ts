@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { endSql } from '../../../measure/usage/ends.ts'
 import { quantities } from '../../../measure/usage/quantities.ts'
-import { tokensSql } from '../../../measure/usage/sums.ts'
 import type { ClickHouse, Parameters } from '../../../store/clickhouse/clickhouse.ts'
 import { writeLastFours } from '../../../store/clickhouse/last-fours.ts'
 import { firstOpenQuarter } from '../../../store/clickhouse/tables.ts'
@@ -25,6 +24,7 @@ import { accountOf } from '../shape.ts'
 import { clickhouseRelations } from './clickhouse-relations.ts'
 import type { UsageEngine } from './engine.ts'
 import { type PageQuery, statementOf } from './queries.ts'
+import { type RequestQuery, requestColumns, requestOrderSql, typesSql } from './request-query.ts'
 
 /** Requests of imported logs, and polls, in ClickHouse. Results arrive as Parquet in the page's store. */
 export function clickhouseEngine(clickhouse: ClickHouse): UsageEngine {
@@ -218,30 +218,48 @@ const quartersOfAll = (rows: string) =>
 /** The parameters of `quartersOfAll`. */
 const ofAll: Parameters = { usage_sources: [], usage_unit: '', usage_from: 0, usage_to: 0 }
 
-/** Which requests of an account, the newest first. Times are Unix microseconds. */
-export interface RequestQuery {
-  readonly fromUs: number
-  readonly toUs: number
-  readonly models: readonly string[]
-  readonly keys: readonly string[]
-  readonly endpoints: readonly string[]
-  /** Values by the name of their tag. */
-  readonly tags: ReadonlyMap<string, readonly string[]>
-  readonly outcomes: readonly string[]
-  readonly limit: number
-  readonly skip: number
-}
-
 /** Single requests of an account; null if it has none at all. */
 export async function fetchRequests<Row>(
   clickhouse: ClickHouse,
   scope: AccountScope,
-  { fromUs, toUs, models, keys, endpoints, tags, outcomes, limit, skip }: RequestQuery,
+  query: RequestQuery,
 ): Promise<readonly Row[] | null> {
-  const parameters = {
-    usage_account: scope.account ?? '',
-    usage_only_keys: scope.keys ?? [],
+  const { sql, parameters } = requestsOf(scope, query)
+  const rows = await clickhouse.rows<Row>(sql, parameters)
+  return rows.length > 0 || (await hasRequests(clickhouse, scope)) ? rows : null
+}
+
+/** Writes them as a Parquet file. @returns false if the account has none at all */
+export async function writeRequests(
+  clickhouse: ClickHouse,
+  scope: AccountScope,
+  query: RequestQuery,
+  file: string,
+): Promise<boolean> {
+  const { sql, parameters } = requestsOf(scope, query)
+  await clickhouse.writeParquet(sql, parameters, file)
+  return hasRequests(clickhouse, scope)
+}
+
+const scopeParameters = ({ account, keys }: AccountScope): Parameters => ({
+  usage_account: account ?? '',
+  usage_only_keys: keys ?? [],
+})
+
+async function hasRequests(clickhouse: ClickHouse, scope: AccountScope): Promise<boolean> {
+  const [some] = await clickhouse.rows<{ n: number }>(
+    `SELECT count() AS n FROM (SELECT 1 FROM usage_events WHERE ${accountCondition(scope, parameter)} LIMIT 1)`,
+    scopeParameters(scope),
+  )
+  return some!.n > 0
+}
+
+function requestsOf(scope: AccountScope, query: RequestQuery) {
+  const { fromUs, toUs, models, keys, endpoints, tags, outcomes, order, priced } = query
+  const parameters: Parameters = {
+    ...scopeParameters(scope),
     usage_sources: [],
+    orderUnit: priced.unit,
     fromUs,
     toUs,
     models,
@@ -259,22 +277,14 @@ export async function fetchRequests<Row>(
     (_, at) =>
       `AND has({values${at}:Array(String)}, coalesce(JSONExtractString(tags, {tag${at}:String}), ''))`,
   )
-  const mine = accountCondition(scope, parameter)
   const only = (column: string, name: string) =>
     `AND (empty({${name}:Array(String)}) OR has({${name}:Array(String)}, coalesce(${column}, '')))`
-  const rows = await clickhouse.rows<Row>(
-    `SELECT at_us, model, key_fp, endpoint, tags, outcome, status, ${tokensSql},
-       toString(credits) AS credits, unit, NULL AS latency_us
+  // No duration is known here.
+  const sorted = order === 'duration' ? { ...query, order: 'newest' as const } : query
+  const sql = `SELECT ${requestColumns}, toString(credits) AS credits, CAST(NULL AS Nullable(Int64)) AS latency_us
      FROM usage_events FINAL
-     WHERE ${mine} AND type = 'usage' AND at_us >= {fromUs:Int64} AND at_us < {toUs:Int64}
+     WHERE ${accountCondition(scope, parameter)} AND ${typesSql(query)} AND at_us >= {fromUs:Int64} AND at_us < {toUs:Int64}
        ${only('model', 'models')} ${only('key_fp', 'keys')} ${only('endpoint', 'endpoints')} ${only(endSql, 'outcomes')} ${tagged.join(' ')}
-     ORDER BY at_us DESC, source, id LIMIT ${limit} OFFSET ${skip}`,
-    parameters,
-  )
-  if (rows.length > 0) return rows
-  const [some] = await clickhouse.rows<{ n: number }>(
-    `SELECT count() AS n FROM (SELECT 1 FROM usage_events WHERE ${mine} LIMIT 1)`,
-    parameters,
-  )
-  return some!.n > 0 ? [] : null
+     ORDER BY ${requestOrderSql(sorted, '{orderUnit:String}')} LIMIT ${query.limit} OFFSET ${query.skip}`
+  return { sql, parameters }
 }
