@@ -56,6 +56,8 @@ export function yamlDocument(text: string, options: Options = {}): Document.Pars
           first ??= key.range ?? []
           continue
         }
+        // A name of digits stays as it is written: `0042`, or an id beyond the exact numbers.
+        if (typeof key.value === 'number' && key.source !== undefined) key.value = key.source
         // `1` and `"1"` are the same name of a property.
         const name = String(key.value ?? '')
         if (names.has(name)) {

@@ -14,6 +14,18 @@ test('a name that stands twice in a mapping is an error with its place, at any d
   expect(parseYaml('a: { c: 1 }\nb: { c: 1 }\n')).toEqual({ a: { c: 1 }, b: { c: 1 } })
 })
 
+test('a name of digits is the text that was written', () => {
+  const text = '0042: a\n76561198000000001: b\n1.10: c\n0x1F: d\n123456789e12: e\n? 7\n: f\n'
+  const names = ['0042', '76561198000000001', '1.10', '0x1F', '123456789e12', '7']
+  expect(Object.keys(parseYaml(text) as object).toSorted()).toEqual(names.toSorted())
+  expect(Object.keys(yamlDocument(text, { schema: 'core' }).toJS()).toSorted()).toEqual(
+    names.toSorted(),
+  )
+  expect(yamlDocument('1001: { label: a }\n').getIn(['1001', 'label'])).toBe('a')
+  expect(() => parseYaml('0042: a\n"0042": b\n')).toThrow('Map keys must be unique')
+  expect(parseYaml('0042: a\n42: b\n')).toEqual({ '0042': 'a', 42: 'b' })
+})
+
 test('a merge may stand beside others', () => {
   const text = 'a: &a { x: 1 }\nb: &b { y: 2 }\nc:\n  <<: *a\n  <<: *b\n  z: 3\n'
   expect(parseYaml(text, { merge: true })).toEqual(parse(text, { merge: true }))
