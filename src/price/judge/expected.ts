@@ -253,32 +253,27 @@ function holderOf(part: Part, parts: Parts): Part {
   return 'input_uncached'
 }
 
-/** Bounds of the cost where a part is not reported: none of its parent, or all of it. */
+/** Bounds of the cost where parts are not reported: of what may hold each, none is of the part, or all of it. */
 function boundsOfSplit(
   model: ModelPrice,
   usage: Usage,
   context: PriceContext,
   { assumed, cost }: Calculation,
 ): Bounds | null {
-  const among = (all: readonly Part[]) => all.filter((part) => assumed.includes(part))
-  const inputs = among(inputParts)
-  const outputs = among(outputParts)
-  if (inputs.length + outputs.length === 0 || cost === null) return null
-  const costs = [cost]
   const { parts } = usage
-  const moving = (part: Part | null): Partial<Parts> => {
-    if (part === null) return {}
-    const holder = holderOf(part, parts)
-    return { [holder]: 0, [part]: parts[holder] }
-  }
-  for (const part of [null, ...inputs]) {
-    for (const other of [null, ...outputs]) {
-      const moved = { ...parts, ...moving(part), ...moving(other) }
-      const found = calculate(model, { ...usage, parts: moved }, context).cost
-      if (found !== null) costs.push(found)
-    }
-  }
-  const sorted = costs.toSorted(compare)
+  const open = [...inputParts, ...outputParts].filter((part) => assumed.includes(part))
+  if (open.length === 0 || cost === null) return null
+  let moves: readonly Partial<Parts>[] = [{}]
+  for (const [holder, held] of Map.groupBy(open, (part) => holderOf(part, parts)))
+    moves = moves.flatMap((move) => [
+      move,
+      ...held.map((part) => ({ ...move, [holder]: 0, [part]: parts[holder] })),
+    ])
+  const costs = moves.flatMap((move) => {
+    const found = calculate(model, { ...usage, parts: { ...parts, ...move } }, context).cost
+    return found === null ? [] : [found]
+  })
+  const sorted = [cost, ...costs].toSorted(compare)
   return [sorted[0]!, sorted.at(-1)!]
 }
 
