@@ -110,6 +110,26 @@ Next: assay contract traffic ${path}  # writes the requests that show its prices
 `)
 })
 
+test('a factor or a count that the contract does not have is refused, since it would change nothing', async () => {
+  const path = file(
+    'factors.yaml',
+    'name: factors\nextends: none\ntimes: { region: { default: 1, us: 2 } }\nmodels: [{ id: m, price: { input: 1, output: 2, search: 10 } }]\n',
+  )
+  const used = file('f.json', { prompt_tokens: 1_000_000, completion_tokens: 0 })
+  const cost = (...args: readonly string[]) =>
+    assay('cost', path, '--model', 'm', '--usage', used, '--json', ...args)
+  const right = await cost('--choose', 'region=us', '--counts', '{"search": 3}')
+  expect(JSON.parse(right.out).cost).toBe('62')
+  for (const [args, summary] of [
+    [['--choose', 'regoin=us'], 'no factor "regoin" with choices. Did you mean region?'],
+    [['--counts', '{"serach": 3}'], 'm has no price of "serach". Did you mean search?'],
+    [['--counts', '{"cache_read": 3}'], 'no price of "cache_read", which --usage counts.'],
+  ] as const) {
+    const { code, err } = await cost(...args)
+    expect([code, err]).toEqual([2, expect.stringContaining(summary)])
+  }
+})
+
 test('a cost that the contract does not promise exits with 3, and wrong arguments with 2', {
   tags: 'whole',
 }, async () => {
@@ -127,6 +147,8 @@ test('a cost that the contract does not promise exits with 3, and wrong argument
     [['--at', 'noon'], '--at: expected a time with its offset'],
     [['--counts', '[3]'], '--counts: expected a JSON object of numbers'],
     [['--choose', 'us'], '--choose: expected factor=choice'],
+    [['--at', '2026-02-30T10:00:00Z'], '--at: expected a time with its offset'],
+    [['--group', 'vip'], '--group: the contract has no factor "group" with choices.'],
   ] as const) {
     const { code, err } = await cost('--model', 'gpt-5.6', '--usage', used, ...wrong)
     expect([code, err]).toEqual([2, expect.stringContaining(summary)])
@@ -198,7 +220,7 @@ test("contract init takes the prices from the service's own list, with its date"
     },
   }
   const server = createServer(({ url }, response) => {
-    response.end(JSON.stringify(lists[url!]))
+    response.end(url! in lists ? JSON.stringify(lists[url!]) : '<html>Please sign in</html>')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
@@ -230,6 +252,10 @@ test("contract init takes the prices from the service's own list, with its date"
       2,
       expect.stringContaining('has no list of prices'),
     ])
+    const page = `${from}/console`
+    const html = await assay('init', 'litellm', '--from', page, '--out', join(folder, 'h.yaml'))
+    expect([html.code, html.err.includes('a bug in Assay')]).toEqual([4, false])
+    expect(html.err).toContain(`the answer of GET ${page}/model/info is no JSON`)
   } finally {
     server.close()
   }

@@ -74,7 +74,7 @@ export async function auditAction(named: readonly string[], options: Options): P
         ...(options.log === undefined
           ? {}
           : { log: { text: log!, file: options.log, isById: isRead && isLogById(terms) } }),
-        choices: factorChoices(options.choose),
+        choices: factorChoices(options.choose, contract?.prices?.models),
         runIds,
         rules: options.again === undefined ? options.rule : [options.again],
         ...(options.accounts === undefined
@@ -123,7 +123,7 @@ async function auditLogAlone(options: Options, contract: Contract | undefined): 
     auditLog({
       file: options.log!,
       contract,
-      choices: factorChoices(options.choose),
+      choices: factorChoices(options.choose, contract.prices?.models),
       onProgress,
       nowMs: Date.now(),
     }),

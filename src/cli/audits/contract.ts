@@ -4,7 +4,9 @@ import { isBaseUrl, shownBaseUrl } from '../../contract/base-url.ts'
 import { mixedRounding } from '../../contract/listed-prices.ts'
 import { loadContract } from '../../contract/load.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
+import type { ModelPrice } from '../../contract/prices.ts'
 import { writtenContract } from '../../contract/written.ts'
+import { parseMoment } from '../../measure/usage/zone.ts'
 import { type Rational, readNumber } from '../../money/rational.ts'
 import { calculate } from '../../price/calculate.ts'
 import { type ContractKind, firstContract } from '../../price/first/first-contract.ts'
@@ -12,13 +14,14 @@ import { priceLists } from '../../price/first/price-lists.ts'
 import { costJson, costText } from '../../price/text.ts'
 import { writeOutput } from '../../store/files/output.ts'
 import { dialectOf, readWholeUsage } from '../../tokens/read-usage.ts'
+import { parts } from '../../tokens/usage.ts'
 import { withoutMark } from '../../user/byte-order-mark.ts'
 import { visible } from '../../user/hostile.ts'
 import { isObject, jsonOf } from '../../user/json.ts'
 import { suggestion } from '../../user/nearest.ts'
 import { userError } from '../../user/user-error.ts'
 import type { CostOptions, InitOptions, ShowOptions } from '../commands/contract.ts'
-import { factorChoices } from '../runs/factor-choices.ts'
+import { factorChoices, mustBeFactor } from '../runs/factor-choices.ts'
 import { exit } from '../terminal/exit.ts'
 import { nextLine } from '../terminal/next.ts'
 
@@ -50,17 +53,18 @@ export function costAction(file: string, options: CostOptions): void {
       `--model: ${file} has no price for ${JSON.stringify(options.model)}. ${suggestion(options.model, known)}`,
     )
   }
+  if (options.group !== undefined) mustBeFactor('--group', 'group', [model])
   const given = readJson(options.usage, '--usage')
   const usage = readWholeUsage(given, model.dialect ?? dialectOf(given))
   const calculation = calculate(model, usage, {
     atMs: options.at === undefined ? Date.now() : momentOf(options.at),
     serviceTier: options.serviceTier ?? serviceTierOf(given),
     choices: {
-      ...factorChoices(options.choose),
+      ...factorChoices(options.choose, [model]),
       ...(options.group === undefined ? {} : { group: options.group }),
     },
     outcome: options.outcome,
-    counts: countsOf(options.counts),
+    counts: countsOf(options.counts, model),
     priceOf: (name) => modelPriceOf(contract, name),
   })
   const unit = contract.prices!.currency.name
@@ -87,9 +91,13 @@ function readJson(path: string, option: string): unknown {
   }
 }
 
+/** An exact moment, Unix milliseconds. @throws UserError for a time without an offset, and for a day that does not exist */
 function momentOf(text: string): number {
-  const at = /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(at)) return at
+  try {
+    if (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) return parseMoment(text, 'UTC') / 1000
+  } catch {
+    // Said below.
+  }
   throw userError.usage(
     `--at: expected a time with its offset, such as 2026-11-25T14:00:00Z; got "${text}"`,
   )
@@ -100,8 +108,13 @@ function serviceTierOf(usage: unknown): string | null {
   return typeof tier === 'string' ? tier : null
 }
 
-function countsOf(text: string | undefined): Readonly<Record<string, Rational>> {
+/** Counts of what has a price beside the tokens. @throws UserError for other text, and for what the model has no price of */
+function countsOf(text: string | undefined, model: ModelPrice): Readonly<Record<string, Rational>> {
   if (text === undefined) return {}
+  const isTokens = (name: string) => parts.some((part) => part === name)
+  const known = [...new Set(pricesIn(model).flatMap((price) => Object.keys(price)))].filter(
+    (name) => !isTokens(name),
+  )
   const wrong = () =>
     userError.usage(`--counts: expected a JSON object of numbers, as {"search": 3}; got "${text}"`)
   const given = jsonOf(text)
@@ -110,9 +123,24 @@ function countsOf(text: string | undefined): Readonly<Record<string, Rational>> 
     Object.entries(given).map(([name, count]) => {
       const number = readNumber(String(count))
       if (number === null || number.numerator < 0n) throw wrong()
+      if (!known.includes(name))
+        throw userError.usage(
+          `--counts: ${model.id} has no price of ${JSON.stringify(name)}${isTokens(name) ? ', which --usage counts' : ''}. ${suggestion(name, known)}`,
+        )
       return [name, number]
     }),
   )
+}
+
+/** The prices of a model at any time, of any service and for any value of the usage. */
+function pricesIn({ price, changes, service, by, hours }: ModelPrice): readonly object[] {
+  const overlays = [
+    ...changes,
+    ...Object.values(service),
+    ...Object.values(by).flatMap((each) => Object.values(each)),
+    ...hours,
+  ]
+  return [price, ...overlays.map((each) => each.price)]
 }
 
 export async function initContractAction(
@@ -151,7 +179,12 @@ async function listedPrices(kind: ContractKind, from: string) {
   }).then(
     async (response) => {
       if (!response.ok) throw userError.unreachable(`--from: GET ${url} gave ${response.status}.`)
-      return (await response.json()) as unknown
+      return response.json().catch((error) => {
+        const why = error instanceof SyntaxError ? 'is no JSON' : 'broke off'
+        throw userError.unreachable(
+          `--from: the answer of GET ${url} ${why}. Expected the list of prices that ${kind} serves at ${path}.`,
+        )
+      })
     },
     () => {
       throw userError.unreachable(`--from: GET ${url} gave no answer.`)

@@ -40,7 +40,10 @@ export async function vendorAction(named: readonly string[], options: Options): 
       log: log ?? null,
       isAnonymous: options.anonymous === true,
       profile: profile === undefined ? null : loadProfile(profile, '--profile'),
-      choices: factorChoices(options.choose),
+      choices: factorChoices(
+        options.choose,
+        contract === undefined ? undefined : loadContract(contract).prices?.models,
+      ),
       nowMs: Date.now(),
     }),
   )
