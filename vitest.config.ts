@@ -23,7 +23,18 @@ const filesOf = (...rooms: readonly string[]) => rooms.map((room) => `test/${roo
  */
 const sharing = {
   pure: filesOf(
-    ...['attempt', 'audit', 'chart', 'contract', 'limits', 'measure', 'money', 'price', 'schedule'],
+    ...[
+      'attempt',
+      'audit',
+      'chart',
+      'contract',
+      'credits',
+      'limits',
+      'measure',
+      'money',
+      'price',
+      'schedule',
+    ],
     ...['scenario', 'store/import', 'tokens', 'report/usage', 'user'],
   ),
   pages: [...filesOf('report/!(usage)'), 'test/report/*.test.ts'],

@@ -58,24 +58,24 @@ const importers = importersOf()
 const most = 4
 /**
  * At most four tests: of the file's own name, that name a rule of the file, or the fewest imports away; those that
- * import the file themselves and those of its own room, which take the least time, those of the room above it, or others
- * where these have none. So what is counted is the least that the whole suite notices.
+ * import the file themselves and those of its own room, which take the least time, or else those of the nearest room
+ * above it that has some, or of others. So what is counted is the least that the whole suite notices.
  */
 function nearestTests(file: string): readonly string[] {
-  const room = dirname(file).replace('src', 'test')
-  const parent = dirname(room).replace(/\/rules$/, '')
   const isOwn = (test: string) => isOwnTest(test, file, importers)
   const direct = importers.get(file) ?? []
-  const own: string[] = []
-  const above: string[] = []
-  let others: readonly string[] = []
-  for (const ring of ringsOf(file, importers)) {
-    const tests = ring.filter((each) => each.endsWith('.test.ts') && (isOwn(each) || isQuick(each)))
-    own.push(...tests.filter((each) => direct.includes(each) || each.startsWith(room)))
-    above.push(...tests.filter((each) => each.startsWith(parent) && parent !== 'test'))
-    if (others.length === 0) others = tests
+  const rings = [...ringsOf(file, importers)]
+    .map((ring) =>
+      ring.filter((each) => each.endsWith('.test.ts') && (isOwn(each) || isQuick(each))),
+    )
+    .filter((ring) => ring.length > 0)
+  const reached = rings.flat()
+  let room = dirname(file).replace('src', 'test')
+  let tests = reached.filter((each) => direct.includes(each) || each.startsWith(room))
+  while (tests.length === 0 && room !== 'test') {
+    room = dirname(room).replace(/\/rules$/, '')
+    tests = room === 'test' ? (rings[0] ?? []) : reached.filter((each) => each.startsWith(room))
   }
-  const tests = [own, above, others].find((some) => some.length > 0) ?? []
   const idsOf = (text: string) =>
     [...text.matchAll(/ id: '([A-Z]+-\d+)'/g)].flatMap(([, id]) => [
       `'${id}`,

@@ -63,7 +63,7 @@ export function neededToTell(
   const ends = (interval ?? []).filter((end) => end !== null)
   if (ends.length < 2) return longer === null ? null : Math.ceil(n * margin * Math.max(1, longer))
   const half = (ends[1]! - ends[0]!) / 2
-  return half === 0 ? null : neededFor(n, 1, Math.max(0.05, Math.abs(change) / half))
+  return half === 0 ? null : neededFor(n, 1, change / half)
 }
 
 /** A mean of fewer values has no interval. */
