@@ -84,3 +84,40 @@ phases: [{ name: steady, load: poisson, rate: 50/s, max_requests: 400 }]
     b.close()
   }
 })
+
+test('two targets that refuse every request are no comparison', { timeout: 60_000 }, async () => {
+  const refusing = () =>
+    startTarget((_, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' })
+      response.end('{"error":{"message":"wrong key","type":"authentication_error"}}')
+    })
+  const [a, b] = [await refusing(), await refusing()]
+  try {
+    await withFolder(async (folder) => {
+      writeFileSync(
+        join(folder, 'pair.yaml'),
+        `name: pair
+question: Is b slower?
+model: svc-k2
+targets:
+  a: { base_url: "${a.baseUrl}" }
+  b: { base_url: "${b.baseUrl}", contract: own.yaml }
+steps: { chat: { endpoint: chat } }
+phases: [{ name: steady, load: poisson, rate: 50/s, max_requests: 5 }]
+`,
+      )
+      writeFileSync(join(folder, 'own.yaml'), 'extends: svc\nname: own\n')
+      const { code, stdout } = await assay(['run', 'pair.yaml', '--db', 'a.duckdb'], {
+        env,
+        cwd: folder,
+      }).ended
+      expect(code).toBe(4)
+      expect(stdout.match(/0 of 5 requests succeeded/g)).toHaveLength(2)
+      expect(stdout).toContain('No request of either target succeeded')
+      expect(stdout).not.toContain('No significant difference')
+      expect(stdout).toMatch(/assay compare .* --contract-b \S+own\.yaml --all/)
+    })
+  } finally {
+    await Promise.all([a.close(), b.close()])
+  }
+})

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { format, parse } from 'node:path'
+import { isLoopback } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { compareRuns } from '../../public/report.ts'
 import { runPair } from '../../public/run.ts'
@@ -19,7 +20,8 @@ import { commandText } from '../../user/shell-word.ts'
 import { words } from '../../user/words.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
-import { contractWords, nextLine, storeWords } from '../terminal/next.ts'
+import { exit } from '../terminal/exit.ts'
+import { contractWords, nextLine, optionWords, storeWords } from '../terminal/next.ts'
 import { positiveOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
@@ -49,10 +51,13 @@ export async function runPairAction(
   )
   const { targets } = scenario
   const contracts = targetContracts(targets, options.contract)
-  for (const name of targetNames) {
+  // Each request is sent to both.
+  const paid = targetNames.filter((name) => !isLoopback(targets[name].baseUrl))
+  for (const name of paid) {
     const { baseUrl } = targets[name]
     const isAgreed = options.yes === true
-    await mustMaySpend({ scenario, contract: contracts[name], seed, baseUrl, isAgreed })
+    const runs = paid.length
+    await mustMaySpend({ scenario, contract: contracts[name], seed, baseUrl, isAgreed, runs })
   }
   if (await shareAddress(targets.a, targets.b))
     process.stderr.write(
@@ -79,7 +84,10 @@ export async function runPairAction(
       ? `${jsonText({ ...results, comparison })}\n`
       : coloured(fitted(pairText(scenario, options.contract, results, comparison), process.stdout)),
   )
-  process.exitCode = largest(targetNames.map((name) => exitOf(results[name])))
+  const isNone = !targetNames.some((name) => isServed(results[name]))
+  process.exitCode = isNone
+    ? exit.invalid
+    : largest(targetNames.map((name) => exitOf(results[name])))
 }
 
 async function compared(
@@ -102,24 +110,38 @@ function pairText(
   comparison: Comparison,
 ): string {
   const { a, b } = results
+  const contractOf = (name: TargetName) => targets[name].contract ?? contract
   return [
     question,
     ...targetNames.map(
-      (name) => `\n${name}: ${results[name].baseUrl}${judgementText(results[name])}`,
+      (name) =>
+        `\n${name}: ${results[name].baseUrl}\n${servedText(results[name])}${judgementText(results[name])}`,
     ),
-    terminalComparison(comparison, []),
+    isServed(a) || isServed(b)
+      ? terminalComparison(comparison, [])
+      : 'No request of either target succeeded, so there is nothing to compare.\n',
     'To judge each target by every rule:',
     ...targetNames.map((name) => {
       const { runId, dbPath } = results[name]
-      const own = contractWords(targets[name].contract ?? contract)
+      const own = contractWords(contractOf(name))
       return `  ${commandText(['audit', runId, ...storeWords(dbPath), ...own])}`
     }),
     nextLine(
-      ['compare', a.runId, b.runId, ...storeWords(a.dbPath), '--db-b', b.dbPath, '--all'],
+      [
+        ...['compare', a.runId, b.runId, ...storeWords(a.dbPath), '--db-b', b.dbPath],
+        ...contractWords(contractOf('a')),
+        ...optionWords('--contract-b', contractOf('b')),
+        '--all',
+      ],
       'prints every metric of every step',
     ),
   ].join('\n')
 }
+
+const isServed = ({ counts }: RunResult) => counts.ok > 0
+
+const servedText = ({ counts }: RunResult) =>
+  `${counts.ok} of ${counts.sent} requests succeeded`
 
 /** `assay-b.duckdb` beside `assay.duckdb`. */
 function storeOfB(db: string): string {
