@@ -171,9 +171,8 @@ export type AttemptRow = {
 }
 
 /** The SQL name of a column or a flag: `firstContentUs` is `first_content_us`, `write1h` is `write_1h`. */
-export function sqlName(name: string): string {
-  return name.replace(/[A-Z]|(?<=[a-z])\d/g, (letter) => `_${letter.toLowerCase()}`)
-}
+export const sqlName = (name: string): string =>
+  name.replace(/[A-Z]|(?<=[a-z])\d/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Types in DuckDB. */
 export const sqlTypes: Readonly<Record<ColumnKind, string>> = {

@@ -65,9 +65,8 @@ function heightOf({ stepPx, heightPx, vegaLite }: ChartSpec, rows: readonly Char
 type Channels = Readonly<Record<string, { readonly field?: string } | undefined>>
 
 /** Converts values for Vega: dates to milliseconds, bigint to number, strings without control codes. */
-function plain(row: ChartRow): ChartRow {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]))
-}
+const plain = (row: ChartRow): ChartRow =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, plainValue(value)]))
 
 const longestLabel = 120
 

@@ -158,6 +158,5 @@ function zoomable(x: Json | undefined): boolean {
   )
 }
 
-function clipped(mark: unknown): unknown {
-  return typeof mark === 'string' ? { type: mark, clip: true } : { ...(mark as Json), clip: true }
-}
+const clipped = (mark: unknown): unknown =>
+  typeof mark === 'string' ? { type: mark, clip: true } : { ...(mark as Json), clip: true }

@@ -64,9 +64,8 @@ const lightNames = new Map(tones.map((each) => [each.light, each]))
 const hexes = new RegExp(`#(?:${tones.map((each) => each.light.slice(1)).join('|')})\\b`, 'gi')
 
 /** Replaces the theme's colours by their CSS variables. A spec's own colours stay. */
-export function toCssVariables(drawing: string): string {
-  return drawing.replace(hexes, (hex) => `var(--${lightNames.get(hex.toLowerCase())?.name})`)
-}
+export const toCssVariables = (drawing: string): string =>
+  drawing.replace(hexes, (hex) => `var(--${lightNames.get(hex.toLowerCase())?.name})`)
 
 const declare = (theme: 'light' | 'dark') =>
   tones.map((each) => `--${each.name}:${each[theme]}`).join(';')

@@ -95,6 +95,5 @@ export function mayShareAnEdge(
 }
 
 /** Tokens that a bucket may regain during a burst, rounded up. */
-export function refillDuring(burst: Burst, limit: number, windowUs: number): number {
-  return Math.ceil(((burst.endUs - burst.startUs) * limit) / windowUs)
-}
+export const refillDuring = (burst: Burst, limit: number, windowUs: number): number =>
+  Math.ceil(((burst.endUs - burst.startUs) * limit) / windowUs)

@@ -36,9 +36,8 @@ const tableOf = onceForObject(({ bands = [] }: Contract): ReadonlyMap<number, Na
 const named = (contract: Contract, limit: number): Named => tableOf(contract).get(limit) ?? nothing
 
 /** Cells with this limit: at most one if all limits differ, none for a limit that is not in the table. */
-export function cellsNamed(contract: Contract, limit: number): readonly Cell[] {
-  return named(contract, limit).cells
-}
+export const cellsNamed = (contract: Contract, limit: number): readonly Cell[] =>
+  named(contract, limit).cells
 
 /** The longest window with this limit, in microseconds; null for a limit that is not in the table. */
 export function longestNamedUs(contract: Contract, limit: number): number | null {
@@ -47,14 +46,12 @@ export function longestNamedUs(contract: Contract, limit: number): number | null
 }
 
 /** The bands of those cells; the same array for the same limit. */
-export function bandsNamed(contract: Contract, limit: number): readonly Band[] {
-  return named(contract, limit).bands
-}
+export const bandsNamed = (contract: Contract, limit: number): readonly Band[] =>
+  named(contract, limit).bands
 
 /** Bands that a balance inside the bracket may belong to; both at a shared edge. */
-export function bandsWithin(contract: Contract, bracket: Bracket): readonly Band[] {
-  return (contract.bands ?? []).filter((band) => mayBeOfBand(band, bracket))
-}
+export const bandsWithin = (contract: Contract, bracket: Bracket): readonly Band[] =>
+  (contract.bands ?? []).filter((band) => mayBeOfBand(band, bracket))
 
 /** Pairs of neighbouring bands, lowest first. */
 export function edgesOf(

@@ -191,9 +191,8 @@ interface Countdown {
 const answerUs = ({ request }: ResetSample): number => request.untilUs - request.fromUs
 
 /** Whether the value is a whole window, which a window that has not begun shows all the time. */
-function isWhole({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms'): boolean {
-  return Math.abs(value * unitUs[unit] - windowUs) <= slackUs
-}
+const isWhole = ({ value, windowUs }: ResetSample, unit: 'delta-s' | 'delta-ms'): boolean =>
+  Math.abs(value * unitUs[unit] - windowUs) <= slackUs
 
 /**
  * The first and last sample of the longest countdown of one key, limit and route; null if values do not
@@ -250,9 +249,8 @@ function* countersOf(
 
 const lengthUs = ({ first, last }: Countdown): number => last.request.fromUs - first.request.fromUs
 
-function sum<Each>(of: readonly Each[], value: (each: Each) => number): number {
-  return of.reduce((total, each) => total + value(each), 0)
-}
+const sum = <Each>(of: readonly Each[], value: (each: Each) => number): number =>
+  of.reduce((total, each) => total + value(each), 0)
 
 /** Assigns each value to the countdown that it continues or begins. */
 function countdownsOf(

@@ -48,9 +48,8 @@ export function minorDigits(name: string): number {
  * An amount for people, with its currency: to the minor unit, a half to even. An amount below a tenth, which the minor unit
  * would round by much, has its first two significant digits: `0.0082 USD`, `0.000061 USD`.
  */
-export function shownAmount(value: Rational, name: string): string {
-  return `${shownNumber(value, name)} ${name}`
-}
+export const shownAmount = (value: Rational, name: string): string =>
+  `${shownNumber(value, name)} ${name}`
 
 /** The same without the currency. */
 export function shownNumber(value: Rational, name: string): string {

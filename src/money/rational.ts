@@ -75,14 +75,12 @@ export function negate({ numerator, denominator }: Rational): Rational {
   return { numerator: -numerator, denominator }
 }
 
-export function multiply(a: Rational, b: Rational): Rational {
-  return rational(a.numerator * b.numerator, a.denominator * b.denominator)
-}
+export const multiply = (a: Rational, b: Rational): Rational =>
+  rational(a.numerator * b.numerator, a.denominator * b.denominator)
 
 /** @throws RangeError if `b` is 0 */
-export function divide(a: Rational, b: Rational): Rational {
-  return rational(a.numerator * b.denominator, a.denominator * b.numerator)
-}
+export const divide = (a: Rational, b: Rational): Rational =>
+  rational(a.numerator * b.denominator, a.denominator * b.numerator)
 
 /** Negative if `a` is less than `b`, 0 if they are equal. */
 export function compare(a: Rational, b: Rational): -1 | 0 | 1 {
@@ -90,17 +88,12 @@ export function compare(a: Rational, b: Rational): -1 | 0 | 1 {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-export function smaller(a: Rational, b: Rational): Rational {
-  return compare(a, b) < 0 ? a : b
-}
+export const smaller = (a: Rational, b: Rational): Rational => (compare(a, b) < 0 ? a : b)
 
-export function larger(a: Rational, b: Rational): Rational {
-  return compare(a, b) < 0 ? b : a
-}
+export const larger = (a: Rational, b: Rational): Rational => (compare(a, b) < 0 ? b : a)
 
-export function isEqual(a: Rational, b: Rational): boolean {
-  return a.numerator === b.numerator && a.denominator === b.denominator
-}
+export const isEqual = (a: Rational, b: Rational): boolean =>
+  a.numerator === b.numerator && a.denominator === b.denominator
 
 export const isZero = ({ numerator }: Rational): boolean => numerator === 0n
 
@@ -130,9 +123,8 @@ export function roundTo(value: Rational, digits: number, mode: Rounding): Ration
   return divide(rational(roundWhole(multiply(value, unit), mode)), unit)
 }
 
-export function powerOfTen(exponent: number): Rational {
-  return exponent < 0 ? rational(1n, 10n ** BigInt(-exponent)) : rational(10n ** BigInt(exponent))
-}
+export const powerOfTen = (exponent: number): Rational =>
+  exponent < 0 ? rational(1n, 10n ** BigInt(-exponent)) : rational(10n ** BigInt(exponent))
 
 /** The decimals that a fraction has; null if they never end, as those of 1/3. */
 export function decimalsOf({ denominator }: Rational): number | null {

@@ -60,9 +60,8 @@ ${sections(figures)}
   }
 }
 
-function sideWords({ run, verdict }: RunSummary) {
-  return html`<b>${run.scenario}</b>, run <span class="mono">${run.runId}</span> against <span class="mono">${run.baseUrl}</span>, seed ${run.seed}, ${verdict ?? 'not judged'}`
-}
+const sideWords = ({ run, verdict }: RunSummary) =>
+  html`<b>${run.scenario}</b>, run <span class="mono">${run.runId}</span> against <span class="mono">${run.baseUrl}</span>, seed ${run.seed}, ${verdict ?? 'not judged'}`
 
 const gateTones: Readonly<Record<GateResult['result'], Tone>> = {
   passed: 'good',

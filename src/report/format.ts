@@ -17,9 +17,8 @@ type Suffix = keyof typeof units
 
 const suffixes = Object.keys(units).sort((a, b) => b.length - a.length) as Suffix[]
 
-function suffixOf(column: string): Suffix | null {
-  return suffixes.find((suffix) => column === suffix || column.endsWith(`_${suffix}`)) ?? null
-}
+const suffixOf = (column: string): Suffix | null =>
+  suffixes.find((suffix) => column === suffix || column.endsWith(`_${suffix}`)) ?? null
 
 /** The unit of a column for its heading; empty without one. */
 export function unitOf(column: string): string {

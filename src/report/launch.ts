@@ -102,6 +102,5 @@ export async function launchTop(
   }
 }
 
-function shownRuns(session: Session): Promise<readonly RunRow[]> {
-  return session.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')
-}
+const shownRuns = (session: Session): Promise<readonly RunRow[]> =>
+  session.rows<RunRow>('SELECT * FROM shown_runs ORDER BY offset_us, run_id')

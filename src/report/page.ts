@@ -93,9 +93,8 @@ const shipped = (folder: string) =>
   fileURLToPath(new URL(`../../reports/${folder}/`, import.meta.url))
 
 /** The parts of a page, with amounts in this unit: ours, then the user's own. */
-export function partsOf(page: PageName, reportsFolder?: string, unit?: string): readonly Part[] {
-  return partsFrom(foldersOf(page, reportsFolder), unit)
-}
+export const partsOf = (page: PageName, reportsFolder?: string, unit?: string): readonly Part[] =>
+  partsFrom(foldersOf(page, reportsFolder), unit)
 
 const foldersOf = (page: PageName, own?: string): readonly string[] => [
   ...folders[page].map(shipped),
@@ -115,9 +114,8 @@ const partsFrom = (paths: readonly string[], unit = credits) =>
  *
  * @throws UserError for unusable runs, zones and chart files
  */
-export function makeReport(options: ReportOptions): Promise<Report> {
-  return inSession(options.store, options, (session) => drawReport(session, options))
-}
+export const makeReport = (options: ReportOptions): Promise<Report> =>
+  inSession(options.store, options, (session) => drawReport(session, options))
 
 async function drawReport(session: Session, options: ReportOptions): Promise<Report> {
   const { page, timeZone } = options
@@ -277,9 +275,8 @@ const allUsage: UsageScopeOptions = {
  * The runs that the user named, by id, the beginning of one, or `latest`. If none is named, the last run; an empty
  * store gives none.
  */
-export function meantRuns(store: Reader, { runIds }: ReportOptions): Promise<readonly string[]> {
-  return runIds.length === 0 ? lastRun(store) : resolveRuns(store, runIds)
-}
+export const meantRuns = (store: Reader, { runIds }: ReportOptions): Promise<readonly string[]> =>
+  runIds.length === 0 ? lastRun(store) : resolveRuns(store, runIds)
 
 /** Rows of a part. `prepareTop` must have made its tables. */
 export async function rowsOf(session: Session, part: Part) {

@@ -15,9 +15,8 @@ const widths = { whole: 1040, half: 640 } as const
  * @returns the files, and the charts' warnings
  * @throws UserError as `makeReport` does
  */
-export function writePictures(options: PictureOptions): Promise<Pictures> {
-  return inSession(options.store, options, (session) => drawPictures(session, options))
-}
+export const writePictures = (options: PictureOptions): Promise<Pictures> =>
+  inSession(options.store, options, (session) => drawPictures(session, options))
 
 interface PictureOptions extends ReportOptions {
   readonly folder: string

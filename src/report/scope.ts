@@ -140,9 +140,8 @@ const mostBuckets = 120
 const widthsS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600]
 
 /** The narrowest round width that cuts a span into at most this many buckets. */
-export function bucketWidthS(spanS: number, most: number): number {
-  return widthsS.find((width) => spanS / width <= most) ?? 3600 * Math.ceil(spanS / 3600 / most)
-}
+export const bucketWidthS = (spanS: number, most: number): number =>
+  widthsS.find((width) => spanS / width <= most) ?? 3600 * Math.ceil(spanS / 3600 / most)
 
 /** Average samples per bucket, as a multiple of those that the percentile needs. */
 const plenty = 1.5

@@ -131,9 +131,8 @@ function expiringUnused(
 const span = (early: string, late: string) =>
   early === late ? `on ${early}` : `between ${early} and ${late}`
 
-function lastSeenUs({ scope }: ShownUsage): number {
-  return Math.min(scope.nowUs, largest(scope.sources.map((source) => source.lastUs)))
-}
+const lastSeenUs = ({ scope }: ShownUsage): number =>
+  Math.min(scope.nowUs, largest(scope.sources.map((source) => source.lastUs)))
 
 function planChecks(page: ShownUsage): readonly Check[] {
   const { plan } = page

@@ -71,6 +71,5 @@ export function ratePerSOf(text: string): number | null {
 }
 
 /** `50%` is 0.5. */
-export function shareOf(text: string): number | null {
-  return new RegExp(sharePattern).test(text) ? Number(`${text.slice(0, -1)}e-2`) : null
-}
+export const shareOf = (text: string): number | null =>
+  new RegExp(sharePattern).test(text) ? Number(`${text.slice(0, -1)}e-2`) : null

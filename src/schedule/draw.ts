@@ -46,9 +46,8 @@ export function thinkUs(think: ThinkTime, random: RandomStream, index: number): 
 }
 
 /** Number of tokens, whole, from 1 to `mostTokens`; the same index has the same number. */
-export function tokensOf(lengths: TokenLengths, random: RandomStream, index: number): number {
-  return Math.min(mostTokens, Math.max(1, Math.round(lengthOf(lengths, random, index))))
-}
+export const tokensOf = (lengths: TokenLengths, random: RandomStream, index: number): number =>
+  Math.min(mostTokens, Math.max(1, Math.round(lengthOf(lengths, random, index))))
 
 function lengthOf(lengths: TokenLengths, random: RandomStream, index: number): number {
   switch (lengths.kind) {

@@ -47,9 +47,8 @@ export class RateCurve {
 }
 
 /** Requests in a segment. */
-function areaOf(segment: RateSegment): number {
-  return ((segment.fromPerS + segment.toPerS) / 2) * (segment.durationUs / 1e6)
-}
+const areaOf = (segment: RateSegment): number =>
+  ((segment.fromPerS + segment.toPerS) / 2) * (segment.durationUs / 1e6)
 
 /** Requests until a time: the area under the rate up to there. */
 export function amountBy(segments: readonly RateSegment[], atUs: number): number {

@@ -48,9 +48,8 @@ export function parseDurations(text: string, what: string): Distribution {
 }
 
 /** The same as `parseDurations`, for numbers of tokens. */
-export function parseLengths(text: string, what: string): Distribution {
-  return parse(text, what, 'a number of tokens', plainNumber)
-}
+export const parseLengths = (text: string, what: string): Distribution =>
+  parse(text, what, 'a number of tokens', plainNumber)
 
 function plainNumber(word: string): number | null {
   const number = /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : Infinity

@@ -54,9 +54,8 @@ function messagesTypeOf({ messagesErrors }: FullContract, status: number): strin
 }
 
 /** The error type for a status without a row in the contract. */
-function otherTypeOf(status: number): string {
-  return status < 500 ? 'invalid_request_error' : 'api_error'
-}
+const otherTypeOf = (status: number): string =>
+  status < 500 ? 'invalid_request_error' : 'api_error'
 
 /** The status of a kind for which the contract names none. */
 function statusOf(kind: RefusalKind, profile: Profile): number {

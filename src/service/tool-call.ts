@@ -31,6 +31,5 @@ export function argumentsIn({ messages }: GenerationRequest): string | null {
 }
 
 /** A made-up value of a schema as JSON: the arguments of a call, or a structured answer. */
-export function jsonOf(schema: JsonSchema, seed: number): string {
-  return JSON.stringify(valueFor(schema, seededRandom(seed)))
-}
+export const jsonOf = (schema: JsonSchema, seed: number): string =>
+  JSON.stringify(valueFor(schema, seededRandom(seed)))

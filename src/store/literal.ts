@@ -3,17 +3,15 @@
  */
 
 /** An SQL string. Doubling the quotes suffices: no other character is special. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''").replaceAll('\0', '')}'`
-}
+export const literal = (text: string): string =>
+  `'${text.replaceAll("'", "''").replaceAll('\0', '')}'`
 
 /** A DuckDB list of strings. */
 export const textList = (texts: readonly string[]) => `[${texts.map(literal).join()}]::VARCHAR[]`
 
 /** An SQL identifier. */
-export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""').replaceAll('\0', '')}"`
-}
+export const identifier = (name: string): string =>
+  `"${name.replaceAll('"', '""').replaceAll('\0', '')}"`
 
 /** A path for DuckDB's readers, which would expand `*`, `?` and `[`. File names may contain them. */
 export const pathLiteral = (path: string): string => literal(unexpanded(path))

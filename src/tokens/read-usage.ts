@@ -167,9 +167,8 @@ function elementFields(dialect: DialectName): ReadonlySet<string> {
   return new Set(places.flatMap((place) => (place.includes('[') ? place.split('[', 1) : [])))
 }
 
-function isSameCount({ parts: a }: Usage, { parts: b }: Usage): boolean {
-  return Object.entries(a).every(([part, count]) => (count ?? 0) === (b[part as Part] ?? 0))
-}
+const isSameCount = ({ parts: a }: Usage, { parts: b }: Usage): boolean =>
+  Object.entries(a).every(([part, count]) => (count ?? 0) === (b[part as Part] ?? 0))
 
 function formOf(usage: JsonObject, dialect: DialectName): DialectName {
   if (dialect === 'new-api' && usage.usage_semantic === 'anthropic') return 'new-api-anthropic'

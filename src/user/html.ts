@@ -32,6 +32,5 @@ function markup(part: Part): string {
 }
 
 /** JSON for a script element, which it can neither end nor start. */
-export function scriptJson(value: unknown): Html {
-  return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, jsonEscape))
-}
+export const scriptJson = (value: unknown): Html =>
+  new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, jsonEscape))

@@ -1,7 +1,6 @@
 /** A sentence on what a user can do about a status that ends the work. */
-export function remedyOf(status: number): string {
-  return remedies[status] ?? 'Correct the base URL, the scenario or the --contract.'
-}
+export const remedyOf = (status: number): string =>
+  remedies[status] ?? 'Correct the base URL, the scenario or the --contract.'
 
 const remedies: Readonly<Record<number, string>> = {
   400: 'Correct the model and the fields of the step.',

@@ -4,6 +4,5 @@
  * @param path from the module that starts it
  * @param moduleUrl `import.meta.url` of that module
  */
-export function threadFile(path: string, moduleUrl: string): URL {
-  return new URL(`${path}.worker.${moduleUrl.endsWith('.ts') ? 'ts' : 'js'}`, moduleUrl)
-}
+export const threadFile = (path: string, moduleUrl: string): URL =>
+  new URL(`${path}.worker.${moduleUrl.endsWith('.ts') ? 'ts' : 'js'}`, moduleUrl)

@@ -24,14 +24,12 @@ async function readPriced(evidence: PricedEvidence): Promise<PricedReadings> {
 }
 
 /** Prices that the specification leaves open, as far as the balances reveal them. */
-export async function openPricesOf(evidence: PricedEvidence): Promise<OpenPrices> {
-  return (await pricedReadingsOf(evidence)).prices
-}
+export const openPricesOf = async (evidence: PricedEvidence): Promise<OpenPrices> =>
+  (await pricedReadingsOf(evidence)).prices
 
 /** The balance readings of the audited runs, shared by all rules. */
-export async function readingsOf(evidence: PricedEvidence): Promise<readonly BalanceReading[]> {
-  return (await pricedReadingsOf(evidence)).readings
-}
+export const readingsOf = async (evidence: PricedEvidence): Promise<readonly BalanceReading[]> =>
+  (await pricedReadingsOf(evidence)).readings
 
 /** A service that settles late does so for every account: if one reading proves it, early values in others are not wrong. */
 function oneSettlement(readings: readonly BalanceReading[]): readonly BalanceReading[] {

@@ -3,9 +3,8 @@ import type { GapId } from '../../contract/profile.ts'
 import type { Change } from '../../probe/diff.ts'
 
 /** Said before questions whose answers differ from the profile before are asked once more. */
-export function againText(flips: readonly GapId[], credits: number): string {
-  return `${flips.join(', ')} ${flips.length === 1 ? 'differs' : 'differ'} from the profile before, and ${flips.length === 1 ? 'is' : 'are'} asked once more, for at most the ${credits} ${credits === 1 ? 'credit' : 'credits'} that --max-credits leaves.`
-}
+export const againText = (flips: readonly GapId[], credits: number): string =>
+  `${flips.join(', ')} ${flips.length === 1 ? 'differs' : 'differ'} from the profile before, and ${flips.length === 1 ? 'is' : 'are'} asked once more, for at most the ${credits} ${credits === 1 ? 'credit' : 'credits'} that --max-credits leaves.`
 
 /** The changes since the profile of a file, by what is known of them. */
 export function changesText(changes: readonly Change[], path: string): string {

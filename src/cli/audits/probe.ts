@@ -211,9 +211,8 @@ function priceText(price: Price): string {
   ].join('\n')
 }
 
-function creditsText(credits: number): string {
-  return `${credits} ${credits === 1 ? 'credit' : 'credits'}`
-}
+const creditsText = (credits: number): string =>
+  `${credits} ${credits === 1 ? 'credit' : 'credits'}`
 
 /** An answer may contain text of the service, so it is made printable. */
 const statusText = (answer: GapAnswer): string => printable(plainStatusText(answer))

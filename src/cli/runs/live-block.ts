@@ -62,9 +62,8 @@ function spentLine(progress: Progress): string {
 }
 
 /** What a search is trying, and what remains to do. */
-function searchLine({ searching, atUs }: Progress): readonly string[] {
-  return searching == null ? [] : [`  search: ${searchText(searching, atUs)}`]
-}
+const searchLine = ({ searching, atUs }: Progress): readonly string[] =>
+  searching == null ? [] : [`  search: ${searchText(searching, atUs)}`]
 
 /** `waits 60.0 s between requests, as the phase asks; about 42.0 s left`; empty if it does not wait. */
 export const waitWords = ({ waiting, atUs }: Progress): readonly string[] =>

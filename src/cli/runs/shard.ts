@@ -60,9 +60,8 @@ export function mustHaveOneClock(
 }
 
 /** @returns how long a shard waits for others, in milliseconds @throws UserError for an invalid duration */
-export function joinWaitMsOf(text: string): number {
-  return quantityOf('--join-timeout', text, durationUsOf, 'a duration, such as 5m') / 1000
-}
+export const joinWaitMsOf = (text: string): number =>
+  quantityOf('--join-timeout', text, durationUsOf, 'a duration, such as 5m') / 1000
 
 function scheduledIndex(environment: NodeJS.ProcessEnv): string | null {
   for (const [name, first] of indexVariables) {

@@ -9,9 +9,8 @@ export function sizeOf({ columns, rows }: Partial<typeof usual>): typeof usual {
 }
 
 /** Columns of a terminal; endless where text goes into a file or a pipe. */
-export function widthOf(stream: { readonly columns?: number; readonly isTTY?: boolean }): number {
-  return stream.isTTY ? sizeOf(stream).columns : Infinity
-}
+export const widthOf = (stream: { readonly columns?: number; readonly isTTY?: boolean }): number =>
+  stream.isTTY ? sizeOf(stream).columns : Infinity
 
 /**
  * Breaks lines between words where a terminal ends. The rest of a line is indented.

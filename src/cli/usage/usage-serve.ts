@@ -103,9 +103,8 @@ export function checkAction(flags: CheckOptions): void {
 }
 
 /** Settings of which everything but the key of tokens was checked. @throws UserError with every issue */
-export function checkedSettings(file: string | undefined): Settings {
-  return checkLook(readSettings(settingsOf(file))).settings
-}
+export const checkedSettings = (file: string | undefined): Settings =>
+  checkLook(readSettings(settingsOf(file))).settings
 
 export function settingsOf(file: string | undefined): string {
   if (file === undefined) {

@@ -16,9 +16,8 @@ export function checkTimeZone(timezone: string): void {
 }
 
 /** Whether a time is the one that was written: `Date` makes 2 March of 30 February, and January of a thirteenth month. */
-function isWritten(ms: number, text: string): boolean {
-  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text.trim().replace(' ', 'T'))
-}
+const isWritten = (ms: number, text: string): boolean =>
+  Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text.trim().replace(' ', 'T'))
 
 /**
  * Parses a moment. A date is the start of that local day; a date with a time is local, or exact with an offset (or Z).
@@ -56,14 +55,12 @@ function midnightUs(us: number, days: number, timezone: string): number {
 }
 
 /** The same time of day, this many local days later. A day across a clock change has 23 or 25 hours. */
-export function shiftDaysUs(us: number, days: number, timezone: string): number {
-  return localToUs(wallMs(us, timezone) + days * dayMs, timezone)
-}
+export const shiftDaysUs = (us: number, days: number, timezone: string): number =>
+  localToUs(wallMs(us, timezone) + days * dayMs, timezone)
 
 /** 1 is Monday. */
-export function weekdayOf(us: number, timezone: string): number {
-  return new Date(wallMs(us, timezone)).getUTCDay() || 7
-}
+export const weekdayOf = (us: number, timezone: string): number =>
+  new Date(wallMs(us, timezone)).getUTCDay() || 7
 
 /** The local clock's time as if it were UTC, milliseconds. */
 export function wallMs(us: number, timezone: string): number {

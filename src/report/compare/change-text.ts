@@ -7,9 +7,8 @@ export function changeText(difference: Difference): string {
 }
 
 /** `+12.3 %`, or `-` without a change. */
-export function changeAlone({ change, unit }: Difference): string {
-  return change === null ? '-' : `${percent(change)} ${unit === 'share' ? 'points' : '%'}`
-}
+export const changeAlone = ({ change, unit }: Difference): string =>
+  change === null ? '-' : `${percent(change)} ${unit === 'share' ? 'points' : '%'}`
 
 /** `[+8.0, +16.9]`, in the unit of the change, a dash for a side without a bound; null without an interval. */
 export function intervalText({ change, interval }: Difference): string | null {

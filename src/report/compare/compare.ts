@@ -256,6 +256,5 @@ function isDegradedByClient({ verdict, verdictTests }: RunSummary): boolean {
 
 const degradedTest = z.looseObject({ name: z.string(), result: z.literal('degraded') })
 
-function wordOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
+const wordOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)

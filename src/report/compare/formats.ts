@@ -189,6 +189,5 @@ function figureOf(difference: Difference, side: 'a' | 'b'): string {
   }
 }
 
-function sideText({ run, verdict }: Comparison['a']): string {
-  return `${printable(run.scenario, 30)} ${printable(run.runId, 24)}, ${run.startedAt.slice(0, 10)}, ${verdict ?? 'not judged'}`
-}
+const sideText = ({ run, verdict }: Comparison['a']): string =>
+  `${printable(run.scenario, 30)} ${printable(run.runId, 24)}, ${run.startedAt.slice(0, 10)}, ${verdict ?? 'not judged'}`

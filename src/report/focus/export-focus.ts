@@ -73,9 +73,8 @@ const widths = { hour: hourUs, day: dayUs } as const
  *
  * @throws UserError if a check fails
  */
-export function readFocus(store: Store, options: FocusOptions): Promise<FocusExport> {
-  return inSession(store, {}, (session) => readIn(session, options))
-}
+export const readFocus = (store: Store, options: FocusOptions): Promise<FocusExport> =>
+  inSession(store, {}, (session) => readIn(session, options))
 
 async function readIn(session: Session, options: FocusOptions): Promise<FocusExport> {
   const { of, fromUs, toUs, bucket, view } = options

@@ -94,9 +94,8 @@ export async function readBalances(
 }
 
 /** Positive if more was taken than anything explains, negative if less. */
-function unexplainedOf(taken: number, least: number, most: number): number {
-  return taken > most ? taken - most : Math.min(0, taken - least)
-}
+const unexplainedOf = (taken: number, least: number, most: number): number =>
+  taken > most ? taken - most : Math.min(0, taken - least)
 
 /** Sums over the accounts whose prices are known; null if there is none. */
 export function totalOf(balances: readonly Balance[]) {

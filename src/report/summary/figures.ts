@@ -59,9 +59,8 @@ export function measuredMetrics(
 }
 
 /** The groups to show. A single step equals the whole and is omitted. */
-export function groupsOf(summary: RunSummary): readonly SummaryGroup[] {
-  return summary.steps.length > 1 ? [summary.all, ...summary.steps] : [summary.all]
-}
+export const groupsOf = (summary: RunSummary): readonly SummaryGroup[] =>
+  summary.steps.length > 1 ? [summary.all, ...summary.steps] : [summary.all]
 
 /** One row for each step and metric, for CSV and Parquet. */
 export function flatRows(
@@ -189,14 +188,12 @@ type Correctness = NonNullable<SummaryGroup['correctness']>
 const shareText = (share: number | null) => (share === null ? '-' : `${formatShare(share)} %`)
 
 /** Empty answers as a share of all answers; null without an answer. */
-export function emptyShare({ counts, tokenReports }: SummaryGroup): number | null {
-  return tokenReports.answers === 0 ? null : counts.empty / tokenReports.answers
-}
+export const emptyShare = ({ counts, tokenReports }: SummaryGroup): number | null =>
+  tokenReports.answers === 0 ? null : counts.empty / tokenReports.answers
 
 /** Unexpected failures as a share of the sent requests; null if none was sent. */
-export function failureShare({ failed, sent }: SummaryGroup['counts']): number | null {
-  return sent === 0 ? null : failed / sent
-}
+export const failureShare = ({ failed, sent }: SummaryGroup['counts']): number | null =>
+  sent === 0 ? null : failed / sent
 
 export const whole = (value: number | null): string => (value === null ? '-' : grouped(value))
 

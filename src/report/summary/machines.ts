@@ -5,9 +5,8 @@ import { type JsonObject, jsonOf, objectOf } from '../../user/json.ts'
 export const machineOf = (text: string): JsonObject => objectOf(jsonOf(text))
 
 /** The number of machines that sent a run; 1 if the record has none. */
-export function machinesOf({ machines }: Readonly<Record<string, unknown>>): number {
-  return typeof machines === 'number' ? machines : 1
-}
+export const machinesOf = ({ machines }: Readonly<Record<string, unknown>>): number =>
+  typeof machines === 'number' ? machines : 1
 
 /** Follows a start time: `, from 4 machines`; empty for one machine. */
 export function machinesText(machines: readonly number[]): string {

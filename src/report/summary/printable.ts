@@ -11,9 +11,8 @@ export function printable(text: string, longest = 60): string {
 }
 
 /** The same for a cell of a Markdown table. */
-export function markdownCell(text: string, longest = 80): string {
-  return printable(text, longest).replace(/[\\`*_{}[\]<>|#&!~]/g, (sign) => `\\${sign}`)
-}
+export const markdownCell = (text: string, longest = 80): string =>
+  printable(text, longest).replace(/[\\`*_{}[\]<>|#&!~]/g, (sign) => `\\${sign}`)
 
 /** JSON that is safe to print on a terminal. */
 export const jsonText = (value: unknown): string => safeJson(JSON.stringify(value, null, 2))

@@ -28,9 +28,8 @@ import { readWrongAnswers } from './wrong-answers.ts'
  * @param contract prices of the successes
  * @throws UserError when the store holds no such run
  */
-export function summarise(store: Store, runId: string, contract: Contract): Promise<RunSummary> {
-  return inSession(store, {}, (session) => summariseIn(session, runId, contract))
-}
+export const summarise = (store: Store, runId: string, contract: Contract): Promise<RunSummary> =>
+  inSession(store, {}, (session) => summariseIn(session, runId, contract))
 
 /** The same within the session of another operation. */
 export async function summariseIn(

@@ -38,9 +38,8 @@ import {
 } from './words.ts'
 
 /** A run's summary for a terminal: at most 80 columns, no escape sequences. */
-export function terminalSummary(summary: RunSummary): string {
-  return `${terminalFigures(summary)}${resultLine(summary)}`
-}
+export const terminalSummary = (summary: RunSummary): string =>
+  `${terminalFigures(summary)}${resultLine(summary)}`
 
 export const resultLine = ({ verdict }: RunSummary) =>
   `\nResult: ${verdict?.toUpperCase() ?? 'not judged'}\n`

@@ -39,9 +39,8 @@ export function errorText(error: Errors[number]): string {
 
 export const totalOf = (errors: Errors) => errors.reduce((sum, error) => sum + error.count, 0)
 
-export function furtherKinds({ length }: Errors): string {
-  return `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json lists all`
-}
+export const furtherKinds = ({ length }: Errors): string =>
+  `of ${whole(length)} more ${length === 1 ? 'kind' : 'kinds'}; --json lists all`
 
 export const isPaidInCredits = ({ stated, balances }: RunSummary['credits']) =>
   stated || balances.length > 0

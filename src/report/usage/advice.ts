@@ -88,9 +88,8 @@ function carries(band: Band, peak: Peak): boolean {
   )
 }
 
-function lowestMin({ bands = [] }: Contract): number {
-  return smallest(bands.map((band) => band.minBalance))
-}
+const lowestMin = ({ bands = [] }: Contract): number =>
+  smallest(bands.map((band) => band.minBalance))
 
 function peakInWords(peak: Peak): string {
   return (['minute', 'hour', 'day'] as const)

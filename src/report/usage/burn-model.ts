@@ -298,9 +298,8 @@ function dot(a: readonly number[], b: readonly number[]): number {
   return sum
 }
 
-function normalDraw(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
-}
+const normalDraw = (random: Random): number =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 function chiSquare(freedom: number, random: Random): number {
   let sum = 0

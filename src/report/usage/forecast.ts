@@ -69,9 +69,8 @@ export function expectedBurn(past: readonly PastDay[], coming: readonly ComingDa
 }
 
 /** Days after the last measured one. The current day begins now but ends at its midnight. */
-function aheadOf({ endUs }: ComingDay, past: readonly PastDay[]): number {
-  return Math.round((endUs - past.at(-1)!.startUs) / dayUs) - 1
-}
+const aheadOf = ({ endUs }: ComingDay, past: readonly PastDay[]): number =>
+  Math.round((endUs - past.at(-1)!.startUs) / dayUs) - 1
 
 /** Draws one future. A day with a negative burn burns nothing, nor do later days until that is made up for. */
 function* drawFuture(

@@ -256,9 +256,8 @@ function bandText(band: DateBand, day: (us: number) => string): string {
     : `${date(band.medianUs)} (80 % likely: ${date(band.earlyUs)} to ${date(band.lateUs)})`
 }
 
-function titled(title: string, text: string): readonly string[] {
-  return wrapped(`${title.padEnd(11)}${text}`, ' '.repeat(11))
-}
+const titled = (title: string, text: string): readonly string[] =>
+  wrapped(`${title.padEnd(11)}${text}`, ' '.repeat(11))
 
 function dayLabel(us: number, timezone: string): string {
   return new Intl.DateTimeFormat('en-CA', {
@@ -269,6 +268,5 @@ function dayLabel(us: number, timezone: string): string {
   }).format(us / 1000)
 }
 
-function whole(value: number | null): string {
-  return value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 1 })
-}
+const whole = (value: number | null): string =>
+  value === null ? '-' : value.toLocaleString('en-US', { maximumFractionDigits: 1 })

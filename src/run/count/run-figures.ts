@@ -81,9 +81,8 @@ interface Quantiles {
   readonly lag: readonly number[] | null
 }
 
-function sumOf(groups: readonly Group[], figure: 'n' | 'lag_n' | 'credits' | 'events') {
-  return groups.reduce((sum, group) => sum + group[figure], 0)
-}
+const sumOf = (groups: readonly Group[], figure: 'n' | 'lag_n' | 'credits' | 'events') =>
+  groups.reduce((sum, group) => sum + group[figure], 0)
 
 /** Requests that a rate needs. */
 const enoughForRate = 100

@@ -30,9 +30,8 @@ export function cellOf(us: number): number {
 }
 
 /** Cell of any time in microseconds: fractions are cut off, negative times count as 0. */
-export function cellFor(us: number): number {
-  return cellOf(us > 0 ? (us < highestUs ? Math.floor(us) : highestUs) : 0)
-}
+export const cellFor = (us: number): number =>
+  cellOf(us > 0 ? (us < highestUs ? Math.floor(us) : highestUs) : 0)
 
 export function lowestOf(cell: number): number {
   if (cell < 2 * halfCells) return cell
@@ -41,9 +40,8 @@ export function lowestOf(cell: number): number {
 }
 
 /** Width of a cell in microseconds. */
-export function widthOf(cell: number): number {
-  return cell < 2 * halfCells ? 1 : 2 ** (Math.floor(cell / halfCells) - 1)
-}
+export const widthOf = (cell: number): number =>
+  cell < 2 * halfCells ? 1 : 2 ** (Math.floor(cell / halfCells) - 1)
 
 /** The counts of consecutive cells. */
 export interface HistogramSlice {

@@ -112,6 +112,5 @@ export class SharedNumbers {
 }
 
 /** A thread's share of a bound; the shares sum to the whole. */
-export function shareOf(whole: number, shard: number, shards: number): number {
-  return Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)
-}
+export const shareOf = (whole: number, shard: number, shards: number): number =>
+  Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)

@@ -64,9 +64,7 @@ export function memoryTest(threads: readonly MemoryFigures[]): RunTest {
   return heldIf(givenUp === 0, 'failed', { name, figure, bound, remedy })
 }
 
-function megabytes(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)
-}
+const megabytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)
 
 const lowestLagBoundUs = 5000
 /** Share of a judged time that lag may take without spoiling the judgement. */
@@ -90,9 +88,8 @@ function shortest<Time extends { readonly us: number }>(medians: readonly Time[]
 const waits = (medians: readonly Median[]) => shortest(medians.filter(({ of }) => of !== 'itl'))
 
 /** Longer gaps of the event loop taint the requests in them. */
-export function gapLimitUs(medians: readonly Median[]): number {
-  return Math.max(highestDelayBoundUs, (waits(medians)?.us ?? 0) / 10)
-}
+export const gapLimitUs = (medians: readonly Median[]): number =>
+  Math.max(highestDelayBoundUs, (waits(medians)?.us ?? 0) / 10)
 
 /** Lag from here on spoils the shown times: 5 ms, or 1 % of the shortest median. */
 export const lagBoundUs = (medians: readonly { readonly us: number }[]) =>

@@ -33,6 +33,4 @@ export const heldIf = (
   test: Omit<RunTest, 'result'>,
 ): RunTest => (isHeld ? { ...test, result: 'held', remedy: '' } : { ...test, result: worse })
 
-export function milliseconds(us: number): string {
-  return `${(us / 1000).toFixed(us < 10_000 ? 2 : 0)} ms`
-}
+export const milliseconds = (us: number): string => `${(us / 1000).toFixed(us < 10_000 ? 2 : 0)} ms`

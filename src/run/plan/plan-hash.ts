@@ -44,6 +44,5 @@ export function planHash({
 }
 
 /** Prices are exact fractions of bigints, which JSON has not. */
-function exactNumbers(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? `${value}` : value
-}
+const exactNumbers = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? `${value}` : value

@@ -32,9 +32,8 @@ const plainPrompt = 'Write one sentence about the sea.'
  *
  * @throws UserError for a file that cannot be read or has no prompts
  */
-export function promptPools(scenario: Scenario, seed: number): readonly PromptPool[] {
-  return scenario.steps.map((step) => poolOf(step, seed))
-}
+export const promptPools = (scenario: Scenario, seed: number): readonly PromptPool[] =>
+  scenario.steps.map((step) => poolOf(step, seed))
 
 function poolOf(step: Step, seed: number): PromptPool {
   const { prompt } = step

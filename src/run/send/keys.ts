@@ -55,6 +55,5 @@ function readKey(key: KeySource, environment: NodeJS.ProcessEnv): string {
   return readTextOr(key.source.file, () => userError.run(unread))
 }
 
-function whereOf(key: KeySource): string {
-  return 'env' in key.source ? `the variable ${key.source.env}` : `the file ${key.source.file}`
-}
+const whereOf = (key: KeySource): string =>
+  'env' in key.source ? `the variable ${key.source.env}` : `the file ${key.source.file}`

@@ -58,9 +58,8 @@ const lookEveryUs = 20
  */
 const overdueUs = 300
 
-export function pace(paced: Paced, pacing: 'timer' | 'precise', now: () => number): Pace {
-  return pacing === 'precise' ? spin(paced, now) : sleep(paced, now)
-}
+export const pace = (paced: Paced, pacing: 'timer' | 'precise', now: () => number): Pace =>
+  pacing === 'precise' ? spin(paced, now) : sleep(paced, now)
 
 function sleep(paced: Paced, now: () => number): Pace {
   const cell = new Int32Array(new SharedArrayBuffer(4))

@@ -137,9 +137,8 @@ function segmentOf(
     : { durationUs, fromPerS: rate.from, toPerS: rate.to }
 }
 
-function spacingOf({ arrivals, burstiness = 1 }: Of<'stages' | 'day' | 'sweep'>): Spacing {
-  return arrivals === 'gamma' ? { kind: 'gamma', shape: burstiness } : { kind: arrivals }
-}
+const spacingOf = ({ arrivals, burstiness = 1 }: Of<'stages' | 'day' | 'sweep'>): Spacing =>
+  arrivals === 'gamma' ? { kind: 'gamma', shape: burstiness } : { kind: arrivals }
 
 /** Hours of equal length; their rates follow the weights and have the given mean over a day. */
 function daySegments(phase: Of<'day'>): readonly RateSegment[] {

@@ -86,9 +86,8 @@ export function chatCompletion(
 }
 
 /** A tool call that the limit cut off ends as any other text does. */
-function finishReason({ finish, tool }: Choice): string {
-  return tool !== undefined && finish === 'stop' ? 'tool_calls' : finish
-}
+const finishReason = ({ finish, tool }: Choice): string =>
+  tool !== undefined && finish === 'stop' ? 'tool_calls' : finish
 
 function toolCall(call: Call, index: number, name: string, given: string) {
   const id = `call_${call.incoming.id}_${index}`

@@ -68,9 +68,8 @@ function toolUse(call: Call, name: string) {
 }
 
 /** Half a call has no input that could be read. */
-function inputOf({ finish, pieces }: Choice): unknown {
-  return finish === 'length' ? {} : JSON.parse(textOf(pieces))
-}
+const inputOf = ({ finish, pieces }: Choice): unknown =>
+  finish === 'length' ? {} : JSON.parse(textOf(pieces))
 
 function textBlocks({ reasoning, pieces }: Choice, profile: Profile): readonly Block[] {
   const text = textOf(pieces)

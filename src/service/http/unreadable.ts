@@ -44,9 +44,8 @@ export function endWith(socket: Socket, answer: () => ServiceResponse, error?: E
 }
 
 /** The response that the connection is sending or sends next. `node:http` reads the same field. */
-function responseOn(socket: Socket & { readonly _httpMessage?: ServerResponse | null }) {
-  return socket._httpMessage ?? null
-}
+const responseOn = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }) =>
+  socket._httpMessage ?? null
 
 function wordsOf(error: Error & { readonly code?: string; readonly reason?: string }): string {
   switch (error.code) {

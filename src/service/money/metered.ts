@@ -27,9 +27,8 @@ export interface Metered {
   readonly endMs: number
 }
 
-export function sumOf(counts: Counts, names: readonly Part[]): number {
-  return names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
-}
+export const sumOf = (counts: Counts, names: readonly Part[]): number =>
+  names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
 
 /** The whole prompt, and everything generated. */
 export const promptOf = (counts: Counts) => sumOf(counts, inputParts)
@@ -42,9 +41,8 @@ export function movedTo(counts: Counts, from: Part, to: Part): Counts {
 }
 
 /** Adds tokens to a part, on top of what it has. */
-export function addedTo(counts: Counts, to: Part, more: number): Counts {
-  return more === 0 ? counts : { ...counts, [to]: (counts[to] ?? 0) + more }
-}
+export const addedTo = (counts: Counts, to: Part, more: number): Counts =>
+  more === 0 ? counts : { ...counts, [to]: (counts[to] ?? 0) + more }
 
 export function withoutParts(counts: Counts, names: readonly Part[]): Counts {
   return { ...counts, ...Object.fromEntries(names.map((name) => [name, 0])) }

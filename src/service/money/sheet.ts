@@ -62,9 +62,8 @@ export function reached({ price, tiers }: Sheet, count: number): Price {
 }
 
 /** A threshold as a number: counts of tokens are far below 2^53. */
-export function value({ numerator, denominator }: Rational): number {
-  return Number(numerator) / Number(denominator)
-}
+export const value = ({ numerator, denominator }: Rational): number =>
+  Number(numerator) / Number(denominator)
 
 /** The entry of a name, or of its nearest parent that has one. */
 export function entryOf(price: Price, name: string): PriceEntry | undefined {

@@ -74,9 +74,8 @@ export function isOwnOrigin({ incoming }: Call): boolean {
 }
 
 /** Cookies ignore ports. The port in the name keeps two services on one machine apart. */
-function cookieName(response: ServerResponse): string {
-  return `assay-session-${response.socket?.localPort ?? 0}`
-}
+const cookieName = (response: ServerResponse): string =>
+  `assay-session-${response.socket?.localPort ?? 0}`
 
 export function readCookie(call: Call, response: ServerResponse): string | null {
   const name = cookieName(response)

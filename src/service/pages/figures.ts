@@ -7,15 +7,13 @@ const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'U
 export const count = (value: number): string => whole.format(value)
 
 /** One decimal, or a dash if nothing was measured. */
-export function average(value: number | null): string {
-  return value === null ? '–' : oneDecimal.format(value)
-}
+export const average = (value: number | null): string =>
+  value === null ? '–' : oneDecimal.format(value)
 
 export const price = (cents: number): string => dollars.format(cents / 100)
 
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`
-}
+export const plural = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`
 
 const days = new Map<string, Intl.DateTimeFormat>()
 const moments = new Map<string, Intl.DateTimeFormat>()

@@ -27,9 +27,8 @@ const ranges = {
 } as const
 export type Range = keyof typeof ranges
 
-export function rangeOf(asked: string | null): Range {
-  return asked !== null && Object.hasOwn(ranges, asked) ? (asked as Range) : 'all'
-}
+export const rangeOf = (asked: string | null): Range =>
+  asked !== null && Object.hasOwn(ranges, asked) ? (asked as Range) : 'all'
 
 interface Looking {
   readonly timezone: string
@@ -285,9 +284,8 @@ function usageTable<Line extends UsageLine>(
   )}</tbody></table></div>`
 }
 
-function cells(line: UsageLine): Html {
-  return html`<td class="num">${count(line.credits)}</td><td class="num">${count(line.requests)}</td><td class="num">${count(line.prompt_tokens)}</td><td class="num">${count(line.completion_tokens)}</td><td class="num">${average(line.average_tokens_per_request)}</td>`
-}
+const cells = (line: UsageLine): Html =>
+  html`<td class="num">${count(line.credits)}</td><td class="num">${count(line.requests)}</td><td class="num">${count(line.prompt_tokens)}</td><td class="num">${count(line.completion_tokens)}</td><td class="num">${average(line.average_tokens_per_request)}</td>`
 
 function modelCard({ by_model }: CreditsReport): Html {
   const byUse = [...by_model].sort((a, b) => b.credits - a.credits)

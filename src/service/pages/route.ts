@@ -19,9 +19,8 @@ export function page(body: Html, status = 200): Extract<PageAnswer, { readonly i
 }
 
 /** @param cookie opens a session; null ends it */
-export function redirect(to: string, cookie?: string | null): PageAnswer {
-  return cookie === undefined ? { is: 'redirect', to } : { is: 'redirect', to, cookie }
-}
+export const redirect = (to: string, cookie?: string | null): PageAnswer =>
+  cookie === undefined ? { is: 'redirect', to } : { is: 'redirect', to, cookie }
 
 /**
  * The page again, with all errors of its form.

@@ -80,6 +80,5 @@ export const guardsOf = (clock: Clock) => ({
 
 export type Guards = ReturnType<typeof guardsOf>
 
-function nameOf(address: string, account: string): string {
-  return JSON.stringify([account.trim().toLowerCase().slice(0, 200), address])
-}
+const nameOf = (address: string, account: string): string =>
+  JSON.stringify([account.trim().toLowerCase().slice(0, 200), address])

@@ -38,9 +38,8 @@ export function schemaIssue(schema: JsonSchema): string | null {
  *
  * @throws NoValue for a schema that `schemaIssue` refuses
  */
-export function valueFor(schema: JsonSchema, random: Random): unknown {
-  return new Maker(schema, random).value(schema, 0)
-}
+export const valueFor = (schema: JsonSchema, random: Random): unknown =>
+  new Maker(schema, random).value(schema, 0)
 
 class Maker {
   readonly #root: JsonSchema
@@ -221,13 +220,11 @@ function number(schema: Json, random: Random): number {
   return value
 }
 
-function finite(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null
-}
+const finite = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? value : null
 
-function count(value: unknown, standard: number): number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : standard
-}
+const count = (value: unknown, standard: number): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : standard
 
 /** The first type that the schema allows; from its keywords if it names none. */
 function typeOf(schema: Json): unknown {

@@ -93,6 +93,5 @@ function messagesChoice(given: unknown): ToolChoice | null {
   return type === 'tool' ? namedChoice(name) : null
 }
 
-function namedChoice(name: unknown): ToolChoice | null {
-  return typeof name === 'string' ? { kind: 'named', name } : null
-}
+const namedChoice = (name: unknown): ToolChoice | null =>
+  typeof name === 'string' ? { kind: 'named', name } : null

@@ -169,6 +169,5 @@ class TurnReader {
   }
 }
 
-function blockName(block: unknown): string {
-  return isObject(block) ? `a block of type ${shown(block.type)}` : typeName(block)
-}
+const blockName = (block: unknown): string =>
+  isObject(block) ? `a block of type ${shown(block.type)}` : typeName(block)

@@ -205,13 +205,11 @@ const reasoningOf = (from: Json): string => textOf(from.reasoning_content) || te
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
-function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
+const listOf = (value: unknown): readonly Json[] =>
+  Array.isArray(value) ? value.filter(isObject) : []
 
 function parseObject(data: string): Json {
   const value = jsonOf(data)
@@ -220,9 +218,8 @@ function parseObject(data: string): Json {
   return value
 }
 
-function withoutSecrets(value: Json, data: string, secrets: Secrets): Json {
-  return secrets.without(data) === data ? value : (cleaned(value, secrets) as Json)
-}
+const withoutSecrets = (value: Json, data: string, secrets: Secrets): Json =>
+  secrets.without(data) === data ? value : (cleaned(value, secrets) as Json)
 
 /** A value without secrets in its texts and names. */
 function cleaned(value: unknown, secrets: Secrets): unknown {

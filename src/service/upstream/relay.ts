@@ -248,13 +248,11 @@ function failureOf(error: unknown): Refusal {
   }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
-}
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
 
-function wordsOf(error: unknown): string {
-  return `an answer that was cut short: ${error instanceof Error ? error.message : error}`
-}
+const wordsOf = (error: unknown): string =>
+  `an answer that was cut short: ${error instanceof Error ? error.message : error}`
 
 /** Passes on seconds or a date, and nothing else. */
 function retryAfterIn({ 'retry-after': value }: IncomingHttpHeaders): Pick<Refusal, 'retryAfter'> {

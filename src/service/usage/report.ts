@@ -311,9 +311,8 @@ function grouped<Name>(
   return groups
 }
 
-function average({ requests, promptTokens, completionTokens }: Sums): number | null {
-  return requests === 0 ? null : (promptTokens + completionTokens) / requests
-}
+const average = ({ requests, promptTokens, completionTokens }: Sums): number | null =>
+  requests === 0 ? null : (promptTokens + completionTokens) / requests
 
 export function lineOf(sums: Sums): UsageLine {
   return {

@@ -220,6 +220,5 @@ export async function appendAttempts(session: Session, rows: readonly AttemptRow
 }
 
 /** SQL column names of an evidence table. A test compares them with the schema. */
-export function evidenceColumnsOf(table: keyof EvidenceTables): readonly string[] {
-  return evidenceColumns[table].map((name) => sqlName(name as never))
-}
+export const evidenceColumnsOf = (table: keyof EvidenceTables): readonly string[] =>
+  evidenceColumns[table].map((name) => sqlName(name as never))

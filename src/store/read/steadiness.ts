@@ -40,9 +40,8 @@ export interface RunStart {
 }
 
 /** `chat response 60 % slower in the first 4.1 s`. */
-export function startText({ step, metric, lengthUs, ratio }: RunStart): string {
-  return `${step} ${measures[metric].title} ${changeOf(ratio)} in the first ${secondsOf(lengthUs)}`
-}
+export const startText = ({ step, metric, lengthUs, ratio }: RunStart): string =>
+  `${step} ${measures[metric].title} ${changeOf(ratio)} in the first ${secondsOf(lengthUs)}`
 
 const changeOf = (ratio: number) =>
   `${Math.round(Math.abs(ratio - 1) * 100)} % ${ratio > 1 ? 'slower' : 'faster'}`

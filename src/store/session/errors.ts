@@ -68,6 +68,5 @@ const reasons: Readonly<Record<string, (path: string) => string>> = lookup({
 })
 
 /** DuckDB quotes the system's message, or reports how many bytes it could not write. */
-function fullDisk(message: string): boolean {
-  return /No space left|Disk quota|Could not write all bytes/i.test(message)
-}
+const fullDisk = (message: string): boolean =>
+  /No space left|Disk quota|Could not write all bytes/i.test(message)

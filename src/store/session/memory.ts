@@ -18,9 +18,8 @@ const shareOfMachine = 0.8
  * @param memory bytes of the machine, or of the container
  * @returns bytes
  */
-export function memoryLimit(threads = availableParallelism(), memory = machineMemory()): number {
-  return Math.floor(Math.min(Math.max(least, threads * ofThread), memory * shareOfMachine))
-}
+export const memoryLimit = (threads = availableParallelism(), memory = machineMemory()): number =>
+  Math.floor(Math.min(Math.max(least, threads * ofThread), memory * shareOfMachine))
 
 /** A container may have less than its machine. */
 function machineMemory(): number {
@@ -29,9 +28,8 @@ function machineMemory(): number {
 }
 
 /** Sets the limit again that a store opened with. In `:memory:`, the rows themselves are in this memory. */
-export function usualMemorySql(path: string): string {
-  return path === ':memory:' ? 'RESET memory_limit' : `SET memory_limit = '${memoryLimit()}B'`
-}
+export const usualMemorySql = (path: string): string =>
+  path === ':memory:' ? 'RESET memory_limit' : `SET memory_limit = '${memoryLimit()}B'`
 
 /** Where DuckDB writes what does not fit in memory: it makes this folder beside a file, and removes it at the end. */
 const spillBeside = (path: string) => `${path}.tmp`

@@ -38,9 +38,8 @@ export interface Store {
  * console.log(await store.rows('SELECT count(*) AS attempts FROM attempts'))
  * store.close()
  */
-export function openExistingStore(path: string): Promise<Store> {
-  return openStore(path, { create: false })
-}
+export const openExistingStore = (path: string): Promise<Store> =>
+  openStore(path, { create: false })
 
 const missing = (path: string) =>
   userError.store(

@@ -77,9 +77,8 @@ export function asCached(
 }
 
 /** Why free repeats decide nothing. @param free `3 of 5 requests cost 0, and each repeats` */
-export function cacheText(free: string): string {
-  return `${free} an earlier one with its answer: the gateway's own cache may have answered. The contract does not say what that costs; if it is free, write charged: { gateway_cache: none }`
-}
+export const cacheText = (free: string): string =>
+  `${free} an earlier one with its answer: the gateway's own cache may have answered. The contract does not say what that costs; if it is free, write charged: { gateway_cache: none }`
 
 /** Costs of repeats that no place shows: nothing, if a cache answered them. */
 export function zeroCosts(requests: readonly PricedRequest[]): Recorded {

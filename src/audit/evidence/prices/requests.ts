@@ -110,6 +110,5 @@ async function storedRows({ store, runIds }: Evidence): Promise<readonly Row[]> 
  * Whether a request that names no model may cost something: it asked the service to do something, and was not refused. Its price
  * is that of its path, if the contract has one, and else unknown.
  */
-function isPaidPerhaps({ method, outcome }: Row): boolean {
-  return method !== null && method !== 'GET' && method !== 'HEAD' && outcome !== 'http_error'
-}
+const isPaidPerhaps = ({ method, outcome }: Row): boolean =>
+  method !== null && method !== 'GET' && method !== 'HEAD' && outcome !== 'http_error'

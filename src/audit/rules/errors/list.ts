@@ -201,9 +201,8 @@ function meanings({ chatErrors = [], messagesErrors = [] }: Errors): string {
 }
 
 /** Types of the messages table without exactly one status. */
-function typesOfSeveral({ messagesErrors = [] }: Errors) {
-  return messagesErrors.filter(({ statuses }) => statuses?.length !== 1)
-}
+const typesOfSeveral = ({ messagesErrors = [] }: Errors) =>
+  messagesErrors.filter(({ statuses }) => statuses?.length !== 1)
 
 /** Requests that fail validation, on purpose. */
 const invalidOnPurpose = [

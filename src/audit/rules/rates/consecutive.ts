@@ -14,9 +14,8 @@ export interface Pair {
 const mostLateUs = 2e6
 
 /** When a request has been counted, if it ever is. */
-function countedBy({ status, untilUs }: LimitedRequest): number {
-  return status === null ? untilUs + mostLateUs : untilUs
-}
+const countedBy = ({ status, untilUs }: LimitedRequest): number =>
+  status === null ? untilUs + mostLateUs : untilUs
 
 /**
  * Each response of an account, with the last earlier one of the same counter and limit that does not overlap.

@@ -102,6 +102,5 @@ function streamedChatText(exchange: Exchange): string | undefined {
   return texts === undefined ? undefined : (texts.get(0) ?? '')
 }
 
-function difference(plain: string, streamed: string): string {
-  return `${streamed.length} characters for ${plain.length}, different from ${alikeFor(plain, streamed)} on`
-}
+const difference = (plain: string, streamed: string): string =>
+  `${streamed.length} characters for ${plain.length}, different from ${alikeFor(plain, streamed)} on`

@@ -41,9 +41,8 @@ ${own && html`<div class="b-own">${own}</div>`}
 <script type="application/json" id="board-data">${scriptJson(data)}</script>`
 }
 
-function figure(desk: View, phone: View): Html {
-  return html`<figure class="card ${desk.wide === true || desk.whole === true ? 'whole' : 'half'}" id="board-${desk.id}"><figcaption><h3>${desk.title}</h3></figcaption>${desk.legend && markup(desk.legend)}<div class="b-stage chart-drawings"><div class="on-desk">${markup(desk.tree)}</div><div class="on-phone">${markup(phone.tree)}</div></div>${desk.under && markup(desk.under)}${desk.note && html`<p class="note">${desk.note}</p>`}</figure>`
-}
+const figure = (desk: View, phone: View): Html =>
+  html`<figure class="card ${desk.wide === true || desk.whole === true ? 'whole' : 'half'}" id="board-${desk.id}"><figcaption><h3>${desk.title}</h3></figcaption>${desk.legend && markup(desk.legend)}<div class="b-stage chart-drawings"><div class="on-desk">${markup(desk.tree)}</div><div class="on-phone">${markup(phone.tree)}</div></div>${desk.under && markup(desk.under)}${desk.note && html`<p class="note">${desk.note}</p>`}</figure>`
 
 function markup(tree: Tree): Html {
   if (typeof tree !== 'object') return html`${String(tree)}`

@@ -11,9 +11,8 @@ import { quartersEngine, type UsageEngine } from './engine.ts'
  *
  * @throws UserError for an unreadable file, a missing column, or a row that is not a quarter
  */
-export async function quartersFile(store: Reader, path: string): Promise<UsageEngine> {
-  return quartersEngine(path, await quarterCells(store, path, '--quarters'))
-}
+export const quartersFile = async (store: Reader, path: string): Promise<UsageEngine> =>
+  quartersEngine(path, await quarterCells(store, path, '--quarters'))
 
 /**
  * SQL for the rows of such a file, as `usage_cells` has them.

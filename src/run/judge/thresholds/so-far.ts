@@ -55,9 +55,8 @@ const isMissed = (threshold: Threshold, figure: Figure) =>
   figure.samples >= enough && !onlyGrows(threshold) && judgeFigure(threshold, figure) === 'missed'
 
 /** Whether only the end can decide, because a count that is too small may still grow. */
-function onlyGrows({ statistic, operator }: Threshold): boolean {
-  return statistic.kind === 'count' && (operator === '>' || operator === '>=' || operator === '==')
-}
+const onlyGrows = ({ statistic, operator }: Threshold): boolean =>
+  statistic.kind === 'count' && (operator === '>' || operator === '>=' || operator === '==')
 
 /** Null without samples, or if the counters do not show it. */
 function figureSoFar(scenario: Scenario, counted: Counted, threshold: Threshold): Figure | null {
@@ -103,9 +102,8 @@ function timeSoFar(histogram: TimeHistogram, statistic: Threshold['statistic']):
 const effectSoFar = 10
 
 /** Rank below which the true percentile hardly lies. @param worth independent samples */
-function lowRank(p: number, worth: number): number {
-  return Math.floor(worth * effectSoFar * (p - 2 * Math.sqrt((p * (1 - p)) / worth)))
-}
+const lowRank = (p: number, worth: number): number =>
+  Math.floor(worth * effectSoFar * (p - 2 * Math.sqrt((p * (1 - p)) / worth)))
 
 /** The denominator of each share, as in `requests.ts`. */
 const shareOf: Readonly<Partial<Record<Threshold['metric'], 'judged' | 'planned' | 'examined'>>> = {
