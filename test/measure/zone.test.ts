@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   checkTimeZone,
   endOfDayUs,
+  instantMs,
   parseMoment,
   shiftDaysUs,
   startOfDayUs,
@@ -84,4 +85,14 @@ test('an unknown time zone is refused', () => {
   expect(() => checkTimeZone('Mars')).toThrow(
     'Unknown time zone "Mars". Use an IANA name, such as UTC, Asia/Kolkata or America/New_York.',
   )
+})
+
+test.each([
+  ['2026-02-28T10:00:00Z', Date.UTC(2026, 1, 28, 10)],
+  ['2026-02-28T10:00+05:30', Date.UTC(2026, 1, 28, 4, 30)],
+  ['2026-02-30T10:00:00Z', null],
+  ['2026-02-28', null],
+  ['2026-02-28T10:00', null],
+])('%s is the instant %s', (text, ms) => {
+  expect(instantMs(text)).toBe(ms)
 })

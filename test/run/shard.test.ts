@@ -307,4 +307,6 @@ test('shards need one name and one start, which must be near', () => {
   for (const wrong of ['2026-12-01T10:00:00', 'noon', '2027-12-01T10:00:00Z']) {
     expect(() => startAtUsOf(wrong, nowMs)).toThrow(`got ${wrong}`)
   }
+  const february = Date.parse('2026-02-27T09:00:00Z')
+  expect(() => startAtUsOf('2026-02-30T10:00:00Z', february)).toThrow('got 2026-02-30T10:00:00Z')
 })

@@ -1,3 +1,4 @@
+import { instantMs } from '../../measure/usage/zone.ts'
 import { type Shard, unsharded } from '../../run/crew/shard.ts'
 import { durationUsOf } from '../../scenario/quantity.ts'
 import { dayMs } from '../../user/durations.ts'
@@ -82,7 +83,7 @@ export function runIdOf(text: string | undefined): string | undefined {
 /** @returns Unix microseconds @throws UserError for an invalid time, or one that is far away */
 export function startAtUsOf(text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined
-  const atMs = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : NaN
+  const atMs = instantMs(text) ?? Number.NaN
   if (Math.abs(atMs - nowMs) <= longestWaitMs) return atMs * 1000
   throw userError.usage(
     `--start-at: expected an instant with its time zone within seven days, such as 2026-12-01T10:00:00Z; got ${text}.`,

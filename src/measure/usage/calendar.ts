@@ -18,10 +18,17 @@ export interface Bar {
   readonly endUs: number
 }
 
-/** The narrowest width with at most 400 bars. */
-export function fittingWidth({ fromUs, toUs }: Period): BarWidth {
-  const days = (toUs - fromUs) / dayUs
-  return days <= 16 ? 'hour' : days <= 400 ? 'day' : days <= 7 * 365.25 ? 'week' : 'month'
+/** So many bars fit into a chart. */
+export const mostBars = 400
+
+/** The narrowest width with at most 400 bars; the widest if none has so few. Hours are for at most 16 days. @param firstWeekday 1 is Monday */
+export function fittingWidth(period: Period, firstWeekday = 1): BarWidth {
+  const isShort = period.toUs - period.fromUs <= 16 * dayUs
+  return (
+    barWidths
+      .slice(isShort ? 0 : 1)
+      .find((width) => barsOf(period, width, firstWeekday, mostBars).length <= mostBars) ?? 'month'
+  )
 }
 
 /**

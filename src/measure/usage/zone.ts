@@ -1,3 +1,4 @@
+import { isCalendarDay } from '../../user/calendar-day.ts'
 import { dayMs } from '../../user/durations.ts'
 import { smallest } from '../../user/extremes.ts'
 import { userError } from '../../user/user-error.ts'
@@ -19,6 +20,13 @@ export function checkTimeZone(timezone: string): void {
 const isWritten = (ms: number, text: string): boolean =>
   Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text.trim().replace(' ', 'T'))
 
+/** An instant with its zone: `2026-11-01T09:30Z`. @returns Unix milliseconds; null for anything else, and for a day that does not exist */
+export function instantMs(text: string): number | null {
+  if (!/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)$/.test(text)) return null
+  const ms = Date.parse(text)
+  return Number.isFinite(ms) && isCalendarDay(text.slice(0, 10)) ? ms : null
+}
+
 /**
  * Parses a moment. A date is the start of that local day; a date with a time is local, or exact with an offset (or Z).
  *
@@ -33,11 +41,9 @@ export function parseMoment(text: string, timezone: string): number {
       .map((part) => Number(part ?? 0)) as [number, number, number, number, number, number]
     const wall = Date.UTC(year, month - 1, day, hour, minute, second)
     if (isWritten(wall, text)) return localToUs(wall, timezone)
-  } else if (/^\s*\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:?\d\d)\s*$/.test(text)) {
-    const ms = Date.parse(text.trim())
-    const day = text.trim().slice(0, 10)
-    if (Number.isFinite(ms) && isWritten(Date.parse(day), day)) return ms * 1000
   }
+  const exact = instantMs(text.trim())
+  if (exact !== null) return exact * 1000
   throw userError.report(
     `"${text}" is not a date: expected 2026-11-01, 2026-11-01T09:30 (both in ${timezone}) or 2026-11-01T09:30Z`,
   )

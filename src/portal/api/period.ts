@@ -3,6 +3,7 @@ import {
   type BarWidth,
   barsOf,
   barWidths,
+  mostBars,
   type Period,
   periodAround,
   timeIn,
@@ -12,7 +13,6 @@ import { checkTimeZone, parseMoment, shiftDaysUs, startOfDayUs } from '../../mea
 import { dayUs } from '../../user/durations.ts'
 import { Problem } from './problem.ts'
 
-export const mostBars = 400
 /** A file is read by programs: it has the hours of a year. */
 export const mostBarsOfFile = 9000
 

@@ -25,7 +25,7 @@ export async function readSeries(asked: Asked, query: Input<'series'>): Promise<
   const period = periodAsked(query, view)
   const condition = await conditionOf(asked, query)
   const { unit, units } = await unitOf(asked, metric, period, query.unit)
-  const bucket = query.bucket === 'auto' ? fittingWidth(period) : query.bucket
+  const bucket = query.bucket === 'auto' ? fittingWidth(period, view.firstWeekday) : query.bucket
   const bars = barsAsked(period, bucket, view.firstWeekday)
   const name = by === 'none' ? `''` : `coalesce(${dimensionSql(by)}, '')`
   const starts = bars.map(({ startUs }) => startUs)

@@ -7,6 +7,9 @@ import type { UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import type { SeenPeak } from './shape.ts'
 
+/** In hours with at most so many requests, minutes need not be counted: a peak that is missed is at most so large. */
+const fewInHour = 20
+
 /** The busiest clock minute, hour and day of any key. A sliding window can hold up to twice as many requests. */
 export async function readPeak(
   session: Session,
@@ -14,7 +17,7 @@ export async function readPeak(
   contract: Contract | null,
 ): Promise<SeenPeak> {
   const limits = contract?.bands?.map((band) => band.requests.minute) ?? []
-  const lowest = smallest(limits, Number.MAX_SAFE_INTEGER)
+  const lowest = smallest(limits, fewInHour)
   await session.execute(`SET VARIABLE usage_lowest_limit = ${lowest}::BIGINT`)
   await engine.fill(session, 'usage_peaks', queries.peaks)
   const [row] = await session.rows<Omit<SeenPeak, 'unknown'> & { width_us: number | null }>(

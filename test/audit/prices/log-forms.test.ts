@@ -189,9 +189,12 @@ test.each([
   expect(new Date(timeOf(text)!).toISOString()).toBe(iso)
 })
 
-test.each(['12', '5', '0.25', '-3', 'soon', 'May 5'])('%s of a log is no time', (text) => {
-  expect(timeOf(text)).toBeNull()
-})
+test.each(['12', '5', '0.25', '-3', 'soon', 'May 5', '2026-02-30', '2026-02-30T10:00:00Z'])(
+  '%s of a log is no time',
+  (text) => {
+    expect(timeOf(text)).toBeNull()
+  },
+)
 
 test('a usage may write its counts as texts with a fraction of 0', () => {
   const usage = { prompt_tokens: '10.0', completion_tokens: '5', total_tokens: 15 }

@@ -1,3 +1,5 @@
+import { isCalendarDay } from '../../../user/calendar-day.ts'
+
 /** A moment that a log writes. */
 interface LogTime {
   readonly atMs: number
@@ -24,6 +26,8 @@ export function readTime(written: string): LogTime | null {
   // Without a year of four digits, a parser makes a date of any number; of 09/11/2026 nobody knows which is the month.
   if (isPlainNumber(text) || !/(?:^|\D)\d{4}(?:\D|$)/.test(text)) return null
   if (/^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}/.test(text)) return null
+  const [isoDay] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
+  if (isoDay !== undefined && !isCalendarDay(isoDay)) return null
   const [found, day, time, fraction = '0', utc, hours, minutes = '00'] = dated.exec(text) ?? []
   const hasZone =
     found === undefined

@@ -206,7 +206,7 @@ ORDER BY first_us, key_fp LIMIT 5`,
 
 /**
  * Minutes of all keys would be most of a page's cost. So this reads only the 50 busiest hours, and hours with more
- * requests than the lowest limit: no minute has more requests than its hour. A peak exists only below the width of sums:
+ * requests than the lowest limit, or than 20: no minute has more requests than its hour. A peak exists only below the width of sums:
  * `minute_unknown` and so on are requests of sums that are wider.
  */
 export const peaks: PageQuery = (variable) => ({
