@@ -80,7 +80,7 @@ test(
   async () => {
     const figures = await figuresOf([...even(), burst()])
     // 330 and 200 beside 330; a usual day has 12.
-    expect(figures).toMatch(/ \+60\.6% against Oct 1 – 28 0% without the extra use of Nov 18 /)
+    expect(figures).toMatch(/ \+61% against Oct 1 – 28 ±0% without the extra use of Nov 18 /)
     expect(figures).toContain(' Key that used most key 2 ')
     expect(figures).toContain(' 54.9% of it on Nov 18 ')
   },

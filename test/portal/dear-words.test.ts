@@ -102,8 +102,9 @@ test.each([
 })
 
 test.each([
-  ['180', '9–11 AM'],
-  ['179', 'mostly 9–11 AM'],
+  ['200', '9–11 AM'],
+  ['199.9', '9–11 AM'],
+  ['199.8', 'mostly 9–11 AM'],
   ['100', 'mostly 9–11 AM'],
   ['99', 'partly 9–11 AM'],
 ])('of hours with %s of 200, the day says: %s', (amount, said) => {
@@ -111,13 +112,18 @@ test.each([
   expect(plain(headline)).toContain(`November 18, ${said}: `)
 })
 
-test('a number of requests is of the hours above it, and the words beside a bar have the hours or who it was', () => {
+test('a number of requests is of the hours above it, and the words beside a bar have who it was and the hours', () => {
   const requests = { of: 'requests', now: 57.2, usual: 9.9, amount: 90 } as const
   const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
   const { why, lines } = dearWords(dearOf(of), speech)
   expect(why).toBe('Key “batch”: 5.7 times the requests (57 in these hours instead of about 10)')
-  expect(lines).toEqual(['5.7 times the requests', 'key “batch”', '57 instead of about 10'])
-  expect(plain(dearWords(dearOf({ ...of, names: [] }), speech).lines[1]!)).toBe('4–6 AM')
+  const rest = ['4–6 AM', '57 instead of about 10']
+  expect(lines.map(plain)).toEqual(['5.7 times the requests', 'key “batch”', ...rest])
+  expect(
+    dearWords(dearOf({ ...of, names: [] }), speech)
+      .lines.slice(1)
+      .map(plain),
+  ).toEqual(rest)
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
   expect(none.why).toBe('Key “batch”: 57 requests in these hours (usually no requests)')
   const few = dearWords(dearOf({ ...of, why: [{ ...requests, now: 2, usual: 1.5 }] }), speech)
@@ -130,23 +136,23 @@ test('a number of requests is of the hours above it, and the words beside a bar 
 
 test.each([
   [
-    ...['en', en, 'Key “batch”: 5.7 times the requests, 2 times the price, unexplained'],
+    ...['en', en, 'Key “batch”: 5.7 times the requests, unexplained price × 2'],
     ' (57 instead of about 10; nova: 20 instead of 10 credits for a million tokens)',
   ],
   [
-    ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, 2-facher Preis, ungeklärt'],
+    ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, ungeklärter Preis × 2'],
     ' (57 statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens)',
   ],
   [
-    ...['fr', fr, 'Clé « batch » : requêtes × 5,7, prix × 2, inexpliqué'],
+    ...['fr', fr, 'Clé « batch » : requêtes × 5,7, prix inexpliqué × 2'],
     ' (57 au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons)',
   ],
   [
-    ...['es', es, 'Clave «batch»: 5,7 veces más solicitudes, 2 veces el precio, sin explicar'],
+    ...['es', es, 'Clave «batch»: 5,7 veces más solicitudes, precio sin explicar × 2'],
     ' (57 en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens)',
   ],
   [
-    ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、単価がふだんの2倍、理由は不明'],
+    ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、理由が不明な単価 × 2'],
     '（57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット）',
   ],
 ] as const)(
@@ -161,14 +167,16 @@ test.each([
     expect(plain(page.replace(/<span class="unbroken">(.*?)<\/span>/g, '$1'))).toContain(
       `<strong>${text}<span class="light">${figures}</span></strong>`,
     )
-    expect([isAsked, lines[2]]).toEqual([true, words['part.price']])
+    expect([isAsked, plain(lines[2]!)]).toEqual([true, `${words['part.price']} × 2`])
   },
 )
 
-test('the name of a model begins a line as it is written', () => {
+test('a price that nothing explains is called so first, and its model stands before its figures', () => {
   const { why, lines } = dearWords(dearOf({ why: [price(60)] }), speech)
-  expect(why).toMatch(/^nova at 2 times its usual price, unexplained \(/)
-  expect(lines[0]).toBe('nova at 2 times its usual price, unexplained')
+  expect(plain(why)).toBe(
+    'Unexplained price × 2 (nova: 20 instead of 10 credits for a million tokens)',
+  )
+  expect(plain(lines[0]!)).toBe('Unexplained price × 2')
 })
 
 test('the sum is of the whole day, and what is not of the causes is everything else', () => {
@@ -181,23 +189,23 @@ test('the sum is of the whole day, and what is not of the causes is everything e
 test.each([
   [
     ...['en', en],
-    'Of the €31.75 more, whole day: more tokens per request +€20.90, more expensive model +€9.62, more requests +€4.37, lower price per token −€1.38, and everything else −€1.76',
+    'Of the €31.75 more, whole day: more tokens per request +€20.90, more expensive model +€9.62, more requests +€4.37, lower price per token −€4.38, and everything else +€1.24',
   ],
   [
     ...['de', de],
-    'Von den 31,75 € mehr, ganzer Tag: mehr Tokens je Anfrage +20,90 €, teureres Modell +9,62 €, mehr Anfragen +4,37 €, niedrigerer Preis je Token −1,38 € und alles andere −1,76 €',
+    'Von den 31,75 € mehr, ganzer Tag: mehr Tokens je Anfrage +20,90 €, teureres Modell +9,62 €, mehr Anfragen +4,37 €, niedrigerer Preis je Token −4,38 € und alles andere +1,24 €',
   ],
   [
     ...['fr', fr],
-    'Sur les 31,75 € de plus, jour entier : davantage de jetons par requête +20,90 €, modèle plus cher +9,62 €, davantage de requêtes +4,37 €, prix par jeton plus bas −1,38 € et tout le reste −1,76 €',
+    'Sur les 31,75 € de plus, jour entier : davantage de jetons par requête +20,90 €, modèle plus cher +9,62 €, davantage de requêtes +4,37 €, prix par jeton plus bas −4,38 € et tout le reste +1,24 €',
   ],
   [
     ...['es', es],
-    'De los 31,75 € de más, día completo: más tokens por solicitud +20,90 €, modelo más caro +9,62 €, más solicitudes +4,37 €, precio por token más bajo −1,38 € y todo lo demás −1,76 €',
+    'De los 31,75 € de más, día completo: más tokens por solicitud +20,90 €, modelo más caro +9,62 €, más solicitudes +4,37 €, precio por token más bajo −4,38 € y todo lo demás +1,24 €',
   ],
   [
     ...['ja', ja],
-    '1日全体の増加分€31.75の内訳：1件のトークンの増加 +€20.90、より高いモデル +€9.62、リクエストの増加 +€4.37、単価の低下 −€1.38、その他すべて −€1.76',
+    '1日全体の増加分€31.75の内訳：1件のトークンの増加 +€20.90、より高いモデル +€9.62、リクエストの増加 +€4.37、単価の低下 −€4.38、その他すべて +€1.24',
   ],
 ] as const)(
   'the causes of a day are never more than its requests cost: what these have less is said, in %s',
@@ -210,7 +218,7 @@ test.each([
           { of: 'tokens', now: 7740, usual: 1460, mostly: 'input', amount: 20.9 },
           { of: 'model', model: 'text-large', instead: 'text-small', amount: 9.62 },
           { of: 'requests', now: 37, usual: 3.8, amount: 4.37 },
-          { ...price(-1.38), usual: 2.1e-5 },
+          { ...price(-4.38), usual: 2.1e-5 },
         ],
       },
       { unit: 'EUR', amount: '41.85', usual: 10.1 },
@@ -220,12 +228,21 @@ test.each([
   },
 )
 
+test.each([
+  [-9.9, 'more requests\u00a0+60 and everything else\u00a0+40'],
+  [-10, 'more requests\u00a0+60, lower price per token\u00a0−10, and everything else\u00a0+50'],
+])('what is less by under a tenth is everything else: %s of 100', (less, parts) => {
+  const requests = { of: 'requests', now: 20, usual: 10, amount: 60 } as const
+  const { details } = dearWords(dearOf({ why: [requests, price(less)] }), speech)
+  expect(details).toEqual([`Of the 100 credits more, whole day: ${parts}`])
+})
+
 test('a name that is also a word of the reason moves no figure of it', () => {
   const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
   const name = 'İ 5 times the tokens per request'
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
   expect(dearWords(dear, speech).reason).toEqual({
-    text: `Key “${name}”: 5 times the tokens per request, 2 times the price, unexplained`,
+    text: `Key “${name}”: 5 times the tokens per request, unexplained price ×\u00a02`,
     figures: ' (500 instead of 100; nova: 20 instead of 10 credits for a million tokens)',
   })
 })
@@ -294,7 +311,7 @@ test('an amount in question is that of the days of the month alone, of all of th
       .replaceAll('\u00a0', ' ')
   expect(underOf(october!)).not.toContain('unexplained')
   expect(underOf(october!, early!, late!)).toContain(
-    'includes €30.50 from an unexplained price (Nov 18 and Nov 20)',
+    'about €39.50 without the unexplained €30.50 (Nov 18 and Nov 20)',
   )
 })
 

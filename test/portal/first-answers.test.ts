@@ -164,7 +164,7 @@ test('a dear day says what it came from, and how many requests and tokens it had
   const state = stateOf(await pageOf([...even(), ...dear], ''))
   // 16 requests with 10 * 210 + 6 * 30 tokens: 142.5 in each, of 30 on other days.
   expect(state).toContain(
-    'Friday, November 20, 9–11 AM: 304 credits instead of about 24 on a usual weekday. Show this day 6.5 times the tokens per request (194 instead of 30)',
+    'Friday, November 20, mostly 9–11 AM: 304 credits instead of about 24 on a usual weekday. Show this day 6.5 times the tokens per request (194 instead of 30)',
   )
 })
 
@@ -261,7 +261,7 @@ test('hours are judged in each currency, and each has its marks', {
   expect(textOf(page)).toContain('▾1 Nov 3, 2026, 3:00 PM · $40.00')
   expect(textOf(page)).toContain('▾1 more use than usual, listed below'.replace('▾1 ', ''))
   expect(textOf(page)).toContain('Amounts in USD only. Days without a bar may have use in EUR')
-  expect(figuresOf(page)).toContain('Highest-cost model (USD)')
+  expect(figuresOf(page)).toContain('Highest-cost model svc-k2 $56.00 · 100.0% €660.00 · 100.0%')
   expect(textOf(page)).toContain('USD until Nov 4')
   const euros = boardOf(await pageOf(events, '', '?unit=EUR'))
   expect(euros.marks).toEqual([])

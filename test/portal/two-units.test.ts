@@ -35,23 +35,22 @@ const textOf = (html: string) =>
     .replace(/\s+/g, ' ')
 
 test.each([
-  ['9', '1', 'in USD: one, $9.00 · 90.0%'],
-  ['1', '9', 'in USD: two, $9.00 · 90.0%'],
+  ['9', '1', ['$9.00 · 90.0%']],
+  ['1', '9', ['two', '$9.00 · 90.0%']],
 ])(
-  'the first key in the other currency stands last, with its amount: %s and %s',
+  'the first key of both currencies stands once above its amounts, and that of another currency above its own: %s and %s',
   (one, two, last) => {
-    const row = (name: string, ...amounts: string[]) => ({ name, amounts, requests: 1, failed: 0 })
+    const row = (name: string, ...amounts: string[]) => ({
+      ...{ name, amounts, requests: 1, failed: 0 },
+      before: null,
+    })
     const table = {
       ...{ by: 'key', units: ['EUR', 'USD'], refunds: [null, null] },
       rows: [row('one', '30', one), row('two', '10', two)],
       total: { amounts: ['40', '10'], requests: 2 },
     }
-    const day = {
-      ...{ unit: 'EUR', fromUs: utc(2026, 11, 25) },
-      cause: { amount: '15', names: [{ of: 'key', name: 'one', tag: null }] },
-    }
     const data = {
-      ...{ tables: [table], unit: 'EUR', units: [{ unit: 'EUR' }, { unit: 'USD' }], dears: [day] },
+      ...{ tables: [table], unit: 'EUR', units: [{ unit: 'EUR' }, { unit: 'USD' }], dears: [] },
       ...{ seesOneKey: false, toUs: utc(2026, 11, 29) },
     }
     const [key] = mostAnswers(
@@ -59,9 +58,10 @@ test.each([
       speechOf(en, { locale: 'en', timezone: 'UTC' }),
     )
     const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
-    expect([key!.label, key!.value]).toEqual(['Highest-cost key (EUR)', 'one'])
-    expect(said.filter(Boolean).map((each) => String(each).trim())).toEqual([
-      ...['€30.00 · 75.0%', '50% of it on Nov\u00a025', 'two 25.0%', last],
+    // Each amount says its currency.
+    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Highest-cost key', '', 'one'])
+    expect(said.filter(Boolean).map((each) => String(each).replace(/ +/g, ' ').trim())).toEqual([
+      ...['€30.00 · 75.0%', ...last],
     ])
   },
 )
@@ -114,7 +114,7 @@ describe('an account whose use went from dollars to euros', () => {
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key (EUR) key 1 €39.00 · 56.5% search 43.5% in USD: key 1, $28.00 · 100.0% Highest-cost model (EUR) orion €30.00 · 43.5% lyra 42.4% nova 14.1%',
+      'Highest-cost key key 1 €39.00 · 56.5% $28.00 · 100.0% Highest-cost model orion €30.00 · 43.5% · new lyra $21.00 · 75.0% shares of $28.00, before refunds',
     )
     expect(pay).toMatch(
       /^To pay for November about €7[5-8] and \$27\.00 An estimate, not an invoice\.$/,
@@ -140,28 +140,28 @@ describe('an account whose use went from dollars to euros', () => {
       'de',
       'USD bis 14. Nov., EUR seit 15. Nov.',
       /Zu zahlen für November etwa 7\d € und 27,00 \$ /,
-      'key 1 39,00 € · 56,5 % search 43,5 % in USD: key 1, 28,00 $ · 100,0 %',
+      'key 1 39,00 € · 56,5 % 28,00 $ · 100,0 %',
     ],
     [
       'fr',
       'USD jusqu’au 14 nov., EUR depuis le 15 nov.',
       /À payer pour novembre environ 7\d € et 27,00 \$US /,
-      'key 1 39,00 € · 56,5 % search 43,5 % en USD : key 1, 28,00 $US · 100,0 %',
+      'key 1 39,00 € · 56,5 % 28,00 $US · 100,0 %',
     ],
     [
       'es',
       'USD hasta el 14 nov, EUR desde el 15 nov',
       /A pagar por noviembre unos 7\d € y 27,00 US\$ /,
-      'key 1 39,00 € · 56,5 % search 43,5 % en USD: key 1, 28,00 US$ · 100,0 %',
+      'key 1 39,00 € · 56,5 % 28,00 US$ · 100,0 %',
     ],
     [
       'ja',
       'USDは11月14日まで、EURは11月15日から',
       /11月のお支払い 約€7\d および\$27\.00 /,
-      'key 1 €39.00 · 56.5% search 43.5% USDでは：key 1、$28.00 · 100.0%',
+      'key 1 €39.00 · 56.5% $28.00 · 100.0%',
     ],
   ])(
-    'says the amounts of both first, and the dates and the other key in one line each, in %s',
+    'says the amounts of both first, the dates in one line, and both amounts of the first key, in %s',
     async (locale, dates, amounts, key) => {
       const text = textOf(await ask('/page', locale)).replaceAll('\u202f', ' ')
       expect(text).toContain(dates)
@@ -174,7 +174,7 @@ describe('an account whose use went from dollars to euros', () => {
     const page = await ask('/page?unit=USD')
     const state = /<section class="state[\s\S]*?<\/section>/.exec(page)![0]
     expect(textOf(state)).toContain(
-      'Thursday, November 26, 9–10 AM: €33.00 instead of about €3.00 on a usual weekday. Show this day Key “search”: more expensive model (orion instead of lyra) 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
+      'Thursday, November 26, mostly 9–10 AM: €33.00 instead of about €3.00 on a usual weekday. Show this day Key “search”: more expensive model (orion instead of lyra) 90.9% of that day’s cost: key “search” with orion, 9–10 AM (UTC)',
     )
     const [, query] = /href="(\?from=2026-11-26[^"]*)"/.exec(state)!
     const day = await ask(`/page${query!.replaceAll('&#38;', '&')}`)
@@ -186,15 +186,15 @@ describe('an account whose use went from dollars to euros', () => {
     const table = /id="top-key">[\s\S]*?<\/section>/.exec(await ask('/page'))![0]
     const rows = [...table.matchAll(/<tr>([\s\S]*?)<\/tr>/g)].map(([, row]) =>
       [...row!.matchAll(/<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/g)]
-        .slice(0, 3)
+        .slice(0, 4)
         .map(([, cell]) => textOf(cell!).trim()),
     )
     expect(rows).toEqual([
-      ['Key', 'Cost (EUR)', 'Cost (USD)'],
-      ['key 1', '€39.00', '$28.00'],
-      ['search', '€30.00', '–'],
-      ['Refunds', '–', '-$1.00'],
-      ['Total', '€69.00', '$27.00'],
+      ['Key', 'Cost (EUR)', 'Change', 'Cost (USD)'],
+      ['key 1', '€39.00', '', '$28.00'],
+      ['search', '€30.00', 'new', '–'],
+      ['Refunds', '–', '', '-$1.00'],
+      ['Total', '€69.00', '', '$27.00'],
     ])
     expect(textOf(table.slice(table.indexOf('>') + 1))).toContain(' Keys (EUR) ')
   })

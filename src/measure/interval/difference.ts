@@ -25,7 +25,7 @@ export function ratioInterval(a: Interval, b: Interval): DifferenceInterval | nu
 }
 
 /** `b - a`. */
-export const pointsInterval = (a: Interval, b: Interval): DifferenceInterval => apart(a, b)
+export const pointsInterval = (a: Bounds, b: Bounds): DifferenceInterval => apart(a, b)
 
 type Bounds = Pick<Interval, 'value' | 'low' | 'high'>
 

@@ -9,6 +9,13 @@ const fewestBursts = 20
 export const fewestSeconds = 20
 const normal = 1.96
 
+/** Where a share of independent requests is: Clopper and Pearson's interval. @param k of them, above 0, count; both may be no whole numbers */
+export const exactInterval = (k: number, n: number) => ({
+  value: k / n,
+  low: k === 0 ? 0 : betaQuantile(0.025, k, n - k + 1),
+  high: k === n ? 1 : betaQuantile(0.975, k + 1, n - k),
+})
+
 /**
  * The share of requests that count, such as errors: Clopper and Pearson's interval at the effective number of requests
  * (Korn and Graubard 1998). A share of 0 or 1 takes its requests as independent: it assumes that errors come singly.
@@ -21,9 +28,7 @@ export function shareInterval(counts: Uint8Array): Interval {
   const { effect, t } = effectOf(n, (at) => counts[at]!, share * (1 - share))
   const worth = n / effect
   const used = share === 0 || share === 1 ? n : worth * (normal / t) ** 2
-  const k = share * used
-  const low = share === 0 ? 0 : betaQuantile(0.025, k, used - k + 1)
-  const high = share === 1 ? 1 : betaQuantile(0.975, k + 1, used - k)
+  const { low, high } = exactInterval(share * used, used)
   const isRare = effect > 2 && Math.min(share, 1 - share) * worth < fewestBursts
   return {
     value: share,

@@ -141,6 +141,21 @@ const row = z
     failed: count,
   })
   .meta({ id: 'Row' })
+const named = row
+  .extend({
+    previous: z
+      .object({ requests: count, credits: amount, cost: z.array(money) })
+      .nullable()
+      .meta({
+        description:
+          'What it used in the period before; null for a day, or if that period is no measure',
+      }),
+    new: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Whether it was never used before; null if previous is' }),
+  })
+  .meta({ id: 'NamedRow' })
 
 export const answers = {
   account: z
@@ -184,6 +199,12 @@ export const answers = {
             'What a bill has beside its use, such as taxes and fees, and what came after a month was closed; no part of credits or cost',
         }),
       successShare: z.number().min(0).max(1).nullable(),
+      previousSuccessShare: z
+        .number()
+        .min(0)
+        .max(1)
+        .nullable()
+        .meta({ description: 'Of the period before' }),
       refreshedAt: time,
     })
     .meta({ id: 'Summary' }),
@@ -208,7 +229,7 @@ export const answers = {
     .meta({ id: 'Series' }),
   breakdown: z
     .object({
-      rows: z.array(row),
+      rows: z.array(named),
       refunds: z.object({ credits: amount, cost: z.array(money) }).meta({
         description: '0 or less: refunds that name none of the rows, and part of the total',
       }),

@@ -13,6 +13,7 @@ import {
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { barsAsked } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
+import { readBefore } from './names-before.ts'
 import { within } from './rows.ts'
 import { creditsOf, failedOf, moneyOf, orderSql, readSums, unitOf, withoutRefunds } from './sums.ts'
 
@@ -55,24 +56,46 @@ export async function readBreakdown(
   const ofNone = by === 'day' ? 'false' : namelessSql(dimensionSql(by))
   const [nameless] = await readSums<object>(asked, { from, where: `${where} AND ${ofNone}` })
   const shown = bearer.shows
-  const figuresOf = (sums: Sums) => ({
+  const page = rows.slice(0, limit)
+  const beforeOf =
+    by === 'day'
+      ? null
+      : await readBefore(
+          asked,
+          dimensionSql(by),
+          period,
+          condition,
+          page.map((each) => each.name),
+        )
+  const usedOf = (sums: Pick<Sums, 'requests' | 'requestsUnknown' | 'amounts'>) => ({
     requests: requestsOf(sums),
     credits: shown.has('credits') ? creditsOf(sums) : null,
     cost: moneyOf(asked, sums),
+  })
+  /** A row without a name has no refunds, which stand beside the rows. */
+  const ofRow = <Row extends Pick<Sums, 'amounts'>>(name: string | null, sums: Row): Row =>
+    by === 'outcome' || (by !== 'day' && name === null) ? withoutRefunds(sums) : sums
+  const comparedOf = (name: string | null) => {
+    if (beforeOf === null) return { previous: null, new: null }
+    const { sums, isNew } = beforeOf(name)
+    const nothing = { requests: 0, credits: shown.has('credits') ? '0' : null, cost: [] }
+    return { previous: sums === null ? nothing : usedOf(ofRow(name, sums)), new: isNew }
+  }
+  const figuresOf = (sums: Sums) => ({
+    ...usedOf(sums),
     ...eachToken((name) => sums[name]),
     failed: failedOf(sums),
   })
   return {
-    rows: rows.slice(0, limit).map((each) => ({
+    rows: page.map((each) => ({
       name:
         by === 'day'
           ? timeIn(days[each.bar]!, period.timezone).slice(0, 10)
           : each.name === null
             ? null
             : nameOf(asked, by, each.name),
-      ...figuresOf(
-        by === 'outcome' || (by !== 'day' && each.name === null) ? withoutRefunds(each) : each,
-      ),
+      ...figuresOf(ofRow(each.name, each)),
+      ...comparedOf(each.name),
     })),
     refunds: {
       credits: shown.has('credits') ? creditsOf(nameless!, 'refunds') : null,

@@ -5,6 +5,7 @@ import { isZero, readNumber } from '../../money/rational.ts'
 import { shortSql } from '../../report/usage/short-name.ts'
 import { eachToken, type ShownToken, shownTokens } from '../../tokens/kinds.ts'
 import { type Asked, conditionOf, dimensionSql, type Input, nameOf } from '../api/asked.ts'
+import { readBefore } from './names-before.ts'
 import { type Rows, within } from './rows.ts'
 import {
   creditsOf,
@@ -25,6 +26,17 @@ export interface NameRow {
   readonly amounts: readonly (string | null)[]
   readonly tokens: Readonly<Record<ShownToken, number | null>>
   readonly failed: number | null
+  /** Null if the period before is no measure. */
+  readonly before: NameBefore | null
+}
+
+/** What a name used in the period before. */
+export interface NameBefore {
+  readonly requests: number | null
+  /** As those of the row; 0 without a request. */
+  readonly amounts: NameRow['amounts']
+  /** Whether it was never used before. */
+  readonly isNew: boolean
 }
 
 /** All that used something in a period, by model, key or tag: nothing is folded. */
@@ -37,7 +49,7 @@ export interface NamesTable {
   readonly more: number
   /** 0 or less in each unit; null without an amount in it. */
   readonly refunds: readonly (string | null)[]
-  readonly total: NameRow
+  readonly total: Omit<NameRow, 'before'>
 }
 
 const mostRows = 1000
@@ -50,7 +62,8 @@ export async function readNames(
   query: Input<'summary'>,
   units: readonly string[],
 ): Promise<NamesTable> {
-  const { from, where } = within(asked, period, await conditionOf(asked, query))
+  const condition = await conditionOf(asked, query)
+  const { from, where } = within(asked, period, condition)
   const partOf = (
     sums: Parameters<typeof creditsOf>[0],
     unit: string,
@@ -62,14 +75,27 @@ export async function readNames(
   const [unit] = units
   const order =
     unit === undefined ? 'requests' : orderSql(asked, unit === 'credits' ? 'credits' : 'cost', unit)
+  const nameSql = by === 'model' ? shortSql('model') : dimensionSql(by)
   const sums = await readFigures<{ readonly name: string | null }, (typeof figuresOfRow)[number]>(
     asked,
     figuresOfRow,
-    { from, where, by: { name: by === 'model' ? shortSql('model') : dimensionSql(by) } },
+    { from, where, by: { name: nameSql } },
     `ORDER BY ${order} DESC NULLS LAST, requests DESC, name LIMIT ${mostRows + 1}`,
   )
   const [all] = await readSums<object>(asked, { from, where })
-  const rowOf = (row: (typeof sums)[number]): NameRow => {
+  const names = sums.slice(0, mostRows).map(({ name }) => name)
+  const beforeOf = await readBefore(asked, nameSql, period, condition, names)
+  const namedBefore = (name: string | null): NameBefore | null => {
+    if (beforeOf === null) return null
+    const { sums: then, isNew } = beforeOf(name)
+    const requests = then === null ? 0 : requestsOf(then)
+    const own = then === null || requests === 0 ? null : withoutRefunds(then)
+    return {
+      ...{ requests, isNew },
+      amounts: units.map((each) => (own === null ? '0' : partOf(own, each, 'used'))),
+    }
+  }
+  const rowOf = (row: (typeof sums)[number]): Omit<NameRow, 'before'> => {
     return {
       name: row.name === null ? null : nameOf(asked, by, row.name),
       requests: requestsOf(row),
@@ -78,7 +104,7 @@ export async function readNames(
       failed: failedOf(row),
     }
   }
-  const rows = sums.map(rowOf)
+  const rows = sums.map((row): NameRow => ({ ...rowOf(row), before: namedBefore(row.name) }))
   // A refund has no model and no key of its own: it is a line for itself.
   const shown = rows.filter(
     ({ name, requests, amounts }) =>

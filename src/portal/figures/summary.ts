@@ -24,6 +24,9 @@ export async function readAccount(asked: Asked): Promise<Answers['account']> {
   }
 }
 
+const successShareOf = ({ ok, requests }: Sums): number | null =>
+  requests ? (ok ?? 0) / requests : null
+
 const text = (value: number | null | undefined) =>
   value === null || value === undefined ? null : String(value)
 
@@ -70,7 +73,8 @@ export async function readSummary(
     })),
     tokens,
     entries: await readEntries(asked, period, query),
-    successShare: requests === 0 ? null : (now.ok ?? 0) / requests,
+    successShare: successShareOf(now),
+    previousSuccessShare: then === null ? null : successShareOf(then),
     refreshedAt: timeIn(us(asked.refreshedMs), view.timezone),
   }
 }

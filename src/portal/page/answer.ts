@@ -7,6 +7,8 @@ import type { Speech } from './speech.ts'
 /** An answer to the question of a cell of the first screen, in one unit, and what is to be known of it. */
 export interface Answer {
   readonly label: string
+  /** The units that the label is of, which a filter leaves out. */
+  readonly ofUnits?: string
   /** Empty if the lines under it have the answer. */
   readonly value: string
   /** The same in other units, in the same line. */

@@ -42,8 +42,8 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const reason = reasonOf(
     who,
     parts.map((part, at) => {
-      const cause = figuresIn(part, dear.unit, { isOfHours: hours !== '', at }, speech)
-      return who === '' && at === 0 ? { ...cause, text: begun(part, cause.text) } : cause
+      const cause = figuresIn(part, dear.unit, hours !== '', speech)
+      return who === '' && at === 0 ? { ...cause, text: capital(cause.text) } : cause
     }),
     speech,
   )
@@ -63,15 +63,15 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
 
 const capital = (text: string) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase())
 
-/** A day came in some hours if so much of it did, and mostly if so much. */
-const [nearlyDay, mostOfDay] = [0.9, 0.5]
+/** A day came in some hours if all of it did, as shares are shown, and mostly if so much. */
+const [allOfDay, mostOfDay] = [0.9995, 0.5]
 
 /** A day, and the hours that it is dear by. */
 function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech): string {
   const day = speech.weekday(fromUs)
   if (hours === '') return day
   const share = Number(cause.amount) / Number(amount)
-  const how = share >= nearlyDay ? 'nearly' : share >= mostOfDay ? 'mostly' : 'partly'
+  const how = share >= allOfDay ? 'all.hours' : share >= mostOfDay ? 'mostly' : 'partly'
   return speech.say(`dear.${how}`, { day, hours })
 }
 
@@ -106,28 +106,25 @@ function linesOf(
 ): readonly string[] {
   const { say } = speech
   const [first, other] = parts
-  const by = who || hours
+  // Hours follow who it was: the first two lines are never left out.
+  const [by = '', times = ''] = [who, hours].filter(Boolean)
   if (first === undefined) {
     const usual = speech.amounts(dear.unit).about(dear.usual)
-    return [by, say('dear.instead', { usual })].filter(Boolean)
+    return [by, times, say('dear.instead', { usual })].filter(Boolean)
   }
-  const said = (part: WhyPart) => figuresIn(part, dear.unit, { isOfHours: false, at: 0 }, speech)
+  const said = (part: WhyPart) => figuresIn(part, dear.unit, false, speech)
   // Of two causes, a price alone says before and after.
   const figuresOf = (part: WhyPart | undefined) =>
     part !== undefined && (part.of === 'price' || other === undefined) ? said(part).figures : ''
-  const also = other?.of === 'price' ? say('part.price') : other && said(other).text
   return [
-    begun(first, said(first).text),
+    capital(said(first).text),
     by,
+    times,
     figuresOf(first),
-    also ?? '',
+    other === undefined ? '' : said(other).text,
     figuresOf(other),
   ].filter(Boolean)
 }
-
-/** A text that begins a line; the name of a model stays as it is. */
-const begun = (part: WhyPart, text: string) =>
-  part.of === 'price' && part.model !== null ? text : capital(text)
 
 /** The key, else an own dimension, else the model; no model that has hours. */
 function whoOf({ names, spans }: MainCause, speech: Speech): string {
@@ -192,19 +189,8 @@ export interface CauseWords {
   readonly figures: string
 }
 
-/** @property at its place among the causes: the price of a second one is said in fewer words */
-interface CausePlace {
-  /** Whether a number of requests is of the hours that are said. */
-  readonly isOfHours: boolean
-  readonly at: number
-}
-
-function figuresIn(
-  part: WhyPart,
-  unit: string,
-  { isOfHours, at }: CausePlace,
-  speech: Speech,
-): CauseWords {
+/** @param isOfHours whether a number of requests is of the hours that are said */
+function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
   const { say, share, number } = speech
   switch (part.of) {
     case 'requests':
@@ -245,15 +231,9 @@ function figuresIn(
         }
       const figures = say('why.perMillion', rates(million))
       const { model } = part
-      // After another cause, the model stands beside its figures.
-      if (at > 0)
-        return {
-          text: say('why.price.also', { times }),
-          figures: model === null ? figures : say('why.of', { who: model, why: figures }),
-        }
       return {
-        text: model === null ? say('why.token', { times }) : say('why.price', { times, model }),
-        figures,
+        text: say('why.price', { times }),
+        figures: model === null ? figures : say('why.of', { who: model, why: figures }),
       }
     }
   }
@@ -288,7 +268,7 @@ const shown = ({ now, usual }: { readonly now: number; readonly usual: number })
 const roundTimes = (times: number) =>
   times < 10 ? Number(times.toFixed(times < 2 ? 2 : 1)) : Math.round(times)
 
-/** A part that is less of the amount beyond a usual day is said with all else. */
+/** A part of fewer of the amount beyond a usual day, more or less, is said with all else. */
 const leastPart = 0.1
 
 /** What a day used beyond a usual one by a price that nothing explains, decimal text; null if the reason is no price. */
@@ -314,10 +294,8 @@ function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): strin
   const digits = isMoney(unit)
     ? shownDigits
     : Math.max(shownDigits, 2 - Math.floor(Math.log10(beyond)))
-  // Without what is less, the causes would be more than all that these requests cost.
-  const parts = cause.why.filter(
-    ({ amount }) => amount >= leastPart * beyond || Number(amount.toFixed(digits)) < 0,
-  )
+  // Without what is much less, the causes would be more than all that these requests cost.
+  const parts = cause.why.filter(({ amount }) => Math.abs(amount) >= leastPart * beyond)
   if (!parts.some(({ amount }) => amount > 0) || beyond <= 0) return ''
   const rounded = parts.map((part) => Number(part.amount.toFixed(digits)))
   const rest = beyond - rounded.reduce((sum, each) => sum + each, 0)

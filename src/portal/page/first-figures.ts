@@ -3,7 +3,8 @@ import { largest } from '../../user/extremes.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import { plus } from '../figures/sums.ts'
-import { type Answer, beginUsOf, type Cell, datesOf, endedOn, unitsOf } from './answer.ts'
+import { type Answer, type Cell, datesOf, unitName, unitsOf } from './answer.ts'
+import { changeOf, isCompared } from './change.ts'
 import { isMoney } from './columns.ts'
 import { limitAnswers } from './limit-answers.ts'
 import { mostAnswers } from './most-answers.ts'
@@ -49,15 +50,12 @@ function apart(data: PageData, speech: Speech): string {
 function cellOf(answers: Cell, name: string, isShort: boolean, speech: Speech): Html | false {
   const [first] = answers
   if (first === undefined) return false
-  return html`<div class="${name}${isShort && html` short`}"><dt>${first.label}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? first.label : null, speech))}</dd></div>`
+  return html`<div class="${name}${isShort && html` short`}"><dt>${labelOf(first)}</dt><dd>${answers.map((each, at) => answerOf(each, at > 0 ? first.label : null, speech))}</dd></div>`
 }
 
 /** @param above the name of the cell, for an answer that follows the first */
-function answerOf(
-  { label, value, others = [], under, isFigure, most }: Answer,
-  above: string | null,
-  { say }: Speech,
-): Html {
+function answerOf(answer: Answer, above: string | null, { say }: Speech): Html {
+  const { label, value, others = [], under, isFigure, most } = answer
   const lines = under.filter((each) => each !== '' && each !== false)
   const long = largest(
     others.map((each) => each.length + 2),
@@ -69,11 +67,14 @@ function answerOf(
       html` <span class="plus"${isFigure && html` data-whole`}>${say('card.and', { amount: each })}</span>`,
   )
   const text = html`${value !== '' && html`<b${size !== null && html` class="${size}"`}>${isFigure ? html`<span data-figure>${value}</span>` : value}${beside}</b>`}${lines.map((each) => html`<span class="aside"${isFigure && html` data-whole`}>${each}</span>`)}`
-  const answer = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
+  const whole = most === undefined ? text : html`<div data-most="${most}">${text}</div>`
   return above === null
-    ? answer
-    : html`<div class="next">${above !== label && html`<span class="aside">${label}</span>`}${answer}</div>`
+    ? whole
+    : html`<div class="next">${above !== label && html`<span class="aside">${labelOf(answer)}</span>`}${whole}</div>`
 }
+
+const labelOf = ({ label, ofUnits = '' }: Answer) =>
+  html`${label}${ofUnits !== '' && html`<span data-whole>${ofUnits}</span>`}`
 
 /** Amounts of a unit in a summary; null without any. */
 export function figureIn(summary: Answers['summary'], unit: string) {
@@ -85,49 +86,53 @@ export function figureIn(summary: Answers['summary'], unit: string) {
 const counted = ({ value }: Figure, { say }: Speech) =>
   value === null ? say('card.unmeasured') : say('card.count', { requests: Number(value) })
 
-function compared({ value, previous }: Figure, { before }: PageData, speech: Speech): Html | '' {
-  if (before === null || previous === null || value === null || Number(previous) === 0) return ''
+/** A change, or several, against the period before. */
+function against(change: string, { before }: PageData, speech: Speech): Html | '' {
+  if (before === null || change === '') return ''
   const period = speech.days(before.fromUs, before.toUs)
-  const change = speech.change(Number(value) / Number(previous) - 1)
   // The days stay in one line.
   const said = speech.say('card.change', { change, period: '|' })
   const [head = '', tail = ''] = said.split('|')
   return html`${head}<span class="unbroken">${period}</span>${tail}`
 }
 
-/**
- * An amount beside that of the period before, and without what dear days used beyond usual ones. A unit that was used for a part of these
- * times alone has none: amounts of unequal times are no comparison.
- */
+/** Amounts beside those of the period before, and without what dear days used beyond usual ones. */
 function comparedIn(
-  unit: string,
-  figure: Figure,
+  units: readonly string[],
   data: PageData,
   speech: Speech,
 ): readonly (Html | string)[] {
-  if (endedOn(unit, data, speech) !== '' || beginUsOf(unit, data) !== null) return []
-  const dears = data.dears.filter((each) => each.unit === unit)
-  const [used, before] = [Number(figure.value), Number(figure.previous)]
-  const said = compared(figure, data, speech)
-  if (dears.length === 0 || said === '') return [said]
-  const beyond = dears.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
-  const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
-  const change = speech.change((used - beyond) / before - 1)
-  const without = speech.say('card.without', { days, change })
-  return [said, without]
+  const changes = units.flatMap((unit) => {
+    const figure = figureIn(data.summary, unit)
+    if (figure === null || !isCompared(unit, data, speech)) return []
+    const of = units.length < 2 ? '' : `${unitName(unit, speech)} `
+    const change = changeOf(figure.value, figure.previous, speech)
+    return change === '' ? [] : [{ unit, figure, of, change: `${of}${change}` }]
+  })
+  const without = changes.flatMap(({ unit, figure, of }) => {
+    const dears = data.dears.filter((each) => each.unit === unit)
+    if (dears.length === 0) return []
+    const beyond = dears.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
+    const change = changeOf(Number(figure.value) - beyond, figure.previous, speech)
+    const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
+    return [speech.say('card.without', { days, change: `${of}${change}` })]
+  })
+  return [against(speech.list(changes.map(({ change }) => change)), data, speech), ...without]
 }
 
 function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const { summary } = data
   const { say, number } = speech
-  const [first, ...others] = unitsOf(data).flatMap(({ unit }) => usedIn(unit, data, speech))
+  const found = unitsOf(data).map(({ unit }) => ({ unit, answers: usedIn(unit, data, speech) }))
+  const used = found.filter(({ answers }) => answers.length > 0).map(({ unit }) => unit)
+  const [first, ...others] = found.flatMap(({ answers }) => answers)
   if (first === undefined) {
     const requests = summary.requests.value
     return [
       {
         label: say('card.requests'),
         value: requests === null ? say('card.unmeasured') : number(requests),
-        under: [compared(summary.requests, data, speech)],
+        under: [against(changeOf(requests, summary.requests.previous, speech), data, speech)],
       },
     ]
   }
@@ -137,6 +142,7 @@ function usedAnswers(data: PageData, speech: Speech): readonly Answer[] {
       // Requests have no unit: beside several, their number is that of all.
       under: [
         ...first.under,
+        ...comparedIn(used, data, speech),
         counted(summary.requests, speech),
         ...others.flatMap(({ under }) => under),
         data.unit === 'credits' && !isPrepaid('credits', data) && priceOf(data, speech),
@@ -168,7 +174,6 @@ function usedIn(unit: string, data: PageData, speech: Speech): readonly Answer[]
         ...entryLines(data, unit, figure.value, speech),
         figure.value !== null && figure.unknownShare > 0 && say('card.partial'),
         prepaidCourse(unit, data, speech),
-        ...comparedIn(unit, figure, data, speech),
       ],
     },
   ]

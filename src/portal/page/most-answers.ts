@@ -1,6 +1,7 @@
-import { html } from '../../user/html.ts'
+import { type Html, html } from '../../user/html.ts'
 import type { NamesTable } from '../figures/names.ts'
 import { type Answer, type Cell, unitName } from './answer.ts'
+import { changeOfName } from './change.ts'
 import {
   type Column,
   columnsOf,
@@ -12,89 +13,117 @@ import {
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
-/** How many names a cell of the first screen has: fewer where it has those of another unit, too. */
-const mostNames = ({ units }: PageData) => (units.length < 2 ? 3 : 2)
+/** How many names a cell of the first screen has, if they are of one unit. */
+const mostNames = 3
 
-/** The key and the model that used most in the unit of the page, and those that follow. Of one key that is seen alone, the page says it first. */
+/** The key and the model that used most, in each unit, and those that follow. Of one key that is seen alone, the page says it first. */
 export function mostAnswers(data: PageData, speech: Speech): Cell {
   const tables = ['key', 'model'].flatMap((by) => data.tables.filter((each) => each.by === by))
   return tables.flatMap((table) => mostIn(table, data, speech))
 }
 
-/** What the shares in a unit are of, if that is not what stands beside them: refunds are of no name. */
-function beforeRefunds(table: NamesTable, unit: string, speech: Speech): string {
-  const at = table.units.indexOf(unit)
-  const [total, refunds] = [table.total.amounts[at], table.refunds[at]]
-  return total == null || refunds == null || Number(refunds) === 0
-    ? ''
-    : speech.say('most.before', { amount: speech.amount(unit, withoutRefunds(total, refunds)) })
+/** The first name in a unit. @property column null for requests, if nothing has an amount */
+interface First {
+  readonly top: TopName
+  readonly column: Column | null
 }
 
 function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {
   const { unit, units, seesOneKey } = data
-  const { say, part } = speech
+  const { say } = speech
   const by = table.by === 'key' ? 'key' : 'model'
   if (by === 'key' && seesOneKey) return []
   const columns = columnsOf(table, speech)
-  const column = columns.find((each) => each.unit === unit)
   // Without any amount, names are ordered by requests, which have no unit.
-  if (column === undefined && columns.length > 0) return []
-  // The line of one other name is its own.
-  const most = mostNames(data) + Number(table.rows.length === mostNames(data) + 1)
-  const [first, ...others] = topNames(table, most, speech, column)
+  if (columns.length > 0 && columns.every((each) => each.unit !== unit)) return []
+  const firsts = (columns.length === 0 ? [null] : columns).flatMap((column) =>
+    topNames(table, 1, speech, column ?? undefined)
+      .filter(({ amount }) => amount > 0 || column === null || column.unit === unit)
+      .map((top): First => ({ top, column })),
+  )
+  const [first] = firsts
   if (first === undefined) return []
-  const name = (top: TopName) => nameIn(table, top.name, speech)
-  const inOthers = by === 'key' ? firstInOthers(table, columns, data, speech) : []
-  // All that stands before another unit is of the unit of the label.
-  const of = units.length < 2 ? '' : ` (${unitName(unit!, speech)})`
-  const rest = 1 - [first, ...others].reduce((sum, { share }) => sum + share, 0)
-  const ofFirst = (top: TopName) => `${top.said} · ${part(top.share)}`
+  const shown = firsts.flatMap(({ column }) => column ?? [])
+  // Amounts of several units say theirs.
+  const ofUnits =
+    units.length < 2 || shown.length !== 1 ? '' : ` (${unitName(shown[0]!.unit, speech)})`
   return [
     {
-      label: say(wordOfMost(by, column)) + of,
-      value: name(first),
+      label: say(wordOfMost(by, shown)),
+      ofUnits,
+      value: nameOf(first, table, speech),
       under: [
-        ofFirst(first),
-        by === 'key' && ofDearDay(first, data, speech),
-        ...others.map((each) => pairOf(name(each), part(each.share), true)),
-        rest >= leastRest && pairOf(say('most.others'), part(rest), true),
-        by === 'model' && unit !== null && beforeRefunds(table, unit, speech),
-        ...inOthers.map((each) =>
-          say('most.in', {
-            unit: unitName(each.unit, speech),
-            name: name(each),
-            said: ofFirst(each),
-          }),
-        ),
+        ...(firsts.length > 1
+          ? inEach(firsts, table, data, speech)
+          : inOne(first, table, data, speech)),
+        by === 'model' && beforeRefunds(table, shown, speech),
       ],
       most: by,
     },
   ]
 }
 
-/** The first name in each other unit. */
-const firstInOthers = (
+const nameOf = ({ top }: Pick<First, 'top'>, table: NamesTable, speech: Speech) =>
+  nameIn(table, top.row.name, speech)
+
+/** Its amount, then its share and how it changed in one piece. */
+function saidOf({ top, column }: First, data: PageData, speech: Speech): Html {
+  const change = changeOfName(top.row, column, data, speech)
+  const share = [speech.part(top.share), change].filter(Boolean).join(' · ')
+  return html`${top.said} · <span class="unbroken">${share}</span>`
+}
+
+/** The first of each unit; a name that is first in several stands once. */
+const inEach = (
+  firsts: readonly First[],
   table: NamesTable,
-  columns: readonly Column[],
-  data: Pick<PageData, 'unit'>,
+  data: PageData,
   speech: Speech,
-): readonly (TopName & { readonly unit: string })[] =>
-  columns
-    .filter(({ unit }) => unit !== data.unit)
-    .flatMap((column) =>
-      topNames(table, 1, speech, column).map((top) => ({ ...top, unit: column.unit })),
-    )
+): Answer['under'] =>
+  firsts.flatMap((each, at) => {
+    const name = nameOf(each, table, speech)
+    const isAnother = at > 0 && name !== nameOf(firsts[at - 1]!, table, speech)
+    return [isAnother && html`<b>${name}</b>`, saidOf(each, data, speech)]
+  })
+
+/** The first of one unit, and the shares of those that follow. */
+function inOne(first: First, table: NamesTable, data: PageData, speech: Speech): Answer['under'] {
+  const { say, part } = speech
+  // The line of one other name is its own.
+  const most = mostNames + Number(table.rows.length === mostNames + 1)
+  const tops = topNames(table, most, speech, first.column ?? undefined)
+  const rest = 1 - tops.reduce((sum, { share }) => sum + share, 0)
+  return [
+    saidOf(first, data, speech),
+    table.by === 'key' && ofDearDay(first.top, data, speech),
+    ...tops.slice(1).map((top) => pairOf(nameOf({ top }, table, speech), part(top.share))),
+    rest >= leastRest && pairOf(say('most.others'), part(rest)),
+  ]
+}
+
+/** What shares are of, if that is not what stands beside them: refunds are of no name. */
+function beforeRefunds(table: NamesTable, columns: readonly Column[], speech: Speech): string {
+  const amounts = columns.flatMap(({ unit, at }) => {
+    const [total, refunds] = [table.total.amounts[at], table.refunds[at]]
+    return total == null || refunds == null || Number(refunds) === 0
+      ? []
+      : [speech.amount(unit, withoutRefunds(total, refunds))]
+  })
+  return amounts.length === 0 ? '' : speech.say('most.before', { amount: speech.list(amounts) })
+}
 
 /** A part of an amount that a reader should know of. */
 const leastOfDay = 0.25
 
 /** What a dear day has of the amount of the first key, if it is much of it. */
-function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): string {
+function ofDearDay({ row, amount }: TopName, data: PageData, speech: Speech): string {
   const day = data.dears.find(
     ({ unit, cause }) =>
       unit === data.unit &&
       Number(cause.amount) >= leastOfDay * amount &&
-      cause.names.some((each) => each.of !== 'model' && each.of !== 'tag' && each.name === name),
+      cause.names.some(
+        (each) => each.of !== 'model' && each.of !== 'tag' && each.name === row.name,
+      ),
   )
   return day === undefined
     ? ''
@@ -108,11 +137,13 @@ function ofDearDay({ name, amount }: TopName, data: PageData, speech: Speech): s
 const leastRest = 0.0005
 
 /** A name and its share, each in a column of its own: a name may end with a number. */
-const pairOf = (name: string, share: string, follows = false) =>
-  html`<span class="pair${follows && ' follows'}"><span>${name}</span> <span>${share}</span></span>`
+const pairOf = (name: string, share: string) =>
+  html`<span class="pair follows"><span>${name}</span> <span>${share}</span></span>`
 
 /** Money is cost, and no use: the key of the highest cost may be used least. */
-function wordOfMost(by: 'key' | 'model', column: Column | undefined) {
-  if (column === undefined) return `most.${by}` as const
-  return column.unit === 'credits' ? (`most.${by}.credits` as const) : (`most.${by}.cost` as const)
+function wordOfMost(by: 'key' | 'model', columns: readonly Column[]) {
+  if (columns.length === 0) return `most.${by}` as const
+  return columns.some(({ unit }) => unit === 'credits')
+    ? (`most.${by}.credits` as const)
+    : (`most.${by}.cost` as const)
 }

@@ -42,8 +42,7 @@ export function columnsOf(
 
 /** One of the names that used most. */
 export interface TopName {
-  /** Null is without a name. */
-  readonly name: string | null
+  readonly row: NameRow
   /** Its amount in the first unit of the table; its requests if nothing has an amount. */
   readonly written: string
   /** The same with its unit, or that it is requests. */
@@ -75,7 +74,7 @@ export function topNames(
   return places.slice(0, most).map((at) => {
     const row = rows[at]!
     return {
-      name: row.name,
+      row,
       amount: size(row),
       written: by === undefined ? countOf(row.requests, speech) : by.written[at]!,
       said:

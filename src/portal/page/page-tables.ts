@@ -1,8 +1,9 @@
 import { tagOf } from '../../measure/usage/tags.ts'
 import { shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import { type Html, html } from '../../user/html.ts'
-import type { NameRow, NamesTable } from '../figures/names.ts'
-import { columnsOf, countOf, nameIn, topNames, whatOf } from './name-columns.ts'
+import type { NamesTable } from '../figures/names.ts'
+import { changeAgainst, changeOfName } from './change.ts'
+import { columnsOf, countOf, nameIn, type TopName, topNames, whatOf } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -20,9 +21,15 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   const tag = tagOf(by)
   const title = titleOf(table, speech)
   const note = more > 0 && html`<p class="note">${say('table.rest', { more })}</p>`
+  const [column = null] = columnsOf(table, speech)
+  const firsts = topNames(table, top, speech).map((each) => ({
+    ...each,
+    change: changeOfName(each.row, column, data, speech),
+  }))
+  const isChanged = firsts.some(({ change }) => change !== '')
   return html`<section class="card" id="${tag === null ? `top-${by}` : `top-tag-${place}`}">
-<h3>${title}</h3>
-<ol class="top">${topNames(table, top, speech).map((each) => barOf(each, table, data, speech))}</ol>
+<h3>${title}${isChanged && html`<small>${changeAgainst(data, speech)}</small>`}</h3>
+<ol class="top">${firsts.map((each) => barOf(each, table, data, speech))}</ol>
 <details><summary>${rows.length > top ? say('table.all', { all: rows.length + more }) : say('table.values')}</summary>
 ${scrolling(title, wholeTable(table, data, speech))}${note}
 </details></section>`
@@ -40,14 +47,14 @@ function titleOf(table: NamesTable, speech: Speech): string {
 }
 
 function barOf(
-  { name, written, share }: ReturnType<typeof topNames>[number],
+  { row, written, share, change }: TopName & { readonly change: string },
   table: NamesTable,
   data: PageData,
   speech: Speech,
 ): Html {
   const width = (100 * Math.min(1, share)).toFixed(1)
   const bar = html`<svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="6"></rect></svg>`
-  return html`<li><span class="name">${linkTo(name, table, data, speech)}</span><span class="num">${written} <small>${speech.part(share)}</small></span><span class="bar">${bar}</span></li>`
+  return html`<li><span class="name">${linkTo(row.name, table, data, speech)}</span><span class="num">${written} <small>${[speech.part(share), change].filter(Boolean).join(' · ')}</small></span><span class="bar">${bar}</span></li>`
 }
 
 /** A name as a link to its own view. */
@@ -67,19 +74,36 @@ function linkTo(name: string | null, table: NamesTable, data: PageData, speech: 
 function wholeTable(table: NamesTable, data: PageData, speech: Speech): Html {
   const { rows, total } = table
   const { say } = speech
-  const columns = columnsOf(table, speech)
+  const columns = columnsOf(table, speech).map((column) => {
+    const changes = rows.map((row) => changeOfName(row, column, data, speech))
+    return { ...column, changes: changes.some(Boolean) ? changes : null }
+  })
   // A part of the tokens is shown where something reports it.
   const kinds = shownTokens.filter(
     (kind) => tokenKinds[kind].within === null || total.tokens[kind] !== null,
   )
+  /** Beside each amount its change, if the column has any. */
+  const beside = (
+    amountOf: (column: (typeof columns)[number]) => string | undefined,
+    changeIn: (changes: readonly string[]) => string = () => '',
+  ) =>
+    columns.flatMap((each) => [
+      amountOf(each),
+      ...(each.changes === null ? [] : [changeIn(each.changes)]),
+    ])
   const heads = [
     whatOf(table, speech),
-    ...columns.map(({ unit }) =>
-      unit === 'credits' ? say('chart.credits') : `${say('card.cost')} (${unit})`,
+    ...beside(
+      ({ unit }) => (unit === 'credits' ? say('chart.credits') : `${say('card.cost')} (${unit})`),
+      () => say('table.change'),
     ),
     ...[say('card.requests'), ...kinds.map((kind) => say(`card.${kind}`)), say('table.failed')],
   ]
-  const line = (name: Html | string, row: NameRow, amounts: readonly (string | undefined)[]) => {
+  const line = (
+    name: Html | string,
+    row: NamesTable['total'],
+    amounts: readonly (string | undefined)[],
+  ) => {
     const counts = [row.requests, ...kinds.map((kind) => row.tokens[kind]), row.failed]
     return rowOf(name, [...amounts, ...counts.map((each) => countOf(each, speech))])
   }
@@ -87,13 +111,16 @@ function wholeTable(table: NamesTable, data: PageData, speech: Speech): Html {
     line(
       linkTo(row.name, table, data, speech),
       row,
-      columns.map(({ written }) => written[at]),
+      beside(
+        ({ written }) => written[at],
+        (changes) => changes[at]!,
+      ),
     ),
   )
   const refund =
     columns.some((each) => each.refund !== null) &&
-    html`<tr><th scope="row" class="txt">${say('table.refunds')}</th>${columns.map((each) => html`<td class="num">${each.refund ?? '–'}</td>`)}<td colspan="${kinds.length + 2}"></td></tr>`
-  const sums = columns.map(({ sum }) => sum)
+    html`<tr><th scope="row" class="txt">${say('table.refunds')}</th>${beside(({ refund }) => refund ?? '–').map((each) => html`<td class="num">${each}</td>`)}<td colspan="${kinds.length + 2}"></td></tr>`
+  const sums = beside(({ sum }) => sum)
   return html`<thead><tr>${heads.map((each, at) => html`<th scope="col" class="${at === 0 ? 'txt' : 'num'}">${each}</th>`)}</tr></thead>
 <tbody>${body}${refund}</tbody>
 <tfoot>${line(say('table.total'), total, sums)}</tfoot>`

@@ -34,9 +34,19 @@ export function payAnswers(data: PageData, speech: Speech): Cell {
   return [
     {
       ...{ ...first, others: same.map(({ value }) => value) },
-      under: [...new Set([first, ...same].flatMap(({ under }) => under))],
+      under: linesOf([first, ...same]),
     },
     ...others.filter((each) => !isSame(each)),
+  ]
+}
+
+/** The lines of each, then those that all have, once. */
+function linesOf(all: readonly Answer[]): Answer['under'] {
+  const isShared = (line: Answer['under'][number]) => all.every(({ under }) => under.includes(line))
+  const [first] = all
+  return [
+    ...all.flatMap(({ under }) => under.filter((line) => !isShared(line))),
+    ...first!.under.filter(isShared),
   ]
 }
 
@@ -126,7 +136,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
   ]
 }
 
-/** What of the month was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
+/** What the month would come to without what was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
 function unexplainedIn(
   unit: string,
   month: Projection,
@@ -135,11 +145,11 @@ function unexplainedIn(
 ): Html | '' {
   const found = daysOf(month, unit, dears).filter((each) => priceBeyond(each) !== null)
   if (found.length === 0) return ''
+  const amount = found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0')
   const said = speech.say('pay.question', {
-    amount: speech.amount(
-      unit,
-      found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0'),
-    ),
+    // Of the month as it is shown, so that a reader who subtracts finds the same.
+    rest: speech.about(unit, Math.max(0, roughly(month.median) - Number(amount))),
+    amount: speech.amount(unit, amount),
     day: speech.list(found.map(({ fromUs }) => speech.near(fromUs, toUs))),
   })
   return html`<span class="plain">${said}</span>`

@@ -11,7 +11,7 @@ export interface Speech {
   say(word: Word, values?: Values): string
   number(value: number | string): string
   share(value: number): string
-  /** A share that is more or less, with its sign. */
+  /** A share that is more or less, with its sign; with one digit below 10 %. */
   change(value: number): string
   /** A share of a list, whose shares all have one digit. */
   part(value: number): string
@@ -66,9 +66,12 @@ export function speechOf(
   const numbers = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
   const put = sentences(locale, 2, (value) => numbers.format(value))
   const shares = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-  const changes = new Intl.NumberFormat(locale, {
-    ...{ style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' },
-  })
+  const [changes, roundChanges] = [1, 0].map(
+    (digits) =>
+      new Intl.NumberFormat(locale, {
+        ...{ style: 'percent', maximumFractionDigits: digits, signDisplay: 'exceptZero' },
+      }),
+  ) as [Intl.NumberFormat, Intl.NumberFormat]
   const parts = partsIn(locale)
   const plurals = new Intl.PluralRules(locale, { maximumFractionDigits: 2 })
   const withUnit = (unit: string, amount: string, n: number) =>
@@ -131,7 +134,11 @@ export function speechOf(
     say: (word, values) => put(words[word], values),
     number: (value) => numbers.format(Number(value)),
     share: (value) => shares.format(value),
-    change: (value) => withMinus(changes.format(value)),
+    change: (value) => {
+      const said = (Math.abs(value) < 0.1 ? changes : roundChanges).format(value)
+      // A change without a sign would be read as a share.
+      return /^[+-]/.test(said) ? withMinus(said) : `±${said}`
+    },
     part: (value) => parts.format(value),
     money: (currency, value) => amountWriting(locale, currency).one(value),
     day: (us) => days(us / 1000),

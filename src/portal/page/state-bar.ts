@@ -3,6 +3,7 @@ import { type Html, html } from '../../user/html.ts'
 import type { DearDay } from '../figures/dear-day.ts'
 import type { Settings } from '../settings/settings.ts'
 import { type DearWords, dearWords } from './dear-words.ts'
+import { fineWords } from './fine-words.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -69,9 +70,9 @@ function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
 const reasonOf = ({ reason }: DearWords): Html =>
   html`${unbroken(reason.text)}<span class="light">${unbroken(reason.figures)}</span>`
 
-/** A name with hyphens, and hours, are in one line. */
+/** A name with hyphens, hours, and an amount with its sign are in one line each. */
 const unbroken = (text: string): Html =>
-  html`${text.split(/([\w.:/]{1,24}(?:[-–][\w.:/]{1,24})+)/).map((part, at) => (at % 2 === 0 ? part : html`<span class="unbroken">${part}</span>`))}`
+  html`${text.split(/([\w.:/]{1,24}(?:[-–][\w.:/]{1,24})+|[+\u2212][\d\p{Sc}.,\u202f]+)/u).map((part, at) => (at % 2 === 0 ? part : html`<span class="unbroken">${part}</span>`))}`
 
 /** The figures behind a cause. */
 const detailsOf = ({ details }: DearWords) =>
@@ -142,10 +143,8 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     states.push({ tone: 'warn', text, query: null })
   }
   if (states.length === 0) {
-    const share = summary.successShare
-    const text =
-      share === null ? say('state.nothing') : say('state.fine', { share: speech.share(1 - share) })
-    states.push({ tone: share === null ? 'none' : 'good', text, query: null })
+    const tone = summary.successShare === null ? 'none' : 'good'
+    states.push({ tone, text: fineWords(data, speech), query: null })
   }
   return states.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
 }

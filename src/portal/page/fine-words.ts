@@ -1,0 +1,46 @@
+import { pointsInterval } from '../../measure/interval/difference.ts'
+import { exactInterval } from '../../measure/interval/share.ts'
+import { dayUs } from '../../user/durations.ts'
+import type { PageData } from './page-shape.ts'
+import type { Speech } from './speech.ts'
+
+/** That nothing is unusual, and how many requests failed, beside the period before. */
+export function fineWords(data: PageData, speech: Speech): string {
+  const { successShare } = data.summary
+  return successShare === null
+    ? speech.say('state.nothing')
+    : speech.say('state.fine', {
+        share: speech.share(1 - successShare),
+        than: thanBefore(data, speech),
+      })
+}
+
+/** A share that differs by so little of the larger one is the same to a reader. */
+const mostSame = 0.1
+
+/** Whether as many failed in the period before, more or fewer; where that may be chance, how many did. Empty if it had no requests. */
+function thanBefore(data: PageData, speech: Speech): string {
+  const { summary, before } = data
+  const { requests, successShare, previousSuccessShare } = summary
+  if (before === null || previousSuccessShare === null || successShare === null) return ''
+  const [now, then] = [1 - successShare, 1 - previousSuccessShare]
+  const { say, share } = speech
+  const values = { before: share(then), days: speech.days(before.fromUs, before.toUs) }
+  const of = isLastMonth(data, speech) ? 'month' : 'days'
+  if (share(now) === share(then) || Math.abs(now - then) <= mostSame * Math.max(now, then))
+    return say(`fine.${of}`, values)
+  const intervalOf = (failed: number, count: string | null) =>
+    exactInterval(Math.round(failed * Number(count)), Number(count))
+  const { low, high } = pointsInterval(
+    intervalOf(then, requests.previous),
+    intervalOf(now, requests.value),
+  )
+  if (low! <= 0 && high! >= 0) return say(`fine.was.${of}`, values)
+  return say(now > then ? 'fine.up' : 'fine.down', values)
+}
+
+/** Whether the period is the month of now, beside at least a week of the last one: fewer days have their dates. */
+function isLastMonth({ fromUs, before, summary }: PageData, { date }: Speech): boolean {
+  const now = date(Date.parse(summary.refreshedAt) * 1000)
+  return date(fromUs) === `${now.slice(0, 7)}-01` && before!.toUs - before!.fromUs >= 7 * dayUs
+}
