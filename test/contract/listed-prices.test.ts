@@ -15,6 +15,13 @@ test('prices that are all rounded, or all cut off, follow one way', () => {
   expect(mixedRounding(packages([2, 0.0066], [1, 0.0033]))).toBeNull()
 })
 
+test('a half is rounded up', () => {
+  const starter = { ...packages([2850, 0.0713])[0]!, credits: 400 }
+  expect(mixedRounding([starter, { ...starter, listedUsdPerCredit: 0.0713 }])).toBeNull()
+  expect(mixedRounding([{ ...starter, listedUsdPerCredit: 0.0712 }])).toBeNull()
+  expect(mixedRounding([{ ...starter, listedUsdPerCredit: 0.0714 }])).toContain('neither')
+})
+
 test('a rounded price and a cut-off price are named, and one that is neither', () => {
   expect(mixedRounding(packages([2, 0.0067], [2, 0.0066], [1, 0.0033]))).toBe(
     'p0 0.00667 is listed as 0.0067 (rounded); p1 0.00667 is listed as 0.0066 (cut off); p2 0.00333 is listed as 0.0033 (rounded or cut off)',

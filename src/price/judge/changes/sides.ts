@@ -9,18 +9,18 @@ import { finishedLike } from './parts.ts'
 export const sideChanges: readonly Change[] = [
   side('the whole prompt also charged as output', (usage, price, lines) => {
     const prompt = promptOf(usage.parts)
-    const output = price('output_visible')
+    const output = price('output')
     return prompt === null || output === null
       ? null
       : [...lines.map(({ cost }) => cost), multiply(rational(BigInt(prompt)), output)]
   }),
   side('the prices of input and output exchanged', (_, price, lines) => {
-    const [input, output] = [price('input_uncached'), price('output_visible')]
+    const [input, output] = [price('input'), price('output')]
     if (input === null || output === null) return null
-    return lines.map(({ name, count, cost }) =>
-      name === 'input_uncached'
+    return lines.map(({ priced, count, cost }) =>
+      priced === 'input'
         ? multiply(count, output)
-        : name === 'output_visible'
+        : priced === 'output'
           ? multiply(count, input)
           : cost,
     )
@@ -31,7 +31,7 @@ function side(
   summary: string,
   costs: (
     usage: Usage,
-    priceOf: (name: string) => Rational | null,
+    priceOf: (written: 'input' | 'output') => Rational | null,
     lines: readonly CostLine[],
   ) => readonly Rational[] | null,
 ): Change {
@@ -41,8 +41,9 @@ function side(
     costOf(_, model, usage, context: PriceContext) {
       const { cost, lines } = calculate(model, usage, context)
       if (cost === null) return null
-      const priceOf = (name: string) => {
-        const line = lines.find((each) => each.name === name)
+      // Thinking, and what else has no price of its own, has that of its side.
+      const priceOf = (written: string) => {
+        const line = lines.find((each) => each.priced === written)
         return line === undefined ? null : divide(line.price, line.per)
       }
       const changed = costs(usage, priceOf, lines)

@@ -18,6 +18,17 @@ test('a prompt is charged as output besides, or with the price of the output', (
   })
 })
 
+test('thinking that has the price of the output is exchanged with it', () => {
+  const usage = millions({ input_uncached: 1, output_visible: 1, reasoning: 3 })
+  expect(changedCosts(sideChanges, { model, usage, counts: { request: 1 } })[exchanged]).toBe(
+    '36.01',
+  )
+  const thought = millions({ input_uncached: 1, output_visible: 0, reasoning: 3 })
+  expect(
+    changedCosts(sideChanges, { model, usage: thought, counts: { request: 1 } })[exchanged],
+  ).toBe('32.01')
+})
+
 test('without a count or a price of one side, nothing is exchanged', () => {
   const open = millions({ input_uncached: null, output_visible: 3 })
   expect(changedCosts(sideChanges, { model, usage: open })).toEqual({
