@@ -15,14 +15,16 @@ export function planFor(
   peak: Peak,
 ): PlanAdvice {
   if (!burn.known) return { known: false, summary: 'A plan needs a forecast.' }
-  const endUs = month.at(-1)!.endUs
+  const [startUs, endUs] = [month[0]!.startUs, month.at(-1)!.endUs]
   const expected = expectedBurn(past, month)
-  const held = grants ?? []
-  const lasting = (grant: Grant) => grant.expiresUs === null || grant.expiresUs >= endUs
-  const sum = (list: readonly Grant[]) => list.reduce((all, grant) => all + grant.credits, 0)
+  // What pays for some models only may pay for none of the use that is expected.
+  const held = (grants ?? []).filter(({ models }) => models == null)
+  const isLasting = ({ fromUs, expiresUs }: Grant) =>
+    (fromUs ?? startUs) <= startUs && (expiresUs === null || expiresUs >= endUs)
+  const within = held.filter((grant) => !isLasting(grant))
   const advice = adviseOn(contract, {
-    burnCredits: expected - usableBefore(held, month, expected),
-    lastingCredits: sum(held.filter(lasting)),
+    burnCredits: withoutNoise(expected - usableWithin(within, month, expected)),
+    lastingCredits: held.filter(isLasting).reduce((all, { credits }) => all + credits, 0),
     peak,
   })
   if (!advice.known || grants !== null) return advice
@@ -32,18 +34,22 @@ export function planFor(
   }
 }
 
-/** Credits spent from grants that expire within the month, at an even burn. */
-function usableBefore(
+/** An amount without the last digits of a sum of fractions, which would buy a pack for nothing. */
+const withoutNoise = (credits: number) => Math.round(credits * 1e6) / 1e6
+
+/** Credits spent, at an even burn, from grants that begin or expire within the month. */
+function usableWithin(
   grants: readonly Grant[],
   month: readonly ComingDay[],
   expected: number,
 ): number {
   const [startUs, endUs] = [month[0]!.startUs, month.at(-1)!.endUs]
-  const expiring = grants
-    .filter((grant) => grant.expiresUs !== null && grant.expiresUs < endUs)
-    .sort((a, b) => a.expiresUs! - b.expiresUs!)
-  return expiring.reduce((spent, grant) => {
-    const share = Math.max(0, (grant.expiresUs! - startUs) / (endUs - startUs))
-    return spent + Math.min(grant.credits, Math.max(0, expected * share - spent))
-  }, 0)
+  const burnedBy = (us: number) =>
+    (expected * (Math.min(Math.max(us, startUs), endUs) - startUs)) / (endUs - startUs)
+  return grants
+    .toSorted((a, b) => (a.expiresUs ?? Infinity) - (b.expiresUs ?? Infinity))
+    .reduce((spent, { credits, fromUs, expiresUs }) => {
+      const before = Math.max(spent, burnedBy(fromUs ?? startUs))
+      return spent + Math.min(credits, Math.max(0, burnedBy(expiresUs ?? endUs) - before))
+    }, 0)
 }

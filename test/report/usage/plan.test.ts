@@ -35,6 +35,22 @@ test.each<[string, readonly Grant[], number]>([
     [grant(1_500, 10), grant(800, 20)],
     1_200,
   ],
+  [
+    'a grant begins in a year',
+    [{ ...grant(9_000, null), fromUs: month[0]!.startUs + 365 * dayUs }],
+    3_000,
+  ],
+  [
+    'a grant begins on the twentieth day',
+    [{ ...grant(9_000, null), fromUs: month[0]!.startUs + 20 * dayUs }],
+    2_000,
+  ],
+  [
+    'a grant is there from the twentieth to the twenty-fifth day',
+    [{ ...grant(9_000, 25), fromUs: month[0]!.startUs + 20 * dayUs }],
+    2_500,
+  ],
+  ['a grant pays for another model', [{ ...grant(9_000, null), models: ['other'] }], 3_000],
   ['a grant has expired', [grant(1_000, -1)], 3_000],
   ['more is held than is burned', [grant(9_000, null)], 0],
 ])('of 3,000 credits for a month, if %s, %d are to be bought', (...[, grants, need]) => {
