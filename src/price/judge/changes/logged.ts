@@ -71,6 +71,6 @@ function loggedWrites(
   const ownAll = own.cache_write === null ? null : own.cache_write + (own.cache_write_1h ?? 0)
   const oneHour = hour ?? own.cache_write_1h
   if (some === null) return { cache_write: own.cache_write, cache_write_1h: oneHour }
-  const isAll = some === ownAll || (hour === null && (oneHour ?? 0) > 0)
+  const isAll = some === ownAll || hour === null
   return { cache_write: isAll ? Math.max(0, some - (oneHour ?? 0)) : some, cache_write_1h: oneHour }
 }

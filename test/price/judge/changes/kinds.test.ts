@@ -30,7 +30,11 @@ test('a change of a kind needs two of its parts, and one of reads needs reads be
   expect(changed({ cache_write: 0 })).toEqual(['16.8'])
   expect(changed({ cache_read: 0 })).toEqual([])
   expect(changed({ cache_read: 0, cache_write_1h: 1 })).toHaveLength(3)
+  expect(changed({ cache_read: null, cache_write: 0 })).toEqual([])
   expect(changed({ cache_write: 0, input_uncached: null })).toEqual([])
+  expect(changed({ cache_write: 0, output_visible: null })).toEqual([])
+  // One token of each.
+  expect(changed({ cache_read: 1e-6, cache_write: 1e-6 })).toHaveLength(4)
 })
 
 test('a kind of audio is charged as the text of its side', () => {

@@ -65,6 +65,11 @@ test('one count of writes is that of all, unless the log has those of an hour, t
     ...{ cache_write: 25, cache_write_1h: 15 },
   })
   expect(counted({ cache_write_1h: 15 })).toEqual({ cache_write_1h: 15 })
+  expect(counted({ cache_write: 30, cache_write_1h: 5 }, { ...own, cache_write_1h: null })).toEqual(
+    {
+      ...{ cache_write: 25, cache_write_1h: 5 },
+    },
+  )
   expect(counted({ cache_write: 35 }, { ...own, cache_write_1h: null })).toEqual({
     cache_write: 35,
   })
