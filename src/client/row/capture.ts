@@ -41,7 +41,7 @@ export class Capture {
   }
 
   add(bytes: Buffer, start: number, end: number): void {
-    // A key that the bound cuts in two would not be recognised, so keep more.
+    // A key that the bound cuts in two would not be recognised, so keep more: three bytes a letter, as `%41` has.
     const room = this.maxBytes + this.secrets.longest * 3 - this.bytes
     const wanted = Math.min(end - start, room)
     // Without memory, a capture is dropped before a response is.

@@ -79,6 +79,7 @@ export function usualPeriod(
   return { from: day(periodAround(nowMs * 1000, timezone, 'month', 1).fromUs), to: day(endUs) }
 }
 
+/** `quarter` is the last 90 days. */
 export const presets = ['today', 'week', 'month', 'lastMonth', 'quarter'] as const
 
 /** Periods that people ask for, as dates; `to` is exclusive. */

@@ -130,6 +130,7 @@ export class ActivePhase {
     readonly begun: Begun
   } {
     if (this.sessions !== null) {
+      // A trace names no step: all requests of a session are of one, which is drawn.
       const task = this.sessionTasks[this.stepAt(index)]!
       return { task, plan: this.sessions[index]!.plan, begun: whole }
     }

@@ -23,7 +23,7 @@ export function singleCharge(seen: SeenStretch): readonly Single[] {
   const [row] = rowsOf(seen, 'charge')
   if (row === undefined) return []
   const { model, costCredits, effect } = reading.history
-  // A failure may show the balance before a charge of its own, which then falls into this stretch.
+  // A failure may show the balance before a charge of its own, which then falls into this stretch: more is taken than its successes cost.
   if (effect[stretch.from] === effects.failure && stretch.taken > stretch.sure) return []
   return [{ reading, row, model: model[row]!, price: costCredits[row]!, took: stretch.taken }]
 }

@@ -138,6 +138,7 @@ export function roundedIn({ name, rate, isNamed }: OtherCurrency): readonly Chan
             if (at === 'request') return inOther(found.cost)
             const sum = found.lines.map(({ cost }) => cost).reduce(add, zero)
             if (isZero(sum)) return null
+            // A smallest cost, or a factor on all parts, is no part itself: it is spread over them.
             const factor = divide(found.cost, sum)
             return found.lines.map(({ cost }) => inOther(multiply(cost, factor))).reduce(add, zero)
           },
