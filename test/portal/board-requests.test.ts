@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { defaultContract } from '../../src/contract/default.ts'
+import { periodOf } from '../../src/portal/api/period.ts'
 import { offlinePage } from '../../src/portal/page/offline.ts'
 import { storeSource } from '../../src/portal/source/store-source.ts'
+import { timeText } from '../../src/report/usage/board/choice.js'
 import type { BoardData } from '../../src/report/usage/board/data.ts'
 import { type EventChange, enterEvents, utc } from '../report/usage-events.ts'
 import { openStore } from '../store/opened.ts'
@@ -56,5 +58,11 @@ test('who sees costs and no credits sees the price of each request', async () =>
   const settings = { ...settingsOf(), shows: ['cost', 'models', 'requests'] as const }
   expect(await boardOf('', settings as never)).toMatchObject({
     ...{ unit: 'EUR', credits: [0.5, 0.25, 0.0625, 1] },
+  })
+})
+
+test('the API takes the times of a bar that begins at a quarter of an hour, as the page writes them', () => {
+  expect(periodOf(timeText(494_005.5), timeText(494_006), 'UTC')).toMatchObject({
+    ...{ fromUs: 494_005.5 * 3600e6, toUs: 494_006 * 3600e6 },
   })
 })

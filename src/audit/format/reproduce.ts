@@ -27,7 +27,10 @@ export const failuresOf = (findings: readonly Finding[]): readonly Failure[] =>
     verdict.verdict === 'fail' ? [{ rule, witnesses: verdict.witnesses }] : [],
   )
 
-/** For each failed rule, a command that sends its first witness's request again; both first ones at once for concurrency. */
+/**
+ * For each failed rule, a command that sends its first witness's request again; both first ones at once for concurrency. Of requests with
+ * prompts of their own it sends the stored one (`isSharedTemplate`).
+ */
 export async function reproductions(
   store: Reader,
   failures: readonly Failure[],
