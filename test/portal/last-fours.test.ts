@@ -62,6 +62,9 @@ test('a key has the name of the settings, else its last four letters, else its n
     fours,
     async (service, token) => {
       expect(await namesOf(service, token)).toEqual(['key 4', 'billing', '…ijkl (2)', '…ijkl'])
+      // An address that was saved before the key had its name finds it.
+      for (const before of ['billing', '…wxyz', 'key 3', third])
+        expect(await creditsOf(service, token, before)).toBe('4')
     },
     { [third]: 'billing' },
   )
@@ -136,6 +139,17 @@ test('four letters that are markup, quotes or a change of direction are data on 
     expect(page).toContain('…&#60;b&#62;')
     expect(page).not.toContain('\u202e')
     expect(await namesOf(service, token)).toContain(`…${odd[0]}`)
+  })
+})
+
+test('a page of one key is called by its last four letters', { tags: 'whole' }, async () => {
+  await asked(fours, async ({ ask }) => {
+    const titleOf = async (key: string) => {
+      const page = await ask(`/page?${november}`, await tokenOf('a', { keys: [key] }))
+      return /<h1[^>]*>([^<]*)</.exec(await page.text())![1]
+    }
+    expect(await titleOf(third)).toContain('key “…wxyz”')
+    expect(await titleOf(fourth)).toContain('“key 1”')
   })
 })
 

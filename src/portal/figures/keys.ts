@@ -7,7 +7,7 @@ export interface KeyNaming {
   nameOf(fingerprint: string): string
   /** Whether the name is more than a number: `key 3` says itself that it is a key. */
   isNamed(fingerprint: string): boolean
-  /** Of a name, or of `key 3` though that key has a name by now; any other text is a fingerprint itself. */
+  /** Of a name, or of what the key was called without one; any other text is a fingerprint itself. */
   fingerprintOf(key: string): string
 }
 
@@ -35,12 +35,13 @@ export async function namesOfKeys(
     if (given !== undefined) name(key, given)
   }
   for (const { key, lastFour } of keys)
-    if (!names.has(key) && lastFour !== null) name(key, `…${lastFour}`)
+    if (!names.has(key) && lastFour !== null) name(key, endOf(lastFour))
   const named = new Set(names.keys())
-  for (const [at, { key }] of keys.entries()) {
-    if (!named.has(key)) name(key, numbered(at))
-    else if (!taken.has(numbered(at))) taken.set(numbered(at), key)
-  }
+  for (const [at, { key }] of keys.entries()) if (!named.has(key)) name(key, numbered(at))
+  // A saved address may have the name of before.
+  for (const [at, { key, lastFour }] of keys.entries())
+    for (const before of [numbered(at), ...(lastFour === null ? [] : [endOf(lastFour)])])
+      if (!taken.has(before)) taken.set(before, key)
   return {
     // A key that is newer than the sums is one of the next copy.
     nameOf: (fingerprint) => names.get(fingerprint) ?? keyNames.get(fingerprint) ?? 'a new key',
@@ -50,3 +51,4 @@ export async function namesOfKeys(
 }
 
 const numbered = (at: number) => `key ${at + 1}`
+const endOf = (lastFour: string) => `…${lastFour}`

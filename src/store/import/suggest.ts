@@ -76,6 +76,7 @@ const names: Readonly<Record<string, RegExp>> = lookup({
     'i',
   ),
   key: new RegExp(`${last}(api_?key)$`, 'i'),
+  lastFour: new RegExp(`${last}((api_?)?key_?(redacted|hint|last_?(4|four)))$`, 'i'),
   credits: new RegExp(
     `${last}(cost|spend|total_?cost|cost_?usd|amount|charge|price|credits|net_amount)$`,
     'i',

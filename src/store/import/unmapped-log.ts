@@ -61,7 +61,7 @@ const sharedNames = [
 ]
 
 const plainFields = [
-  ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'account', 'credits', 'unit'],
+  ...['id', 'end', 'type', 'model', 'endpoint', 'key', 'lastFour', 'account', 'credits', 'unit'],
   ...mappedNames,
   ...['status', 'outcome', 'requests', 'refersTo', 'expires', 'name', 'priority', 'models'],
 ]
