@@ -20,6 +20,7 @@ import { linesOf } from '../../store/import/formats/documents.ts'
 import { keyPattern, LogKeys } from '../../store/import/log-keys.ts'
 import { isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
+import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { assayVersion } from '../../store/runs/machine.ts'
 import { takeRun } from '../../store/runs/merge.ts'
 import { cannotWrite } from '../../store/session/errors.ts'
@@ -148,11 +149,17 @@ function placeContract(contract: string, folder: string): void {
 async function placeLog(
   log: string,
   folder: string,
-  { signal, isAnonymous }: EvidenceOptions,
+  { runs, signal, isAnonymous }: EvidenceOptions,
 ): Promise<string> {
   const copy = join(folder, '.log')
-  const { path } = await decodedFile(log, copy, signal)
-  const isLines = isJson(path)
+  const plain = await decodedFile(log, copy, signal)
+  const isLines = isJson(plain.path)
+  const delimiter = isLines ? null : csvDelimiter(beginningOf(plain.path))
+  // As an audit of it would say: the copy ends in a line break, so that nothing shows it later.
+  const { path } =
+    runs === null || plain.isCut
+      ? await wholeText({ file: log, plain, copy, delimiter, partial: false })
+      : plain
   const name = isLines ? 'log.jsonl' : 'log.csv'
   const keys = new RegExp(keyPattern, 'g')
   const known = new LogKeys([process.env.ASSAY_API_KEY ?? ''])

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { csvRows } from '../../../src/audit/evidence/prices/csv.ts'
 import { anonymousJson } from '../../../src/report/vendor/anonymous.ts'
@@ -63,6 +64,21 @@ test('the findings of a folder are judged again without its log and contract, an
   expect(differences).toEqual([])
   const failed = report.findings.filter(({ verdict }) => verdict.verdict === 'fail')
   expect(failed.length).toBeGreaterThan(0)
+})
+
+const csv = `request_id,model,prompt_tokens,completion_tokens,spend,startTime
+req-1,big,1000,100,0.0048,2026-11-01T00:00:00Z
+req-2,big,1000,100,0.0096,2026-11-01T00:00:00Z
+`
+test.each([
+  ['cut.csv', Buffer.from(csv.slice(0, -12))],
+  ['cut.csv.gz', gzipSync(csv).subarray(0, -12)],
+])('a log that ends in the middle is no evidence: %s', async (name, bytes) => {
+  const cut = join(place, name)
+  writeFileSync(cut, bytes)
+  await expect(writeEvidence({ ...options('of-cut'), log: cut })).rejects.toThrow(
+    `${cut} ends in the middle`,
+  )
 })
 
 test('the requests are a table of numbers, with their unit and what is too much', () => {
