@@ -110,7 +110,9 @@ function comparedIn(
     return change === '' ? [] : [{ unit, figure, of, change: `${of}${change}` }]
   })
   const without = changes.flatMap(({ unit, figure, of }) => {
-    const dears = data.dears.filter((each) => each.unit === unit)
+    const dears = data.dears
+      .filter((each) => each.unit === unit)
+      .toSorted((a, b) => a.fromUs - b.fromUs)
     if (dears.length === 0) return []
     const beyond = dears.reduce((sum, { amount, usual }) => sum + Number(amount) - usual, 0)
     const change = changeOf(Number(figure.value) - beyond, figure.previous, speech)

@@ -66,11 +66,11 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
 const nameOf = ({ top }: Pick<First, 'top'>, table: NamesTable, speech: Speech) =>
   nameIn(table, top.row.name, speech)
 
-/** Its amount, then its share and how it changed in one piece. */
+/** Its amount, then its share and how it changed in one piece; the dot is not shown where that has a line of its own. */
 function saidOf({ top, column }: First, data: PageData, speech: Speech): Html {
   const change = changeOfName(top.row, column, data, speech)
   const share = [speech.part(top.share), change].filter(Boolean).join(' · ')
-  return html`${top.said} · <span class="unbroken">${share}</span>`
+  return html`${top.said}<span class="dot"> · </span><span class="unbroken">${share}</span>`
 }
 
 /** The first of each unit; a name that is first in several stands once. */

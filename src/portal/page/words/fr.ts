@@ -313,7 +313,7 @@ export const fr: Wording = {
   'board.usedLine': 'utilisé',
   'board.forecastLine': 'prévision',
   'board.rangeBand': 'étendue habituelle de la prévision',
-  'board.now': 'maintenant',
+  'board.now': 'actuel',
   'board.dataTo': 'données jusqu’au {date}',
   'board.course': '{what}, en cumul, et les jours à venir',
   'board.budgetKey': 'budget',

@@ -118,14 +118,15 @@ export function timeAxis(speech, { bucket, bars }, x, { width, height }, marked 
     shown.push(at)
     const { start, open } = item(bars, at)
     const isNow = isMarked && open && at === bars.length - 1
-    const middle = Math.min((x(at) + x(at + 1)) / 2, width - 20)
+    const text = isNow ? speech.say('now') : speech.tick(bucket, start, span)
+    const middle = Math.min((x(at) + x(at + 1)) / 2, width - Math.max(20, widthOf(text) / 2))
     return h(
       'text',
       {
         ...{ x: r(isMarked ? middle : x(at)), y: height - 6 },
         'text-anchor': isMarked ? 'middle' : 'start',
       },
-      isNow ? speech.say('now') : speech.tick(bucket, start, span),
+      text,
     )
   })
 }
