@@ -17,7 +17,6 @@ import {
 import { inStores } from '../../store/session/in-store.ts'
 import { largest } from '../../user/extremes.ts'
 import { commandText } from '../../user/shell-word.ts'
-import { words } from '../../user/words.ts'
 import type { Options } from '../commands/run.ts'
 import { coloured } from '../terminal/colour.ts'
 import { exit } from '../terminal/exit.ts'
@@ -25,16 +24,12 @@ import { contractWords, nextLine, optionWords, storeWords } from '../terminal/ne
 import { positiveOf } from '../terminal/numbers.ts'
 import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
-import { refuseOptions } from './refuse-options.ts'
 import { exitOf } from './run.ts'
 import { judgementText } from './run-judgement.ts'
 import { runIdOf } from './shard.ts'
 import { mustMaySpend } from './spending.ts'
 import { stampOf } from './stamp.ts'
 import { targetContracts } from './target.ts'
-
-/** Options that a run of two targets has no use for, or cannot keep yet. */
-const apart = words('baseUrl repeat shard startAt join junit upload otlp live')
 
 type Pair = Readonly<Record<TargetName, RunResult>>
 
@@ -44,11 +39,6 @@ export async function runPairAction(
   options: Options,
   seed: number,
 ): Promise<void> {
-  refuseOptions(
-    options,
-    apart,
-    'a scenario with targets cannot take it. Leave it out, or run each target by itself.',
-  )
   const { targets } = scenario
   const contracts = targetContracts(targets, options.contract)
   // Each request is sent to both.
@@ -140,8 +130,7 @@ function pairText(
 
 const isServed = ({ counts }: RunResult) => counts.ok > 0
 
-const servedText = ({ counts }: RunResult) =>
-  `${counts.ok} of ${counts.sent} requests succeeded`
+const servedText = ({ counts }: RunResult) => `${counts.ok} of ${counts.sent} requests succeeded`
 
 /** `assay-b.duckdb` beside `assay.duckdb`. */
 function storeOfB(db: string): string {

@@ -32,6 +32,7 @@ import { onStopSignal } from '../terminal/stop-signals.ts'
 import { fitted } from '../terminal/terminal-width.ts'
 import { LiveView, lineOf } from './live-view.ts'
 import { otlpTo } from './otlp.ts'
+import { refuseOfOneTarget } from './refuse-options.ts'
 import { repeatsAsked } from './repeats-asked.ts'
 import { judgementText } from './run-judgement.ts'
 import { runJunit } from './run-junit.ts'
@@ -48,6 +49,7 @@ export async function runAction(path: string, options: Options): Promise<void> {
   mustStandApart(filesOf(scenario, options))
   const seed = options.seed === undefined ? scenario.seed : wholeNumberOf('--seed', options.seed)
   const { targets } = scenario
+  if (targets !== undefined) refuseOfOneTarget(options)
   const contracts = targets === undefined ? null : targetContracts(targets, options.contract)
   mustBound(options.maxCost, contracts === null ? [contract] : [contracts.a, contracts.b], scenario)
   if (targets !== undefined && !options.dryRun) {

@@ -44,6 +44,7 @@ export const tokenFaults: readonly Fault[] = [
   fault('stream-cut-60s', 'LIM-04', 'a stream is cut after 60 s', (honest, { clock }) => ({
     generate(call, sink) {
       const stop = honest.generate(call, sink)
+      if (call.request?.stream !== true) return stop
       const failure = { kind: 'internal', message: 'the stream took too long' } as const
       const cancel = clock.at(clock.nowUs() + cutAfterUs, () => {
         stop()

@@ -15,6 +15,7 @@ import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums
 import { requestsOf } from '../../../src/report/usage/board/tables.js'
 import type { BarsView, Element, Tree } from '../../../src/report/usage/board/types.ts'
 import { viewsOf } from '../../../src/report/usage/board/views.js'
+import { weekShades } from '../../../src/report/usage/board/week.js'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
 import { readUsageIn } from '../../../src/report/usage/read.ts'
 import { emptyStore, type Store } from '../../store/opened.ts'
@@ -587,6 +588,15 @@ test('the week shows medians over all whole measured hours, among them those wit
   expect(rows[10]!.slice(0, 3)).toEqual(['10:00', 2, 0])
   // A period that begins at half an hour, as an hour of UTC does in Kolkata, has its whole hours.
   expect(weekOf(board.from + 0.5)).toEqual(weekOf(board.from + 1))
+})
+
+test('an hour of the week in which more was given back than used has no shade', () => {
+  expect(weekShades([-3, null, -1])).toEqual([{ kind: 'h0', least: 0 }])
+  expect(weekShades([-3, 7, 0, 1])).toEqual([
+    { kind: 'h0', least: 0 },
+    { kind: 'h1', least: 1 },
+    { kind: 'h7', least: 7 },
+  ])
 })
 
 test('latency is that of successes, and a percentile with too few of them is not drawn', {

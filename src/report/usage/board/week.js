@@ -21,13 +21,13 @@ export function weekCell(at, { width }) {
 }
 
 /**
- * The shade of a median: none for 0, else one of seven.
+ * The shade of a median: none for 0 and for what was given back, else one of seven.
  *
  * @param {number} value
  * @param {number} most
  */
 const shadeOf = (value, most) =>
-  value === 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
+  value <= 0 ? 'h0' : `h${Math.min(7, 1 + Math.floor((7 * value) / (most * 1.0001)))}`
 
 /**
  * The shades of these medians, each with the least median that it stands for.
@@ -36,10 +36,10 @@ const shadeOf = (value, most) =>
  */
 export function weekShades(cells) {
   const most = largest(cells)
-  const values = cells.filter((value) => value !== null).toSorted((a, b) => a - b)
+  const values = cells.flatMap((value) => (value !== null && value > 0 ? [value] : []))
   /** @type {Map<string, number>} */
   const least = new Map()
-  for (const value of [0, ...values]) {
+  for (const value of [0, ...values.sort((a, b) => a - b)]) {
     const kind = shadeOf(value, most)
     if (!least.has(kind)) least.set(kind, value)
   }
