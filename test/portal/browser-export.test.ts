@@ -122,4 +122,48 @@ describe.skipIf(!canBrowse)('files of the page (needs chromium)', () => {
     }
     await page.close()
   })
+
+  test('requests of a month are listed when asked, sorted, and go on; each has its id and status', {
+    tags: 'whole',
+    timeout: 60_000,
+  }, async () => {
+    const page = await open('from=2026-11-01&to=2026-12-01')
+    const list = page.locator('.b-requests')
+    expect(await list.locator('table').count()).toBe(0)
+    await list.getByRole('button', { name: 'List the requests' }).click()
+    const rows = list.locator('tbody tr')
+    await expect.poll(() => rows.count()).toBe(100)
+    const first = async () => (await rows.first().locator('th, td').allTextContents()).slice(0, 7)
+    expect(await first()).toEqual([
+      ...['Nov 27, 22:00:00', 'r215', 'small', 'key 1', 'chat', 'successful', '215'],
+    ])
+    await list.getByRole('button', { name: 'More requests' }).click()
+    await expect.poll(() => rows.count()).toBe(200)
+    await list.locator('select').selectOption('amount')
+    await expect.poll(first).toContain('r215')
+    await expect.poll(() => rows.count()).toBe(100)
+    const amounts = await rows.locator('td:last-child').allTextContents()
+    expect(new Set(amounts)).toEqual(new Set(['0.7']))
+    await page.close()
+  })
+
+  test('all requests are one file of text, whatever parts the server gives', {
+    tags: 'whole',
+    timeout: 60_000,
+  }, async () => {
+    const page = await open('from=2026-11-01&to=2026-12-01')
+    await page.locator('.exports select').selectOption('requests')
+    await page.route('**/v1/export/requests?*', (route) => {
+      const url = new URL(route.request().url())
+      url.searchParams.set('limit', '100')
+      return route.continue({ url: url.href })
+    })
+    const { name, lines } = await saved(page)
+    expect([name, lines.length]).toEqual([
+      'requests-Nordlicht-2026-11-01-2026-12-01.csv',
+      1 + 27 * 8,
+    ])
+    expect(new Set(lines).size).toBe(lines.length)
+    await page.close()
+  })
 })

@@ -1,9 +1,8 @@
 import type { Dimension } from '../../report/usage/board/cells.ts'
 import type { BoardData } from '../../report/usage/board/data.ts'
 import { mostRequests } from '../../report/usage/board/requests.ts'
-import { amountIn, nameIn } from '../../report/usage/board/tables.js'
+import { amountIn, endIn, hourIn, nameIn } from '../../report/usage/board/tables.js'
 import { shortName } from '../../report/usage/short-name.ts'
-import { hourMs } from '../../user/durations.ts'
 import { visible } from '../../user/hostile.ts'
 import type { Answers } from '../api/shapes.ts'
 import { outcomeWords } from './board-words.ts'
@@ -38,12 +37,14 @@ export function withRequests(
   return {
     ...data,
     requests: {
-      hour: all.map(({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / hourMs),
+      hour: all.map(hourIn),
       clock: all.map(({ at }) => at.slice(11, 19)),
       model: places('model'),
       key: places('key'),
       endpoint: places('endpoint'),
-      status: all.map(({ outcome }) => words[outcome]),
+      id: all.map(({ id }) => id),
+      duration: all.map(({ durationMs }) => durationMs),
+      status: all.map((each) => endIn(each, words)),
       input: all.map(({ input }) => input),
       output: all.map(({ output }) => output),
       credits: all.map((each) => amountIn(each, data.unit)),

@@ -121,7 +121,7 @@ export const saveExport = async (ask, format) => {
     if (format === 'parquet') saveAs(fileNameIn(answer), content)
     if (name === '' || format === 'parquet') name = fileNameIn(answer)
     parts.push(parts.length > 0 && format === 'csv' ? await withoutHeads(content) : content)
-    query = /<(\?[^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1] ?? null
+    query = /<(\?[^>]*)>;\s*rel="next"/.exec(answer.headers.get('link') ?? '')?.[1] ?? null
   }
   if (format !== 'parquet') saveAs(name, new Blob(parts))
   said.textContent = words.saved.replace('{name}', name)

@@ -2,12 +2,11 @@
 // it draws what the address asks for, and asks here for what its data have not.
 /** @import { Answers } from '../api/shapes.ts' */
 /** @import { BoardData } from '../../report/usage/board/data.ts' */
-/** @import { Choice, TableCell } from '../../report/usage/board/types.ts' */
+/** @import { Choice, RequestPage, RequestSort } from '../../report/usage/board/types.ts' */
 import { startBoard } from '../../report/usage/board/browser.js'
 import { timeText } from '../../report/usage/board/choice.js'
-import { speechOf } from '../../report/usage/board/speech.js'
 import { dimensions } from '../../report/usage/board/sums.js'
-import { amountIn, nameIn } from '../../report/usage/board/tables.js'
+import { amountIn, endIn, hourIn, nameIn, requestCells } from '../../report/usage/board/tables.js'
 import { askedOf, saveExport } from './export.js'
 
 ;(() => {
@@ -171,7 +170,10 @@ import { askedOf, saveExport } from './export.js'
     const focused = document.activeElement?.closest('figure')?.id
     endBoard()
     shown.replaceWith(next)
-    endBoard = startBoard({ go, requests, changed: tellFilters, reload: load, split })
+    endBoard = startBoard({
+      ...(next.hasAttribute('data-requests') ? { requests } : {}),
+      ...{ go, changed: tellFilters, reload: load, split },
+    })
     for (const each of next.querySelectorAll('.exports')) each.removeAttribute('hidden')
     for (const id of opened) document.querySelector(`#${id} details`)?.setAttribute('open', '')
     if (focused) {
@@ -187,31 +189,38 @@ import { askedOf, saveExport } from './export.js'
     tell({ type: 'ready' })
   }
   /**
-   * The requests of an hour, the first 200, as rows of a table; null if there are only sums.
+   * A part of the requests of a choice; null if there are only sums.
    *
    * @param {BoardData} data
    * @param {Choice} choice
-   * @returns {Promise<readonly (readonly TableCell[])[] | null>}
+   * @param {RequestSort} sort
+   * @param {string | null} cursor
+   * @returns {Promise<RequestPage | null>}
    */
-  async function requests(data, choice) {
+  async function requests(data, choice, sort, cursor) {
     const query = askedOf(data, choice)
     const tag = data.keyIs === 'tag' && new URLSearchParams(location.search).get('by')?.slice(4)
-    query.set('limit', '200')
-    const answer = await ask(`v1/usage/requests?${query}`)
-    if (!answer.ok) return null
-    /** @type {Readonly<Record<string, string>>} */
+    const isMoney = sort === 'amount' && data.unit !== 'credits'
+    if (isMoney) query.set('unit', data.unit)
+    query.set('sort', sort !== 'amount' ? sort : isMoney ? 'cost' : 'credits')
+    query.set('limit', '100')
+    if (cursor !== null) query.set('cursor', cursor)
+    const answer = await ask(`v1/usage/requests?${query}`).catch(() => null)
+    if (!answer?.ok) return null
     const words = JSON.parse(document.querySelector('main')?.dataset.outcomes ?? '{}')
-    const speech = speechOf(data)
     /** @type {Answers['requests']} */
-    const { requests: found } = await answer.json()
-    return found
-      .toReversed()
-      .map((each) => [
-        each.at.slice(11, 19),
-        ...dimensions.map((name) => speech.nameOf(nameIn(each, name, tag), name)),
-        words[each.outcome],
-        ...[each.input, each.output, amountIn(each, data.unit)],
-      ])
+    const { requests: found, next } = await answer.json()
+    return {
+      next,
+      rows: found.map((each) =>
+        requestCells(data, choice, {
+          ...{ id: each.id, hour: hourIn(each), clock: each.at.slice(11, 19) },
+          names: dimensions.map((name) => nameIn(each, name, tag)),
+          ...{ status: endIn(each, words), duration: each.durationMs },
+          ...{ input: each.input, output: each.output, amount: amountIn(each, data.unit) },
+        }),
+      ),
+    }
   }
   function watchExpiry() {
     clearTimeout(renewal)

@@ -27,7 +27,7 @@ export function pageBody(
   if (board === null || choice === null) {
     return html`<main class="page">${head(settings, say('title'), view.label)}<p class="answer">${say('empty.ever')}</p>${footer(data, settings, view, speech)}</main>`
   }
-  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
+  return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}${data.canListRequests && html` data-requests`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
 ${controls(data, speech)}
 <div class="first">${renderFigures(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>

@@ -12,8 +12,8 @@ import { type BoardData, readBoard } from '../../../src/report/usage/board/data.
 import { latencyOf } from '../../../src/report/usage/board/latency.js'
 import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
-import { requestsOf } from '../../../src/report/usage/board/tables.js'
-import type { BarsView, Element, Tree } from '../../../src/report/usage/board/types.ts'
+import { heldRequests } from '../../../src/report/usage/board/tables.js'
+import type { BarsView, Element, RequestSort, Tree } from '../../../src/report/usage/board/types.ts'
 import { viewsOf } from '../../../src/report/usage/board/views.js'
 import { weekShades } from '../../../src/report/usage/board/week.js'
 import { storeEngine } from '../../../src/report/usage/engine/engine.ts'
@@ -652,23 +652,31 @@ test('tokens by kind are stacked as what is not cached, what is, and what was wr
   ])
 })
 
-test('an hour opens its requests, in the order of time', { tags: 'whole' }, async () => {
+test('an hour opens its requests, the newest first, or by what is known of each', {
+  tags: 'whole',
+}, async () => {
   const own = await emptyStore()
   await enterEvents(own, [
-    { atUs: utc(2026, 11, 1, 3, 20), model: 'b', credits: 2 },
-    { atUs: utc(2026, 11, 1, 3, 10), model: 'a', keyFp: null },
-    { atUs: utc(2026, 11, 1, 4, 0), model: 'a' },
+    { atUs: utc(2026, 11, 1, 3, 20), id: 'r2', model: 'b', credits: 2 },
+    { atUs: utc(2026, 11, 1, 3, 10), id: 'r1', model: 'a', keyFp: null, latencyUs: 4000 },
+    { atUs: utc(2026, 11, 1, 4, 0), id: 'r3', model: 'a' },
   ])
   const board = await boardOf(own)
   own.close()
   const hour = Date.UTC(2026, 10, 1, 3) / 3.6e6
   const choice = { ...initial(board), from: hour, to: hour + 1 }
-  expect(requestsOf(board, choice)).toEqual([
-    ['03:10:00', 'a', '(unknown)', 'chat', '200', 10, 20, 1],
-    ['03:20:00', 'b', 'k1', 'chat', '200', 10, 20, 2],
+  const listed = (some = choice, sort: RequestSort = 'time') =>
+    heldRequests(board, some, sort, null)?.rows
+  expect(listed()).toEqual([
+    ['03:20:00', 'r2', 'b', 'k1', 'chat', '200', null, 10, 20, 2],
+    ['03:10:00', 'r1', 'a', '(unknown)', 'chat', '200', 4, 10, 20, 1],
   ])
-  expect(requestsOf(board, { ...choice, model: 'b' })).toHaveLength(1)
-  expect(requestsOf(board, initial(board))).toBe(null)
+  // What is not known stands last.
+  expect(listed(choice, 'duration')?.map(([, id]) => id)).toEqual(['r1', 'r2'])
+  expect(listed({ ...choice, model: 'b' })).toHaveLength(1)
+  expect(listed(initial(board))?.map(([time]) => time)).toEqual([
+    ...['04:00:00', '03:20:00', '03:10:00'],
+  ])
 })
 
 test('an amount in another unit than that of the page is not listed under its head', async () => {

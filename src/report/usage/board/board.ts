@@ -64,7 +64,7 @@ const files = [
   'drawn-table.js',
   'tables.js',
   ...['over-time.js', 'use-view.js', 'cumulative-view.js', 'half-views.js', 'views.js'],
-  ...['nodes.js', 'explore.js', 'figure.js', 'filter-bar.js', 'browser.js'],
+  ...['nodes.js', 'explore.js', 'figure.js', 'filter-bar.js', 'request-list.js', 'browser.js'],
 ]
 
 /**

@@ -1,28 +1,28 @@
 // The usage page in a browser: it draws every chart, card and table again for what the reader chose, and keeps the choice in the
 // fragment of the address.
 import { choiceOf, fragmentOf, initial } from './choice.js'
-import { drawTable } from './drawn-table.js'
 import { h } from './elements.js'
 import { figureOf } from './figure.js'
 import { fillFilters } from './filter-bar.js'
 import { make } from './nodes.js'
+import { requestList } from './request-list.js'
 import { speechOf } from './speech.js'
 import { bucketOf, dimensions, item } from './sums.js'
-import { amountOf, mostOf, requestHeads, requestsOf, titleOf } from './tables.js'
+import { amountOf, heldRequests, mostOf, titleOf } from './tables.js'
 import { viewsOf } from './views.js'
 
 /** @import { BoardData } from './data.ts' */
 /** @import { LatencyOf } from './views.js' */
-/** @import { Bar, Card, Choice, SizeName, TableCell, View } from './types.ts' */
+/** @import { Bar, Card, Choice, RequestPage, RequestSort, SizeName, View } from './types.ts' */
 
 /**
- * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises the rows of an
- * hour, `changed` hears of each choice, `reload` asks for the figures of other filters, and `split` for another split of the page.
+ * What a page with a server does for its board: `go` shows another period of local hours, `requests` promises a part of the
+ * requests of a choice, `changed` hears of each choice, `reload` asks for the figures of other filters, and `split` for another split of the page.
  * A file has no server: it draws its latencies by `latencyOf`, and shows a part of what it has.
  *
  * @typedef {object} Served
  * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
- * @property {(data: BoardData, choice: Choice) => Promise<readonly (readonly TableCell[])[] | null>} [requests]
+ * @property {(data: BoardData, choice: Choice, sort: RequestSort, cursor: string | null) => Promise<RequestPage | null>} [requests]
  * @property {() => void} [changed]
  * @property {() => void} [reload]
  * @property {(by: string) => void} [split]
@@ -204,27 +204,21 @@ export function startBoard(served = {}) {
     if (stage instanceof HTMLElement) stage.focus()
   }
 
-  /** The requests of an hour: those of the page, or those that the server knows. */
+  /** The requests of the choice: those of the page, or those that the server knows. */
   function listRequests() {
     const place = placeOf('requests')
+    const isHour = choice.to - choice.from <= 1
+    const isListed = data.requests !== null || served.requests !== undefined
     place.replaceChildren()
-    if (choice.to - choice.from !== 1) return
-    const title = say('hourRequests')
-    const section = make(h('section', { class: 'card' }, h('h3', {}, title)))
-    place.append(section)
-    /** @param {readonly (readonly TableCell[])[] | null} found */
-    const put = (found) => {
-      const none = h('p', { class: 'note' }, say('noRequests'))
-      section.append(make(found ? drawTable(speech, title, requestHeads(data), found) : none))
-    }
-    const rows = requestsOf(data, choice)
-    if (rows !== null || served.requests === undefined) put(rows)
-    else {
-      const asked = choice
-      served.requests(data, choice).then((found) => {
-        if (asked === choice) put(found)
-      })
-    }
+    if (!isListed && !isHour) return
+    const asked = choice
+    place.append(
+      requestList(data, asked, async (sort, cursor) =>
+        data.requests === null && served.requests !== undefined
+          ? served.requests(data, asked, sort, cursor)
+          : heldRequests(data, asked, sort, cursor),
+      ),
+    )
   }
 
   /** @type {(name: string, act: () => void) => void} */

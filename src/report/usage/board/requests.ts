@@ -10,7 +10,10 @@ interface Single extends Readonly<Record<Dimension, number>> {
   readonly hour: number
   /** The time of day. */
   readonly clock: string
+  readonly id: string
   readonly status: string
+  /** Milliseconds; null is unknown. */
+  readonly duration: number | null
   readonly input: number | null
   readonly output: number | null
   /** In the unit of the board; null in another. */
@@ -58,7 +61,7 @@ export async function readRequests(session: Session): Promise<Requests | null> {
   if (count!.n === 0 || count!.n > mostRequests) return null
   const rows = await session.rows<Single>(`
     SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
-      ${placed}, coalesce(status::VARCHAR, outcome) AS status,
+      id, ${placed}, coalesce(status::VARCHAR, outcome) AS status, latency_us / 1000 AS duration,
       prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output,
       CASE WHEN unit = getvariable('usage_unit') THEN credits::DOUBLE END AS credits
     FROM (SELECT *, ${localSql('at_us')} AS local ${withinSql})
@@ -66,6 +69,8 @@ export async function readRequests(session: Session): Promise<Requests | null> {
   return {
     hour: rows.map(({ hour }) => hour),
     clock: rows.map(({ clock }) => clock),
+    id: rows.map(({ id }) => id),
+    duration: rows.map(({ duration }) => duration),
     model: rows.map(({ model }) => model),
     key: rows.map(({ key }) => key),
     endpoint: rows.map(({ endpoint }) => endpoint),

@@ -6,7 +6,7 @@ import { chosen, dimensions, groups, item, sharesOf, total } from './sums.js'
 
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
-/** @import { BoardSpeech, Card, Choice, Metric, Sums, TableCell, TableOfNames } from './types.ts' */
+/** @import { BoardSpeech, Card, Choice, ListedRequest, Metric, RequestPage, RequestSort, Sums, TableCell, TableOfNames } from './types.ts' */
 /** @import { BoardWord } from './words.ts' */
 
 /** @param {string} text */
@@ -143,6 +143,12 @@ export function mostOf(data, choice, by) {
   return lines
 }
 
+/** A list of requests is of this many hours at most: 31 days, of which one may have 25. */
+export const mostListed = 31 * 24 + 1
+
+/** A page holds this many rows of a list at first, and with each press more. */
+const listedAtOnce = 100
+
 /**
  * The heads of a table of single requests.
  *
@@ -151,8 +157,50 @@ export function mostOf(data, choice, by) {
 export function requestHeads(data) {
   const { say } = speechOf(data)
   /** @type {readonly BoardWord[]} */
-  const heads = ['time', 'model', 'key', 'endpoint', 'status', 'inputTokens', 'outputTokens']
-  return [...heads.map((head) => say(head)), say('unitHead', { unit: data.unit })]
+  const heads = ['time', 'requestId', 'model', 'key', 'endpoint', 'status', 'duration']
+  return [
+    ...[...heads, /** @type {const} */ ('inputTokens'), /** @type {const} */ ('outputTokens')].map(
+      (head) => say(head),
+    ),
+    say('unitHead', { unit: data.unit }),
+  ]
+}
+
+/**
+ * What a list may be sorted by, and its words.
+ *
+ * @param {BoardData} data
+ * @returns {readonly (readonly [RequestSort, string])[]}
+ */
+export function requestSorts(data) {
+  const { say } = speechOf(data)
+  return [
+    ['time', say('time')],
+    ...(data.metrics.includes('credits')
+      ? [/** @type {const} */ (['amount', say('unitHead', { unit: data.unit })])]
+      : []),
+    ['tokens', say('tokens')],
+    ['duration', say('duration')],
+  ]
+}
+
+/**
+ * The cells of a request. In a list of an hour, its time is the time of day.
+ *
+ * @param {BoardData} data
+ * @param {Choice} choice
+ * @param {ListedRequest} request
+ * @returns {readonly TableCell[]}
+ */
+export function requestCells(data, choice, request) {
+  const speech = speechOf(data)
+  const { id, hour, clock, names, status, duration, input, output, amount } = request
+  const day = choice.to - choice.from > 24 ? `${speech.tick('day', hour, 24)}, ` : ''
+  return [
+    ...[`${day}${clock}`, id],
+    ...dimensions.map((name, at) => speech.nameOf(item(names, at), name)),
+    ...[status, duration, input, output, amount],
+  ]
 }
 
 /**
@@ -171,6 +219,23 @@ export function amountIn({ credits, cost }, unit) {
 }
 
 /**
+ * The local hour of such a request.
+ *
+ * @param {{ readonly at: string }} request
+ */
+export const hourIn = ({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / 3_600_000
+
+/**
+ * How such a request ended, with the status of an answer that is no success.
+ *
+ * @template {string} End
+ * @param {{ readonly outcome: End, readonly status: number | null }} request
+ * @param {Readonly<Record<End, string>>} words
+ */
+export const endIn = ({ outcome, status }, words) =>
+  outcome === 'ok' || status === null ? words[outcome] : `${words[outcome]} (${status})`
+
+/**
  * The name of such a request in a dimension; where the value of a tag stands in place of keys, that value.
  *
  * @param {Readonly<Record<Dimension, string | null>> & { readonly tags: readonly { readonly name: string, readonly value: string }[] }} request
@@ -182,29 +247,60 @@ export const nameIn = (request, name, tag) =>
   (name === 'key' && tag ? request.tags.find((each) => each.name === tag)?.value : request[name]) ??
   '(unknown)'
 
+/** @type {Readonly<Record<RequestSort, (request: ListedRequest) => number | null>>} */
+const sortedBy = {
+  time: ({ hour }) => hour,
+  amount: ({ amount }) => amount,
+  tokens: ({ input, output }) =>
+    input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+  duration: ({ duration }) => duration,
+}
+
 /**
- * The requests of an hour, if the page holds them.
+ * A part of the requests that the page holds; null if it holds none.
  *
  * @param {BoardData} data
  * @param {Choice} choice
- * @returns {readonly (readonly TableCell[])[] | null}
+ * @param {RequestSort} sort
+ * @param {string | null} cursor
+ * @returns {RequestPage | null}
  */
-export function requestsOf(data, choice) {
+export function heldRequests(data, choice, sort, cursor) {
   const { requests } = data
-  if (requests === null || choice.to - choice.from !== 1) return null
-  const { nameOf } = speechOf(data)
+  if (requests === null) return null
   /** @type {(name: Dimension, at: number) => string} */
   const given = (name, at) => item(data.names[name], item(requests[name], at))
-  return requests.hour.flatMap((hour, at) =>
-    hour === choice.from &&
-    dimensions.every((name) => choice[name] === '' || given(name, at) === choice[name])
-      ? [
-          [
-            ...[requests.clock[at], ...dimensions.map((name) => nameOf(given(name, at), name))],
-            ...[requests.status[at], requests.input[at], requests.output[at]],
-            requests.credits[at],
-          ],
-        ]
-      : [],
-  )
+  /** @param {number} at */
+  const listed = (at) => ({
+    ...{
+      id: item(requests.id, at),
+      hour: item(requests.hour, at),
+      clock: item(requests.clock, at),
+    },
+    names: dimensions.map((name) => given(name, at)),
+    ...{ status: item(requests.status, at), duration: item(requests.duration, at) },
+    ...{ input: item(requests.input, at), output: item(requests.output, at) },
+    amount: item(requests.credits, at),
+  })
+  const value = sortedBy[sort]
+  const order = (/** @type {ListedRequest} */ each) => value(each) ?? Number.NEGATIVE_INFINITY
+  // The newest stands last in the data, and first in the list.
+  const all = [...requests.hour.keys()]
+    .filter((at) => {
+      const hour = item(requests.hour, at)
+      return (
+        hour >= choice.from &&
+        hour < choice.to &&
+        dimensions.every((name) => choice[name] === '' || given(name, at) === choice[name])
+      )
+    })
+    .map(listed)
+    .toReversed()
+    .toSorted((a, b) => (order(a) === order(b) ? 0 : order(b) - order(a)))
+  const from = Number(cursor ?? 0)
+  const to = from + listedAtOnce
+  return {
+    rows: all.slice(from, to).map((each) => requestCells(data, choice, each)),
+    next: to < all.length ? String(to) : null,
+  }
 }

@@ -113,6 +113,32 @@ export interface Stop extends Size {
   readonly bar?: Bar
 }
 
+/** What stands first in a list of requests: the newest, or the greatest. */
+export type RequestSort = 'time' | 'amount' | 'tokens' | 'duration'
+
+/** A part of a list of requests, in the cells of its table. */
+export interface RequestPage {
+  readonly rows: readonly (readonly TableCell[])[]
+  /** Where the next part begins; null if there is none. */
+  readonly next: string | null
+}
+
+/** A request of a list. */
+export interface ListedRequest {
+  readonly id: string
+  /** Local hours since 1970. */
+  readonly hour: number
+  /** The time of day. */
+  readonly clock: string
+  readonly names: readonly string[]
+  readonly status: string
+  /** Milliseconds. */
+  readonly duration: number | null
+  readonly input: number | null
+  readonly output: number | null
+  readonly amount: number | null
+}
+
 interface AnyView {
   readonly id: string
   readonly wide?: boolean

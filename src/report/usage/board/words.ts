@@ -69,6 +69,11 @@ export const boardWords = {
   failedHead: 'failed',
   status: 'status',
   hourRequests: 'The requests of this hour',
+  showRequests: 'List the requests',
+  moreRequests: 'More',
+  sortRequests: 'first by',
+  requestId: 'id',
+  duration: 'duration (ms)',
   noRequests:
     'This page holds single requests only if there are at most 2000: assay export usage --from … --to … writes them.',
   ofAll: 'of {all} in all',
