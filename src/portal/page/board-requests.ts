@@ -37,7 +37,7 @@ export function withRequests(
   return {
     ...data,
     requests: {
-      hour: all.map(hourIn),
+      hour: all.map((each) => hourIn(data, each)),
       clock: all.map(({ at }) => at.slice(11, 19)),
       model: places('model'),
       key: places('key'),

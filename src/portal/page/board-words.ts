@@ -44,6 +44,8 @@ export function boardWordsOf(
     course: say('board.course'),
     budgetLine: say('board.budgetLine'),
     budgetKey: say('board.budgetKey'),
+    longDay: say('board.longDay'),
+    shortDay: say('board.shortDay'),
     cut: say('board.cut'),
     expire: say('board.expire'),
     outlook: say('note.outlook'),

@@ -117,6 +117,7 @@ export async function readBoardFor(
           .map((each) => ({ by: tagDimension(each), name: speech.tag(each) })),
       ],
       locale: speech.locale,
+      account: account.view.label,
       words: boardWordsOf(speech, amounts, tag),
       page: isOpen && canSee ? page : null,
       ...(isOpen ? { course: courseOf(account, period, page, amounts.unit, budgets) } : {}),

@@ -4,6 +4,13 @@
 import { choiceOf, timeText } from '../../report/usage/board/choice.js'
 import { bucketOf, dimensions } from '../../report/usage/board/sums.js'
 
+/**
+ * The data of the board that is shown.
+ *
+ * @returns {BoardData}
+ */
+export const boardData = () => JSON.parse(document.getElementById('board-data')?.textContent ?? '')
+
 /** @typedef {(path: string) => Promise<Response>} Ask */
 /** @typedef {'busy' | 'long' | 'expired' | 'refused' | 'sums' | 'name' | 'failed'} Reason */
 
@@ -20,8 +27,8 @@ export function askedOf(data, choice) {
     const value = search.get(name)
     if (value !== null) asked.set(name, value)
   }
-  asked.set('from', timeText(choice.from))
-  asked.set('to', timeText(choice.to))
+  asked.set('from', timeText(data, choice.from))
+  asked.set('to', timeText(data, choice.to))
   const tag = data.keyIs === 'tag' && search.get('by')?.slice(4)
   for (const name of dimensions) {
     const value = choice[name]
@@ -90,12 +97,10 @@ const withoutHeads = async (content) => {
 export const saveExport = async (ask, format) => {
   const place = document.querySelector('.exports')
   const said = place?.querySelector('[role=status]')
-  const payload = document.getElementById('board-data')
-  if (!(place instanceof HTMLElement) || !said || payload === null) return
+  if (!(place instanceof HTMLElement) || !said) return
   /** @type {Readonly<Record<Reason | 'making' | 'saved', string>>} */
   const words = JSON.parse(place.dataset.said ?? '{}')
-  /** @type {BoardData} */
-  const data = JSON.parse(payload.textContent)
+  const data = boardData()
   const choice = choiceOf(data, location.hash.slice(1))
   const asked = askedOf(data, choice)
   const of = place.querySelector('select')?.value

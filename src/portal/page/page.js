@@ -7,7 +7,7 @@ import { startBoard } from '../../report/usage/board/browser.js'
 import { timeText } from '../../report/usage/board/choice.js'
 import { dimensions } from '../../report/usage/board/sums.js'
 import { amountIn, endIn, hourIn, nameIn, requestCells } from '../../report/usage/board/tables.js'
-import { askedOf, saveExport } from './export.js'
+import { askedOf, boardData, saveExport } from './export.js'
 
 ;(() => {
   const source = 'assay-usage'
@@ -76,7 +76,10 @@ import { askedOf, saveExport } from './export.js'
    *
    * @type {(from: number, to: number) => URLSearchParams}
    */
-  const periodOf = (from, to) => new URLSearchParams({ from: timeText(from), to: timeText(to) })
+  const periodOf = (from, to) => {
+    const data = boardData()
+    return new URLSearchParams({ from: timeText(data, from), to: timeText(data, to) })
+  }
   /**
    * This address with another split, and what the reader filtered.
    *
@@ -214,7 +217,7 @@ import { askedOf, saveExport } from './export.js'
       next,
       rows: found.map((each) =>
         requestCells(data, choice, {
-          ...{ id: each.id, hour: hourIn(each), clock: each.at.slice(11, 19) },
+          ...{ id: each.id, hour: hourIn(data, each), clock: each.at.slice(11, 19) },
           names: dimensions.map((name) => nameIn(each, name, tag)),
           ...{ status: endIn(each, words), duration: each.durationMs },
           ...{ input: each.input, output: each.output, amount: amountIn(each, data.unit) },

@@ -9,10 +9,10 @@ import { drawBars } from '../../../src/report/usage/board/bars.js'
 import { choiceOf, fragmentOf, initial, timeText } from '../../../src/report/usage/board/choice.js'
 import { drawCumulative } from '../../../src/report/usage/board/cumulative.js'
 import { type BoardData, readBoard } from '../../../src/report/usage/board/data.ts'
+import { heldRequests } from '../../../src/report/usage/board/held-requests.js'
 import { latencyOf } from '../../../src/report/usage/board/latency.js'
 import { speechOf } from '../../../src/report/usage/board/speech.js'
 import { barsOf, bucketOf, mostBars } from '../../../src/report/usage/board/sums.js'
-import { heldRequests } from '../../../src/report/usage/board/tables.js'
 import type { BarsView, Element, RequestSort, Tree } from '../../../src/report/usage/board/types.ts'
 import { viewsOf } from '../../../src/report/usage/board/views.js'
 import { weekShades } from '../../../src/report/usage/board/week.js'
@@ -186,7 +186,7 @@ describe('the board of a usage page', () => {
 
   test('a time in the address has its quarter, or is a day; one may lack the minutes', () => {
     expect(choiceOf({ ...data, from: 0, to: 1e6 }, 'from=2026-05-10T13').from).toBe(494_005)
-    expect([494_005.5, 494_005, 493_992].map(timeText)).toEqual([
+    expect([494_005.5, 494_005, 493_992].map((hour) => timeText(data, hour))).toEqual([
       ...['2026-05-10T13:30', '2026-05-10T13:00', '2026-05-10'],
     ])
   })

@@ -343,6 +343,9 @@ export const de: Wording = {
   'board.sortRequests': 'Sortieren nach',
   'board.requestId': 'Kennung',
   'board.duration': 'Dauer (ms)',
+  'board.longDay':
+    '{date} hat 25 Stunden: Die Uhr wird zurückgestellt, und eine Stunde kommt zweimal vor.',
+  'board.shortDay': '{date} hat 23 Stunden: Die Uhr wird vorgestellt.',
   'board.noRequests': 'Einzelne Anfragen werden hier nicht gezeigt.',
   'board.inOut': '{input} Eingabe, {output} Ausgabe',
   'board.nothing': 'keine Nutzung',

@@ -335,6 +335,8 @@ export const en = {
   'board.sortRequests': 'Sort by',
   'board.requestId': 'Request ID',
   'board.duration': 'Duration (ms)',
+  'board.longDay': '{date} has 25 hours: the clock is set back, and one hour occurs twice.',
+  'board.shortDay': '{date} has 23 hours: the clock is set forward.',
   'board.noRequests': 'Single requests are not shown here.',
   'board.inOut': '{input} in, {output} out',
   'board.nothing': 'no use',

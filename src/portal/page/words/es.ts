@@ -336,6 +336,8 @@ export const es: Wording = {
   'board.sortRequests': 'Ordenar por',
   'board.requestId': 'Identificador',
   'board.duration': 'Duración (ms)',
+  'board.longDay': '{date} tiene 25 horas: el reloj se atrasa y una hora ocurre dos veces.',
+  'board.shortDay': '{date} tiene 23 horas: el reloj se adelanta.',
   'board.noRequests': 'Aquí no se muestran solicitudes una a una.',
   'board.inOut': '{input} de entrada, {output} de salida',
   'board.nothing': 'sin uso',

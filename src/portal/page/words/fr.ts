@@ -348,6 +348,9 @@ export const fr: Wording = {
   'board.sortRequests': 'Trier par',
   'board.requestId': 'Identifiant',
   'board.duration': 'Durée (ms)',
+  'board.longDay':
+    '{date} compte 25 heures\u00a0: l’horloge recule, et une heure revient deux fois.',
+  'board.shortDay': '{date} compte 23 heures\u00a0: l’horloge avance.',
   'board.noRequests': 'Les requêtes ne sont pas montrées une à une ici.',
   'board.inOut': '{input} en entrée, {output} en sortie',
   'board.nothing': 'aucune utilisation',

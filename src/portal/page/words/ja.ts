@@ -331,6 +331,8 @@ export const ja: Wording = {
   'board.sortRequests': '並べ替え',
   'board.requestId': 'リクエストID',
   'board.duration': '所要時間 (ms)',
+  'board.longDay': '{date}は25時間あります。時計が戻り、同じ時刻が2回あります。',
+  'board.shortDay': '{date}は23時間です。時計が進みます。',
   'board.noRequests': '個々のリクエストはここに表示されません。',
   'board.inOut': '入力{input}、出力{output}',
   'board.nothing': 'ご利用なし',

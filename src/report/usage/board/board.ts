@@ -57,6 +57,7 @@ function markup(tree: Tree): Html {
 
 const drawing = ['elements.js', 'callouts.js', 'bars.js', 'lines.js', 'cumulative.js', 'week.js']
 const files = [
+  'offsets.js',
   'speech.js',
   'sums.js',
   'choice.js',
@@ -64,7 +65,15 @@ const files = [
   'drawn-table.js',
   'tables.js',
   ...['over-time.js', 'use-view.js', 'cumulative-view.js', 'half-views.js', 'views.js'],
-  ...['nodes.js', 'explore.js', 'figure.js', 'filter-bar.js', 'request-list.js', 'browser.js'],
+  ...[
+    'nodes.js',
+    'explore.js',
+    'csv.js',
+    'figure.js',
+    'filter-bar.js',
+    'request-list.js',
+    'browser.js',
+  ],
 ]
 
 /**
@@ -74,13 +83,14 @@ const files = [
  */
 export function boardScript(...starts: readonly string[]): string {
   const isFile = starts.length === 0
-  const names = isFile ? [...files, 'latency.js'] : files
+  const names = isFile ? [...files, 'latency.js', 'held-requests.js'] : files
   const texts = names.map((name) =>
     readFileSync(new URL(`../../../../src/report/usage/board/${name}`, import.meta.url), 'utf8'),
   )
-  const parts = [...texts, ...(isFile ? ['startBoard({ latencyOf })'] : starts)].map((text) =>
-    withoutComments(asClassic(text)),
-  )
+  const parts = [
+    ...texts,
+    ...(isFile ? ['startBoard({ latencyOf, requests: heldRequests })'] : starts),
+  ].map((text) => withoutComments(asClassic(text)))
   return `;(() => {\n${parts.join('\n')}\n})()`
 }
 

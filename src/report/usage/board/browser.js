@@ -8,7 +8,7 @@ import { make } from './nodes.js'
 import { requestList } from './request-list.js'
 import { speechOf } from './speech.js'
 import { bucketOf, dimensions, item } from './sums.js'
-import { amountOf, heldRequests, mostOf, titleOf } from './tables.js'
+import { amountOf, mostOf, titleOf } from './tables.js'
 import { viewsOf } from './views.js'
 
 /** @import { BoardData } from './data.ts' */
@@ -22,7 +22,7 @@ import { viewsOf } from './views.js'
  *
  * @typedef {object} Served
  * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
- * @property {(data: BoardData, choice: Choice, sort: RequestSort, cursor: string | null) => Promise<RequestPage | null>} [requests]
+ * @property {(data: BoardData, choice: Choice, sort: RequestSort, cursor: string | null) => RequestPage | null | Promise<RequestPage | null>} [requests]
  * @property {() => void} [changed]
  * @property {() => void} [reload]
  * @property {(by: string) => void} [split]
@@ -145,7 +145,7 @@ export function startBoard(served = {}) {
     const focused = document.activeElement?.closest('figure')?.id
     const { views, cards, tables, sums } = viewsOf(data, choice, size, served.latencyOf)
     /** @param {View} view */
-    const drawn = (view) => figureOf(view, choice, speech, period, open)
+    const drawn = (view) => figureOf(data, view, choice, speech, period, open)
     fillFilters(placeOf('filters'), data, choice, speech, served, change, period)
     const isFirst = partOf(choice) === firstPart
     if (own) own.hidden = !isFirst
@@ -207,16 +207,13 @@ export function startBoard(served = {}) {
   /** The requests of the choice: those of the page, or those that the server knows. */
   function listRequests() {
     const place = placeOf('requests')
-    const isHour = choice.to - choice.from <= 1
-    const isListed = data.requests !== null || served.requests !== undefined
     place.replaceChildren()
-    if (!isListed && !isHour) return
+    const { requests } = served
+    if (requests === undefined && choice.to - choice.from > 1) return
     const asked = choice
     place.append(
       requestList(data, asked, async (sort, cursor) =>
-        data.requests === null && served.requests !== undefined
-          ? served.requests(data, asked, sort, cursor)
-          : heldRequests(data, asked, sort, cursor),
+        requests === undefined ? null : requests(data, asked, sort, cursor),
       ),
     )
   }

@@ -4,6 +4,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { hourUs } from '../../../user/durations.ts'
 import { visible } from '../../../user/hostile.ts'
 import { shortSql } from '../short-name.ts'
+import { type ClockChange, secondSql, toldApart } from './clock-changes.ts'
 import type { BoardData } from './data.ts'
 
 /** Sums of cells, in columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on. */
@@ -58,20 +59,21 @@ export const wanted = (asked: Readonly<Partial<Record<Dimension, string>>> = {})
 export const localSql = (us: string) =>
   `epoch_us(timezone(getvariable('usage_timezone'), make_timestamptz((${us})::BIGINT)))`
 
-/** Local hours, with fractions, of some moments. */
+/** Local hours, with fractions, of some moments. Two equal hours are told apart. */
 export async function localHours(
   session: Session,
   us: readonly number[],
+  changes: readonly ClockChange[],
 ): Promise<readonly number[]> {
   if (us.length === 0) return []
   const rows = await session.rows<{ hour: number }>(
     `SELECT ${localSql('us')} / 3.6e9 AS hour FROM (SELECT unnest([${us.map(Math.round).join(', ')}]) AS us, generate_subscripts([${us.map(() => 0).join(', ')}], 1) AS nth) ORDER BY nth`,
   )
-  return rows.map(({ hour }) => hour)
+  return rows.map(({ hour }, at) => toldApart(hour, us[at]!, changes))
 }
 
 export const startSql: Readonly<Record<Width, string>> = {
-  hour: 'hour',
+  hour: 'hour + second',
   day: 'hour // 24 * 24',
   week: '(hour // 24 + 3) // 7 * 168 - 72',
   month: `epoch_us(date_trunc('month', make_timestamp(hour * 3600000000))) // 3600000000`,
@@ -188,8 +190,8 @@ async function rankCells(
         .map(([name, sql]) => `${sql} AS ${name}`)
         .join(', ')}
       FROM usage_board AS board ${joins.join(' ')} GROUP BY quarter, ${dimensions.map((name) => `of_${name}.rank`).join(', ')})
-    SELECT hour, summed.* FROM summed
-    JOIN (SELECT quarter, ${localSql('quarter * 900000000')} // ${hourUs} AS hour FROM (SELECT DISTINCT quarter FROM summed)) USING (quarter)`)
+    SELECT hour, second, summed.* FROM summed
+    JOIN (SELECT quarter, ${localSql('quarter * 900000000')} // ${hourUs} AS hour, ${secondSql('quarter * 900000000')} AS second FROM (SELECT DISTINCT quarter FROM summed)) USING (quarter)`)
 }
 
 /** Names beyond the limits become `(other)`. */

@@ -1,7 +1,9 @@
 // @ts-check
 // What a reader chose: a period, filters, what bars show, and by which names they are split. It stands in the address.
+import { exactTime, isSecond } from './offsets.js'
 import { clockOf, dimensions, item } from './sums.js'
 
+/** @import { Offsets } from './offsets.js' */
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
 /** @import { Choice } from './types.ts' */
@@ -40,7 +42,7 @@ export function choiceOf(data, fragment) {
   }
   /** @type {(text: string | null, otherwise: number) => number} */
   const hour = (text, otherwise) => {
-    const found = text === null ? null : timeOf(text)
+    const found = text === null ? null : timeOf(data, text)
     return found === null ? otherwise : Math.min(Math.max(found, data.from), data.to)
   }
   const [from, to] = [hour(said.get('from'), data.from), hour(said.get('to'), data.to)]
@@ -55,16 +57,27 @@ export function choiceOf(data, fragment) {
 /**
  * A local time as addresses have it, which may be at a quarter: `2026-11-01T05:30`, or the day that begins with it.
  *
+ * The second of two equal hours has its offset.
+ *
+ * @param {Offsets} data
  * @param {number} hour
  */
-export const timeText = (hour) => clockOf(hour).replace(/T00:00$/, '')
+export const timeText = (data, hour) =>
+  isSecond(hour)
+    ? exactTime(data, hour).replace(/:00(?=[+-])/, '')
+    : clockOf(hour).replace(/T00:00$/, '')
 
 /**
  * The hour of such a text, which may lack the minutes; null of any other, such as one with a day that its month has not.
  *
+ * @param {Offsets} data
  * @param {string} text
  */
-function timeOf(text) {
+function timeOf(data, text) {
+  const second = data.offsets.find(
+    (each) => isSecond(each.hour) && timeText(data, each.hour) === text,
+  )
+  if (second !== undefined) return second.hour
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}(:\d{2})?)?$/.test(text)) return null
   const whole = text + '2026-11-01T00:00'.slice(text.length)
   const hour = Date.parse(`${whole}Z`) / 3_600_000
@@ -84,8 +97,8 @@ export function fragmentOf(data, choice) {
   const put = (name, value, isFirst) => {
     if (!isFirst) said.set(name, value)
   }
-  put('from', timeText(choice.from), choice.from === first.from)
-  put('to', timeText(choice.to), choice.to === first.to)
+  put('from', timeText(data, choice.from), choice.from === first.from)
+  put('to', timeText(data, choice.to), choice.to === first.to)
   for (const name of dimensions)
     put(addressed(data, name), choice[name], choice[name] === first[name])
   put('by', addressed(data, choice.by), choice.by === first.by)

@@ -4,7 +4,7 @@ import { cumulativeX, drawCumulative, legendOfCumulative } from './cumulative.js
 import { drawLegend } from './elements.js'
 import { speechOf } from './speech.js'
 import { bucketOf, buckets, item, metrics } from './sums.js'
-import { titleOf } from './tables.js'
+import { titleOf, unitOf } from './tables.js'
 
 /** @import { BoardData } from './data.ts' */
 /** @import { Choice, Point, Size, View } from './types.ts' */
@@ -31,9 +31,9 @@ function cumulative(data, places, choice) {
   const points = []
   const { of, next } = buckets[name]
   // A request at the end of the measured time counts, too.
-  for (let start = of(choice.from); start < last || sums.has(start); start = next(start)) {
+  for (let start = of(choice.from); start < last || sums.has(start); start = next(start, data)) {
     sum += sums.get(start) ?? 0
-    points.push({ hour: Math.max(start, Math.min(next(start), last)), sum })
+    points.push({ hour: Math.max(start, Math.min(next(start, data), last)), sum })
   }
   return points
 }
@@ -54,7 +54,8 @@ export function cumulativeView(data, choice, places, unfiltered, size) {
   const outlook = isWhole ? data.outlook : null
   const points = cumulative(data, places, choice)
   return {
-    ...{ id: 'cumulative', wide: true, speech },
+    ...{ id: 'cumulative', wide: true, speech, ...unitOf(data, choice.metric) },
+    times: points.map(({ hour }) => [hour]),
     title: say(outlook === null ? 'sum' : outlook.balance === null ? 'course' : 'held', { what }),
     note: outlook === null ? null : say('outlook'),
     legend: outlook === null ? null : drawLegend(legendOfCumulative(speech, outlook)),

@@ -8,12 +8,21 @@ import { type UsageEngine, viewInStore } from '../engine/engine.ts'
 import * as queries from '../engine/queries.ts'
 import type { CoursePoint, ShownUsage, UsageForecast } from '../shape.ts'
 import { type Cells, localHours, readCells, type Width, wanted } from './cells.ts'
+import {
+  type ClockChange,
+  clockChanges,
+  type OffsetSpan,
+  offsetsOf,
+  secondsList,
+} from './clock-changes.ts'
 import { knownUntil, type Outlook, outlookOf } from './outlook.ts'
 import { type Latencies, type Requests, readLatencies, readRequests } from './requests.ts'
 import { accountWords, type BoardWords, boardWords, tagWords } from './words.ts'
 
 /** The usage of a page, in a compact form that the page's filters sum. Times are local hours since 1970. */
 export interface BoardData {
+  /** Whose usage it is, as the page calls it; null for that of several. */
+  readonly account: string | null
   /** BCP 47: how numbers and dates are written. */
   readonly locale: string
   readonly words: BoardWords
@@ -31,6 +40,8 @@ export interface BoardData {
   readonly metrics: readonly ('credits' | 'requests' | 'tokens' | 'money')[]
   readonly from: number
   readonly to: number
+  /** From when on the clock has which offset; the second of two equal hours is as `offsets.js` has it. */
+  readonly offsets: readonly OffsetSpan[]
   readonly now: number
   readonly measuredFrom: number
   readonly measuredTo: number
@@ -83,6 +94,8 @@ export interface BoardScope {
   readonly by: BoardData['by']
   readonly keyIs: BoardData['keyIs']
   readonly mostCells: number
+  /** Default: of several. */
+  readonly account?: string
   readonly locale: string
   readonly words: BoardWords
   /** The forecast and the flags of the page; null shows neither. */
@@ -168,6 +181,11 @@ export async function readBoardOf(
   scope: BoardScope,
 ): Promise<BoardData> {
   const { unit, money, by, keyIs, page, locale, words } = scope
+  const [zone] = await session.rows<{ name: string }>(
+    `SELECT getvariable('usage_timezone') AS name`,
+  )
+  const changes = clockChanges(scope, zone!.name)
+  await session.execute(`SET VARIABLE usage_second = ${secondsList(changes)}`)
   // Of sums, no table is made: they are read as they are.
   if (engine.cellsAreSums === true) await viewInStore(session, 'usage_board', queries.boardOfSums)
   else await engine.fill(session, 'usage_board', queries.board)
@@ -180,12 +198,16 @@ export async function readBoardOf(
   const cuts = (page?.scope.sources ?? []).flatMap(({ partial }) => partial ?? [])
   const dears = scope.dears ?? []
   const blank = scope.blank ?? []
-  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(session, [
-    ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
-    ...scope.marks.map(({ atUs }) => atUs),
-    ...dears.map(({ atUs }) => atUs),
-    ...[...cuts, ...blank].flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
-  ])) as [number, number, number, number, number, ...number[]]
+  const [from, to, now, measuredFrom, measuredTo, ...hours] = (await localHours(
+    session,
+    [
+      ...[scope.fromUs, scope.toUs, scope.nowUs, scope.firstUs, scope.knownUs],
+      ...scope.marks.map(({ atUs }) => atUs),
+      ...dears.map(({ atUs }) => atUs),
+      ...[...cuts, ...blank].flatMap(({ fromUs, toUs }) => [fromUs, toUs]),
+    ],
+    changes,
+  )) as [number, number, number, number, number, ...number[]]
   const dearHours = hours.slice(scope.marks.length)
   const cutHours = dearHours.slice(dears.length)
   const spanAt = (at: number) => ({ from: cutHours[2 * at]!, to: cutHours[2 * at + 1]! })
@@ -193,6 +215,7 @@ export async function readBoardOf(
   const hasCredits = has('credits')
   return {
     isMoney: /^[A-Z]{3}$/.test(unit),
+    account: scope.account ?? null,
     folded,
     locale,
     words,
@@ -202,6 +225,7 @@ export async function readBoardOf(
     keyIs,
     from,
     to,
+    offsets: offsetsOf(scope, zone!.name, changes),
     now,
     measuredFrom,
     measuredTo,
@@ -218,7 +242,7 @@ export async function readBoardOf(
     cells,
     latency: engine.holdsRequests ? await readLatencies(session, finest, cells) : null,
     requests: engine.holdsRequests ? await readRequests(session) : null,
-    outlook: await readOutlook(session, scope),
+    outlook: await readOutlook(session, scope, changes),
     splits: scope.splits ?? [],
     aboutUnit: scope.aboutUnit ?? null,
     marks: scope.marks.map(({ text }, at) => ({ hour: hours[at]!, text })),
@@ -231,6 +255,7 @@ export async function readBoardOf(
 async function readOutlook(
   session: Session,
   { page, unit, course, nowUs }: BoardScope,
+  changes: readonly ClockChange[],
 ): Promise<Outlook | null> {
   const held = page === null ? null : outlookOf(page, unit, course?.budget ?? null, nowUs)
   const moments = held ?? (course === undefined ? null : courseOf(course))
@@ -240,6 +265,7 @@ async function readOutlook(
   const hours = await localHours(
     session,
     all.map(({ hour }) => hour),
+    changes,
   )
   const local = <Timed extends { readonly hour: number }>(each: Timed): Timed => ({
     ...each,

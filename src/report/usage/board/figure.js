@@ -1,30 +1,22 @@
 // A chart of the page, with what the reader can do with it.
+import { csvName, csvOf } from './csv.js'
 import { drawTable } from './drawn-table.js'
 import { h } from './elements.js'
 import { explore } from './explore.js'
 import { button, make, nodeOf } from './nodes.js'
-import { dateOf } from './sums.js'
 
-/** @import { Bar, BoardSpeech, Choice, TableCell, View } from './types.ts' */
-
-/** @param {TableCell} value */
-function cellText(value) {
-  if (value === null || value === undefined) return ''
-  const text = String(value)
-  const safe = typeof value === 'string' && /^\s*[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
+/** @import { BoardData } from './data.ts' */
+/** @import { Bar, BoardSpeech, Choice, View } from './types.ts' */
 
 /**
+ * @param {BoardData} data
  * @param {View} view
- * @param {string} period
+ * @param {Choice} choice
  */
-function save(view, period) {
-  const [heads, rows] = view.table()
-  const text = [heads, ...rows].map((cells) => `${cells.map(cellText).join(',')}\r\n`).join('')
+function save(data, view, choice) {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  link.download = `usage-${view.id}-${period}.csv`
+  link.href = URL.createObjectURL(new Blob([csvOf(data, view)], { type: 'text/csv' }))
+  link.download = csvName(data, view, choice)
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
@@ -32,19 +24,16 @@ function save(view, period) {
 /**
  * A chart with its legend, what is said of it, and its table.
  *
+ * @param {BoardData} data
  * @param {View} view
  * @param {Choice} choice
  * @param {BoardSpeech} speech
  * @param {(from: number, to: number) => void} period
  * @param {(bar: Bar) => void} open
  */
-export function figureOf(view, choice, speech, period, open) {
+export function figureOf(data, view, choice, speech, period, open) {
   const head = make(h('figcaption', {}, h('h3', {}, view.title)))
-  head.append(
-    button('CSV', `CSV: ${view.title}`, () =>
-      save(view, `${dateOf(choice.from)}-${dateOf(choice.to - 1)}`),
-    ),
-  )
+  head.append(button('CSV', `CSV: ${view.title}`, () => save(data, view, choice)))
   const figure = make(
     h('figure', {
       class: `card ${view.wide || view.whole ? 'whole' : 'half'}`,

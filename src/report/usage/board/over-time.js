@@ -11,12 +11,12 @@ import { speechOf } from './speech.js'
  * @param {BoardData} data
  * @param {Bars} bars
  * @param {readonly Series[]} series
- * @returns {Pick<BarsView, 'bars' | 'bucket' | 'describe' | 'table'>}
+ * @returns {Pick<BarsView, 'bars' | 'bucket' | 'times' | 'describe' | 'table'>}
  */
 export function overTime(data, { bars, bucket }, series) {
   const { say, show, timeOf } = speechOf(data)
   return {
-    ...{ bars, bucket },
+    ...{ bars, bucket, times: bars.map(({ start, end }) => [start, end]) },
     describe: (at) => series.map(({ name, values }) => [name, show(values[at])]),
     table: () => [
       [say('time'), ...series.map(({ name }) => name)],

@@ -2,6 +2,7 @@ import { samplesNeeded } from '../../../measure/percentile.ts'
 import type { Session } from '../../../store/session/session.ts'
 import { shortSql } from '../short-name.ts'
 import { type Cells, type Dimension, dimensions, localSql, startSql, type Width } from './cells.ts'
+import { secondSql } from './clock-changes.ts'
 import { latencyStep } from './latency.js'
 
 /** A single request; names are places in the names of the board. */
@@ -60,12 +61,12 @@ export async function readRequests(session: Session): Promise<Requests | null> {
   const [count] = await session.rows<{ n: number }>(`SELECT count(*)::INTEGER AS n ${withinSql}`)
   if (count!.n === 0 || count!.n > mostRequests) return null
   const rows = await session.rows<Single>(`
-    SELECT (local // 3600000000)::DOUBLE AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
+    SELECT (local // 3600000000)::DOUBLE + ${secondSql('at_us')} AS hour, strftime(make_timestamp(local), '%H:%M:%S') AS clock,
       id, ${placed}, coalesce(status::VARCHAR, outcome) AS status, latency_us / 1000 AS duration,
       prompt_tokens::DOUBLE AS input, completion_tokens::DOUBLE AS output,
       CASE WHEN unit = getvariable('usage_unit') THEN credits::DOUBLE END AS credits
     FROM (SELECT *, ${localSql('at_us')} AS local ${withinSql})
-    ORDER BY local, id`)
+    ORDER BY at_us, id`)
   return {
     hour: rows.map(({ hour }) => hour),
     clock: rows.map(({ clock }) => clock),
@@ -88,7 +89,7 @@ export async function readLatencies(
   cells: Cells,
 ): Promise<Latencies | null> {
   const rows = await session.rows<Record<'start' | Dimension | 'step' | 'n', number>>(
-    `WITH named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${placed}, latency_us
+    `WITH named AS (SELECT ${localSql('at_us')} // 3600000000 AS hour, ${secondSql('at_us')} AS second, ${placed}, latency_us
        ${withinSql} AND outcome = 'ok' AND latency_us > 0)
      SELECT ${startSql[width]}::DOUBLE AS start, model, key, endpoint,
        floor(ln(latency_us / 1000) / ln(${latencyStep}))::INTEGER AS step, count(*)::INTEGER AS n

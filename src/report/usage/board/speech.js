@@ -1,6 +1,8 @@
 // @ts-check
 // Words, numbers and dates of a usage page in the language of its reader.
 
+import { isSecond, offsetMark } from './offsets.js'
+
 /** @import { BoardData } from './data.ts' */
 /** @import { BoardSpeech, Values } from './types.ts' */
 
@@ -94,7 +96,8 @@ export function speechOf(data) {
   const shortDays = dated({ day: 'numeric', month: 'short' })
   const clocks = zoned(locale, { hour: 'numeric', minute: '2-digit' })
   /** @param {number} hour */
-  const clock = (hour) => clocks.format(msOf(hour))
+  const clock = (hour) =>
+    clocks.format(msOf(isSecond(hour) ? Math.floor(hour) : hour)) + offsetMark(data, hour)
   const parts = partsIn(locale)
   const months = dated({ month: 'short', year: 'numeric' })
   /** @param {'short' | 'long'} weekday */

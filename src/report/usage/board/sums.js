@@ -1,6 +1,8 @@
 // @ts-check
 // Sums the cells of a usage page for what the reader chose. It runs where the page is made and in the reader's browser,
 // so that both show the same. The data are columns: cell `at` is `hour[at]`, `model[at]`, `requests[at]` and so on.
+import { endOfHour } from './offsets.js'
+/** @import { Offsets } from './offsets.js' */
 /** @import { Dimension, Width } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
 /** @import { Bar, Bars, Choice, Metric, Series, Span, Sums } from './types.ts' */
@@ -37,10 +39,10 @@ const monthStart = (year, month) => Date.UTC(year, month, 1) / 3_600_000
 /**
  * Buckets, from narrow to wide: the start of that with an hour, and of the next one.
  *
- * @type {Readonly<Record<Width, Readonly<Record<'of' | 'next', (hour: number) => number>>>>}
+ * @type {Readonly<Record<Width, { readonly of: (hour: number) => number, readonly next: (hour: number, data: Offsets) => number }>>}
  */
 export const buckets = {
-  hour: { of: (hour) => hour, next: (start) => start + 1 },
+  hour: { of: (hour) => hour, next: (start, data) => endOfHour(data, start) },
   day: { of: (hour) => Math.floor(hour / 24) * 24, next: (start) => start + 24 },
   // 1970 began on a Thursday; weeks begin on Monday.
   week: {
@@ -185,8 +187,8 @@ export function barsOf(data, from, to) {
   const { of, next } = buckets[name]
   /** @type {Bar[]} */
   const bars = []
-  for (let start = of(from); start < to; start = next(start)) {
-    const end = next(start)
+  for (let start = of(from); start < to; start = next(start, data)) {
+    const end = next(start, data)
     bars.push({
       start,
       end,

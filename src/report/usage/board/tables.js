@@ -1,12 +1,14 @@
 // @ts-check
 // The cards and tables of a choice.
 import { drawTable } from './drawn-table.js'
+import { isTwice, offsetAt, offsetMark, secondPart } from './offsets.js'
 import { speechOf } from './speech.js'
-import { chosen, dimensions, groups, item, sharesOf, total } from './sums.js'
+import { chosen, dimensions, groups, hourOf, item, sharesOf, total } from './sums.js'
 
 /** @import { Dimension } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
-/** @import { BoardSpeech, Card, Choice, ListedRequest, Metric, RequestPage, RequestSort, Sums, TableCell, TableOfNames } from './types.ts' */
+/** @import { Offsets } from './offsets.js' */
+/** @import { BoardSpeech, Card, Choice, ListedRequest, Metric, RequestPage, RequestSort, Sums, TableCell, TableOfNames, View } from './types.ts' */
 /** @import { BoardWord } from './words.ts' */
 
 /** @param {string} text */
@@ -23,6 +25,20 @@ export function titleOf(data, metric) {
   const { unit, money } = data
   if (metric === 'credits') return say('use', { unit, Unit: capital(unit) })
   return metric === 'money' ? say('money', money ?? {}) : say(metric)
+}
+
+/**
+ * The unit of the values of a metric, if they are amounts.
+ *
+ * @param {BoardData} data
+ * @param {Metric} metric
+ * @returns {Pick<View, 'unit' | 'perCredit'>}
+ */
+export function unitOf({ unit, money }, metric) {
+  if (metric === 'credits') return { unit }
+  return metric === 'money' && money !== null
+    ? { unit: money.currency, perCredit: money.perCredit }
+    : {}
 }
 
 /** @type {(part: number, whole: number) => number | null} */
@@ -146,9 +162,6 @@ export function mostOf(data, choice, by) {
 /** A list of requests is of this many hours at most: 31 days, of which one may have 25. */
 export const mostListed = 31 * 24 + 1
 
-/** A page holds this many rows of a list at first, and with each press more. */
-const listedAtOnce = 100
-
 /**
  * The heads of a table of single requests.
  *
@@ -195,9 +208,10 @@ export function requestSorts(data) {
 export function requestCells(data, choice, request) {
   const speech = speechOf(data)
   const { id, hour, clock, names, status, duration, input, output, amount } = request
+  const mark = offsetMark(data, hour)
   const day = choice.to - choice.from > 24 ? `${speech.tick('day', hour, 24)}, ` : ''
   return [
-    ...[`${day}${clock}`, id],
+    ...[`${day}${clock}${mark}`, id],
     ...dimensions.map((name, at) => speech.nameOf(item(names, at), name)),
     ...[status, duration, input, output, amount],
   ]
@@ -221,9 +235,14 @@ export function amountIn({ credits, cost }, unit) {
 /**
  * The local hour of such a request.
  *
+ * @param {Offsets} data
  * @param {{ readonly at: string }} request
  */
-export const hourIn = ({ at }) => Date.parse(`${at.slice(0, 13)}:00:00Z`) / 3_600_000
+export const hourIn = (data, { at }) => {
+  const hour = hourOf(at.slice(0, 10)) + Number(at.slice(11, 13))
+  const second = hour + secondPart
+  return isTwice(data, hour) && at.endsWith(offsetAt(data, second)) ? second : hour
+}
 
 /**
  * How such a request ended, with the status of an answer that is no success.
@@ -246,61 +265,3 @@ export const endIn = ({ outcome, status }, words) =>
 export const nameIn = (request, name, tag) =>
   (name === 'key' && tag ? request.tags.find((each) => each.name === tag)?.value : request[name]) ??
   '(unknown)'
-
-/** @type {Readonly<Record<RequestSort, (request: ListedRequest) => number | null>>} */
-const sortedBy = {
-  time: ({ hour }) => hour,
-  amount: ({ amount }) => amount,
-  tokens: ({ input, output }) =>
-    input === null && output === null ? null : (input ?? 0) + (output ?? 0),
-  duration: ({ duration }) => duration,
-}
-
-/**
- * A part of the requests that the page holds; null if it holds none.
- *
- * @param {BoardData} data
- * @param {Choice} choice
- * @param {RequestSort} sort
- * @param {string | null} cursor
- * @returns {RequestPage | null}
- */
-export function heldRequests(data, choice, sort, cursor) {
-  const { requests } = data
-  if (requests === null) return null
-  /** @type {(name: Dimension, at: number) => string} */
-  const given = (name, at) => item(data.names[name], item(requests[name], at))
-  /** @param {number} at */
-  const listed = (at) => ({
-    ...{
-      id: item(requests.id, at),
-      hour: item(requests.hour, at),
-      clock: item(requests.clock, at),
-    },
-    names: dimensions.map((name) => given(name, at)),
-    ...{ status: item(requests.status, at), duration: item(requests.duration, at) },
-    ...{ input: item(requests.input, at), output: item(requests.output, at) },
-    amount: item(requests.credits, at),
-  })
-  const value = sortedBy[sort]
-  const order = (/** @type {ListedRequest} */ each) => value(each) ?? Number.NEGATIVE_INFINITY
-  // The newest stands last in the data, and first in the list.
-  const all = [...requests.hour.keys()]
-    .filter((at) => {
-      const hour = item(requests.hour, at)
-      return (
-        hour >= choice.from &&
-        hour < choice.to &&
-        dimensions.every((name) => choice[name] === '' || given(name, at) === choice[name])
-      )
-    })
-    .map(listed)
-    .toReversed()
-    .toSorted((a, b) => (order(a) === order(b) ? 0 : order(b) - order(a)))
-  const from = Number(cursor ?? 0)
-  const to = from + listedAtOnce
-  return {
-    rows: all.slice(from, to).map((each) => requestCells(data, choice, each)),
-    next: to < all.length ? String(to) : null,
-  }
-}

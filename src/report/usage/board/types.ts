@@ -150,6 +150,11 @@ interface AnyView {
   /** Stands under the drawing. */
   readonly under?: Tree | null
   readonly tree: Tree
+  /** The unit of the values of its table, if they are amounts, and what a credit costs in it. */
+  readonly unit?: string
+  readonly perCredit?: number
+  /** The start and the end of each row of its table, or its end alone: local hours. */
+  readonly times?: readonly (readonly number[])[]
   /** Says the values of its table, if they are no plain numbers. */
   readonly speech?: BoardSpeech
   table(): readonly [heads: readonly string[], rows: readonly (readonly TableCell[])[]]

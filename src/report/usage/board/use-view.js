@@ -2,11 +2,13 @@
 // The first chart: what was used over time, and why some of it was dear.
 import { drawBars, legendOfBars, legendOfCut, markOf } from './bars.js'
 import { drawLegend, h, legendOf } from './elements.js'
+import { isSecond } from './offsets.js'
 import { overTime } from './over-time.js'
 import { speechOf } from './speech.js'
 import { dimensions, stacked } from './sums.js'
-import { titleOf } from './tables.js'
+import { titleOf, unitOf } from './tables.js'
 
+/** @import { Width } from './cells.ts' */
 /** @import { BoardData } from './data.ts' */
 /** @import { Bar, BarsView, Choice, Size, Span } from './types.ts' */
 
@@ -41,8 +43,11 @@ export function useView(data, choice, places, unfiltered, size) {
   ]
   const table = overTime(data, main, series)
   return {
-    ...{ id: 'use', wide: true, title, speech },
-    note: choice.metric === 'credits' ? data.aboutUnit : null,
+    ...{ id: 'use', wide: true, title, speech, ...unitOf(data, choice.metric) },
+    note:
+      [choice.metric === 'credits' ? data.aboutUnit : null, ...clockNotes(data, choice, bucket)]
+        .filter(Boolean)
+        .join(' ') || null,
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
@@ -78,6 +83,23 @@ export function useView(data, choice, places, unfiltered, size) {
         .map(({ name, values }) => [name, speech.show(values[at])]),
     whyOf,
   }
+}
+
+/**
+ * That a day of these hours is longer or shorter than others.
+ *
+ * @param {BoardData} data
+ * @param {Span} span
+ * @param {Width} bucket
+ */
+function clockNotes(data, { from, to }, bucket) {
+  const { say, timeOf } = speechOf(data)
+  const changes = bucket === 'hour' ? data.offsets.slice(1) : []
+  return changes.flatMap(({ hour }) => {
+    const start = Math.floor(hour / 24) * 24
+    const date = timeOf('day', { start, end: start + 24 })
+    return hour >= from && hour < to ? [say(isSecond(hour) ? 'longDay' : 'shortDay', { date })] : []
+  })
 }
 
 /** The most marks over a chart: the greatest. */

@@ -86,6 +86,8 @@ export const boardWords = {
   unmeasured: 'not measured',
   nothing: 'nothing',
   open: 'at least so much: not over, or not measured whole',
+  longDay: '{date} has 25 hours: the clock is set back, and one hour occurs twice.',
+  shortDay: '{date} has 23 hours: the clock is set forward.',
   cut: 'cut: its value stands above',
   other: '(other)',
   others: 'others',
