@@ -21,6 +21,7 @@ import { exportRequests } from './figures/export-requests.ts'
 import { pageDocument } from './page/document.ts'
 import { pageBody } from './page/page.ts'
 import { readPageData } from './page/page-data.ts'
+import { openedTable } from './page/page-tables.ts'
 import { type Speech, speechOf } from './page/speech.ts'
 import { wordsFor } from './page/words.ts'
 import { type AccountView, accountView, dayZones } from './settings/account-view.ts'
@@ -265,6 +266,9 @@ export class Portal {
         const { snapshot } = this.options
         const speech = this.speech(asked.view)
         const data = await readPageData(asked, searchParams, speech, forecast, snapshot)
+        const opened = data.tables.find(({ by }) => by === searchParams.get('tables'))
+        if (opened !== undefined)
+          return pageAnswer(openedTable(opened, data, speech).text, "default-src 'none'")
         const body = pageBody(data, settings, asked.view, speech)
         const { text, policy } = pageDocument(body, settings, speech, origins)
         return pageAnswer(text, policy)

@@ -62,7 +62,8 @@ test('who sees costs and no credits sees the price of each request', async () =>
 })
 
 test('the API takes the times of a bar that begins at a quarter of an hour, as the page writes them', () => {
-  expect(periodOf(timeText(494_005.5), timeText(494_006), 'UTC')).toMatchObject({
+  const data = { offsets: [] }
+  expect(periodOf(timeText(data, 494_005.5), timeText(data, 494_006), 'UTC')).toMatchObject({
     ...{ fromUs: 494_005.5 * 3600e6, toUs: 494_006 * 3600e6 },
   })
 })

@@ -2,6 +2,7 @@
 /** @import { BoardData } from '../../report/usage/board/data.ts' */
 /** @import { Choice } from '../../report/usage/board/types.ts' */
 import { choiceOf, timeText } from '../../report/usage/board/choice.js'
+import { saveAs } from '../../report/usage/board/nodes.js'
 import { bucketOf, dimensions } from '../../report/usage/board/sums.js'
 
 /**
@@ -55,18 +56,6 @@ const fileNameIn = (answer) =>
     /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ??
       'usage',
   )
-
-/**
- * @param {string} name
- * @param {Blob} content
- */
-function saveAs(name, content) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}
 
 /**
  * Asks again, a few times, where the answer says when; null without one.

@@ -37,7 +37,9 @@ const period = ['from', 'to']
 const filters = ['model', 'key', 'endpoint'] as const
 const unfiltered = { model: [], key: [], endpoint: [], tag: [] }
 /** The parameters of the page; the period may be left out. Its days are those of the account's zone, as its bills and budgets are. */
-const known = [...period, ...filters, 'tag', 'metric', 'by', 'unit']
+const known = [...period, ...filters, 'tag', 'metric', 'by', 'unit', 'tables']
+/** What is no filter. */
+const views = ['metric', 'by', 'unit', 'tables']
 
 /**
  * Reads the page: the answers of the API, and the board.
@@ -68,9 +70,7 @@ export async function readPageData(
   const by = search.get('by') ?? ''
   if (by.startsWith('tag:')) needsEach(asked, [by])
   const tag = tagOf(by)
-  const asking = new URLSearchParams(
-    [...chosen].filter(([name]) => name !== 'metric' && name !== 'by' && name !== 'unit'),
-  )
+  const asking = new URLSearchParams([...chosen].filter(([name]) => !views.includes(name)))
   const query = parametersOf('summary', asking) as Parameters<typeof readSummary>[1]
   const coverage = await coverageOf(session)
   const asks = periodAsked(query, view)
@@ -93,6 +93,9 @@ export async function readPageData(
     // Of a tag that the account never has, there is nothing to show.
     if (table.rows.some((row) => row.name !== null)) tables.push(table)
   }
+  const asksTable = search.get('tables') ?? 'top'
+  if (asksTable !== 'top' && !tables.some(({ by }) => by === asksTable))
+    throw new Problem(404, 'no-such-page', 'This page has no such table')
   const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
   const dears = await dearDays(asked, asks, query, names, page)
@@ -145,7 +148,8 @@ export async function readPageData(
     presets: presetPeriods(view, nowMs),
     canExport: bearer.shows.has('export'),
     canListRequests: bearer.shows.has('requests'),
-    kept: [...search].filter(([name]) => !period.includes(name)),
+    kept: [...search].filter(([name]) => !period.includes(name) && name !== 'tables'),
+    isShort: search.get('tables') === 'top',
     credits: credits?.source === 'none' ? null : credits,
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,

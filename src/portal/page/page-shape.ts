@@ -46,6 +46,8 @@ export interface PageData {
   readonly dears: readonly DearDay[]
   readonly presets: ReturnType<typeof presetPeriods>
   readonly canExport: boolean
+  /** Long tables are asked for when they are opened. */
+  readonly isShort: boolean
   readonly canListRequests: boolean
   /** Null if nothing was ever used. */
   readonly board: BoardData | null

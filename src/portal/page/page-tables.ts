@@ -8,6 +8,8 @@ import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
 const top = 5
+/** A longer table is not sent before it is opened. */
+const mostSent = 30
 
 /** Models, keys and own dimensions: the first five with their shares, and all of them in a table that adds up. */
 export function renderTables(data: PageData, speech: Speech): Html {
@@ -20,7 +22,7 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   const { say } = speech
   const tag = tagOf(by)
   const title = titleOf(table, speech)
-  const note = more > 0 && html`<p class="note">${say('table.rest', { more })}</p>`
+  const isLater = data.isShort && rows.length > mostSent
   const [column = null] = columnsOf(table, speech)
   const firsts = topNames(table, top, speech).map((each) => ({
     ...each,
@@ -30,9 +32,16 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   return html`<section class="card" id="${tag === null ? `top-${by}` : `top-tag-${place}`}">
 <h3>${title}${isChanged && html`<small>${changeAgainst(data, speech)}</small>`}</h3>
 <ol class="top">${firsts.map((each) => barOf(each, table, data, speech))}</ol>
-<details><summary>${rows.length > top ? say('table.all', { all: rows.length + more }) : say('table.values')}</summary>
-${scrolling(title, wholeTable(table, data, speech))}${note}
+<details${isLater && html` data-table="${by}"`}><summary>${rows.length > top ? say('table.all', { all: rows.length + more }) : say('table.values')}</summary>
+${!isLater && openedTable(table, data, speech)}
 </details></section>`
+}
+
+/** A whole table, and how many names it has not. */
+export function openedTable(table: NamesTable, data: PageData, speech: Speech): Html {
+  const { more } = table
+  const note = more > 0 && html`<p class="note">${speech.say('table.rest', { more })}</p>`
+  return html`${scrolling(titleOf(table, speech), wholeTable(table, data, speech))}${note}`
 }
 
 /** The name of a table; where amounts are of several units, with the one that its bars are of. */

@@ -144,12 +144,30 @@ import { askedOf, boardData, saveExport } from './export.js'
     keep(dimensions, new URLSearchParams(location.hash.slice(1)), query)
     return textOf(query, '?')
   }
+  /** @param {string} tables */
+  const withTables = (tables) => `${asked() || '?'}&tables=${encodeURIComponent(tables)}`
+  /**
+   * A long table comes when it is opened.
+   *
+   * @param {Event} event
+   */
+  async function openTable({ target }) {
+    if (!(target instanceof HTMLDetailsElement) || !target.open) return
+    const { table } = target.dataset
+    if (!table) return
+    delete target.dataset.table
+    const answer = await ask(`page${withTables(table)}`).catch(() => null)
+    if (answer?.ok) return target.insertAdjacentHTML('beforeend', await answer.text())
+    target.dataset.table = table
+    target.open = false
+  }
+  addEventListener('toggle', openTable, true)
   async function load() {
     const query = asked()
     // New figures of the same view come without a sign.
     if (query !== loaded) document.querySelector('main')?.setAttribute('aria-busy', 'true')
     loaded = query
-    const answer = await ask(`page${query}`).catch(() => null)
+    const answer = await ask(`page${withTables('top')}`).catch(() => null)
     // The reader has chosen something else meanwhile.
     if (query !== loaded) return
     if (answer === null || answer.status === 503 || answer.status === 429) return again()
@@ -167,8 +185,8 @@ import { askedOf, boardData, saveExport } from './export.js'
       .querySelector('main')
     const shown = document.querySelector('main')
     if (next === null || shown === null) return again()
-    const opened = [...document.querySelectorAll('figure details[open]')].map(
-      (details) => details.closest('figure')?.id,
+    const opened = [...document.querySelectorAll('details[open]')].map(
+      (details) => details.closest('figure, .tops section')?.id,
     )
     const focused = document.activeElement?.closest('figure')?.id
     endBoard()

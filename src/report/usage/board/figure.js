@@ -3,23 +3,10 @@ import { csvName, csvOf } from './csv.js'
 import { drawTable } from './drawn-table.js'
 import { h } from './elements.js'
 import { explore } from './explore.js'
-import { button, make, nodeOf } from './nodes.js'
+import { button, make, nodeOf, saveAs } from './nodes.js'
 
 /** @import { BoardData } from './data.ts' */
 /** @import { Bar, BoardSpeech, Choice, View } from './types.ts' */
-
-/**
- * @param {BoardData} data
- * @param {View} view
- * @param {Choice} choice
- */
-function save(data, view, choice) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([csvOf(data, view)], { type: 'text/csv' }))
-  link.download = csvName(data, view, choice)
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
-}
 
 /**
  * A chart with its legend, what is said of it, and its table.
@@ -33,7 +20,11 @@ function save(data, view, choice) {
  */
 export function figureOf(data, view, choice, speech, period, open) {
   const head = make(h('figcaption', {}, h('h3', {}, view.title)))
-  head.append(button('CSV', `CSV: ${view.title}`, () => save(data, view, choice)))
+  head.append(
+    button('CSV', `CSV: ${view.title}`, () =>
+      saveAs(csvName(data, view, choice), new Blob([csvOf(data, view)], { type: 'text/csv' })),
+    ),
+  )
   const figure = make(
     h('figure', {
       class: `card ${view.wide || view.whole ? 'whole' : 'half'}`,

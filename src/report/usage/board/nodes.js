@@ -39,3 +39,17 @@ export const field = (label, control) => {
   made.append(control)
   return made
 }
+
+/**
+ * Gives the reader a file.
+ *
+ * @param {string} name
+ * @param {Blob} content
+ */
+export function saveAs(name, content) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
