@@ -86,7 +86,14 @@ function nearestTests(file: string): readonly string[] {
   const rules =
     ids.length > 0 ? ids : (importers.get(file) ?? []).flatMap((each) => idsOf(textOf(each)))
   const isNearest = (test: string) => isOwn(test) || rules.some((id) => textOf(test).includes(id))
-  return tests.toSorted((a, b) => Number(isNearest(b)) - Number(isNearest(a))).slice(0, most)
+  // Many tests of other rooms import a file only to set something up.
+  const ofRoom = (test: string) =>
+    dirname(file)
+      .split('/')
+      .findLastIndex((name, at) => at > 0 && name === test.split('/')[at])
+  return tests
+    .toSorted((a, b) => Number(isNearest(b)) - Number(isNearest(a)) || ofRoom(b) - ofRoom(a))
+    .slice(0, most)
 }
 
 const random = randomOf(Number(values.seed))
