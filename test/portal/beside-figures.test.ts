@@ -61,7 +61,7 @@ test('requests that failed and report no cost say nothing of it', whole, async (
 test.each([
   [2000, "budget: '600'", 'probably enough until Dec 1 Key'],
   // Of 710 credits, 702 are used: the rest is for less than a day.
-  [710, "budget: '600'", 'your credits run out before that'],
+  [710, "budget: '600'", 'your credits end before that'],
 ])(
   'a budget beside %i credits says which of them ends first',
   whole,

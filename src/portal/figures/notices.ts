@@ -64,7 +64,11 @@ export async function noticesOf(
       else add('expiring', { credits: waste.creditsMedian, date })
     }
     const { medianUs } = page.depletion.runsOut
-    if (medianUs !== null && medianUs > nowUs && medianUs < nowUs + 14 * dayUs) {
+    // What expires does not run out.
+    const isExpiry = page.depletion.wasted.some(
+      (each) => each.expiresUs === medianUs && each.creditsMedian > 0,
+    )
+    if (medianUs !== null && !isExpiry && medianUs > nowUs && medianUs < nowUs + 14 * dayUs) {
       add(isMoney ? 'running-out.money' : 'running-out', { date: speech.day(medianUs) })
     }
   }

@@ -152,7 +152,7 @@ export async function readPageData(
     isShort: search.get('tables') === 'top',
     credits: credits?.source === 'none' ? null : credits,
     isPending: canSee && isPending,
-    outlook: canSee ? outlookOf(page, view, 60, nowMs) : null,
+    outlook: canSee ? outlookOf(page, view, 366, nowMs) : null,
     budgets,
     notices: await noticesOf(page, budgets, asked, speech),
   }

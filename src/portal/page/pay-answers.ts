@@ -173,17 +173,52 @@ export function endAnswers(data: PageData, speech: Speech): Cell {
     const sentence = html`<span class="answer">${lasts(data, speech)}</span>`
     return [{ label: say(`card.balance${of}`), value: left, under: [sentence] }]
   }
+  const endUs = Date.parse(median) * 1000
+  const unused = unusedAt(median, outlook)
+  if (unused > 0)
+    return [
+      {
+        label: say(`card.expires${of}`),
+        value: speech.shortDay(endUs),
+        under: [
+          html`<span class="answer">${say(`ends.unused${of}`, {
+            ...{ unused: speech.amounts(credits.unit).one(String(unused)), amount: left },
+            date: speech.near(endUs, data.toUs),
+          })}</span>`,
+          earlierIn(data, speech),
+        ],
+      },
+    ]
   return [
     {
       label: say(`card.ends${of}`),
-      value: say('ends.about', { date: speech.shortDay(Date.parse(median) * 1000) }),
+      value: say('ends.about', { date: speech.shortDay(endUs) }),
       under: [
         html`<span class="answer">${say('ends.left', { amount: left })}</span>`,
+        rangeIn(data, speech),
         paceIn(data, speech),
         fasterIn(data, speech),
       ],
     },
   ]
+}
+
+/** What expires at a time in the median future: it does not run out then. */
+const unusedAt = (at: string, { expiries }: Answers['outlook']) =>
+  expiries.reduce((sum, each) => sum + (each.at === at ? Number(each.median) : 0), 0)
+
+/** The day on which one future in ten has used up what would expire; empty if none has. */
+function earlierIn({ outlook, toUs }: PageData, { say, near }: Speech): string {
+  const [early, median] = [outlook!.runsOut!.early!, outlook!.runsOut!.median!].map(Date.parse)
+  return median! - early! < dayMs ? '' : say('ends.earliest', { date: near(early! * 1000, toUs) })
+}
+
+/** The days between which eight futures in ten end; empty if they are one day. */
+function rangeIn({ outlook, toUs }: PageData, { say, near }: Speech): string {
+  const { early, late } = outlook!.runsOut!
+  const [from, to] = [early!, late].map((at) => at && near(Date.parse(at) * 1000, toUs))
+  if (!to) return say('ends.range.open', { from: from! })
+  return from === to ? '' : say('ends.range', { from: from!, to })
 }
 
 /** Why no date is said. */
@@ -250,29 +285,17 @@ function paceIn(data: PageData, speech: Speech): string {
   return speech.say('ends.pace.without', { pace, days })
 }
 
-/**
- * The end at a faster pace: that by which one future in ten has none left, or that of the mean of the month, which a reader works out.
- * Empty if it is that of the pace; without a pace, the last day to buy more.
- */
+/** The end at the mean pace of the month, which a reader works out; empty if it is no sooner than the range of the pace says. */
 function fasterIn(data: PageData, speech: Speech): string {
   const { credits, outlook, summary, toUs } = data
-  const early = outlook?.runsOut?.early ?? null
-  if (early === null) return ''
-  const { say, near } = speech
-  const pace = paceOf(data)
-  const nowMs = Date.parse(summary.refreshedAt)
-  if (pace === null)
-    return say('answer.buy', {
-      date: near(Math.max(nowMs, Date.parse(early) - dayMs) * 1000, toUs),
-    })
-  const left = Number(credits!.remaining)
-  const perDay = Math.max(pace.mean ?? 0, (left * dayMs) / (Date.parse(early) - nowMs))
-  const endMs = nowMs + (left / perDay) * dayMs
-  return Date.parse(outlook!.runsOut!.median!) - endMs < dayMs
+  const mean = paceOf(data)?.mean ?? null
+  if (mean === null) return ''
+  const endMs = Date.parse(summary.refreshedAt) + (Number(credits!.remaining) / mean) * dayMs
+  return Date.parse(outlook!.runsOut!.early!) - endMs < dayMs
     ? ''
-    : say('ends.faster', {
-        pace: speech.amounts(credits!.unit).about(perDay),
-        date: near(endMs * 1000, toUs),
+    : speech.say('ends.faster', {
+        pace: speech.amounts(credits!.unit).about(mean),
+        date: speech.near(endMs * 1000, toUs),
       })
 }
 

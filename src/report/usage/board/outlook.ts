@@ -134,7 +134,7 @@ export interface Outlook {
   readonly balance: number | null
   /** A line at this much use until the budget begins anew; null draws none. */
   readonly budget: { readonly amount: number; readonly hour: number } | null
-  /** When the median future has used up what is held; null if it has not by the end of the points. */
+  /** When the median future has used up what is held; null if it has not by the end of the points, or what is left expires then. */
   readonly runsOut: { readonly hour: number } | null
   /** The use to come since it is no longer known. */
   readonly points: readonly (OfFutures & { readonly hour: number })[]
@@ -158,6 +158,9 @@ export function outlookOf(
   const points = outlookPoints(page)
   if (points.length === 0 || !page.depletion.known || page.depletion.unit !== unit) return null
   const { balance, wasted, runsOut } = page.depletion
+  const isExpiry = wasted.some(
+    (each) => each.expiresUs === runsOut.medianUs && each.creditsMedian > 0,
+  )
   const course = page.courses[0]!
   const sinceUs = forecastFrom(page, course, nowUs)
   const coming = usedSince(
@@ -168,7 +171,7 @@ export function outlookOf(
   return {
     balance,
     budget,
-    runsOut: runsOut.medianUs === null ? null : { hour: runsOut.medianUs },
+    runsOut: runsOut.medianUs === null || isExpiry ? null : { hour: runsOut.medianUs },
     points: [{ hour: sinceUs, low: 0, median: 0, high: 0 }, ...coming],
     expiries: wasted.map(({ expiresUs, creditsMedian }) => ({
       hour: expiresUs,
