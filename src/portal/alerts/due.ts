@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { periodAround, timeIn } from '../../measure/usage/calendar.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
-import { dayUs } from '../../user/durations.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
 import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from '../figures/budgets.ts'
@@ -29,7 +29,7 @@ function alertOf(
  *
  * @param asked by a bearer who sees what the settings show
  * @param credits what is left; null if the settings do not show it
- * @param sinceMs alerts are of periods that end after this, Unix milliseconds
+ * @param sinceMs alerts are of periods and hours that end after this, Unix milliseconds
  */
 export async function alertsDue(
   asked: Asked,
@@ -48,7 +48,7 @@ export async function alertsDue(
   return [
     ...[...past, ...present].flatMap((state) => ofBudget(asked, state)),
     ...(credits === null ? [] : ofCredits(asked, page, credits)),
-    ...(await ofHours(asked, page)),
+    ...(await ofHours(asked, page, sinceMs)),
   ]
 }
 
@@ -110,13 +110,18 @@ function ofCredits(
   return [...below, ...soon]
 }
 
-/** Hours far above the usual, with what was used and by whom. */
-async function ofHours(asked: Asked, page: UsageForecast | null): Promise<readonly Alert[]> {
+/** Hours far above the usual that ended after alerts began, with what was used and by whom. */
+async function ofHours(
+  asked: Asked,
+  page: UsageForecast | null,
+  sinceMs: number,
+): Promise<readonly Alert[]> {
   const { bearer, view, nowMs } = asked
+  const firstUs = Math.max(nowMs * 1000 - newsUs, sinceMs * 1000 - hourUs)
   const alerts: Alert[] = []
   for (const { atUs, unit } of unusualHours(page)) {
-    if (atUs <= nowMs * 1000 - newsUs || !bearer.shows.has(shownFor(unit))) continue
-    const cause = await causeOf(asked, { fromUs: atUs, toUs: atUs + dayUs / 24 }, unit)
+    if (atUs <= firstUs || !bearer.shows.has(shownFor(unit))) continue
+    const cause = await causeOf(asked, { fromUs: atUs, toUs: atUs + hourUs }, unit)
     if (cause === null) continue
     const named = (['models', 'keys'] as const).filter((each) => bearer.shows.has(each))
     const needs = [shownFor(unit), ...(cause.names.length === 0 ? [] : named)]

@@ -1,3 +1,4 @@
+import { periodAround } from '../../measure/usage/calendar.ts'
 import { type UsageForecast, unitHeld } from '../../report/usage/shape.ts'
 import { readBreakdown } from '../figures/breakdown.ts'
 import { budgetsAnswer, readBudgets } from '../figures/budgets.ts'
@@ -46,7 +47,10 @@ export async function readAnswer(
     case 'outlook':
       needs(asked, shownFor(page === null ? 'credits' : unitHeld(page)))
       return outlookOf(page, view, (query as { days: number }).days, nowMs)
-    case 'notices':
-      return { notices: await noticesOf(page, await readBudgets(asked, page), asked, speech) }
+    case 'notices': {
+      const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
+      const budgets = await readBudgets(asked, page)
+      return { notices: await noticesOf(page, budgets, asked, speech, month) }
+    }
   }
 }

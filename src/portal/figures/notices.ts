@@ -1,4 +1,4 @@
-import { timeIn } from '../../measure/usage/calendar.ts'
+import { type Period, timeIn } from '../../measure/usage/calendar.ts'
 import { endOfDayUs } from '../../measure/usage/zone.ts'
 import { knownUntil } from '../../report/usage/board/outlook.ts'
 import type { Values } from '../../report/usage/board/types.ts'
@@ -9,7 +9,7 @@ import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { Speech } from '../page/speech.ts'
 import type { BudgetState } from './budgets.ts'
-import { roundTimes, unusualHours, usedInHours } from './cause.ts'
+import { listedHours, roundTimes, unusualHours, usedInHours } from './cause.ts'
 import { plus } from './sums.ts'
 
 const mostNotices = 3
@@ -28,12 +28,17 @@ const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
   to: timeIn(toUs, timezone).slice(0, 10),
 })
 
-/** At most three things that a customer should know, the most pressing first, each with the view that shows it. */
+/**
+ * At most three things that a customer should know, the most pressing first, each with the view that shows it.
+ *
+ * @param hoursOf the time whose hours are told, as its chart marks them
+ */
 export async function noticesOf(
   page: UsageForecast | null,
   budgets: readonly BudgetState[],
   asked: Asked,
   speech: Speech,
+  hoursOf: Pick<Period, 'fromUs' | 'toUs'>,
 ): Promise<Answers['notices']['notices']> {
   const { keys, bearer, nowMs } = asked
   const nowUs = nowMs * 1000
@@ -85,15 +90,13 @@ export async function noticesOf(
     const name = keys.nameOf(key.id)
     add('new-key', { key: name, date: speech.moment(key.atUs) }, { key: name })
   }
-  const [first] = unusualHours(page).filter(({ unit }) => isShown(unit))
+  const [first] = unusualHours(page).filter(
+    ({ unit, atUs }) => isShown(unit) && atUs >= hoursOf.fromUs && atUs < hoursOf.toUs,
+  )
   if (first !== undefined) {
     const { atUs, unit } = first
-    const hours = unusualHours(page, unit)
-    const amounts = await usedInHours(
-      asked,
-      hours.map((each) => each.atUs),
-      unit,
-    )
+    const hours = listedHours(page, unit, hoursOf)
+    const amounts = await usedInHours(asked, hours, unit)
     const end = endOfDayUs(atUs, asked.view.timezone)
     add(
       hours.length > 1 ? 'busy-hour.several' : 'busy-hour',

@@ -154,7 +154,7 @@ export async function readPageData(
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 366, nowMs) : null,
     budgets,
-    notices: await noticesOf(page, budgets, asked, speech),
+    notices: await noticesOf(page, budgets, asked, speech, asks),
   }
 }
 

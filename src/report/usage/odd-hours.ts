@@ -1,7 +1,7 @@
-import { percentileOf } from '../../measure/percentile.ts'
 import type { Session } from '../../store/session/session.ts'
 import { unitName } from './figures.ts'
 import type { Anomaly } from './shape.ts'
+import { medianOf, unusualIn } from './unusual-hours.ts'
 
 /** Hours with fewer requests are too small for an error rate. */
 const fewestRequests = 20
@@ -57,32 +57,23 @@ function joined(found: readonly Anomaly[]): Anomaly {
 }
 
 const unusualSummary = (count: number) =>
-  `${count} ${count === 1 ? 'hour' : 'hours'} used more than three robust sigmas above the median of the same time of day.`
+  `${count} ${count === 1 ? 'hour' : 'hours'} used far more than the median of the same time of day.`
 
 /** Accepted chance of a false alarm per hour. */
 const falseAlarm = 1e-5
 
-/** An hour is worth a look if its excess is at least this share of the median busy hour of the period. */
-const leastExcess = 0.25
-
 /**
- * Finds two kinds of hours, each with the greatest excess first. Unusual hours exceed the usual burn of their time of
- * day by three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts), and by a
- * quarter of the median busy hour, so that a quiet night's small change is none. Jumps have more than twice the usual
- * share of errors or 429s, significantly against all other hours. An open hour can be unusual, because more of it makes
- * it only more so; what is usual, and jumps, are of whole hours, if there is a day of them.
+ * Finds two kinds of hours, each with the greatest excess first. Unusual hours used far more than the others explain (`unusualIn`). Jumps
+ * have more than twice the usual share of errors or 429s, significantly against all other hours. An open hour can be unusual, because more
+ * of it makes it only more so; jumps are of whole hours.
  *
  * @param unit of the amounts
  */
 export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): readonly Anomaly[] {
   const whole = hours.filter(({ open = false }) => !open)
-  const usual = usualCredits(whole) ?? usualCredits(hours)
-  const excessOf = (hour: HourFigures) => (hour.credits ?? 0) - (usual?.of(hour).median ?? 0)
-  const unusual = hours.filter((hour) => {
-    if (usual === null || (hour.credits ?? 0) === 0) return false
-    const excess = excessOf(hour)
-    return excess > 3 * usual.of(hour).sigma && excess >= leastExcess * usual.all.median
-  })
+  const found = unusualIn(hours)
+  const usual = new Map(found.map((each) => [each.hour, each.usual]))
+  const excessOf = (hour: HourFigures) => (hour.credits ?? 0) - (usual.get(hour) ?? 0)
   const total = (of: (hour: HourFigures) => number) =>
     whole.reduce((sum, hour) => sum + of(hour), 0)
   const jumps = (of: (hour: HourFigures) => number) => {
@@ -119,14 +110,14 @@ export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): rea
   return [
     flag(
       'unusual-hour',
-      unusual,
+      found.map(({ hour }) => hour),
       unusualSummary,
-      ({ open = false, ...hour }) =>
-        `${open ? 'at least ' : ''}${hour.credits} ${unitName(unit)}, usually ${usual?.of(hour).median}`,
+      (hour) =>
+        `${hour.open ? 'at least ' : ''}${hour.credits} ${unitName(unit)}, usually ${usual.get(hour)}`,
       excessOf,
       (hour) => ({
         hour: {
-          ...{ unit, amount: hour.credits ?? 0, usual: usual?.of(hour).median ?? 0 },
+          ...{ unit, amount: hour.credits ?? 0, usual: usual.get(hour) ?? 0 },
           ...{ requests: hour.requests, usualRequests },
         },
       }),
@@ -146,50 +137,6 @@ export function judgeHours(hours: readonly HourFigures[], unit = 'credits'): rea
       (hour) => hour.limited,
     ),
   ]
-}
-
-interface Usual {
-  readonly median: number
-  readonly sigma: number
-}
-
-/**
- * The usual burn of an hour: that of busy hours at the same time of day if there is a week of them, else of all busy
- * hours; null with less than a day of them.
- */
-function usualCredits(
-  hours: readonly HourFigures[],
-): { readonly all: Usual; readonly of: (hour: HourFigures) => Usual } | null {
-  const busy = hours.filter((hour) => (hour.credits ?? 0) > 0)
-  if (busy.length < 24) return null
-  const clock = (hour: HourFigures) => hour.label.slice(11, 16)
-  const groups = new Map<string, number[]>()
-  for (const hour of busy) {
-    const group = groups.get(clock(hour)) ?? []
-    group.push(hour.credits!)
-    groups.set(clock(hour), group)
-  }
-  const usualOf = (credits: readonly number[]): Usual => {
-    const median = medianOf(credits)
-    const deviation = medianOf(credits.map((each) => Math.abs(each - median)))
-    return { median, sigma: Math.max(1.4826 * deviation, Math.sqrt(median)) }
-  }
-  const all = usualOf(busy.map((hour) => hour.credits!))
-  const byClock = new Map(
-    [...groups].flatMap(([time, group]) =>
-      group.length >= 7 ? [[time, usualOf(group)] as const] : [],
-    ),
-  )
-  return { all, of: (hour) => byClock.get(clock(hour)) ?? all }
-}
-
-function medianOf(values: readonly number[]): number {
-  return (
-    percentileOf(
-      [...values].sort((a, b) => a - b),
-      0.5,
-    ) ?? 0
-  )
 }
 
 /** Poisson probability of at least `count` if `mean` are expected. */

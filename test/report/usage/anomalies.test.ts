@@ -32,9 +32,9 @@ describe('unusual hours', () => {
     judgeHours(hours).filter(({ count }) => count > 0)
 
   test.each([
-    // The median is 100, and counts vary by their square root: more than 130 is unusual.
-    { credits: 130, found: 0 },
-    { credits: 131, found: 1 },
+    // Three times the median of 100; 2 % of the other 24 hours is less.
+    { credits: 299, found: 0 },
+    { credits: 300, found: 1 },
   ])('one hour of 25 with $credits credits is flagged: $found', ({ credits, found }) => {
     const hours = hoursOf(25, (at) => (at === 24 ? { credits } : {}))
     expect(flags(hours)).toEqual(
@@ -44,16 +44,15 @@ describe('unusual hours', () => {
             {
               kind: 'unusual-hour',
               count: 1,
-              summary:
-                '1 hour used more than three robust sigmas above the median of the same time of day.',
+              summary: '1 hour used far more than the median of the same time of day.',
               rows: [
                 {
                   source: 'hour',
                   id: '2026-11-03 00:00 +00:00',
                   atUs: utc(2026, 11, 3),
-                  shows: '131 credits, usually 100',
+                  shows: '300 credits, usually 100',
                   hour: {
-                    ...{ unit: 'credits', amount: 131, usual: 100 },
+                    ...{ unit: 'credits', amount: 300, usual: 100 },
                     ...{ requests: 100, usualRequests: 100 },
                   },
                 },
@@ -63,48 +62,48 @@ describe('unusual hours', () => {
     )
   })
 
-  test('the median absolute deviation widens the usual range', () => {
-    // Half of the hours are 20 away from the median: three times 1.4826 * 20 is 88.956.
-    const spread = (credits: number) =>
-      hoursOf(25, (at) => ({ credits: at === 24 ? credits : [80, 100, 100, 120][at % 4]! }))
-    expect(flags(spread(130))).toEqual([])
-    const wide = (credits: number) =>
-      hoursOf(25, (at) => ({ credits: at === 24 ? credits : [60, 80, 100, 120, 140][at % 5]! }))
-    expect(flags(wide(188))).toEqual([])
-    expect(flags(wide(189)).map(({ kind, count }) => [kind, count])).toEqual([['unusual-hour', 1]])
+  test('hours of very different amounts explain one of three times the usual', () => {
+    const spread = (most: number, credits: number) =>
+      hoursOf(49, (at) => ({ credits: at === 48 ? credits : [100, 100, 100, most][at % 4]! }))
+    expect(flags(spread(105, 301)).map(({ kind, count }) => [kind, count])).toEqual([
+      ['unusual-hour', 1],
+    ])
+    expect(flags(spread(290, 301))).toEqual([])
   })
 
   test('an hour is compared with its time of day once that time was busy on seven days', () => {
     const busyAtNine = (days: number) =>
       hoursOf(days * 24, (at) => ({ credits: at % 24 === 9 ? 1_000 : 100 }))
     expect(flags(busyAtNine(7))).toEqual([])
-    const [flag] = flags(busyAtNine(6))
+    // Hours that come back on five days are usual before that.
+    expect(flags(busyAtNine(5))).toEqual([])
+    const [flag] = flags(busyAtNine(4))
     expect(flag).toMatchObject({
-      count: 6,
-      summary:
-        '6 hours used more than three robust sigmas above the median of the same time of day.',
+      count: 4,
+      summary: '4 hours used far more than the median of the same time of day.',
     })
     expect(flag!.rows.map(({ atUs }) => atUs)).toEqual(
-      [2, 3, 4, 5, 6, 7].map((day) => utc(2026, 11, day, 9)),
+      [2, 3, 4, 5].map((day) => utc(2026, 11, day, 9)),
     )
     const night = hoursOf(7 * 24, (at) => (at % 24 < 12 ? { credits: 10 } : {}))
     expect(flags(night)).toEqual([])
     expect(
-      flags([...night, ...hoursOf(169, (at) => ({ credits: at === 168 ? 60 : null })).slice(168)]),
+      flags([...night, ...hoursOf(169, (at) => ({ credits: at === 168 ? 240 : null })).slice(168)]),
     ).toMatchObject([{ kind: 'unusual-hour', count: 1 }])
   })
 
   test('the greatest excess comes first, and a small change of a quiet hour is none', () => {
     const days = (found: Readonly<Record<number, number>>) =>
       hoursOf(8 * 24, (at) => ({ credits: found[at] ?? (at % 24 < 4 ? 4 : 90) }))
-    const [flag, ...others] = flags(days({ 26: 18, 101: 150, 150: 599, 171: 250 }))
+    const [flag, ...others] = flags(days({ 26: 180, 101: 150, 150: 599, 171: 350 }))
     expect(others).toEqual([])
     expect(flag!.rows.map(({ shows }) => shows)).toEqual([
       '599 credits, usually 90',
-      '250 credits, usually 4',
-      '150 credits, usually 90',
+      '350 credits, usually 4',
     ])
-    expect(flags(days({ 26: 100 }))[0]!.rows[0]!.shows).toBe('100 credits, usually 4')
+    // Two in a hundred of a week are 250.
+    expect(flags(days({ 26: 240 }))).toEqual([])
+    expect(flags(days({ 26: 260 }))[0]!.rows[0]!.shows).toBe('260 credits, usually 4')
   })
 
   test('an hour of a part of a log is unusual by at least its credits, and no measure of what is usual', () => {
@@ -386,7 +385,7 @@ describe('anomalies', () => {
     const failing = { outcome: 'http_error', credits: 0, requests: 4 }
     await enterEvents(store, [
       ...Array.from({ length: 30 }, (_, of) => spread(of, 100)).flat(),
-      ...spread(30, 131),
+      ...spread(30, 301),
       ...spread(31, 500).map((event, at) => (at === 0 ? { ...event, credits: null } : event)),
       ...['svc-k2', 'svc-k2.5'].flatMap((model) => [
         { ...failing, atUs: hour(10), model, status: 500 },
@@ -399,7 +398,7 @@ describe('anomalies', () => {
       (await flagged(kind))?.rows.map((row) => [(row.atUs - at) / 3600e6, row.shows])
     expect(await shows('unusual-hour')).toEqual([
       [32, 'at least 900 credits, usually 100'],
-      [30, '131 credits, usually 100'],
+      [30, '301 credits, usually 100'],
     ])
     expect(await shows('error-jump')).toEqual([[10, '16.7 % of 48 failed']])
     expect(await shows('limit-jump')).toEqual([[12, '16.7 % of 48 were limited']])

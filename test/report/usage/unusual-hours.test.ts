@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { unusualIn } from '../../../src/report/usage/unusual-hours.ts'
+import { type Random, randomOf } from '../../../src/user/random.ts'
+import { utc } from '../usage-events.ts'
+
+const normal = (random: Random) =>
+  Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+
+/** Requests of an hour, of these chances for each of a hundred, and lognormal costs with a median of 5. */
+const noise = (days: number, requests: number, sigma: number, seed: number) => {
+  const random = randomOf(seed)
+  return Array.from({ length: days * 24 }, () => {
+    let sum = 0
+    for (let at = 0; at < 100; at++)
+      if (random() < requests / 100) sum += 5 * Math.exp(sigma * normal(random))
+    return sum
+  })
+}
+const found = (credits: readonly number[]) => {
+  const hours = credits.map((used, at) => {
+    const startUs = utc(2026, 10, 1) + at * 3600e6
+    const label = new Date(startUs / 1000).toISOString().slice(0, 16).replace('T', ' ')
+    return { startUs, label, credits: used, at }
+  })
+  return unusualIn(hours).map(({ hour }) => hour.at)
+}
+
+test.each([
+  [1, 1],
+  [3, 1],
+  [30, 1],
+  [30, 1.5],
+])(
+  'steady logs of %i requests an hour, whose costs scatter by %f, have no unusual hour',
+  (requests, sigma) => {
+    // Before, each of these ten months of logs had 4 to 35 of them.
+    expect([1, 2, 3, 4, 5].flatMap((seed) => found(noise(60, requests, sigma, seed)))).toEqual([])
+  },
+)
+
+test('one request of 40,000 credits, and a loop of an hour at five times the mean, are told', () => {
+  const month = noise(30, 12, 1, 1)
+  expect(found(month.with(400, month[400]! + 40_000))).toEqual([400])
+  const busy = noise(30, 60, 0.7, 2)
+  const mean = busy.reduce((sum, each) => sum + each, 0) / busy.length
+  expect(found(busy.with(400, 5 * mean))).toEqual([400])
+  // Two of them do not hide one another.
+  expect(found(busy.with(400, 5 * mean).with(500, 6 * mean))).toEqual([400, 500])
+})
+
+test('an hour of less than 2 % of a week beyond its usual is none, however many times the usual it is', () => {
+  // A week has 168 hours of 100: 2 % of the others are 334 to 335.
+  const even = Array.from({ length: 168 }, () => 100)
+  expect(found(even.with(100, 433))).toEqual([])
+  expect(found(even.with(100, 435))).toEqual([100])
+  // Where few hours are used, three times the usual are more than that.
+  const few = Array.from({ length: 30 * 24 }, (_, at): number => (at % 24 === 9 ? 100 : 0))
+  expect(found(few.with(417, 299))).toEqual([])
+  expect(found(few.with(417, 301))).toEqual([417])
+})
