@@ -68,7 +68,8 @@ export class Alerting {
         const due = await this.dueOf(account, journal)
         if (this.isClosed) return
         const to = webhooks.map(({ id }) => id)
-        for (const alert of due) journal.add(alert, to, now())
+        for (const { unless, ...alert } of due)
+          if (!unless.some((id) => journal.alerts.has(id))) journal.add(alert, to, now())
         this.looked.set(account, mark)
         this.send()
       } catch (error) {

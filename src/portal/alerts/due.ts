@@ -6,10 +6,21 @@ import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import { type BudgetState, budgetsAnswer, readBudgets } from '../figures/budgets.ts'
 import { causeOf, unusualHours } from '../figures/cause.ts'
+import { plus } from '../figures/sums.ts'
 import type { Alert } from './journal.ts'
 
 /** An hour of the past week is news. */
 const newsUs = 7 * dayUs
+
+/** An alert that is so now. */
+export interface Due extends Alert {
+  /** Worse ones of the same kind: who was told one of them is not told this one. */
+  readonly unless: readonly string[]
+}
+
+/** @param alerts of one kind, the worst first */
+const worstFirst = (alerts: readonly Alert[]): readonly Due[] =>
+  alerts.map((alert, at) => ({ ...alert, unless: alerts.slice(0, at).map(({ id }) => id) }))
 
 /** The same for the same threshold and period, whatever else is known by then. */
 function alertOf(
@@ -36,7 +47,7 @@ export async function alertsDue(
   page: UsageForecast | null,
   credits: Answers['credits'] | null,
   sinceMs: number,
-): Promise<readonly Alert[]> {
+): Promise<readonly Due[]> {
   const present = await readBudgets(asked, page)
   const past: BudgetState[] = []
   for (const [at, { period }] of present.entries()) {
@@ -52,38 +63,44 @@ export async function alertsDue(
   ]
 }
 
-function ofBudget(asked: Asked, state: BudgetState): readonly Alert[] {
-  const { budget, period, share, crossesUs } = state
+function ofBudget(asked: Asked, state: BudgetState): readonly Due[] {
+  const { budget, part, period, share, crossesUs } = state
   const { thresholds, amount, unit } = budget
-  const same = [amount, unit, budget.period, period.fromUs]
+  // The date stays the same in another zone.
+  const date = timeIn(period.fromUs, period.timezone).slice(0, 10)
+  const of = part === null ? [] : [part.of, part.of === 'tag' ? part.name : '', part.value]
+  const same = [amount, unit, budget.period, date, ...of]
   const [data] = budgetsAnswer([state]).budgets
-  const needs = [shownFor(unit)]
+  const needs = [shownFor(unit), ...(part === null ? [] : [`${part.of}s` as const])]
   const reached = thresholds
     .filter((threshold) => share >= threshold)
+    .toSorted((a, b) => b - a)
     .map((threshold) =>
       alertOf(asked, 'budget.reached', [...same, threshold], needs, { threshold, ...data! }),
     )
-  return crossesUs === null
-    ? reached
-    : [...reached, alertOf(asked, 'budget.forecast', same, needs, data!)]
+  const forecast = crossesUs === null ? [] : [alertOf(asked, 'budget.forecast', same, needs, data!)]
+  return [...worstFirst(reached), ...worstFirst(forecast)]
 }
 
 function ofCredits(
   asked: Asked,
   page: UsageForecast | null,
   { unit, remaining, asOf, grants, source }: Answers['credits'],
-): readonly Alert[] {
+): readonly Due[] {
   const { view, nowMs } = asked
   if (remaining === null) return []
   const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
-  // A balance that was filled up may fall again.
-  const filled = [asOf, ...grants.map(({ from }) => from)]
-    .map((each) => each ?? '')
-    .sort()
-    .at(-1)
-  const same = [month.fromUs, filled]
+  const begun = grants.filter(({ from }) => from === null || Date.parse(from) <= nowMs)
+  const same = [
+    // These dates stay the same in another zone.
+    timeIn(month.fromUs, view.timezone).slice(0, 10),
+    asOf?.slice(0, 10) ?? null,
+    // A balance that was filled up may fall again.
+    ...[begun.length, begun.reduce((sum, each) => plus(sum, each.credits), '0')],
+  ]
   const below = view.alertBelow
     .filter((threshold) => Number(remaining) < Number(threshold))
+    .toSorted((a, b) => Number(a) - Number(b))
     .map((threshold) =>
       alertOf(asked, 'credits.below', [...same, threshold], [shownFor(unit)], {
         threshold,
@@ -93,12 +110,13 @@ function ofCredits(
       }),
     )
   const medianUs = page?.depletion.known === true ? page.depletion.runsOut.medianUs : null
-  if (medianUs === null || page?.depletion.known !== true) return below
+  if (medianUs === null || page?.depletion.known !== true) return worstFirst(below)
   const { earlyUs, lateUs } = page.depletion.runsOut
   const day = (us: number | null) => (us === null ? null : timeIn(us, view.timezone).slice(0, 10))
   const runsOut = { early: day(earlyUs), median: day(medianUs), late: day(lateUs) }
   const soon = view.alertDays
     .filter((days) => medianUs < nowMs * 1000 + days * dayUs)
+    .toSorted((a, b) => a - b)
     .map((days) =>
       alertOf(asked, 'credits.running-out', [...same, days], [shownFor(unit)], {
         days,
@@ -107,7 +125,7 @@ function ofCredits(
         runsOut,
       }),
     )
-  return [...below, ...soon]
+  return [...worstFirst(below), ...worstFirst(soon)]
 }
 
 /** Hours far above the usual that ended after alerts began, with what was used and by whom. */
@@ -115,10 +133,10 @@ async function ofHours(
   asked: Asked,
   page: UsageForecast | null,
   sinceMs: number,
-): Promise<readonly Alert[]> {
+): Promise<readonly Due[]> {
   const { bearer, view, nowMs } = asked
   const firstUs = Math.max(nowMs * 1000 - newsUs, sinceMs * 1000 - hourUs)
-  const alerts: Alert[] = []
+  const alerts: Due[] = []
   for (const { atUs, unit } of unusualHours(page)) {
     if (atUs <= firstUs || !bearer.shows.has(shownFor(unit))) continue
     const cause = await causeOf(asked, { fromUs: atUs, toUs: atUs + hourUs }, unit)
@@ -128,9 +146,8 @@ async function ofHours(
     const at = timeIn(atUs, view.timezone)
     const { amount } = cause
     const names = cause.names.map(({ name }) => name)
-    alerts.push(
-      alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, { at, amount, unit, names }),
-    )
+    const data = { at, amount, unit, names }
+    alerts.push(...worstFirst([alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, data)]))
   }
   return alerts
 }

@@ -292,6 +292,10 @@ export const answers = {
     .object({
       budgets: z.array(
         z.object({
+          key: text().nullable().meta({ description: 'The key whose use it is of; null for all' }),
+          tag: text()
+            .nullable()
+            .meta({ description: 'The tag whose use it is of, as team:search; null for all' }),
           amount: decimal,
           unit: text(),
           period: z.enum(budgetPeriods),

@@ -1,16 +1,31 @@
 import { type Period, periodAround, timeIn } from '../../measure/usage/calendar.ts'
+import { tagDimension } from '../../measure/usage/tags.ts'
 import { decimalText, divide, numberOf, readNumber, subtract } from '../../money/rational.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
-import type { Asked } from '../api/asked.ts'
+import { literal } from '../../store/literal.ts'
+import { dayUs } from '../../user/durations.ts'
+import { type Asked, dimensionSql, shownFor, tagsShown } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { AccountBudget } from '../settings/settings.ts'
+import { amountIn } from './cause.ts'
 import { courseIn, crossedAt, projectedTo } from './projection.ts'
 import { within } from './rows.ts'
-import { creditsOf, moneyOf, readFigures } from './sums.ts'
+import { readFigures } from './sums.ts'
+
+/** The part of an account that a budget is of: a key by its name, or a value of a tag. */
+export interface BudgetPart {
+  readonly of: 'key' | 'tag'
+  /** Of the key, or of the tag. */
+  readonly name: string
+  /** The fingerprint, or the value of the tag. */
+  readonly value: string
+}
 
 /** A budget, and what was used of it in its present period. */
 export interface BudgetState {
   readonly budget: AccountBudget
+  /** Null for all use of the account. */
+  readonly part: BudgetPart | null
   readonly period: Period
   /** Decimal text, in the unit of the budget; at least so much, if some cost is not known. */
   readonly used: string
@@ -22,40 +37,90 @@ export interface BudgetState {
   readonly isEnough: boolean
 }
 
-/** The budgets of the account that this token may see, each of its own period in the zone of the account. */
+/** The part of a budget, as the token may see it; undefined if it may not. */
+function partOf(
+  { bearer, keys, view }: Asked,
+  { key, tag }: AccountBudget,
+): BudgetPart | null | undefined {
+  const isWhole = bearer.keys === null
+  if (tag !== undefined)
+    return isWhole && tagsShown({ bearer, view }).includes(tag.name)
+      ? { of: 'tag', ...tag }
+      : undefined
+  if (key === undefined) return isWhole ? null : undefined
+  const value = keys.fingerprintOf(key)
+  const isSeen = bearer.shows.has('keys') && (bearer.keys?.includes(value) ?? true)
+  return isSeen ? { of: 'key', name: keys.nameOf(value), value } : undefined
+}
+
+/** SQL for the rows of a part. */
+const partSql = (part: BudgetPart | null) =>
+  part === null
+    ? 'true'
+    : `${dimensionSql(part.of === 'key' ? 'key' : tagDimension(part.name))} = ${literal(part.value)}`
+
+/** The budgets that this token may see, each of its own period in the zone of the account. */
 export async function readBudgets(
   asked: Asked,
   page: UsageForecast | null,
 ): Promise<readonly BudgetState[]> {
   const { view, nowMs, bearer } = asked
-  // A budget is of the whole account.
-  if (bearer.keys !== null) return []
   const states: BudgetState[] = []
-  const ending = ({ amount, unit }: AccountBudget, period: Period, used: string) => {
-    const left = Number(amount) - Number(used)
-    if (left <= 0) return { crossesUs: null, isEnough: false }
-    const course = courseIn(page, unit, asked)
-    const crossesUs = crossedAt(course, left, period)
-    return { crossesUs, isEnough: crossesUs === null && projectedTo(course, 0, period) !== null }
-  }
   for (const budget of view.budgets) {
-    if (!bearer.shows.has(budget.unit === 'credits' ? 'credits' : 'cost')) continue
+    const part = partOf(asked, budget)
+    if (part === undefined || !bearer.shows.has(shownFor(budget.unit))) continue
     const period = periodAround(nowMs * 1000, view.timezone, budget.period, view.firstWeekday)
-    const used = await usedOf(asked, budget, period)
+    const used = await usedOf(asked, budget.unit, period, part)
     states.push({
-      budget,
-      period,
-      used,
+      ...{ budget, part, period, used },
       share: numberOf(divide(readNumber(used)!, readNumber(budget.amount)!)),
-      ...ending(budget, period, used),
+      ...(await ending(asked, page, { budget, part, period, used })),
     })
   }
   return states
 }
 
+/** So many days say which share of the use to come is of a part. */
+const shareDays = 28
+
+/** When a budget will be used up: by the forecast of the account, in the share that its part had of the last four weeks. */
+async function ending(
+  asked: Asked,
+  page: UsageForecast | null,
+  {
+    budget: { amount, unit },
+    part,
+    period,
+    used,
+  }: Omit<BudgetState, 'share' | 'crossesUs' | 'isEnough'>,
+): Promise<Pick<BudgetState, 'crossesUs' | 'isEnough'>> {
+  const left = Number(amount) - Number(used)
+  if (left <= 0) return { crossesUs: null, isEnough: false }
+  const course = courseIn(page, unit, asked)
+  const share = part === null || course.length === 0 ? 1 : await shareOf(asked, unit, part)
+  const own = course.map((day) => ({
+    ...{ endUs: day.endUs, low: day.low * share },
+    ...{ median: day.median * share, high: day.high * share },
+  }))
+  const crossesUs = crossedAt(own, left, period)
+  return { crossesUs, isEnough: crossesUs === null && projectedTo(own, 0, period) !== null }
+}
+
+async function shareOf(asked: Asked, unit: string, part: BudgetPart): Promise<number> {
+  const toUs = asked.nowMs * 1000
+  const weeks = { fromUs: toUs - shareDays * dayUs, toUs }
+  const [own, all] = [
+    await usedOf(asked, unit, weeks, part),
+    await usedOf(asked, unit, weeks, null),
+  ].map(Number)
+  return all! > 0 ? Math.min(1, Math.max(0, own! / all!)) : 0
+}
+
 /** The budgets as the API gives them. */
 export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'] => ({
-  budgets: states.map(({ budget, period, used, share, crossesUs }) => ({
+  budgets: states.map(({ budget, part, period, used, share, crossesUs }) => ({
+    key: part?.of === 'key' ? part.name : null,
+    tag: part?.of === 'tag' ? `${part.name}:${part.value}` : null,
     amount: budget.amount,
     unit: budget.unit,
     period: budget.period,
@@ -68,9 +133,13 @@ export const budgetsAnswer = (states: readonly BudgetState[]): Answers['budgets'
   })),
 })
 
-async function usedOf(asked: Asked, { unit }: AccountBudget, period: Period): Promise<string> {
-  const [sums] = await readFigures<object, never>(asked, [], within(asked, period))
-  if (unit === 'credits') return creditsOf(sums!) ?? '0'
-  // Credits with a price in this currency are money, too.
-  return moneyOf(asked, sums!).find(({ currency }) => currency === unit)?.value ?? '0'
+/** Credits with a price in a currency are money, too. */
+async function usedOf(
+  asked: Asked,
+  unit: string,
+  span: Pick<Period, 'fromUs' | 'toUs'>,
+  part: BudgetPart | null,
+): Promise<string> {
+  const [sums] = await readFigures<object, never>(asked, [], within(asked, span, partSql(part)))
+  return amountIn(asked, sums!, unit) ?? '0'
 }

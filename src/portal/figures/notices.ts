@@ -7,7 +7,7 @@ import { dayUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
 import { type Asked, shownFor } from '../api/asked.ts'
 import type { Answers } from '../api/shapes.ts'
-import type { Speech } from '../page/speech.ts'
+import { partIn, type Speech } from '../page/speech.ts'
 import type { BudgetState } from './budgets.ts'
 import { listedHours, roundTimes, unusualHours, usedInHours } from './cause.ts'
 import { plus } from './sums.ts'
@@ -23,7 +23,7 @@ type NoticeWord =
   | `budget.${BudgetState['budget']['period']}`
 
 /** The dates of a period, as the page is asked for it. */
-const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
+export const queryOf = ({ fromUs, toUs, timezone }: BudgetState['period']) => ({
   from: timeIn(fromUs, timezone).slice(0, 10),
   to: timeIn(toUs, timezone).slice(0, 10),
 })
@@ -49,9 +49,9 @@ export async function noticesOf(
       text: speech.say(`notice.${word}`, values),
       query: `?${new URLSearchParams(query)}`,
     })
-  for (const { budget, period, share } of budgets.filter((each) => each.share >= 0.8)) {
+  for (const { budget, part, period, share } of budgets.filter((each) => each.share >= 0.8)) {
     const date = speech.day(period.toUs)
-    const amount = speech.amount(budget.unit, budget.amount)
+    const amount = `${speech.amount(budget.unit, budget.amount)}${partIn(part, speech)}`
     add(`budget.${budget.period}`, { share: speech.share(share), amount, date }, queryOf(period))
   }
   if (page === null) return notices.slice(0, mostNotices)

@@ -4,6 +4,7 @@ import { formatShare } from '../../report/format.ts'
 import type { TextFormat } from '../../report/pages.ts'
 import { csvCell, jsonText, markdownCell } from '../../report/summary/printable.ts'
 import { grouped, groupedText } from '../../user/grouped.ts'
+import { visible } from '../../user/hostile.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { AccountFigures } from '../figures/accounts.ts'
 
@@ -55,9 +56,10 @@ const amountText = (text: string | null) => (text === null ? '–' : groupedText
 
 function budgetText(budget: Budget | null): string {
   if (budget === null) return '–'
-  const { share, amount, unit, period, crosses } = budget
+  const { share, amount, unit, period, crosses, key, tag } = budget
+  const of = key ?? tag
   const when = crosses === null ? '' : `, used up about ${crosses}`
-  return `${percent(share)} of ${amountText(amount)} ${unit} a ${period}${when}`
+  return `${percent(share)} of ${amountText(amount)} ${unit} a ${period}${of === null ? '' : ` (${visible(of)})`}${when}`
 }
 
 const failedText = ({ failed, requests }: Row) =>

@@ -218,7 +218,9 @@ function courseOf(
   if (fromUs !== month.fromUs || toUs > month.toUs)
     return { fromUs: begunUs, days: [], budget: null }
   const days = courseIn(page, unit, asked).filter(({ endUs }) => endUs <= month.toUs)
-  const own = budgets.find(({ budget, period }) => budget.unit === unit && period.fromUs === fromUs)
+  const own = budgets.find(
+    ({ budget, part, period }) => part === null && budget.unit === unit && period.fromUs === fromUs,
+  )
   const budget =
     own === undefined ? null : { amount: Number(own.budget.amount), hour: own.period.toUs }
   return { fromUs: begunUs, days, budget }

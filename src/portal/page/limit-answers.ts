@@ -4,9 +4,9 @@ import type { BudgetState } from '../figures/budgets.ts'
 import { type Answer, endedOn } from './answer.ts'
 import type { PageData } from './page-shape.ts'
 import { ofHeld } from './pay-answers.ts'
-import type { Speech } from './speech.ts'
+import { partIn, type Speech } from './speech.ts'
 
-/** Budgets, the fullest first; without one, how many requests succeeded. */
+/** Budgets: those that are used up first, then those in the unit of the page, the fullest first; without one, how many requests succeeded. */
 export function limitAnswers(data: PageData, speech: Speech): readonly Answer[] {
   const { say, share } = speech
   if (data.budgets.length === 0) {
@@ -30,6 +30,7 @@ export function limitAnswers(data: PageData, speech: Speech): readonly Answer[] 
   return [...data.budgets]
     .sort(
       (a, b) =>
+        Number(b.share >= 1) - Number(a.share >= 1) ||
         Number(b.budget.unit === data.unit) - Number(a.budget.unit === data.unit) ||
         b.share - a.share,
     )
@@ -48,12 +49,13 @@ function failedIn({ failed }: PageData, speech: Speech): string {
 
 /** That the balance ends before a budget is used up, or begins anew; empty if it does not. */
 function besideBalance(
-  { budget, period, crossesUs }: BudgetState,
+  { budget, part, period, crossesUs }: BudgetState,
   data: PageData,
   { say }: Speech,
 ): string {
   const { credits, outlook } = data
   if (
+    part !== null ||
     credits === null ||
     credits.unit !== budget.unit ||
     Number(credits.remaining ?? 0) <= 0 ||
@@ -74,7 +76,7 @@ function overBudget({ unit, amount }: BudgetState['budget'], used: string, speec
 
 function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answer {
   const { say } = speech
-  const { budget, period, used, share, crossesUs, isEnough } = state
+  const { budget, part, period, used, share, crossesUs, isEnough } = state
   const ended = endedOn(budget.unit, data, speech)
   const resets = speech.near(period.toUs, data.toUs)
   const write = speech.amounts(budget.unit)
@@ -87,11 +89,12 @@ function budgetAnswer(state: BudgetState, data: PageData, speech: Speech): Answe
       : share >= 1
         ? html`<strong class="over"><span aria-hidden="true">▲</span> ${overBudget(budget, used, speech)}</strong>`
         : ended === '' && isEnough && say('budget.enough', { date: resets })
+  const label =
+    budget.period === 'month'
+      ? say('card.budget.for', { month: speech.monthName(period.fromUs) })
+      : say('card.budget')
   return {
-    label:
-      budget.period === 'month'
-        ? say('card.budget.for', { month: speech.monthName(period.fromUs) })
-        : say('card.budget'),
+    label: `${label}${partIn(part, speech)}`,
     value: say('card.budget.used', of),
     under: [
       // What nobody uses any more begins anew for nobody.

@@ -154,7 +154,14 @@ export async function readPageData(
     isPending: canSee && isPending,
     outlook: canSee ? outlookOf(page, view, 366, nowMs) : null,
     budgets,
-    notices: await noticesOf(page, budgets, asked, speech, asks),
+    notices: await noticesOf(
+      page,
+      // The page says of each what is used beyond it.
+      budgets.filter(({ share }) => share < 1),
+      asked,
+      speech,
+      asks,
+    ),
   }
 }
 

@@ -1,6 +1,7 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { firstDays, inWords, partsIn, sentences } from '../../report/usage/board/speech.js'
 import type { Values } from '../../report/usage/board/types.ts'
+import type { BudgetPart } from '../figures/budgets.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { type AmountWriting, amountWriting, isMoney, roughly } from './columns.ts'
 import type { Word, Wording } from './words/wording.ts'
@@ -54,6 +55,13 @@ export interface Speech {
   rate(unit: string, value: number, saysUnit?: boolean): string
   /** The time zone. */
   readonly zone: string
+}
+
+/** The key or the value of a tag that a budget is of, behind what it is called; empty for all use. */
+export function partIn(part: BudgetPart | null, speech: Speech): string {
+  if (part === null) return ''
+  const name = part.of === 'key' ? part.name : `${speech.tag(part.name)} ${part.value}`
+  return speech.say('budget.part', { name })
 }
 
 /** A minus is longer than a hyphen, and no line breaks after it. */

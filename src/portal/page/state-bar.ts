@@ -1,11 +1,13 @@
 import { visible } from '../../user/hostile.ts'
 import { type Html, html } from '../../user/html.ts'
+import type { BudgetState } from '../figures/budgets.ts'
 import type { DearDay } from '../figures/dear-day.ts'
+import { queryOf } from '../figures/notices.ts'
 import type { Settings } from '../settings/settings.ts'
 import { type DearWords, dearWords } from './dear-words.ts'
 import { fineWords } from './fine-words.ts'
 import type { PageData } from './page-shape.ts'
-import type { Speech } from './speech.ts'
+import { partIn, type Speech } from './speech.ts'
 
 type Tone = 'fail' | 'warn' | 'none' | 'good'
 const order: readonly Tone[] = ['fail', 'warn', 'none', 'good']
@@ -16,6 +18,8 @@ interface State {
   readonly text: Html | string
   /** The view that shows it. */
   readonly query: string | null
+  /** The words of the link to it, if there are better ones than "Show it". */
+  readonly link?: string
   /** Of a dear day. */
   readonly why?: DearWords & { readonly fromUs: number }
 }
@@ -58,10 +62,10 @@ export function renderState(data: PageData, speech: Speech, contact: Contact | n
   return html`<section class="state ${worst!.tone}"><h2>${saidOf(worst!, speech)}</h2>${more(worst!)}${dear.map((each) => html`<p>${saidOf(each, speech)}</p>${more(each)}`)}${below}</section>`
 }
 
-function saidOf({ tone, text, query, why }: State, speech: Speech): Html {
+function saidOf({ tone, text, query, link: words, why }: State, speech: Speech): Html {
   const link =
     query !== null &&
-    html` <a class="unbroken" href="${query}" data-keep>${speech.say(why === undefined ? 'state.show' : 'state.showDay')}</a>`
+    html` <a class="unbroken" href="${query}" data-keep>${words ?? speech.say(why === undefined ? 'state.show' : 'state.showDay')}</a>`
   const reason = why !== undefined && why.why !== '' && html`<strong>${reasonOf(why)}</strong>`
   return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
 }
@@ -128,17 +132,17 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
       text: say(credits.unit === 'credits' ? 'answer.none' : 'answer.none.money'),
       query: null,
     })
-  const isOver = budgets.some(({ share }) => share >= 1)
+  const over = budgets.filter(({ share }) => share >= 1).toSorted((a, b) => b.share - a.share)
+  for (const state of over) states.push(overState(state, data, speech))
   for (const dear of dears) states.push(dearState(dear, data, speech))
   for (const { kind, text, query } of notices) {
-    // Dear days say what, how much and by whom; beside them, a budget is said in its cell alone.
+    // Dear days say what, how much and by whom; beside them, a budget that is not used up is said in its cell alone.
     if ((kind === 'busy-hour' || kind === 'budget') && dears.length > 0) continue
-    const tone = kind === 'budget' && isOver ? 'fail' : tones[kind]
-    states.push({ tone, text, query: query === '?' ? null : query })
+    states.push({ tone: tones[kind], text, query: query === '?' ? null : query })
   }
-  for (const { budget, crossesUs, share } of budgets) {
+  for (const { budget, part, crossesUs, share } of budgets) {
     if (crossesUs === null || share >= 1 || dears.length > 0) continue
-    const amount = speech.amount(budget.unit, budget.amount)
+    const amount = `${speech.amount(budget.unit, budget.amount)}${partIn(part, speech)}`
     const text = say('state.crosses', { amount, date: speech.day(crossesUs) })
     states.push({ tone: 'warn', text, query: null })
   }
@@ -147,6 +151,32 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     states.push({ tone, text: fineWords(data, speech), query: null })
   }
   return states.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+}
+
+/** A budget that is used up, and the view of its period by key: that of its key, or of its tag. */
+function overState(
+  { budget, part, period, used, share }: BudgetState,
+  { tables }: PageData,
+  speech: Speech,
+): State {
+  const text = speech.say(share > 1 ? 'state.over' : 'state.full', {
+    part: partIn(part, speech),
+    used: speech.amounts(budget.unit).one(used),
+    amount: speech.amount(budget.unit, budget.amount),
+    period: speech.say(`state.period.${budget.period}`),
+  })
+  const name = part?.of === 'tag' ? `${part.name}:${part.value}` : (part?.name ?? '')
+  const seesKeys = tables.some(({ by }) => by === 'key') && part?.of !== 'key'
+  const query = new URLSearchParams({
+    ...queryOf(period),
+    ...(budget.unit === 'credits' ? {} : { unit: budget.unit }),
+    ...(part === null ? {} : { [part.of]: name }),
+    ...(seesKeys ? { by: 'key' } : {}),
+  })
+  return {
+    ...{ tone: 'fail', text: html`<b>${text}</b>`, query: `?${query}` },
+    ...(seesKeys ? { link: speech.say('state.seeKey') } : {}),
+  }
 }
 
 /** A dear day: how much, beside a usual one, and what most of that came from; its view is of the same unit. */

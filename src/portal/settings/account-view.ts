@@ -52,7 +52,7 @@ export function accountView(settings: Settings, account: string): AccountView {
     timezone,
     currency,
     ...weekOf(locale),
-    budgets: own.budget ?? [],
+    budgets: budgetsOf(own, settings),
     alertBelow: own.alertBelow ?? [],
     alertDays: settings.alerts?.daysLeft ?? [],
     tags: own.tags ?? settings.tags,
@@ -65,6 +65,26 @@ export function accountView(settings: Settings, account: string): AccountView {
         : { currency, value: decimalText(multiply(readNumber(credits)!, readNumber(price)!)) },
     keyNames,
   }
+}
+
+/** @throws UserError for a budget of what no customer sees, or of no key */
+function budgetsOf(
+  { budget = [], tags }: AccountSettings,
+  settings: Pick<Settings, 'tags' | 'keyNames'>,
+): readonly AccountBudget[] {
+  const shown = tags ?? settings.tags
+  const names = new Set(settings.keyNames.values())
+  for (const { key, tag } of budget) {
+    if (tag !== undefined && !shown.includes(tag.name))
+      throw userError.usage(
+        `budget: tag: ${tag.name}: expected one of tags (${shown.join(', ') || 'there are none'}), since a customer sees no other.`,
+      )
+    if (key !== undefined && !names.has(key) && !/^[0-9a-f]{12}$/.test(key))
+      throw userError.usage(
+        `budget: key: ${key}: expected a name of keyNames, or the first 12 digits of a fingerprint.`,
+      )
+  }
+  return budget
 }
 
 const timezoneOf = (settings: Settings, account: string) =>

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter } from 'yaml'
 import { z } from 'zod'
 import { quarterUs } from '../../measure/usage/quantities.ts'
-import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
+import { mostTags, tagFilter, tagNameProblem } from '../../measure/usage/tags.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { pageReaders } from '../../report/pages.ts'
 import { burnOrders } from '../../report/usage/ledger.ts'
@@ -95,6 +95,8 @@ const budget = z
       period: 'month' as const,
       thresholds: usualThresholds,
       stops: undefined,
+      key: undefined,
+      tag: undefined,
     })),
     z.strictObject({
       amount: decimal,
@@ -103,9 +105,25 @@ const budget = z
       thresholds: z.array(z.number().positive()).default(usualThresholds),
       /** Whether the service refuses requests once it is used up; absent if that is not said. */
       stops: z.boolean().optional(),
+      /** Of the use of this key alone: its name in `keyNames`, or the first 12 digits of its fingerprint. */
+      key: z.string().min(1).optional(),
+      /** Of the use with this tag alone. */
+      tag: z
+        .string()
+        .transform((text, context) => {
+          const found = tagFilter(text)
+          if (found !== null && found.value !== '') return found
+          context.addIssue({
+            code: 'custom',
+            message: 'expected a name and a value, as team:search',
+          })
+          return z.NEVER
+        })
+        .optional(),
     }),
   ])
   .refine(({ amount }) => Number(amount) > 0, 'expected an amount above 0')
+  .refine(({ key, tag }) => key === undefined || tag === undefined, 'expected key or tag, not both')
 
 export const locales = ['en', 'de', 'fr', 'es', 'ja'] as const
 export type Language = (typeof locales)[number]
