@@ -24,6 +24,12 @@ afterEach(async () => {
 })
 
 const url = 'https://app.example.com/hooks/usage?token=in-the-address'
+/** The file began a week ago. */
+const begunFile = () => {
+  const file = newFile()
+  appendFileSync(file, `${JSON.stringify({ at: nowMs - 7 * 86_400_000, began: true })}\n`)
+  return file
+}
 const alertsText = (file: string) =>
   `alerts: { file: ${file}, webhooks: [{ url: '${url}', secretEnv: USAGE_WEBHOOK_SECRET }] }\n`
 
@@ -100,6 +106,7 @@ test('a budget is told at each threshold once in a period, whatever comes later'
   expect(reached().map(({ data }) => data)).toEqual([
     {
       ...{ account: 'a', label: 'a', threshold: 0.25, amount: '1000', unit: 'credits' },
+      ...{ key: null, tag: null },
       ...{ period: 'month', used: '270', left: '730', share: 0.27, crosses: null },
       ...{ from: '2026-11-01T00:00:00+00:00', to: '2026-12-01T00:00:00+00:00' },
     },
@@ -190,7 +197,7 @@ test('an alert has no more than the page: neither money nor names that the setti
   const events = [...hourly, { ...dear, model: 'nova-mini' }]
   const accounts =
     'accounts: { a: { grants: [{ name: P, credits: 9 }], alertBelow: [50], budget: [{ amount: "100" }, { amount: "1", unit: EUR }] } }\n'
-  const shows = (some: string) => `shows: [${some}]\n${alertsText(newFile())}${accounts}`
+  const shows = (some: string) => `shows: [${some}]\n${alertsText(begunFile())}${accounts}`
   const typesOf = () => messages.map(({ type, data }) => `${type} ${data.unit ?? ''}`.trim())
   await (await alerting(shows('credits, models'), events, post)).portal.alert()
   await settled()
@@ -223,7 +230,7 @@ test('an account that no settings name is watched, with what the settings say of
   const every =
     'everyAccount: { budget: "300", alertBelow: [] }\naccounts: { b: { budget: "5000" }, c: { label: C } }\n'
   const events = [...hourly('stranger'), dear, ...hourly('b'), ...hourly('c')]
-  await (await alerting(alertsText(newFile()) + every, events, post)).portal.alert()
+  await (await alerting(alertsText(begunFile()) + every, events, post)).portal.alert()
   await settled()
   const told = messages.map(({ type, data }) => `${data.account} ${type}`)
   // b has 384 of 5,000; c has a name and the budget of every account, as the stranger has.
@@ -242,7 +249,7 @@ test('of two servers on one file one sends, and the other takes over when it end
   tags: 'whole',
   timeout: 60_000,
 }, async () => {
-  const file = newFile()
+  const file = begunFile()
   const text = `${alertsText(file)}accounts: { a: { budget: "100" } }\n`
   const [first, second] = [receiverOf(() => 500), receiverOf(() => 204)]
   const one = await alerting(text, steady('a'), first.post)
@@ -285,7 +292,7 @@ test('a token sees the alerts of its account, of what it shows, and of all its k
   const accounts =
     'accounts: { a: { budget: [{ amount: "100" }, { amount: "1", unit: EUR }] }, b: { budget: "7" } }\n'
   const events = [...steady('a'), ...steady('b')]
-  const { portal, ask } = await alerting(alertsText(newFile()) + accounts, events, post)
+  const { portal, ask } = await alerting(alertsText(begunFile()) + accounts, events, post)
   await portal.alert()
   await settled()
   const seen = async (account: string, claims = {}) => {
@@ -338,7 +345,7 @@ test('no log and no file has an address, a secret or a signature', {
       throw Object.assign(new Error(`connect ${url}`), { cause: { code: 'ECONNREFUSED' } })
     return 200
   })
-  const file = newFile()
+  const file = begunFile()
   const budget = 'accounts: { a: { budget: "100" } }\n'
   const { portal } = await alerting(alertsText(file) + budget, steady('a'), post, (line) =>
     lines.push(line),

@@ -150,7 +150,7 @@ test(
       await portal.deliver()
       await new Promise((resolve) => setTimeout(resolve, 300))
       await service!.close()
-    service = undefined
+      service = undefined
       return bodies
         .filter(({ type }) => type === 'budget.reached')
         .map(({ data }) => [data.key, data.tag, data.amount, data.threshold])

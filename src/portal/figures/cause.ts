@@ -1,6 +1,6 @@
 import type { Period } from '../../measure/usage/calendar.ts'
 import type { Sums } from '../../measure/usage/sums.ts'
-import type { UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
+import type { BusyHour, UnusualHour, UsageForecast } from '../../report/usage/shape.ts'
 import { hourUs } from '../../user/durations.ts'
 import { largest } from '../../user/extremes.ts'
 import type { Asked } from '../api/asked.ts'
@@ -96,16 +96,22 @@ export const unusualHours = (
       hour === undefined || (unit !== undefined && hour.unit !== unit) ? [] : [{ ...hour, atUs }],
   )
 
-/** Of the unusual hours that begin in a period, those with at least a twentieth of the greatest excess among them: a customer reads no small change. */
-export function listedHours(
+/** The unusual hours of a period that a customer reads. */
+export const listedHours = (
   page: Pick<UsageForecast, 'anomalies'> | null,
   unit: string,
+  period: Pick<Period, 'fromUs' | 'toUs'>,
+): readonly number[] => clearly(unusualHours(page, unit), period).map(({ atUs }) => atUs)
+
+/** Of the hours that begin in a period, those with at least a twentieth of the greatest excess among them: a customer reads no small change. */
+export function clearly<Hour extends Pick<BusyHour, 'atUs' | 'amount' | 'usual'>>(
+  all: readonly Hour[],
   { fromUs, toUs }: Pick<Period, 'fromUs' | 'toUs'>,
-): readonly number[] {
-  const hours = unusualHours(page, unit).filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
-  const excessOf = ({ amount, usual }: UnusualHour) => amount - usual
+): readonly Hour[] {
+  const hours = all.filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
+  const excessOf = ({ amount, usual }: Hour) => amount - usual
   const least = leastShareOfExcess * largest(hours.map(excessOf), 0)
-  return hours.filter((hour) => excessOf(hour) >= least).map(({ atUs }) => atUs)
+  return hours.filter((hour) => excessOf(hour) >= least)
 }
 
 const leastShareOfExcess = 0.05

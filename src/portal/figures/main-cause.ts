@@ -4,7 +4,7 @@ import { literal } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
 import { hourUs } from '../../user/durations.ts'
 import { type Asked, tagsShown } from '../api/asked.ts'
-import { amountIn, listedHours, unusualHours } from './cause.ts'
+import { amountIn, clearly } from './cause.ts'
 import { hoursCutAt, inSql, rowsCutAt } from './rows.ts'
 import { plus, readFigures } from './sums.ts'
 import { sumOf as sumOfUsed, type Used, usedFigures, usedOf, type WhyPart, whyOf } from './why.ts'
@@ -170,10 +170,8 @@ const sameHours = (other: Span, day: Span, spans: readonly Span[]): readonly Spa
 
 /** The fewest of the hours that are busier than usual with nearly all of what these have beyond it, joined; empty if they are many. */
 function spansOf({ day, unit, page }: DayAsked): readonly Span[] {
-  const listed = new Set(listedHours(page, unit, day))
-  const hours = unusualHours(page, unit)
-    .filter(({ atUs }) => listed.has(atUs))
-    .sort((a, b) => a.atUs - b.atUs)
+  const busy = (page?.busyHours ?? []).filter((each) => each.unit === unit)
+  const hours = clearly(busy, day).toSorted((a, b) => a.atUs - b.atUs)
   const joined: (Span & { readonly excess: number })[] = []
   for (const { atUs, amount, usual } of hours) {
     const hour = { fromUs: atUs, toUs: atUs + hourUs, excess: amount - usual }

@@ -5,7 +5,7 @@ import { decimalText, readNumber } from '../../money/rational.ts'
 import { quartersEngine } from '../../report/usage/engine/engine.ts'
 import { creditsHeld } from '../../report/usage/ledger.ts'
 import { readForecastIn } from '../../report/usage/read.ts'
-import { forecastOfHeld, type UsageForecast } from '../../report/usage/shape.ts'
+import type { UsageForecast } from '../../report/usage/shape.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import { inSession } from '../../store/session/session.ts'
 import { dayUs } from '../../user/durations.ts'
@@ -117,6 +117,17 @@ export async function readCredits(asked: Asked, snapshot: Snapshot): Promise<Ans
 /** An estimate has no more digits than this. */
 const text = (amount: number) => decimalText(readNumber(String(Number(amount.toFixed(6))))!)
 
+/** What is left at a moment: even between two that are known. */
+function leftAt(balances: NonNullable<UsageForecast['balances']>, us: number) {
+  const next = balances.findIndex(({ atUs }) => atUs > us)
+  const before = balances[next === -1 ? balances.length - 1 : Math.max(0, next - 1)]!
+  const after = balances[next] ?? before
+  const share = Math.min(1, Math.max(0, us - before.atUs) / Math.max(1, after.atUs - before.atUs))
+  const of = (which: 'low' | 'median' | 'high') =>
+    before[which] + share * (after[which] - before[which])
+  return { low: of('low'), median: of('median'), high: of('high') }
+}
+
 export function outlookOf(
   forecast: UsageForecast | null,
   view: AccountView,
@@ -124,25 +135,24 @@ export function outlookOf(
   nowMs: number,
 ): Answers['outlook'] {
   const why = 'An estimate needs three full days of use, and a balance.'
-  const perDay = forecast === null ? null : forecastOfHeld(forecast)
-  if (forecast === null || !forecast.depletion.known || !perDay?.known) {
+  const balances = forecast?.balances ?? []
+  if (forecast === null || !forecast.depletion.known || balances.length === 0) {
     return { known: false, why, unit: null, fan: [], runsOut: null, expiries: [] }
   }
   const { depletion } = forecast
   const time = (at: number | null) => (at === null ? null : timeIn(at, view.timezone))
   const { earlyUs, medianUs, lateUs } = depletion.runsOut
   const startUs = nowMs * 1000
-  const left = (use: number, day: number) => Math.max(0, depletion.balance - use * day)
   return {
     known: true,
     why: null,
     unit: depletion.unit,
-    fan: Array.from({ length: days + 1 }, (_, day) => ({
-      at: timeIn(startUs + day * dayUs, view.timezone),
-      p10: text(left(perDay.highPerDay, day)),
-      p50: text(left(perDay.medianPerDay, day)),
-      p90: text(left(perDay.lowPerDay, day)),
-    })),
+    fan: Array.from({ length: days + 1 }, (_, day) => {
+      const us = startUs + day * dayUs
+      const { low, median, high } = leftAt(balances, us)
+      const at = timeIn(us, view.timezone)
+      return { at, p10: text(low), p50: text(median), p90: text(high) }
+    }),
     runsOut: { early: time(earlyUs), median: time(medianUs), late: time(lateUs) },
     expiries: depletion.wasted
       .filter(({ expiresUs }) => expiresUs <= startUs + days * dayUs)

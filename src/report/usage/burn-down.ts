@@ -13,6 +13,12 @@ export interface BurnDown {
   readonly left: readonly number[]
 }
 
+/** Who is told what is left at some moments, the earliest first. It is told of all that lie within the demand, also after the credits ran out. */
+export interface BalanceWatch {
+  readonly atUs: readonly number[]
+  note(at: number, balance: number): void
+}
+
 /** A period of even demand. */
 export interface Demand {
   readonly startUs: number
@@ -49,12 +55,14 @@ const halvings = 40
  *
  * @param thresholds balances to watch; "below" is strict
  * @param mix what the demand is of; default: of no model that a grant names
+ * @param watch default: nobody
  */
 export function burnDown(
   grants: readonly Grant[],
   demand: Iterable<Demand>,
   thresholds: readonly number[],
   mix: readonly ModelShare[] = [{ model: null, share: 1 }],
+  watch: BalanceWatch | null = null,
 ): BurnDown {
   const byExpiry = (a: number, b: number) => expiry(grants[a]!) - expiry(grants[b]!) || 0
   const order = grants
@@ -90,6 +98,17 @@ export function burnDown(
   let balance = left.reduce((sum, credits, at) => sum + (isOpen[at] ? credits : 0), 0)
   const isSpent = () => left.every((credits, at) => !isOpen[at] || credits === 0)
 
+  /** Once the credits ran out: what comes later is for the watch alone, and needs no exact moment. */
+  let ended: BurnDown | null = null
+  let watched = 0
+  /** Tells what is left at the moments before an end, of an even fall from `before` to `balance`, which ends at `lowUs`. */
+  const tell = (before: number, startUs: number, lowUs: number, endUs: number) => {
+    if (watch === null) return
+    for (; (watch.atUs[watched] ?? Infinity) < endUs; watched++) {
+      const share = Math.min(1, (watch.atUs[watched]! - startUs) / Math.max(1, lowUs - startUs))
+      watch.note(watched, before - Math.max(0, share) * (before - balance))
+    }
+  }
   /** Notes a fall from `before` to `balance`, between `startUs` and `endUs`. */
   const noteFall = (before: number, startUs: number, endUs: number) => {
     for (const [at, threshold] of thresholds.entries()) {
@@ -125,7 +144,7 @@ export function burnDown(
   }
   const spend = (credits: number, startUs: number, endUs: number) => {
     const before = balance
-    const trial = pays.length > 1 ? payers.copy() : null
+    const trial = pays.length > 1 && ended === null ? payers.copy() : null
     let due = 0
     for (const [kind, share] of shares.entries()) due += payers.take(kind, credits * share)
     const isUnmet = due > credits * roundingShare
@@ -134,6 +153,7 @@ export function burnDown(
     const met = trial !== null && isUnmet ? metShare(trial, credits, shares) : spent / credits
     const spentUs = credits === 0 ? endUs : startUs + met * (endUs - startUs)
     noteFall(before, startUs, trial === null ? spentUs : endUs)
+    tell(before, startUs, trial === null ? spentUs : endUs, endUs)
     if (isSpent()) zeroUs ??= spentUs
     if (isUnmet) emptyUs ??= zeroUs ?? spentUs
   }
@@ -151,10 +171,15 @@ export function burnDown(
       from = to
     }
     change(endUs)
-    // The balance cannot fall further.
-    if (emptyUs !== null) break
+    if (emptyUs === null) continue
+    ended ??= { emptyUs, belowUs: [...belowUs], expired: [...expired], left: [...left] }
+    if (watch === null || watched >= watch.atUs.length) break
+    if (balance === 0 && edges.every((us) => us === Number.POSITIVE_INFINITY || us <= endUs)) {
+      tell(0, endUs, endUs, Infinity)
+      break
+    }
   }
-  return { emptyUs, belowUs, expired, left }
+  return ended ?? { emptyUs, belowUs, expired, left }
 }
 
 /** The part of a demand, even over its models, that is met before one of them is not. */

@@ -124,6 +124,15 @@ export function courseOf(
 export interface Outlook {
   readonly depletion: Depletion
   readonly bandLosses: readonly BandLoss[]
+  /** What is left at the moments that are watched: the median and 80 % of the futures. */
+  readonly balances: readonly FutureBalance[]
+}
+
+export interface FutureBalance {
+  readonly atUs: number
+  readonly low: number
+  readonly median: number
+  readonly high: number
 }
 
 /**
@@ -133,7 +142,7 @@ export interface Outlook {
  * @param burn the forecast of a day, or the reason why there is none
  * @param coming local days from now on, the first one cut at now
  * @param random seeded, so that a repeated page has the same dates
- * @param of of which models the burn is, by default of none that a grant names; and the unit of the balance, by default credits
+ * @param of of which models the burn is, by default of none that a grant names; the unit of the balance, by default credits; whether each day's balance is watched, by default not
  */
 export function lookAhead(
   contract: Contract | null,
@@ -142,9 +151,13 @@ export function lookAhead(
   coming: readonly ComingDay[],
   grants: readonly Grant[] | null,
   random: Random,
-  of: { readonly mix?: readonly ModelShare[] | undefined; readonly unit?: string } = {},
+  of: {
+    readonly mix?: readonly ModelShare[] | undefined
+    readonly unit?: string
+    readonly watchesDays?: boolean
+  } = {},
 ): Outlook {
-  const { mix, unit = 'credits' } = of
+  const { mix, unit = 'credits', watchesDays = false } = of
   // Bands are of credits.
   const bands = (unit === 'credits' ? (contract?.bands ?? []) : []).toSorted(
     (a, b) => a.minBalance - b.minBalance,
@@ -157,14 +170,24 @@ export function lookAhead(
       grants === null
         ? 'The balance is not known: poll GET /user/credits (assay usage watch), or give --grants.'
         : `${held(balanceOf(grants))}; without a forecast, it is not known how long they last.`
-    return { depletion: { known: false, summary }, bandLosses: [] }
+    return { depletion: { known: false, summary }, bandLosses: [], balances: [] }
   }
   const thresholds = bands.map((band) => band.minBalance)
   const model = fitBurn(past)
+  const atUs = watchesDays ? watchedTimes(coming, grants) : []
+  const left = atUs.map(() => new Float64Array(futures))
+  let future = -1
+  const watched = () => {
+    const mine = ++future
+    return (at: number, balance: number) => {
+      left[at]![mine] = balance
+    }
+  }
   // Each future has its own seed, so more credits extend the same futures.
   const walks = Array.from({ length: futures }, () => {
     const own = randomOf(random() * 2 ** 32)
-    return burnDown(grants, drawFuture(model, past, coming, own), thresholds, mix)
+    const watch = atUs.length === 0 ? null : { atUs, note: watched() }
+    return burnDown(grants, drawFuture(model, past, coming, own), thresholds, mix, watch)
   })
   const horizonDays = coming.length
   const bandOf = (times: readonly (number | null)[]): DateBand => {
@@ -193,6 +216,11 @@ export function lookAhead(
     ]
   })
   return {
+    balances: atUs.map((us, at) => {
+      const sorted = left[at]!.sort()
+      const of = (p: number) => percentileOf(sorted, p)!
+      return { atUs: us, low: of(0.1), median: of(0.5), high: of(0.9) }
+    }),
     depletion: {
       known: true,
       unit,
@@ -220,6 +248,18 @@ export function lookAhead(
       }
     }),
   }
+}
+
+/** The beginning of each coming day, and each start and end of a grant with the moment before it: between two of them a balance falls without a step. */
+function watchedTimes(coming: readonly ComingDay[], grants: readonly Grant[]): readonly number[] {
+  const endUs = coming.at(-1)?.endUs ?? 0
+  const edges = grants
+    .flatMap(({ fromUs, expiresUs }) => [fromUs ?? null, expiresUs])
+    .flatMap((us) => (us === null ? [] : [us - 1, us]))
+  const all = [...coming.map(({ startUs }) => startUs), ...edges]
+  return [...new Set(all)]
+    .filter((us) => us >= (coming[0]?.startUs ?? 0) && us < endUs)
+    .sort((a, b) => a - b)
 }
 
 /** The credits of those that have begun. */

@@ -1,7 +1,7 @@
 import type { Session } from '../../store/session/session.ts'
 import { unitName } from './figures.ts'
-import type { Anomaly } from './shape.ts'
-import { medianOf, unusualIn } from './unusual-hours.ts'
+import type { Anomaly, BusyHour } from './shape.ts'
+import { busyIn, medianOf, unusualIn } from './unusual-hours.ts'
 
 /** Hours with fewer requests are too small for an error rate. */
 const fewestRequests = 20
@@ -23,6 +23,30 @@ export async function oddHours(
   session: Session,
   units: readonly string[],
 ): Promise<readonly Anomaly[]> {
+  const judged = (await readHours(session, units)).map(({ unit, hours }) => judgeHours(hours, unit))
+  // Errors and 429s have no unit.
+  const [first, ...others] = judged
+  return first!.map((anomaly) =>
+    anomaly.kind === 'unusual-hour' ? joined([anomaly, ...others.map(([each]) => each!)]) : anomaly,
+  )
+}
+
+/** Hours that are busier than usual, in each unit, the greatest excess first: of a day that is known to be dear, those that made it so. */
+export const busyHours = async (
+  session: Session,
+  units: readonly string[],
+): Promise<readonly BusyHour[]> =>
+  (await readHours(session, units)).flatMap(({ unit, hours }) =>
+    busyIn(hours).map(({ hour, usual }) => ({
+      ...{ unit, atUs: hour.startUs, amount: hour.credits ?? 0, usual },
+    })),
+  )
+
+/** The hours with what they used in each unit. */
+async function readHours(
+  session: Session,
+  units: readonly string[],
+): Promise<readonly { readonly unit: string; readonly hours: readonly HourFigures[] }[]> {
   const several = units.length > 1
   const amounts = several
     ? units.map((_, at) => `sum(amount_${at}::DOUBLE) AS amount_${at}`)
@@ -37,17 +61,10 @@ export async function oddHours(
        ${amounts.join(', ')}, bool_or(open) AS open
      FROM usage_hours WHERE requests IS NOT NULL GROUP BY start_us, label ORDER BY "startUs"`,
   )
-  const judged = (several ? units : [units[0] ?? 'credits']).map((unit, at) =>
-    judgeHours(
-      hours.map((hour) => ({ ...hour, credits: hour[`amount_${at}`] ?? null })),
-      unit,
-    ),
-  )
-  // Errors and 429s have no unit.
-  const [first, ...others] = judged
-  return first!.map((anomaly) =>
-    anomaly.kind === 'unusual-hour' ? joined([anomaly, ...others.map(([each]) => each!)]) : anomaly,
-  )
+  return (several ? units : [units[0] ?? 'credits']).map((unit, at) => ({
+    unit,
+    hours: hours.map((hour) => ({ ...hour, credits: hour[`amount_${at}`] ?? null })),
+  }))
 }
 
 /** Unusual hours of several units. */

@@ -14,6 +14,7 @@ import { storeEngine, type UsageEngine } from './engine/engine.ts'
 import * as queries from './engine/queries.ts'
 import { courseOf, forecastBurn, lookAhead } from './forecast.ts'
 import { creditsHeld } from './ledger.ts'
+import { busyHours } from './odd-hours.ts'
 import { readPeak } from './peak.ts'
 import { planFor } from './plan.ts'
 import { prepareDays, prepareUsage } from './prepare.ts'
@@ -70,8 +71,16 @@ export async function readForecastIn(
 ): Promise<UsageForecast> {
   const scope = await prepareDays(session, options, engine)
   const held = heldIn(session, options, engine)
-  const { future } = await foresee(session, options, scope, options.contract, { engine, held })
-  return { ...future, anomalies: await oddHoursAndKeys(session, engine, scope.units) }
+  const { future, balances } = await foresee(session, options, scope, options.contract, {
+    ...{ engine, held, watchesDays: true },
+  })
+  const busy = await busyHours(session, scope.units)
+  return {
+    ...future,
+    balances,
+    busyHours: busy,
+    anomalies: await oddHoursAndKeys(session, engine, scope.units),
+  }
 }
 
 /** The page within the session of another operation, whose queries then read its tables. */
@@ -164,7 +173,11 @@ async function foresee(
   options: UsageOptions,
   scope: UsageScope,
   contract: Contract | null,
-  { engine, held }: { engine: UsageEngine; held: ReturnType<typeof heldIn> },
+  {
+    engine,
+    held,
+    watchesDays = false,
+  }: { engine: UsageEngine; held: ReturnType<typeof heldIn>; watchesDays?: boolean },
 ) {
   const days = await readSeries(session, 'usage_days', scope.units)
   // The forecast begins where what is known of the use ends, not at the end of the requested period.
@@ -186,14 +199,14 @@ async function foresee(
     (keys === null ? (options.grants ?? (await readGrants(session, fromUs))) : null)
   const mix = now === null ? undefined : await readMix(session, engine, now.holdings)
   const coming = comingDays(fromUs, options.timezone, horizonDays)
-  const { depletion, bandLosses } = lookAhead(
+  const { depletion, bandLosses, balances } = lookAhead(
     contract,
     past,
     burn,
     coming,
     grants,
     randomOf(options.seed),
-    { mix, unit },
+    { mix, unit, watchesDays },
   )
   const future = {
     scope,
@@ -212,7 +225,7 @@ async function foresee(
     contract === null || unit !== 'credits'
       ? null
       : planFor(contract, past, burn, coming.slice(0, planDays), grants, peak)
-  return { future, planned }
+  return { future, balances, planned }
 }
 
 /** The longest time between two uses, in microseconds. Use is known by quarters of an hour, so it may be two quarters longer than it looks. */

@@ -5,6 +5,7 @@ import { suggestion } from '../../user/nearest.ts'
 import { userError } from '../../user/user-error.ts'
 import { words } from '../../user/words.ts'
 import type { UsageDimension } from '../pages.ts'
+import type { FutureBalance } from './forecast.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
 import type { BurnOrder, CreditsHeld, Holdings } from './ledger.ts'
@@ -115,7 +116,12 @@ export type UsageForecast = Pick<
   | 'depletion'
   | 'bandLosses'
   | 'anomalies'
->
+> & {
+  /** What is left on the days to come; only `readForecastIn` reads it. */
+  readonly balances?: readonly FutureBalance[]
+  /** Hours that are busier than usual; only `readForecastIn` reads them. */
+  readonly busyHours?: readonly BusyHour[]
+}
 
 /** A part of the JSON as a page has it, which nobody changes. */
 type Frozen<Value> = Value extends object
@@ -226,6 +232,14 @@ export const noneIn = (unit: string): Forecast => ({
   fullDays: 0,
   summary: `Nothing that was used is in ${unit}.`,
 })
+
+/** What an hour used, and a usual one. */
+export interface BusyHour {
+  readonly unit: string
+  readonly atUs: number
+  readonly amount: number
+  readonly usual: number
+}
 
 export interface Anomaly extends Omit<JsonAnomaly, 'rows'> {
   /** Examples: source and id, or the bucket. */

@@ -48,7 +48,33 @@ export function unusualIn<Hour extends UsedHour>(
   })
 }
 
+/** Robust sigmas, and a share of the median hour, beyond the usual. */
+const [leastSigmas, leastShare] = [3, 0.25]
+
+/**
+ * Hours more than three robust sigmas (1.4826 times the median absolute deviation, but at least the scatter of counts) and a quarter of the median
+ * hour above their usual, the greatest excess first. A steady log has some, too: they are told of days alone that are dear.
+ */
+export function busyIn<Hour extends UsedHour>(
+  hours: readonly Hour[],
+): readonly { readonly hour: Hour; readonly usual: number }[] {
+  const whole = hours.filter(({ open = false }) => !open)
+  const history = historyOf(whole) ?? historyOf(hours)
+  if (history === null) return []
+  return hours
+    .flatMap((hour) => {
+      const [used, usual] = [hour.credits ?? 0, history.usualOf(hour)]
+      const isBusy =
+        used - usual > leastSigmas * history.sigmaOf(hour) &&
+        used - usual >= leastShare * history.median
+      return used > 0 && isBusy ? [{ hour, usual }] : []
+    })
+    .toSorted((a, b) => b.hour.credits! - b.usual - (a.hour.credits! - a.usual))
+}
+
 interface History {
+  readonly median: number
+  sigmaOf(hour: UsedHour): number
   usualOf(hour: UsedHour): number
   /** What the others use in a week of the mean. */
   weekWithout(hour: UsedHour): number
@@ -61,10 +87,9 @@ function historyOf(hours: readonly UsedHour[]): History | null {
   if (busy.length < fewestBusy) return null
   const clock = ({ label }: UsedHour) => label.slice(11, 16)
   const all = medianOf(busy.map(({ credits }) => credits!))
+  const groups = new Map([...Map.groupBy(busy, clock)].filter(([, group]) => group.length >= 7))
   const byClock = new Map(
-    [...Map.groupBy(busy, clock)].flatMap(([time, group]) =>
-      group.length >= 7 ? [[time, medianOf(group.map(({ credits }) => credits!))] as const] : [],
-    ),
+    [...groups].map(([time, group]) => [time, medianOf(group.map(({ credits }) => credits!))]),
   )
   const usualOf = (hour: UsedHour) => byClock.get(clock(hour)) ?? all
   const ratios = busy.map((hour) => hour.credits! / usualOf(hour)).sort((a, b) => a - b)
@@ -73,8 +98,16 @@ function historyOf(hours: readonly UsedHour[]): History | null {
   const first = hours.reduce((least, { startUs }) => Math.min(least, startUs), Infinity)
   const last = hours.reduce((most, { startUs }) => Math.max(most, startUs), -Infinity)
   const weeks = Math.max(1, ((last - first) / hourUs + 1) / hoursOfWeek)
+  const sigmas = new Map<string | null, number>()
   return {
-    usualOf,
+    ...{ median: all, usualOf },
+    sigmaOf(hour) {
+      const group = groups.get(clock(hour))
+      const name = group === undefined ? null : clock(hour)
+      const sigma = sigmas.get(name) ?? sigmaAbout(group ?? busy, usualOf(hour))
+      sigmas.set(name, sigma)
+      return sigma
+    },
     weekWithout: (hour) => (total - (known.has(hour) ? hour.credits! : 0)) / weeks,
     mostWithout(hour) {
       if (!known.has(hour)) return mostOf(ratios)
@@ -82,6 +115,11 @@ function historyOf(hours: readonly UsedHour[]): History | null {
       return mostOf([...ratios.slice(0, at), ...ratios.slice(at + 1)])
     },
   }
+}
+
+function sigmaAbout(hours: readonly UsedHour[], usual: number): number {
+  const deviation = medianOf(hours.map(({ credits }) => Math.abs(credits! - usual)))
+  return Math.max(1.4826 * deviation, Math.sqrt(usual))
 }
 
 /** Pairs of percentiles that the tail is read from: the first where it begins, the second with few hours beyond. */

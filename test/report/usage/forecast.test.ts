@@ -150,6 +150,7 @@ describe('the forecast', () => {
         summary: '5.3 credits; without a forecast, it is not known how long they last.',
       },
       bandLosses: [],
+      balances: [],
     })
   })
 
