@@ -38,7 +38,7 @@ test.each([
       'Your credits run out about',
       'Key that used most',
       '660 credits · 100.0%',
-      'It resets on December 1, 2026.',
+      'Over budget: 660 of 600 credits this month.',
       '60 credits over the budget',
       'Used since October 1, 2026',
       /used up at \d,\d+: 596 left/,
@@ -61,7 +61,7 @@ test.each([
     [
       'Vos crédits s’épuisent',
       'Clé au plus gros usage',
-      'Il se renouvelle le',
+      '660 sur 600 crédits ce mois-ci.',
       'dépassé de 60 crédits',
       'Utilisés depuis le 1er octobre 2026',
       'Situation au',
@@ -73,7 +73,7 @@ test.each([
     [
       'Sus créditos se agotan',
       'Clave con más créditos usados',
-      'Se renueva el',
+      '660 de 600 créditos este mes.',
       '60 créditos por encima del presupuesto',
       'Usados desde el 1 de octubre de 2026',
       /agotados en [\d.]+: quedan 596/,
