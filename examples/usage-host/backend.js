@@ -21,7 +21,7 @@ const server = createServer(async (request, response) => {
     return
   }
   const token = await new SignJWT({
-    shows: ['credits', 'cost', 'keys', 'models', 'requests', 'export'],
+    shows: ['credits', 'cost', 'keys', 'models', 'tags', 'requests', 'export'],
   })
     .setProtectedHeader({ alg: 'EdDSA' })
     .setSubject(accountOf(request))
