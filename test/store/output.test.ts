@@ -40,6 +40,13 @@ test('an output into a missing folder names the folder, and does not blame the s
   expect(() => writeOutput(csv, 'x')).toThrow(summary)
 })
 
+test('an output into a folder that is not there, and names no file, says so', () => {
+  const path = `${join(folder, 'ops')}/`
+  expect(() => writeOutput(path, 'x')).toThrow(
+    `${path} cannot be written: it is a folder, which is not there. Name a file, such as ${path}page.html.`,
+  )
+})
+
 test('an output onto a folder is refused as such', async () => {
   const path = join(folder, 'a-folder')
   mkdirSync(path)

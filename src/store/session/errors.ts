@@ -56,7 +56,11 @@ const tooLarge = 'it may not grow further. Raise ulimit -f, or name a file on an
 const forbidden = () => 'this user may not write there. Change its rights, or name another file'
 
 const reasons: Readonly<Record<string, (path: string) => string>> = lookup({
-  ENOENT: (path) => `there is no folder ${dirname(path)}. Make it, or name another file`,
+  ENOENT: (path) =>
+    // Of a path that ends so, the folder is all of it.
+    path.endsWith('/')
+      ? `it is a folder, which is not there. Name a file, such as ${path}page.html`
+      : `there is no folder ${dirname(path)}. Make it, or name another file`,
   ENOTDIR: (path) => `${dirname(path)} is no folder. Name another file`,
   EISDIR: () => 'it is a folder. Name a file in it',
   EACCES: forbidden,
