@@ -147,7 +147,10 @@ async function ofHours(
     const { amount } = cause
     const names = cause.names.map(({ name }) => name)
     const data = { at, amount, unit, names }
-    alerts.push(...worstFirst([alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, data)]))
+    alerts.push({
+      ...alertOf(asked, 'usage.unusual-hour', [atUs, unit], needs, data),
+      unless: [],
+    })
   }
   return alerts
 }

@@ -7,7 +7,14 @@ import { amountText } from './amount.ts'
 import { burnDown, type Demand, type ModelShare } from './burn-down.ts'
 import { type BurnModel, fitBurn, type PastDay } from './burn-model.ts'
 import { unitName } from './figures.ts'
-import type { BandLoss, CoursePoint, DateBand, Depletion, Forecast } from './shape.ts'
+import type {
+  BandLoss,
+  CoursePoint,
+  DateBand,
+  Depletion,
+  Forecast,
+  FutureBalance,
+} from './shape.ts'
 
 /** A future local day. */
 export interface ComingDay {
@@ -126,13 +133,6 @@ export interface Outlook {
   readonly bandLosses: readonly BandLoss[]
   /** What is left at the moments that are watched: the median and 80 % of the futures. */
   readonly balances: readonly FutureBalance[]
-}
-
-export interface FutureBalance {
-  readonly atUs: number
-  readonly low: number
-  readonly median: number
-  readonly high: number
 }
 
 /**

@@ -5,7 +5,6 @@ import { suggestion } from '../../user/nearest.ts'
 import { userError } from '../../user/user-error.ts'
 import { words } from '../../user/words.ts'
 import type { UsageDimension } from '../pages.ts'
-import type { FutureBalance } from './forecast.ts'
 import type { UsageJson } from './json/shape.ts'
 import type { KeyNames } from './key-names.ts'
 import type { BurnOrder, CreditsHeld, Holdings } from './ledger.ts'
@@ -232,6 +231,14 @@ export const noneIn = (unit: string): Forecast => ({
   fullDays: 0,
   summary: `Nothing that was used is in ${unit}.`,
 })
+
+/** What is left at a moment: the median and 80 % of the futures. */
+export interface FutureBalance {
+  readonly atUs: number
+  readonly low: number
+  readonly median: number
+  readonly high: number
+}
 
 /** What an hour used, and a usual one. */
 export interface BusyHour {
