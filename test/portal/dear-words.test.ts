@@ -44,7 +44,11 @@ test('a dear day of which no cause is known says who it was', () => {
 
 test('of a day of which nothing is known, no sentence lacks its name or its hours', () => {
   const { why, details, lines } = dearWords(dearOf({}), speech)
-  expect([why, details, lines]).toEqual(['', [], ['instead of about 100']])
+  expect([why, details, lines]).toEqual([
+    '',
+    ['100 credits more than on a usual weekday'],
+    ['instead of about 100'],
+  ])
 })
 
 const hour = (from: number, to: number) => ({
@@ -54,32 +58,28 @@ const hour = (from: number, to: number) => ({
 const plain = (text: string) => text.replace(/[\u00a0\u202f]/g, ' ')
 
 test.each([
-  [
-    'en',
-    en,
-    'Wednesday, November 18, mostly 4–6 AM and 6–7 PM: 200 credits instead of about 100 on',
-  ],
+  ['en', en, 'Wednesday, November 18, mostly 4–6 AM and 6–7 PM: 200 credits, usually about 100.'],
   [
     'en-GB',
     en,
-    'Wednesday 18 November, mostly 04:00–06:00 and 18:00–19:00: 200 credits instead of',
+    'Wednesday 18 November, mostly 04:00–06:00 and 18:00–19:00: 200 credits, usually about 100.',
   ],
   [
     'de',
     de,
-    'Mittwoch, 18. November, vor allem 04–06 Uhr und 18–19 Uhr: 200 Credits statt etwa 100 an',
+    'Mittwoch, 18. November, vor allem 04–06 Uhr und 18–19 Uhr: 200 Credits, sonst etwa 100.',
   ],
   [
     'fr',
     fr,
-    'Mercredi 18 novembre, surtout 04 h–06 h et 18 h–19 h : 200 crédits au lieu d’environ 100 un jour ouvré habituel.',
+    'Mercredi 18 novembre, surtout 04 h–06 h et 18 h–19 h : 200 crédits, d’habitude environ 100.',
   ],
   [
     'es',
     es,
-    'El miércoles, 18 de noviembre, sobre todo de 4:00 a 6:00 y de 18:00 a 19:00: 200 créditos en lugar de unos 100 en',
+    'El miércoles, 18 de noviembre, sobre todo de 4:00 a 6:00 y de 18:00 a 19:00: 200 créditos, lo habitual unos 100.',
   ],
-  ['ja', ja, '11月18日水曜日、主に4時～6時、18時～19時：200クレジット（ふだんの平日は約100）'],
+  ['ja', ja, '11月18日水曜日、主に4時～6時、18時～19時：200クレジット（ふだんは約100）'],
 ] as const)('the hours of a dear day stand before its amount, in %s', (locale, words, said) => {
   const dear = dearOf({ amount: '150', spans: [hour(4, 6), hour(18, 19)] })
   const speechIn = speechOf(words, { ...zone, locale })
@@ -115,9 +115,12 @@ test.each([
 test('a number of requests is of the hours above it, and the words beside a bar have who it was and the hours', () => {
   const requests = { of: 'requests', now: 57.2, usual: 9.9, amount: 90 } as const
   const of = { names: [key], spans: [hour(4, 6)], why: [requests] }
-  const { why, lines } = dearWords(dearOf(of), speech)
-  expect(why).toBe('Key “batch”: 5.7 times the requests (57 in these hours instead of about 10)')
-  const rest = ['4–6 AM', '57 instead of about 10']
+  const { why, details, lines } = dearWords(dearOf(of), speech)
+  expect([why, details[0]]).toEqual([
+    'Key “batch”: 5.7 times the requests',
+    '57 requests in these hours instead of about 10',
+  ])
+  const rest = ['4–6 AM', '57 requests instead of about 10']
   expect(lines.map(plain)).toEqual(['5.7 times the requests', 'key “batch”', ...rest])
   expect(
     dearWords(dearOf({ ...of, names: [] }), speech)
@@ -125,87 +128,116 @@ test('a number of requests is of the hours above it, and the words beside a bar 
       .map(plain),
   ).toEqual(rest)
   const none = dearWords(dearOf({ ...of, why: [{ ...requests, usual: 0 }] }), speech)
-  expect(none.why).toBe('Key “batch”: 57 requests in these hours (usually no requests)')
+  expect([none.why, none.details[0]]).toEqual([
+    'Key “batch”: 57 requests in these hours',
+    'usually no requests',
+  ])
   const few = dearWords(dearOf({ ...of, why: [{ ...requests, now: 2, usual: 1.5 }] }), speech)
-  expect(few.why).toBe(
-    'Key “batch”: 1.33 times the requests (2 in these hours instead of about 1.5)',
-  )
+  expect([few.why, few.details[0]]).toEqual([
+    'Key “batch”: 1.33 times the requests',
+    '2 requests in these hours instead of about 1.5',
+  ])
   const whole = dearWords(dearOf({ ...of, spans: [] }), speech)
-  expect(whole.why).toBe('Key “batch”: 5.7 times the requests (57 instead of about 10)')
+  expect([whole.why, whole.details[0]]).toEqual([
+    'Key “batch”: 5.7 times the requests',
+    '57 requests instead of about 10',
+  ])
 })
 
 test.each([
   [
     ...['en', en, 'Key “batch”: 5.7 times the requests, unexplained price × 2'],
-    ' (57 instead of about 10; nova: 20 instead of 10 credits for a million tokens)',
+    '57 requests instead of about 10; nova: 20 instead of 10 credits for a million tokens',
   ],
   [
     ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, ungeklärter Preis × 2'],
-    ' (57 statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens)',
+    '57 Anfragen statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens',
   ],
   [
     ...['fr', fr, 'Clé « batch » : requêtes × 5,7, prix inexpliqué × 2'],
-    ' (57 au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons)',
+    '57 requêtes au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons',
   ],
   [
     ...['es', es, 'Clave «batch»: 5,7 veces más solicitudes, precio sin explicar × 2'],
-    ' (57 en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens)',
+    '57 solicitudes en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens',
   ],
   [
     ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、理由が不明な単価 × 2'],
-    '（57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット）',
+    'リクエスト57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット',
   ],
 ] as const)(
-  'two causes are one bold piece, and their figures follow in one bracket, in %s',
+  'two causes are one bold line, and their figures are in the small print, in %s',
   (locale, words, text, figures) => {
     const requests = { of: 'requests', now: 57, usual: 10, amount: 90 } as const
     const dear = dearOf({ names: [key], why: [requests, price(80)] })
     const speechIn = speechOf(words, { ...zone, locale })
-    const { reason, lines, isAsked } = dearWords(dear, speechIn)
-    expect([reason.text, reason.figures].map(plain)).toEqual([text, figures])
+    const { why, details, lines, isAsked } = dearWords(dear, speechIn)
+    expect([why, details[0]!].map(plain)).toEqual([text, figures])
     const page = renderState(dataOf(dear), speechIn, null).text
     expect(plain(page.replace(/<span class="unbroken">(.*?)<\/span>/g, '$1'))).toContain(
-      `<strong>${text}<span class="light">${figures}</span></strong>`,
+      `<strong>${text}</strong>`,
     )
+    expect(plain(page)).toContain(`<small>${figures}</small>`)
     expect([isAsked, plain(lines[2]!)]).toEqual([true, `${words['part.price']} × 2`])
   },
 )
 
+test.each([
+  ['en', en, 'Key “batch”: nova-large instead of nova-mini'],
+  ['de', de, 'Schlüssel „batch“: nova-large statt nova-mini'],
+  ['fr', fr, 'Clé « batch » : nova-large au lieu de nova-mini'],
+  ['es', es, 'Clave «batch»: nova-large en lugar de nova-mini'],
+  ['ja', ja, 'キー「batch」：nova-large、ふだんはnova-mini'],
+] as const)('a dearer model is said by the names of both, in %s', (locale, words, said) => {
+  const speechIn = speechOf(words, { ...zone, locale })
+  const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
+  const whyIn = (of: Partial<typeof model> | { instead: null }, names = [key]) =>
+    plain(dearWords(dearOf({ names, why: [{ ...model, ...of }] }), speechIn).why)
+  expect(whyIn({})).toBe(said)
+  // A name has no capital of its own.
+  expect(whyIn({}, [])).toMatch(/^nova-large/)
+  const saidAlone = plain(words['why.with'])
+    .replace('{cause}', words['why.dearer'])
+    .replace('{figures}', 'nova-large')
+  expect(whyIn({ instead: null }).endsWith(saidAlone)).toBe(true)
+})
+
 test('a price that nothing explains is called so first, and its model stands before its figures', () => {
-  const { why, lines } = dearWords(dearOf({ why: [price(60)] }), speech)
-  expect(plain(why)).toBe(
-    'Unexplained price × 2 (nova: 20 instead of 10 credits for a million tokens)',
-  )
+  const { why, details, lines } = dearWords(dearOf({ why: [price(60)] }), speech)
+  expect([why, details[0]!].map(plain)).toEqual([
+    'Unexplained price × 2',
+    'nova: 20 instead of 10 credits for a million tokens',
+  ])
   expect(plain(lines[0]!)).toBe('Unexplained price × 2')
 })
 
 test('the sum is of the whole day, and what is not of the causes is everything else', () => {
   const { details } = dearWords(dearOf({ why: [price(120)] }), speech)
-  expect(details).toEqual([
-    'Of the 100 credits more, whole day: unexplained price\u00a0+120 and everything else\u00a0−20',
+  expect(details.slice(1)).toEqual([
+    '100 credits more than on a usual weekday: unexplained price\u00a0+120 and everything else\u00a0−20',
   ])
 })
 
 test.each([
   [
     ...['en', en],
-    'Of the €31.75 more, whole day: more tokens per request +€20.90, more expensive model +€9.62, more requests +€4.37, lower price per token −€4.38, and everything else +€1.24',
+    '€31.75 more than on a usual weekday: more tokens per request +€20.90, more expensive model +€9.62, more requests +€4.37, lower price per token −€4.38, and everything else +€1.24',
   ],
   [
     ...['de', de],
-    'Von den 31,75 € mehr, ganzer Tag: mehr Tokens je Anfrage +20,90 €, teureres Modell +9,62 €, mehr Anfragen +4,37 €, niedrigerer Preis je Token −4,38 € und alles andere +1,24 €',
+    '31,75 € mehr als an einem üblichen Arbeitstag: mehr Tokens je Anfrage +20,90 €, teureres Modell +9,62 €, mehr Anfragen +4,37 €, niedrigerer Preis je Token −4,38 € und alles andere +1,24 €',
   ],
   [
     ...['fr', fr],
-    'Sur les 31,75 € de plus, jour entier : davantage de jetons par requête +20,90 €, modèle plus cher +9,62 €, davantage de requêtes +4,37 €, prix par jeton plus bas −4,38 € et tout le reste +1,24 €',
+    '31,75 € de plus qu’un jour ouvré habituel : davantage de jetons par requête +20,90 €, modèle plus cher +9,62 €, davantage de requêtes +4,37 €, prix par jeton plus bas −4,38 € et tout le reste +1,24 €',
   ],
   [
     ...['es', es],
-    'De los 31,75 € de más, día completo: más tokens por solicitud +20,90 €, modelo más caro +9,62 €, más solicitudes +4,37 €, precio por token más bajo −4,38 € y todo lo demás +1,24 €',
+    '31,75 € más que en un día entre semana habitual: más tokens por solicitud +20,90 €, modelo más caro +9,62 €, más solicitudes +4,37 €, precio por token más bajo −4,38 € y todo lo demás +1,24 €',
   ],
   [
     ...['ja', ja],
-    '1日全体の増加分€31.75の内訳：1件のトークンの増加 +€20.90、より高いモデル +€9.62、リクエストの増加 +€4.37、単価の低下 −€4.38、その他すべて +€1.24',
+    'ふだんの平日より€31.75多い：1件のトークンの増加 +€20.90、より高いモデル +€9.62、リクエストの増加 +€4.37、単価の低下 −€4.38、その他すべて +€1.24',
   ],
 ] as const)(
   'the causes of a day are never more than its requests cost: what these have less is said, in %s',
@@ -224,7 +256,7 @@ test.each([
       { unit: 'EUR', amount: '41.85', usual: 10.1 },
     )
     const { details } = dearWords(dear, speechOf(words, { ...zone, locale }))
-    expect(plain(details[1]!)).toBe(said)
+    expect(plain(details.at(-1)!)).toBe(said)
   },
 )
 
@@ -234,17 +266,18 @@ test.each([
 ])('what is less by under a tenth is everything else: %s of 100', (less, parts) => {
   const requests = { of: 'requests', now: 20, usual: 10, amount: 60 } as const
   const { details } = dearWords(dearOf({ why: [requests, price(less)] }), speech)
-  expect(details).toEqual([`Of the 100 credits more, whole day: ${parts}`])
+  expect(details.at(-1)).toBe(`100 credits more than on a usual weekday: ${parts}`)
 })
 
 test('a name that is also a word of the reason moves no figure of it', () => {
   const tokens = { of: 'tokens', now: 500, usual: 100, amount: 60, mostly: null } as const
   const name = 'İ 5 times the tokens per request'
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
-  expect(dearWords(dear, speech).reason).toEqual({
-    text: `Key “${name}”: 5 times the tokens per request, unexplained price ×\u00a02`,
-    figures: ' (500 instead of 100; nova: 20 instead of 10 credits for a million tokens)',
-  })
+  const { why, details } = dearWords(dear, speech)
+  expect([why, details[0]]).toEqual([
+    `Key “${name}”: 5 times the tokens per request, unexplained price ×\u00a02`,
+    '500 tokens per request instead of 100; nova: 20 instead of 10 credits for a million tokens',
+  ])
 })
 
 test.each([
@@ -253,7 +286,7 @@ test.each([
     '200',
     100,
     [33.33, 33.33, 33.33],
-    'Of the ¥100 more, whole day: ',
+    '¥100 more than on a usual weekday: ',
     ['¥34', '¥33', '¥33'],
   ],
   [
@@ -261,7 +294,7 @@ test.each([
     '1.00',
     0.5,
     [0.166, 0.167, 0.167],
-    'Of the €0.50 more, whole day: ',
+    '€0.50 more than on a usual weekday: ',
     ['€0.16', '€0.17', '€0.17'],
   ],
 ] as const)(
@@ -270,7 +303,7 @@ test.each([
     const why = (['requests', 'tokens', 'price'] as const).map((of, at) => ({
       ...{ of, now: 2, usual: 1, amount: parts[at]!, mostly: null, model: null },
     })) as unknown as DearDay['cause']['why']
-    const [said] = dearWords(dearOf({ why }, { unit, amount, usual }), speech).details
+    const said = dearWords(dearOf({ why }, { unit, amount, usual }), speech).details.at(-1)
     expect(said).toContain(sum)
     expect([...said!.matchAll(/\+([¥€][\d.]+)/g)].map(([, part]) => part)).toEqual(written)
   },

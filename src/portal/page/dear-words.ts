@@ -13,13 +13,11 @@ export interface DearWords {
   readonly start: string
   /** Who, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
-  /** The same in two pieces: who and the causes, then the figures behind these in one bracket. */
-  readonly reason: CauseWords
   /** Whether it is to be asked about, since nothing explains it. */
   readonly isAsked: boolean
   /** What is to be known of that; empty if the reason says it. */
   readonly unexplained: string
-  /** What came from that, and what each cause is of the amount beyond a usual day. */
+  /** The figures of the causes, what came from that, and what each cause is of the amount beyond a usual day. */
   readonly details: readonly string[]
   /** The why in a few words for the place beside its bar. */
   readonly lines: readonly string[]
@@ -35,28 +33,31 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
     amount: speech.amount(dear.unit, dear.amount),
     // Beside an amount with its unit.
     usual: speech.amounts(dear.unit).about(dear.usual),
-    kind: say(`usual.${dear.kind}`),
   }
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
-  const reason = reasonOf(
+  const causes = parts.map((part) => withModels(part, dear.unit, hours !== '', speech))
+  const why = reasonOf(
     who,
-    parts.map((part, at) => {
-      const cause = figuresIn(part, dear.unit, hours !== '', speech)
-      return who === '' && at === 0 ? { ...cause, text: capital(cause.text) } : cause
-    }),
+    causes.map(({ text }) => text),
     speech,
   )
+  const figures = causes.map((each) => each.figures).filter(Boolean)
   const start = say('state.dear', said)
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   return {
     headline: capital(say('dear.usual', { ...said, dear: start })),
     start: capital(start),
-    why: `${reason.text}${reason.figures}`,
-    reason,
+    why: who === '' && isNames(parts[0]) ? why : capital(why),
     isAsked: isOf('price') || isOf('request'),
     unexplained: isOf('request') ? say('why.unmeasured') : '',
-    details: [causeOf(cause, dear, speech), partsOf(dear, speech)].filter(Boolean),
+    details: [
+      figures.reduce(
+        (all, next) => (all === '' ? next : say('why.figures', { figures: all, next })),
+        '',
+      ),
+      ...[causeOf(cause, dear, speech), partsOf(dear, speech)],
+    ].filter(Boolean),
     lines: linesOf(parts, who, hours, dear, speech),
   }
 }
@@ -75,24 +76,27 @@ function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech
   return speech.say(`dear.${how}`, { day, hours })
 }
 
-/** Who made the causes, and these without a stop between them; then the figures of each in the same order. */
-function reasonOf(who: string, causes: readonly CauseWords[], { say }: Speech): CauseWords {
-  const [text, figures] = [
-    causes
-      .map(({ text }) => text)
-      .reduce((causes, cause) => (causes === '' ? cause : say('why.also', { causes, cause })), ''),
-    causes
-      .map(({ figures }) => figures)
-      .filter(Boolean)
-      .reduce(
-        (figures, next) => (figures === '' ? next : say('why.figures', { figures, next })),
-        '',
-      ),
-  ]
+/** Who made the causes, and these without a stop between them. */
+function reasonOf(who: string, causes: readonly string[], { say }: Speech): string {
+  const why = causes.reduce(
+    (all, cause) => (all === '' ? cause : say('why.also', { causes: all, cause })),
+    '',
+  )
+  return who === '' || why === '' ? why || who : say('why.of', { who, why })
+}
+
+/** Whether a cause is said by the names of two models, which have no capital of their own. */
+const isNames = (part: WhyPart | undefined) => part?.of === 'model' && part.instead !== null
+
+/** A cause with the names of its models, and its figures. */
+function withModels(part: WhyPart, unit: string, isOfHours: boolean, speech: Speech): CauseWords {
+  const cause = figuresIn(part, unit, isOfHours, speech)
+  if (part.of !== 'model' || cause.figures === '') return cause
   return {
-    text:
-      who === '' || text === '' ? text || capital(who) : capital(say('why.of', { who, why: text })),
-    figures: figures === '' ? '' : say('why.with', { cause: '', figures }),
+    text: isNames(part)
+      ? cause.figures
+      : speech.say('why.with', { cause: cause.text, figures: cause.figures }),
+    figures: '',
   }
 }
 
@@ -184,7 +188,7 @@ function mainParts(parts: readonly WhyPart[]): readonly WhyPart[] {
 }
 
 /** A cause in a few words, and what it is now and usually; empty if the words say it. */
-export interface CauseWords {
+interface CauseWords {
   readonly text: string
   readonly figures: string
 }
@@ -214,7 +218,7 @@ function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Spee
     case 'output':
     case 'cache': {
       const shares = { share: share(part.share), usual: share(part.usual) }
-      return { text: say(`why.${part.of}`), figures: say('why.shares', shares) }
+      return { text: say(`why.${part.of}`), figures: say(`why.${part.of}.shares`, shares) }
     }
     case 'request':
     case 'price': {
@@ -227,7 +231,7 @@ function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Spee
       if (part.of === 'request')
         return {
           text: say('why.request', { times }),
-          figures: say('why.instead', rates(1)),
+          figures: say('why.perRequest', rates(1)),
         }
       const figures = say('why.perMillion', rates(million))
       const { model } = part
@@ -284,11 +288,15 @@ export function priceBeyond({ unit, cause }: DearDay): string | null {
  * What each cause is of the amount beyond a usual day, what the same requests have less, and all else: a sum that adds up as it is written, to the difference of the two
  * amounts as they are written.
  */
-function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): string {
+function partsOf({ amount, usual, kind, unit, cause }: DearDay, speech: Speech): string {
   const { say } = speech
   const write = speech.amounts(unit)
   const total = write.beyond(amount, usual)
   const beyond = Number(total)
+  const sum = say('why.beyond', {
+    amount: speech.amount(unit, total),
+    kind: say(`usual.${kind}`),
+  })
   // Those that the sum shows, and three of credits at least.
   const shownDigits = total.split('.')[1]?.length ?? 0
   const digits = isMoney(unit)
@@ -296,7 +304,7 @@ function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): strin
     : Math.max(shownDigits, 2 - Math.floor(Math.log10(beyond)))
   // Without what is much less, the causes would be more than all that these requests cost.
   const parts = cause.why.filter(({ amount }) => Math.abs(amount) >= leastPart * beyond)
-  if (!parts.some(({ amount }) => amount > 0) || beyond <= 0) return ''
+  if (!parts.some(({ amount }) => amount > 0) || beyond <= 0) return sum
   const rounded = parts.map((part) => Number(part.amount.toFixed(digits)))
   const rest = beyond - rounded.reduce((sum, each) => sum + each, 0)
   // What rounding alone leaves is of the greatest cause.
@@ -313,5 +321,5 @@ function partsOf({ amount, usual, unit, cause }: DearDay, speech: Speech): strin
       part === undefined ? 'part.rest' : (`part.${part.of}${each < 0 ? '.less' : ''}` as const)
     return `${say(name)}\u00a0${each > 0 ? '+' : ''}${withMinus(written[at]!)}`
   })
-  return say('why.parts', { amount: speech.amount(unit, total), parts: speech.list(sums) })
+  return say('why.of', { who: sum, why: speech.list(sums) })
 }

@@ -66,13 +66,9 @@ function saidOf({ tone, text, query, link: words, why }: State, speech: Speech):
   const link =
     query !== null &&
     html` <a class="unbroken" href="${query}" data-keep>${words ?? speech.say(why === undefined ? 'state.show' : 'state.showDay')}</a>`
-  const reason = why !== undefined && why.why !== '' && html`<strong>${reasonOf(why)}</strong>`
+  const reason = why !== undefined && why.why !== '' && html`<strong>${unbroken(why.why)}</strong>`
   return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
 }
-
-/** The causes are read in one piece, and their figures are lighter. */
-const reasonOf = ({ reason }: DearWords): Html =>
-  html`${unbroken(reason.text)}<span class="light">${unbroken(reason.figures)}</span>`
 
 /** A name with hyphens, hours, and an amount with its sign are in one line each. */
 const unbroken = (text: string): Html =>
