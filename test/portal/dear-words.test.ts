@@ -24,7 +24,7 @@ function dearOf(cause: Partial<DearDay['cause']>, day: Partial<DearDay> = {}): D
   return {
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount },
     ...{ usual: 100, kind: 'weekday' as const },
-    cause: { amount, names: [], spans: [], why: [], ...cause },
+    cause: { amount, names: [], spans: [], none: [], why: [], ...cause },
     ...day,
   }
 }
@@ -181,6 +181,57 @@ test.each([
     expect([isAsked, plain(lines[2]!)]).toEqual([true, `${words['part.price']} × 2`])
   },
 )
+
+const twice = { of: 'requests', now: 17, usual: 8, amount: 90 } as const
+
+test.each([
+  [
+    ...['en', en, 'No single key or hour stands out: 2.1 times the requests'],
+    ...['No single key stands out: ', 'Key “batch”, no single hour: 2.1 times the requests'],
+  ],
+  [
+    'de',
+    de,
+    'Kein einzelner Schlüssel und keine einzelne Stunde fällt auf: 2,1-mal so viele Anfragen',
+    'Kein einzelner Schlüssel fällt auf: ',
+    'Schlüssel „batch“, keine einzelne Stunde: 2,1-mal so viele Anfragen',
+  ],
+  [
+    ...['fr', fr, 'Aucune clé ni heure ne ressort : requêtes × 2,1'],
+    ...['Aucune clé ne ressort : ', 'Clé « batch », aucune heure en particulier : requêtes × 2,1'],
+  ],
+  [
+    ...['es', es, 'Ninguna clave ni hora destaca: 2,1 veces más solicitudes'],
+    'Ninguna clave destaca: ',
+    'Clave «batch», ninguna hora en particular: 2,1 veces más solicitudes',
+  ],
+  [
+    ...['ja', ja, '特定のキーや時間帯なし：リクエスト数がふだんの2.1倍'],
+    ...['特定のキーなし：', 'キー「batch」、特定の時間帯なし：リクエスト数がふだんの2.1倍'],
+  ],
+] as const)(
+  'a day of which no key or no hour stands out says so, in %s',
+  (locale, words, none, noKey, noHour) => {
+    const speechIn = speechOf(words, { ...zone, locale })
+    const whyOfDay = (cause: Partial<DearDay['cause']>) =>
+      plain(dearWords(dearOf({ why: [twice], ...cause }), speechIn).why)
+    expect(whyOfDay({ none: ['key', 'hour'] })).toBe(none)
+    expect(whyOfDay({ none: ['key'], spans: [hour(4, 6)] })).toContain(noKey)
+    expect(whyOfDay({ names: [key], none: ['hour'] })).toBe(noHour)
+    // Beside the bar stands what is known alone.
+    const { lines } = dearWords(dearOf({ none: ['key', 'hour'], why: [twice] }), speechIn)
+    expect(lines).toHaveLength(2)
+  },
+)
+
+test('of a day with nothing known, that no key or hour stands out is the reason', () => {
+  expect(dearWords(dearOf({ none: ['key', 'hour'] }), speech).why).toBe(
+    'No single key or hour stands out',
+  )
+  const team = { of: 'tag', name: 'chat', tag: 'team' } as const
+  // A team is somebody.
+  expect(dearWords(dearOf({ names: [team], none: ['key'] }), speech).why).not.toContain('key')
+})
 
 test.each([
   ['en', en, 'Key “batch”: nova-large instead of nova-mini'],

@@ -4,7 +4,7 @@ import { literal } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
 import { hourUs } from '../../user/durations.ts'
 import { type Asked, tagsShown } from '../api/asked.ts'
-import { amountIn, clearly } from './cause.ts'
+import { amountIn, clearly, unusualHours } from './cause.ts'
 import { hoursCutAt, inSql, rowsCutAt } from './rows.ts'
 import { plus, readFigures } from './sums.ts'
 import { sumOf as sumOfUsed, type Used, usedFigures, usedOf, type WhyPart, whyOf } from './why.ts'
@@ -17,6 +17,8 @@ export interface MainCause {
   readonly names: readonly CauseName[]
   /** In the order of time; empty if the names tell it. */
   readonly spans: readonly Span[]
+  /** Of what was looked at, that of which no single one stands out: several keys, or the hours. */
+  readonly none: readonly ('key' | 'hour')[]
   /** What is other in its requests, whatever their model, than in the usual ones of the same names; the greatest first. */
   readonly why: readonly WhyPart[]
 }
@@ -59,7 +61,8 @@ const [mostHours, mostSpans] = [12, 3]
  * that are busier than usual are said beside them if they have most of that.
  */
 export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause> {
-  const found = await togetherIn(asked, of, await foundIn(asked, of))
+  const { all, isOfNoKey } = await foundIn(asked, of)
+  const found = await togetherIn(asked, of, all)
   const names = found.map(({ name }) => name)
   const spans = spansOf(of)
   const rows = await partsOf(asked, of, found, spans)
@@ -78,6 +81,10 @@ export async function mainCauseOf(asked: Asked, of: DayAsked): Promise<MainCause
   return {
     amount: (isSpan ? inSpans : whole).amount,
     ...{ names, spans: isSpan ? spans : [] },
+    none: [
+      ...(isOfNoKey ? ['key' as const] : []),
+      ...(!isSpan && isOfNoHour(of) ? ['hour' as const] : []),
+    ],
     why: whyIn(rows, isSpan, of.usual.length).map((part) => shownOf(part, asked)),
   }
 }
@@ -202,8 +209,16 @@ interface Found {
   readonly sql: string
 }
 
-/** Of the keys, of each own dimension and of the models, the name with most of the excess. */
-async function foundIn(asked: Asked, of: DayAsked): Promise<readonly Found[]> {
+/** Whether the hours are known, and the chart marks none of the day. */
+const isOfNoHour = ({ day, unit, page }: DayAsked) =>
+  page !== null &&
+  !unusualHours(page, unit).some(({ atUs }) => atUs >= day.fromUs && atUs < day.toUs)
+
+/** Of the keys, of each own dimension and of the models, the name with most of the excess; and whether there are several keys, and none of them has most. */
+async function foundIn(
+  asked: Asked,
+  of: DayAsked,
+): Promise<{ readonly all: readonly Found[]; readonly isOfNoKey: boolean }> {
   const { bearer } = asked
   const dimensions = [
     ...(bearer.shows.has('keys') ? [{ of: 'key' as const, tag: null, sql: 'key_fp' }] : []),
@@ -211,22 +226,25 @@ async function foundIn(asked: Asked, of: DayAsked): Promise<readonly Found[]> {
     ...(bearer.shows.has('models') ? [{ of: 'model' as const, tag: null, sql: 'model' }] : []),
   ]
   const found: Found[] = []
+  let isOfNoKey = false
   for (const dimension of dimensions) {
     const rows = await daySums<{ readonly name: string | null }>(asked, of, { name: dimension.sql })
     // Where everything is of one name, that is no reason.
     if (rows.filter(({ group }) => group.name !== null).length < 2) continue
+    if (dimension.of === 'key') isOfNoKey = true
     const all = rows.reduce((sum, row) => sum + row.usual, 0)
     const [first] = rows.toSorted((a, b) => b.excess - a.excess)
     if (first === undefined || first.group.name === null) continue
     const share = first.excess / of.excess
     const isUsual = all > 0 && share < first.usual / all + leastMore
     if (share < most || (isUsual && share < nearlyAll)) continue
+    if (dimension.of === 'key') isOfNoKey = false
     found.push({
       name: nameOf(asked, dimension, first.group.name),
       sql: `coalesce(${dimension.sql} = ${literal(first.group.name)}, false)`,
     })
   }
-  return found
+  return { all: found, isOfNoKey }
 }
 
 function nameOf(

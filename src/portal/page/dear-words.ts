@@ -37,8 +37,9 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
   const causes = parts.map((part) => withModels(part, dear.unit, hours !== '', speech))
+  const whose = whoOrNone(who, cause, speech)
   const why = reasonOf(
-    who,
+    whose,
     causes.map(({ text }) => text),
     speech,
   )
@@ -48,7 +49,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   return {
     headline: capital(say('dear.usual', { ...said, dear: start })),
     start: capital(start),
-    why: who === '' && isNames(parts[0]) ? why : capital(why),
+    why: whose === '' && isNames(parts[0]) ? why : capital(why),
     isAsked: isOf('price') || isOf('request'),
     unexplained: isOf('request') ? say('why.unmeasured') : '',
     details: [
@@ -137,6 +138,17 @@ function whoOf({ names, spans }: MainCause, speech: Speech): string {
   return first === undefined || (first.of === 'model' && spans.length > 0)
     ? ''
     : namesOf([first], speech)
+}
+
+/** Who it was, and that no single key or hour stands out. */
+function whoOrNone(who: string, { names, none }: MainCause, { say }: Speech): string {
+  // An own dimension is somebody.
+  const isKey = none.includes('key') && !names.some(({ of }) => of !== 'model')
+  const of = none.includes('hour') ? (isKey ? 'both' : 'hour') : isKey ? 'key' : null
+  if (of === null) return who
+  return who === ''
+    ? say(`none.${of}.stands`)
+    : say('why.also', { causes: who, cause: say(`none.${of}`) })
 }
 
 const hoursOf = (spans: MainCause['spans'], { hours, list }: Speech) =>
