@@ -398,7 +398,7 @@ test('an invalid address is refused, and a cluster has its tables on every shard
     /^--engine: expected clickhouse:/,
   )
   const statements = tablesSql('main')
-  expect(statements).toHaveLength(12)
+  expect(statements).toHaveLength(14)
   expect(statements[0]).toContain('usage_events_local ON CLUSTER `main` (')
   expect(statements[1]).toBe(
     "CREATE TABLE IF NOT EXISTS usage_events ON CLUSTER `main` AS usage_events_local\nENGINE = Distributed('main', currentDatabase(), usage_events_local, cityHash64(source, id))",

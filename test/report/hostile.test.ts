@@ -57,6 +57,7 @@ beforeAll(async () => {
     INSERT INTO tasks SELECT run_id, slot, 'fix', phase, part, 0, 1e6, 'ok', 1, 0, 0 FROM attempts WHERE slot % 10 = 0;
     INSERT INTO run_shards (run_id, shard, shards, attempt, plan_hash, began_at, ended_us, machine_json, attempt_counts_json, verdict, verdict_json)
       SELECT run_id, 0, 1, 'a', 'a', started_at, 1, '{}', '{}', 'valid', '[]' FROM runs LIMIT 1;
+    INSERT INTO usage_keys (account, key_fp, last_four) SELECT DISTINCT coalesce(account, ''), key_fp, 'ijkl' FROM usage_events WHERE key_fp IS NOT NULL;
     INSERT INTO usage_imports VALUES (1, '', '', 'jsonl', '{}', 0, 1, 1, 0, 0, NULL, NULL, false);
   `)
   await makeHostile(store)
