@@ -113,17 +113,22 @@ Next: assay contract traffic ${path}  # writes the requests that show its prices
 test('a factor or a count that the contract does not have is refused, since it would change nothing', async () => {
   const path = file(
     'factors.yaml',
-    'name: factors\nextends: none\ntimes: { region: { default: 1, us: 2 } }\nmodels: [{ id: m, price: { input: 1, output: 2, search: 10 } }]\n',
+    'name: factors\nextends: none\ntimes: { region: { default: 1, us: 2 } }\nmodels: [{ id: m, price: { input: 1, output: 2, search: 10 }, tiers: { count: prompt, apply: whole, steps: [{ above: 2000000, price: { page: 1 } }] } }]\n',
   )
   const used = file('f.json', { prompt_tokens: 1_000_000, completion_tokens: 0 })
   const cost = (...args: readonly string[]) =>
     assay('cost', path, '--model', 'm', '--usage', used, '--json', ...args)
   const right = await cost('--choose', 'region=us', '--counts', '{"search": 3}')
   expect(JSON.parse(right.out).cost).toBe('62')
+  expect((await cost('--counts', '{"page": 3}')).code).toBe(0)
   for (const [args, summary] of [
     [['--choose', 'regoin=us'], 'no factor "regoin" with choices. Did you mean region?'],
     [['--counts', '{"serach": 3}'], 'm has no price of "serach". Did you mean search?'],
     [['--counts', '{"cache_read": 3}'], 'no price of "cache_read", which --usage counts.'],
+    [
+      ['--counts', '{"input": 3}'],
+      'no price of "input", which --usage counts. Known: search, page.',
+    ],
   ] as const) {
     const { code, err } = await cost(...args)
     expect([code, err]).toEqual([2, expect.stringContaining(summary)])

@@ -4,7 +4,7 @@ import { isBaseUrl, shownBaseUrl } from '../../contract/base-url.ts'
 import { mixedRounding } from '../../contract/listed-prices.ts'
 import { loadContract } from '../../contract/load.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
-import type { ModelPrice } from '../../contract/prices.ts'
+import { type ModelPrice, tokenPrices } from '../../contract/prices.ts'
 import { writtenContract } from '../../contract/written.ts'
 import { parseMoment } from '../../measure/usage/zone.ts'
 import { type Rational, readNumber } from '../../money/rational.ts'
@@ -111,7 +111,8 @@ function serviceTierOf(usage: unknown): string | null {
 /** Counts of what has a price beside the tokens. @throws UserError for other text, and for what the model has no price of */
 function countsOf(text: string | undefined, model: ModelPrice): Readonly<Record<string, Rational>> {
   if (text === undefined) return {}
-  const isTokens = (name: string) => parts.some((part) => part === name)
+  const isTokens = (name: string) =>
+    Object.hasOwn(tokenPrices, name) || parts.some((part) => part === name)
   const known = [...new Set(pricesIn(model).flatMap((price) => Object.keys(price)))].filter(
     (name) => !isTokens(name),
   )
@@ -132,15 +133,17 @@ function countsOf(text: string | undefined, model: ModelPrice): Readonly<Record<
   )
 }
 
-/** The prices of a model at any time, of any service and for any value of the usage. */
-function pricesIn({ price, changes, service, by, hours }: ModelPrice): readonly object[] {
+/** The prices of a model at any time and size, of any service and for any value of the usage. */
+function pricesIn(model: ModelPrice): readonly object[] {
+  const { changes, service, by, hours } = model
   const overlays = [
-    ...changes,
-    ...Object.values(service),
+    ...[model, ...changes, ...hours, ...Object.values(service)],
     ...Object.values(by).flatMap((each) => Object.values(each)),
-    ...hours,
   ]
-  return [price, ...overlays.map((each) => each.price)]
+  return overlays.flatMap(({ price, tiers }) => [
+    price,
+    ...(tiers?.steps ?? []).map((step) => step.price),
+  ])
 }
 
 export async function initContractAction(

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { format, parse } from 'node:path'
 import { isLoopback } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
+import { defaultContract } from '../../contract/default.ts'
 import { compareRuns } from '../../public/report.ts'
 import { runPair } from '../../public/run.ts'
 import type { Comparison } from '../../report/compare/compare.ts'
@@ -41,13 +42,14 @@ export async function runPairAction(
 ): Promise<void> {
   const { targets } = scenario
   const contracts = targetContracts(targets, options.contract)
-  // Each request is sent to both.
+  // Each request is sent to both: at one service, that is two runs.
   const paid = targetNames.filter((name) => !isLoopback(targets[name].baseUrl))
-  for (const name of paid) {
-    const { baseUrl } = targets[name]
+  for (const names of Map.groupBy(paid, (name) => new URL(targets[name].baseUrl).host).values()) {
+    const [name] = names
+    const { baseUrl } = targets[name!]
     const isAgreed = options.yes === true
-    const runs = paid.length
-    await mustMaySpend({ scenario, contract: contracts[name], seed, baseUrl, isAgreed, runs })
+    const contract = contracts[name!]
+    await mustMaySpend({ scenario, contract, seed, baseUrl, isAgreed, runs: names.length })
   }
   if (await shareAddress(targets.a, targets.b))
     process.stderr.write(
@@ -74,11 +76,17 @@ export async function runPairAction(
       ? `${jsonText({ ...results, comparison })}\n`
       : coloured(fitted(pairText(scenario, options.contract, results, comparison), process.stdout)),
   )
-  const isNone = !targetNames.some((name) => isServed(results[name]))
-  process.exitCode = isNone
-    ? exit.invalid
-    : largest(targetNames.map((name) => exitOf(results[name])))
+  process.exitCode = exitOfPair(results)
 }
+
+/** An interruption comes first; a target that served nothing is compared with nothing. */
+function exitOfPair(results: Pair): number {
+  const codes = targetNames.map((name) => exitOf(results[name]))
+  if (codes.includes(exit.interrupted)) return exit.interrupted
+  return isCompared(results) ? largest(codes) : exit.invalid
+}
+
+const isCompared = (results: Pair) => targetNames.every((name) => results[name].counts.ok > 0)
 
 async function compared(
   dbPaths: Readonly<Record<TargetName, string>>,
@@ -100,16 +108,20 @@ function pairText(
   comparison: Comparison,
 ): string {
   const { a, b } = results
-  const contractOf = (name: TargetName) => targets[name].contract ?? contract
+  const given = (name: TargetName) => targets[name].contract ?? contract
+  const isGiven = targetNames.some((name) => given(name) !== undefined)
+  // Beside a contract of the other, the usual one is named.
+  const contractOf = (name: TargetName) =>
+    given(name) ?? (isGiven ? defaultContract.name : undefined)
   return [
     question,
     ...targetNames.map(
       (name) =>
         `\n${name}: ${results[name].baseUrl}\n${servedText(results[name])}${judgementText(results[name])}`,
     ),
-    isServed(a) || isServed(b)
+    isCompared(results)
       ? terminalComparison(comparison, [])
-      : 'No request of either target succeeded, so there is nothing to compare.\n',
+      : 'A target of which no request succeeded is compared with nothing.\n',
     'To judge each target by every rule:',
     ...targetNames.map((name) => {
       const { runId, dbPath } = results[name]
@@ -127,8 +139,6 @@ function pairText(
     ),
   ].join('\n')
 }
-
-const isServed = ({ counts }: RunResult) => counts.ok > 0
 
 const servedText = ({ counts }: RunResult) => `${counts.ok} of ${counts.sent} requests succeeded`
 

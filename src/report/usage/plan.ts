@@ -37,19 +37,34 @@ export function planFor(
 /** An amount without the last digits of a sum of fractions, which would buy a pack for nothing. */
 const withoutNoise = (credits: number) => Math.round(credits * 1e6) / 1e6
 
-/** Credits spent, at an even burn, from grants that begin or expire within the month. */
+/** Credits spent, at an even burn, from grants that begin or expire within the month: the one that expires first pays first. */
 function usableWithin(
   grants: readonly Grant[],
   month: readonly ComingDay[],
   expected: number,
 ): number {
   const [startUs, endUs] = [month[0]!.startUs, month.at(-1)!.endUs]
-  const burnedBy = (us: number) =>
-    (expected * (Math.min(Math.max(us, startUs), endUs) - startUs)) / (endUs - startUs)
-  return grants
-    .toSorted((a, b) => (a.expiresUs ?? Infinity) - (b.expiresUs ?? Infinity))
-    .reduce((spent, { credits, fromUs, expiresUs }) => {
-      const before = Math.max(spent, burnedBy(fromUs ?? startUs))
-      return spent + Math.min(credits, Math.max(0, burnedBy(expiresUs ?? endUs) - before))
-    }, 0)
+  const within = (us: number) => Math.min(Math.max(us, startUs), endUs)
+  const paying = grants
+    .map(({ credits, fromUs, expiresUs }) => ({
+      ...{ left: credits, fromUs: within(fromUs ?? startUs) },
+      toUs: within(expiresUs ?? endUs),
+    }))
+    .sort((a, b) => a.toUs - b.toUs)
+  const edges = [...new Set(paying.flatMap(({ fromUs, toUs }) => [fromUs, toUs]))].sort(
+    (a, b) => a - b,
+  )
+  let spent = 0
+  for (const [at, toUs] of edges.entries()) {
+    const fromUs = edges[at - 1] ?? toUs
+    let open = (expected * (toUs - fromUs)) / (endUs - startUs)
+    for (const grant of paying) {
+      if (grant.fromUs > fromUs || grant.toUs < toUs) continue
+      const paid = Math.min(grant.left, open)
+      grant.left -= paid
+      open -= paid
+      spent += paid
+    }
+  }
+  return spent
 }

@@ -41,14 +41,14 @@ export class SharedNumbers {
 
   set bound(credits: number) {
     const isBound = credits < Number(boundless)
-    Atomics.store(this.amounts, amounts.bound, isBound ? BigInt(credits) : boundless)
+    Atomics.store(this.amounts, amounts.bound, isBound ? whole(credits) : boundless)
   }
 
   /** Lowers the bound, unless too many credits are spent. @returns credits given up: all or 0 */
   giveUp(credits: number): number {
-    Atomics.sub(this.amounts, amounts.bound, BigInt(credits))
+    Atomics.sub(this.amounts, amounts.bound, whole(credits))
     if (this.credits <= this.bound) return credits
-    Atomics.add(this.amounts, amounts.bound, BigInt(credits))
+    Atomics.add(this.amounts, amounts.bound, whole(credits))
     return 0
   }
 
@@ -103,7 +103,7 @@ export class SharedNumbers {
 
   /** @returns credits spent or reserved before */
   private spend(credits: number): number {
-    const amount = BigInt(credits)
+    const amount = whole(credits)
     if (!this.alone) return Number(Atomics.add(this.amounts, amounts.credits, amount))
     const before = this.amounts[amounts.credits]!
     this.amounts[amounts.credits] = before + amount
@@ -114,3 +114,6 @@ export class SharedNumbers {
 /** A thread's share of a bound; the shares sum to the whole. */
 export const shareOf = (whole: number, shard: number, shards: number): number =>
   Math.floor(whole / shards) + (shard < whole % shards ? 1 : 0)
+
+/** A part of a credit counts as a whole one, so that a bound holds. */
+const whole = (credits: number) => BigInt(Math.sign(credits) * Math.ceil(Math.abs(credits)))

@@ -50,6 +50,19 @@ test.each<[string, readonly Grant[], number]>([
     [{ ...grant(9_000, 25), fromUs: month[0]!.startUs + 20 * dayUs }],
     2_500,
   ],
+  [
+    'two grants begin on the twentieth day',
+    Array(2).fill({ ...grant(1_000, null), fromUs: month[0]!.startUs + 20 * dayUs }),
+    2_000,
+  ],
+  [
+    'one is there from the twentieth to the twenty-fifth day, and one from the twenty-second',
+    [
+      { ...grant(9_000, 25), fromUs: month[0]!.startUs + 20 * dayUs },
+      { ...grant(9_000, null), fromUs: month[0]!.startUs + 22 * dayUs },
+    ],
+    2_000,
+  ],
   ['a grant pays for another model', [{ ...grant(9_000, null), models: ['other'] }], 3_000],
   ['a grant has expired', [grant(1_000, -1)], 3_000],
   ['more is held than is burned', [grant(9_000, null)], 0],
