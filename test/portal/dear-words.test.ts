@@ -388,15 +388,23 @@ test('an amount in question is that of the days of the month alone, of all of th
   ]
   const course = { fromUs: utc(2026, 11, 1), toUs: utc(2026, 12, 1), used: 60 }
   const projections = new Map([['EUR', { ...course, low: 65, median: 70, high: 75 }]])
-  const underOf = (...dears: readonly DearDay[]) =>
-    payAnswers({ ...dataOf(...dears), projections }, speech)[0]!
+  const underIn = (speechIn: typeof speech, ...dears: readonly DearDay[]) =>
+    payAnswers({ ...dataOf(...dears), projections }, speechIn)[0]!
       .under.map((each) => (typeof each === 'object' ? each.text : each))
       .join(' ')
-      .replaceAll('\u00a0', ' ')
-  expect(underOf(october!)).not.toContain('unexplained')
-  expect(underOf(october!, early!, late!)).toContain(
-    'about €39.50 without the unexplained €30.50 (Nov 18 and Nov 20)',
-  )
+      .replace(/[\u00a0\u202f]/g, ' ')
+  expect(underIn(speech, october!)).not.toContain('unexplained')
+  const said = underIn(speech, october!, early!, late!)
+  expect(said).toContain('>€30.50 of it unexplained (Nov 18 and Nov 20)<')
+  // One amount is to pay: no other one stands beside it.
+  expect(said).not.toContain('without')
+  for (const [locale, words, part] of [
+    ['de', de, 'davon 30,50 € ungeklärt (18. Nov. und 20. Nov.)'],
+    ['fr', fr, 'dont 30,50 € inexpliqués (18 nov. et 20 nov.)'],
+    ['es', es, 'de ellos, 30,50 € sin explicar (18 nov y 20 nov)'],
+    ['ja', ja, 'うち€30.50（11月18日、11月20日）は理由不明'],
+  ] as const)
+    expect(underIn(speechOf(words, { ...zone, locale }), early!, late!)).toContain(part)
 })
 
 test('a mail about a day is never cut within a character', () => {

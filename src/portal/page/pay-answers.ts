@@ -136,7 +136,7 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
   ]
 }
 
-/** What the month would come to without what was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
+/** How much of the month was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
 function unexplainedIn(
   unit: string,
   month: Projection,
@@ -147,8 +147,6 @@ function unexplainedIn(
   if (found.length === 0) return ''
   const amount = found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0')
   const said = speech.say('pay.question', {
-    // Of the month as it is shown, so that a reader who subtracts finds the same.
-    rest: speech.about(unit, Math.max(0, roughly(month.median) - Number(amount))),
     amount: speech.amount(unit, amount),
     day: speech.list(found.map(({ fromUs }) => speech.near(fromUs, toUs))),
   })

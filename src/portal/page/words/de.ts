@@ -93,7 +93,7 @@ export const de: Wording = {
   'card.pay': 'Zu zahlen für {month}',
   'card.pay.key': 'Kosten für {month}',
   'pay.nothing': 'nichts',
-  'pay.question': 'etwa {rest} ohne die ungeklärten {amount} ({day})',
+  'pay.question': 'davon {amount} ungeklärt ({day})',
   'card.success': 'Erfolgreiche Anfragen',
   'card.successOf': '{ok} von {all} Anfragen',
   'card.failed.free': '{failed} fehlgeschlagen oder begrenzt, nicht berechnet',

@@ -91,7 +91,7 @@ export const en = {
   'card.pay': 'To pay for {month}',
   'card.pay.key': 'Cost for {month}',
   'pay.nothing': 'nothing',
-  'pay.question': 'about {rest} without the unexplained {amount} ({day})',
+  'pay.question': '{amount} of it unexplained ({day})',
   'card.success': 'Successful requests',
   'card.successOf': '{ok} of {all} requests',
   'card.failed.free': '{failed} failed or reached a limit, not charged',

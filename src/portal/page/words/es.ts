@@ -90,7 +90,7 @@ export const es: Wording = {
   'card.pay': 'A pagar por {month}',
   'card.pay.key': 'Coste de {month}',
   'pay.nothing': 'nada',
-  'pay.question': 'unos {rest} sin los {amount} sin explicar ({day})',
+  'pay.question': 'de ellos, {amount} sin explicar ({day})',
   'card.success': 'Solicitudes correctas',
   'card.successOf': '{ok} de {all} solicitudes',
   'card.failed.free': '{failed} {failed|fallida o limitada|fallidas o limitadas}, sin cargo',

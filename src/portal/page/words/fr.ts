@@ -92,7 +92,7 @@ export const fr: Wording = {
   'card.pay': 'À payer pour {month}',
   'card.pay.key': 'Coût pour {month}',
   'pay.nothing': 'rien',
-  'pay.question': 'environ {rest} sans les {amount} inexpliqués ({day})',
+  'pay.question': 'dont {amount} inexpliqués ({day})',
   'card.success': 'Requêtes réussies',
   'card.successOf': '{ok} requêtes sur {all}',
   'card.failed.free':

@@ -90,7 +90,7 @@ export const ja: Wording = {
   'card.pay': '{month}のお支払い',
   'card.pay.key': '{month}の料金',
   'pay.nothing': 'なし',
-  'pay.question': '理由が不明な{amount}（{day}）を除くと約{rest}',
+  'pay.question': 'うち{amount}（{day}）は理由不明',
   'card.success': '成功したリクエスト',
   'card.successOf': '{all}件中{ok}件',
   'card.failed.free': '失敗または上限到達{failed}件、料金なし',
