@@ -100,6 +100,15 @@ test('credits without a bound have none, and a bound may be as large as a whole 
   expect(shared.reserve(2_000_000_000)).toBe(true)
 })
 
+test('a part of a credit counts as a whole one', () => {
+  const shared = new SharedNumbers()
+  shared.bound = 2.5
+  expect([0.5, 1.2, 0.5].map((cost) => shared.reserve(cost))).toEqual([true, true, false])
+  expect(shared.credits).toBe(3)
+  shared.release(1.2)
+  expect(shared.credits).toBe(1)
+})
+
 test.each([false, true])(
   'each phase counts its requests from 0, however many come before it (alone: %s)',
   (alone) => {
