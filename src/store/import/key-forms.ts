@@ -25,10 +25,17 @@ const shortest = 24
 const whole = `(?:[Bb]earer +)?${sign}{${shortest - 4},}${end}{4}`
 /** The same of a key that can be told from a name. */
 const unmistakable = `(?:sk-${sign}{${shortest - 7},}|[Bb]earer +${sign}{${shortest - 4},})${end}{4}`
-/** What is no key, though it is as long as one: a hash, an id of a key, and a name of several words. */
-const other = `${hash}|(?:api_?)?key[_-][A-Za-z0-9_-]*|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]+(?:[._-][a-z]+)+`
+/** What is no key, though it is as long as one: a hash (32 digits may be either), an id, and a name of several words. */
+const other = [
+  ...[32, 40, 64, 96, 128].map((digits) => `[0-9a-fA-F]{${digits}}`),
+  '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}',
+  `(?:(?:api_?)?key|proj|project|user|usr|org|team|acct|cus|id)[_-]${sign}*`,
+  '[A-Za-z]{1,15}(?:[._-](?:[A-Za-z]{1,15}|[0-9]{1,4}))+',
+].join('|')
 /** `sk-...abcd`, `sk-proj-****abcd`, `…abcd`: a beginning, a mark, and an end. */
-const redacted = `${sign}{0,24}(?:[.]{2,}|…+|[*]{2,}|•{2,})${end}{4,8}`
+const redacted = `${sign}{0,24}(?:[.]{3,}|…+|[*]{3,}|•{2,})${end}{4,8}`
+/** A longer text is no key. */
+const longest = 512
 
 /**
  * What may show the last four letters of a key: a `key`, a `name`, which is seldom one, or the `end` alone; each of them may be
@@ -48,8 +55,8 @@ export function lastFourSql(text: string, shown: Shown): string {
   // Most names are short words, and a search for a mark takes a tenth of a match.
   const may =
     shown === 'name'
-      ? `(strlen(${text}) >= ${shortest} OR ${['..', '…', '**', '••'].map((mark) => `contains(${text}, ${literal(mark)})`).join(' OR ')})`
-      : 'true'
+      ? `strlen(${text}) <= ${longest} AND (strlen(${text}) >= ${shortest} OR ${['...', '…', '***', '••'].map((mark) => `contains(${text}, ${literal(mark)})`).join(' OR ')})`
+      : `strlen(${text}) <= ${longest}`
   return `CASE WHEN ${may} AND ${matches(taken)} AND NOT ${matches(left)} THEN right(${text}, 4) END`
 }
 
@@ -57,5 +64,6 @@ export function lastFourSql(text: string, shown: Shown): string {
 export function lastFourOf(key: string): string | null {
   const { taken, left } = patterns.key
   const matches = (pattern: string) => new RegExp(`^(?:${pattern})$`).test(key)
+  if (Buffer.byteLength(key) > longest) return null
   return matches(taken) && !matches(left) ? key.slice(-4) : null
 }
