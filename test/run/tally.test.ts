@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Billing } from '../../src/contract/billing.ts'
 import { StepCounters } from '../../src/run/count/attempt-counts.ts'
 import { Tally } from '../../src/run/count/tally.ts'
 import { TimeHistogram } from '../../src/run/count/time-histogram.ts'
@@ -235,6 +236,47 @@ test('retries and later turns are planned in addition to the plan, and users pla
   ] as unknown as PhaseRun[])
   sessions.add(reportOf({ shard: 0, atUs: 1e6, sent: 8, remaining: [] }))
   expect(sessions.progress(1e6, null).steps.map((step) => step.plannedPerS)).toEqual([9, 5])
+})
+
+test('the wait of users that think is told from the end of their requests, or the start of their phase', () => {
+  const waits = (thinkUs: number, phase: object = {}) => {
+    const load = { kind: 'concurrency', think: { kind: 'fixed', us: thinkUs } }
+    const tally = new Tally(small, 'r', [{ ...main, load, ...phase }] as unknown as PhaseRun[])
+    const waitAt = (atUs: number, inFlight: number, sent = 5) => {
+      tally.add({ ...reportOf({ shard: 0, atUs, sent, remaining: [] }), inFlight })
+      return tally.progress(atUs, null).waiting
+    }
+    return [[1e6, 3] as const, [2e6, 0] as const, [3e6, 0] as const, [7e6, 0] as const]
+      .map(([atUs, inFlight]) => waitAt(atUs, inFlight))
+      .concat([waitAt(7e6 + 1, 0), waitAt(8e6, 1), waitAt(9e6, 0)])
+  }
+  const until = (endsUs: number) => ({ us: 5e6, endsUs })
+  expect(waits(5e6)).toEqual([null, until(7e6), until(7e6), until(7e6), null, null, until(14e6)])
+  expect(waits(2e6)[1]).toEqual({ us: 2e6, endsUs: 4e6 })
+  expect(waits(2e6 - 1)).toEqual(Array(7).fill(null))
+  expect(waits(5e6, { startUs: 1e6 })[1]).toEqual(until(7e6))
+  expect(waits(5e6, { load: main.load })).toEqual(Array(7).fill(null))
+})
+
+test('nobody waits before the first request', () => {
+  const load = { kind: 'concurrency', think: { kind: 'fixed', us: 5e6 } }
+  const tally = new Tally(small, 'r', [{ ...main, load }] as unknown as PhaseRun[])
+  expect(tally.progress(1e6, null).waiting).toBeNull()
+})
+
+test('without prices, credits are counted for a bound of them alone', () => {
+  const spent = (line: string, billing: Billing) => {
+    const scenario = parseScenario(
+      `name: one\nquestion: What is counted?\nmodel: svc-k2\n${line}\nsteps: { chat: { endpoint: chat } }\nphases: [{ name: main, load: constant, rate: 1/s, duration: 1s }]\n`,
+      'one.yaml',
+    )
+    const tally = new Tally(scenario, 'r', [main] as unknown as PhaseRun[], { billing })
+    tally.add(reportOf({ shard: 0, atUs: 1e6, sent: 5, remaining: [] }))
+    return tally.credits()
+  }
+  expect(spent('max_credits: 9', { kind: 'none' })).toBe(10)
+  expect(spent('', { kind: 'none' })).toBeNull()
+  expect(spent('', { kind: 'credits' })).toBe(10)
 })
 
 test('histograms are stored one interval after their own is over', () => {
