@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { accountView } from '../../src/portal/settings/account-view.ts'
+import { parseSettings } from '../../src/portal/settings/settings.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
-import { type Served, served, settingsOf, tokenOf } from './portal.ts'
+import { type Served, served, settingsOf, settingsText, tokenOf } from './portal.ts'
 
 const whole = { tags: 'whole', timeout: 60_000 }
 const folder = mkdtempSync(join(tmpdir(), 'assay-budgets-'))
@@ -134,6 +135,73 @@ test(
     expect(first).toEqual(['?from=2026-11-01&to=2026-12-01&by=key', 'See which key'])
     const keysOf = await service.ask(`/page${first![0]}`, await tokenOf('a'))
     expect(keysOf.status).toBe(200)
+  },
+)
+
+/** The links of the state above the figures, with what they say. */
+const linksOf = (page: string) =>
+  [
+    .../<section class="state [\s\S]*?<\/section>/
+      .exec(page)![0]
+      .matchAll(/href="(\?[^"]*)"[^>]*>([^<]*)</g),
+  ].map(([, href, text]) => [href!.replaceAll('&#38;', '&'), text] as const)
+
+const inEuros = [8, 9].map((hour) => ({
+  ...{ atUs: utc(2026, 11, 28, hour), account: 'a', credits: '1', unit: 'EUR' },
+}))
+test.each([
+  ['money, of credits with a price', events, { amount: '0.5', unit: 'EUR' }, null],
+  ['money, of both', [...events, ...inEuros], { amount: '0.5', unit: 'EUR' }, 'EUR'],
+  ['credits, beside euros', [...events, ...inEuros], { amount: '5' }, 'credits'],
+] as const)(
+  'the link of a budget in %s leads to a view of its unit',
+  whole,
+  async (_, entered, of, unit) => {
+    const settings = settingsOf(`accounts: { a: { budget: [${JSON.stringify(of)}] } }\n`)
+    service = await served([], settings, (store) => enterEvents(store, entered))
+    const token = await tokenOf('a')
+    const [first] = linksOf(await (await service.ask('/page', token)).text())
+    expect(first![1]).toBe('See which key')
+    expect(new URLSearchParams(first![0]).get('unit')).toBe(unit)
+    expect((await service.ask(`/page${first![0]}`, token)).status).toBe(200)
+  },
+)
+
+test(
+  'a budget of a key that was not used yet has the name of the settings, and no estimate',
+  whole,
+  async () => {
+    const names =
+      '{ eeeeeeeeeeee: batch, cccccccccccc: batch, bbbbbbbbbbbb: search, dddddddddddd: key 1, 999999999999: search }'
+    const budgets = ['batch', 'ffffffffffff', 'search', 'key 1'].map((key, at) => ({
+      ...{ amount: String(1001 + at), key },
+    }))
+    const settings = settingsOf(`accounts: { a: { budget: ${JSON.stringify(budgets)} } }\n`)
+    service = await served(
+      [],
+      {
+        ...settings,
+        keyNames: parseSettings(
+          settingsText.replace(/^keyNames: .*$/m, `keyNames: ${names}`),
+          's.yaml',
+        ).keyNames,
+      },
+      (store) => enterEvents(store, events),
+    )
+    const found = await budgetsOf()
+    const other = String(used(({ keyFp }) => keyFp === keys[1]))
+    expect(found.map((each) => [each.key, each.used])).toEqual([
+      ['batch', '0'],
+      ['ffffffffffff', '0'],
+      ['search', other],
+      ['key 1', '0'],
+    ])
+    expect(await budgetsOf({ keys: ['eeeeeeeeeeee'] })).toHaveLength(1)
+    const page = plainOf(await (await service.ask('/page', await tokenOf('a'))).text())
+    expect(page).not.toContain('a new key')
+    const [, batch] = /\(batch\)(.*?)resets/.exec(page)!
+    expect(batch).toContain('0 of 1,001 credits')
+    expect(batch).not.toContain('probably')
   },
 )
 

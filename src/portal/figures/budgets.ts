@@ -48,9 +48,9 @@ function partOf(
       ? { of: 'tag', ...tag }
       : undefined
   if (key === undefined) return isWhole ? null : undefined
-  const value = keys.fingerprintOf(key)
+  const { fingerprint: value, name } = keys.inSettings(key)
   const isSeen = bearer.shows.has('keys') && (bearer.keys?.includes(value) ?? true)
-  return isSeen ? { of: 'key', name: keys.nameOf(value), value } : undefined
+  return isSeen ? { of: 'key', name, value } : undefined
 }
 
 /** SQL for the rows of a part. */
@@ -98,6 +98,8 @@ async function ending(
   if (left <= 0) return { crossesUs: null, isEnough: false }
   const course = courseIn(page, unit, asked)
   const share = part === null || course.length === 0 ? 1 : await shareOf(asked, unit, part)
+  // Of what was not used in these weeks, nothing says how much it will be.
+  if (share === 0) return { crossesUs: null, isEnough: false }
   const own = course.map((day) => ({
     ...{ endUs: day.endUs, low: day.low * share },
     ...{ median: day.median * share, high: day.high * share },

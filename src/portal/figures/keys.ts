@@ -9,6 +9,8 @@ export interface KeyNaming {
   isNamed(fingerprint: string): boolean
   /** Of a name, or of what the key was called without one; any other text is a fingerprint itself. */
   fingerprintOf(key: string): string
+  /** Of a key as the settings say it, used or not: by their name for it, else its fingerprint itself. */
+  inSettings(key: string): { readonly fingerprint: string; readonly name: string }
 }
 
 /**
@@ -47,6 +49,13 @@ export async function namesOfKeys(
     nameOf: (fingerprint) => names.get(fingerprint) ?? keyNames.get(fingerprint) ?? 'a new key',
     isNamed: (fingerprint) => named.has(fingerprint) || keyNames.has(fingerprint),
     fingerprintOf: (key) => taken.get(key) ?? key,
+    inSettings(key) {
+      // The same name may be that of keys of several accounts.
+      const own = keys.find((each) => keyNames.get(each.key) === key)?.key
+      const any = () => [...keyNames].find(([, given]) => given === key)?.[0]
+      const fingerprint = own ?? any() ?? key
+      return { fingerprint, name: names.get(fingerprint) ?? keyNames.get(fingerprint) ?? key }
+    },
   }
 }
 

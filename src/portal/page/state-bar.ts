@@ -152,7 +152,7 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
 /** A budget that is used up, and the view of its period by key: that of its key, or of its tag. */
 function overState(
   { budget, part, period, used, share }: BudgetState,
-  { tables }: PageData,
+  { tables, units }: PageData,
   speech: Speech,
 ): State {
   const text = speech.say(share > 1 ? 'state.over' : 'state.full', {
@@ -165,7 +165,10 @@ function overState(
   const seesKeys = tables.some(({ by }) => by === 'key') && part?.of !== 'key'
   const query = new URLSearchParams({
     ...queryOf(period),
-    ...(budget.unit === 'credits' ? {} : { unit: budget.unit }),
+    // Money may be what credits cost, which is no unit of the page.
+    ...(units.length > 1 && units.some(({ unit }) => unit === budget.unit)
+      ? { unit: budget.unit }
+      : {}),
     ...(part === null ? {} : { [part.of]: name }),
     ...(seesKeys ? { by: 'key' } : {}),
   })
