@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answers } from '../../src/portal/api/shapes.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
-import { type Served, served, settingsOf, tokenOf } from './portal.ts'
+import { november, type Served, served, settingsOf, tokenOf } from './portal.ts'
 
 let service: Served
 let token: string
@@ -165,6 +166,32 @@ describe('all requests', () => {
     expect([line!.model, line!.key, line!.amount, line!.cost]).toEqual([null, null, null, null])
     expect((await asked('&cursor=nonsense')).status).toBe(400)
   })
+})
+
+test('an id that a log joined shows none of its columns, and is the same in the list, the file and for the operator', async () => {
+  const joined = 'secret-model/2026-11-10T13:00:00Z'
+  const own = await served([], settingsOf(), (store) =>
+    enterEvents(store, [
+      { atUs: utc(2026, 11, 10), account: 'a', source: 'acme-file', id: joined },
+      { atUs: utc(2026, 11, 9), account: 'a', source: 'acme-file', id: 'r1~0' },
+    ]),
+  )
+  try {
+    const a = await tokenOf('a', { shows: ['requests', 'export'] })
+    const list = await (await own.ask(`/v1/usage/requests?${november}`, a)).text()
+    const files = `/v1/export/requests?${november}&format=jsonl`
+    const file = await (await own.ask(files, a)).text()
+    for (const seen of [list, file]) expect(seen).not.toMatch(/secret|13:00|acme/)
+    const digest = createHash('sha256').update(`acme-file/${joined}`).digest('hex').slice(0, 20)
+    expect((JSON.parse(list) as Answers['requests']).requests.map(({ id }) => id)).toEqual([
+      digest,
+      'r1~0',
+    ])
+    const lines = file.trimEnd().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(['r1~0', digest])
+  } finally {
+    await own.close()
+  }
 })
 
 test('a list of requests has id, status and duration, and is sorted by them', async () => {

@@ -18,11 +18,12 @@ import {
   types,
   written,
 } from './export.ts'
+import { requestIdSql } from './request-id.ts'
 import { filtersAsked, noRequests } from './requests.ts'
 
 /**
  * Single requests and refunds of a period as a file, the oldest first. A file has a limited number of lines, and says where the next one begins:
- * at a moment, so that what is imported meanwhile moves nothing.
+ * at a moment, so that what is imported meanwhile moves nothing but lines of that moment.
  *
  * @param write as `Source` has it
  */
@@ -57,7 +58,7 @@ export async function exportRequests(
       (name) => `${tagSql(name)} AS ${identifier(tagDimension(name))}, `,
     )
     const sql = `
-      SELECT ${timeSql('at_us', period.timezone)} AS at, type, id, ${shown(bearer.shows.has('models'), 'model')} AS model,
+      SELECT ${timeSql('at_us', period.timezone)} AS at, type, ${requestIdSql} AS id, ${shown(bearer.shows.has('models'), 'model')} AS model,
         ${shown(bearer.shows.has('keys'), `map_extract_value(${await keyNamesSql(asked)}, key_fp)`)} AS key, endpoint, ${tags.join('')}
         CASE WHEN type = 'usage' THEN ${endSql} END AS outcome, status, requests, ${fileTokensSql}, latency_us / 1000 AS duration_ms, ${amountsSql(asked)}
       FROM (SELECT *, credits::DECIMAL(38, 18) AS amount FROM ${rows} WHERE file_row_number < ${limit})

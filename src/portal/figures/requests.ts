@@ -19,6 +19,7 @@ import { cursorAt, skipOf } from '../api/cursor.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { RequestRow } from '../source/source.ts'
+import { requestId } from './request-id.ts'
 import { moneyOf, unitOf } from './sums.ts'
 
 const longestUs = 31 * dayUs + hourUs
@@ -82,7 +83,7 @@ export async function readRequests(
   const tags = tagsShown(asked)
   return {
     requests: rows.slice(0, limit).map((row) => ({
-      id: row.id,
+      id: requestId(row),
       at: timeIn(row.at_us, period.timezone),
       model: shown.has('models') ? row.model : null,
       key: shown.has('keys') && row.key_fp !== null ? asked.keys.nameOf(row.key_fp) : null,

@@ -33,6 +33,7 @@ interface Copied {
 
 export interface RequestRow extends Readonly<Record<ShownToken, number | null>> {
   readonly at_us: number
+  readonly source: string
   readonly id: string
   readonly type: string
   readonly requests: number

@@ -23,7 +23,7 @@ export interface RequestQuery {
 }
 
 /** A request as the sources have it, but its amount and its duration. */
-export const requestColumns = `at_us, id, type, model, key_fp, endpoint, tags, outcome, status, requests, ${tokensSql}, unit`
+export const requestColumns = `at_us, source, id, type, model, key_fp, endpoint, tags, outcome, status, requests, ${tokensSql}, unit`
 
 /** SQL for the types of rows. */
 export const typesSql = ({ withRefunds, outcomes }: RequestQuery) =>
