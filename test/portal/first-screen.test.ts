@@ -185,7 +185,7 @@ test('a month is compared with the same days of the month before', {
     ],
     'a',
   )
-  expect(textOf(page)).toContain('+100% against Oct 1 – 27')
+  expect(textOf(page)).toContain('+100% vs. Oct 1 – 27')
 })
 
 test.each([

@@ -92,7 +92,7 @@ test('the lists and their tables say how much more each name used than in the sa
   // Of a name without a cost in October nothing is said; nor of one that was used before, and not then.
   expect(list).toBe(
     [
-      'Keys Change against Oct 1 – 28',
+      'Keys Change vs. Oct 1 – 28',
       'steady 15 55.6% · +50%',
       'fresh 4 14.8% · new',
       'again 2 7.4%',
@@ -118,11 +118,11 @@ test('the lists and their tables say how much more each name used than in the sa
 })
 
 test.each([
-  ['a', 'steady 15 credits · 55.6% · +50% ', 'fresh 4 14.8% · new '],
-  ['de', 'steady 15 Credits · 55,6 % · +50 % ', 'fresh 4 14,8 % · neu '],
-  ['fr', 'steady 15 crédits · 55,6 % · +50 % ', 'fresh 4 14,8 % · nouveau '],
-  ['es', 'steady 15 créditos · 55,6 % · +50 % ', 'fresh 4 14,8 % · nuevo '],
-  ['ja', 'steady 15クレジット · 55.6% · +50% ', 'fresh 4 14.8% · 新規 '],
+  ['a', 'steady 15 credits · 55.6% +50% vs. Oct 1 – 28 ', 'fresh 4 14.8% · new '],
+  ['de', 'steady 15 Credits · 55,6 % +50 % ggü. 1.–28. Okt. ', 'fresh 4 14,8 % · neu '],
+  ['fr', 'steady 15 crédits · 55,6 % +50 % vs 1er–28 oct. ', 'fresh 4 14,8 % · nouveau '],
+  ['es', 'steady 15 créditos · 55,6 % +50 % vs. 1–28 oct ', 'fresh 4 14,8 % · nuevo '],
+  ['ja', 'steady 15クレジット · 55.6% 10/01～10/28 比+50% ', 'fresh 4 14.8% · 新規 '],
 ])(
   'the first screen says it of the first name, in the words of %s',
   { tags: 'whole' },

@@ -1,3 +1,4 @@
+import { type Html, html } from '../../user/html.ts'
 import type { NameRow } from '../figures/names.ts'
 import { beginUsOf, endedOn } from './answer.ts'
 import type { PageData } from './page-shape.ts'
@@ -32,8 +33,39 @@ export function changeOfName(
   return isCompared(unit, data, speech) ? changeOf(amounts[at]!, before.amounts[at]!, speech) : ''
 }
 
-/** What all changes are against: the days before. */
-export const changeAgainst = ({ before }: PageData, { say, days }: Speech): string =>
-  before === null
-    ? ''
-    : say('card.change', { change: say('table.change'), period: days(before.fromUs, before.toUs) })
+/** A change, or several, against the days before, which stay in one line. */
+export function against(change: string, { before }: PageData, speech: Speech): Html | '' {
+  if (before === null || change === '') return ''
+  const said = speech.say('card.change', { change, period: '|' })
+  const [head = '', tail = ''] = said.split('|')
+  return html`${head}<span class="unbroken">${speech.span(before.fromUs, before.toUs)}</span>${tail}`
+}
+
+/** A part of an amount that a reader should know of. */
+const leastOfDays = 0.25
+
+/** How a key changed without what it used beyond usual on the dear days that came from it, if these have much of it; what they have of it if that compares with nothing. */
+export function changeWithoutDays(
+  { name, amounts, before }: NameRow,
+  { at, unit }: { readonly at: number; readonly unit: string },
+  data: PageData,
+  speech: Speech,
+): string {
+  const amount = Number(amounts[at] ?? 0)
+  const dears = data.dears.filter(
+    (each) =>
+      each.unit === unit &&
+      each.cause.names.some(({ of, name: own }) => of !== 'model' && of !== 'tag' && own === name),
+  )
+  const used = dears.reduce((sum, { cause }) => sum + Number(cause.amount), 0)
+  if (used === 0 || used < leastOfDays * amount) return ''
+  const days = speech.list(dears.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
+  const beyond = dears.flatMap(({ cause }) => cause.why).reduce((sum, part) => sum + part.amount, 0)
+  const change =
+    before !== null && beyond > 0 && isCompared(unit, data, speech)
+      ? changeOf(amount - beyond, before.amounts[at] ?? null, speech)
+      : ''
+  return change === ''
+    ? speech.say('most.onDay', { share: speech.share(used / amount), day: days })
+    : speech.say('card.without', { change, days })
+}

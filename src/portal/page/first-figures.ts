@@ -4,7 +4,7 @@ import { type Html, html } from '../../user/html.ts'
 import type { Answers } from '../api/shapes.ts'
 import { plus } from '../figures/sums.ts'
 import { type Answer, type Cell, datesOf, unitName, unitsOf } from './answer.ts'
-import { changeOf, isCompared } from './change.ts'
+import { against, changeOf, isCompared } from './change.ts'
 import { isMoney } from './columns.ts'
 import { limitAnswers } from './limit-answers.ts'
 import { mostAnswers } from './most-answers.ts'
@@ -85,16 +85,6 @@ export function figureIn(summary: Answers['summary'], unit: string) {
 
 const counted = ({ value }: Figure, { say }: Speech) =>
   value === null ? say('card.unmeasured') : say('card.count', { requests: Number(value) })
-
-/** A change, or several, against the period before. */
-function against(change: string, { before }: PageData, speech: Speech): Html | '' {
-  if (before === null || change === '') return ''
-  const period = speech.days(before.fromUs, before.toUs)
-  // The days stay in one line.
-  const said = speech.say('card.change', { change, period: '|' })
-  const [head = '', tail = ''] = said.split('|')
-  return html`${head}<span class="unbroken">${period}</span>${tail}`
-}
 
 /** Amounts beside those of the period before, and without what dear days used beyond usual ones. */
 function comparedIn(

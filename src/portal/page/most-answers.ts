@@ -1,7 +1,7 @@
-import { type Html, html } from '../../user/html.ts'
+import { html } from '../../user/html.ts'
 import type { NamesTable } from '../figures/names.ts'
 import { type Answer, type Cell, unitName } from './answer.ts'
-import { changeOfName } from './change.ts'
+import { against, changeOfName, changeWithoutDays } from './change.ts'
 import {
   type Column,
   columnsOf,
@@ -66,11 +66,21 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
 const nameOf = ({ top }: Pick<First, 'top'>, table: NamesTable, speech: Speech) =>
   nameIn(table, top.row.name, speech)
 
-/** Its amount, then its share and how it changed in one piece; the dot is not shown where that has a line of its own. */
-function saidOf({ top, column }: First, data: PageData, speech: Speech): Html {
-  const change = changeOfName(top.row, column, data, speech)
-  const share = [speech.part(top.share), change].filter(Boolean).join(' · ')
-  return html`${top.said}<span class="dot"> · </span><span class="unbroken">${share}</span>`
+/** Its amount and its share, then how it changed since the days before, and a key also without its dear days. */
+function saidOf(
+  { top: { row, said, share }, column }: First,
+  by: NamesTable['by'],
+  data: PageData,
+  speech: Speech,
+): Answer['under'] {
+  const change = changeOfName(row, column, data, speech)
+  const isNew = row.before?.isNew === true
+  const parts = [speech.part(share), isNew && change].filter(Boolean).join(' · ')
+  return [
+    html`${said}<span class="dot"> · </span><span class="unbroken">${parts}</span>`,
+    !isNew && against(change, data, speech),
+    by === 'key' && column !== null && changeWithoutDays(row, column, data, speech),
+  ]
 }
 
 /** The first of each unit; a name that is first in several stands once. */
@@ -83,7 +93,7 @@ const inEach = (
   firsts.flatMap((each, at) => {
     const name = nameOf(each, table, speech)
     const isAnother = at > 0 && name !== nameOf(firsts[at - 1]!, table, speech)
-    return [isAnother && html`<b>${name}</b>`, saidOf(each, data, speech)]
+    return [isAnother && html`<b>${name}</b>`, ...saidOf(each, table.by, data, speech)]
   })
 
 /** The first of one unit, and the shares of those that follow. */
@@ -94,8 +104,7 @@ function inOne(first: First, table: NamesTable, data: PageData, speech: Speech):
   const tops = topNames(table, most, speech, first.column ?? undefined)
   const rest = 1 - tops.reduce((sum, { share }) => sum + share, 0)
   return [
-    saidOf(first, data, speech),
-    table.by === 'key' && ofDearDay(first.top, data, speech),
+    ...saidOf(first, table.by, data, speech),
     ...tops.slice(1).map((top) => pairOf(nameOf({ top }, table, speech), part(top.share))),
     rest >= leastRest && pairOf(say('most.others'), part(rest)),
   ]
@@ -110,27 +119,6 @@ function beforeRefunds(table: NamesTable, columns: readonly Column[], speech: Sp
       : [speech.amount(unit, withoutRefunds(total, refunds))]
   })
   return amounts.length === 0 ? '' : speech.say('most.before', { amount: speech.list(amounts) })
-}
-
-/** A part of an amount that a reader should know of. */
-const leastOfDay = 0.25
-
-/** What a dear day has of the amount of the first key, if it is much of it. */
-function ofDearDay({ row, amount }: TopName, data: PageData, speech: Speech): string {
-  const day = data.dears.find(
-    ({ unit, cause }) =>
-      unit === data.unit &&
-      Number(cause.amount) >= leastOfDay * amount &&
-      cause.names.some(
-        (each) => each.of !== 'model' && each.of !== 'tag' && each.name === row.name,
-      ),
-  )
-  return day === undefined
-    ? ''
-    : speech.say('most.onDay', {
-        share: speech.share(Number(day.cause.amount) / amount),
-        day: speech.near(day.fromUs, data.toUs),
-      })
 }
 
 /** A share that is shown as 0.1 %. */

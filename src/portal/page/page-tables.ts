@@ -2,7 +2,7 @@ import { tagOf } from '../../measure/usage/tags.ts'
 import { shownTokens, tokenKinds } from '../../tokens/kinds.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { NamesTable } from '../figures/names.ts'
-import { changeAgainst, changeOfName } from './change.ts'
+import { against, changeOfName } from './change.ts'
 import { columnsOf, countOf, nameIn, type TopName, topNames, whatOf } from './name-columns.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
@@ -30,7 +30,7 @@ function renderTable(table: NamesTable, place: number, data: PageData, speech: S
   }))
   const isChanged = firsts.some(({ change }) => change !== '')
   return html`<section class="card" id="${tag === null ? `top-${by}` : `top-tag-${place}`}">
-<h3>${title}${isChanged && html`<small>${changeAgainst(data, speech)}</small>`}</h3>
+<h3>${title}${isChanged && html`<small>${against(say('table.change'), data, speech)}</small>`}</h3>
 <ol class="top">${firsts.map((each) => barOf(each, table, data, speech))}</ol>
 <details${isLater && html` data-table="${by}"`}><summary>${rows.length > top ? say('table.all', { all: rows.length + more }) : say('table.values')}</summary>
 ${!isLater && openedTable(table, data, speech)}

@@ -40,6 +40,8 @@ export interface Speech {
   month(month: string): string
   /** The days of a period, its end not included: `Nov 1 – 28`, `du 1er au 28 nov.` */
   days(fromUs: number, toUs: number): string
+  /** The same in figures alone, after a short word: `1.–28. Nov.`, `1–28 nov.` */
+  span(fromUs: number, toUs: number): string
   /** A period: its days, or the hours of a day. */
   period(fromUs: number, toUs: number): string
   /** The local date, as the address has it. */
@@ -194,6 +196,8 @@ export function speechOf(
       )
       return put(words['days.range'], { days: firstDays(locale, between) })
     },
+    span: (fromUs, toUs) =>
+      firstDays(locale, ranges.formatRangeToParts(fromUs / 1000, (toUs - 1) / 1000)),
     period: (fromUs, toUs) => {
       const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]
       if (isMidnight(from) && isMidnight(to)) return speech.days(fromUs, toUs)

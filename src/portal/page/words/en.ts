@@ -60,7 +60,7 @@ export const en = {
   'budget.shorter': 'your credits end before that',
   'budget.shorter.money': 'your balance ends before that',
   'card.unmeasured': 'no data',
-  'card.change': '{change} against {period}',
+  'card.change': '{change} vs. {period}',
   'change.new': 'new',
   'card.without': '{change} without the extra use of {days}',
   'days.range': '{days}',

@@ -59,7 +59,7 @@ export const es: Wording = {
   'budget.shorter': 'sus créditos terminan antes',
   'budget.shorter.money': 'su saldo termina antes',
   'card.unmeasured': 'sin datos',
-  'card.change': '{change} frente al uso {period}',
+  'card.change': '{change} vs. {period}',
   'change.new': 'nuevo',
   'card.without': '{change} sin el uso extra del {days}',
   'days.range': 'del {days}',

@@ -61,7 +61,7 @@ export const fr: Wording = {
   'budget.shorter': 'vos crédits prennent fin avant',
   'budget.shorter.money': 'votre solde prend fin avant',
   'card.unmeasured': 'pas de données',
-  'card.change': '{change} par rapport à l’usage {period}',
+  'card.change': '{change} vs {period}',
   'change.new': 'nouveau',
   'card.without': '{change} sans le surplus du {days}',
   'days.range': 'du {days}',
