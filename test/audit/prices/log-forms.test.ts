@@ -73,7 +73,9 @@ test('a row that is later than the last request may be of another use of the key
     ...each,
     startTime: new Date(Date.parse(each.startTime) + 25_000).toISOString(),
   }))
-  expect(await judged([...settled, log.at(-1)!])).toMatch(/by-hand.* belongs to no/)
+  expect(await judged([...settled, row('by-hand', 0.00014, 27)])).toMatch(/by-hand.* belongs to no/)
+  // The request of this one was before the run, if it is as late as the others.
+  expect(await judged([...settled, log.at(-1)!])).toBe('inconclusive')
 })
 
 describe('a charge of no request in a log that comes late', () => {
@@ -95,8 +97,37 @@ describe('a charge of no request in a log that comes late', () => {
       verdict: 'fail',
       observed: expect.stringMatching(/by-hand.* belongs to no request/),
     })
+  })
+
+  const untold = {
+    verdict: 'inconclusive',
+    why: 'line 4 of the log (by-hand) charges 0.00014, belongs to no request, and its time does not tell whether it is of the run: the key may have been used before or after',
+  }
+
+  test('is open if it is written in one batch with those of the run, which may have another use of the key', async () => {
+    expect(await beside([3599, 3598, 3597], 3600, '1h')).toMatchObject(untold)
     // All rows of the day are written at its end.
-    expect((await beside([80_000, 79_999, 79_998], 80_001, '24h')).verdict).toBe('fail')
+    expect(await beside([80_000, 79_999, 79_998], 80_001, '24h')).toMatchObject(untold)
+  })
+
+  test('is one of the run in a batch between others of the run, and open in the first and the last', async () => {
+    // Batches every ten seconds, of requests a second apart.
+    const batched = async (atS: number) => {
+      const names = Array.from({ length: 35 }, (_, at) => `many-${at}`)
+      const late = names.map((id, at) => row(id, 0.00014, Math.floor(at / 10) * 10 + 10))
+      const log = [...late, row('by-hand', 0.00014, atS)]
+      const verdicts = await audited(names.map(chat), null, { log, contract: promised('1m') })
+      return verdicts['PRICE-05']!.verdict
+    }
+    expect(await batched(20)).toBe('fail')
+    expect(await batched(10)).toBe('inconclusive')
+    expect(await batched(40)).toBe('inconclusive')
+  })
+
+  test('is open, near or far, if no row of a request has a time', async () => {
+    const timeless = rows.map(({ startTime: _, ...each }) => each)
+    for (const atS of [1.5, 20, 31_536_000])
+      expect(await judged([...timeless, row('by-hand', 0.00014, atS)])).toBe('inconclusive')
   })
 
   test('is one of another use if it is far earlier than the rows of requests, or far later', async () => {

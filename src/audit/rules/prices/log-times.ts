@@ -13,9 +13,9 @@ const slackMs = minuteMs
 
 /**
  * Where a row without a request is, beside the run: within it, or so near before or after it that it may be of the run or of another use of
- * the key; apart, it is of another.
+ * the key, or at a time that tells neither, as in a batch; apart, it is of another.
  */
-type RowPlace = 'within' | 'earlier' | 'later' | 'apart'
+type RowPlace = 'within' | 'earlier' | 'later' | 'untold' | 'apart'
 
 /** The times of a log, beside those of the client. */
 export interface LogTimes {
@@ -67,18 +67,21 @@ export function timesOf(pairs: Join['pairs'], { prices, requests }: PriceJudgeme
     })),
   )
   const ofClient = (atMs: number) => inUtc(atMs) - shiftMs
-  const joined = timesIn(({ rows }) => rows)
-  const times = joined.map(({ atMs }) => ofClient(atMs))
-  const endMs = times.length === 0 ? Number.POSITIVE_INFINITY : largest(times)
+  const late = (times: readonly Timed[]): readonly Late[] =>
+    times.map(({ request, atMs }) => {
+      const ms = ofClient(atMs)
+      return { atMs: ms, ofStartMs: ms - request.askedMs, ofEndMs: ms - request.endMs }
+    })
+  const joined = late(timesIn(({ rows }) => rows))
+  const endMs =
+    joined.length === 0 ? Number.POSITIVE_INFINITY : largest(joined.map(({ atMs }) => atMs))
   const placeIn = placesBeside(
     {
       fromMs: smallest(requests.map((request) => request.startMs)),
       untilMs: largest(requests.map((request) => request.endMs)),
     },
-    {
-      leastMs: smallest(firstTimes.map(({ request, atMs }) => ofClient(atMs) - request.askedMs)),
-      mostMs: largest(joined.map(({ request, atMs }) => ofClient(atMs) - request.endMs)),
-    },
+    late(firstTimes),
+    joined,
   )
   return {
     clock,
@@ -89,6 +92,18 @@ export function timesOf(pairs: Join['pairs'], { prices, requests }: PriceJudgeme
   }
 }
 
+/** When a row of a request was written, and how long after the request began and ended. */
+interface Late {
+  readonly atMs: number
+  readonly ofStartMs: number
+  readonly ofEndMs: number
+}
+
+/** A row has the time of its request if it is so near to it; times may be cut to seconds. */
+const exactMs = 1000
+/** Of so many rows, one may be late in a log of exact times. */
+const mostExact = 100
+
 /**
  * Where rows without a request are beside a run, if they are as late as those of its requests:
  *
@@ -96,24 +111,41 @@ export function timesOf(pairs: Join['pairs'], { prices, requests }: PriceJudgeme
  *     rows of it                        |-----|     200 s late
  *     without one  apart .. later ........ within ..... apart
  *
- * @param late how late the rows of requests are: negative if they are before it, infinite if no row has a time
+ * A row of a batch tells its request less: it is within the run only between rows of the run.
+ *
+ * @param firsts the first row of each request
+ * @param joined all rows of requests
  */
 function placesBeside(
   run: { readonly fromMs: number; readonly untilMs: number },
-  late: { readonly leastMs: number; readonly mostMs: number },
+  firsts: readonly Late[],
+  joined: readonly Late[],
 ): (atMs: number) => RowPlace {
   const { fromMs, untilMs } = run
-  // Times may be cut to seconds or days.
-  const earliestMs = Number.isFinite(late.leastMs) ? Math.min(0, late.leastMs) : -slackMs
-  const latestMs = Math.max(0, late.mostMs)
+  const outside = (atMs: number) =>
+    atMs < fromMs ? 'earlier' : atMs > untilMs ? 'later' : 'untold'
+  if (firsts.length === 0) return outside
+  const exact = firsts.filter(
+    ({ ofStartMs, ofEndMs }) => ofStartMs >= -exactMs && ofEndMs <= exactMs,
+  )
+  const isExact = mostExact * (firsts.length - exact.length) <= firsts.length
+  const earliestMs = Math.min(0, smallest(exact.map(({ ofStartMs }) => ofStartMs)))
+  const latestMs = Math.max(0, largest(exact.map(({ ofEndMs }) => ofEndMs)))
+  const lateness = [
+    smallest(firsts.map(({ ofStartMs }) => ofStartMs)),
+    largest(joined.map(({ ofEndMs }) => ofEndMs)),
+  ]
+  const [leastMs, mostMs] = [smallest(lateness), largest(lateness)]
+  const writtenMs = firsts.map(({ atMs }) => atMs)
+  const [firstMs, lastMs] = [smallest(writtenMs), largest(writtenMs)]
   return (atMs) => {
-    const outside = atMs < fromMs ? 'earlier' : 'later'
-    if (atMs >= fromMs - slackMs && atMs <= untilMs + slackMs)
-      return atMs >= fromMs + earliestMs && atMs <= untilMs + latestMs ? 'within' : outside
-    // Further away, all of the time in which its request may have been tells.
-    const [firstMs, lastMs] = [atMs - late.mostMs, atMs - late.leastMs]
-    if (firstMs >= fromMs && lastMs <= untilMs) return 'within'
-    return firstMs <= untilMs && lastMs >= fromMs ? outside : 'apart'
+    if (isExact && atMs >= fromMs + earliestMs && atMs <= untilMs + latestMs) return 'within'
+    // All of the time in which its request may have been tells.
+    const [askedMs, endedMs] = [atMs - mostMs, atMs - leastMs]
+    if (askedMs >= fromMs && endedMs <= untilMs)
+      return atMs > firstMs && atMs < lastMs ? 'within' : 'untold'
+    const isNear = atMs >= fromMs - slackMs && atMs <= untilMs + slackMs
+    return isNear || (askedMs <= untilMs && endedMs >= fromMs) ? outside(atMs) : 'apart'
   }
 }
 

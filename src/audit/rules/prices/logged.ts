@@ -51,7 +51,8 @@ export const price05: Rule = {
   explain: `Compares each request with its rows in the log: charges without a request, requests with a cost and without a row, two
 rows with output for one request, a charge for an attempt without output beside them, other tokens, another model, another time, and another cost than the answer
 states. A charge before the first request, or after the last, may be of another use of the key: within a minute it is inconclusive by itself, and
-further away it is no charge of the run, unless rows of requests are as early or as late. If only some of them are, it is inconclusive.
+further away it is no charge of the run, unless rows of requests are as early or as late. If only some of them are, it is inconclusive. In a log whose
+rows are more than a second apart from their requests, as in batches, a charge is surely of the run only between two rows of requests.
 A count, a time or the cost of a row without a request that nobody can read makes it inconclusive, and so does a log that ends more than a minute before a request with a
 cost. A time is right by the client's clock, or by the service's own, as the Date of the answer shows it. Times without a zone are those
 of the clock on earth that most of them fit, also one that changes with summer time. Where the log was read by the ids of answers, an answer

@@ -38,6 +38,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   const {
     earlier = [],
     later = [],
+    untold = [],
     within: ofStrays = [],
   } = Object.groupBy(withoutReturned(charges), times.placeOf)
   const stated = Map.groupBy([...found.stated.values()].flat(), ({ request }) => request)
@@ -72,9 +73,18 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
     otherUseDoubt(
       earlier,
       pairs.length,
-      'older than the first: the key may have been used before',
+      'is older than the first: the key may have been used before the run',
     ) ??
-    otherUseDoubt(later, pairs.length, 'later than the last: the key may have been used after') ??
+    otherUseDoubt(
+      later,
+      pairs.length,
+      'is later than the last: the key may have been used after the run',
+    ) ??
+    otherUseDoubt(
+      untold,
+      pairs.length,
+      'its time does not tell whether it is of the run: the key may have been used before or after',
+    ) ??
     datedDoubt(pairs, found) ??
     endDoubt(rowless.filter(times.isAfterEnd), pairs.length, times) ??
     pass(pairs.length, { note: `joined by ${by}${zoneText(times)}` })
@@ -138,12 +148,12 @@ function feeDoubt(fees: readonly LogRow[], joined: number): Verdict | null {
       )
 }
 
-/** Rows that are older than the first request, or later than the last. */
-function otherUseDoubt(others: readonly LogRow[], joined: number, are: string): Verdict | null {
+/** Rows that are older than the first request, or later than the last, or may be. */
+function otherUseDoubt(others: readonly LogRow[], joined: number, why: string): Verdict | null {
   const [first] = others
   return first === undefined
     ? null
-    : inconclusive(joined, `${chargeText(first)}, belongs to no request, and is ${are} the run`)
+    : inconclusive(joined, `${chargeText(first)}, belongs to no request, and ${why}`)
 }
 
 /** `line 3 of the log (a)`. */
