@@ -346,6 +346,21 @@ test('a day that names nobody says its hours, and every one says why', {
   )
 })
 
+test('a key that has most of a dear day, as of every other one, is neither named nor denied', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const spread = (day: number, times: number) =>
+    Array.from({ length: 24 * 5 * times }, (_, at) => ({
+      atUs: utc(2026, 11, day) + Math.floor(at / (5 * times)) * 3600e6 + at * 1e6,
+      ...{ account: 'a', credits: '1', model: 'nova', keyFp: keys[at % 5 < 4 ? 0 : 1]! },
+    }))
+  const usual = Array.from({ length: 27 }, (_, day) => spread(day + 1, 1)).flat()
+  const state = stateOf(await pageOf([...usual, ...spread(19, 2)]))
+  expect(state).toContain('Show this day No single hour stands out: 3 times the requests ')
+  expect(state).not.toContain('key')
+})
+
 test('each of two dear days has its sentence, its words beside its bar and its line in the table, and a third one follows', {
   tags: 'whole',
   timeout: 60_000,

@@ -231,14 +231,13 @@ async function foundIn(
     const rows = await daySums<{ readonly name: string | null }>(asked, of, { name: dimension.sql })
     // Where everything is of one name, that is no reason.
     if (rows.filter(({ group }) => group.name !== null).length < 2) continue
-    if (dimension.of === 'key') isOfNoKey = true
     const all = rows.reduce((sum, row) => sum + row.usual, 0)
     const [first] = rows.toSorted((a, b) => b.excess - a.excess)
     if (first === undefined || first.group.name === null) continue
     const share = first.excess / of.excess
+    if (dimension.of === 'key') isOfNoKey = share < most
     const isUsual = all > 0 && share < first.usual / all + leastMore
     if (share < most || (isUsual && share < nearlyAll)) continue
-    if (dimension.of === 'key') isOfNoKey = false
     found.push({
       name: nameOf(asked, dimension, first.group.name),
       sql: `coalesce(${dimension.sql} = ${literal(first.group.name)}, false)`,
