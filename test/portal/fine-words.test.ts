@@ -118,3 +118,22 @@ test('of a period that is not the month of now, the days before are said', () =>
   ).toBe(`${start}, 6% on Nov 15 – 21.`)
   expect(of(utc(2026, 10, 1), utc(2026, 11, 1), utc(2026, 9, 1))).toMatch(/, the same as Sep 1/)
 })
+
+test.each([
+  ['does not begin with the month', utc(2026, 11, 1, 5.5), utc(2026, 11, 29), utc(2026, 10, 5)],
+  ['ended before now', utc(2026, 11, 1), utc(2026, 11, 8), utc(2026, 10, 1)],
+  ['is longer than a month', utc(2026, 11, 1), utc(2026, 12, 15), utc(2026, 9, 18)],
+  ['is of two months', utc(2026, 11, 1), utc(2027, 1, 1), utc(2026, 9, 1)],
+])('a period that %s is not beside the last month', (_, fromUs, toUs, beforeUs) => {
+  const before = { fromUs: beforeUs, toUs: beforeUs + 27 * 86_400e6, timezone: 'UTC' }
+  const of = (then: Count) => said([3, 100], then, 'en', { fromUs, toUs, before })
+  expect(of([3, 100])).toMatch(/, the same as \w+ \d/)
+  expect(of([6, 100])).toMatch(/, 6% on \w+ \d/)
+})
+
+test('a period of hours is beside the hours before', () => {
+  const hour = (at: number) => utc(2026, 11, 10, at)
+  const before = { fromUs: hour(20), toUs: hour(21), timezone: 'UTC' }
+  const of = { fromUs: hour(21), toUs: hour(22), before }
+  expect(said([3, 100], [3, 100], 'en', of)).toBe(`${start}, the same as Nov 10, 8–9 PM.`)
+})

@@ -310,6 +310,9 @@ test('the page of an hour and of days says its period, and every line of what wa
   const used = (page: string) => textOf(/<div class="used[\s\S]*?<\/dd>/.exec(page)![0])
   const hour = '?from=2026-11-10T09:00&to=2026-11-10T10:00'
   expect(used(await pageOf(even(), '', hour))).toMatch(/Used Nov 10, 9–10 AM .*1 request /)
+  const hours = await pageOf(even(), '', '?from=2026-11-10T08:00&to=2026-11-10T12:00')
+  expect(used(hours)).toMatch(/0% vs\. Nov 10, 4–8 AM /)
+  expect(textOf(hours)).toContain('Change vs. Nov 10, 4–8 AM')
   const night = '?from=2026-11-10T21:00&to=2026-11-11T02:00'
   expect(used(await pageOf(even(), '', night))).toMatch(
     /Used Nov 10, 2026, 9:00 PM – Nov 11, 2026, 2:00 AM .*2 requests /,
@@ -330,7 +333,7 @@ test('the page has the days of the account alone: another zone is refused', {
   const answer = await service!.ask('/page?timezone=Asia/Tokyo', await tokenOf('a'))
   expect([answer.status, ((await answer.json()) as { hint: string }).hint]).toEqual([
     400,
-    'Known: from, to, model, key, endpoint, tag, metric, by, unit.',
+    'Known: from, to, model, key, endpoint, tag, metric, by, unit, tables.',
   ])
 })
 

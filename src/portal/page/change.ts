@@ -33,12 +33,26 @@ export function changeOfName(
   return isCompared(unit, data, speech) ? changeOf(amounts[at]!, before.amounts[at]!, speech) : ''
 }
 
-/** A change, or several, against the days before, which stay in one line. */
-export function against(change: string, { before }: PageData, speech: Speech): Html | '' {
-  if (before === null || change === '') return ''
+/** The time before: of a period of days its days, whatever part of the last one is compared; empty without one. */
+export function timeBefore(
+  { before, fromUs, toUs }: Pick<PageData, 'before' | 'fromUs' | 'toUs'>,
+  { days, span, period, isOfDays }: Speech,
+  isShort = false,
+): string {
+  if (before === null) return ''
+  return isOfDays(fromUs, toUs)
+    ? (isShort ? span : days)(before.fromUs, before.toUs)
+    : period(before.fromUs, before.toUs, isShort)
+}
+
+/** A change, or several, against the time before, whose days stay in one line. */
+export function against(change: string, data: PageData, speech: Speech): Html | '' {
+  const period = timeBefore(data, speech, true)
+  if (period === '' || change === '') return ''
   const said = speech.say('card.change', { change, period: '|' })
   const [head = '', tail = ''] = said.split('|')
-  return html`${head}<span class="unbroken">${speech.span(before.fromUs, before.toUs)}</span>${tail}`
+  const isLine = speech.isOfDays(data.fromUs, data.toUs)
+  return html`${head}${isLine ? html`<span class="unbroken">${period}</span>` : period}${tail}`
 }
 
 /** A part of an amount that a reader should know of. */

@@ -1,6 +1,7 @@
 import { pointsInterval } from '../../measure/interval/difference.ts'
 import { exactInterval } from '../../measure/interval/share.ts'
 import { dayUs } from '../../user/durations.ts'
+import { timeBefore } from './change.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
@@ -25,7 +26,7 @@ function thanBefore(data: PageData, speech: Speech): string {
   if (before === null || previousSuccessShare === null || successShare === null) return ''
   const [now, then] = [1 - successShare, 1 - previousSuccessShare]
   const { say, share } = speech
-  const values = { before: share(then), days: speech.days(before.fromUs, before.toUs) }
+  const values = { before: share(then), days: timeBefore(data, speech) }
   const of = isLastMonth(data, speech) ? 'month' : 'days'
   if (share(now) === share(then) || Math.abs(now - then) <= mostSame * Math.max(now, then))
     return say(`fine.${of}`, values)
@@ -39,8 +40,18 @@ function thanBefore(data: PageData, speech: Speech): string {
   return say(now > then ? 'fine.up' : 'fine.down', values)
 }
 
-/** Whether the period is the month of now, beside at least a week of the last one: fewer days have their dates. */
-function isLastMonth({ fromUs, before, summary }: PageData, { date }: Speech): boolean {
-  const now = date(Date.parse(summary.refreshedAt) * 1000)
-  return date(fromUs) === `${now.slice(0, 7)}-01` && before!.toUs - before!.fromUs >= 7 * dayUs
+/** Whether the period is the month of now, until now at least, beside at least a week of the last one: fewer days have their dates. */
+function isLastMonth({ fromUs, toUs, before, summary }: PageData, { date }: Speech): boolean {
+  const nowUs = Date.parse(summary.refreshedAt) * 1000
+  const monthOf = (us: number) => date(us).slice(0, 7)
+  const isFirst = (us: number) => monthOf(us - 1) !== monthOf(us)
+  return (
+    monthOf(fromUs) === monthOf(nowUs) &&
+    isFirst(fromUs) &&
+    toUs >= nowUs &&
+    // A longer period is beside as much time before it.
+    isFirst(before!.fromUs) &&
+    monthOf(before!.fromUs) === monthOf(fromUs - 1) &&
+    before!.toUs - before!.fromUs >= 7 * dayUs
+  )
 }

@@ -1,6 +1,7 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { firstDays, inWords, partsIn, sentences } from '../../report/usage/board/speech.js'
 import type { Values } from '../../report/usage/board/types.ts'
+import { hourUs } from '../../user/durations.ts'
 import type { BudgetPart } from '../figures/budgets.ts'
 import type { AccountView } from '../settings/account-view.ts'
 import { type AmountWriting, amountWriting, isMoney, roughly } from './columns.ts'
@@ -42,8 +43,10 @@ export interface Speech {
   days(fromUs: number, toUs: number): string
   /** The same in figures alone, after a short word: `1.–28. Nov.`, `1–28 nov.` */
   span(fromUs: number, toUs: number): string
-  /** A period: its days, or the hours of a day. */
-  period(fromUs: number, toUs: number): string
+  /** A period: its days, or the hours of a day. @param isShort whether it follows a short word, as `span` does */
+  period(fromUs: number, toUs: number, isShort?: boolean): string
+  /** Whether a period begins and ends with a day. */
+  isOfDays(fromUs: number, toUs: number): boolean
   /** The local date, as the address has it. */
   date(us: number): string
   amounts(unit: string): AmountWriting
@@ -164,10 +167,13 @@ export function speechOf(
       const isWhole = [from, to].every((time) => time.slice(14, 16) === '00')
       const isOneDay = from.slice(0, 10) === to.slice(0, 10)
       const apart = (format: Intl.DateTimeFormat) =>
-        [fromUs, toUs].map((us) => format.format(us / 1000)).join(words['hours.to'])
+        [fromUs, toUs]
+          .map((us) => `${format.format(us / 1000)}${offsetMark(us, timezone)}`)
+          .join(words['hours.to'])
+      const isTwice = [fromUs, toUs].some((us) => offsetMark(us, timezone) !== '')
       // A range over midnight would have its dates.
       const range = (format: Intl.DateTimeFormat) =>
-        isOneDay
+        isOneDay && !isTwice
           ? format
               .formatRangeToParts(fromUs / 1000, toUs / 1000)
               .map(({ type, value }) =>
@@ -178,7 +184,7 @@ export function speechOf(
       // Hours without a word would be read as numbers.
       const hasWord = (text: string) => /\p{L}/u.test(text.replace(words['hours.to'], ''))
       const short = [range, apart].map((write) => write(wholeHours)).find(hasWord)
-      const hours = isWhole && short !== undefined ? short : range(clocks)
+      const hours = isWhole && !isTwice && short !== undefined ? short : range(clocks)
       return put(words['hours.range'], { hours }).replaceAll(/[ \u202f\u2009]/g, '\u00a0')
     },
     list: (parts) => lists.format(parts),
@@ -198,13 +204,17 @@ export function speechOf(
     },
     span: (fromUs, toUs) =>
       firstDays(locale, ranges.formatRangeToParts(fromUs / 1000, (toUs - 1) / 1000)),
-    period: (fromUs, toUs) => {
-      const [from, to] = [fromUs, toUs].map((us) => timeIn(us, timezone)) as [string, string]
-      if (isMidnight(from) && isMidnight(to)) return speech.days(fromUs, toUs)
-      if (from.slice(0, 10) !== timeIn(toUs - 1, timezone).slice(0, 10))
-        return [fromUs, toUs].map(speech.moment).join(' – ')
-      return `${undated(fromUs / 1000)}, ${speech.hours(fromUs, toUs)}`
+    period: (fromUs, toUs, isShort = false) => {
+      const said = (isShort ? speech.span : speech.days)(fromUs, toUs)
+      if (speech.isOfDays(fromUs, toUs)) return said
+      if (speech.date(fromUs) === speech.date(toUs - 1))
+        return `${said}, ${speech.hours(fromUs, toUs)}`
+      const moments = [fromUs, toUs].map(speech.moment)
+      return isShort
+        ? moments.join(' – ')
+        : put(words['days.range'], { days: moments.join(words['days.to']) })
     },
+    isOfDays: (...times) => times.every((us) => timeIn(us, timezone).slice(11, 16) === '00:00'),
     date: (us) => timeIn(us, timezone).slice(0, 10),
     amounts: (unit) => amountWriting(locale, unit),
     amount: (unit, amount) =>
@@ -224,4 +234,11 @@ export function speechOf(
   return speech
 }
 
-const isMidnight = (time: string) => time.slice(11, 16) === '00:00'
+/** The offset of a time whose clock shows the same an hour before or after; else empty. */
+function offsetMark(us: number, timezone: string): string {
+  const time = timeIn(us, timezone)
+  const isTwice = [-hourUs, hourUs].some(
+    (apart) => timeIn(us + apart, timezone).slice(0, 19) === time.slice(0, 19),
+  )
+  return isTwice ? ` (UTC${time.slice(19)})` : ''
+}
