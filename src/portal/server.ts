@@ -192,9 +192,7 @@ export class Portal {
       const { snapshot } = this.options
       if (name === 'export') return fileAnswer(await exportSums(asked, query as never), context)
       if (name === 'exportRequests') {
-        const file = await exportRequests(asked, query as never, (scope, of, to) =>
-          snapshot.writeRequests(scope, of, to),
-        )
+        const file = await exportRequests(asked, query as never, snapshot.source)
         return fileAnswer(file, context)
       }
       const speech = this.speech(asked.view)

@@ -1,8 +1,19 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { defaultContract } from '../../src/contract/default.ts'
+import { timeIn } from '../../src/measure/usage/calendar.ts'
+import { fileName } from '../../src/portal/api/file-name.ts'
 import type { Answers } from '../../src/portal/api/shapes.ts'
+import { timeSql } from '../../src/portal/figures/export.ts'
+import type { Source } from '../../src/portal/source/source.ts'
+import { storeSource } from '../../src/portal/source/store-source.ts'
 import { enterEvents, utc } from '../report/usage-events.ts'
-import { november, type Served, served, settingsOf, tokenOf } from './portal.ts'
+import { openStore } from '../store/opened.ts'
+import { november, type Served, served, servedFrom, settingsOf, tokenOf } from './portal.ts'
 
 let service: Served
 let token: string
@@ -154,8 +165,8 @@ describe('all requests', () => {
     expect(seen).toEqual(['r1', 'r2', 'r3', 'r2-back', 'r4'])
     expect(names).toEqual([
       'requests-a-2026-11-01-2026-12-01.jsonl',
-      'requests-a-2026-11-03T0610+0100-2026-12-01.jsonl',
-      'requests-a-2026-11-05T0100+0100-2026-12-01.jsonl',
+      'requests-a-2026-11-01-2026-12-01-part-2.jsonl',
+      'requests-a-2026-11-01-2026-12-01-part-3.jsonl',
     ])
   })
 
@@ -166,6 +177,45 @@ describe('all requests', () => {
     expect([line!.model, line!.key, line!.amount, line!.cost]).toEqual([null, null, null, null])
     expect((await asked('&cursor=nonsense')).status).toBe(400)
   })
+})
+
+test('times of files are those of the runtime in every zone, whatever zones the database knows', async () => {
+  const fromUs = utc(2024, 1, 1)
+  const moments = Array.from({ length: 300 }, (_, at) => fromUs + at * 3.5 * 86_400e6 + at * 1e6)
+  for (const timezone of [...Intl.supportedValuesOf('timeZone'), '+05:30', '-03']) {
+    const period = { fromUs, toUs: moments.at(-1)! + 1, timezone }
+    const rows = await service.store.rows<{ at: string }>(
+      `SELECT ${timeSql('us', period)} AS at FROM (SELECT unnest([${moments.join()}]::BIGINT[]) AS us)`,
+    )
+    expect(rows.map(({ at }) => at)).toEqual(moments.map((us) => timeIn(us, timezone)))
+  }
+})
+
+test.each(['America/Vancouver', '+05:30'])(
+  'days of a file are those of the chart in %s',
+  async (timezone) => {
+    const a = await tokenOf('a')
+    const query = `from=2026-10-30&to=2026-11-01&timezone=${encodeURIComponent(timezone)}`
+    const series = await service.ask(`/v1/usage/series?${query}`, a)
+    const { bars } = (await series.json()) as Answers['series']
+    const lines = await linesOf(await ask(query))
+    const requests = await service.ask(`/v1/usage/requests?${query}`, a)
+    const [listed] = ((await requests.json()) as Answers['requests']).requests
+    const file = await service.ask(`/v1/export/requests?${query}`, a)
+    const at = listed!.at
+    expect(bars.map(({ start }) => start)).toContain(lines[0]!.slice(0, 25))
+    expect((await linesOf(file)).map((line) => line.slice(0, 25))).toEqual([at])
+  },
+)
+
+test('a name of a file has no more bytes than a file system takes', () => {
+  const words = '界'.repeat(200)
+  const query = { ...{ model: [words], key: [], endpoint: [], tag: [], outcome: [] } }
+  const period = { fromUs: utc(2026, 11, 1, 1), toUs: utc(2026, 12, 1, 1), timezone: 'UTC' }
+  const name = fileName('requests', { label: words }, period, { ...query, format: 'parquet' }, [
+    'part-123456789',
+  ])
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
 })
 
 test('an id that a log joined shows none of its columns, and is the same in the list, the file and for the operator', async () => {
@@ -242,5 +292,46 @@ test('a list of requests has id, status and duration, and is sorted by them', as
     expect((await own.ask(breakdown, a)).status).toBe(200)
   } finally {
     await own.close()
+  }
+})
+
+test('an export that takes too long ends in the store, and no list waits for it', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'assay-slow-'))
+  const store = await openStore(join(place, 'usage.duckdb'))
+  await enterEvents(store, [
+    { atUs: utc(2026, 11, 10), account: 'a' },
+    { atUs: utc(2026, 11, 10), account: 'b', id: 'own' },
+  ])
+  const source = storeSource(store, defaultContract)
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const slow: Source = {
+    ...source,
+    async writeRequests(scope, query, file, { signal }) {
+      if (query.limit !== 8) return source.writeRequests(scope, query, file, { signal: signal! })
+      begun.resolve()
+      await once(signal!, 'abort')
+      const work = source.writeRequests(scope, query, file, { signal: signal! })
+      await expect(work).rejects.toBe(signal!.reason)
+      ended.resolve()
+      return work
+    },
+  }
+  const own = await servedFrom(slow, settingsOf(), 60_000, { slowMs: 3000 })
+  try {
+    const [a, b] = [await tokenOf('a'), await tokenOf('b')]
+    let isOver = false
+    const late = own.ask(`/v1/export/requests?${november}&limit=7`, a).finally(() => {
+      isOver = true
+    })
+    await begun.promise
+    expect(await (await own.ask(`/v1/usage/requests?${november}`, b)).text()).toContain('"own"')
+    expect(isOver).toBe(false)
+    expect((await late).status).toBe(503)
+    await ended.promise
+    expect((await own.ask(`/v1/export/requests?${november}`, a)).status).toBe(200)
+  } finally {
+    await own.close()
+    store.close()
+    rmSync(place, { recursive: true })
   }
 })

@@ -83,7 +83,7 @@ export async function servedFrom(
   source: Source,
   settings = settingsOf(),
   forecastMs = 60_000,
-  more: Partial<Pick<PortalOptions, 'post' | 'log' | 'settings'>> = {},
+  more: Partial<Pick<PortalOptions, 'post' | 'log' | 'settings' | 'slowMs'>> = {},
 ): Promise<Asking> {
   const store = await openPlain(':memory:')
   const snapshot = await Snapshot.of(store, source)

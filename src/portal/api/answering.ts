@@ -59,7 +59,9 @@ const stepOf = (ms: number) => Math.floor(ms / stepMs) * stepMs
 export class Answering {
   private readonly options: AnswersOptions
   private readonly turns = new Turns(mostAtOnce, mostOfOne)
-  private readonly turnsOfStore = new Turns(1)
+  private readonly turnsOfLists = new Turns(1)
+  /** One of those at once may be an export of requests: no list waits for it, and no other question for two. */
+  private readonly turnsOfExports = new Turns(1)
   private readonly kept = new KeptAnswers()
   private readonly foreground = new Foreground()
   private readonly forecasts: Forecasts
@@ -186,15 +188,20 @@ export class Answering {
     signal: AbortSignal,
   ): Promise<KeptAnswer> {
     const { snapshot } = this.options
-    const isOfStore = name === 'requests' || name === 'exportRequests'
-    const turns = isOfStore ? this.turnsOfStore : this.turns
+    const { turns, turnsOfLists, turnsOfExports } = this
+    const { account } = bearer
+    const inTurn = (work: () => Promise<KeptAnswer>) => {
+      if (name === 'requests') return turnsOfLists.take(account, signal, work)
+      const one = () => turns.take(account, signal, work)
+      return name === 'exportRequests' ? turnsOfExports.take(account, signal, one) : one()
+    }
     return this.foreground.during(() =>
-      turns.take(bearer.account, signal, () =>
+      inTurn(() =>
         snapshot.within(
           scopeOf(bearer),
           async (session) =>
             read(
-              { bearer, view, keys: await namesOfKeys(session, view), session, ...at },
+              { bearer, view, keys: await namesOfKeys(session, view), session, signal, ...at },
               forecast,
             ),
           { signal, closed: view.closed, timezone: view.timezone },

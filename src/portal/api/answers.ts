@@ -39,7 +39,7 @@ export async function readAnswer(
     case 'breakdown':
       return readBreakdown(asked, query as never)
     case 'requests':
-      return readRequests(asked, query as never, (scope, of) => snapshot.requests(scope, of))
+      return readRequests(asked, query as never, snapshot.source)
     case 'credits':
       return readCredits(asked, snapshot)
     case 'budgets':

@@ -26,6 +26,8 @@ export interface Asked {
   readonly session: Session
   readonly nowMs: number
   readonly refreshedMs: number
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal
 }
 
 export type Input<Name extends keyof typeof parameters> = z.output<(typeof parameters)[Name]>

@@ -16,19 +16,20 @@ const badCursor = () =>
     hint: 'Take it from next of the previous page.',
   })
 
-/** A place in a file that goes on: the moment of its next line, and how many lines of that moment were given. */
+/** A place in a file that goes on: the moment of its next line, how many lines of that moment were given, and which part begins there. */
 export interface PlaceInTime {
   readonly us: number
   readonly skip: number
+  readonly part: number
 }
 
-export const cursorInTime = ({ us, skip }: PlaceInTime) =>
-  Buffer.from(`from ${us} ${skip}`).toString('base64url')
+export const cursorInTime = ({ us, skip, part }: PlaceInTime) =>
+  Buffer.from(`from ${us} ${skip} ${part}`).toString('base64url')
 
 /** @throws Problem for a cursor that is none of ours */
 export function placeInTime(cursor: string): PlaceInTime {
-  const [, us, skip] =
-    /^from (\d{1,16}) (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (us === undefined || skip === undefined) throw badCursor()
-  return { us: Number(us), skip: Number(skip) }
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, us, skip, part] = /^from (\d{1,16}) (\d{1,9}) (\d{1,9})$/.exec(text) ?? []
+  if (us === undefined || skip === undefined || part === undefined) throw badCursor()
+  return { us: Number(us), skip: Number(skip), part: Number(part) }
 }

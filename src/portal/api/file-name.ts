@@ -3,14 +3,22 @@ import type { AccountView } from '../settings/account-view.ts'
 import { digestOf, type Input } from './asked.ts'
 
 const filters = ['model', 'key', 'endpoint', 'tag', 'outcome'] as const
-/** A file's name with its period and ending fits every file system. */
-const mostOfPart = 60
+/** Bytes: a name with its period and ending fits every file system, which takes 255. */
+const mostOfPart = 80
+
+/** As much of a text as has so few bytes in UTF-8. */
+function cut(text: string): string {
+  let whole = ''
+  for (const sign of text) {
+    if (Buffer.byteLength(whole + sign) > mostOfPart) break
+    whole += sign
+  }
+  return whole
+}
 
 /** Foreign text as a part of a file's name. */
 const plainOf = (text: string) =>
-  [...text.replace(/[^\p{L}\p{N}._]+/gu, '-').replace(/^[-.]+|[-.]+$/g, '')]
-    .slice(0, mostOfPart)
-    .join('')
+  cut(text.replace(/[^\p{L}\p{N}._]+/gu, '-').replace(/^[-.]+|[-.]+$/g, ''))
 
 /** The same, with a digest if it is not all: two filters have two names. */
 function partOf(text: string): string {

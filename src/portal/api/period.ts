@@ -10,7 +10,7 @@ import {
 } from '../../measure/usage/calendar.ts'
 import { quarterUs } from '../../measure/usage/quantities.ts'
 import { checkTimeZone, parseMoment, shiftDaysUs, startOfDayUs } from '../../measure/usage/zone.ts'
-import { dayUs } from '../../user/durations.ts'
+import { dayUs, hourUs } from '../../user/durations.ts'
 import { Problem } from './problem.ts'
 
 /** A file is read by programs: it has the hours of a year. */
@@ -48,6 +48,9 @@ export function periodOf(from: string, to: string, timezone: string): Period {
   return { fromUs, toUs, timezone }
 }
 
+/** How long bars are, to a tenth: what is certain of a period is not asked of the calendar. */
+const barUs = { hour: hourUs, day: dayUs, week: 7 * dayUs, month: 30.4 * dayUs } as const
+
 /**
  * The bars of a period.
  *
@@ -60,10 +63,13 @@ export function barsAsked(
   firstWeekday = 1,
   most = mostBars,
 ): readonly Bar[] {
-  const barsIn = (width: BarWidth) => barsOf(period, width, firstWeekday, most)
-  const bars = barsIn(bucket)
-  if (bars.length <= most) return bars
-  const fitting = barWidths.find((width) => barsIn(width).length <= most)
+  const isFitting = (width: BarWidth) => {
+    const bars = (period.toUs - period.fromUs) / barUs[width]
+    if (bars * 0.9 - 2 > most) return false
+    return bars * 1.1 + 2 <= most || barsOf(period, width, firstWeekday, most).length <= most
+  }
+  if (isFitting(bucket)) return barsOf(period, bucket, firstWeekday, most)
+  const fitting = barWidths.find(isFitting)
   throw new Problem(400, 'too-many-bars', `This period has more than ${most} bars`, {
     hint: `bucket=${fitting} fits.`,
   })

@@ -2,18 +2,17 @@ import { join } from 'node:path'
 import { endSql } from '../../measure/usage/ends.ts'
 import { fileTokensSql } from '../../measure/usage/sums.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
-import type { RequestQuery } from '../../report/usage/engine/request-query.ts'
 import { identifier, literal } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
-import type { AccountScope } from '../../store/session/account.ts'
 import { type Asked, type Input, needs, periodAsked, scopeOf, tagsShown } from '../api/asked.ts'
 import { cursorInTime, placeInTime } from '../api/cursor.ts'
 import { fileName } from '../api/file-name.ts'
+import type { Source } from '../source/source.ts'
 import {
   amountsSql,
   type ExportedFile,
   inFolder,
-  keyNamesSql,
+  keyNameSql,
   timeSql,
   types,
   written,
@@ -24,25 +23,23 @@ import { filtersAsked, noRequests } from './requests.ts'
 /**
  * Single requests and refunds of a period as a file, the oldest first. A file has a limited number of lines, and says where the next one begins:
  * at a moment, so that what is imported meanwhile moves nothing but lines of that moment.
- *
- * @param write as `Source` has it
  */
 export async function exportRequests(
   asked: Asked,
   query: Input<'exportRequests'>,
-  write: (scope: AccountScope, query: RequestQuery, file: string) => Promise<boolean>,
+  source: Pick<Source, 'writeRequests'>,
 ): Promise<ExportedFile> {
   needs(asked, 'export')
   needs(asked, 'requests')
   const { session, view, bearer } = asked
   const { format, limit, cursor } = query
   const whole = periodAsked(query, view)
-  const begin = cursor === undefined ? { us: whole.fromUs, skip: 0 } : placeInTime(cursor)
+  const begin = cursor === undefined ? { us: whole.fromUs, skip: 0, part: 1 } : placeInTime(cursor)
   const period = { ...whole, fromUs: Math.max(whole.fromUs, begin.us) }
   const filters = await filtersAsked(asked, query)
   return inFolder(async (folder) => {
     const file = join(folder, 'rows.parquet')
-    const isKnown = await write(
+    const isKnown = await source.writeRequests(
       scopeOf(bearer),
       {
         ...filters,
@@ -50,6 +47,7 @@ export async function exportRequests(
         ...{ priced: { unit: '', perCredit: null }, limit: limit + 1, skip: begin.skip },
       },
       file,
+      asked,
     )
     if (!isKnown) throw noRequests()
     const rows = `read_parquet(${literal(file)}, file_row_number = true)`
@@ -58,8 +56,8 @@ export async function exportRequests(
       (name) => `${tagSql(name)} AS ${identifier(tagDimension(name))}, `,
     )
     const sql = `
-      SELECT ${timeSql('at_us', period.timezone)} AS at, type, ${requestIdSql} AS id, ${shown(bearer.shows.has('models'), 'model')} AS model,
-        ${shown(bearer.shows.has('keys'), `map_extract_value(${await keyNamesSql(asked)}, key_fp)`)} AS key, endpoint, ${tags.join('')}
+      SELECT ${timeSql('at_us', period)} AS at, type, ${requestIdSql} AS id, ${shown(bearer.shows.has('models'), 'model')} AS model,
+        ${shown(bearer.shows.has('keys'), await keyNameSql(asked, 'key_fp'))} AS key, endpoint, ${tags.join('')}
         CASE WHEN type = 'usage' THEN ${endSql} END AS outcome, status, requests, ${fileTokensSql}, latency_us / 1000 AS duration_ms, ${amountsSql(asked)}
       FROM (SELECT *, credits::DECIMAL(38, 18) AS amount FROM ${rows} WHERE file_row_number < ${limit})
       ORDER BY file_row_number`
@@ -69,10 +67,19 @@ export async function exportRequests(
     )
     const skipped = next?.us === begin.us ? begin.skip : 0
     return {
-      name: fileName('requests', view, period, query),
+      name: fileName(
+        'requests',
+        view,
+        whole,
+        query,
+        begin.part === 1 ? [] : [`part-${begin.part}`],
+      ),
       type: types[format],
       bytes: await written(session, sql, format, folder),
-      next: next === undefined ? null : cursorInTime({ us: next.us, skip: next.before + skipped }),
+      next:
+        next === undefined
+          ? null
+          : cursorInTime({ us: next.us, skip: next.before + skipped, part: begin.part + 1 }),
     }
   })
 }

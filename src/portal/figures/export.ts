@@ -2,8 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { z } from 'zod'
+import { type Period, timeIn } from '../../measure/usage/calendar.ts'
 import { fileTokensSql, linesSql, sumsOfUnitsSql } from '../../measure/usage/sums.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
+import { wallMs } from '../../measure/usage/zone.ts'
+import { clockChanges } from '../../report/usage/board/clock-changes.ts'
 import { exportQuery } from '../../store/files/export.ts'
 import { identifier, literal, textList } from '../../store/literal.ts'
 import { tagSql } from '../../store/quarters/tags.ts'
@@ -58,7 +61,7 @@ export async function exportSums(
       bars: startsUs,
     }),
   )
-  const names = await keyNamesSql(asked)
+  const keyName = await keyNameSql(asked, 'key')
   const closings = await readEntries(asked, period, query)
   const later = closings.flatMap(({ type, unit, value, month, at }) =>
     type === 'after-closing' && month !== null && at !== null
@@ -70,7 +73,7 @@ export async function exportSums(
   const groups = ['bar', 'model', 'key', 'endpoint', 'outcome', ...tagGroups]
   const lines = linesSql(sums, groups, ['outcome'])
   const sql = `
-    SELECT ${timeSql(`([${startsUs.join()}]::BIGINT[])[bar + 1]`, period.timezone)} AS start, type, model, map_extract_value(${names}, key) AS key, endpoint, outcome,
+    SELECT (${textList(startsUs.map((startUs) => timeIn(startUs, period.timezone)))})[bar + 1] AS start, type, model, ${keyName} AS key, endpoint, outcome,
       ${tags.map((name, at) => `"${tagGroups[at]}" AS ${identifier(tagDimension(name))}, `).join('')}
       requests, ${fileTokensSql}, ${amountsSql(asked)}${isClosing ? ', closed_month' : ''}
     FROM (${[isClosing ? `SELECT *, NULL::VARCHAR AS closed_month FROM (${lines})` : lines, ...later].join(' UNION ALL BY NAME ')})
@@ -103,22 +106,29 @@ export async function written(
   return readFileSync(file)
 }
 
-/** SQL for the names of the account's keys by their fingerprint. */
-export async function keyNamesSql({ session, keys: naming }: Asked): Promise<string> {
+/** SQL for the name of a key of the account. @param key SQL, a fingerprint; one that came after the last copy has no name yet */
+export async function keyNameSql({ session, keys: naming }: Asked, key: string): Promise<string> {
   const known = await session.rows<{ key: string }>(
     `SELECT DISTINCT key_fp AS key FROM ${allDays('key_fp')} WHERE key_fp IS NOT NULL`,
   )
   const keys = known.map(({ key }) => key)
-  return `MAP(${textList(keys)}, ${textList(keys.map((key) => naming.nameOf(key)))})`
+  const names = `MAP(${textList(keys)}, ${textList(keys.map((each) => naming.nameOf(each)))})`
+  return `CASE WHEN ${key} IS NOT NULL THEN coalesce(map_extract_value(${names}, ${key}), ${literal(naming.nameOf(''))}) END`
 }
 
-/** SQL for a moment as `timeIn` writes it. @param us SQL, Unix microseconds */
-export function timeSql(us: string, timezone: string): string {
-  const utc = `make_timestamp(${us})`
-  const local = `timezone(${literal(timezone)}, make_timestamptz(${us}))`
-  const minutes = `round(epoch(${local} - ${utc}) / 60)::INTEGER`
-  return `strftime(${local}, '%Y-%m-%dT%H:%M:%S') || CASE WHEN ${minutes} < 0 THEN '-' ELSE '+' END
-    || printf('%02d:%02d', abs(${minutes}) // 60, abs(${minutes}) % 60)`
+/** SQL for a moment of a period as `timeIn` writes it, from the runtime's calendar: DuckDB's may be of another year. @param us SQL, Unix microseconds */
+export function timeSql(us: string, period: Period): string {
+  const { fromUs, timezone } = period
+  const changes = clockChanges(period, timezone).map(({ atUs }) => atUs)
+  const later = changes.filter((atUs) => atUs > fromUs)
+  const bySpan = (valueAt: (startUs: number) => string | number) =>
+    later.reduce(
+      (before, atUs) => `CASE WHEN ${us} >= ${atUs} THEN ${valueAt(atUs)} ELSE ${before} END`,
+      `${valueAt(fromUs)}`,
+    )
+  const local = `${us} + ${bySpan((atUs) => wallMs(atUs, timezone) * 1000 - atUs)}`
+  const offset = bySpan((atUs) => literal(timeIn(atUs, timezone).slice(19)))
+  return `strftime(make_timestamp(${local}), '%Y-%m-%dT%H:%M:%S') || ${offset}`
 }
 
 /** The bar of a moment. */

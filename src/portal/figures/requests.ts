@@ -1,7 +1,6 @@
 import { timeIn } from '../../measure/usage/calendar.ts'
 import { endOf, endsOf } from '../../measure/usage/ends.ts'
 import type { RequestOrder, RequestQuery } from '../../report/usage/engine/request-query.ts'
-import type { AccountScope } from '../../store/session/account.ts'
 import { eachToken } from '../../tokens/kinds.ts'
 import { dayUs, hourUs } from '../../user/durations.ts'
 import {
@@ -18,7 +17,7 @@ import {
 import { cursorAt, skipOf } from '../api/cursor.ts'
 import { Problem } from '../api/problem.ts'
 import type { Answers } from '../api/shapes.ts'
-import type { RequestRow } from '../source/source.ts'
+import type { Source } from '../source/source.ts'
 import { requestId } from './request-id.ts'
 import { moneyOf, unitOf } from './sums.ts'
 
@@ -49,7 +48,7 @@ export const noRequests = () =>
 export async function readRequests(
   asked: Asked,
   query: Input<'requests'>,
-  read: (scope: AccountScope, query: RequestQuery) => Promise<readonly RequestRow[] | null>,
+  source: Pick<Source, 'requests'>,
 ): Promise<Answers['requests']> {
   const { bearer, view } = asked
   needs(asked, 'requests')
@@ -65,7 +64,7 @@ export async function readRequests(
       : { unit: null }
   const price = view.moneyOf('1')
   const skip = skipOf(query.cursor)
-  const rows = await read(scopeOf(bearer), {
+  const chosen = {
     ...(await filtersAsked(asked, query)),
     fromUs: period.fromUs,
     toUs: period.toUs,
@@ -77,7 +76,8 @@ export async function readRequests(
     },
     limit: limit + 1,
     skip,
-  })
+  }
+  const rows = await source.requests(scopeOf(bearer), chosen, asked)
   if (rows === null) throw noRequests()
   const shown = bearer.shows
   const tags = tagsShown(asked)

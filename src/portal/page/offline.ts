@@ -103,9 +103,7 @@ async function requestsOf(
     limit: mostRequests,
   }
   try {
-    const { requests, next } = await readRequests(asked, query, (scope, of) =>
-      snapshot.requests(scope, of),
-    )
+    const { requests, next } = await readRequests(asked, query, snapshot.source)
     return next === null ? requests : []
   } catch (error) {
     if (error instanceof Problem) return []

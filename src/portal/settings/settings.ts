@@ -17,7 +17,12 @@ export const showable = ['credits', 'cost', 'keys', 'models', 'tags', 'requests'
 export type Shown = (typeof showable)[number]
 
 const decimal = z.string().regex(/^\d+(\.\d+)?$/, 'expected a decimal as text, such as "0.0125"')
-const zone = z.string().refine(isTimeZone, 'expected an IANA name, such as Europe/Berlin')
+const zone = z
+  .string()
+  .refine(
+    (name) => isTimeZone(name) && !/^[+-]/.test(name),
+    'expected an IANA name, such as Europe/Berlin',
+  )
 const origin = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null
   return url !== null && url.origin === text && /^https?:$/.test(url.protocol)

@@ -53,8 +53,9 @@ export function clickhouseSource(clickhouse: ClickHouse): Source {
         },
       }
     },
-    requests: (scope, query) => fetchRequests<RequestRow>(clickhouse, scope, query),
-    writeRequests: (scope, query, file) => writeRequests(clickhouse, scope, query, file),
+    requests: (scope, query, given) => fetchRequests<RequestRow>(clickhouse, scope, query, given),
+    writeRequests: (scope, query, file, given) =>
+      writeRequests(clickhouse, scope, query, file, given),
     close: () => clickhouse.close(),
   }
 }

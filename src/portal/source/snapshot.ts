@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantities } from '../../measure/usage/quantities.ts'
 import { quarterCells } from '../../report/usage/engine/quarters-file.ts'
-import type { RequestQuery } from '../../report/usage/engine/request-query.ts'
 import { literal } from '../../store/literal.ts'
 import { type AccountScope, pollKeysSql, setAccount } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
@@ -28,7 +27,7 @@ function fileMark(path: string): string | null {
  */
 export class Snapshot {
   readonly store: Store
-  private readonly source: Source
+  readonly source: Source
   private versions: ReadonlyMap<string, string> = new Map()
   /** When each version was first seen, Unix milliseconds. */
   private readonly changes = new Map<string, number>()
@@ -188,14 +187,6 @@ export class Snapshot {
   /** When the usage of the account last changed here, Unix milliseconds; 0 if it never did. */
   changedMsOf(account: string): number {
     return this.changes.get(account) ?? 0
-  }
-
-  requests(scope: AccountScope, query: RequestQuery) {
-    return this.source.requests(scope, query)
-  }
-
-  writeRequests(scope: AccountScope, query: RequestQuery, file: string) {
-    return this.source.writeRequests(scope, query, file)
   }
 
   /** The balance of the last poll of an account; null if there is none, or if only some of its keys are seen. */

@@ -4,6 +4,7 @@ import { literal } from '../../store/literal.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { ShownToken } from '../../tokens/kinds.ts'
 import { dayUs } from '../../user/durations.ts'
+import type { Work } from '../../user/work.ts'
 
 /** Where usage is copied from: a store, or ClickHouse. It is open only while it is read. */
 export interface Source {
@@ -17,10 +18,19 @@ export interface Source {
    * @throws UserError `store-held` while another process writes
    */
   copyTo(folder: string): Promise<Copied>
-  /** Single requests of one account; null if it has only sums. */
-  requests(scope: AccountScope, query: RequestQuery): Promise<readonly RequestRow[] | null>
+  /** Single requests of one account; null if it has only sums. @throws the reason of the signal, once aborted */
+  requests(
+    scope: AccountScope,
+    query: RequestQuery,
+    work: Pick<Work, 'signal'>,
+  ): Promise<readonly RequestRow[] | null>
   /** Writes them as a Parquet file with the columns of a `RequestRow`. @returns false if it has only sums */
-  writeRequests(scope: AccountScope, query: RequestQuery, file: string): Promise<boolean>
+  writeRequests(
+    scope: AccountScope,
+    query: RequestQuery,
+    file: string,
+    work: Pick<Work, 'signal'>,
+  ): Promise<boolean>
   close(): Promise<void>
 }
 

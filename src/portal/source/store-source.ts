@@ -19,6 +19,7 @@ import { openExistingStore, type Store } from '../../store/session/open.ts'
 import { openSoon } from '../../store/session/open-soon.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { dayUs } from '../../user/durations.ts'
+import type { Work } from '../../user/work.ts'
 import { arrivalsSql, entriesSql, type RequestRow, type Source } from './source.ts'
 
 /** A customer does not wait long for a writer. */
@@ -58,9 +59,13 @@ export function storeSource(place: Store | string, contract: Contract): Source {
   let days: ReadonlyMap<number, string> = new Map()
   /** The last import that was copied. */
   let newest = 0
-  const ofAccount = <T>(scope: AccountScope, work: (session: Session) => Promise<T>) =>
+  const ofAccount = <T>(
+    scope: AccountScope,
+    given: Pick<Work, 'signal'>,
+    work: (session: Session) => Promise<T>,
+  ) =>
     opened((store) =>
-      inSession(store, {}, async (session) => {
+      inSession(store, given, async (session) => {
         await limitTo(session, scope)
         await enterPrices(session, contract)
         return work(session)
@@ -118,13 +123,13 @@ export function storeSource(place: Store | string, contract: Contract): Source {
         }
       })
     },
-    requests: (scope, query) =>
-      ofAccount(scope, async (session) => {
+    requests: (scope, query, given) =>
+      ofAccount(scope, given, async (session) => {
         const rows = await session.rows<RequestRow>(requestsSql(query))
         return rows.length > 0 || (await hasUsage(session)) ? rows : null
       }),
-    writeRequests: (scope, query, file) =>
-      ofAccount(scope, async (session) => {
+    writeRequests: (scope, query, file, given) =>
+      ofAccount(scope, given, async (session) => {
         await copy(session, requestsSql(query), file)
         return hasUsage(session)
       }),

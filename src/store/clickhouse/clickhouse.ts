@@ -4,6 +4,7 @@ import { installed } from '../../user/installed.ts'
 import { reasonOf } from '../../user/reason.ts'
 import { Secrets, secrets } from '../../user/secrets/secrets.ts'
 import { type UserError, userError } from '../../user/user-error.ts'
+import type { Work } from '../../user/work.ts'
 
 /** Values for the query parameters, which the SQL writes as `{name:Type}`. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number)[]>>
@@ -13,9 +14,19 @@ export interface ClickHouse {
   /** The address without the password. */
   readonly name: string
   command(sql: string, parameters?: Parameters): Promise<void>
-  rows<Row>(sql: string, parameters?: Parameters): Promise<readonly Row[]>
-  /** Writes the result of a query to a file. */
-  writeParquet(sql: string, parameters: Parameters, file: string): Promise<void>
+  /** The server gives up the query of a signal that is aborted. @throws the reason of the signal */
+  rows<Row>(
+    sql: string,
+    parameters?: Parameters,
+    work?: Pick<Work, 'signal'>,
+  ): Promise<readonly Row[]>
+  /** Writes the result of a query to a file, or gives up as `rows` does. */
+  writeParquet(
+    sql: string,
+    parameters: Parameters,
+    file: string,
+    work?: Pick<Work, 'signal'>,
+  ): Promise<void>
   insertParquet(table: string, columns: readonly string[], file: string): Promise<void>
   insertRows(table: string, rows: readonly object[]): Promise<void>
   close(): Promise<void>
@@ -69,28 +80,39 @@ export async function openClickhouse(
     // The client's log lines would mix with ours on standard error.
     log: { level: 127 },
   })
-  const orUserError = async <T>(work: () => Promise<T>): Promise<T> => {
+  const orUserError = async <T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> => {
     try {
       return await work()
     } catch (error) {
+      signal?.throwIfAborted()
       throw failure(name, username || 'default', secret, error)
     }
   }
-  const queryOf = (query: string, query_params: Parameters = {}) => ({ query, query_params })
+  const queryOf = (query: string, query_params: Parameters = {}, signal?: AbortSignal) => ({
+    ...{ query, query_params },
+    ...(signal === undefined
+      ? {}
+      : {
+          abort_signal: signal,
+          clickhouse_settings: { cancel_http_readonly_queries_on_client_close: 1 as const },
+        }),
+  })
   return {
     name,
     command: (sql, parameters) =>
       orUserError(async () => void (await client.command(queryOf(sql, parameters)))),
-    rows: <Row>(sql: string, parameters?: Parameters) =>
+    rows: <Row>(sql: string, parameters?: Parameters, { signal }: Pick<Work, 'signal'> = {}) =>
       orUserError(async () => {
-        const answer = await client.query({ ...queryOf(sql, parameters), format: 'JSONEachRow' })
+        const query = queryOf(sql, parameters, signal)
+        const answer = await client.query({ ...query, format: 'JSONEachRow' })
         return answer.json<Row>()
-      }),
-    writeParquet: (sql, parameters, file) =>
+      }, signal),
+    writeParquet: (sql, parameters, file, { signal } = {}) =>
       orUserError(async () => {
-        const { stream } = await client.exec(queryOf(`${sql}\nFORMAT Parquet`, parameters))
+        const query = queryOf(`${sql}\nFORMAT Parquet`, parameters, signal)
+        const { stream } = await client.exec(query)
         await pipeline(stream, createWriteStream(file))
-      }),
+      }, signal),
     insertParquet: (table, columns, file) =>
       orUserError(async () => {
         const [first, ...others] = columns

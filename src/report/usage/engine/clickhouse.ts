@@ -19,6 +19,7 @@ import type { Session } from '../../../store/session/session.ts'
 import { sessionVariable, type Variable } from '../../../store/session/variable.ts'
 import { dayUs } from '../../../user/durations.ts'
 import { lookup } from '../../../user/lookup.ts'
+import type { Work } from '../../../user/work.ts'
 import { hideTable } from '../../temp-table.ts'
 import { accountOf } from '../shape.ts'
 import { clickhouseRelations } from './clickhouse-relations.ts'
@@ -223,9 +224,10 @@ export async function fetchRequests<Row>(
   clickhouse: ClickHouse,
   scope: AccountScope,
   query: RequestQuery,
+  work: Pick<Work, 'signal'>,
 ): Promise<readonly Row[] | null> {
   const { sql, parameters } = requestsOf(scope, query)
-  const rows = await clickhouse.rows<Row>(sql, parameters)
+  const rows = await clickhouse.rows<Row>(sql, parameters, work)
   return rows.length > 0 || (await hasRequests(clickhouse, scope)) ? rows : null
 }
 
@@ -235,9 +237,10 @@ export async function writeRequests(
   scope: AccountScope,
   query: RequestQuery,
   file: string,
+  work: Pick<Work, 'signal'>,
 ): Promise<boolean> {
   const { sql, parameters } = requestsOf(scope, query)
-  await clickhouse.writeParquet(sql, parameters, file)
+  await clickhouse.writeParquet(sql, parameters, file, work)
   return hasRequests(clickhouse, scope)
 }
 
