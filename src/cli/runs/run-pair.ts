@@ -2,7 +2,6 @@ import { lookup } from 'node:dns/promises'
 import { format, parse } from 'node:path'
 import { isLoopback } from '../../contract/base-url.ts'
 import type { Contract } from '../../contract/contract.ts'
-import { defaultContract } from '../../contract/default.ts'
 import { compareRuns } from '../../public/report.ts'
 import { runPair } from '../../public/run.ts'
 import type { Comparison } from '../../report/compare/compare.ts'
@@ -33,6 +32,7 @@ import { stampOf } from './stamp.ts'
 import { targetContracts } from './target.ts'
 
 type Pair = Readonly<Record<TargetName, RunResult>>
+type Contracts = Readonly<Record<TargetName, Contract>>
 
 /** `assay run` of a scenario with two targets: the judgement of each, and their comparison by pairs. */
 export async function runPairAction(
@@ -74,7 +74,12 @@ export async function runPairAction(
   process.stdout.write(
     options.json === true
       ? `${jsonText({ ...results, comparison })}\n`
-      : coloured(fitted(pairText(scenario, options.contract, results, comparison), process.stdout)),
+      : coloured(
+          fitted(
+            pairText(scenario, { contract: options.contract, contracts }, results, comparison),
+            process.stdout,
+          ),
+        ),
   )
   process.exitCode = exitOfPair(results)
 }
@@ -91,7 +96,7 @@ const isCompared = (results: Pair) => targetNames.every((name) => results[name].
 async function compared(
   dbPaths: Readonly<Record<TargetName, string>>,
   results: Pair,
-  contracts: Readonly<Record<TargetName, Contract>>,
+  contracts: Contracts,
 ): Promise<Comparison> {
   return inStores(dbPaths.a, dbPaths.b, (a, b) =>
     compareRuns(
@@ -103,7 +108,7 @@ async function compared(
 
 function pairText(
   { question, targets }: Parameters<typeof runPairAction>[0],
-  contract: string | undefined,
+  { contract, contracts }: { readonly contract: string | undefined; readonly contracts: Contracts },
   results: Pair,
   comparison: Comparison,
 ): string {
@@ -112,7 +117,7 @@ function pairText(
   const isGiven = targetNames.some((name) => given(name) !== undefined)
   // Beside a contract of the other, the usual one is named.
   const contractOf = (name: TargetName) =>
-    given(name) ?? (isGiven ? defaultContract.name : undefined)
+    given(name) ?? (isGiven ? contracts[name].name : undefined)
   return [
     question,
     ...targetNames.map(
