@@ -56,6 +56,30 @@ test('a total and a payment are no charge of a request, and a fee leaves it open
   expect(await judged([...rows, { ...rows[0]!, request_id: 'other' }])).toMatch(/belongs to no/)
 })
 
+test.each(['$0.00042', '0,00042 USD', '$ 0.0004', '$0.00'])(
+  'a total whose cost is written as %s is no charge',
+  async (spend) => {
+    expect(await judged([...rows, { request_id: 'Total', spend }])).toBe('pass')
+  },
+)
+
+test('a total of thousands may have marks between them', () => {
+  const read = (all: readonly object[]) =>
+    readPriceLog(all.map((each) => JSON.stringify(each)).join('\n'), 'log', null)
+  const joined = read([1000, 234.5].map((spend, at) => row(`r-${at}`, spend, at)))
+  const left = (spend: string, more: object = {}) => {
+    const strays = read([row('r', 1, 1), { request_id: 'Total', spend, ...more }]).slice(1)
+    return strayCharges(strays, joined, { name: 'USD', digits: 2 }).unreadable.length
+  }
+  for (const spend of ['$1,234.50', '1.234,50 €', "CHF 1'234.50"]) expect(left(spend)).toBe(0)
+  expect(left('$1,234.50', { prompt_tokens: 20 })).toBe(0)
+  // Another sum, other tokens, a model, or no sum at all.
+  expect(left('$1,234.60')).toBe(1)
+  expect(left('$1,234.50', { prompt_tokens: 21 })).toBe(1)
+  expect(left('$1,234.50', { model: 'big' })).toBe(1)
+  expect(left('see invoice')).toBe(1)
+})
+
 test('a row that is older than the first request may be of another use of the key: inconclusive', async () => {
   // A request by hand, ten seconds before the run.
   const before = row('by-hand', 0.00014, -9)

@@ -30,7 +30,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   const rowless = chargedOf(missing, found)
   const absent = rowless.filter((request) => !times.isAfterEnd(request))
   const near = strays.filter((row) => times.placeOf(row) !== 'apart')
-  const { charges, fees } = strayCharges(
+  const { charges, fees, unreadable } = strayCharges(
     near,
     pairs.flatMap(({ rows }) => rows),
     found.prices.currency,
@@ -68,7 +68,7 @@ export function rowsVerdict(found: PriceJudgements, join: Join): Verdict {
   return (
     cacheDoubt(absent, pairs.length) ??
     unreadDoubt(pairs) ??
-    unreadableDoubt(near, pairs.length) ??
+    unreadableDoubt(unreadable, pairs.length) ??
     feeDoubt(fees, pairs.length) ??
     otherUseDoubt(
       earlier,
@@ -127,8 +127,8 @@ function unreadDoubt(pairs: Join['pairs']): Verdict | null {
 }
 
 /** Rows of no request with a cost that nobody can read: they may charge something, or nothing. */
-function unreadableDoubt(near: readonly LogRow[], joined: number): Verdict | null {
-  const first = near.find(({ unreadable }) => unreadable !== null)
+function unreadableDoubt(unreadable: readonly LogRow[], joined: number): Verdict | null {
+  const [first] = unreadable
   return first === undefined
     ? null
     : inconclusive(
