@@ -14,7 +14,10 @@ export interface PageContradiction {
   /** Of the history. */
   readonly row: number
   readonly shown: Credits
+  /** By the header before it, and what was charged since. */
   readonly expected: Credits
+  /** What requests cost that were abandoned before the header, and may be charged or given back since. */
+  readonly unsettled: Credits
 }
 
 /**

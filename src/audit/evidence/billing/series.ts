@@ -70,6 +70,6 @@ function contradictions(
     const isLast = before === conservation.idle.length - 1
     // No later header shows what the requests since the last one took: their price may be another.
     const isUnconfirmed = isLast && (isMoved || expected !== known)
-    return isUnconfirmed ? [] : [{ row, shown, expected: nearest }]
+    return isUnconfirmed ? [] : [{ row, shown, expected, unsettled }]
   })
 }

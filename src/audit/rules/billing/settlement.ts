@@ -222,7 +222,7 @@ number, such as \`1,499\`, make it inconclusive, too. The field is identified by
       if (first === undefined) continue
       const count = reading.pageContradictions!.length
       return fail(count, {
-        expected: `${first.expected} remaining, by the header before it and what was charged since`,
+        expected: `${first.expected} remaining${first.unsettled === 0 ? '' : ` (give or take ${first.unsettled} of abandoned requests)`}, by the header before it and what was charged since`,
         observed: `${first.shown}${count > 1 ? `; ${count} answers differ from the headers` : ''}`,
         witnesses: [
           witnessOf(
