@@ -90,12 +90,16 @@ test('chunks of one stream have one id, and the first may have none (SSE-03)', {
     ['x', 'y'],
     ['x', ''],
     ['x', '', 'x'],
-    ['', '', 'x'],
+    ['', 'x', ''],
   ])
     expect(await of(...ids)).toMatchObject({
       verdict: 'fail',
       observed: 'another id than the first chunk',
     })
+  expect(await of('', '', 'x')).toMatchObject({
+    verdict: 'pass',
+    note: '1 of 1: several chunks before the first with an id',
+  })
   expect(await of('', '', '')).toMatchObject({
     verdict: 'pass',
     note: '1 of 1: no chunk has an id, other than an empty one',
@@ -204,6 +208,18 @@ describe('chunks as large providers send them (SSE-03)', () => {
       '1 of 1: a choice without a delta, but with results of content filters',
     ],
     ['usage with an empty id', [said, { choices: [], usage: { total_tokens: 3 } }], null],
+    [
+      'usage with an empty id and an empty choice',
+      [
+        said,
+        { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: { total_tokens: 3 } },
+        {
+          choices: [{ index: 0, delta: { role: 'assistant', content: '', tool_calls: [] } }],
+          usage: { total_tokens: 3 },
+        },
+      ],
+      null,
+    ],
   ] as const)('%s pass, with a note if they lack something', async (_, chunks, note) => {
     const verdict = await of(...chunks)
     expect(verdict).toMatchObject({ verdict: 'pass' })
@@ -222,6 +238,11 @@ describe('chunks as large providers send them (SSE-03)', () => {
       'a later choice with a delta of null',
       [said, { id: 'c', choices: [{ index: 0, delta: null }] }],
       'delta is null',
+    ],
+    [
+      'a call of a tool with an empty id',
+      [said, { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 't' }] } }] }],
+      'another id than the first chunk',
     ],
     [
       'a text with an empty id beside results of filters',

@@ -63,8 +63,8 @@ const sse03 = exchangeRule({
     'Each chunk has the id of its stream and choices; each choice an index and a delta with text',
   section: '§6.2',
   explain: `Reads the chunks of captured chat streams, apart from errors. Empty choices are legal (a chunk of usage, or a
-first one), a delta without content too; null counts as missing. All chunks of a stream have one id; it may be empty in
-the first, and in those with usage or results of content filters alone. A first chunk without choices or delta, and a
+first one), a delta without content too; null counts as missing. All chunks of a stream have one id; it may be empty
+before the first one with an id (which is noted if more than one is), and in those that hold no text. A first chunk without choices or delta, and a
 choice with the results of content filters instead of a delta, are noted: Azure sends them, and they hold no text. So is
 a stream whose ids are all empty.`,
   expected:
@@ -79,13 +79,14 @@ a stream whose ids are all empty.`,
     if (chunks.length === 0) return undefined
     let id: string | null = null
     let noted: Observed = null
+    let isLate = false
     for (const [at, chunk] of chunks.entries()) {
       if (!isObject(chunk)) return `a chunk that is ${kindOf(chunk)}`
       if (typeof chunk.id !== 'string') return `id is ${kindOf(chunk.id)}`
-      if (chunk.id !== '' || (at > 0 && mayHoldText(chunk))) {
-        id ??= chunk.id
-        if (chunk.id !== id) return 'another id than the first chunk'
-      }
+      if (chunk.id !== '') id ??= chunk.id
+      else if (id === null && at > 0 && holdsText(chunk)) isLate = true
+      if (chunk.id !== id && id !== null && (chunk.id !== '' || holdsText(chunk)))
+        return 'another id than the first chunk'
       if (at === 0 && isMissing(chunk.choices)) {
         noted = { note: 'a first chunk without choices, which holds no text' }
         continue
@@ -97,7 +98,8 @@ a stream whose ids are all empty.`,
         noted = wrong ?? noted
       }
     }
-    return noted ?? (id ? null : { note: 'no chunk has an id, other than an empty one' })
+    if (id === null) return noted ?? { note: 'no chunk has an id, other than an empty one' }
+    return noted ?? (isLate ? { note: 'several chunks before the first with an id' } : null)
   },
 })
 
@@ -109,10 +111,18 @@ const isError = (chunk: Json) => isObject(chunk) && !isMissing(chunk.error)
 const isOfFilters = (choice: Json) =>
   isObject(choice) && Object.keys(choice).some((name) => name.startsWith('content_filter_'))
 
-/** Whether it is neither of usage alone nor of filters alone: these have an empty id in some services. */
-const mayHoldText = ({ choices }: JsonObject) =>
+/** Whether a choice has some text or a call of a tool: chunks without, such as those of usage, have an empty id in some services. */
+const holdsText = ({ choices }: JsonObject) =>
   isList(choices) &&
-  choices.some((choice) => !isOfFilters(choice) || (isObject(choice) && !isMissing(choice.delta)))
+  choices.some(
+    (choice) =>
+      isObject(choice) &&
+      isObject(choice.delta) &&
+      Object.entries(choice.delta).some(
+        ([name, value]) =>
+          name !== 'role' && !isMissing(value) && value !== '' && !(isList(value) && !value.length),
+      ),
+  )
 
 function wrongChoice(choice: Json, isFirst: boolean): string | null | { readonly note: string } {
   if (!isObject(choice)) return 'a choice that is not an object'
