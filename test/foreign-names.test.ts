@@ -75,6 +75,7 @@ const ofOurWordsInBrowsers = [
   'report/usage/board/cumulative-view.js: buckets[name]',
   'report/usage/board/cumulative-view.js: metrics[choice.metric]',
   'report/usage/board/explore.js: moves[event.key]',
+  'report/usage/board/held-requests.js: sortedBy[sort]',
   'report/usage/board/sums.js: buckets[name]',
   'report/usage/board/sums.js: column[at]',
   'report/usage/board/sums.js: hours[name]',

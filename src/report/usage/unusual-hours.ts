@@ -72,7 +72,7 @@ export function busyIn<Hour extends UsedHour>(
     .toSorted((a, b) => b.hour.credits! - b.usual - (a.hour.credits! - a.usual))
 }
 
-interface History {
+interface PastHours {
   readonly median: number
   sigmaOf(hour: UsedHour): number
   usualOf(hour: UsedHour): number
@@ -82,7 +82,7 @@ interface History {
   mostWithout(hour: UsedHour): number
 }
 
-function historyOf(hours: readonly UsedHour[]): History | null {
+function historyOf(hours: readonly UsedHour[]): PastHours | null {
   const busy = hours.filter(({ credits }) => (credits ?? 0) > 0)
   if (busy.length < fewestBusy) return null
   const clock = ({ label }: UsedHour) => label.slice(11, 16)
