@@ -36,7 +36,8 @@ const folder = mkdtempSync(join(tmpdir(), 'assay-every-endpoint-'))
 const answered = [503, 418] as const
 beforeAll(async () => {
   const budgets = [subject, other].map(
-    ({ name, amount }) => `  ${name}: { budget: '${amount}', tags: [team] }`,
+    ({ name, amount }) =>
+      `  ${name}: { budget: [{ amount: '${amount}' }, { amount: '${amount}', period: year }], tags: [team] }`,
   )
   const alerts = `alerts: { file: '${folder}/alerts.jsonl', webhooks: [{ url: 'https://app.example.com', secretEnv: USAGE_WEBHOOK_SECRET }] }`
   let posted = 0
@@ -53,7 +54,7 @@ beforeAll(async () => {
   )
   await service.portal.alert()
   const known = () => readFileSync(`${folder}/alerts.jsonl`, 'utf8').match(/"alert":/g)!.length
-  // Two thresholds of each budget, and more.
+  // The highest threshold of each budget, and more.
   while (posted < known()) {
     await new Promise((resolve) => setTimeout(resolve, 20))
     service.portal.deliver()

@@ -27,9 +27,11 @@ import {
 let all: Served
 let alone: Served
 const folder = mkdtempSync(join(tmpdir(), 'assay-isolation-'))
-/** Budgets of these accounts, each of an amount of its own, all of which are over; and the file of their alerts. */
+/** Two budgets of each of these accounts, of an amount of its own, all of which are over; and the file of their alerts. */
+const twoBudgets = (amount: number) =>
+  `[{ amount: '${amount}' }, { amount: '${amount}', period: year }]`
 const settingsWith = (some: readonly MarkedAccount[]) => {
-  const budgets = some.map(({ name, amount }) => `  ${name}: { budget: '${amount}' }`)
+  const budgets = some.map(({ name, amount }) => `  ${name}: { budget: ${twoBudgets(amount)} }`)
   return settingsOf(
     `alerts: { file: '${folder}/alerts.jsonl', webhooks: [{ url: 'https://app.example.com', secretEnv: USAGE_WEBHOOK_SECRET }] }\naccounts:\n${budgets.join('\n')}\n`,
   )
@@ -41,7 +43,7 @@ async function withAlerts(some: readonly MarkedAccount[]): Promise<Served> {
   const alerted = some.filter((each) => each === subject || others.indexOf(each) < 4)
   const service = await served(some, settingsWith(alerted), undefined, undefined, { post })
   await service.portal.alert()
-  // Two thresholds of each budget.
+  // The highest threshold of each budget.
   while (posted.length < 2 * alerted.length) {
     await new Promise((resolve) => setTimeout(resolve, 20))
     service.portal.deliver()
