@@ -137,8 +137,19 @@ describe.skipIf(!canBrowse)('files of the page (needs chromium)', () => {
     expect(await first()).toEqual([
       ...['Nov 27, 22:00:00', 'r215', 'small', 'key 1', 'chat', 'successful', '215'],
     ])
-    await list.getByRole('button', { name: 'More requests' }).click()
+    // A busy service takes nothing away, and the button asks again.
+    const more = list.getByRole('button', { name: 'More requests' })
+    const part = /v1\/usage\/requests/
+    await page.route(part, (route) => route.fulfill({ status: 503 }))
+    await more.click()
+    await expect
+      .poll(() => list.locator('.note').allTextContents())
+      .toContain('The service is busy. Try again in a moment.')
+    expect(await rows.count()).toBe(100)
+    await page.unroute(part)
+    await more.click()
     await expect.poll(() => rows.count()).toBe(200)
+    expect(await list.locator('.note').count()).toBe(0)
     await list.locator('select').selectOption('amount')
     await expect.poll(first).toContain('r215')
     await expect.poll(() => rows.count()).toBe(100)

@@ -86,6 +86,7 @@ export function boardWordsOf(
     sortRequests: say('board.sortRequests'),
     requestId: say('board.requestId'),
     duration: say('board.duration'),
+    noAnswer: say('export.busy'),
     noRequests: say('board.noRequests'),
     ofAll: say('board.ofAll'),
     amount: ofCredits(say('unit.credit'), say('unit.credits')),

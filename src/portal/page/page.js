@@ -210,13 +210,13 @@ import { askedOf, boardData, saveExport } from './export.js'
     tell({ type: 'ready' })
   }
   /**
-   * A part of the requests of a choice; null if there are only sums.
+   * A part of the requests of a choice; null if there are only sums, or none are shown.
    *
    * @param {BoardData} data
    * @param {Choice} choice
    * @param {RequestSort} sort
    * @param {string | null} cursor
-   * @returns {Promise<RequestPage | null>}
+   * @returns {Promise<RequestPage | 'busy' | null>}
    */
   async function requests(data, choice, sort, cursor) {
     const query = askedOf(data, choice)
@@ -227,7 +227,7 @@ import { askedOf, boardData, saveExport } from './export.js'
     query.set('limit', '100')
     if (cursor !== null) query.set('cursor', cursor)
     const answer = await ask(`v1/usage/requests?${query}`).catch(() => null)
-    if (!answer?.ok) return null
+    if (!answer?.ok) return answer?.status === 403 || answer?.status === 404 ? null : 'busy'
     const words = JSON.parse(document.querySelector('main')?.dataset.outcomes ?? '{}')
     /** @type {Answers['requests']} */
     const { requests: found, next } = await answer.json()

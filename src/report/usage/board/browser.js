@@ -22,7 +22,7 @@ import { viewsOf } from './views.js'
  *
  * @typedef {object} Served
  * @property {(from: number, to: number, filters: URLSearchParams) => void} [go]
- * @property {(data: BoardData, choice: Choice, sort: RequestSort, cursor: string | null) => RequestPage | null | Promise<RequestPage | null>} [requests]
+ * @property {(data: BoardData, choice: Choice, sort: RequestSort, cursor: string | null) => RequestPage | null | Promise<RequestPage | 'busy' | null>} [requests]
  * @property {() => void} [changed]
  * @property {() => void} [reload]
  * @property {(by: string) => void} [split]

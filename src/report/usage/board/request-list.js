@@ -13,7 +13,7 @@ import { mostListed, requestHeads, requestSorts } from './tables.js'
  *
  * @param {BoardData} data
  * @param {Choice} choice
- * @param {(sort: RequestSort, cursor: string | null) => Promise<RequestPage | null>} read
+ * @param {(sort: RequestSort, cursor: string | null) => Promise<RequestPage | 'busy' | null>} read
  */
 export function requestList(data, choice, read) {
   const speech = speechOf(data)
@@ -31,8 +31,16 @@ export function requestList(data, choice, read) {
     let rows = []
     /** @param {string | null} cursor */
     const more = async (cursor) => {
+      const again = button(say('moreRequests'), say('moreRequests'), () => more(cursor))
+      place.querySelector('button')?.setAttribute('disabled', '')
       const page = await read(sort, cursor)
       if (own !== turn) return
+      if (page === 'busy') {
+        place.querySelector('.note')?.remove()
+        place.querySelector('button')?.remove()
+        place.append(make(h('p', { class: 'note' }, say('noAnswer'))), again)
+        return
+      }
       if (page === null) {
         place.replaceChildren(make(h('p', { class: 'note' }, say('noRequests'))))
         return

@@ -74,6 +74,7 @@ export const boardWords = {
   sortRequests: 'first by',
   requestId: 'id',
   duration: 'duration (ms)',
+  noAnswer: 'No answer came. Try again in a moment.',
   noRequests:
     'This page holds single requests only if there are at most 2000: assay export usage --from … --to … writes them.',
   ofAll: 'of {all} in all',
