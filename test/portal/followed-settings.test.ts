@@ -46,6 +46,7 @@ afterAll(async () => {
 
 const changes: readonly (readonly [string, () => string])[] = [
   ['not YAML', () => 'product: ['],
+  ['a zone that is an offset', () => text.replace(/^timezone:.*$/m, "timezone: '+05:30'")],
   ['an unknown field', () => `${text}colour: red\n`],
   ['an unknown word', () => `${text}words: { 'card.request': x }\n`],
   ['a word called __proto__', () => `${text}words: { __proto__: x }\n`],
