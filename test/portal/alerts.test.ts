@@ -185,6 +185,28 @@ test('a balance is told below its thresholds and before it runs out, and again a
   ])
 })
 
+test('a balance that was filled up on its day may fall again, and another zone of the account tells nothing anew', {
+  tags: 'whole',
+  timeout: 60_000,
+}, async () => {
+  const file = newFile()
+  const told = async (asOf: string, zone: string) => {
+    const { messages, post } = receiverOf(() => 204)
+    const accounts = `accounts: { a: { alertBelow: [100], timezone: ${zone}, balance: { credits: 60, asOf: ${asOf} } } }\n`
+    const { portal } = await alerting(alertsText(file) + accounts, steady('a'), post)
+    await portal.alert()
+    await settled()
+    await service!.close()
+    service = undefined
+    return messages.filter(({ type }) => type === 'credits.below').length
+  }
+  expect(await told('2026-11-28T06:00Z', 'UTC')).toBe(1)
+  expect(await told('2026-11-28T06:00Z', 'Asia/Tokyo')).toBe(0)
+  expect(await told('2026-11-28T10:00Z', 'Asia/Tokyo')).toBe(1)
+  expect(await told('2026-11-28', 'UTC')).toBe(1)
+  expect(await told('2026-11-28', 'Asia/Tokyo')).toBe(0)
+})
+
 test('an alert has no more than the page: neither money nor names that the settings do not show', {
   tags: 'whole',
   timeout: 60_000,

@@ -82,6 +82,10 @@ function ofBudget(asked: Asked, state: BudgetState): readonly Due[] {
   return [...worstFirst(reached), ...worstFirst(forecast)]
 }
 
+/** A day that begins then, whose date is in the settings, else the moment, of which a day may have several. @param time as `timeIn` writes it */
+const dateOrMoment = (time: string) =>
+  time.slice(11, 19) === '00:00:00' ? time.slice(0, 10) : new Date(time).toISOString()
+
 function ofCredits(
   asked: Asked,
   page: UsageForecast | null,
@@ -92,9 +96,9 @@ function ofCredits(
   const month = periodAround(nowMs * 1000, view.timezone, 'month', view.firstWeekday)
   const begun = grants.filter(({ from }) => from === null || Date.parse(from) <= nowMs)
   const same = [
-    // These dates stay the same in another zone.
+    // These stay the same in another zone.
     timeIn(month.fromUs, view.timezone).slice(0, 10),
-    asOf?.slice(0, 10) ?? null,
+    asOf === null ? null : dateOrMoment(asOf),
     // A balance that was filled up may fall again.
     ...[begun.length, begun.reduce((sum, each) => plus(sum, each.credits), '0')],
   ]
