@@ -72,7 +72,7 @@ test('a mail has one subject, keeps a plus of its address, and no sign that turn
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount: '200' },
     ...{ usual: 100, kind: 'weekday' as const },
     cause: {
-      ...{ amount: '200', spans: [] },
+      ...{ amount: '200', spans: [], none: [] },
       names: [{ of: 'key' as const, name: 'a\u202eb', tag: null }],
       why: [{ of: 'price' as const, model: null, now: 2, usual: 1, amount: 100 }],
     },

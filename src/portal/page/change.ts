@@ -47,8 +47,8 @@ export function timeBefore(
 
 /** A change, or several, against the time before, whose days stay in one line. */
 export function against(change: string, data: PageData, speech: Speech): Html | '' {
-  const period = timeBefore(data, speech, true)
-  if (period === '' || change === '') return ''
+  const period = change === '' ? '' : timeBefore(data, speech, true)
+  if (period === '') return ''
   const said = speech.say('card.change', { change, period: '|' })
   const [head = '', tail = ''] = said.split('|')
   const isLine = speech.isOfDays(data.fromUs, data.toUs)
