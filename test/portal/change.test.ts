@@ -18,7 +18,8 @@ const column = { at: 0, unit: 'credits' }
 /** A page with one dear day of a key. @param used what the key used on it, of which 10 are usual */
 const dataOf = (used: number, data: Partial<PageData> = {}) =>
   ({
-    ...{ before, unit: 'credits', toUs: utc(2026, 11, 29), credits: null, ...data },
+    ...{ before, fromUs: utc(2026, 11, 1), toUs: utc(2026, 11, 29) },
+    ...{ unit: 'credits', credits: null, ...data },
     units: [{ unit: 'credits', firstUs: null, lastUs: utc(2026, 11, 28) }],
     dears: [
       {
