@@ -37,10 +37,9 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
   const causes = parts.map((part) => withModels(part, dear.unit, hours !== '', speech))
-  const whose = whoOrNone(who, cause, speech)
   const why = reasonOf(
-    whose,
-    causes.map(({ text }) => text),
+    who,
+    [...causes.map(({ text }) => text), ...spreadOf(cause, causes.length > 0, speech)],
     speech,
   )
   const figures = causes.map((each) => each.figures).filter(Boolean)
@@ -49,7 +48,7 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   return {
     headline: capital(say('dear.usual', { ...said, dear: start })),
     start: capital(start),
-    why: whose === '' && isNames(parts[0]) ? why : capital(why),
+    why: who === '' && isNames(parts[0]) ? why : capital(why),
     isAsked: isOf('price') || isOf('request'),
     unexplained: isOf('request') ? say('why.unmeasured') : '',
     details: [
@@ -140,15 +139,17 @@ function whoOf({ names, spans }: MainCause, speech: Speech): string {
     : namesOf([first], speech)
 }
 
-/** Who it was, and that no single key or hour stands out. */
-function whoOrNone(who: string, { names, none }: MainCause, { say }: Speech): string {
+/** That no single key or hour stands out: the last of the causes, or all that is known. */
+function spreadOf(
+  { names, none }: MainCause,
+  isBesideCauses: boolean,
+  { say }: Speech,
+): readonly string[] {
   // An own dimension is somebody.
   const isKey = none.includes('key') && !names.some(({ of }) => of !== 'model')
   const of = none.includes('hour') ? (isKey ? 'both' : 'hour') : isKey ? 'key' : null
-  if (of === null) return who
-  return who === ''
-    ? say(`none.${of}.stands`)
-    : say('why.also', { causes: who, cause: say(`none.${of}`) })
+  if (of === null) return []
+  return [say(isBesideCauses ? `none.${of}` : `none.${of}.stands`)]
 }
 
 const hoursOf = (spans: MainCause['spans'], { hours, list }: Speech) =>
