@@ -34,21 +34,25 @@ const events: readonly Event[] = [
 let service: Served
 beforeAll(async () => {
   const others = ['de', 'fr', 'es', 'ja'].map((locale) => `, ${locale}: { locale: ${locale} }`)
-  const settings = settingsOf(`accounts: { a: {}${others.join('')} }\n`)
+  const settings = settingsOf(`accounts: { a: {}, money: {}${others.join('')} }\n`)
   const keyNames = new Map(Object.entries(keys).map(([name, fp]) => [fp, name] as const))
   service = await served([], { ...settings, keyNames }, (store) =>
-    enterEvents(
-      store,
-      ['a', 'de', 'fr', 'es', 'ja'].flatMap((account) => events.map((e) => ({ ...e, account }))),
-    ),
+    enterEvents(store, [
+      ...['a', 'de', 'fr', 'es', 'ja'].flatMap((account) =>
+        events.map((each) => ({ ...each, account })),
+      ),
+      ...[on(-29, 'steady'), on(5, 'steady'), on(40, 'steady'), on(40, 'fresh')].map((each) => ({
+        ...{ ...each, account: 'money', unit: 'EUR' },
+      })),
+    ]),
   )
 }, 60_000)
 afterAll(() => service.close())
 
 const ask = async (path: string, account = 'a') =>
   (await service.ask(path, await tokenOf(account))).text()
-const breakdown = async (query: string) =>
-  JSON.parse(await ask(`/v1/usage/breakdown?${query}`)) as Answers['breakdown']
+const breakdown = async (query: string, account = 'a') =>
+  JSON.parse(await ask(`/v1/usage/breakdown?${query}`, account)) as Answers['breakdown']
 
 test('the API has what each name used in the same days of the month before, and whether it is new', async () => {
   const { rows } = await breakdown(`${november}&by=key`)
@@ -72,6 +76,14 @@ test('the API has what each name used in the same days of the month before, and 
     ['steady', null, null],
     ['again', null, null],
   ])
+})
+
+test('an account in money has no credits before, not 0 of them', async () => {
+  const { rows } = await breakdown(`${november}&by=key`, 'money')
+  expect(Object.fromEntries(rows.map((row) => [row.name, row.previous]))).toEqual({
+    steady: { requests: 1, credits: null, cost: [{ currency: 'EUR', value: '2' }] },
+    fresh: { requests: 0, credits: null, cost: [] },
+  })
 })
 
 const textOf = (html: string) =>

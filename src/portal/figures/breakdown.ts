@@ -78,7 +78,9 @@ export async function readBreakdown(
   const comparedOf = (name: string | null) => {
     if (beforeOf === null) return { previous: null, new: null }
     const { sums, isNew } = beforeOf(name)
-    const nothing = { requests: 0, credits: shown.has('credits') ? '0' : null, cost: [] }
+    // An account without credits has none of them before, either.
+    const credits = usedOf(all!).credits === null ? null : '0'
+    const nothing = { requests: 0, credits, cost: [] }
     return { previous: sums === null ? nothing : usedOf(ofRow(name, sums)), new: isNew }
   }
   const figuresOf = (sums: Sums) => ({
