@@ -54,6 +54,19 @@ test.each([
   else expect(given).toThrow('support: expected a mail address, such as mailto:help@example.com')
 })
 
+test('a receiver has no user, no password and no second name', () => {
+  const alerts = (...urls: readonly string[]) =>
+    parseSettings(
+      `alerts: { file: a.jsonl, webhooks: [${urls.map((url) => `{ url: '${url}', secretEnv: SECRET }`).join(', ')}] }\n`,
+      's.yaml',
+    )
+  expect(() => alerts('https://:pw@host.example/x')).toThrow('without a user or password')
+  expect(() => alerts('https://host.example/x', 'https://HOST.example/x')).toThrow(
+    'expected each address once',
+  )
+  expect(() => alerts('https://host.example/x')).not.toThrow('webhooks')
+})
+
 test('a budget says what it expects, and many faults say how many more there are', () => {
   const wrong = (budget: unknown) => () =>
     settingsFrom({
@@ -68,6 +81,7 @@ test('a budget says what it expects, and many faults say how many more there are
   )
   expect(wrong({ amount: '5', period: 'hour' })).toThrow('accounts.a.budget.period: ')
   expect(wrong('five')).toThrow('accounts.a.budget: expected a decimal as text')
+  expect(wrong(5000)).toThrow('accounts.a.budget: expected a decimal as text, such as "5000"')
   expect(() =>
     settingsFrom({
       product: 'P',

@@ -164,10 +164,10 @@ const byName = <Value extends z.ZodType>(name: z.ZodType<string>, value: Value) 
 
 /** An address where a message is not read on its way. */
 const receiver = z.url({ protocol: /^https?$/ }).refine((text) => {
-  const { protocol, hostname, username } = new URL(text)
+  const { protocol, hostname, username, password } = new URL(text)
   const isOwn = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-  return username === '' && (protocol === 'https:' || isOwn)
-}, 'expected an address of https without a user; http for this machine alone')
+  return username + password === '' && (protocol === 'https:' || isOwn)
+}, 'expected an address of https without a user or password; http for this machine alone')
 
 const envName = z.string().regex(/^[A-Z_][A-Z0-9_]*$/, 'expected the name of a variable')
 
@@ -177,7 +177,7 @@ const alerts = z.strictObject({
     .array(z.strictObject({ url: receiver, secretEnv: envName }))
     .min(1)
     .refine(
-      (all) => new Set(all.map(({ url }) => url)).size === all.length,
+      (all) => new Set(all.map(({ url }) => new URL(url).href)).size === all.length,
       'expected each address once',
     ),
   daysLeft: z.array(z.int().positive()).default([14, 3]),
@@ -196,7 +196,12 @@ const tags = z
 
 /** What an account may be watched for. */
 const watched = {
-  budget: z.union([budget.transform((one) => [one]), z.array(budget)]).optional(),
+  budget: z
+    .union([budget.transform((one) => [one]), z.array(budget)], {
+      error:
+        'expected a decimal as text, such as "5000", or amount: and its terms, or a list of these',
+    })
+    .optional(),
   alertBelow: z.array(credits).optional(),
 }
 
