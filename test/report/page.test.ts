@@ -63,10 +63,13 @@ async function writePriced(): Promise<void> {
   priced.close()
 }
 
-/** Usage of several keys with a forecast: lost bands, expiring credits, costs. */
+/** Usage of several keys with a forecast: lost bands, expiring credits, costs, and an unusual hour. */
 async function writeMonth(): Promise<void> {
   const month = await seededStore({ attempts: 60 })
   await seedUsage(month)
+  await month.execute(`
+    INSERT INTO usage_events SELECT * REPLACE ('dear' AS id, 400 AS credits)
+    FROM usage_events WHERE outcome = 'ok' AND at_us >= epoch_us(TIMESTAMP '2026-03-03 03:00:00') ORDER BY at_us LIMIT 1`)
   await writeReport({
     ...seededOptions(month),
     ...{ page: 'usage', timeZone: 'Europe/Berlin', out: fileOf('month') },
@@ -443,7 +446,7 @@ describe.skipIf(!canBrowse)(
       expect(await tab.locator('#board-use h3').textContent()).toBe('Requests by hour')
       await tab.keyboard.press('End')
       await tab.keyboard.press('Enter')
-      expect(tab.url()).toContain('from=2026-03-12T23&to=2026-03-13')
+      expect(tab.url()).toContain('from=2026-03-12T23%3A00&to=2026-03-13')
       await tab.getByText('The requests of this hour').first().waitFor()
       await tab.goBack()
       await tab.goBack()
@@ -578,8 +581,10 @@ describe.skipIf(!canBrowse)(
         const usage = await openPage(browser, 'month', true)
         expect(await saved(usage.tab, 'Failed requests (%) by day')).toEqual([
           'usage-failures-2026-02-12-2026-03-14.csv',
-          'time,requests,failed,of them 429',
-          expect.stringMatching(/^"Thu, 12 Feb 2026",\d+,\d+,\d+$/),
+          'start,end,requests,failed,of them 429',
+          expect.stringMatching(
+            /^2026-02-12T00:00:00\+01:00,2026-02-13T00:00:00\+01:00,\d+,\d+,\d+$/,
+          ),
         ])
         expect(usage.noticed.filter((each) => !each.includes('blob:'))).toEqual([])
         await usage.close()
