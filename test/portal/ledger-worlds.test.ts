@@ -36,7 +36,8 @@ function ofPage(page: string) {
       textOf(name!.split('<small')[0]!),
       ...figures.map((each) => Number(textOf(each).replaceAll(',', '')) * 100).map(Math.round),
     ])
-  const [, until] = /<dt>Your credits run out<\/dt><dd><b[^>]*>about ([^<]+)</.exec(page) ?? []
+  const [, until] =
+    /<dt>Your credits (?:run out|expire)<\/dt><dd><b[^>]*>(?:about )?([^<]+)</.exec(page) ?? []
   return { rows, until: until ?? null }
 }
 

@@ -85,7 +85,7 @@ const states: readonly (readonly [string, () => Promise<string>, readonly RegExp
     [
       /Your credits run out about \w+ \d+, 20\d\d [\d,.]+ credits left /,
       /Use \d+ credits before December 2, 2026, or they expire/,
-      /You used 108% of your budget of 600 credits for this month\. It resets on December 1, 2026\./,
+      /Over budget: 648 of 600 credits this month\./,
       /Budget for November 648 of 600 credits resets on Dec 1 /,
     ],
   ],
