@@ -61,7 +61,7 @@ test('a server that is killed at a failing, then a silent receiver still deliver
   writeFileSync(
     settings,
     `${settingsText}alerts: { file: alerts.jsonl, webhooks: [{ url: 'http://127.0.0.1:${port}/x', secretEnv: WEBHOOK_SECRET }] }
-accounts: { a: { budget: '100' }, b: { budget: '80' } }
+accounts: { a: { budget: '100' }, b: { budget: [{ amount: '80' }, { amount: '100', period: year }] } }
 `,
   )
   const log: string[] = []
@@ -79,7 +79,7 @@ accounts: { a: { budget: '100' }, b: { budget: '80' } }
   }
   const ids = () => new Set(got.map(({ id }) => id))
   start()
-  // a is at 90 of 100, b at 90 of 80.
+  // a is at 90 of 100, b at 90 of 80 and of 100.
   await until(() => ids().size === 3, 'three alerts')
   await kill()
   const first = [...ids()].sort()

@@ -119,7 +119,7 @@ test('errors are summed by hour, and keys over all of their requests', {
     { startUs: at + hourUs, label: '2026-11-03 11:00 +00:00', error: 'timeout', count: 1 },
   ])
   const none = {
-    ...{ name: null, failed: 0, limited: 0, ambiguous: 0 },
+    ...{ name: null, lastFour: null, failed: 0, limited: 0, ambiguous: 0 },
     ...Object.fromEntries(tokenFields.map((field) => [field, null])),
   }
   expect(page.topKeys).toEqual([
