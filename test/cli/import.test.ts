@@ -36,6 +36,18 @@ async function interrupted(db: string, logs: readonly string[]) {
   return { ...told, code: process.exitCode ?? 0 }
 }
 
+/** What the process writes from now on. */
+function spied() {
+  const told = { out: '', err: '' }
+  const keep = (name: keyof typeof told) => (text: string | Uint8Array) => {
+    told[name] += text
+    return true
+  }
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep('out'))
+  vi.spyOn(process.stderr, 'write').mockImplementation(keep('err'))
+  return told
+}
+
 test('a signal after the last log is in says that all of it was imported', {
   tags: 'whole',
 }, async () => {
@@ -62,15 +74,7 @@ test('an import that rejects more of a log than --max-rejects allows exits with 
   const file = join(folder, 'bad.jsonl')
   const good = Array.from({ length: 99 }, (_, id) => `{"id":"${id}","at":"2026-01-01T00:00:00Z"}\n`)
   writeFileSync(file, `${good.join('')}{"id":"x","at":"never"}\n{"id":"y","at":"never"}\n`)
-  const told = { out: '', err: '' }
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    told.out += text
-    return true
-  })
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    told.err += text
-    return true
-  })
+  const told = spied()
   const importInto = async (db: string, maxRejects = '0.01') => {
     process.exitCode = 0
     await importAction([file], { db: join(folder, db), map, tag: [], maxRejects })
@@ -91,15 +95,7 @@ test('records of which too many are rejected exit with 3, and a check of them sa
     JSON.stringify({ metadata: { request_start_ns: startNs, was_cancelled: false }, error: null })
   const startNs = 1_760_000_000_000_000_000
   writeFileSync(file, `${record(startNs)}\nnot json\n${record(startNs + 1e6)}\n`)
-  const told = { out: '', err: '' }
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    told.out += text
-    return true
-  })
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    told.err += text
-    return true
-  })
+  const told = spied()
   const options = {
     db: join(folder, 'records.duckdb'),
     tag: [],

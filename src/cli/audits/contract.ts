@@ -6,7 +6,7 @@ import { loadContract } from '../../contract/load.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import { type ModelPrice, tokenPrices } from '../../contract/prices.ts'
 import { writtenContract } from '../../contract/written.ts'
-import { parseMoment } from '../../measure/usage/zone.ts'
+import { instantMs } from '../../measure/usage/zone.ts'
 import { type Rational, readNumber } from '../../money/rational.ts'
 import { calculate } from '../../price/calculate.ts'
 import { type ContractKind, firstContract } from '../../price/first/first-contract.ts'
@@ -93,11 +93,8 @@ function readJson(path: string, option: string): unknown {
 
 /** An exact moment, Unix milliseconds. @throws UserError for a time without an offset, and for a day that does not exist */
 function momentOf(text: string): number {
-  try {
-    if (/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) return parseMoment(text, 'UTC') / 1000
-  } catch {
-    // Said below.
-  }
+  const ms = instantMs(text)
+  if (ms !== null) return ms
   throw userError.usage(
     `--at: expected a time with its offset, such as 2026-11-25T14:00:00Z; got "${text}"`,
   )

@@ -10,6 +10,7 @@ import { readText } from '../../user/read-text.ts'
 import { isTimeZone } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
 import { yamlDocument } from '../../user/yaml.ts'
+import { alerts, envName } from './alert-settings.ts'
 import { issuesOf } from './issues.ts'
 
 /** What a token, or the settings, let a customer see. Sums of requests and tokens are always shown. */
@@ -161,27 +162,6 @@ const byName = <Value extends z.ZodType>(name: z.ZodType<string>, value: Value) 
       z.map(name, value, { error: 'expected a mapping of names' }),
     )
     .default(() => new Map())
-
-/** An address where a message is not read on its way. */
-const receiver = z.url({ protocol: /^https?$/ }).refine((text) => {
-  const { protocol, hostname, username, password } = new URL(text)
-  const isOwn = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-  return username + password === '' && (protocol === 'https:' || isOwn)
-}, 'expected an address of https without a user or password; http for this machine alone')
-
-const envName = z.string().regex(/^[A-Z_][A-Z0-9_]*$/, 'expected the name of a variable')
-
-const alerts = z.strictObject({
-  file: z.string().min(1),
-  webhooks: z
-    .array(z.strictObject({ url: receiver, secretEnv: envName }))
-    .min(1)
-    .refine(
-      (all) => new Set(all.map(({ url }) => new URL(url).href)).size === all.length,
-      'expected each address once',
-    ),
-  daysLeft: z.array(z.int().positive()).default([14, 3]),
-})
 
 /** Own dimensions that customers see, by name. A log may have others, which are the operator's alone. */
 const tags = z
