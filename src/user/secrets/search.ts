@@ -114,9 +114,8 @@ export class Search {
     const scan = new TextScan(texts)
     scan.start(run, radix, index.least)
     while (scan.next()) {
-      const length = scan.to - scan.from
-      const bytes = Buffer.allocUnsafe(length)
-      scan.copyTo(bytes)
+      const bytes = Buffer.from(scan.found)
+      const { length } = bytes
       if (!index.mayStandIn(bytes, 0, length) && !ids.mayStandIn(bytes, 0, length)) continue
       const isWhole = this.inner(bytes.toString('latin1'), depth, false, ({ start, end }) =>
         found(scan.placesOf(start, end)),
