@@ -17,7 +17,8 @@ import { tokenizerFilesOf } from '../../contract/tokenizer-paths.ts'
 import { bodiesPath } from '../../store/attempts/packed-bodies.ts'
 import { beginningOf } from '../../store/import/csv-header.ts'
 import { linesOf } from '../../store/import/formats/documents.ts'
-import { keyPattern, LogKeys } from '../../store/import/log-keys.ts'
+import { withoutAlike } from '../../store/import/key-forms.ts'
+import { LogKeys } from '../../store/import/log-keys.ts'
 import { isJson } from '../../store/import/recognised-log.ts'
 import { decodedFile } from '../../store/import/whole/decoded-file.ts'
 import { wholeText } from '../../store/import/whole/whole-text.ts'
@@ -161,7 +162,6 @@ async function placeLog(
       ? await wholeText({ file: log, plain, copy, delimiter, partial: false })
       : plain
   const name = isLines ? 'log.jsonl' : 'log.csv'
-  const keys = new RegExp(keyPattern, 'g')
   const known = new LogKeys([process.env.ASSAY_API_KEY ?? ''])
   const out = createWriteStream(join(folder, name))
   const given = isAnonymous
@@ -170,8 +170,7 @@ async function placeLog(
       : anonymousCsv(path, csvDelimiter(beginningOf(path)))
     : linesOf(path)
   await pipeline(function* hidden() {
-    for (const line of given)
-      yield `${known.hidden(line.replace(/\r$/, '')).replace(keys, '[key]')}\n`
+    for (const line of given) yield `${withoutAlike(known.hidden(line.replace(/\r$/, '')))}\n`
   }, out)
   rmSync(copy, { force: true })
   return name

@@ -1,16 +1,8 @@
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { identifier, literal } from '../literal.ts'
 import type { Session } from '../session/session.ts'
-import { isHashSql } from './key-forms.ts'
-import {
-  bare,
-  hiddenAt,
-  hiddenWords,
-  keyPattern,
-  LogKeys,
-  mostKeys,
-  shortestKey,
-} from './log-keys.ts'
+import { alikeIn, isHashSql, keyPattern, withoutAlike } from './key-forms.ts'
+import { hiddenAt, hiddenWords, LogKeys, mostKeys, shortestKey } from './log-keys.ts'
 import type { Scan } from './log-scan.ts'
 import { type Mapping, tagNamesOf } from './mapping.ts'
 import { type Column, nameOfColumn, placeSql, stepsOf } from './places.ts'
@@ -35,19 +27,19 @@ export async function hideKeys(session: Session, scanned: Scan): Promise<readonl
   const dimensions = (mapping.dimensions ?? []).map((name) => identifier(`dimension ${name}`))
   const tags = tagNamesOf(mapping).map((name) => identifier(tagDimension(name)))
   const names = [...nameColumns, ...dimensions, ...tags, ...termTexts(mapping)]
-  const found = await keysOf(session, scanned)
-  const alike = await alikeIn(session, [...wideColumns, ...names, 'error_code', 'reason', 'line'])
-  const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
+  const texts = [...wideColumns, ...names, 'error_code', 'reason', 'line']
+  const { keys, isIn, areMore } = await keysOf(session, scanned, texts)
   if (keys.areKnown) {
     const name = (text: string) => keys.hiddenName(text)
     for (const column of wideColumns) await rewriteRows(session, column, name)
     for (const column of names) await rewriteValues(session, column, name)
-    const texts = ['error_code', ...(mapping.tagsColumn === undefined ? [] : ['tags'])]
-    for (const column of texts) await rewriteValues(session, column, (text) => keys.hidden(text))
+    const longTexts = ['error_code', ...(mapping.tagsColumn === undefined ? [] : ['tags'])]
+    for (const column of longTexts)
+      await rewriteValues(session, column, (text) => keys.hidden(text))
   }
-  if (keys.areKnown || found.length > 0) await rewriteRejects(session, scanned, keys)
+  if (isIn) await rewriteRejects(session, scanned, keys)
   await readUnread(session, scanned, keys)
-  return found.length > mostKeys
+  return areMore
     ? [
         `the log has more than ${mostKeys.toLocaleString('en-US')} keys; others may be in its other columns`,
       ]
@@ -56,19 +48,36 @@ export async function hideKeys(session: Session, scanned: Scan): Promise<readonl
 
 /** Removes the keys from lines that were kept later. */
 export async function hideKeysOfLines(session: Session, scanned: Scan): Promise<void> {
-  const found = await keysOf(session, scanned)
-  const alike = await alikeIn(session, ['line'])
-  const keys = new LogKeys([...found.slice(0, mostKeys), ...alike])
-  if (keys.areKnown || found.length > 0) await rewriteRejects(session, scanned, keys)
+  const { keys, isIn } = await keysOf(session, scanned, ['line'])
+  if (isIn) await rewriteRejects(session, scanned, keys)
+}
+
+interface FoundKeys {
+  readonly keys: LogKeys
+  /** Whether the log has any key. A short one is not among `keys`: it is hidden in its own place of a reject only. */
+  readonly isIn: boolean
+  /** Whether its column has more keys than are looked for. */
+  readonly areMore: boolean
+}
+
+/** The keys in the column of keys, and what looks like one in other columns. */
+async function keysOf(
+  session: Session,
+  scanned: Scan,
+  columns: readonly string[],
+): Promise<FoundKeys> {
+  const given = await givenKeys(session, scanned)
+  const keys = new LogKeys([...given.slice(0, mostKeys), ...(await keysAlike(session, columns))])
+  return { keys, isIn: keys.areKnown || given.length > 0, areMore: given.length > mostKeys }
 }
 
 /** The values of the column of keys; not their hashes, which gateways log. */
-async function keysOf(
+async function givenKeys(
   session: Session,
   { scan, reader, mapping }: Scan,
 ): Promise<readonly string[]> {
   const { key } = mapping.fields
-  if (key === undefined || Array.isArray(key)) return []
+  if (key === undefined) return []
   const sql = placeSql(key, reader)
   const rows = await session.rows<{ key: string }>(
     `SELECT DISTINCT ${sql} AS key FROM (${scan})
@@ -77,16 +86,15 @@ async function keysOf(
   return rows.map((row) => row.key)
 }
 
-async function alikeIn(session: Session, columns: readonly string[]): Promise<readonly string[]> {
+async function keysAlike(session: Session, columns: readonly string[]): Promise<readonly string[]> {
   const found = columns.map(
     (column) => `SELECT unnest(regexp_extract_all(${column}, ${literal(keyPattern)})) AS key
-      FROM staging.lines
-      WHERE contains(${column}, 'sk-') OR contains(${column}, ' ') AND contains(${column}, 'earer ')`,
+      FROM staging.lines WHERE contains(${column}, 'sk-') OR contains(lower(${column}), 'bearer')`,
   )
   const rows = await session.rows<{ key: string }>(
     `SELECT DISTINCT key FROM (${found.join(' UNION ALL ')}) WHERE length(key) >= ${shortestKey} LIMIT ${mostKeys}`,
   )
-  return rows.map(({ key }) => bare(key))
+  return rows.flatMap(({ key }) => alikeIn(key))
 }
 
 type Pair = readonly [from: string | number, to: string]
@@ -191,7 +199,7 @@ async function readUnread(session: Session, scanned: Scan, keys: LogKeys): Promi
       return [
         String(line),
         `line ${line}: ${keys.hidden(summary)}`,
-        keys.hidden(alikeHidden(words)),
+        keys.hidden(withoutAlike(words)),
       ]
     })
     await session.execute(
@@ -201,7 +209,3 @@ async function readUnread(session: Session, scanned: Scan, keys: LogKeys): Promi
     )
   }
 }
-
-const alike = new RegExp(keyPattern, 'g')
-const alikeHidden = (text: string) =>
-  text.replace(alike, (found) => found.replace(bare(found), '[key]'))

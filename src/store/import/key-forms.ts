@@ -1,4 +1,5 @@
 import { fingerprintOf } from '../../attempt/fingerprint.ts'
+import { mark } from '../../user/secrets/secrets.ts'
 import { literal } from '../literal.ts'
 
 /** The SHA-256 of a key, which gateways log in its place. */
@@ -16,15 +17,35 @@ export const fingerprintSql = (key: string) =>
 export const fingerprintIn = (key: string) =>
   isHash.test(key) ? key.slice(0, 12) : fingerprintOf(key)
 
+/**
+ * Before a bearer key: the scheme in any case, and a blank as a header, a text in JSON or an address has it. All patterns here
+ * are in RE2's syntax too.
+ */
+const bearer = String.raw`[Bb][Ee][Aa][Rr][Ee][Rr](?:\s|\\+[tnr]|%20|%09|\+)+`
 /** What RFC 6750 lets a key consist of, and what one may end with: a key that is cut ends with dots. */
 const sign = '[A-Za-z0-9._~+/=-]'
 const end = '[A-Za-z0-9_~+/=-]'
 
+/** What looks like a key, wherever it is. In JSON, a slash may be escaped. */
+export const keyPattern = String.raw`\b(?:sk-|${bearer})(?:${sign}|\\+/){6,}`
+const alike = new RegExp(keyPattern, 'g')
+const scheme = new RegExp(`^${bearer}`)
+
+/** What looks like a key in a text, without the name of the scheme and the end of a sentence. */
+export const alikeIn = (text: string): readonly string[] =>
+  [...text.matchAll(alike)].map(([found]) =>
+    found.replace(scheme, '').replace(/\.+$/, '').replace(/\\+\//g, '/'),
+  )
+
+/** The text without what looks like a key. */
+export const withoutAlike = (text: string): string =>
+  text.replace(alike, (found) => `${scheme.exec(found)?.[0] ?? ''}${mark}${/\.*$/.exec(found)![0]}`)
+
 /** A key whose last four letters are at most a sixth of it (docs/decisions/0766). */
 const shortest = 24
-const whole = `(?:[Bb]earer +)?${sign}{${shortest - 4},}${end}{4}`
+const whole = `(?:${bearer})?${sign}{${shortest - 4},}${end}{4}`
 /** The same of a key that can be told from a name. */
-const unmistakable = `(?:sk-${sign}{${shortest - 7},}|[Bb]earer +${sign}{${shortest - 4},})${end}{4}`
+const unmistakable = `(?:sk-${sign}{${shortest - 7},}|${bearer}${sign}{${shortest - 4},})${end}{4}`
 /** What is no key, though it is as long as one: a hash (32 digits may be either), an id, and a name of several words. */
 const other = [
   ...[32, 40, 64, 96, 128].map((digits) => `[0-9a-fA-F]{${digits}}`),

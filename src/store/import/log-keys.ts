@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto'
-import { Secrets, secrets } from '../../user/secrets/secrets.ts'
+import { mark, Secrets, secrets } from '../../user/secrets/secrets.ts'
+import { alikeIn } from './key-forms.ts'
 
 /** More are not looked for: their index takes about 25 KB and half a millisecond for each key. */
 export const mostKeys = 20_000
 /** A shorter key occurs in other words. It is hidden in its own place only. */
 export const shortestKey = 8
-
-/** What looks like a key, wherever it is, in RE2's syntax too. */
-export const keyPattern = '\\b(?:sk-|[Bb]earer +)[A-Za-z0-9_.-]{6,}'
 
 /** Hides the keys of one log in all of its texts. */
 export class LogKeys {
@@ -56,19 +54,20 @@ export function hiddenTexts<T>(value: T, keys: LogKeys): T {
 
 /** What looks like a key in a text, or is the value of a member with such a name. */
 export function* keysIn(text: string): Generator<string> {
-  for (const [found] of text.matchAll(new RegExp(keyPattern, 'g'))) yield bare(found)
-  for (const [, value] of text.matchAll(namedKeys)) yield value!
+  yield* alikeIn(text)
+  for (const [, value] of text.matchAll(namedKeys)) yield value!.replaceAll('\\/', '/')
 }
 
-/** Without the name of the scheme, and the end of a sentence. */
-export const bare = (found: string) => found.replace(/^[Bb]earer +|\.+$/g, '')
-
-const namedKeys = /"[\w-]*(?:api_?key|authorization|secret|password|token)"\s*:\s*"([^"\\\s]{8,})/gi
+/** A value may begin with a scheme, such as `Basic`. */
+const namedKeys =
+  /"[\w-]*(?:api_?key|authorization|secret|password|token)"\s*:\s*"(?:\w+ +)?((?:[^"\\\s]|\\\/){8,})/gi
 
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g
 
-/** A JSON text with another value at a place, and every other character as it was. */
+/** A JSON text without the value at a place, which may stand there twice; every other character is as it was. */
 export function hiddenAt(json: string, steps: readonly string[]): string {
+  let shown = ''
+  let from = 0
   const path: (string | number)[] = []
   let isName = false
   for (const { 0: token, index } of json.matchAll(tokens)) {
@@ -90,10 +89,11 @@ export function hiddenAt(json: string, steps: readonly string[]): string {
       path.length === steps.length &&
       steps.every((step, nth) => step === String(path[nth]))
     ) {
-      return `${json.slice(0, index)}"[key]"${json.slice(index + token.length)}`
+      shown += `${json.slice(from, index)}"${mark}"`
+      from = index + token.length
     }
   }
-  return json
+  return shown + json.slice(from)
 }
 
 /** Between the values of a line. */
@@ -107,4 +107,4 @@ const plain = /^[\d.+\-TZ]+$/
  * @param known words that are none, such as names of columns
  */
 export const hiddenWords = (line: string, known: ReadonlySet<string>): string =>
-  line.replace(word, (found) => (plain.test(found) || known.has(found) ? found : '[key]'))
+  line.replace(word, (found) => (plain.test(found) || known.has(found) ? found : mark))

@@ -11,7 +11,7 @@ import { userError } from '../../user/user-error.ts'
 import { beginningOf } from './csv-header.ts'
 import { csvDocuments, jsonDocuments } from './formats/documents.ts'
 import type { Fields } from './formats/row.ts'
-import { keyPattern } from './log-keys.ts'
+import { alikeIn } from './key-forms.ts'
 import { isJson, knownFormat } from './recognised-log.ts'
 import { decodedFile } from './whole/decoded-file.ts'
 
@@ -42,7 +42,7 @@ const deepest = 5
 
 /** A value that is a key, or may hold one, is not shown. */
 const isSecret = (name: string, text: string) =>
-  new RegExp(keyPattern).test(text) ||
+  alikeIn(text).length > 0 ||
   (/(key|authorization|secret|password|token|hash)$/i.test(name) &&
     text.length >= 8 &&
     !/^[\d.]+$/.test(text))

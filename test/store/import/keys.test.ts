@@ -202,16 +202,55 @@ test('what looks like a key is hidden in a log without a column of keys', {
   })
 })
 
+const withoutColumn = parseMapping(
+  'fields: { id: id, time: at, account: who, errorCode: error, credits: cost }',
+  'm',
+)
+const base64 = 'AbCdEf12/ghijklmnop+qrstuvwxyz~0123=='
+
+test('a bearer key is hidden with each letter that RFC 6750 allows, in any case and after any blank', async () => {
+  const at = '2026-01-01T00:00:00Z'
+  const errors = [
+    `401 for Authorization: Bearer ${base64}`,
+    `Bearer a1b2/${base64} is unknown`,
+    `BEARER ${third}.`,
+    `bearer\t${second.slice(3)}`,
+    `?auth=Bearer%20${first.slice(3)}&x=1`,
+  ]
+  const { rows, left, rejects } = await imported(
+    `${errors.map((error, n) => `${JSON.stringify({ id: `r${n}`, at, error, cost: n })}\n`).join('')}${JSON.stringify({ id: 'r9', at: 'never', why: `Bearer ${base64}x` }).replaceAll('/', '\\/')}\n`,
+    'log.jsonl',
+    withoutColumn,
+  )
+  expect(rows.map((row) => row.error_code)).toEqual([
+    '401 for Authorization: Bearer [key]',
+    'Bearer [key] is unknown',
+    'BEARER [key].',
+    'bearer\t[key]',
+    '?auth=Bearer%20[key]&x=1',
+  ])
+  expect(JSON.parse(JSON.parse(rejects).line)).toMatchObject({ id: 'r9', why: 'Bearer [key]' })
+  expectNoPartOf(left, [base64, first.slice(3), second.slice(3), third])
+})
+
+test('a key that stands twice in one line is hidden at both places', async () => {
+  const { rejects } = await imported(
+    `${line(1, first)}{"id":"r2","at":"never","auth":{"key":"one","key":"two"},"cost":1}\n`,
+    'log.jsonl',
+  )
+  expect(JSON.parse(rejects).line).toContain('"auth":{"key":"[key]","key":"[key]"}')
+})
+
 test('records of another tool lose the keys in their errors and settings', async () => {
   const record = (error: object | null) =>
     `${JSON.stringify({ metadata: { request_start_ns: 1_767_225_600_000_000_000, request_end_ns: 1_767_225_601_000_000_000, x_request_id: `id ${second}` }, metrics: { request_latency: { value: 900 } }, error })}\n`
   const { left, counts } = await imported(
     record({ code: 401, type: `Unauthorized ${first}`, message: 'x' }) +
       record(null) +
-      `{"api_key":"${third}" cut\n`,
+      `{"api_key":"${third}" cut\n{"authorization":"Basic ${base64.replaceAll('/', '\\/')}" cut\n`,
     'profile_export.jsonl',
     null,
   )
   expect(counts.kind).toBe('records')
-  expectNoPartOf(left, [first, second, third])
+  expectNoPartOf(left, [first, second, third, base64])
 })
