@@ -5,9 +5,18 @@ import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { decideInOrder } from '../src/audit/decide.ts'
 import type { Rule } from '../src/audit/rule.ts'
-import { defaultContract, makeReport, parseScenario, startService } from '../src/index.ts'
+import {
+  defaultContract,
+  importFile,
+  makeReport,
+  openStore,
+  parseScenario,
+  readUsage,
+  startService,
+} from '../src/index.ts'
 import type { Fault } from '../src/service/faults/fault.ts'
-import { itemsOf, type KnownFormat } from '../src/store/import/formats/format.ts'
+import type { KnownFormat } from '../src/store/import/formats/format.ts'
+import { knownFormats } from '../src/store/import/formats/list.ts'
 import { seededOptions, seededStore } from './report/seeded.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -110,13 +119,23 @@ test('with the fault of the recipe the service rejects every key', { tags: 'whol
   expect(statuses).toEqual([200, 401])
 })
 
-test('the format of the recipe reads a line and is recognised by its own names alone', async () => {
+test('a file in the format of the recipe is imported without a mapping, each line with its cost', async () => {
   const { example } = (await moduleOf('A format of an import')) as { example: KnownFormat }
-  const line = { asked_at: '2026-11-01T00:00:00Z', model: 'm', example_cost: '0.5' }
-  const items = itemsOf(example, line)
-  expect(items.flatMap((item) => [...example.rows(item)])).toEqual([
-    { time: '2026-11-01T00:00:00Z', model: 'm', cost: '0.5', unit: 'USD' },
-  ])
-  expect(example.recognises((name) => name in line, '')).toBe(true)
   expect(example.recognises((name) => name === 'cost', '')).toBe(false)
+  const listed = knownFormats as KnownFormat[]
+  listed.push(example)
+  onTestFinished(() => void listed.pop())
+  const file = join(temporaryFolder(), 'example.jsonl')
+  const costs = ['0.5', '0.25']
+  const lines = costs.map((cost, at) => {
+    const row = { example_id: `request-${at}`, asked_at: `2026-11-01T00:00:0${at}Z`, model: 'm' }
+    return JSON.stringify({ ...row, example_cost: cost })
+  })
+  writeFileSync(file, lines.join('\n'))
+  const store = await openStore(':memory:')
+  onTestFinished(() => store.close())
+  const imported = await importFile(store, { file })
+  expect(imported).toMatchObject({ kind: 'log', source: 'example', accepted: 2, rejected: 0 })
+  const { totals } = await readUsage(store, { parts: ['totals'] })
+  expect(totals.money).toMatchObject([{ unit: 'USD', used: '0.75' }])
 })
