@@ -5,7 +5,6 @@ import { basename, join } from 'node:path'
 import type { Contract } from '../../contract/contract.ts'
 import { modelPriceOf } from '../../contract/model-price.ts'
 import type { PriceTerms } from '../../contract/prices.ts'
-import { isZero } from '../../money/rational.ts'
 import { judgeAmount } from '../../price/judge/judge.ts'
 import { otherCurrencies, type PriceJudge } from '../../price/judge/price-judge.ts'
 import type { StatedCost } from '../../price/judge/request.ts'
@@ -17,13 +16,12 @@ import { wholeText } from '../../store/import/whole/whole-text.ts'
 import { usageFlags } from '../../tokens/usage.ts'
 import { csvDelimiter } from '../../user/csv.ts'
 import { dayMs } from '../../user/durations.ts'
-import { grouped } from '../../user/grouped.ts'
+import { counted, grouped } from '../../user/grouped.ts'
 import { lookup } from '../../user/lookup.ts'
 import { onceForEach } from '../../user/once.ts'
 import { UserError } from '../../user/user-error.ts'
 import { beginPart, type Work } from '../../user/work.ts'
 import type { AuditReport } from '../audit.ts'
-import { settled } from '../evidence/prices/refunds.ts'
 import { priceRules } from '../rules/prices/list.ts'
 import {
   type Finding,
@@ -36,12 +34,14 @@ import {
   type Verdict,
   type Witness,
 } from '../verdict.ts'
+import { chargesOfId } from './charges-of-id.ts'
 import { FreeRows, isFree } from './free-rows.ts'
 import { type LoggedRequest, logLines } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
 import { keptOfEach, LoggedCosts } from './logged-costs.ts'
+import { Repeats } from './repeats.ts'
 import { RowIds } from './row-ids.ts'
-import { SettledRows } from './settled-rows.ts'
+import { mostRows, SharedIds } from './shared-ids.ts'
 
 export interface LogAudit extends Work {
   /** The log: JSON Lines, a JSON list, or CSV; also compressed. */
@@ -123,35 +123,45 @@ function judgeLog(
   }
   const { areCached } = free
   const costs = new LoggedCosts(prices)
-  const repeats = seen.ids.mayRepeat ? new Repeats() : null
-  const settled = new SettledRows()
-  const judgeLine = (line: LoggedRequest, hasRoom: boolean) => {
+  const judgeLine = (line: LoggedRequest) => {
     if (line.unreadable !== null) costs.addUnreadable(line, line.unreadable)
     if (line.statement === null) return
     const by = judged(line, line.statement)
     const isCached = by.is === 'wrong' && areCached && isFree(line)
     costs.add(
       line,
-      !hasRoom || isCached
-        ? { ...by, is: 'open', request: { ...by.request, isFreeRepeat: isCached } }
-        : by,
+      isCached ? { ...by, is: 'open', request: { ...by.request, isFreeRepeat: true } } : by,
     )
   }
+  const repeats = new Repeats()
+  const judgeId = (rows: readonly LoggedRequest[]) => {
+    repeats.compare(rows)
+    for (const charge of chargesOfId(rows)) judgeLine(charge)
+  }
+  const shared = new SharedIds((id) => seen.ids.rowsOf(id))
   for (const line of lines()) {
     log.signal?.throwIfAborted()
     const { id } = line
-    if (id === null || !seen.ids.isRepeated(id)) {
-      judgeLine(line, true)
+    if (id === null || seen.ids.rowsOf(id) === 1) {
+      judgeLine(line)
       continue
     }
-    repeats?.add(line)
-    if (!settled.hold({ ...line, id })) judgeLine(line, false)
+    const rows = shared.add(id, line)
+    if (rows !== null) judgeId(rows)
   }
-  for (const line of settled.charges()) judgeLine(line, true)
+  for (const rows of shared.rest()) judgeId(rows)
+  if (shared.unheld > 0) {
+    for (const line of lines()) {
+      log.signal?.throwIfAborted()
+      const as = line.id === null ? null : shared.unheldAs(line.id)
+      if (as === 'part') costs.addPart(line)
+      else if (as === 'itself') judgeLine(line)
+    }
+  }
   const verdicts: Readonly<Record<string, Verdict>> = lookup({
     'PRICE-01': usageVerdict(seen),
     'PRICE-04': costs.verdict(judge),
-    'PRICE-05': rowsVerdict(seen, repeats, costs),
+    'PRICE-05': rowsVerdict(seen, repeats, shared.unheld, costs),
     'PRICE-08': costs.sums(),
   })
   const unseen = notObserved(
@@ -244,29 +254,6 @@ function misdate({ atMs, endMs }: LoggedRequest, nowMs: number): string | null {
   return endMs !== null && endMs < startMs ? 'it ends before it starts' : null
 }
 
-/** Rows with an id that more than one has. */
-class Repeats {
-  readonly #byId = new Map<string, LoggedRequest[]>()
-
-  add(line: LoggedRequest): void {
-    const rows = this.#byId.get(line.id!) ?? []
-    if (rows.length < 5 && (rows.length > 0 || this.#byId.size < 100_000)) rows.push(line)
-    this.#byId.set(line.id!, rows)
-  }
-
-  /** Ids whose rows are charged more than once for the same counts. */
-  *doubled(): Generator<readonly LoggedRequest[]> {
-    for (const rows of this.#byId.values()) {
-      const { charges } = settled(rows, ({ statement }) => statement)
-      const charged = charges.filter(
-        ({ statement }) => statement !== null && !isZero(statement.value),
-      )
-      const same = Map.groupBy(charged, ({ content }) => content)
-      for (const equal of same.values()) if (equal.length > 1) yield equal
-    }
-  }
-}
-
 function usageVerdict({ counted, flagged, unreadCounts }: Look): Verdict {
   if (counted === 0) return notObserved('rows with tokens')
   const [first] = flagged.kept
@@ -285,43 +272,31 @@ function usageVerdict({ counted, flagged, unreadCounts }: Look): Verdict {
 
 function rowsVerdict(
   { rows, misdated, ids, firstMs }: Look,
-  repeats: Repeats | null,
+  repeats: Repeats,
+  unheld: number,
   costs: LoggedCosts,
 ): Verdict {
   if (rows === 0) return notObserved('rows of a log')
-  const doubled = repeats === null ? [] : [...repeats.doubled()]
-  const observed: string[] = []
-  if (doubled.length > 0) {
-    const more = doubled.reduce((sum, { length }) => sum + length - 1, 0)
-    observed.push(
-      `${grouped(doubled.length)} ${doubled.length === 1 ? 'request is' : 'requests are'} charged more than once, by ${grouped(more)} further ${more === 1 ? 'row' : 'rows'} with the same id`,
+  const dates =
+    misdated.count === 0 ? [] : [`${misdated.kept[0]!.summary} (${grouped(misdated.count)})`]
+  const observed = [...(repeats.found === null ? [] : [repeats.found]), ...dates]
+  if (observed.length > 0)
+    return fail(rows, {
+      expected: 'one row for each request, with its time',
+      observed: observed.join('; '),
+      witnesses: [...repeats.witnesses(), ...misdated.witnesses(3)],
+    })
+  if (unheld > 0)
+    return inconclusive(
+      rows,
+      `${counted(unheld, 'id')} ${unheld === 1 ? 'is' : 'are'} of too many rows to be compared (more than ${grouped(mostRows)} of one id, or too many at once)`,
     )
-  }
-  if (misdated.count > 0) observed.push(`${misdated.kept[0]!.summary} (${grouped(misdated.count)})`)
-  const ofDoubled = doubled.slice(0, 5).map((equal) => {
-    const at = equal.map(({ line }) => line).join(' and ')
-    const shows = `lines ${at} charge ${equal[0]!.statement!.text} each`
-    return witnessOf(equal[0]!, null, '', shows)
-  })
-  const witnesses = [...ofDoubled, ...misdated.witnesses(3)]
   const parts = ['rows with one id', 'times']
   const tested = [
     ...(ids.isEmpty ? [] : parts.slice(0, 1)),
     ...(Number.isFinite(firstMs) ? parts.slice(1) : []),
   ]
-  if (witnesses.length === 0)
-    return tested.length === 0
-      ? notObserved('rows with an id or a time')
-      : pass(
-          rows,
-          notesOf(
-            `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`,
-            untested(parts, tested),
-          ),
-        )
-  return fail(rows, {
-    expected: 'one row for each request, with its time',
-    observed: observed.join('; '),
-    witnesses,
-  })
+  if (tested.length === 0) return notObserved('rows with an id or a time')
+  const needed = `rows that are missing, and tokens that differ from an answer, need the answers; ${grouped(costs.all)} rows have a cost`
+  return pass(rows, notesOf(needed, repeats.note, untested(parts, tested)))
 }

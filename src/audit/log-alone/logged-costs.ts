@@ -7,13 +7,15 @@ import { isBelow } from '../evidence/prices/charged-less.ts'
 import { placeVerdict } from '../evidence/prices/place-verdict.ts'
 import { Stake } from '../evidence/prices/stake.ts'
 import { type UnreadableCost, unlessUnreadable } from '../evidence/prices/unreadable.ts'
-import { fail, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
+import { fail, inconclusive, notObserved, pass, type Verdict, type Witness } from '../verdict.ts'
 import type { LoggedRequest } from './log-lines.ts'
 import { witnessOf } from './log-witness.ts'
+import { mostRows } from './shared-ids.ts'
 
 /** Judged rows that are kept for witnesses and explanations; all are counted. Right ones, which may contradict an explanation, are of all times. */
 export const keptOfEach = 2_000
 const keptOpen = 300
+const keptParts = 3
 
 interface Sums {
   readonly rows: number
@@ -102,6 +104,8 @@ export class LoggedCosts {
   readonly #stake = new Stake()
   readonly #lines = new WeakMap<Judged, LoggedRequest>()
   readonly #unreadable: UnreadableCost[] = []
+  readonly #parts: LoggedRequest[] = []
+  #partCount = 0
   readonly counts = { right: 0, wrong: 0, open: 0 }
   /** Wrong ones that are not below those of the contract. */
   #above = 0
@@ -122,17 +126,29 @@ export class LoggedCosts {
       const kept = this.#kept[judged.is]
       if (kept.length < (judged.is === 'wrong' ? keptOfEach : keptOpen)) kept.push(judged)
     }
-    const model = line.request.requestedModel
     const [cost] = judged.expected.costs
     const isKnown = cost !== undefined && judged.is !== 'open'
-    const sum = {
-      rows: 1,
+    this.#addSum(line, {
       wrong: judged.is === 'wrong' ? 1 : 0,
       logged: judged.statement.value,
       expected: !isKnown ? zero : judged.is === 'right' ? judged.nearest! : cost,
       unknown: isKnown ? 0 : 1,
-    }
-    this.#byModel.set(model, plus(this.#byModel.get(model) ?? none, sum))
+    })
+  }
+
+  /** A cost that is a part of a charge whose other rows are not known. */
+  addPart(line: LoggedRequest): void {
+    if (line.unreadable !== null) this.addUnreadable(line, line.unreadable)
+    if (line.statement === null) return
+    this.counts.open++
+    if (this.#parts.length < keptParts) this.#parts.push(line)
+    this.#partCount++
+    this.#addSum(line, { wrong: 0, logged: line.statement.value, expected: zero, unknown: 1 })
+  }
+
+  #addSum({ request }: LoggedRequest, sum: Omit<Sums, 'rows'>): void {
+    const model = request.requestedModel
+    this.#byModel.set(model, plus(this.#byModel.get(model) ?? none, { rows: 1, ...sum }))
   }
 
   addUnreadable({ request }: LoggedRequest, text: string): void {
@@ -144,7 +160,19 @@ export class LoggedCosts {
   }
 
   verdict(judge: PriceJudge): Verdict {
-    return unlessUnreadable(this.#ofReadable(judge), this.#unreadable, this.all)
+    return unlessUnreadable(this.#unlessPart(this.#ofReadable(judge)), this.#unreadable, this.all)
+  }
+
+  /** Nobody knows whether parts of charges are right: no pass beside them. */
+  #unlessPart(verdict: Verdict): Verdict {
+    if (this.#partCount === 0 || verdict.verdict === 'fail') return verdict
+    return inconclusive(
+      this.all,
+      `${grouped(this.#partCount)} of ${grouped(this.all)} costs are in rows of an id with more than ${grouped(mostRows)} rows, which may be one charge and are not added up`,
+      this.#parts.map((line) =>
+        witnessOf(line, null, '', `${line.statement!.text} in one of many rows with this id`),
+      ),
+    )
   }
 
   #ofReadable(judge: PriceJudge): Verdict {

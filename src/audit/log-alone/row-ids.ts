@@ -1,18 +1,19 @@
 const shards = 16
 
 /**
- * Ids that occur more than once, in eight bytes for each id. A hash of 52 bits names an id, so an id that is named may be
- * another with the same hash: whoever asks compares the rows.
+ * How many rows have an id, in eight bytes for each id. A hash of 52 bits names an id, so another id with the same hash may be
+ * counted with it.
  */
 export class RowIds {
   readonly #seen = Array.from({ length: shards }, () => new Set<number>())
-  readonly #repeated = new Set<number>()
+  /** Rows of each id that has more than one. */
+  readonly #shared = new Map<number, number>()
 
   add(id: string): void {
     const hash = hashOf(id)
     // A set holds at most 2^24 values.
     const seen = this.#seen[hash % shards]!
-    if (seen.has(hash)) this.#repeated.add(hash)
+    if (seen.has(hash)) this.#shared.set(hash, (this.#shared.get(hash) ?? 1) + 1)
     else seen.add(hash)
   }
 
@@ -20,12 +21,9 @@ export class RowIds {
     return this.#seen.every(({ size }) => size === 0)
   }
 
-  get mayRepeat(): boolean {
-    return this.#repeated.size > 0
-  }
-
-  isRepeated(id: string): boolean {
-    return this.#repeated.size > 0 && this.#repeated.has(hashOf(id))
+  /** The rows of an id that was added: no fewer than there are. */
+  rowsOf(id: string): number {
+    return this.#shared.size === 0 ? 1 : (this.#shared.get(hashOf(id)) ?? 1)
   }
 }
 

@@ -1,71 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { auditLog } from '../../../src/audit/log-alone/audit-log.ts'
+import { describe, expect, test } from 'vitest'
 import type { Verdict } from '../../../src/audit/verdict.ts'
-import { parseContract } from '../../../src/contract/load.ts'
-import { parseYaml } from '../../../src/user/yaml.ts'
-
-let folder = ''
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'assay-log-alone-'))
-})
-afterAll(() => rmSync(folder, { recursive: true }))
-
-const contract = parseContract(
-  parseYaml(`
-name: our-gateway
-extends: none
-currency: USD
-charged: { success: full, refused: none }
-models:
-  - { id: large, price: { input: 4, cache_read: 0.4, output: 20 } }
-  - { id: small, price: { input: 0.5, output: 2 } }
-`),
-  'contract.yaml',
-)
-
-interface Row {
-  readonly request_id: string
-  readonly spend: number | string
-  readonly [name: string]: unknown
-}
-
-/** A row of LiteLLM. The cost is a whole number of tenths of a microdollar, so that it is exact by hand. */
-function row(nth: number, change: Readonly<Record<string, unknown>> = {}): Row {
-  const [prompt, cached, completion] = [100 + nth, nth % 3 === 0 ? 50 : 0, 20 + (nth % 7)]
-  const tenths = (prompt - cached) * 40 + cached * 4 + completion * 200
-  const second = String(nth % 60).padStart(2, '0')
-  return {
-    request_id: `chatcmpl-${nth}`,
-    call_type: 'acompletion',
-    api_key: 'k',
-    model: 'large',
-    spend: `0.${String(tenths).padStart(7, '0')}`,
-    startTime: `2026-11-09T10:00:${second}.123Z`,
-    endTime: `2026-11-09T10:00:${second}.923Z`,
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    metadata: { usage_object: { prompt_tokens_details: { cached_tokens: cached } } },
-    ...change,
-  }
-}
-
-const rows = Array.from({ length: 40 }, (_, nth) => row(nth))
-const nowMs = Date.UTC(2026, 11, 1)
-
-let made = 0
-async function verdicts(lines: readonly (Row | string)[]): Promise<ReadonlyMap<string, Verdict>> {
-  const file = join(folder, `log-${made++}.jsonl`)
-  writeFileSync(
-    file,
-    lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
-  )
-  const { findings, runs } = await auditLog({ file, contract, nowMs })
-  expect(runs).toEqual([])
-  return new Map(findings.map(({ rule, verdict }) => [rule, verdict]))
-}
+import { row, rows, verdicts, verdictsOf } from './litellm-rows.ts'
 
 const words = (found: ReadonlyMap<string, Verdict>) =>
   Object.fromEntries([...found].map(([rule, { verdict }]) => [rule, verdict]))
@@ -219,8 +154,7 @@ test('what is no fault raises no alarm: an answer from the cache, passes of one 
 })
 
 test('a log that is cut is refused, and so is one without a cost', async () => {
-  const file = join(folder, 'cut.jsonl')
-  writeFileSync(file, `${JSON.stringify(rows[0])}\n${JSON.stringify(rows[1]).slice(0, 40)}`)
-  await expect(auditLog({ file, contract, nowMs })).rejects.toThrow(/ends in the middle/)
+  const cut = `${JSON.stringify(rows[0])}\n${JSON.stringify(rows[1]).slice(0, 40)}`
+  await expect(verdictsOf(cut)).rejects.toThrow(/ends in the middle/)
   await expect(verdicts([row(0, { spend: null })])).rejects.toThrow(/has no cost in any row/)
 })

@@ -34,11 +34,18 @@ export function sumOfCosts(costs: readonly StatedCost[]): StatedCost | null {
   if (first === undefined) return null
   return {
     ...first,
-    text: costs.map(({ text }) => text).join(' + '),
+    text: sumText(costs.map(({ text }) => text)),
     value: costs.map(({ value }) => value).reduce(add),
     decimals: largest(costs.map(({ decimals }) => decimals)),
   }
 }
+
+const shownTerms = 5
+
+const sumText = (terms: readonly string[]) =>
+  terms.length <= shownTerms
+    ? terms.join(' + ')
+    : `${terms.slice(0, shownTerms - 1).join(' + ')} + ${terms.length - shownTerms + 1} more`
 
 const nameOf = (place: StatedPlace) =>
   'header' in place ? `header ${place.header}` : `body ${place.body}`
