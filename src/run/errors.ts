@@ -7,3 +7,15 @@ export class ScenarioCodeError extends Error {
     this.stack = message
   }
 }
+
+/**
+ * What a function of the scenario returned in place of what it may, for a user: `a promise`, `undefined`. Nobody waits for a promise, so
+ * its rejection is nobody's either.
+ */
+export function kindOf(returned: unknown): string {
+  if (returned instanceof Promise) {
+    returned.catch(() => {})
+    return 'a promise'
+  }
+  return returned === null ? 'null' : typeof returned
+}

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
+import type { TemplateRow } from '../../src/attempt/evidence.ts'
 import { defaultContract } from '../../src/contract/default.ts'
-import { StepPlan } from '../../src/run/plan/step-plan.ts'
+import { boundedTemplates, StepPlan } from '../../src/run/plan/step-plan.ts'
+import type { PromptFunction } from '../../src/scenario/define.ts'
 import { parseScenario } from '../../src/scenario/parse.ts'
 import { key } from './target.ts'
 
-function planOf(step: string): StepPlan {
+function planOf(step: string, prompt: PromptFunction | null = null): StepPlan {
   const { steps } = parseScenario(
     `{ name: s, question: q, model: svc-k2, steps: { chat: { endpoint: chat, ${step} } },
        phases: [{ name: p, load: constant, rate: 1/s, max_requests: 1 }] }`,
@@ -16,7 +18,7 @@ function planOf(step: string): StepPlan {
     basePath: '',
     keys: [{ name: 'default', account: 'main', weight: 1, key }],
     pool: null,
-    prompt: null,
+    prompt,
     templateBase: 0,
     nextMade: () => 0,
     onTemplate: () => {},
@@ -41,3 +43,32 @@ test.each(['Answer', 'user', 'svc-k2'])(
     ])
   },
 )
+
+test.each<[() => unknown, string]>([
+  [async () => 'hello', 'a promise'],
+  [() => Promise.reject(new Error('no prompt')), 'a promise'],
+  [() => {}, 'undefined'],
+  [() => null, 'null'],
+  [() => ({ role: 'user' }), 'object'],
+])(
+  'a prompt function such as %s, which returns %s, is an error of the scenario',
+  (prompt, kind) => {
+    // Types are stripped when a scenario runs, so a function may return anything.
+    const plan = planOf('prompt: a', prompt as PromptFunction)
+    const ask = () => plan.ownPrompt({ index: 2, turn: 0, random: () => 0 })
+    expect(ask).toThrow(
+      `The prompt function of step chat failed at index 2, turn 0: it returned ${kind}, not a text. Fix it in the scenario.`,
+    )
+  },
+)
+
+test('bodies of templates are kept up to 64 MiB of UTF-8, however many letters these are', () => {
+  const kept: boolean[] = []
+  const onTemplate = boundedTemplates(({ body }) => kept.push(body !== null))
+  const row: TemplateRow = {
+    ...{ runId: 'r', template: 0, step: 'chat', method: 'POST', path: '/v1/chat/completions' },
+    ...{ headers: '{}', body: '字'.repeat(8 << 20), maxTokens: null, n: null, promptHash: null },
+  }
+  for (let template = 0; template < 3; template++) onTemplate({ ...row, template })
+  expect(kept).toEqual([true, true, false])
+})

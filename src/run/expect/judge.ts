@@ -1,6 +1,7 @@
 import type { Lack } from '../../attempt/outcome.ts'
 import type { AnswerCheck, AnswerToCheck } from '../../scenario/define.ts'
 import type { Expectation } from '../../scenario/steps.ts'
+import { kindOf } from '../errors.ts'
 
 /** How an answer was judged: the column `answer` of its row, and why it is not correct. */
 export type AnswerVerdict =
@@ -100,8 +101,9 @@ function judgedByFunction(answer: AnswerToCheck, judge: AnswerCheck): AnswerVerd
   if (said === true) return null
   if (said === false) return { answer: 'check', why: 'the function of check says no' }
   if (typeof said === 'string') return { answer: 'check', why: said }
-  const what = said instanceof Promise ? 'a promise' : typeof said
-  return unchecked(`the function of check returned ${what}, not true, false or why it is wrong`)
+  return unchecked(
+    `the function of check returned ${kindOf(said)}, not true, false or why it is wrong`,
+  )
 }
 
 const quoted = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)

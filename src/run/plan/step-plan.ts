@@ -15,7 +15,7 @@ import { type Contract, costOf } from '../../contract/contract.ts'
 import { askedModel } from '../../scenario/asked-model.ts'
 import type { PromptContext, PromptFunction } from '../../scenario/define.ts'
 import type { Step } from '../../scenario/steps.ts'
-import { ScenarioCodeError } from '../errors.ts'
+import { kindOf, ScenarioCodeError } from '../errors.ts'
 import type { ResolvedKey } from '../send/keys.ts'
 import { KeyChoice } from './key-choice.ts'
 import type { PromptPool } from './prompts.ts'
@@ -45,7 +45,7 @@ interface SharedTemplate {
   readonly tail: string
 }
 
-/** Bytes of template bodies that each thread stores at most. */
+/** Bytes of template bodies, in UTF-8, that each thread stores at most. */
 const keptBodyBytes = 64 << 20
 
 /**
@@ -161,19 +161,23 @@ export class StepPlan {
   /**
    * The prompt of the scenario's function; null without a function.
    *
-   * @throws ScenarioCodeError if the function throws
+   * @throws ScenarioCodeError if the function throws, or returns no text
    */
   ownPrompt(context: PromptContext): string | null {
     const { prompt } = this.options
     if (prompt === null) return null
-    try {
-      return String(prompt(context))
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      throw new ScenarioCodeError(
+    const failed = (why: string) =>
+      new ScenarioCodeError(
         `The prompt function of step ${this.step.name} failed at index ${context.index}, turn ${context.turn}: ${why}. Fix it in the scenario.`,
       )
+    let said: unknown
+    try {
+      said = prompt(context)
+    } catch (error) {
+      throw failed(error instanceof Error ? error.message : String(error))
     }
+    if (typeof said !== 'string') throw failed(`it returned ${kindOf(said)}, not a text`)
+    return said
   }
 
   /** A whole conversation of a file; null for prompts that are single. */
@@ -272,7 +276,7 @@ export function boundedTemplates(
 ): (row: TemplateRow) => void {
   let bytes = 0
   return (row) => {
-    bytes += row.body?.length ?? 0
+    bytes += Buffer.byteLength(row.body ?? '')
     onTemplate(bytes > keptBodyBytes ? { ...row, body: null } : row)
   }
 }

@@ -70,6 +70,7 @@ test.each([
     },
     { answer: 'unchecked', why: 'the function of check threw: null' },
   ],
+  [() => null, { answer: 'unchecked', why: expect.stringContaining('returned null') }],
   [async () => true, { answer: 'unchecked', why: expect.stringContaining('returned a promise') }],
 ])('a function of check decides, and its own failure decides nothing: %s', (judge, verdict) => {
   const expectations = [{ kind: 'check', judge: judge as () => boolean }] as const
