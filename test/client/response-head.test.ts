@@ -136,6 +136,22 @@ test('dates are read, also in sequence', () => {
   expect(read(['Date: yesterday']).dateS).toBeNaN()
 })
 
+test.each([
+  ['Sunday, 06-Nov-94 08:49:37 GMT', 784_111_777],
+  ['Sun Nov  6 08:49:37 1994', 784_111_777],
+  ['5', Number.NaN],
+  ['2026-03-01 10:00:00', Number.NaN],
+  // As long as the usual form.
+  ['March of the year 2026, 10:00', Number.NaN],
+])('a Date of %s is %d, whatever the zone of this machine', (text, seconds) => {
+  expect(read([`Date: ${text}`]).dateS).toBe(seconds)
+})
+
+test('a last line that is not closed is no line', () => {
+  const { count, offsets } = linesOf(Buffer.from('Server: x\r\nVary: Origin', 'latin1'))
+  expect([count, ...offsets]).toEqual([1, 0, 6, 9])
+})
+
 const date = 'Date: Thu, 01 Jan 2026 00:00:00 GMT'
 
 test.each([

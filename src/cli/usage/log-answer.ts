@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { dateS } from '../../client/head/rate-fields.ts'
 import { printable } from '../../report/summary/printable.ts'
+import { headerTimeS } from '../../user/header-time.ts'
 import { secrets } from '../../user/secrets/secrets.ts'
 import { type UserError, userError } from '../../user/user-error.ts'
 
@@ -104,7 +104,9 @@ function refused(url: string, status: number): UserError {
 /** Seconds until a busy service is asked again: as many as it says, or 1, 2 and 4. */
 function waitS(url: string, status: number, said: string | null, tries: number): number {
   const text = said?.trim() ?? ''
-  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil(dateS(text) - Date.now() / 1000)
+  const seconds = /^\d+$/.test(text)
+    ? Number(text)
+    : Math.ceil(headerTimeS(text) - Date.now() / 1000)
   if (Number.isNaN(seconds)) return 2 ** (tries - 1)
   if (seconds > mostWaitS)
     throw userError.usage(

@@ -1,3 +1,4 @@
+import { headerTimeS } from '../../user/header-time.ts'
 import { ByteNames, isName } from '../bytes/byte-names.ts'
 import type { HeaderLines } from '../wire/transport.ts'
 
@@ -88,29 +89,29 @@ export const startsWith = (head: Buffer, start: number, end: number, word: Buffe
 
 /** The `Date` header in Unix seconds. It stays the same for a whole second, so most calls are one comparison. */
 export class DateReader {
+  /** The last date of the usual form, `Thu, 01 Jan 2026 00:00:00 GMT`. */
   private readonly last = Buffer.alloc(29)
   private lastS = Number.NaN
 
   /** @returns NaN for anything that is not a date */
   read(head: Buffer, start: number, end: number): number {
-    if (end - start === 29) {
-      // Seconds change most often, so the comparison starts at the end.
-      let at = 28
-      while (at >= 0 && head[start + at] === this.last[at]) at--
-      if (at < 0) return this.lastS
-      head.copy(this.last, 0, start, end)
-      this.lastS = Date.parse(head.toString('latin1', start, end)) / 1000
-      return this.lastS
-    }
-    return Date.parse(head.toString('latin1', start, end)) / 1000
+    if (end - start !== this.last.length) return headerTimeS(head.toString('latin1', start, end))
+    // Seconds change most often, so the comparison starts at the end.
+    let at = this.last.length - 1
+    while (at >= 0 && head[start + at] === this.last[at]) at--
+    if (at < 0) return this.lastS
+    head.copy(this.last, 0, start, end)
+    this.lastS = headerTimeS(head.toString('latin1', start, end))
+    return this.lastS
   }
 }
 
 /** The lines of a head, `Name: value\r\n` each, for a transport that does not parse heads itself. */
 export function linesOf(head: Buffer): HeaderLines {
   const offsets: number[] = []
-  for (let line = 0; line < head.length; ) {
-    const end = head.indexOf('\r\n', line, 'latin1')
+  const endOf = (line: number) => head.indexOf('\r\n', line, 'latin1')
+  let line = 0
+  for (let end = endOf(0); end !== -1; end = endOf(line)) {
     offsets.push(line, head.indexOf(58, line), end)
     line = end + 2
   }

@@ -23,23 +23,6 @@ export function durationS(text: string): number {
   return sum
 }
 
-/** Unix seconds of an ISO 8601 time with a zone, or of an HTTP date. NaN for anything else. */
-export function timeS(text: string): number {
-  const isIso = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/.test(
-    text,
-  )
-  const isHttpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
-  return isIso || isHttpDate ? Date.parse(text) / 1000 : Number.NaN
-}
-
-/** Unix seconds of an HTTP date in one of the three forms that a recipient must accept (RFC 9110, 5.6.7). NaN otherwise. */
-export function dateS(text: string): number {
-  const rfc850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/
-  const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
-  if (rfc850.test(text)) return Date.parse(text.replaceAll('-', ' ')) / 1000
-  return asctime.test(text) ? Date.parse(`${text} GMT`) / 1000 : timeS(text)
-}
-
 /** The limit before its policies, as the third draft of RateLimit fields has it: `60, 60;w=60`. NaN otherwise. */
 export function firstLimit(text: string): number {
   const [, first, policies] = /^(\d{1,15})\s*,\s*(.+)$/.exec(text) ?? []

@@ -1,5 +1,6 @@
 import { flags } from '../../attempt/flags.ts'
-import { dateS, durationS, structuredState, timeS } from './rate-fields.ts'
+import { headerTimeS } from '../../user/header-time.ts'
+import { durationS, structuredState } from './rate-fields.ts'
 
 /** The fields of a head that rate-limit headers fill. */
 export interface RateColumns {
@@ -39,7 +40,7 @@ export class RateTexts {
 
   /** Seconds of a duration; a time is kept until `settle`. */
   resetOf(text: string, column: ResetColumn): number {
-    this.atS[column] = timeS(text)
+    this.atS[column] = headerTimeS(text)
     return durationS(text)
   }
 
@@ -82,7 +83,7 @@ export class RateTexts {
     if (retryMs >= 0) into.retryAfter = retryMs / 1000
     else if (retry !== '') {
       const fromS = Number.isNaN(into.dateS) ? this.nowS() : into.dateS
-      into.retryAfter = Math.max(0, dateS(retry) - fromS)
+      into.retryAfter = Math.max(0, headerTimeS(retry) - fromS)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { headerTimeS } from '../../user/header-time.ts'
 import type { PricedRequest } from './request.ts'
 
 /** A `Date` is cut to whole seconds. */
@@ -12,7 +13,7 @@ export function clockShiftMs({
   endMs,
   header,
 }: Pick<PricedRequest, 'startMs' | 'endMs' | 'header'>): number {
-  const dateMs = Date.parse(header('date') ?? '')
+  const dateMs = headerTimeS(header('date') ?? '') * 1000
   if (Number.isNaN(dateMs)) return 0
   if (dateMs > endMs) return dateMs - endMs
   return dateMs + dateStepMs < startMs ? dateMs - startMs : 0

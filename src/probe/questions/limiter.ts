@@ -1,7 +1,7 @@
-import { dateS } from '../../client/head/rate-fields.ts'
 import { windowUs } from '../../contract/contract.ts'
 import type { GapAnswer } from '../../contract/profile.ts'
 import { largest } from '../../user/extremes.ts'
+import { headerTimeS } from '../../user/header-time.ts'
 import { pricesOf } from '../prices.ts'
 import type { ProbeResponse } from '../probe-response.ts'
 import type { Prober } from '../prober.ts'
@@ -137,5 +137,5 @@ export function retryAfterOf(
 function formOf(retryAfter: string | null): 'none' | 'seconds' | 'date' | 'other' {
   if (retryAfter === null) return 'none'
   if (/^\d+$/.test(retryAfter)) return 'seconds'
-  return Number.isNaN(dateS(retryAfter)) ? 'other' : 'date'
+  return Number.isNaN(headerTimeS(retryAfter)) ? 'other' : 'date'
 }

@@ -2,6 +2,7 @@ import type { Package } from '../../../contract/contract.ts'
 import type { PromiseName, Promising } from '../../../contract/promises.ts'
 import { dayMs } from '../../../user/durations.ts'
 import { smallest } from '../../../user/extremes.ts'
+import { headerTimeS } from '../../../user/header-time.ts'
 import { billingRule, witnessOf } from '../../evidence/balances.ts'
 import { giftsOf, sumsOf } from '../../evidence/billing/gifts.ts'
 import { nearGift } from '../../evidence/billing/gifts-in-reading.ts'
@@ -174,7 +175,7 @@ function judgeLot(
 ): string | null {
   if (validMonths === null) return expiresMs === null ? null : `${name} that expires`
   if (expiresMs === null) return `${name} that never expires`
-  const nowMs = Date.parse(report.exchange.header('date') ?? '')
+  const nowMs = headerTimeS(report.exchange.header('date') ?? '') * 1000
   if (expiresMs + dayMs < nowMs && (remaining ?? 0) > 0) return `${name} left after its expiry`
   const dates = movements.filter((each) => isPurchase(each) && each.credits === credits)
   const fits = dates.some(({ atMs }) => {

@@ -1,4 +1,5 @@
 import { withoutNoise } from '../../../credits/fields.ts'
+import { headerTimeS } from '../../../user/header-time.ts'
 import { sumOf } from '../../evidence/usage/buckets.ts'
 import { heldDuring } from '../../evidence/usage/held-during.ts'
 import { type UsageReport, usageReports } from '../../evidence/usage/reports.ts'
@@ -130,7 +131,7 @@ function bookedLate(
   earlier: UsageReport,
   later: UsageReport,
 ): string | null {
-  const sinceMs = Date.parse(first.exchange.header('date') ?? '') - clockSkewMs
+  const sinceMs = headerTimeS(first.exchange.header('date') ?? '') * 1000 - clockSkewMs
   for (const kind of ['hours', 'days'] as const) {
     const before = Map.groupBy(earlier[kind] ?? [], ({ startMs }) => startMs)
     const lines = [...Map.groupBy(later[kind] ?? [], ({ startMs }) => startMs)].flatMap(

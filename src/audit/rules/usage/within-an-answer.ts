@@ -1,3 +1,4 @@
+import { headerTimeS } from '../../../user/header-time.ts'
 import { sumOf, type UsageBucket } from '../../evidence/usage/buckets.ts'
 import type { UsageReport } from '../../evidence/usage/reports.ts'
 import { reportRule } from './report-rule.ts'
@@ -36,7 +37,7 @@ export const clockSkewMs = 60e3
 
 /** Usage of an hour or a day that had not begun at the time of the response, by any clock that its time can be of. */
 function ahead({ hours, days, exchange }: UsageReport): string | null {
-  const nowMs = Date.parse(exchange.header('date') ?? '')
+  const nowMs = headerTimeS(exchange.header('date') ?? '') * 1000
   const isAhead = ({ startMs, credits, requests }: UsageBucket) =>
     startMs !== null && startMs > nowMs + clockSkewMs && Boolean(credits || requests)
   const hour = hours?.find(isAhead)
