@@ -32,7 +32,8 @@ function* readSamples(
       if (event.decision !== 'admitted') others++
       const sample = sampleOf(event, contract)
       if (sample === null) continue
-      const pushed = event.limit === null ? 0 : others / event.limit
+      // Of a limit of 0, which some gateways write for none, nobody knows by how much.
+      const pushed = event.limit === null || event.limit === 0 ? 0 : others / event.limit
       const stated = isDuration(event) ? { stated: 'delta-s' as const } : {}
       yield { ...sample, ...stated, windowUs: sample.windowUs * (1 + pushed) }
     }
