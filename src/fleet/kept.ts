@@ -1,4 +1,7 @@
 import { Conditions } from '../run/plan/conditions.ts'
+import { reasonOf } from '../user/reason.ts'
+import { userError } from '../user/user-error.ts'
+import { bucket } from './names.ts'
 import type { Server } from './server.ts'
 
 const retryMs = 250
@@ -16,10 +19,20 @@ export class Kept {
     this.server = server
   }
 
-  /** @param names pattern of the names to follow, such as `run.>` */
+  /**
+   * @param names pattern of the names to follow, such as `run.>`
+   * @throws UserError if they may not be followed; the connection is then closed
+   */
   static async of(server: Server, names: string): Promise<Kept> {
     const kept = new Kept(server)
-    await kept.follow(names)
+    try {
+      await kept.follow(names)
+    } catch (error) {
+      await server.connection.close()
+      throw userError.fleet(
+        `--join: ${server.shown} does not let these credentials follow its bucket ${bucket} (${reasonOf(error)}). Permit it, or use other credentials.`,
+      )
+    }
     void kept.watchConnection()
     return kept
   }

@@ -1,4 +1,5 @@
 import type { Progress } from '../run/count/progress.ts'
+import { userError } from '../user/user-error.ts'
 import { Kept } from './kept.ts'
 import { type EndWord, type LiveWord, parsed } from './messages.ts'
 import { type Names, namesOf } from './names.ts'
@@ -29,7 +30,7 @@ export interface WatchRunOptions {
   readonly waitMs: number
 }
 
-/** Listens to the shards of a run. @throws UserError if the server cannot be reached */
+/** Listens to the shards of a run. @throws UserError if the server cannot be reached, or does not permit it */
 export const watchRun = (options: WatchRunOptions): Promise<RunWatch> => RunWatch.of(options)
 
 export class RunWatch {
@@ -41,20 +42,41 @@ export class RunWatch {
   static async of({ address, runId, waitMs }: WatchRunOptions): Promise<RunWatch> {
     const server = await reachServer(address, performance.now() + waitMs)
     const names = namesOf(runId)
-    return new RunWatch(server, await Kept.of(server, names.all), names)
+    const watch = new RunWatch(server, await Kept.of(server, names.all), names)
+    await watch.listen()
+    return watch
   }
 
   private constructor(server: Server, kept: Kept, names: Names) {
     this.server = server
     this.kept = kept
     this.names = names
-    server.connection.subscribe(names.live('*'), {
+  }
+
+  /** @throws UserError if the server does not permit it; the connection is then closed */
+  private async listen(): Promise<void> {
+    const { connection, shown } = this.server
+    const subject = this.names.live('*')
+    let isRefused = false
+    connection.subscribe(subject, {
       callback: (error, message) => {
-        const word = error === null ? parsed.live(message.string()) : null
+        // Beside an error, the message is an empty object.
+        if (error !== null) {
+          isRefused = true
+          return
+        }
+        const word = parsed.live(message.string())
         const index = Number(message.subject.split('.').at(-1))
         if (word !== null) this.live.set(index, { word, atMs: performance.now() })
       },
     })
+    // The server refuses a subject before it answers what was sent after it.
+    await connection.flush()
+    if (!isRefused) return
+    await this.close()
+    throw userError.fleet(
+      `--join: ${shown} does not let these credentials hear ${subject}, where shards tell their progress. Permit it, or use other credentials.`,
+    )
   }
 
   seen(): RunSeen {

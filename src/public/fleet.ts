@@ -11,7 +11,8 @@ export type { RunSeen, RunWatch, WatchRunOptions } from '../fleet/watch.ts'
  * @throws UserError if that fails
  * @example
  * const shard = { index: 0, of: 1 }
- * const team = await joinFleet({ address: '127.0.0.1:4222', runId: 'night', shard, waitMs: 5000 })
+ * const meeting = { address: 'nats://127.0.0.1:4222', runId: 'night', waitMs: 5000 }
+ * const team = await joinFleet({ ...meeting, shard })
  * await team.close(null)
  */
 export async function joinFleet(options: FleetOptions): Promise<Fleet> {
@@ -23,7 +24,8 @@ export async function joinFleet(options: FleetOptions): Promise<Fleet> {
  *
  * @throws UserError if the server cannot be reached
  * @example
- * const watched = await watchRun({ address: '127.0.0.1:4222', runId: 'night', waitMs: 5000 })
+ * const meeting = { address: 'nats://127.0.0.1:4222', runId: 'night', waitMs: 5000 }
+ * const watched = await watchRun(meeting)
  * await watched.close()
  */
 export async function watchRun(options: WatchRunOptions): Promise<RunWatch> {

@@ -125,7 +125,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
   },
   async joinFleet() {
     const shard = { index: 0, of: 1 }
-    const team = await joinFleet({ address: '127.0.0.1:4222', runId: 'night', shard, waitMs: 5000 })
+    const meeting = { address: 'nats://127.0.0.1:4222', runId: 'night', waitMs: 5000 }
+    const team = await joinFleet({ ...meeting, shard })
     await team.close(null)
   },
   async judgeParts() {
@@ -278,7 +279,8 @@ const examples: Readonly<Record<string, () => Promise<void> | void>> = {
     await service.close()
   },
   async watchRun() {
-    const watched = await watchRun({ address: '127.0.0.1:4222', runId: 'night', waitMs: 5000 })
+    const meeting = { address: 'nats://127.0.0.1:4222', runId: 'night', waitMs: 5000 }
+    const watched = await watchRun(meeting)
     await watched.close()
   },
   async judgeGates() {
@@ -400,16 +402,17 @@ test.each(Object.keys(examples).filter((name) => !ofFleet.includes(name)))(
 
 test.runIf(withoutNats === null)('the examples of a fleet run', async () => {
   const server = await natsServer()
-  const { address } = server
-  const [join, watched] = ofFleet.map((name) => textOf(name))
-  expect([join, watched].every((text) => text?.includes('127.0.0.1:4222'))).toBe(true)
+  const [join, watched] = ofFleet.map((name) => {
+    const [, address] = /address: '([^']+:)4222'/.exec(textOf(name) ?? '') ?? []
+    return `${address}${server.port}`
+  }) as [string, string]
   const team = await joinFleet({
-    address,
+    address: join,
     runId: 'night',
     shard: { index: 0, of: 1 },
     waitMs: 5000,
   })
-  const watching = await watchRun({ address, runId: 'night', waitMs: 5000 })
+  const watching = await watchRun({ address: watched, runId: 'night', waitMs: 5000 })
   await watching.close()
   await team.close(null)
   await server.close()
