@@ -48,7 +48,7 @@ export async function writeReport(
   return writeReport({ ...(await complete(store, options)), out: options.out })
 }
 
-export interface SummaryOptions {
+export interface SummaryOptions extends Pick<Work, 'signal'> {
   readonly runId: string
   /** Prices of the successes. Default: svc */
   readonly contract?: Contract
@@ -67,10 +67,10 @@ export interface SummaryOptions {
  */
 export async function summarise(
   store: Store,
-  { runId, contract }: SummaryOptions,
+  { runId, contract, ...work }: SummaryOptions,
 ): Promise<RunSummary> {
   const { summarise } = await import('../report/summary/summarise.ts')
-  return summarise(store, runId, contract ?? (await svc()))
+  return summarise(store, runId, contract ?? (await svc()), work)
 }
 
 export interface CompareOptions extends Work {

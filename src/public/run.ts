@@ -123,7 +123,7 @@ export async function calibrate(options: CalibrateOptions): Promise<Calibration>
 /**
  * Judges a run whose parts are in one store, after `mergeParts`.
  *
- * @throws UserError when the store holds no parts of the run
+ * @throws UserError when the store holds no parts of the run; the signal's reason, once it is aborted
  * @example
  * const store = await openStore('merged.duckdb')
  * const runId = await mergeParts(store, { paths: ['shard-0.duckdb', 'shard-1.duckdb'] })

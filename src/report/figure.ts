@@ -3,6 +3,7 @@ import { activeChart, type InteractiveChart, interactiveChart } from '../chart/i
 import type { ChartSpec } from '../chart/spec.ts'
 import { drawSvg } from '../chart/svg.ts'
 import { type Html, html, trusted } from '../user/html.ts'
+import type { Work } from '../user/work.ts'
 import type { Part } from './part.ts'
 import { type Row, renderTable } from './table.ts'
 
@@ -106,12 +107,16 @@ ${front.note !== undefined && html`<p class="note">${front.note}</p>`}</figure>`
 }
 
 /** Draws a page's figures. The last of half width in a section is drawn wide if it would have no neighbour. */
-export async function drawFigures(sketches: readonly Sketch[]): Promise<readonly Figure[]> {
+export async function drawFigures(
+  sketches: readonly Sketch[],
+  { signal }: Pick<Work, 'signal'> = {},
+): Promise<readonly Figure[]> {
   const halves = sketches.filter(({ isHalf }) => isHalf)
   const bySection = [...Map.groupBy(halves, ({ section }) => section).values()]
   const alone = new Set(bySection.filter((own) => own.length % 2 === 1).map((own) => own.at(-1)!))
   const figures: Figure[] = []
   for (const sketch of sketches) {
+    signal?.throwIfAborted()
     figures.push(await sketch.draw(sketch.isHalf && !alone.has(sketch) ? 'half' : 'whole'))
   }
   return figures

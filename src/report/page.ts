@@ -131,7 +131,10 @@ async function drawReport(session: Session, options: ReportOptions): Promise<Rep
     beginPart(options, `chart ${part.name}`, at + 1, parts.length + 1)
     sketches.push(sketchOf(part, await rowsOf(session, part)))
   }
-  const figures = await drawFigures(sketches.filter((sketch) => sketch !== null))
+  const figures = await drawFigures(
+    sketches.filter((sketch) => sketch !== null),
+    options,
+  )
   // Ids of charts come from names of files: no word of the language is one.
   const charts: Record<string, InteractiveChart> = lookup()
   for (const { chart } of [...top.figures, ...figures]) {

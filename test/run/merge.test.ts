@@ -326,3 +326,15 @@ test('long bodies are merged with their rows', { tags: 'whole' }, async () => {
   expect(row!.packed).toBe(row!.n)
   expect(row!.n).toBeGreaterThan(50)
 })
+
+test('a run of one machine, and one that is not there, have no parts to judge', async () => {
+  const store = await openStore(whole)
+  await store.execute('DELETE FROM run_shards')
+  for (const runId of ['launch-7', 'other']) {
+    await expect(judgeParts(store, { runId })).rejects.toMatchObject({
+      code: 'store',
+      message: `The store ${whole} holds no part of a run ${runId}. Merge the stores of its shards into it first (assay merge, mergeParts).`,
+    })
+  }
+  store.close()
+})

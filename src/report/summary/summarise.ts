@@ -7,6 +7,7 @@ import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { isObject, jsonOf } from '../../user/json.ts'
 import { userError } from '../../user/user-error.ts'
+import type { Work } from '../../user/work.ts'
 import { readCertificate } from '../certificate/read.ts'
 import { closedPhases } from '../closed-phases.ts'
 import { readBalances } from './balances.ts'
@@ -26,10 +27,14 @@ import { readWrongAnswers } from './wrong-answers.ts'
  * successes, with timeouts as "at least the deadline"; failures are separate. Figures cover the steady part, if any.
  *
  * @param contract prices of the successes
- * @throws UserError when the store holds no such run
+ * @throws UserError when the store holds no such run; the signal's reason, once it is aborted
  */
-export const summarise = (store: Store, runId: string, contract: Contract): Promise<RunSummary> =>
-  inSession(store, {}, (session) => summariseIn(session, runId, contract))
+export const summarise = (
+  store: Store,
+  runId: string,
+  contract: Contract,
+  work: Pick<Work, 'signal'> = {},
+): Promise<RunSummary> => inSession(store, work, (session) => summariseIn(session, runId, contract))
 
 /** The same within the session of another operation. */
 export async function summariseIn(

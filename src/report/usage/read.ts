@@ -7,6 +7,7 @@ import { inSession, type Session } from '../../store/session/session.ts'
 import { dayUs } from '../../user/durations.ts'
 import { once } from '../../user/once.ts'
 import { randomOf } from '../../user/random.ts'
+import type { Work } from '../../user/work.ts'
 import { findAnomalies, oddHoursAndKeys } from './anomalies.ts'
 import { readBalance, readGrants } from './balance.ts'
 import { comingDays, knownTo, pastDays } from './days.ts'
@@ -47,15 +48,15 @@ const planDays = 30
  * The usage page, from the store.
  *
  * @param parts what is read of it; all by default
- * @throws UserError as `prepareUsage` does
+ * @throws UserError as `prepareUsage` does; the signal's reason, once it is aborted
  */
 export function readUsage<Part extends UsagePart = UsagePart>(
   store: Store,
-  options: UsageOptions,
+  options: UsageOptions & Pick<Work, 'signal'>,
   engine?: UsageEngine,
   parts?: readonly Part[],
 ): Promise<PartsOfUsage<Part>> {
-  return inSession(store, {}, (session) => readUsageIn(session, options, engine, parts))
+  return inSession(store, options, (session) => readUsageIn(session, options, engine, parts))
 }
 
 /**

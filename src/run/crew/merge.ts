@@ -8,6 +8,8 @@ import { endRun } from '../../store/runs/runs.ts'
 import type { Store } from '../../store/session/open.ts'
 import { inSession, type Session } from '../../store/session/session.ts'
 import { largest } from '../../user/extremes.ts'
+import { userError } from '../../user/user-error.ts'
+import type { Work } from '../../user/work.ts'
 import { type AttemptCounts, addCounts, countIssues, noCounts } from '../count/attempt-counts.ts'
 import { runFigures } from '../count/run-figures.ts'
 import { type LevelChange, levelChange, levelTests } from '../judge/level-test.ts'
@@ -17,7 +19,7 @@ import type { RunVerdict } from '../judge/verdict.ts'
 import { cutWarmUp, type WarmUp, warmUpTests } from '../judge/warm-up.ts'
 import type { RunResult } from '../run.ts'
 
-export interface JudgeOptions {
+export interface JudgeOptions extends Pick<Work, 'signal'> {
   readonly runId: string
   /** Default: svc */
   readonly contract?: Contract
@@ -31,10 +33,12 @@ type ShardEnd = (RunVerdict & Pick<RunResult, 'stopped' | 'sweeps'>) | null
 /**
  * Judges a run whose parts are in one store: counts are summed, thresholds cover all rows, and the verdict
  * is not better than that of the worst shard.
+ *
+ * @throws UserError when the store holds no parts of the run; the signal's reason, once it is aborted
  */
 export function judgeParts(store: Store, options: JudgeOptions): Promise<RunResult> {
   const { runId, contract = defaultContract, clockErrorUs = null } = options
-  return inSession(store, {}, (session) => judgeIn(session, runId, contract, clockErrorUs))
+  return inSession(store, options, (session) => judgeIn(session, runId, contract, clockErrorUs))
 }
 
 async function judgeIn(
@@ -44,6 +48,11 @@ async function judgeIn(
   toldErrorUs: number | null,
 ): Promise<RunResult> {
   const shards = await readShards(session, runId)
+  if (shards.length === 0) {
+    throw userError.store(
+      `The store ${session.path} holds no part of a run ${runId}. Merge the stores of its shards into it first (assay merge, mergeParts).`,
+    )
+  }
   const clockErrorUs = toldErrorUs ?? measuredErrorUs(shards)
   const [run] = await session.rows<{
     scenario: string

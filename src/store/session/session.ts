@@ -66,7 +66,8 @@ export interface Session {
 export type Reader = Pick<Session, 'path' | 'rows'>
 
 /**
- * Does one operation in a session of its own. A signal interrupts its queries, and those of no other operation.
+ * Does one operation in a session of its own. A signal interrupts its queries, and those of no other operation, and the
+ * operation asks no further one. Statements still run, since they clean up.
  *
  * @throws the reason of the signal, once aborted
  * @throws UserError if the disk is full, or a query needs more memory than DuckDB may use
@@ -83,7 +84,7 @@ export async function inSession<T>(
   signal?.addEventListener('abort', interrupt)
   try {
     signal?.throwIfAborted()
-    return await operation(session)
+    return await operation(signal === undefined ? session : endedBy(signal, session))
   } catch (error) {
     signal?.throwIfAborted()
     throw diskFailure(store.path, error) ?? memoryFailure(store.path, error) ?? error
@@ -92,3 +93,20 @@ export async function inSession<T>(
     session.close()
   }
 }
+
+/** The session, whose queries an aborted signal refuses. */
+const endedBy = (signal: AbortSignal, session: Session): Session => ({
+  ...session,
+  async rows<Row>(sql: string, parameters?: readonly DuckDBValue[]) {
+    signal.throwIfAborted()
+    return session.rows<Row>(sql, parameters)
+  },
+  async doubles(sql, parameters) {
+    signal.throwIfAborted()
+    return session.doubles(sql, parameters)
+  },
+  async doubleBatches(sql, parameters, take) {
+    signal.throwIfAborted()
+    return session.doubleBatches(sql, parameters, take)
+  },
+})
