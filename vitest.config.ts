@@ -53,12 +53,15 @@ const alone = [
   'test/run/pacing.test.ts',
 ]
 
+/** Tests import fast-check with a report of at most 40 lines. */
+export const fastCheck = { find: /^fast-check$/, replacement: fileOf('test/fast-check.ts') }
+
 export default defineConfig({
   // The examples of the documents import the package by its name.
   resolve: {
     alias: [
       { find: /^assay$/, replacement: fileOf('src/index.ts') },
-      { find: /^fast-check$/, replacement: fileOf('test/fast-check.ts') },
+      fastCheck,
       { find: /^.*\/user\/thread-file\.ts$/, replacement: fileOf('test/built-threads.ts') },
     ],
   },
