@@ -7,10 +7,10 @@ import type { ChargedOutcome, ModelPrice, PriceTerms } from '../../contract/pric
 import { mostDigits } from '../../money/money.ts'
 import { multiply, powerOfTen, type Rational, rational, roundWhole } from '../../money/rational.ts'
 import { outputOf, promptOf, type Usage, unknownUsage } from '../../tokens/usage.ts'
-import { minuteMs } from '../../user/durations.ts'
 import { onceForEach } from '../../user/once.ts'
 import { calculate } from '../calculate.ts'
 import { type CountedAnswer, tokenColumnNames, usageOfColumns } from './column-usage.ts'
+import { priceStepMs } from './price-moments.ts'
 
 /** What the cost of an attempt depends on, as far as the client sees it. */
 export interface CostedAttempt extends CountedAnswer {
@@ -56,8 +56,8 @@ export class AttemptCosts {
     if (model === null) return null
     const { outcome, finishReason, serviceTier } = attempt
     const isTimed = model.hours.length > 0 || model.changes.length > 0
-    const minute = isTimed ? Math.floor(attempt.atMs / minuteMs) : 0
-    const key = `${model.id}|${outcome}|${finishReason}|${serviceTier}|${minute}|${attempt.severalPasses}|${tokenColumnNames.map((name) => attempt[name]).join()}`
+    const moment = isTimed ? Math.floor(attempt.atMs / priceStepMs([model])) : 0
+    const key = `${model.id}|${outcome}|${finishReason}|${serviceTier}|${moment}|${attempt.severalPasses}|${tokenColumnNames.map((name) => attempt[name]).join()}`
     const known = this.known.get(key)
     if (known !== undefined) return known
     const units = this.computed(attempt, model)

@@ -6,6 +6,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { generatesSql } from '../../contract/request.ts'
 import { AttemptCosts } from './attempt-costs.ts'
 import { severalPassesSql, type TokenColumns, tokenColumnNames } from './column-usage.ts'
+import { priceMomentSql } from './price-moments.ts'
 
 /** Whoever answers queries over the rows of attempts. */
 interface Rows {
@@ -38,10 +39,8 @@ export const costKeySql: Readonly<Record<string, string>> = {
   ),
 }
 
-/** What a cost depends on with service tiers, and with prices that depend on the time, in minutes of UTC. */
+/** What a cost depends on with service tiers. */
 export const tierSql = `CASE WHEN json_valid(templates.body) THEN json_extract_string(templates.body, '$.service_tier') END`
-const minuteSql =
-  'epoch_us(started_at) // 60000000 + (attempts.sent_us * time_scale)::BIGINT // 60000000'
 
 export interface PricedRuns {
   readonly unit: string
@@ -85,7 +84,7 @@ export async function readRunCosts(
   const keySql = {
     ...costKeySql,
     ...(hasTiers ? { service_tier: tierSql } : {}),
-    ...(isTimed ? { minute: minuteSql } : {}),
+    ...(isTimed ? { priced_ms: priceMomentSql(prices.models) } : {}),
   }
   const from = `attempts JOIN runs USING (run_id)
        ${hasTiers ? 'LEFT JOIN templates USING (run_id, template)' : ''}`
@@ -125,6 +124,6 @@ function costedOf(key: CostKey) {
     outcome: key.outcome as Outcome,
     finishReason: key.finish_reason as string | null,
     serviceTier: (key.service_tier ?? null) as string | null,
-    atMs: Number(key.minute ?? 0) * 60_000,
+    atMs: Number(key.priced_ms ?? 0),
   }
 }

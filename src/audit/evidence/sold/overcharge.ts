@@ -3,6 +3,7 @@ import { type Model, namesOf } from '../../../contract/contract.ts'
 import { numberOf } from '../../../money/rational.ts'
 import { AttemptCosts, costRational } from '../../../price/attempts/attempt-costs.ts'
 import { type TokenColumns, tokenColumnsSql } from '../../../price/attempts/column-usage.ts'
+import { priceMomentSql } from '../../../price/attempts/price-moments.ts'
 import { tierSql } from '../../../price/attempts/run-costs.ts'
 import { jsonOf } from '../../../user/json.ts'
 import type { Evidence } from '../../rule.ts'
@@ -49,7 +50,7 @@ export async function overcharge(
   const rows = await store.rows<Row>(
     `SELECT run_id AS "runId", template, response_model AS "responseModel", outcome,
        finish_reason AS "finishReason", ${tierSql} AS "serviceTier", ${tokenColumnsSql},
-       floor(epoch_us(started_at + to_microseconds((sent_us * time_scale)::BIGINT)) / 60e6) * 60000 AS "atMs",
+       (${priceMomentSql(contract.prices?.models ?? [])})::DOUBLE AS "atMs",
        count(*)::DOUBLE AS attempts
      FROM attempts JOIN runs USING (run_id) LEFT JOIN templates USING (run_id, template)
      WHERE list_contains($1::VARCHAR[], run_id) AND list_contains($2::VARCHAR[], model)
