@@ -6,3 +6,6 @@ export function isTimeZone(name: string): boolean {
     return false
   }
 }
+
+/** Whether it is an IANA name, as the zones of a query must be: DuckDB and ClickHouse know no offsets. */
+export const isZoneName = (name: string): boolean => isTimeZone(name) && !/^[+-]/.test(name)

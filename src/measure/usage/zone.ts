@@ -1,19 +1,17 @@
 import { isCalendarDay } from '../../user/calendar-day.ts'
 import { dayMs } from '../../user/durations.ts'
 import { smallest } from '../../user/extremes.ts'
+import { isZoneName } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
 
 /** Local days of an IANA zone, from the runtime's own calendar. */
 
 /** @throws UserError for a name that is not an IANA zone */
 export function checkTimeZone(timezone: string): void {
-  try {
-    clockOf(timezone)
-  } catch {
-    throw userError.report(
-      `Unknown time zone "${timezone}". Use an IANA name, such as UTC, Asia/Kolkata or America/New_York.`,
-    )
-  }
+  if (isZoneName(timezone)) return
+  throw userError.report(
+    `Unknown time zone "${timezone}". Use an IANA name, such as UTC, Asia/Kolkata or America/New_York.`,
+  )
 }
 
 /** Whether a time is the one that was written: `Date` makes 2 March of 30 February, and January of a thirteenth month. */

@@ -7,7 +7,7 @@ import { parseMoment } from '../../measure/usage/zone.ts'
 import { pageReaders } from '../../report/pages.ts'
 import { burnOrders } from '../../report/usage/ledger.ts'
 import { readText } from '../../user/read-text.ts'
-import { isTimeZone } from '../../user/time-zone.ts'
+import { isZoneName } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
 import { yamlDocument } from '../../user/yaml.ts'
 import { alerts, envName } from './alert-settings.ts'
@@ -18,12 +18,7 @@ export const showable = ['credits', 'cost', 'keys', 'models', 'tags', 'requests'
 export type Shown = (typeof showable)[number]
 
 const decimal = z.string().regex(/^\d+(\.\d+)?$/, 'expected a decimal as text, such as "0.0125"')
-const zone = z
-  .string()
-  .refine(
-    (name) => isTimeZone(name) && !/^[+-]/.test(name),
-    'expected an IANA name, such as Europe/Berlin',
-  )
+const zone = z.string().refine(isZoneName, 'expected an IANA name, such as Europe/Berlin')
 const origin = z.string().refine((text) => {
   const url = URL.canParse(text) ? new URL(text) : null
   return url !== null && url.origin === text && /^https?:$/.test(url.protocol)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { eachMappedTokens, mappedTokens, partTokens } from '../../measure/usage/quantities.ts'
 import { mostTags, tagNameProblem } from '../../measure/usage/tags.ts'
 import { isObject } from '../../user/json.ts'
-import { isTimeZone } from '../../user/time-zone.ts'
+import { isZoneName } from '../../user/time-zone.ts'
 import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 import { dateOrders, decimalMarks, partPlaces, repeatedTimes } from './cell-formats.ts'
@@ -34,7 +34,7 @@ const place = z.union([
 /** Widths of sums. */
 export const widthPattern = /^[1-9]\d{0,4}(?:m|h|d)$/
 
-const timezoneName = z.string().refine(isTimeZone, {
+const timezoneName = z.string().refine(isZoneName, {
   error: ({ input }) => `"${input}" is not an IANA name such as Asia/Kolkata`,
 })
 

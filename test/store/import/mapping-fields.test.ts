@@ -179,3 +179,10 @@ test('every field that a mapping accepts is in these tests', () => {
   ]
   expect(Object.keys(changes).toSorted()).toEqual(accepted.toSorted())
 })
+
+test.each(['+05:30', '-0530', 'Mars'])('a zone %j is refused by its name', (timezone) => {
+  const fields = { id: 'id', time: { column: 'at', timezone } }
+  expect(() => parseMapping(JSON.stringify({ source: 's', fields }))).toThrow(
+    `"${timezone}" is not an IANA name such as Asia/Kolkata`,
+  )
+})
