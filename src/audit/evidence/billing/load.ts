@@ -142,7 +142,7 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
          THEN ${effects.charge}
          ELSE ${effects.ambiguous} END`,
       costCredits: `CASE WHEN NOT (${generatesSql} OR ${maybePaid}) THEN 0 ELSE coalesce(price.cost, ${highestPrice(contract)}) END`,
-      value: `CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, CASE WHEN endpoint = 'credits' THEN told.balance ELSE beside.balance END) END`,
+      value: `CASE WHEN NOT ${flagSql('malformedCredits')} THEN coalesce(credits_remaining, told.balance) END`,
       streamed: 'streamed',
       model: 'coalesce(price.place, -1)',
       key: 'coalesce(keys.nth, 0)',
@@ -161,7 +161,6 @@ const historySql = (contract: PricedEvidence['contract'], hasKeys: boolean) => `
     -- A service may accept a model's name in another case.
     LEFT JOIN price ON lower(sent.model) = lower(price.model)
     LEFT JOIN told USING (slot, retry)
-    LEFT JOIN (SELECT slot, retry, ${balanceBeside} AS balance FROM bodies WHERE run_id = $1) beside USING (slot, retry)
     LEFT JOIN (${hasKeys ? repeatsOfKeys : noRepeats}) repeats USING (run_id, slot, retry)
     LEFT JOIN keys USING (account_name, key_fp)
     JOIN steps USING (step)`
@@ -173,9 +172,6 @@ export function longestMsOf(contract: Contract): number {
   const { readMs, streamMs } = usualOf(contract).timeouts
   return Math.max(readMs, streamMs)
 }
-
-/** Without a header, a generation may show the balance as a number with such a name beside its text. */
-const balanceBeside = `try_cast(regexp_extract(body, '"[a-z_]*(?:remaining|balance)[a-z_]*"\\s*:\\s*(-?[0-9]{1,15})(?:[^0-9]|$)', 1, 'i') AS DOUBLE)`
 
 /** The key under which a request may be sent again, of the headers of its template; empty without one. */
 export const idempotencyKeySql = (headers: string) =>

@@ -195,7 +195,7 @@ test('a value is that of the header, else a balance or remaining number in the b
     ...[2, 3].map((slot) => attempt(slot, page)),
     attempt(4, { ...page, ...malformed }),
     ...[5, 6, 7, 8, 9, 10, 11].map((slot) => attempt(slot, page)),
-    attempt(12),
+    ...[12, 13, 14, 15, 16].map((slot) => attempt(slot)),
   ]
   const body = (slot: number, text: string): BodyRow => ({
     ...{ runId: 'a', slot, retry: 0, headers: '', body: text, truncated: false },
@@ -206,9 +206,13 @@ test('a value is that of the header, else a balance or remaining number in the b
     ...[body(8, '{"low_balance_threshold":10,"balance":99}'), body(9, '{"balance":97.9}')],
     body(10, '{"limits":{"remaining":20},"balance_updated_at":1790000002,"balance":99}'),
     ...[body(11, '{"remaining_days":10,"balance":99}'), body(12, '{"balance":5}')],
+    body(13, '{"rate":{"requests_remaining":99},"balance":50}'),
+    body(14, '{"requests_remaining":99}'),
+    body(15, 'data: {"choices":[{"left":7}]}\n\ndata: {"requests_remaining":99,"balance":40}\n\n'),
+    body(16, '{"choices":[{"message":{"content":"\\"balance\\": 3"}}]}'),
   ]
   expect(await columns(rows, ['value'], { bodies })).toEqual({
-    value: [7, none, 42, -3, none, none, 6, none, 99, none, 99, 99, 5],
+    value: [7, none, 42, -3, none, none, 6, none, 99, none, 99, 99, 5, 50, none, 40, none],
   })
 })
 
