@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
+import { types } from 'node:util'
 import type { AnswerCheck, ScenarioInput } from '../../scenario/define.ts'
 import { importScenario } from '../../scenario/module.ts'
 import type { Scenario } from '../../scenario/scenario.ts'
@@ -62,14 +63,20 @@ async function checkOf(path: string, step: string): Promise<AnswerCheck> {
   } catch (error) {
     throw issue(step, `the module ${path} cannot be loaded: ${firstLine(error)}`)
   }
-  if (typeof judge === 'function') return judge as AnswerCheck
+  if (typeof judge === 'function') return synchronous(judge as AnswerCheck, step)
   throw issue(step, `the default export of ${path} is no function. Export (answer) => true`)
+}
+
+/** A promise is never awaited, so every answer would be unchecked, after it was paid for. */
+function synchronous(judge: AnswerCheck, step: string): AnswerCheck {
+  if (!types.isAsyncFunction(judge)) return judge
+  throw issue(step, 'its function is async. Return true, false or why it is wrong, no promise')
 }
 
 async function ownCheck(step: string, modulePath: string | null): Promise<AnswerCheck> {
   const module = modulePath === null ? null : ((await importScenario(modulePath)) as ScenarioInput)
   const judge = module?.steps[step]?.expect?.check
-  if (typeof judge === 'function') return judge
+  if (typeof judge === 'function') return synchronous(judge, step)
   throw issue(step, 'a function needs a module of the scenario')
 }
 

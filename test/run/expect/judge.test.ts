@@ -1,5 +1,8 @@
 import { ok } from 'node:assert'
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { lacks } from '../../../src/attempt/outcome.ts'
 import { judgeAnswer, type ReadyExpectation } from '../../../src/run/expect/judge.ts'
 import { readyExpectations } from '../../../src/run/expect/ready.ts'
@@ -75,6 +78,33 @@ test.each([
 ])('a function of check decides, and its own failure decides nothing: %s', (judge, verdict) => {
   const expectations = [{ kind: 'check', judge: judge as () => boolean }] as const
   expect(judgeAnswer(answer({}), expectations)).toEqual(verdict)
+})
+
+test.each([
+  [async () => Promise.reject(new Error('boom'))],
+  // biome-ignore lint/suspicious/noThenProperty: a promise of another library
+  [() => ({ then: (_: unknown, no: (why: Error) => void) => no(new Error('boom')) })],
+])('a promise of a check that is rejected later ends nothing: %s', async (judge) => {
+  const rejected = vi.fn()
+  process.on('unhandledRejection', rejected)
+  onTestFinished(() => void process.off('unhandledRejection', rejected))
+  const expectations = [{ kind: 'check', judge: judge as unknown as () => boolean }] as const
+  expect(judgeAnswer(answer({}), expectations)).toEqual({
+    answer: 'unchecked',
+    why: 'the function of check returned a promise, not true, false or why it is wrong',
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(rejected).not.toHaveBeenCalled()
+})
+
+test('a check that is async is refused before anything is sent', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-async-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'async.mjs')
+  writeFileSync(path, 'export default async () => true')
+  await expect(expected(`{ check: ${path} }`)).rejects.toThrow(
+    'What step ask expects cannot be checked: its function is async. Return true, false or why it is wrong, no promise.',
+  )
 })
 
 test('a schema of an old draft is read as that draft', async () => {
