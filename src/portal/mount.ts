@@ -47,9 +47,9 @@ export interface UsageTokenOptions {
   readonly forS?: number
   /** What its bearer sees. Default: what the settings show */
   readonly shows?: readonly Shown[]
-  /** Fingerprints of the keys whose usage it shows. Default: all of the account */
+  /** Fingerprints of the keys whose usage it shows, or their names in the settings. Default: all of the account */
   readonly keys?: readonly string[]
-  /** The only origin that may embed the page. Default: any of the settings */
+  /** The only origin of the settings that may embed the page. Default: any of them */
   readonly origin?: string
   /** PEM of the private key, if tokens are signed with EdDSA. */
   readonly privateKey?: string

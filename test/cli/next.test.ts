@@ -145,7 +145,7 @@ const running: readonly (readonly [command: string, line: string, next: string])
   [
     'usage serve',
     'usage serve --settings settings.yaml --db a.duckdb --listen 127.0.0.1:0',
-    'usage token --account acct-204 --settings settings.yaml',
+    'usage token --account acct-204 --settings settings.yaml --private-key usage-private.pem',
   ],
 ]
 

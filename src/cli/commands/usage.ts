@@ -242,11 +242,11 @@ const tokenOptions = () =>
   })
     .addOption(settingsOption())
     .addOption(accountOption('the account'))
-    .addOption(keysOption('only these keys, by fingerprint'))
+    .addOption(keysOption())
     .addOption(inputOption('--private-key <file>', 'PEM of the private key, for EdDSA'))
     .option('--for <time>', 'how long it lasts, at most 24h', '1h')
     .option('--shows <what...>', 'what it shows; default: all that the settings show')
-    .option('--origin <origin>', 'the origin that may embed the page')
+    .option('--origin <origin>', 'the only origin of the settings that may embed the page')
 
 export type TokenOptions = OptionsOf<typeof tokenOptions>
 

@@ -8,7 +8,7 @@ import { clickhouseEngine } from '../../report/usage/engine/clickhouse.ts'
 import type { UsageEngine } from '../../report/usage/engine/engine.ts'
 import { quartersFile } from '../../report/usage/engine/quarters-file.ts'
 import { parseGrants } from '../../report/usage/grants.ts'
-import { fingerprintNamed, type KeyNames, parseKeyNames } from '../../report/usage/key-names.ts'
+import { fingerprintsOf, type KeyNames, parseKeyNames } from '../../report/usage/key-names.ts'
 import { openClickhouse } from '../../store/clickhouse/clickhouse.ts'
 import type { AccountScope } from '../../store/session/account.ts'
 import type { Store } from '../../store/session/open.ts'
@@ -128,7 +128,7 @@ export const keyNamesOf = (file?: string): KeyNames =>
 /**
  * The account of --account, and the keys of --key, which names keys by their names or their fingerprints.
  *
- * @throws UserError for an empty name
+ * @throws UserError for an empty name, and for what is neither a name nor a fingerprint
  */
 export function accountScopeOf(
   account: string | undefined,
@@ -140,7 +140,7 @@ export function accountScopeOf(
   }
   return {
     account: account ?? null,
-    keys: keys.length === 0 ? null : keys.map((key) => fingerprintNamed(key, keyNames)),
+    keys: keys.length === 0 ? null : fingerprintsOf(keys, Object.entries(keyNames)),
   }
 }
 

@@ -39,7 +39,9 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
     )
   }
   const settings = settingsOf(flags.settings)
-  const [account = 'ACCOUNT'] = [...checkedSettings(settings).accounts.keys()]
+  const { accounts, tokens } = checkedSettings(settings)
+  const [account = 'ACCOUNT'] = [...accounts.keys()]
+  const signing = tokens.algorithm === 'EdDSA' ? ['--private-key', 'usage-private.pem'] : []
   const contract = flags.contract === undefined ? null : loadContract(flags.contract)
   const source =
     flags.engine === undefined
@@ -58,7 +60,7 @@ export async function serveAction(flags: ServeOptions): Promise<void> {
   process.stdout.write(`${portal.url}\n`)
   process.stderr.write(
     nextLine(
-      ['usage', 'token', '--account', account, '--settings', settings],
+      ['usage', 'token', '--account', account, '--settings', settings, ...signing],
       'in another terminal: signs a token to try it',
     ),
   )

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { fingerprintsOf } from '../../report/usage/key-names.ts'
 import { userError } from '../../user/user-error.ts'
 import { Problem } from '../api/problem.ts'
 import { loadJose } from './jose.ts'
@@ -151,6 +152,7 @@ export interface TokenRequest {
   readonly account: string
   readonly forS: number
   readonly shows: readonly Shown[]
+  /** By fingerprint or by a name of the settings; null for all keys of the account. */
   readonly keys: readonly string[] | null
   readonly origin: string | null
   readonly nowMs: number
@@ -159,17 +161,26 @@ export interface TokenRequest {
   readonly privateKey: string | null
 }
 
+const unlistedOrigin = (origin: string, { origins }: Settings) =>
+  userError.usage(
+    `--origin ${origin}: expected one of origins of the settings${origins.length > 0 ? `: ${origins.join(', ')}.` : '. The settings have none.'}`,
+  )
+
 /**
  * Signs a token, as a backend does.
  *
- * @throws UserError for a lifetime over 24 h, or without the key that signs
+ * @throws UserError for a lifetime over 24 h, a key that is given by neither its fingerprint nor its name, an origin that the
+ * settings do not list, or without the key that signs
  */
 export async function signToken(
   settings: Settings,
   request: TokenRequest,
   env = process.env,
 ): Promise<string> {
-  const { account, forS, shows, keys, origin, nowMs, id, privateKey } = request
+  const { account, forS, shows, origin, nowMs, id, privateKey } = request
+  // Anyone who has a token can read it.
+  const keys = request.keys === null ? null : fingerprintsOf(request.keys, settings.keyNames)
+  if (origin !== null && !settings.origins.includes(origin)) throw unlistedOrigin(origin, settings)
   if (forS > longestS || forS <= 0) {
     throw userError.usage('--for: expected more than 0 and at most 24h.')
   }

@@ -2,6 +2,8 @@ import { fingerprintOf } from '../../attempt/fingerprint.ts'
 import { userError } from '../../user/user-error.ts'
 import { parseYaml } from '../../user/yaml.ts'
 
+const fingerprint = /^[0-9a-f]{12}$/
+
 /** Names of keys by their fingerprint, the first 12 digits of the key's SHA-256. */
 export type KeyNames = Readonly<Record<string, string>>
 
@@ -27,7 +29,7 @@ export function parseKeyNames(text: string, from: string): KeyNames {
   const names = new Map<string, string>()
   for (const [at, [keyFp, name]] of Object.entries(value).entries()) {
     const place = `${from}: entry ${at + 1}`
-    if (!/^[0-9a-f]{12}$/.test(keyFp)) throw issue(`${place} does not begin with a fingerprint`)
+    if (!fingerprint.test(keyFp)) throw issue(`${place} does not begin with a fingerprint`)
     if (typeof name !== 'string' || name === '' || name.length > longestName) {
       throw issue(`${place} has no name of 1 to ${longestName} letters`)
     }
@@ -39,10 +41,24 @@ export function parseKeyNames(text: string, from: string): KeyNames {
   return Object.fromEntries(names)
 }
 
-/** The fingerprint of a key by its name; any other text is a fingerprint itself. */
-export function fingerprintNamed(key: string, names: KeyNames): string {
-  const [named] = Object.entries(names).find(([, name]) => name === key) ?? []
-  return named ?? key
+/**
+ * The fingerprints of keys, each given by it or by a name. Keys of several accounts may share a name, and a scope is of one account.
+ *
+ * @throws UserError for what is neither, such as a key, without a letter of it
+ */
+export function fingerprintsOf(
+  keys: readonly string[],
+  names: Iterable<readonly [keyFp: string, name: string]>,
+): readonly string[] {
+  const known = [...names]
+  return keys.flatMap((key, nth) => {
+    const named = known.filter(([, name]) => name === key).map(([keyFp]) => keyFp)
+    if (named.length > 0) return named
+    if (fingerprint.test(key)) return [key]
+    throw userError.usage(
+      `--key: number ${nth + 1} is no fingerprint (the first 12 digits of the SHA-256 of a key) and no known name of a key.`,
+    )
+  })
 }
 
 const issue = (summary: string) =>
