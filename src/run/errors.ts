@@ -13,8 +13,9 @@ export class ScenarioCodeError extends Error {
  * its rejection is nobody's either.
  */
 export function kindOf(returned: unknown): string {
-  if (returned instanceof Promise) {
-    returned.catch(() => {})
+  // Another library's, too.
+  if (typeof Object(returned).then === 'function') {
+    Promise.resolve(returned).catch(() => {})
     return 'a promise'
   }
   return returned === null ? 'null' : typeof returned
