@@ -43,7 +43,7 @@ async function askOf(support: string | null, claims = {}): Promise<string> {
 const whole = { tags: 'whole', timeout: 60_000 }
 const lines = [
   'Thursday, November 19, mostly 9–10 AM: €1.16, usually about €0.20.',
-  '“key 2”: unexplained price × 4, 12 requests in these hours',
+  '“key 2”: nova at 4 times its usual price, reason unknown; 12 requests in these hours',
   'nova: €80.00 instead of €20.00 for a million tokens; usually no requests',
   '82.8% of that day’s cost: “key 2” with nova, 9–10 AM (UTC)',
   '€0.96 more than on a usual weekday: unexplained price +€0.72 and more requests +€0.24',
@@ -77,7 +77,10 @@ test('a mail has one subject, keeps a plus of its address, and no sign that turn
       why: [{ of: 'price' as const, model: null, now: 2, usual: 1, amount: 100 }],
     },
   }
-  const data = { dears: [dear], credits: null, notices: [], budgets: [], units: [] }
+  const data = {
+    ...{ dears: [dear], dearest: [], credits: null, notices: [], budgets: [] },
+    units: [{ unit: 'credits' }],
+  }
   const page = renderState(
     data as unknown as PageData,
     speechOf(en, { locale: 'en', timezone: 'UTC' }),
@@ -107,6 +110,6 @@ test('a text to ask with has no name that the token does not show', whole, async
   expect(place).toContain(
     '€80.00 instead of €20.00 for a million tokens; 13 requests in these hours instead of about 1',
   )
-  expect(place).toContain('Unexplained price × 4, 13 times the requests')
+  expect(place).toContain('Price 4 times the usual one, reason unknown; 13 times the requests')
   expect(place).not.toMatch(/key|nova|lyra|3f2a|9b00/)
 })

@@ -127,8 +127,10 @@ test('a price that rose is said of its model, with what to do, and is no other m
   timeout: 60_000,
 }, async () => {
   const state = stateOf(await pageOf([...uneven(), ...dear([9, 10, 14], { credits: '200' })]))
-  expect(state).toMatch(/ unexplained price × \d+.* nova: [\d,]+ instead of /i)
-  expect(state).toMatch(/ unexplained price × \d+ Ask about this price /i)
+  expect(state).toMatch(
+    / nova at \d+ times its usual price, reason unknown.* nova: [\d,]+ instead of /i,
+  )
+  expect(state).toMatch(/ nova: [\d,]+ instead of .* Ask about this price /i)
   expect(state).not.toContain('expensive model')
 })
 
@@ -165,7 +167,7 @@ test.each([
   ],
   [
     { credits: '8' },
-    'unexplained price × 4, 12 requests in these hours',
+    'nova at 4 times its usual price, reason unknown; 12 requests in these hours',
     'nova: 80,000 instead of 20,000 credits for a million tokens; usually no requests',
   ],
 ] as const)(
@@ -196,11 +198,11 @@ test('beside a bar, an old and a new price follow the price that they are of', {
     '60 requests',
     '“key 2”',
     '9–10 AM',
-    'unexplained price × 1.5',
+    'nova at 1.5 × its usual price',
     'nova: 30,000 instead of 20,000 credits for a million tokens',
   ])
   expect(linesOf(await pageOf([...steady(), ...job({ credits: '8' }, 12)]))).toEqual([
-    'Unexplained price × 4',
+    'nova at 4 × its usual price',
     '“key 2”',
     '9–10 AM',
     'nova: 80,000 instead of 20,000 credits for a million tokens',
@@ -377,10 +379,10 @@ test('each of two dear days has its sentence, its words beside its bar and its l
   const two = await pageOf([...usual, burst(12, '60', 0), burst(19, '40', 1)])
   const state = stateOf(two)
   expect(state).toContain(
-    'Thursday, November 12, mostly 9–10 AM: 70 credits, usually about 10. Show this day “key 2”: unexplained price × 60 Ask about this price nova: 2,000,000 instead of 33,300 credits for a million tokens 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
+    'Thursday, November 12, mostly 9–10 AM: 70 credits, usually about 10. Show this day “key 2”: nova at 60 times its usual price, reason unknown nova: 2,000,000 instead of 33,300 credits for a million tokens 85.7% of that day’s credits: “key 2” with nova, 9–10 AM (UTC)',
   )
   expect(state).toContain(
-    'Thursday, November 19, mostly 9–10 AM: 50 credits, usually about 10. Show this day “key 1”: unexplained price × 40 Ask about this price lyra: 1,330,000 instead of 33,300 credits for a million tokens 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
+    'Thursday, November 19, mostly 9–10 AM: 50 credits, usually about 10. Show this day “key 1”: lyra at 40 times its usual price, reason unknown lyra: 1,330,000 instead of 33,300 credits for a million tokens 80% of that day’s credits: “key 1” with lyra, 9–10 AM (UTC)',
   )
   expect(two).toMatch(/href="\?from=2026-11-12&#38;to=2026-11-13"/)
   expect(two).toMatch(/href="\?from=2026-11-19&#38;to=2026-11-20"/)
@@ -389,9 +391,9 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     textOf(word!),
   )
   expect(beside).toEqual([
-    ...['Unexplained price', '× 60', '“key 2”', '9–10 AM'],
+    ...['nova at 60 × its', 'usual price', '“key 2”', '9–10 AM'],
     ...['nova: 2,000,000', 'instead of 33,300', 'credits for a million', 'tokens'],
-    ...['Unexplained price', '× 40', '“key 1”', '9–10 AM'],
+    ...['lyra at 40 × its', 'usual price', '“key 1”', '9–10 AM'],
     ...['lyra: 1,330,000', 'instead of 33,300', 'credits for a million', 'tokens'],
   ])
   const board = JSON.parse(/id="board-data">([^<]*)</.exec(two)![1]!) as BoardData
@@ -415,9 +417,7 @@ test('each of two dear days has its sentence, its words beside its bar and its l
     'Thursday, November 19',
     'Thursday, November 5',
   ])
-  expect([
-    ...stateOf(many).matchAll(/: (?:unexplained price × |a request cost )[\d.]+/g),
-  ]).toHaveLength(3)
+  expect([...stateOf(many).matchAll(/ times its usual price, reason unknown/g)]).toHaveLength(3)
 })
 
 test('of two dear days, the one that cost more beyond its usual is the first, also if the other is more times as dear', {

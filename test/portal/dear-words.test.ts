@@ -23,15 +23,23 @@ function dearOf(cause: Partial<DearDay['cause']>, day: Partial<DearDay> = {}): D
   const amount = '200'
   return {
     ...{ fromUs: utc(2026, 11, 18), toUs: utc(2026, 11, 19), unit: 'credits', amount },
-    ...{ usual: 100, kind: 'weekday' as const },
+    ...{ usual: 100, kind: 'weekday' as const, isDearest: true, isKnown: true },
     cause: { amount, names: [], spans: [], none: [], why: [], ...cause },
     ...day,
   }
 }
 const dataOf = (...dears: readonly DearDay[]) =>
   ({
-    ...{ dears, credits: null, notices: [], budgets: [], unit: 'EUR', toUs: utc(2026, 11, 29) },
-    units: [{ unit: 'EUR', firstUs: null, lastUs: utc(2026, 11, 28) }],
+    ...{
+      dears,
+      dearest: [],
+      credits: null,
+      notices: [],
+      budgets: [],
+      unit: 'EUR',
+      toUs: utc(2026, 11, 29),
+    },
+    units: ['EUR', 'credits'].map((unit) => ({ unit, firstUs: null, lastUs: utc(2026, 11, 28) })),
     summary: { refreshedAt: '2026-11-28T12:00:00Z' },
   }) as unknown as PageData
 const price = (amount: number) =>
@@ -88,7 +96,8 @@ test.each([
   const page = renderState(dataOf(dear), speechIn, null).text
   const [, bold] = /<b>(.*?)<\/b>/.exec(page)!
   const [toAmount] = /^.*200 ?(?:credits|crédits|créditos|クレジット)/i.exec(said)!
-  expect(plain(bold!.replace(/<[^>]*>/g, ''))).toBe(toAmount)
+  // After other words, it has no capital.
+  expect(plain(bold!.replace(/<[^>]*>/g, '')).toLowerCase()).toBe(toAmount.toLowerCase())
 })
 
 test.each([
@@ -146,23 +155,43 @@ test('a number of requests is of the hours above it, and the words beside a bar 
 
 test.each([
   [
-    ...['en', en, 'Key “batch”: 5.7 times the requests, unexplained price × 2'],
+    ...[
+      'en',
+      en,
+      'Key “batch”: 5.7 times the requests, nova at 2 times its usual price, reason unknown',
+    ],
     '57 requests instead of about 10; nova: 20 instead of 10 credits for a million tokens',
   ],
   [
-    ...['de', de, 'Schlüssel „batch“: 5,7-mal so viele Anfragen, ungeklärter Preis × 2'],
+    ...[
+      'de',
+      de,
+      'Schlüssel „batch“: 5,7-mal so viele Anfragen, nova zum 2-Fachen des üblichen Preises, Grund unbekannt',
+    ],
     '57 Anfragen statt etwa 10; nova: 20 statt 10 Credits für eine Million Tokens',
   ],
   [
-    ...['fr', fr, 'Clé « batch » : requêtes × 5,7, prix inexpliqué × 2'],
+    ...[
+      'fr',
+      fr,
+      'Clé « batch » : requêtes × 5,7, nova à 2 fois son prix habituel, raison inconnue',
+    ],
     '57 requêtes au lieu d’environ 10 ; nova : 20 au lieu de 10 crédits le million de jetons',
   ],
   [
-    ...['es', es, 'Clave «batch»: 5,7 veces más solicitudes, precio sin explicar × 2'],
+    ...[
+      'es',
+      es,
+      'Clave «batch»: 5,7 veces más solicitudes, nova a 2 veces su precio habitual, motivo desconocido',
+    ],
     '57 solicitudes en lugar de unas 10; nova: 20 en lugar de 10 créditos por un millón de tokens',
   ],
   [
-    ...['ja', ja, 'キー「batch」：リクエスト数がふだんの5.7倍、理由が不明な単価 × 2'],
+    ...[
+      'ja',
+      ja,
+      'キー「batch」：リクエスト数がふだんの5.7倍、novaの単価がふだんの2倍、理由は不明',
+    ],
     'リクエスト57件、ふだんは約10件；nova：100万トークンあたり20、ふだんは10クレジット',
   ],
 ] as const)(
@@ -178,7 +207,8 @@ test.each([
       `<strong>${text}</strong>`,
     )
     expect(plain(page)).toContain(`<small>${figures}</small>`)
-    expect([isAsked, plain(lines[2]!)]).toEqual([true, `${words['part.price']} × 2`])
+    const short = plain(words['why.price.short']).replace('{model}', 'nova').replace('{times}', '2')
+    expect([isAsked, plain(lines[2]!)]).toEqual([true, short])
   },
 )
 
@@ -254,14 +284,186 @@ test.each([
   expect(whyIn({ instead: null }).endsWith(saidAlone)).toBe(true)
 })
 
-test('a price that nothing explains is called so first, and its model stands before its figures', () => {
-  const { why, details, lines } = dearWords(dearOf({ why: [price(60)] }), speech)
-  expect([why, details[0]!].map(plain)).toEqual([
-    'Unexplained price × 2',
-    'nova: 20 instead of 10 credits for a million tokens',
+test.each([
+  [
+    ...[
+      'en',
+      en,
+      'Nova-large',
+      'Key “batch”: nova-large at 2.1 times its usual price, reason unknown',
+    ],
+    ...[
+      '; also used instead of nova-mini',
+      '; 5.7 times the requests',
+      'nova-large at 2.1 × its usual price',
+    ],
+  ],
+  [
+    ...[
+      'de',
+      de,
+      'Nova-large',
+      'Schlüssel „batch“: nova-large zum 2,1-Fachen des üblichen Preises, Grund unbekannt',
+    ],
+    ...[
+      '; außerdem statt nova-mini genutzt',
+      '; 5,7-mal so viele Anfragen',
+      'nova-large: 2,1-facher Preis',
+    ],
+  ],
+  [
+    ...[
+      'fr',
+      fr,
+      'Nova-large',
+      'Clé « batch » : nova-large à 2,1 fois son prix habituel, raison inconnue',
+    ],
+    ...[' ; aussi utilisé au lieu de nova-mini', ' ; requêtes × 5,7', 'nova-large : prix × 2,1'],
+  ],
+  [
+    ...[
+      'es',
+      es,
+      'Nova-large',
+      'Clave «batch»: nova-large a 2,1 veces su precio habitual, motivo desconocido',
+    ],
+    ...[
+      '; además, usado en lugar de nova-mini',
+      '; 5,7 veces más solicitudes',
+      'nova-large: precio × 2,1',
+    ],
+  ],
+  [
+    ...['ja', ja, 'Nova-large', 'キー「batch」：nova-largeの単価がふだんの2.1倍、理由は不明'],
+    ...['；nova-miniの代わりにも使用', '；リクエスト数がふだんの5.7倍', 'nova-largeの単価が2.1倍'],
+  ],
+] as const)(
+  'a price that nothing explains says whose it is, how many times the usual one, and that the reason is unknown, in %s',
+  (locale, words, capital, said, too, more, short) => {
+    const speechIn = speechOf(words, { ...zone, locale })
+    const dearer = { ...price(60), model: 'nova-large', now: 2.1e-5 }
+    const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 50 } as const
+    const whyIn = (...why: DearDay['cause']['why']) =>
+      plain(dearWords(dearOf({ names: [key], why }), speechIn).why)
+    expect(whyIn(dearer)).toBe(said)
+    expect(whyIn(dearer, model)).toBe(`${said}${too}`)
+    expect(whyIn({ ...model, amount: 70 }, dearer)).toBe(`${said}${too}`)
+    expect(whyIn(dearer, { of: 'requests', now: 57, usual: 10, amount: 40 })).toBe(`${said}${more}`)
+    // A name has no capital of its own, in the sentence and beside the bar.
+    const alone = dearWords(dearOf({ why: [dearer] }), speechIn)
+    expect(alone.why).not.toContain(capital)
+    expect(plain(alone.lines[0]!)).toBe(short)
+  },
+)
+
+test('a price of a model that the token does not show has no name, and its figures follow', () => {
+  const { why, details } = dearWords(dearOf({ why: [{ ...price(60), model: null }] }), speech)
+  expect([why, details[0]!]).toEqual([
+    'Price 2 times the usual one, reason unknown',
+    '20 instead of 10 credits for a million tokens',
   ])
-  expect(plain(lines[0]!)).toBe('Unexplained price × 2')
+  const request = { of: 'request', model: 'nova', now: 3, usual: 1, amount: 60 } as const
+  const whyOfDay = (part: typeof request | { model: null }) =>
+    dearWords(dearOf({ why: [{ ...request, ...part }] }), speech).why
+  expect(whyOfDay(request)).toBe('A request to nova cost 3 times as much, reason unknown')
+  expect(whyOfDay({ model: null })).toBe('A request cost 3 times as much, reason unknown')
 })
+
+test('what is to press stands behind the figures', () => {
+  const contact = { support: 'mailto:help@example.com', product: 'API', label: 'A' }
+  const page = renderState(dataOf(dearOf({ why: [price(60)] })), speech, contact).text
+  const places = ['reason unknown', 'for a million tokens', 'more than on a usual', 'mailto:'].map(
+    (said) => page.indexOf(said),
+  )
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(places).not.toContain(-1)
+})
+
+test.each([
+  [1.19, 'Nova-large instead of nova-mini'.replace('N', 'n')],
+  [1.2, 'nova-large instead of nova-mini, 1.2 times the requests'],
+])('requests that are %s times the usual ones beside another cause: %s', (times, said) => {
+  const model = { of: 'model', model: 'nova-large', instead: 'nova-mini', amount: 60 } as const
+  const requests = { of: 'requests', now: 100 * times, usual: 100, amount: 30 } as const
+  const { why, details } = dearWords(dearOf({ why: [model, requests] }), speech)
+  expect(why).toBe(said)
+  // The sum has all of them.
+  expect(details.at(-1)).toContain('more requests\u00a0+30')
+  // Alone, they are what is known.
+  expect(dearWords(dearOf({ why: [requests] }), speech).why).toBe(`${times} times the requests`)
+})
+
+test.each([
+  [
+    'en',
+    en,
+    'Dearest day:',
+    'Dearest day in EUR:',
+    'Most used on',
+    'Unusual:',
+    'Also unusual:',
+    'Highest known amount:',
+  ],
+  [
+    'de',
+    de,
+    'Teuerster Tag:',
+    'Teuerster Tag in EUR:',
+    'Höchster Verbrauch:',
+    'Ungewöhnlich:',
+    'Auch ungewöhnlich:',
+    'Höchster bekannter Betrag:',
+  ],
+  [
+    'fr',
+    fr,
+    'Jour le plus cher :',
+    'Jour le plus cher en EUR :',
+    'Plus gros usage :',
+    'Inhabituel :',
+    'Aussi inhabituel :',
+    'Montant connu le plus élevé :',
+  ],
+  [
+    'es',
+    es,
+    'Día más caro:',
+    'Día más caro en EUR:',
+    'Mayor uso:',
+    'Inusual:',
+    'También inusual:',
+    'Mayor importe conocido:',
+  ],
+  [
+    'ja',
+    ja,
+    '料金が最も高い日：',
+    'EURの料金が最も高い日：',
+    '最も使った日：',
+    'いつもより多い日：',
+    'ほかにいつもより多い日：',
+    'わかっている中で最も多い日：',
+  ],
+] as const)(
+  'a dear day is called the dearest, in its currency, only if it is known to be, in %s',
+  (locale, words, dearest, inUnit, credits, unusual, also, known) => {
+    const speechIn = speechOf(words, { ...zone, locale })
+    const saidOf = (units: readonly string[], ...dears: readonly DearDay[]) => {
+      const data = { ...dataOf(...dears), units: units.map((unit) => ({ unit })) }
+      const page = renderState(data as unknown as PageData, speechIn, null).text
+      return [...page.matchAll(/!<\/b> ([^<]*) <b>/g)].map(([, label]) => plain(label!))
+    }
+    const euros = { unit: 'EUR', amount: '20', usual: 10 }
+    const later = { fromUs: utc(2026, 11, 20), isDearest: false }
+    expect(saidOf(['EUR'], dearOf({}, euros))).toEqual([dearest])
+    expect(saidOf(['EUR', 'USD'], dearOf({}, euros), dearOf({}, { ...euros, ...later }))).toEqual([
+      ...[inUnit, also],
+    ])
+    expect(saidOf(['credits'], dearOf({}))).toEqual([credits])
+    expect(saidOf(['EUR'], dearOf({}, { ...euros, isDearest: false }))).toEqual([unusual])
+    expect(saidOf(['EUR'], dearOf({}, { ...euros, isKnown: false }))).toEqual([known])
+  },
+)
 
 test('the sum is of the whole day, and what is not of the causes is everything else', () => {
   const { details } = dearWords(dearOf({ why: [price(120)] }), speech)
@@ -327,7 +529,7 @@ test('a name that is also a word of the reason moves no figure of it', () => {
   const dear = dearOf({ names: [{ ...key, name }], why: [tokens, price(40)] })
   const { why, details } = dearWords(dear, speech)
   expect([why, details[0]]).toEqual([
-    `Key “${name}”: 5 times the tokens per request, unexplained price ×\u00a02`,
+    `Key “${name}”: 5 times the tokens per request, nova at 2 times its usual price, reason unknown`,
     '500 tokens per request instead of 100; nova: 20 instead of 10 credits for a million tokens',
   ])
 })
@@ -394,16 +596,16 @@ test('an amount in question is that of the days of the month alone, of all of th
       .under.map((each) => (typeof each === 'object' ? each.text : each))
       .join(' ')
       .replace(/[\u00a0\u202f]/g, ' ')
-  expect(underIn(speech, october!)).not.toContain('unexplained')
+  expect(underIn(speech, october!)).not.toContain('explain')
   const said = underIn(speech, october!, early!, late!)
-  expect(said).toContain('>€30.50 of it unexplained (Nov 18 and Nov 20)<')
+  expect(said).toContain('>includes €30.50 that we cannot explain (Nov 18 and Nov 20)<')
   // One amount is to pay: no other one stands beside it.
   expect(said).not.toContain('without')
   for (const [locale, words, part] of [
-    ['de', de, 'davon 30,50 € ungeklärt (18. Nov. und 20. Nov.)'],
-    ['fr', fr, 'dont 30,50 € inexpliqués (18 nov. et 20 nov.)'],
-    ['es', es, 'de ellos, 30,50 € sin explicar (18 nov y 20 nov)'],
-    ['ja', ja, 'うち€30.50（11月18日、11月20日）は理由不明'],
+    ['de', de, 'darin 30,50 €, die wir nicht erklären können (18. Nov. und 20. Nov.)'],
+    ['fr', fr, 'dont 30,50 € que nous ne pouvons pas expliquer (18 nov. et 20 nov.)'],
+    ['es', es, 'incluye 30,50 € que no podemos explicar (18 nov y 20 nov)'],
+    ['ja', ja, 'うち€30.50（11月18日、11月20日）は理由を説明できません'],
   ] as const)
     expect(underIn(speechOf(words, { ...zone, locale }), early!, late!)).toContain(part)
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answers } from '../../src/portal/api/shapes.ts'
-import { mostAnswers } from '../../src/portal/page/most-answers.ts'
+import { mostAnswers, mostKeyLine } from '../../src/portal/page/most-answers.ts'
 import type { PageData } from '../../src/portal/page/page-shape.ts'
 import { speechOf } from '../../src/portal/page/speech.ts'
 import { en } from '../../src/portal/page/words/en.ts'
@@ -36,10 +36,10 @@ const textOf = (html: string) =>
     .replaceAll(' ,', ',')
 
 test.each([
-  ['9', '1', ['$9.00 · 90.0%']],
-  ['1', '9', ['two', '$9.00 · 90.0%']],
+  ['9', '1', ['USD: one', '$9.00 · 90.0%']],
+  ['1', '9', ['USD: two', '$9.00 · 90.0%']],
 ])(
-  'the first key of both currencies stands once above its amounts, and that of another currency above its own: %s and %s',
+  'the first key of each currency stands with it above its amount, also if it is the same: %s and %s',
   (one, two, last) => {
     const row = (name: string, ...amounts: string[]) => ({
       ...{ name, amounts, requests: 1, failed: 0 },
@@ -60,12 +60,38 @@ test.each([
     )
     const said = key!.under.map((each) => (typeof each === 'object' ? textOf(each.text) : each))
     // Each amount says its currency.
-    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Highest-cost key', '', 'one'])
+    expect([key!.label, key!.ofUnits, key!.value]).toEqual(['Highest-cost key', '', 'EUR: one'])
     expect(said.filter(Boolean).map((each) => String(each).replace(/ +/g, ' ').trim())).toEqual([
       ...['€30.00 · 75.0%', ...last],
     ])
   },
 )
+
+test('the line of the key on a phone has that of each currency, and none of one key that is seen alone', () => {
+  const row = (name: string, ...amounts: string[]) => ({
+    ...{ name, amounts, requests: 1, failed: 0 },
+    before: null,
+  })
+  const lineOf = (units: readonly string[], seesOneKey = false) => {
+    const table = {
+      ...{ by: 'key', units, refunds: units.map(() => null) },
+      rows: [row('one', '30', '1'), row('two', '10', '9')],
+      total: { amounts: ['40', '10'], requests: 2 },
+    }
+    const data = {
+      ...{ tables: [table], unit: 'EUR', units: units.map((unit) => ({ unit })), dears: [] },
+      ...{ seesOneKey, toUs: utc(2026, 11, 29) },
+    }
+    const line = mostKeyLine(
+      data as unknown as PageData,
+      speechOf(en, { locale: 'en', timezone: 'UTC' }),
+    )
+    return line && textOf(line.text).replace(/ +/g, ' ').trim()
+  }
+  expect(lineOf(['EUR'])).toBe('Highest-cost key one 75.0%')
+  expect(lineOf(['EUR', 'USD'])).toBe('Highest-cost key EUR: one 75.0% USD: two 90.0%')
+  expect(lineOf(['EUR'], true)).toBe(false)
+})
 
 describe('an account whose use went from dollars to euros', () => {
   let service: Served
@@ -115,7 +141,7 @@ describe('an account whose use went from dollars to euros', () => {
     )
     // In euros, 13 days of 0.75 by nova and 2.25 by lyra, and the 30 of orion; in dollars, 14 days of 0.5 and 1.5.
     expect(most).toBe(
-      'Highest-cost key key 1 €39.00 · 56.5% $28.00 · 100.0% Highest-cost model orion €30.00 · 43.5% · new lyra $21.00 · 75.0% shares of $28.00, before refunds',
+      'Highest-cost key EUR: key 1 €39.00 · 56.5% USD: key 1 $28.00 · 100.0% Highest-cost model EUR: orion €30.00 · 43.5% · new USD: lyra $21.00 · 75.0% shares of $28.00, before refunds',
     )
     expect(pay).toMatch(
       /^To pay for November about €7[5-8] and \$27\.00 An estimate, not an invoice\.$/,
@@ -141,25 +167,25 @@ describe('an account whose use went from dollars to euros', () => {
       'de',
       'USD bis 14. Nov., EUR seit 15. Nov.',
       /Zu zahlen für November etwa 7\d € und 27,00 \$ /,
-      'key 1 39,00 € · 56,5 % 28,00 $ · 100,0 %',
+      'EUR: key 1 39,00 € · 56,5 % USD: key 1 28,00 $ · 100,0 %',
     ],
     [
       'fr',
       'USD jusqu’au 14 nov., EUR depuis le 15 nov.',
       /À payer pour novembre environ 7\d € et 27,00 \$US /,
-      'key 1 39,00 € · 56,5 % 28,00 $US · 100,0 %',
+      'EUR : key 1 39,00 € · 56,5 % USD : key 1 28,00 $US · 100,0 %',
     ],
     [
       'es',
       'USD hasta el 14 nov, EUR desde el 15 nov',
       /A pagar por noviembre unos 7\d € y 27,00 US\$ /,
-      'key 1 39,00 € · 56,5 % 28,00 US$ · 100,0 %',
+      'EUR: key 1 39,00 € · 56,5 % USD: key 1 28,00 US$ · 100,0 %',
     ],
     [
       'ja',
       'USDは11月14日まで、EURは11月15日から',
       /11月のお支払い 約€7\d および\$27\.00 /,
-      'key 1 €39.00 · 56.5% $28.00 · 100.0%',
+      'EUR：key 1 €39.00 · 56.5% USD：key 1 $28.00 · 100.0%',
     ],
   ])(
     'says the amounts of both first, the dates in one line, and both amounts of the first key, in %s',

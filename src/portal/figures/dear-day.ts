@@ -1,4 +1,5 @@
 import type { Period } from '../../measure/usage/calendar.ts'
+import { requestsOf } from '../../measure/usage/sums.ts'
 import { weekdayOf } from '../../measure/usage/zone.ts'
 import type { UsageForecast } from '../../report/usage/shape.ts'
 import { textList } from '../../store/literal.ts'
@@ -20,8 +21,29 @@ export interface DearDay {
   /** Of a usual day of its kind: the mean of the middle half of those days with use. */
   readonly usual: number
   readonly kind: DayKind
+  /** Whether no day of its unit has as much. */
+  readonly isDearest: boolean
+  /** Whether all amounts of its unit are known. */
+  readonly isKnown: boolean
   /** What most of it came from beyond a usual day. */
   readonly cause: MainCause
+}
+
+/** The day that used most in a unit, where that is no dear day. */
+export interface DearestDay
+  extends Pick<DearDay, 'fromUs' | 'toUs' | 'unit' | 'amount' | 'isKnown'> {
+  /** Of a usual day of its kind; null if too few days are known. */
+  readonly usual: number | null
+  /** Whether it is no outlier beside the others of its kind. */
+  readonly isInRange: boolean
+  /** Whether other days of its unit are dear. */
+  readonly hasDear: boolean
+}
+
+/** The dear days, those of a unit after each other, and of each unit the day that used most if it is not among them. */
+export interface DaysOfUse {
+  readonly dears: readonly DearDay[]
+  readonly dearest: readonly DearestDay[]
 }
 
 /** What a day is beside: working days, days of the weekend, or all days if there are too few of its kind. */
@@ -39,6 +61,8 @@ interface Candidate {
   readonly day: Day
   readonly usual: Usual
   readonly times: number
+  readonly isDearest: boolean
+  readonly isKnown: boolean
   /** What it used beyond a usual one of its kind, or of all days if that is more. */
   readonly excess: number
   readonly unit: string
@@ -63,46 +87,69 @@ interface Day {
 /**
  * The days that exceed a usual one by the most times, in any of the units: those that used at least twice as much as the days of their
  * kind and as all days, and at least a quarter of the excess of the dearest in their unit. Of a unit, the one that used most beyond
- * its usual is the first, by the figures that are shown.
+ * its usual is the first, by the figures that are shown; one of each unit is among them.
+ *
+ * @param units in the order of the days
  */
-export async function dearDays(
+export async function daysOfUse(
   asked: Asked,
   period: Period,
   query: Input<'summary'>,
   units: readonly string[],
   page: UsageForecast | null,
-): Promise<readonly DearDay[]> {
-  if (period.toUs - period.fromUs > 92 * dayUs) return []
+): Promise<DaysOfUse> {
+  if (period.toUs - period.fromUs > 92 * dayUs) return { dears: [], dearest: [] }
   const condition = await conditionOf(asked, query)
-  const found: (readonly Candidate[])[] = []
+  const found: DaysIn[] = []
   for (const unit of units) {
     const own = `${condition} AND ${ofUnitSql(asked, unit, units)}`
-    found.push(await candidatesIn(asked, period, unit, own))
+    found.push(await daysIn(asked, period, unit, own))
   }
-  const chosen = found
-    .flat()
-    .sort((a, b) => b.times - a.times)
-    .slice(0, mostDays)
-  const dear: DearDay[] = []
-  for (const own of Map.groupBy(chosen, ({ unit }) => unit).values())
-    for (const each of own.toSorted((a, b) => beyondUsual(b) - beyondUsual(a)))
-      dear.push(await explained(asked, period, each, page))
-  return dear
+  const firsts = found.flatMap(({ candidates }) => candidates.slice(0, 1))
+  const others = found.flatMap(({ candidates }) => candidates.slice(1))
+  const chosen = [
+    ...firsts,
+    ...others.sort((a, b) => b.times - a.times).slice(0, Math.max(0, mostDays - firsts.length)),
+  ]
+  const dears: DearDay[] = []
+  for (const unit of units)
+    for (const each of chosen.filter((one) => one.unit === unit).sort(byExcess))
+      dears.push(await explained(asked, period, each, page))
+  const isSaid = ({ unit, fromUs }: DearestDay) =>
+    dears.some((dear) => dear.unit === unit && dear.fromUs === fromUs)
+  return {
+    dears,
+    dearest: found.flatMap(({ dearest }) => (dearest === null || isSaid(dearest) ? [] : dearest)),
+  }
 }
 
 const beyondUsual = ({ day, usual }: Candidate) => day.amount - usual.amount
+const byExcess = (a: Candidate, b: Candidate) => beyondUsual(b) - beyondUsual(a)
 
-async function candidatesIn(
+/** The days of a unit. */
+interface DaysIn {
+  /** The one with the most excess is the first. */
+  readonly candidates: readonly Candidate[]
+  /** Null if it is the only day, or if another used as much. */
+  readonly dearest: DearestDay | null
+}
+
+async function daysIn(
   asked: Asked,
   period: Period,
   unit: string,
   condition: string,
-): Promise<readonly Candidate[]> {
+): Promise<DaysIn> {
   const bars = barsAsked(period, 'day')
   const starts = bars.map(({ startUs }) => startUs)
-  const rows = await readFigures<{ readonly bar: number }, never>(asked, [], {
-    ...within(asked, period, condition, starts),
-    bars: starts,
+  const rows = await readFigures<{ readonly bar: number }, (typeof countFigures)[number]>(
+    asked,
+    countFigures,
+    { ...within(asked, period, condition, starts), bars: starts },
+  )
+  const isKnown = rows.every((row) => {
+    const requests = requestsOf(row)
+    return requests !== null && (row.costKnown ?? 0) >= requests
   })
   const days = rows
     .map((row): Day => {
@@ -112,8 +159,15 @@ async function candidatesIn(
     })
     .filter(({ amount }) => amount > 0)
     .sort((a, b) => b.amount - a.amount || b.fromUs - a.fromUs)
-  const [first] = days
-  if (first === undefined || days.length < leastDays) return []
+  const [first, second] = days
+  if (first === undefined || second === undefined) return { candidates: [], dearest: null }
+  const isDearest = first.amount > second.amount
+  const alone = { fromUs: first.fromUs, toUs: first.toUs, unit, amount: first.text, isKnown }
+  if (days.length < leastDays)
+    return {
+      candidates: [],
+      dearest: isDearest ? { ...alone, usual: null, isInRange: false, hasDear: false } : null,
+    }
   const kindOf = ({ fromUs }: Day): DayKind =>
     asked.view.weekend.includes(weekdayOf(fromUs, period.timezone)) ? 'weekend' : 'weekday'
   const all = usualOf('day', days)
@@ -124,18 +178,35 @@ async function candidatesIn(
     ]),
   )
   const least = leastShare * (first.amount - all.amount)
-  return days
+  const candidates = days
     .map((day) => {
       const usual = groups.get(kindOf(day))!
       const most = Math.max(usual.amount, all.amount)
       return {
-        ...{ day, usual, unit, condition },
+        ...{ day, usual, unit, condition, isKnown, isDearest: isDearest && day === first },
         ...{ times: day.amount / most, excess: day.amount - most },
       }
     })
     .filter(({ times, excess }) => times >= leastTimes && excess >= least)
     .slice(0, mostDays)
+    .sort(byExcess)
+  if (!isDearest) return { candidates, dearest: null }
+  const { kind, amount: usual } = groups.get(kindOf(first))!
+  const others = days.filter((day) => day !== first && (kind === 'day' || kindOf(day) === kind))
+  const dearest = {
+    ...{ ...alone, usual, isInRange: isInRange(first, others), hasDear: candidates.length > 0 },
+  }
+  return { candidates, dearest }
 }
+
+/** Whether a day is no outlier of others: it is no more above their upper quartile than one and a half times the range of their quartiles (Tukey's fence). @param others in the order of their amounts */
+function isInRange({ amount }: Day, others: readonly Day[]): boolean {
+  const quarter = others.length >> 2
+  const [high, low] = [others[quarter]!.amount, others[others.length - 1 - quarter]!.amount]
+  return amount <= high + 1.5 * (high - low)
+}
+
+const countFigures = ['requests', 'requestsUnknown', 'costKnown'] as const
 
 /** @param days in the order of their amounts */
 function usualOf(kind: DayKind, days: readonly Day[]): Usual {
@@ -151,10 +222,11 @@ async function explained(
   candidate: Candidate,
   page: UsageForecast | null,
 ): Promise<DearDay> {
-  const { day, usual, unit, condition } = candidate
+  const { day, usual, unit, condition, isDearest, isKnown } = candidate
   const { fromUs, toUs, text } = day
   return {
     ...{ fromUs, toUs, unit, amount: text, usual: usual.amount, kind: usual.kind },
+    ...{ isDearest, isKnown },
     cause: await mainCauseOf(asked, {
       ...{ day: { fromUs, toUs }, usual: usual.days, unit, condition, period, page },
       excess: beyondUsual(candidate),

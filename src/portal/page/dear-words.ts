@@ -9,7 +9,7 @@ import { type Speech, withMinus } from './speech.ts'
 export interface DearWords {
   /** The day, its hours if most of it came in some, its amount and what a usual day has. */
   readonly headline: string
-  /** The headline without what a usual day has. */
+  /** The headline without what a usual day has, as it stands after other words. */
   readonly start: string
   /** Who, and the one or two greatest causes; empty if neither is known. */
   readonly why: string
@@ -37,9 +37,14 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const who = whoOf(cause, speech)
   const parts = mainParts(cause.why)
   const causes = parts.map((part) => withModels(part, dear.unit, hours !== '', speech))
+  const too = priceToo(parts, speech)
   const why = reasonOf(
     who,
-    [...causes.map(({ text }) => text), ...spreadOf(cause, causes.length > 0, speech)],
+    [
+      ...(too === null ? causes.map(({ text }) => text) : [too]),
+      ...spreadOf(cause, causes.length > 0, speech),
+    ],
+    parts.findIndex(isUnexplained),
     speech,
   )
   const figures = causes.map((each) => each.figures).filter(Boolean)
@@ -47,9 +52,9 @@ export function dearWords(dear: DearDay, speech: Speech): DearWords {
   const isOf = (of: WhyPart['of']) => parts.some((part) => part.of === of)
   return {
     headline: capital(say('dear.usual', { ...said, dear: start })),
-    start: capital(start),
-    why: who === '' && isNames(parts[0]) ? why : capital(why),
-    isAsked: isOf('price') || isOf('request'),
+    start,
+    why: beginsWithName(why, parts[0]) ? why : capital(why),
+    isAsked: parts.some(isUnexplained),
     unexplained: isOf('request') ? say('why.unmeasured') : '',
     details: [
       figures.reduce(
@@ -76,16 +81,40 @@ function dayOf({ fromUs, amount, cause }: DearDay, hours: string, speech: Speech
   return speech.say(`dear.${how}`, { day, hours })
 }
 
-/** Who made the causes, and these without a stop between them. */
-function reasonOf(who: string, causes: readonly string[], { say }: Speech): string {
-  const why = causes.reduce(
-    (all, cause) => (all === '' ? cause : say('why.also', { causes: all, cause })),
-    '',
-  )
+/** Who made the causes, and these without a stop between them, but for one behind that of which the reason is unknown. @param unknown its place; -1 for none */
+function reasonOf(
+  who: string,
+  causes: readonly string[],
+  unknown: number,
+  { say }: Speech,
+): string {
+  const why = causes.reduce((all, cause, at) => {
+    if (all === '') return cause
+    const isAfter = unknown !== -1 && at > unknown
+    return isAfter
+      ? say('why.figures', { figures: all, next: cause })
+      : say('why.also', { causes: all, cause })
+  }, '')
   return who === '' || why === '' ? why || who : say('why.of', { who, why })
 }
 
-/** Whether a cause is said by the names of two models, which have no capital of their own. */
+const isUnexplained = ({ of }: WhyPart) => of === 'price' || of === 'request'
+
+/** Of a price of the model that is used in the place of another one, both in one sentence; null of others. */
+function priceToo(parts: readonly WhyPart[], { say }: Speech): string | null {
+  const [price] = parts.flatMap((part) => (part.of === 'price' ? part : []))
+  const [model] = parts.flatMap((part) => (part.of === 'model' ? part : []))
+  if (price === undefined || model === undefined || price.model === null) return null
+  if (model.model !== price.model || model.instead === null) return null
+  const of = { model: price.model, instead: model.instead }
+  return say('why.price.too', { ...of, times: timesOf(price) })
+}
+
+/** Whether a text begins with the name of a model, which has no capital of its own. */
+const beginsWithName = (text: string, part: WhyPart | undefined) =>
+  part !== undefined && 'model' in part && part.model !== null && text.startsWith(part.model)
+
+/** Whether a cause is said by the names of two models. */
 const isNames = (part: WhyPart | undefined) => part?.of === 'model' && part.instead !== null
 
 /** A cause with the names of its models, and its figures. */
@@ -121,13 +150,24 @@ function linesOf(
   const figuresOf = (part: WhyPart | undefined) =>
     part !== undefined && (part.of === 'price' || other === undefined) ? said(part).figures : ''
   return [
-    capital(said(first).text),
+    besideBar(first, said(first).text, speech),
     by,
     times,
     figuresOf(first),
-    other === undefined ? '' : said(other).text,
+    other === undefined ? '' : shortOf(other, said(other).text, speech),
     figuresOf(other),
   ].filter(Boolean)
+}
+
+/** A cause in the few words that have room beside a bar. */
+const shortOf = (part: WhyPart, text: string, { say }: Speech) =>
+  part.of === 'price' && part.model !== null
+    ? say('why.price.short', { model: part.model, times: timesOf(part) })
+    : text
+
+function besideBar(part: WhyPart, text: string, speech: Speech): string {
+  const short = shortOf(part, text, speech)
+  return beginsWithName(short, part) ? short : capital(short)
 }
 
 /** The key, else an own dimension, else the model; no model that has hours. */
@@ -186,6 +226,8 @@ function namesOf(names: readonly CauseName[], speech: Speech): string {
 
 /** More causes than that are no answer. */
 const mostCauses = 2
+/** Requests or tokens that are fewer times the usual ones are no reason beside another one. */
+const leastCause = 1.2
 /** Another cause is said if it has so much of the greatest one. */
 const leastOfFirst = 0.2
 
@@ -197,7 +239,11 @@ function mainParts(parts: readonly WhyPart[]): readonly WhyPart[] {
       parts.map(({ amount }) => amount),
       0,
     )
-  return parts.filter(({ amount }) => amount > 0 && amount >= least).slice(0, mostCauses)
+  const all = parts.filter(({ amount }) => amount > 0 && amount >= least)
+  const clear = all.filter(
+    (part) => (part.of !== 'requests' && part.of !== 'tokens') || timesOf(part) >= leastCause,
+  )
+  return (clear.length > 0 ? clear : all).slice(0, mostCauses)
 }
 
 /** A cause in a few words, and what it is now and usually; empty if the words say it. */
@@ -216,7 +262,7 @@ function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Spee
       const [now, usual] = shown(part)
       const of = part.mostly === null ? 'why.length' : (`why.length.${part.mostly}` as const)
       return {
-        text: say('why.tokens', { times: roundTimes(now / usual) }),
+        text: say('why.tokens', { times: timesOf(part) }),
         figures: say(of, { now: number(now), usual: number(usual) }),
       }
     }
@@ -236,22 +282,27 @@ function figuresIn(part: WhyPart, unit: string, isOfHours: boolean, speech: Spee
     case 'request':
     case 'price': {
       const [now, usual] = shown(part)
-      const times = roundTimes(now / usual)
+      const times = timesOf(part)
+      const { model } = part
       const rates = (of: number) => ({
         now: speech.rate(unit, now * of),
         usual: speech.rate(unit, usual * of, true),
       })
       if (part.of === 'request')
         return {
-          text: say('why.request', { times }),
+          text:
+            model === null
+              ? say('why.request', { times })
+              : say('why.request.model', { model, times }),
           figures: say('why.perRequest', rates(1)),
         }
       const figures = say('why.perMillion', rates(million))
-      const { model } = part
-      return {
-        text: say('why.price', { times }),
-        figures: model === null ? figures : say('why.of', { who: model, why: figures }),
-      }
+      return model === null
+        ? { text: say('why.price', { times }), figures }
+        : {
+            text: say('why.price.model', { model, times }),
+            figures: say('why.of', { who: model, why: figures }),
+          }
     }
   }
 }
@@ -280,6 +331,12 @@ const million = 1_000_000
 /** Both as they are shown: what a reader divides is what is said. */
 const shown = ({ now, usual }: { readonly now: number; readonly usual: number }) =>
   [roughly(now), roughly(usual)] as const
+
+/** How many times the usual a cause is, of both as they are shown. */
+function timesOf(part: WhyPart & { readonly now: number; readonly usual: number }): number {
+  const [now, usual] = shown(part)
+  return roundTimes(now / usual)
+}
 
 /** A ratio as it is said: with one digit below 10. */
 const roundTimes = (times: number) =>

@@ -5,15 +5,18 @@ import { timeBefore } from './change.ts'
 import type { PageData } from './page-shape.ts'
 import type { Speech } from './speech.ts'
 
-/** That nothing is unusual, and how many requests failed, beside the period before. */
+/** That nothing is unusual, and how many requests failed. */
 export function fineWords(data: PageData, speech: Speech): string {
+  const failed = failedWords(data, speech)
+  return failed === '' ? speech.say('state.nothing') : speech.say('state.fine', { failed })
+}
+
+/** How many requests failed, beside the period before; empty if that is not known. */
+export function failedWords(data: PageData, speech: Speech): string {
   const { successShare } = data.summary
-  return successShare === null
-    ? speech.say('state.nothing')
-    : speech.say('state.fine', {
-        share: speech.share(1 - successShare),
-        than: thanBefore(data, speech),
-      })
+  if (successShare === null) return ''
+  const share = speech.share(1 - successShare)
+  return speech.say('state.failed', { share, than: thanBefore(data, speech) })
 }
 
 /** A share that differs by so little of the larger one is the same to a reader. */

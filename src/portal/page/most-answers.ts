@@ -1,4 +1,4 @@
-import { html } from '../../user/html.ts'
+import { type Html, html } from '../../user/html.ts'
 import type { NamesTable } from '../figures/names.ts'
 import { type Answer, type Cell, unitName } from './answer.ts'
 import { against, changeOfName, changeWithoutDays } from './change.ts'
@@ -28,22 +28,42 @@ interface First {
   readonly column: Column | null
 }
 
-function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {
-  const { unit, units, seesOneKey } = data
-  const { say } = speech
-  const by = table.by === 'key' ? 'key' : 'model'
-  if (by === 'key' && seesOneKey) return []
+/** The names that are first in a unit, in the order of the units; empty if nothing was used. */
+function firstsOf(table: NamesTable, { unit }: PageData, speech: Speech): readonly First[] {
   const columns = columnsOf(table, speech)
   // Without any amount, names are ordered by requests, which have no unit.
   if (columns.length > 0 && columns.every((each) => each.unit !== unit)) return []
-  const firsts = (columns.length === 0 ? [null] : columns).flatMap((column) =>
+  return (columns.length === 0 ? [null] : columns).flatMap((column) =>
     topNames(table, 1, speech, column ?? undefined)
       .filter(({ amount }) => amount > 0 || column === null || column.unit === unit)
       .map((top): First => ({ top, column })),
   )
+}
+
+const unitsShown = (firsts: readonly First[]) => firsts.flatMap(({ column }) => column ?? [])
+
+/** The key that used most, in one line: a phone has what to look at before the cell that says more. Empty without several keys. */
+export function mostKeyLine(data: PageData, speech: Speech): Html | false {
+  const table = data.tables.find(({ by }) => by === 'key')
+  if (table === undefined || data.seesOneKey) return false
+  const firsts = firstsOf(table, data, speech)
+  if (firsts.length === 0) return false
+  const names = firsts.map((first) => {
+    const name = firsts.length > 1 ? inUnit(first, table, speech) : nameOf(first, table, speech)
+    return html` <span class="unbroken"><b>${name}</b> ${speech.part(first.top.share)}</span>`
+  })
+  return html`<p class="key" data-whole>${speech.say(wordOfMost('key', unitsShown(firsts)))}${names}</p>`
+}
+
+function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Answer[] {
+  const { units, seesOneKey } = data
+  const { say } = speech
+  const by = table.by === 'key' ? 'key' : 'model'
+  if (by === 'key' && seesOneKey) return []
+  const firsts = firstsOf(table, data, speech)
   const [first] = firsts
   if (first === undefined) return []
-  const shown = firsts.flatMap(({ column }) => column ?? [])
+  const shown = unitsShown(firsts)
   // Amounts of several units say theirs.
   const ofUnits =
     units.length < 2 || shown.length !== 1 ? '' : ` (${unitName(shown[0]!.unit, speech)})`
@@ -51,7 +71,7 @@ function mostIn(table: NamesTable, data: PageData, speech: Speech): readonly Ans
     {
       label: say(wordOfMost(by, shown)),
       ofUnits,
-      value: nameOf(first, table, speech),
+      value: firsts.length > 1 ? inUnit(first, table, speech) : nameOf(first, table, speech),
       under: [
         ...(firsts.length > 1
           ? inEach(firsts, table, data, speech)
@@ -83,18 +103,24 @@ function saidOf(
   ]
 }
 
-/** The first of each unit; a name that is first in several stands once. */
+/** A name with its unit: the same name may be first in several. */
+const inUnit = ({ top, column }: First, table: NamesTable, speech: Speech) =>
+  speech.say('why.of', {
+    who: unitName(column!.unit, speech),
+    why: nameOf({ top }, table, speech),
+  })
+
+/** The first of each unit, each with its name. */
 const inEach = (
   firsts: readonly First[],
   table: NamesTable,
   data: PageData,
   speech: Speech,
 ): Answer['under'] =>
-  firsts.flatMap((each, at) => {
-    const name = nameOf(each, table, speech)
-    const isAnother = at > 0 && name !== nameOf(firsts[at - 1]!, table, speech)
-    return [isAnother && html`<b>${name}</b>`, ...saidOf(each, table.by, data, speech)]
-  })
+  firsts.flatMap((each, at) => [
+    at > 0 && html`<b>${inUnit(each, table, speech)}</b>`,
+    ...saidOf(each, table.by, data, speech),
+  ])
 
 /** The first of one unit, and the shares of those that follow. */
 function inOne(first: First, table: NamesTable, data: PageData, speech: Speech): Answer['under'] {

@@ -16,7 +16,7 @@ import { presetPeriods, usualPeriod } from '../api/period.ts'
 import { Problem } from '../api/problem.ts'
 import { comparedWith } from '../figures/before.ts'
 import { readBudgets } from '../figures/budgets.ts'
-import { dearDays } from '../figures/dear-day.ts'
+import { daysOfUse } from '../figures/dear-day.ts'
 import { readFailed } from '../figures/failed.ts'
 import type { ForecastSoFar } from '../figures/forecasts.ts'
 import { onlyKeyOf } from '../figures/main-cause.ts'
@@ -98,7 +98,7 @@ export async function readPageData(
     throw new Problem(404, 'no-such-page', 'This page has no such table')
   const isFiltered = [...filters, 'tag'].some((name) => search.has(name))
   const whole = isFiltered ? await readSummary(asked, { ...query, ...unfiltered }) : summary
-  const dears = await dearDays(asked, asks, query, names, page)
+  const { dears, dearest } = await daysOfUse(asked, asks, query, units, page)
   const board =
     coverage.first === null
       ? null
@@ -137,7 +137,7 @@ export async function readPageData(
     before,
     isClosed: isClosed(asks, view),
     whole: isFiltered ? whole : null,
-    dears,
+    ...{ dears, dearest },
     // It stands where neither a budget nor a balance does.
     failed:
       budgets.length > 0 || credits?.remaining != null

@@ -4,7 +4,7 @@ import type { Choice } from '../../report/usage/board/types.ts'
 import type { presetPeriods } from '../api/period.ts'
 import type { Answers } from '../api/shapes.ts'
 import type { BudgetState } from '../figures/budgets.ts'
-import type { DearDay } from '../figures/dear-day.ts'
+import type { DaysOfUse } from '../figures/dear-day.ts'
 import type { Failed } from '../figures/failed.ts'
 import type { CauseName } from '../figures/main-cause.ts'
 import type { NamesTable } from '../figures/names.ts'
@@ -12,7 +12,7 @@ import type { Projection } from '../figures/projection.ts'
 import type { UsedUnit } from '../figures/sums.ts'
 
 /** Everything on the page. */
-export interface PageData {
+export interface PageData extends DaysOfUse {
   readonly from: string
   readonly to: string
   /** Start and end of the period, Unix microseconds. */
@@ -42,8 +42,6 @@ export interface PageData {
   readonly onlyKey: CauseName | null
   /** Requests that failed or reached a limit, and what they cost; amounts are null if some report none. Null where nothing says it. */
   readonly failed: Failed | null
-  /** The days that cost far more than the others, the most times first. */
-  readonly dears: readonly DearDay[]
   readonly presets: ReturnType<typeof presetPeriods>
   readonly canExport: boolean
   /** Long tables are asked for when they are opened. */

@@ -9,6 +9,7 @@ import type { Settings } from '../settings/settings.ts'
 import { outcomeWords } from './board-words.ts'
 import { figureIn, renderFigures } from './first-figures.ts'
 import { renderLots } from './lots-table.ts'
+import { mostKeyLine } from './most-answers.ts'
 import type { PageData } from './page-shape.ts'
 import { renderTables } from './page-tables.ts'
 import { isPrepaid, priceOf } from './pay-answers.ts'
@@ -30,6 +31,7 @@ export function pageBody(
   return html`<main class="page" data-outcomes="${JSON.stringify(outcomeWords(speech))}"${data.isPending && html` data-pending`}${data.canListRequests && html` data-requests`}>${head(settings, titleOf(data, speech), aboutOf(data, view, speech))}
 ${controls(data, speech)}
 <div class="first">${renderFigures(data, speech)}
+${mostKeyLine(data, speech)}
 ${renderState(data, speech, contactOf(settings, view))}</div>
 ${unitSwitch(data, speech)}
 ${data.summary.requests.value === '0' && html`<p class="empty">${say('empty')}</p>`}

@@ -137,18 +137,13 @@ function monthIn(unit: string, data: PageData, speech: Speech): readonly Answer[
 }
 
 /** How much of the month was used at a price that nothing explains, on all such days of it that the page has; empty without one. */
-function unexplainedIn(
-  unit: string,
-  month: Projection,
-  { dears, toUs }: PageData,
-  speech: Speech,
-): Html | '' {
-  const found = daysOf(month, unit, dears).filter((each) => priceBeyond(each) !== null)
+function unexplainedIn(unit: string, month: Projection, data: PageData, speech: Speech): Html | '' {
+  const found = daysOf(month, unit, data.dears).filter((each) => priceBeyond(each) !== null)
   if (found.length === 0) return ''
   const amount = found.reduce((sum, each) => plus(sum, priceBeyond(each)!), '0')
   const said = speech.say('pay.question', {
     amount: speech.amount(unit, amount),
-    day: speech.list(found.map(({ fromUs }) => speech.near(fromUs, toUs))),
+    day: nearDays(found, data, speech),
   })
   return html`<span class="plain">${said}</span>`
 }
@@ -279,22 +274,27 @@ function paceIn(data: PageData, speech: Speech): string {
   if (found === null) return ''
   const pace = speech.amounts(data.credits!.unit).about(found.perDay)
   if (found.without.length === 0) return speech.say('ends.pace', { pace })
-  const days = speech.list(found.without.map(({ fromUs }) => speech.near(fromUs, data.toUs)))
+  const days = nearDays(found.without, data, speech)
   return speech.say('ends.pace.without', { pace, days })
 }
+
+const nearDays = (dears: PageData['dears'], { toUs }: PageData, { list, near }: Speech) =>
+  list(dears.map(({ fromUs }) => near(fromUs, toUs)))
 
 /** The end at the mean pace of the month, which a reader works out; empty if it is no sooner than the range of the pace says. */
 function fasterIn(data: PageData, speech: Speech): string {
   const { credits, outlook, summary, toUs } = data
-  const mean = paceOf(data)?.mean ?? null
+  const { mean = null, without = [] } = paceOf(data) ?? {}
   if (mean === null) return ''
   const endMs = Date.parse(summary.refreshedAt) + (Number(credits!.remaining) / mean) * dayMs
-  return Date.parse(outlook!.runsOut!.early!) - endMs < dayMs
-    ? ''
-    : speech.say('ends.faster', {
-        pace: speech.amounts(credits!.unit).about(mean),
-        date: speech.near(endMs * 1000, toUs),
-      })
+  if (Date.parse(outlook!.runsOut!.early!) - endMs < dayMs) return ''
+  const said = {
+    pace: speech.amounts(credits!.unit).about(mean),
+    date: speech.near(endMs * 1000, toUs),
+  }
+  return without.length === 0
+    ? speech.say('ends.faster', said)
+    : speech.say('ends.faster.with', { ...said, days: nearDays(without, data, speech) })
 }
 
 /** What the credits cost, and at which price. */

@@ -1,16 +1,19 @@
 import { visible } from '../../user/hostile.ts'
 import { type Html, html } from '../../user/html.ts'
 import type { BudgetState } from '../figures/budgets.ts'
-import type { DearDay } from '../figures/dear-day.ts'
+import type { DearDay, DearestDay } from '../figures/dear-day.ts'
 import { queryOf } from '../figures/notices.ts'
 import type { Settings } from '../settings/settings.ts'
+import { unitName, unitsOf } from './answer.ts'
+import { isMoney } from './columns.ts'
 import { type DearWords, dearWords } from './dear-words.ts'
-import { fineWords } from './fine-words.ts'
+import { failedWords, fineWords } from './fine-words.ts'
 import type { PageData } from './page-shape.ts'
 import { partIn, type Speech } from './speech.ts'
 
 type Tone = 'fail' | 'warn' | 'none' | 'good'
 const order: readonly Tone[] = ['fail', 'warn', 'none', 'good']
+const byTone = (a: Tone, b: Tone) => order.indexOf(a) - order.indexOf(b)
 const signs: Readonly<Record<Tone, string>> = { fail: '▲', warn: '!', none: '…', good: '✓' }
 
 interface State {
@@ -22,6 +25,12 @@ interface State {
   readonly link?: string
   /** Of a dear day. */
   readonly why?: DearWords & { readonly fromUs: number }
+  /** A day of use. */
+  readonly isDay?: true
+  /** Of several days, it is said with the first. */
+  readonly isOpen?: boolean
+  /** How many requests failed, where nothing is unusual. */
+  readonly failed?: string
 }
 
 /** Whom a customer asks, and who asks; null without a contact. */
@@ -41,31 +50,33 @@ const tones: Readonly<Record<PageData['notices'][number]['kind'], Tone>> = {
   'late-data': 'none',
 }
 
-/** So many dear days are open; the others of them follow in the list. */
-const mostDear = 2
+/** So many days are open, one of each unit at least; the others of them follow in the list. */
+const mostDays = 2
 /** So many others are shown; more of them open below. */
 const mostOthers = 2
 
 /** The worst thing that a customer should know, always in the same place, why the dearest days were dear, and the others below. */
 export function renderState(data: PageData, speech: Speech, contact: Contact | null): Html {
-  const [worst, ...rest] = statesOf(data, speech)
-  const isDear = ({ why }: State) => why !== undefined
-  const dear = rest.filter(isDear).slice(0, isDear(worst!) ? mostDear - 1 : mostDear)
-  const others = rest.filter((each) => !dear.includes(each))
-  const more = ({ why }: State) =>
-    why !== undefined && [askOf(why, speech, contact), detailsOf(why)]
+  const [first, ...rest] = statesOf(data, speech)
+  const days = rest.filter(({ isOpen }) => isOpen)
+  const others = rest.filter((each) => !days.includes(each))
+  const [tone] = [first!, ...rest].map((each) => each.tone).toSorted(byTone)
+  const more = ({ why, failed }: State) => [
+    why !== undefined && [detailsOf(why), askOf(why, speech, contact)],
+    failed !== undefined && html`<small>${failed}</small>`,
+  ]
   const list = html`<ul>${others.map((each) => html`<li>${saidOf(each, speech)}${more(each)}</li>`)}</ul>`
   const below =
     others.length > mostOthers
       ? html`<details><summary>${speech.say('state.more', { more: others.length })}</summary>${list}</details>`
       : others.length > 0 && list
-  return html`<section class="state ${worst!.tone}"><h2>${saidOf(worst!, speech)}</h2>${more(worst!)}${dear.map((each) => html`<p>${saidOf(each, speech)}</p>${more(each)}`)}${below}</section>`
+  return html`<section class="state ${tone!}"><h2>${saidOf(first!, speech)}</h2>${more(first!)}${days.map((each) => html`<p>${saidOf(each, speech)}</p>${more(each)}`)}${below}</section>`
 }
 
-function saidOf({ tone, text, query, link: words, why }: State, speech: Speech): Html {
+function saidOf({ tone, text, query, link: words, why, isDay }: State, speech: Speech): Html {
   const link =
     query !== null &&
-    html` <a class="unbroken" href="${query}" data-keep>${words ?? speech.say(why === undefined ? 'state.show' : 'state.showDay')}</a>`
+    html` <a class="unbroken" href="${query}" data-keep>${words ?? speech.say(isDay ? 'state.showDay' : 'state.show')}</a>`
   const reason = why !== undefined && why.why !== '' && html`<strong>${unbroken(why.why)}</strong>`
   return html`<b aria-hidden="true">${signs[tone]}</b> ${text}${link}${reason}`
 }
@@ -130,7 +141,7 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     })
   const over = budgets.filter(({ share }) => share >= 1).toSorted((a, b) => b.share - a.share)
   for (const state of over) states.push(overState(state, data, speech))
-  for (const dear of dears) states.push(dearState(dear, data, speech))
+  const days = dayStates(data, speech)
   for (const { kind, text, query } of notices) {
     // Dear days say what, how much and by whom; beside them, a budget that is not used up is said in its cell alone.
     if ((kind === 'busy-hour' || kind === 'budget') && dears.length > 0) continue
@@ -142,11 +153,36 @@ function statesOf(data: PageData, speech: Speech): readonly State[] {
     const text = say('state.crosses', { amount, date: speech.day(crossesUs) })
     states.push({ tone: 'warn', text, query: null })
   }
-  if (states.length === 0) {
+  if (states.length === 0 && dears.length === 0) {
+    const [first, ...others] = days
+    if (first !== undefined) return [{ ...first, failed: failedWords(data, speech) }, ...others]
     const tone = summary.successShare === null ? 'none' : 'good'
-    states.push({ tone, text: fineWords(data, speech), query: null })
+    return [{ tone, text: fineWords(data, speech), query: null }]
   }
-  return states.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+  states.sort((a, b) => byTone(a.tone, b.tone))
+  // Days stand behind what is worse than they are.
+  const [least] = days.map(({ tone }) => tone).toSorted(byTone)
+  const isWorse = ({ tone }: State) =>
+    least !== undefined && (tone === 'fail' || byTone(tone, least) < 0) && tone !== 'none'
+  return [...states.filter(isWorse), ...days, ...states.filter((each) => !isWorse(each))]
+}
+
+/** The dear days, and of each unit without one the day that used most: those of the page's unit first. */
+function dayStates(data: PageData, speech: Speech): readonly State[] {
+  const own = unitsOf(data).map(({ unit }) => [
+    ...data.dears
+      .filter((dear) => dear.unit === unit)
+      .map((dear, at) => dearState(dear, at, data, speech)),
+    ...data.dearest
+      .filter((dearest) => dearest.unit === unit)
+      .map((dearest) => dearestState(dearest, data, speech)),
+  ])
+  const all = [
+    ...own.flatMap((states) => states.slice(0, 1)),
+    ...own.flatMap((states) => states.slice(1)),
+  ]
+  const open = Math.max(mostDays, own.filter(({ length }) => length > 0).length)
+  return all.map((state, at) => ({ ...state, isOpen: at < open }))
 }
 
 /** A budget that is used up, and the view of its period by key: that of its key, or of its tag. */
@@ -178,15 +214,64 @@ function overState(
   }
 }
 
-/** A dear day: how much, beside a usual one, and what most of that came from; its view is of the same unit. */
-function dearState(dear: DearDay, { units }: PageData, speech: Speech): State {
+/** A dear day: how much, beside a usual one, and what most of that came from; its view is of the same unit. @param at its place among those of its unit */
+function dearState(dear: DearDay, at: number, data: PageData, speech: Speech): State {
   const words = dearWords(dear, speech)
-  const query = new URLSearchParams({
-    ...{ from: speech.date(dear.fromUs), to: speech.date(dear.toUs) },
-    ...(units.length > 1 ? { unit: dear.unit } : {}),
-  })
   const why = { ...words, fromUs: dear.fromUs }
   const { headline, start } = words
-  const text = html`<b>${unbroken(start)}</b>${unbroken(headline.slice(start.length))}`
-  return { tone: 'warn', text, query: `?${query}`, why }
+  const text = html`${labelOf(dear, at, data, speech)} <b>${unbroken(start)}</b>${unbroken(headline.slice(start.length))}`
+  return { tone: 'warn', text, query: queryOfDay(dear, data, speech), why, isDay: true }
+}
+
+/** Whether no other day of its unit has as much, as far as that is known; else that it is unusual. */
+function labelOf(
+  { unit, isDearest, isKnown }: Pick<DearDay, 'unit' | 'isDearest' | 'isKnown'>,
+  at: number,
+  { units }: PageData,
+  { say }: Speech,
+): string {
+  if (!isDearest) return say(at === 0 ? 'dear.label.unusual' : 'dear.label.also')
+  if (!isKnown) return say('dear.label.known')
+  if (!isMoney(unit)) return say('dear.label.credits')
+  return units.length > 1 ? say('dear.label.unit', { unit }) : say('dear.label')
+}
+
+/** The day of a unit that used most, which is no dear one. */
+function dearestState(day: DearestDay, data: PageData, speech: Speech): State {
+  const { say } = speech
+  const { unit, usual, isInRange, isKnown, hasDear } = day
+  const of = isMoney(unit) ? ('' as const) : ('.credits' as const)
+  const label =
+    hasDear || usual === null || !isKnown
+      ? labelOf({ ...day, isDearest: true }, 0, data, speech)
+      : data.units.length > 1
+        ? say(`days.fine.unit${of}`, { unit: unitName(unit, speech) })
+        : say(`days.fine${of}`)
+  const start = say('state.dear', {
+    day: speech.weekday(day.fromUs),
+    amount: speech.amount(unit, day.amount),
+  })
+  const whole =
+    usual === null
+      ? start
+      : isInRange
+        ? say('dear.inRange', { dear: start })
+        : say('dear.usual', { dear: start, usual: speech.amounts(unit).about(usual) })
+  return {
+    ...{ tone: 'good', isDay: true, query: queryOfDay(day, data, speech) },
+    text: html`${label} <b>${unbroken(start)}</b>${unbroken(whole.slice(start.length))}`,
+  }
+}
+
+/** The view of a day, in its unit. */
+function queryOfDay(
+  { fromUs, toUs, unit }: Pick<DearDay, 'fromUs' | 'toUs' | 'unit'>,
+  { units }: PageData,
+  speech: Speech,
+): string {
+  const query = new URLSearchParams({
+    ...{ from: speech.date(fromUs), to: speech.date(toUs) },
+    ...(units.length > 1 ? { unit } : {}),
+  })
+  return `?${query}`
 }

@@ -1,7 +1,18 @@
 // @ts-check
 // Draws bars over time.
 import { besideBars } from './callouts.js'
-import { classOf, frame, h, niceAbove, r, svg, timeAxis, top, widthOf } from './elements.js'
+import {
+  classOf,
+  frame,
+  h,
+  largest,
+  niceAbove,
+  r,
+  svg,
+  timeAxis,
+  top,
+  widthOf,
+} from './elements.js'
 import { item } from './sums.js'
 
 /** @import { BoardData, DearBar } from './data.ts' */
@@ -42,11 +53,11 @@ export const markOf = (rank) => `▾${rank}`
 
 /**
  * Bars over time, one path for each series. `marks` are numbers over some bars; the bars of `dears` say their value, and the first of
- * them why they are far above the others. `blank` says why times have no bars.
+ * them why they are far above the others. With `peak`, the highest bar says its value and its time. `blank` says why times have no bars.
  *
  * @param {BoardSpeech} speech
  * @param {string} label
- * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dears?: readonly DearBar[]; readonly blank?: BoardData['blank'] }} data
+ * @param {Bars & { readonly series: readonly Series[]; readonly marks?: readonly Mark[]; readonly dears?: readonly DearBar[]; readonly peak?: boolean; readonly blank?: BoardData['blank'] }} data
  * @param {Size & { readonly classes?: readonly string[] }} size classes of the series, if they have their own
  * @returns {Tree}
  */
@@ -91,8 +102,11 @@ export function drawBars(speech, label, data, size) {
     .map((dear) => ({ ...dear, at: bars.findIndex(({ start }) => start === dear.hour) }))
     .filter(({ at }) => (totals[at] ?? 0) > 0)
   const running = data.bucket === 'day' && bars.at(-1)?.open ? [bars.length - 1] : []
+  const named = explained.map(({ at }) => at)
+  const peak = totals.indexOf(largest(totals))
+  if (data.peak && totals[peak]) named.push(peak)
   /** @param {number} place */
-  const isDear = (place) => explained.some(({ at }) => at === place)
+  const isDear = (place) => named.includes(place)
   const words = totals.map((value, at) => {
     const ranks = marks.filter(({ bar }) => bar === at).map(({ rank }) => markOf(rank))
     const shown = value > most ? `↑ ${speech.show(value)}` : isDear(at) && speech.show(value)
@@ -143,7 +157,7 @@ export function drawBars(speech, label, data, size) {
         text,
       )
     }),
-    ...timeAxis(speech, data, x, size, [...explained.map(({ at }) => at), ...running]),
+    ...timeAxis(speech, data, x, size, [...named, ...running]),
   ])
 }
 

@@ -51,7 +51,13 @@ export function useView(data, choice, places, unfiltered, size) {
     tree: drawBars(
       speech,
       `${title}, ${speech.say('by')} ${speech.say(choice.by)}`,
-      { ...main, marks, dears, blank: choice.metric === 'credits' ? data.blank : [] },
+      {
+        ...main,
+        marks,
+        dears,
+        peak: isAmount,
+        blank: choice.metric === 'credits' ? data.blank : [],
+      },
       size,
     ),
     legend: legend.length > 0 ? drawLegend(legend) : null,
