@@ -112,19 +112,21 @@ export async function decimalOf(
 /**
  * The order of day and month in the dates of a file; null if its dates are ISO 8601.
  *
+ * @param texts the columns of times, as SQL
  * @throws UserError if both orders fit all dates
  */
 export async function dateOrderOf(
   session: Session,
   file: string,
   from: string,
-  text: string,
+  texts: readonly string[],
 ): Promise<DateOrder | null> {
   const [row] = await session.rows<{ dmy: number; mdy: number; both: number; cell: string | null }>(
     `SELECT count(dmy) AS dmy, count(mdy) AS mdy,
        count(*) FILTER (WHERE dmy IS NOT NULL AND mdy IS NOT NULL) AS both,
        any_value(text) FILTER (WHERE dmy <> mdy) AS cell
-     FROM (SELECT ${text} AS text, ${localTimeSql(text, 'dmy')} AS dmy, ${localTimeSql(text, 'mdy')} AS mdy FROM (${from}))`,
+     FROM (SELECT text, ${localTimeSql('text', 'dmy')} AS dmy, ${localTimeSql('text', 'mdy')} AS mdy
+           FROM (SELECT unnest([${texts.join()}]) AS text FROM (${from})))`,
   )
   const { dmy, mdy, both, cell } = row!
   if (dmy + mdy === 0) return null

@@ -1,7 +1,8 @@
 import { literal } from '../literal.ts'
-import { type CellFormats, numberSql } from './cell-formats.ts'
+import { type CellFormats, type DecimalMark, numberSql } from './cell-formats.ts'
+import { exactJsonSql } from './exact-json.ts'
 import type { FieldName, Mapping } from './mapping.ts'
-import { type ColumnReader, exactColumn, placeSql } from './places.ts'
+import { type Column, type ColumnReader, exactColumn, placeSql } from './places.ts'
 import { absentField, type StagedField, uncheckedField } from './staged-field.ts'
 
 /** Names and ids are whole or refused: two that differ later would become one. */
@@ -103,22 +104,37 @@ export class FieldSql {
     return exactColumn(this.#fields[field], this.#reader) !== null
   }
 
-  /** A number: the column itself if its numbers are exact, else its plain text. */
+  /** A number: the column itself if its numbers are exact, else its plain text. Only cells have another decimal mark than a point. */
   number(field: CellField): string {
-    const exact = exactColumn(this.#fields[field], this.#reader)
-    if (exact !== null) return exact
+    const place = this.#fields[field]
+    const reader = this.#reader
+    const exact = exactColumn(place, reader)
+    if (exact !== null || place === undefined) return exact?.sql ?? 'NULL'
     const { decimal } = this.#formats
-    return decimal === null || !this.isMapped(field)
-      ? this.cell(field)
-      : numberSql(this.cell(field), decimal)
+    const marked = (column: Column, mark: DecimalMark) => {
+      const text = reader.text(column)
+      const plain = numberSql(text, mark)
+      return reader.isNumber === undefined
+        ? plain
+        : `CASE WHEN ${reader.isNumber(column)} THEN ${text} ELSE ${plain} END`
+    }
+    const value = placeSql(place, reader, {
+      ...(decimal === null ? {} : { cell: (column) => marked(column, decimal) }),
+      // Counts are shorter.
+      ...(field === 'credits' ? { json: exactJsonSql } : {}),
+    })
+    return `nullif(${value}, '')`
   }
 
   numbers({ column, field, type, expected, isOutside }: Numbers): StagedField {
     if (!this.isMapped(field)) return absentField(column, type)
     const number = this.number(field)
+    const exact = exactColumn(this.#fields[field], this.#reader)
     // A cast rounds. CASE, because OR computes both of its sides for all rows, and a decimal of 38 digits is slow.
-    const isRounded = this.isExact(field)
-      ? 'false'
+    const isRounded = exact
+      ? exact.isWhole
+        ? 'false'
+        : `${number} <> trunc(${number})`
       : `CASE WHEN contains(${number}, '.') OR contains(${number}, '-') THEN TRY_CAST(${number} AS DECIMAL(38, 18)) <> ${column} ELSE false END`
     return {
       name: column,

@@ -3,7 +3,9 @@ import { userError } from '../../user/user-error.ts'
 import { identifier, literal, pathLiteral } from '../literal.ts'
 import type { Session } from '../session/session.ts'
 import { beginningOf, headerOf } from './csv-header.ts'
+import { longNumberSql } from './exact-json.ts'
 import { longestLine } from './formats/documents.ts'
+import { isOneList } from './json-list.ts'
 import type { FieldName, LogFormat, Mapping } from './mapping.ts'
 import {
   type Column,
@@ -14,7 +16,6 @@ import {
   pointerOf,
   stepsOf,
 } from './places.ts'
-import { doubleDigits } from './staged-credits.ts'
 
 /** `file` is the name for users; lines are read from `read`. */
 interface ScannedLog {
@@ -73,7 +74,8 @@ function jsonScan({ read, mapping }: ScannedLog): Scan {
   const valueAt = (column: Column) => `v[${pointers.indexOf(pointerOf(column)) + 1}]`
   const amount = amountOf(mapping)
   const isAmount = (column: Column) => amount !== null && pointerOf(column) === pointerOf(amount)
-  const exactAmount = amount === null ? 'NULL::VARCHAR' : exactSql(valueAt(amount), amount)
+  const exactAmount =
+    amount === null ? 'NULL::VARCHAR' : longNumberSql('full_text', valueAt(amount), amount)
   return {
     scan: `SELECT full_text, v, ${exactAmount} AS amount FROM (${jsonLinesSql(read, pointers)})`,
     reader: {
@@ -81,6 +83,8 @@ function jsonScan({ read, mapping }: ScannedLog): Scan {
       text: (column) =>
         isAmount(column) ? `coalesce(amount, ${valueAt(column)})` : valueAt(column),
       kind: () => 'text',
+      isNumber: (column) =>
+        `coalesce(TRY(json_type(full_text, ${literal(pointerOf(column))})) <> 'VARCHAR', false)`,
     },
     mapping,
     raw: 'full_text',
@@ -96,7 +100,7 @@ const longestBlank = 256
 function jsonLinesSql(read: string, pointers: readonly string[]): string {
   const path = pathLiteral(read)
   const places = `[${pointers.map(literal).join()}]`
-  if (beginningOf(read).trimStart().startsWith('[')) {
+  if (isOneList(read)) {
     return `SELECT json::VARCHAR AS full_text, json_extract_string(json, ${places}) AS v
       FROM read_json_objects(${path}, format = 'array', maximum_object_size = ${longestLine})`
   }
@@ -112,19 +116,6 @@ function jsonLinesSql(read: string, pointers: readonly string[]): string {
 function amountOf({ fields: { credits } }: Mapping): Column | null {
   if (credits === undefined || typeof credits === 'string') return credits ?? null
   return 'column' in credits && credits.json === undefined ? credits.column : null
-}
-
-/**
- * SQL for a number with more digits than a double has, as it is written; null for a shorter one. The JSON reader of DuckDB
- * makes doubles of numbers, so a long one is read again from the line with quotes around it.
- */
-function exactSql(value: string, column: Column): string {
-  const name = JSON.stringify(stepsOf(column).at(-1))
-  const long = String.raw`(\Q${name}\E\s*:\s*)(-?\d[\d.]{${doubleDigits},}(?:[eE][+-]?\d+)?)`
-  const quoted = `regexp_replace(full_text, ${literal(long)}, '\\1"\\2"', 'g')`
-  // The double of a long number may have a short text: 1000000.000000000000000017 is 1000000.0.
-  const isLong = `strlen(${value}) > ${doubleDigits} OR regexp_matches(full_text, ${literal(long)})`
-  return `CASE WHEN ${isLong} THEN TRY(json_extract_string(${quoted}, ${literal(pointerOf(column))})) END`
 }
 
 const delimiters = [',', ';', '\t', '|'] as const
@@ -187,7 +178,8 @@ async function tableScan(session: Session, log: ScannedLog, scan: string): Promi
       const type = types.get(nameOfColumn(column))!
       if (type === 'TIMESTAMP WITH TIME ZONE') return 'timestamptz'
       if (/^(TIMESTAMP|DATE)/.test(type)) return 'timestamp'
-      if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\))$/.test(type)) return 'exact'
+      if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,0\))$/.test(type)) return 'whole'
+      if (/^DECIMAL\(/.test(type)) return 'decimal'
       return type === 'VARCHAR' ? 'text' : 'other'
     },
   }

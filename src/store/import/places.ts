@@ -2,13 +2,15 @@ import { literal } from '../literal.ts'
 import type { FieldName, Mapping, Place } from './mapping.ts'
 
 /**
- * How a format reads a column: `text` as VARCHAR, `raw` as the file has it, `kind` its type if the file has types. A
- * column of whole numbers or decimals is `exact`: a cast of its own type loses nothing.
+ * How a format reads a column: `text` as VARCHAR, `raw` as the file has it, `kind` its type if the file has types. Numbers of a
+ * column that is `whole` or `decimal` are exact in the file.
  */
 export interface ColumnReader {
   text(column: Column): string
-  kind(column: Column): 'text' | 'timestamp' | 'timestamptz' | 'exact' | 'other'
+  kind(column: Column): 'text' | 'timestamp' | 'timestamptz' | 'whole' | 'decimal' | 'other'
   raw(column: Column): string
+  /** SQL: whether a value is a number of JSON, which has a point whatever the mark of texts. Absent for a format of cells. */
+  isNumber?(column: Column): string
 }
 
 /** A column of a table, or a path in JSON: with dots, or as a list of steps. */
@@ -43,30 +45,44 @@ export function columnsOf(at: Mapping['fields'][FieldName]): readonly Column[] {
   return 'column' in at ? [at.column] : []
 }
 
-/** The raw column of an unmapped place, if its numbers are exact in the file. */
-export function exactColumn(at: Place | undefined, read: ColumnReader): string | null {
+/** The raw column of a place without `values`, if its numbers are exact in the file. */
+export function exactColumn(
+  at: Place | undefined,
+  read: ColumnReader,
+): { readonly sql: string; readonly isWhole: boolean } | null {
   if (at === undefined) return null
   const column =
     typeof at === 'string' ? at : 'column' in at && !at.values && !at.json ? at.column : null
-  return column !== null && read.kind(column) === 'exact' ? read.raw(column) : null
+  const kind = column === null ? 'other' : read.kind(column)
+  return column !== null && (kind === 'whole' || kind === 'decimal')
+    ? { sql: read.raw(column), isWhole: kind === 'whole' }
+    : null
 }
 
-export function placeSql(at: Place, read: ColumnReader): string {
-  if (typeof at === 'string') return read.text(at)
+/** How the values of a place are read: a cell, and what is at a path of a cell with JSON. */
+interface PlaceReading {
+  cell(column: Column): string
+  json(cell: string, path: Column): string
+}
+
+/** @param as what differs from the texts as they are written; what the mapping itself says stays as it is */
+export function placeSql(at: Place, read: ColumnReader, as: Partial<PlaceReading> = {}): string {
+  const { cell = read.text, json = jsonSql } = as
+  if (typeof at === 'string') return cell(at)
   if ('value' in at) return literal(at.value)
-  const column = read.text(at.column)
-  const observed =
-    at.json === undefined
-      ? column
-      : `TRY(json_extract_string(${column}, ${literal(pointerOf(at.json))}))`
-  if (at.values === undefined) return observed
-  const cases = Object.entries(at.values).map(
+  const { column, json: path, values = {} } = at
+  const text = read.text(column)
+  const value = path === undefined ? cell(column) : json(text, path)
+  const observed = path === undefined ? text : jsonSql(text, path)
+  const cases = Object.entries(values).map(
     ([theirs, ours]) => `WHEN ${literal(theirs)} THEN ${literal(ours)}`,
   )
-  return cases.length === 0
-    ? observed
-    : `(CASE ${observed} ${cases.join(' ')} ELSE ${observed} END)`
+  return cases.length === 0 ? value : `(CASE ${observed} ${cases.join(' ')} ELSE ${value} END)`
 }
+
+/** SQL for the text of the value at a path of a JSON text. */
+export const jsonSql = (json: string, path: Column): string =>
+  `TRY(json_extract_string(${json}, ${literal(pointerOf(path))}))`
 
 /** `usage.prompt_tokens` as a JSON pointer. */
 export const pointerOf = (column: Column): string =>

@@ -1,4 +1,3 @@
-import { mappedNames } from '../../measure/usage/quantities.ts'
 import { tagDimension } from '../../measure/usage/tags.ts'
 import { dayUs } from '../../user/durations.ts'
 import { lookup } from '../../user/lookup.ts'
@@ -6,20 +5,14 @@ import { hasRows } from '../has-rows.ts'
 import { identifier, literal } from '../literal.ts'
 import { tagsSql } from '../quarters/tags.ts'
 import type { Session } from '../session/session.ts'
-import {
-  type CellFormats,
-  dateOrderOf,
-  decimalOf,
-  isDoubtfulSql,
-  isShortenedSql,
-} from './cell-formats.ts'
+import type { CellFormats } from './cell-formats.ts'
 import { checkParts } from './check-parts.ts'
 import { stagedFields } from './fields.ts'
+import { doubtSql, moreFormats, shortenedCells } from './found-formats.ts'
 import { hideKeys } from './hide-keys.ts'
 import { placeLocalTimes } from './local-times.ts'
 import { type Scan, scanOf } from './log-scan.ts'
-import { type FieldName, type Mapping, tagNamesOf } from './mapping.ts'
-import { nameOfColumn } from './places.ts'
+import { type Mapping, tagNamesOf } from './mapping.ts'
 import { settleTypes } from './settle-types.ts'
 import type { StagedField } from './staged-field.ts'
 import { createLines, type SameColumn, storeColumns } from './staged-lines.ts'
@@ -28,14 +21,11 @@ import { stagedTags } from './staged-tags.ts'
 import { joinTerms, stagedTerms } from './terms.ts'
 import { timezoneOf } from './time-sql.ts'
 
-/** Whether numbers and dates are those of a spreadsheet. */
-const isTable = ({ format, mapping }: StagedLog) => format === 'csv' || mapping.table === true
-
 export interface Staged {
   /** For the reader. */
   readonly notes: readonly string[]
   readonly scanned: Scan
-  readonly readings: CellFormats
+  readonly formats: CellFormats
 }
 
 /**
@@ -51,16 +41,15 @@ export async function stage(session: Session, log: StagedLog, read: string): Pro
     decimal: mapping.decimal === ',' ? ',' : null,
     dateOrder: mapping.dateOrder ?? null,
   }
-  await stageLines(session, log, scanned, plain)
-  let readings = plain
-  // A line has one reason: an odd date hides an odd number, so a file is read at most three times.
-  for (let before: CellFormats | null = null; isTable(log) && before !== readings; ) {
-    before = readings
-    readings = await readingsOf(session, log, scanned, before)
-    if (readings === before) break
-    await stageLines(session, log, scanned, readings)
+  let formats = plain
+  await stageLines(session, log, scanned, formats)
+  for (;;) {
+    const more = await moreFormats(session, log, scanned, formats)
+    if (more === null) break
+    formats = more
+    await stageLines(session, log, scanned, formats)
   }
-  const notes = readings.decimal === null ? [] : await shortenedCells(session, mapping, scanned)
+  const notes = formats.decimal === null ? [] : await shortenedCells(session, scanned)
   const { ambiguous = null, bucket } = mapping
   const timezone = timezoneOf(mapping)
   const series = [
@@ -77,7 +66,7 @@ export async function stage(session: Session, log: StagedLog, read: string): Pro
   await joinTags(session, mapping)
   await joinTerms(session, mapping)
   for (const each of await checkParts(session, log)) notes.push(each)
-  return { notes, scanned, readings }
+  return { notes, scanned, formats }
 }
 
 /** Makes one text of the tags of each line. */
@@ -140,12 +129,12 @@ async function stageLines(
   session: Session,
   log: StagedLog,
   { scan, reader, raw, mapping }: Scan,
-  readings: CellFormats,
+  formats: CellFormats,
 ): Promise<void> {
   const fields = [
-    ...stagedFields(mapping, reader, readings),
+    ...stagedFields(mapping, reader, formats),
     ...stagedTags(mapping, reader),
-    ...stagedTerms(mapping, reader, readings),
+    ...stagedTerms(mapping, reader, formats),
   ]
   const dimensions = (mapping.dimensions ?? []).map(
     (name) => `nullif(${reader.text(name)}, '') AS ${identifier(`dimension ${name}`)}`,
@@ -158,8 +147,7 @@ async function stageLines(
       : [`WHEN ${reader.text(problem)} IS NOT NULL THEN ${reader.text(problem)}`]),
   ].join('\n')
   const checked = fields.filter((field) => field.wrong !== null)
-  const texts = isTable(log) && mapping.decimal === undefined ? numbersOf(mapping) : []
-  const doubt = texts.map(({ place }) => isDoubtfulSql(reader.text(place))).join(' OR ')
+  const doubt = doubtSql(log, mapping, reader)
   const values = fields.map((field) => `${field.sql} AS ${field.name}`)
   const same: SameColumn[] = [
     ...fields.filter(({ isSame }) => isSame === true),
@@ -187,6 +175,7 @@ const wordHint = (observed: string) =>
 /** Staged columns that a mapping calls by another name. */
 const namesInMapping: Readonly<Record<string, string>> = lookup({
   at_us: 'time',
+  end_us: 'end',
   expires_us: 'expires',
   lot_name: 'name',
   lot_priority: 'priority',
@@ -198,67 +187,4 @@ const namesInMapping: Readonly<Record<string, string>> = lookup({
 function reasonSql({ name, wrong, expected, observed }: StagedField): string {
   return `WHEN ${wrong} THEN ${literal(`${namesInMapping[name] ?? name}: expected ${expected}, got `)}
     || coalesce(to_json(left(${observed}, 80))::VARCHAR, 'nothing')${name === 'credits' ? wordHint(observed) : ''}`
-}
-
-const numberFields = ['credits', ...mappedNames, 'requests'] as const satisfies readonly FieldName[]
-
-/** The mapped columns that hold numbers as text. */
-function numbersOf({ fields }: Mapping) {
-  return numberFields.flatMap((field) => {
-    const at = fields[field]
-    if (at === undefined || (typeof at === 'object' && !('column' in at))) return []
-    const place = typeof at === 'string' ? at : at.column
-    return [{ field, place }]
-  })
-}
-
-/** How a CSV file writes numbers and dates, if plain numbers and ISO 8601 do not fit all of its cells. */
-async function readingsOf(
-  session: Session,
-  { file, mapping }: StagedLog,
-  { scan, reader }: Scan,
-  plain: CellFormats,
-): Promise<CellFormats> {
-  const [odd] = await session.rows<{ numbers: boolean | null; dates: boolean | null }>(
-    `SELECT bool_or(doubt OR regexp_matches(reason, '^(credits|requests|[a-z1_]+_tokens):')) AS numbers,
-       bool_or(regexp_matches(reason, '^(time|end_us|expires):')) AS dates
-     FROM staging.lines WHERE doubt OR reason IS NOT NULL`,
-  )
-  let { decimal, dateOrder } = plain
-  if (odd!.numbers === true && decimal === null) {
-    const cells = numbersOf(mapping).map(({ field, place }) => ({
-      column: nameOfColumn(place),
-      text: `nullif(${reader.text(place)}, '')`,
-      isWhole: field !== 'credits',
-    }))
-    decimal = mapping.decimal ?? (await decimalOf(session, file, scan, cells))
-  }
-  if (odd!.dates === true && dateOrder === null) {
-    const { time } = mapping.fields
-    dateOrder = await dateOrderOf(
-      session,
-      file,
-      scan,
-      reader.text(typeof time === 'string' ? time : time.column),
-    )
-  }
-  return decimal === plain.decimal && dateOrder === plain.dateOrder ? plain : { decimal, dateOrder }
-}
-
-/** Counts cells such as `1,23E+05`, which a spreadsheet has shortened. */
-async function shortenedCells(
-  session: Session,
-  mapping: Mapping,
-  { scan, reader }: Scan,
-): Promise<string[]> {
-  const sums = numbersOf(mapping).map(
-    ({ place }) => `count(*) FILTER (WHERE ${isShortenedSql(reader.text(place))})`,
-  )
-  if (sums.length === 0) return []
-  const [row] = await session.rows<{ n: number }>(`SELECT ${sums.join(' + ')} AS n FROM (${scan})`)
-  return row!.n === 0
-    ? []
-    : [
-        `${row!.n} ${row!.n === 1 ? 'cell' : 'cells'} such as 1,23E+05 ${row!.n === 1 ? 'was' : 'were'} shortened by a spreadsheet: ${row!.n === 1 ? 'its' : 'their'} last digits are lost`,
-      ]
 }

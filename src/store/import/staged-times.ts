@@ -30,8 +30,8 @@ function statedUs(
   reader: ColumnReader,
 ): string {
   const exact = exactColumn({ column }, reader)
-  if (exact !== null && unit === 'us') return `TRY_CAST(${exact} AS BIGINT)`
-  const number = exact ?? `nullif(${reader.text(column)}, '')`
+  if (exact !== null && unit === 'us') return `TRY_CAST(${exact.sql} AS BIGINT)`
+  const number = exact?.sql ?? `nullif(${reader.text(column)}, '')`
   return `TRY_CAST(round(TRY_CAST(${number} AS DOUBLE) * ${unitUs[unit]}) AS BIGINT)`
 }
 
@@ -83,7 +83,7 @@ function endField({ bucket, fields, identified }: Mapping, times: TimeSql): Stag
     return {
       ...end,
       wrong: `${end.wrong} OR end_us <= at_us`,
-      expected: 'an end after the start',
+      expected: `a time after that of the line (${times.forms(fields.end)})`,
     }
   }
   // A charge without an interval is one of a moment.

@@ -69,7 +69,7 @@ export class TimeSql {
     if (timezone === 'UTC') return null
     const kind = this.#reader.kind(column)
     if (kind === 'timestamp') return `epoch_us(${this.#reader.raw(column)}::TIMESTAMP)`
-    if (kind === 'timestamptz' || kind === 'exact') return null
+    if (kind === 'timestamptz' || kind === 'whole' || kind === 'decimal') return null
     if (unit !== 'auto' && unit !== 'iso') return null
     const text = this.#reader.text(column)
     const local = `coalesce(${isoSql(text, 'TIMESTAMP')}, ${localTimeSql(text, this.#dateOrder)})`

@@ -91,9 +91,9 @@ export async function importUsageLog(session: Session, log: UsageLogImport): Pro
     await session.execute(`SET force_compression = 'uncompressed'`)
     beginPart(log, `reading ${log.file}`, 0, 3)
     const { path, isPartial } = await readableText(log, scratch)
-    const { notes: readNotes, scanned, readings } = await stage(session, log, path)
+    const { notes: readNotes, scanned, formats } = await stage(session, log, path)
     const notes = [...readNotes]
-    const mapping = { ...log.mapping, ...withoutNulls(readings) }
+    const mapping = { ...log.mapping, ...withoutNulls(formats) }
     if (log.format === 'csv' && !isPartial) await refuseBrokenEnd(session, log, path)
     for (const each of await nameEqualLines(session, log.mapping)) notes.push(each)
     beginPart(log, 'looking for lines that are known', 1, 3)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -27,6 +27,12 @@ async function take(rows: readonly string[], options: Partial<FileImport> = {}, 
   writeFileSync(file, [first, ...rows, ''].join('\n'))
   return importFile(store, { file, mapping, ...options })
 }
+
+const reasonsIn = ({ rejectsFile }: { readonly rejectsFile?: string | null }) =>
+  readFileSync(rejectsFile!, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { readonly reason: string }).reason)
 
 const stored = (sql: string) =>
   store
@@ -57,6 +63,49 @@ describe('times of spreadsheets', () => {
   ])('%s', { tags: 'whole' }, async (cells, expected) => {
     expect(await take(cells.map((time, id) => row(id, { time })))).toMatchObject({ rejected: 0 })
     expect(await stored(times)).toEqual(expected)
+  })
+
+  test('each column of times says the order of day and month', async () => {
+    const own = parseMapping(
+      'fields: { time: from, end: to, version: changed, requests: { value: "3" } }',
+    )
+    const bounds = async (line: string) => {
+      const source = `bounds ${files}`
+      await take([line], { mapping: { ...own, source } }, 'from,to,changed')
+      const at = (name: string) => `strftime(make_timestamp(${name}), '%Y-%m-%d %H')`
+      return store.rows<{ from: string; to: string }>(
+        `SELECT ${at('start_us')} AS from, ${at('end_us')} AS to FROM usage_statements WHERE source = $1`,
+        [source],
+      )
+    }
+    expect(await bounds('01/03/2026 10:00,25/03/2026 10:00,')).toEqual([
+      { from: '2026-03-01 10', to: '2026-03-25 10' },
+    ])
+    expect(await bounds('2026-11-03T10:00:00Z,12/25/2026 10:00,')).toEqual([
+      { from: '2026-11-03 10', to: '2026-12-25 10' },
+    ])
+    expect(await bounds('2026-11-03T10:00:00Z,2026-11-04T10:00:00Z,25/12/2026')).toEqual([
+      { from: '2026-11-03 10', to: '2026-11-04 10' },
+    ])
+    const ledger = parseMapping(
+      'fields: { id: id, time: time, type: { value: grant }, credits: cost, expires: until }',
+    )
+    const imported = await take(
+      ['4,2026-11-03T10:00:00Z,5,25/12/2026'],
+      { mapping: ledger },
+      'id,time,cost,until',
+    )
+    expect(imported).toMatchObject({ accepted: 1, rejected: 0 })
+  })
+
+  test('an end that is none is called by the name of its field', async () => {
+    const own = parseMapping('fields: { id: id, time: from, end: to }')
+    const rows = ['1,2026-11-03T10:00:00Z,xyz', '2,2026-11-03T10:00:00Z,2026-11-03T09:00:00Z']
+    const imported = await take(rows, { mapping: own }, 'id,from,to')
+    expect(reasonsIn(imported)).toEqual([
+      'end: expected a time after that of the line (ISO 8601, or Unix s, ms, us or ns), got "xyz"',
+      'end: expected a time after that of the line (ISO 8601, or Unix s, ms, us or ns), got "2026-11-03T09:00:00Z"',
+    ])
   })
 
   test('a time that was shortened is rejected, and one with two digits for the year', {
@@ -117,6 +166,85 @@ describe('numbers of spreadsheets', () => {
     const imported = await take(cells.map((tokens, id) => row(id, { tokens })))
     expect(imported).toMatchObject({ accepted: 2, rejected: 3 })
     expect(await stored('prompt_tokens')).toEqual(['10', '1000'])
+  })
+
+  test('numbers in JSON have a point, whatever the decimal mark of the columns beside it', async () => {
+    const own = parseMapping(
+      'fields: { id: id, time: time, promptTokens: tokens, credits: { column: usage, json: cost } }',
+    )
+    const usage = (cost: string) => `"{""cost"":${cost}}"`
+    const rows = [
+      `1;2026-11-03T10:00:00Z;1.234;${usage('1.234')}`,
+      `2;2026-11-03T10:00:00Z;12.345;${usage('2.5')}`,
+    ]
+    for (const decimal of [undefined, ',', '.'] as const) {
+      const mapping = { ...own, source: `mark ${decimal}`, ...(decimal && { decimal }) }
+      const imported = await take(rows, { mapping }, 'id;time;tokens;usage')
+      expect(imported).toMatchObject(
+        decimal === '.' ? { rejected: 2 } : { accepted: 2, rejected: 0 },
+      )
+    }
+    const credits = await stored('credits::DOUBLE')
+    expect(credits).toEqual(['1.234', '1.234', '2.5', '2.5'])
+  })
+
+  test('a number of JSON Lines has a point, and a text the decimal mark that the mapping says', async () => {
+    const file = join(folder, 'marks.jsonl')
+    const line = (id: number, cost: unknown) =>
+      `${JSON.stringify({ id, time: '2026-11-03T10:00:00Z', cost, tokens: 10 })}\n`
+    writeFileSync(file, line(1, 1.234) + line(2, '1,5') + line(3, '1.234'))
+    await importFile(store, { file, mapping: { ...mapping, decimal: ',' } })
+    expect(await stored('credits::DOUBLE')).toEqual(['1.234', '1.5', '1234.0'])
+  })
+
+  test('a number that the mapping gives has a point, whatever the decimal mark of the cells', async () => {
+    const own = parseMapping(
+      `fields: { id: id, time: time, credits: { column: cost, values: { Included: '0.125' } }, promptTokens: { value: '1000' } }`,
+    )
+    await take(
+      ['1;2026-11-03T10:00:00Z;Included', '2;2026-11-03T10:00:00Z;1,5'],
+      { mapping: { ...own, decimal: ',' } },
+      'id;time;cost',
+    )
+    expect(await stored('credits::DOUBLE')).toEqual(['0.125', '1.5'])
+  })
+
+  test('an amount has all of its digits, wherever it is in JSON', async () => {
+    const long = '0.123456789012345678'
+    const wide = '1000000.000000000000000017'
+    const file = join(folder, 'digits.jsonl')
+    const line = (id: number, one: string, other: string) =>
+      `{"id":${id},"time":"2026-11-03T10:00:00Z","costs":[${one},${other}],"text":"a, 12345678901234567"}\n`
+    writeFileSync(file, line(1, long, '2') + line(2, '0.5', wide) + line(3, wide, long))
+    const of = (credits: string) =>
+      parseMapping(`{ source: s, fields: { id: id, time: time, credits: ${credits} } }`)
+    await importFile(store, { file, mapping: of('costs.0') })
+    const table = `4,2026-11-03T10:00:00Z,"{""cost"":${long}}"`
+    await take([table], { mapping: of('{ column: usage, json: cost }') }, 'id,time,usage')
+    const list = `5,2026-11-03T10:00:00Z,"{""costs"":[1,${wide}]}"`
+    await take([list], { mapping: of('{ column: usage, json: costs.1 }') }, 'id,time,usage')
+    expect(await stored('credits::DECIMAL(38, 18)')).toEqual([
+      ...[long, '0.500000000000000000', wide, long, wide],
+    ])
+  })
+
+  test('counts of decimals in Parquet are whole or refused, as those of a text are', async () => {
+    const file = join(folder, 'decimals.parquet')
+    await store.execute(
+      `COPY (SELECT id, '2026-11-03T10:00:00Z' AS time, tokens::DECIMAL(18, 2) AS tokens, status::DECIMAL(9, 1) AS status, requests::DECIMAL(9, 2) AS requests
+         FROM (VALUES (1, 2, 200, 1), (2, 1.5, 200, 1), (3, -0.4, 200, 1), (4, 2, 200.6, 1), (5, 2, 200, 1.5)) AS v(id, tokens, status, requests)) TO '${file}' (FORMAT parquet)`,
+    )
+    const own = parseMapping(
+      'fields: { id: id, time: time, promptTokens: tokens, status: status, requests: requests }',
+    )
+    const imported = await importFile(store, { file, mapping: own })
+    expect(imported).toMatchObject({ accepted: 1, rejected: 4 })
+    expect(reasonsIn(imported)).toEqual([
+      'prompt_tokens: expected a whole number, 0 or more, got "1.50"',
+      'prompt_tokens: expected a whole number, 0 or more, got "-0.40"',
+      'status: expected an HTTP status, got "200.6"',
+      'requests: expected a whole number, 0 or more, got "1.50"',
+    ])
   })
 
   test('what databases and data frames write for a missing value is not known', async () => {
@@ -222,6 +350,19 @@ describe('times and units as services write them', () => {
       notes: ['3 units: Coins, USD, credits; they are not added up'],
     })
   })
+})
+
+test('a first line that is a list is one rejected line of JSON Lines', async () => {
+  const file = join(folder, 'lists.jsonl')
+  const line = { id: 1, time: '2026-11-03T10:00:00Z', cost: 1, tokens: 10 }
+  writeFileSync(file, `[]\n${JSON.stringify(line)}\n[{"id":2}]\n`)
+  const imported = await importFile(store, { file, mapping })
+  expect(imported).toMatchObject({ lines: 3, accepted: 1, rejected: 2 })
+  // One list, over several lines and in one.
+  for (const text of [JSON.stringify([line], null, 1), JSON.stringify([line])]) {
+    writeFileSync(file, text)
+    expect(await importFile(store, { file, mapping })).toMatchObject({ lines: 1, duplicates: 1 })
+  }
 })
 
 describe('JSON objects that follow each other', () => {

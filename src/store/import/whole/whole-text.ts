@@ -10,6 +10,7 @@ import {
 import { userError } from '../../../user/user-error.ts'
 import { beginningOf } from '../csv-header.ts'
 import { parses } from '../formats/documents.ts'
+import { isOneList } from '../json-list.ts'
 import { csvRecords } from './csv-records.ts'
 import type { DecodedFile } from './decoded-file.ts'
 import { objectsOnLines } from './json-lines.ts'
@@ -88,7 +89,7 @@ function endOfJson(path: string): End {
   const { tail, size } = tailOf(path)
   const head = beginningOf(path).trimStart()
   const lines = () => linesIn(path)
-  if (head.startsWith('[')) return { isWhole: /\]\s*$/.test(tail.toString()), wholeBytes: 0, lines }
+  if (isOneList(path)) return { isWhole: /\]\s*$/.test(tail.toString()), wholeBytes: 0, lines }
   if (head.startsWith('{') && head.includes('\n') && objectsOnLines(head) === 'none') {
     const isWhole = size < longestDocument && isJsonText(readFileSync(path, 'utf8'))
     return { isWhole, wholeBytes: 0, lines }
